@@ -1,0 +1,74 @@
+/**
+ * A resource that a request, or a job, uses in one piece: all of its work is kept, or none.
+ * The database side has one for each session; this file knows only their common shape.
+ */
+export interface Unit {
+  /** Runs the work so that it finds this unit as its own. */
+  enter<T>(work: () => Promise<T>): Promise<T>
+  /** Brings everything that is still under way to its end, so that only the commit remains. */
+  settle(): Promise<void>
+  /** Makes the work last. Resolved means: it is kept. */
+  commit(): Promise<void>
+  /** Undoes the work. Never throws: the cause is what the caller must see. */
+  rollback(cause: unknown): Promise<void>
+  /** What waits for the commits of all units. Never throws: what is kept is kept. */
+  committed(): Promise<void>
+  /** Milliseconds after which the whole work may be run again, or undefined when it may not. */
+  retryAfter(error: unknown, attempt: number): number | undefined
+}
+
+/** Opens the units of one attempt. `attempt` counts from 0. */
+export type OpenUnits = (attempt: number) => readonly Unit[]
+
+/**
+ * The bracket around a handler or a job: runs `work`, turns its value into a result with `seal`, and commits.
+ * The result is returned only after every commit; whatever fails before rolls all units back.
+ * When a unit says so, the whole work is run again, from fresh units.
+ *
+ * With several units each is committed in turn: one that fails after another's commit cannot undo that.
+ *
+ * @throws whatever `work`, `seal` or a commit throws.
+ */
+export async function bracket<V, R>(
+  open: OpenUnits,
+  work: (attempt: number) => Promise<V>,
+  seal: (value: V) => R,
+): Promise<R> {
+  for (let attempt = 0; ; attempt++) {
+    const units = open(attempt)
+    try {
+      return await once(units, () => work(attempt), seal)
+    } catch (error) {
+      const delay = retryDelay(units, error, attempt)
+      if (delay === undefined) throw error
+      if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay))
+    }
+  }
+}
+
+async function once<V, R>(units: readonly Unit[], work: () => Promise<V>, seal: (value: V) => R): Promise<R> {
+  let sealed: R
+  try {
+    const value = await enterAll(units, work)
+    for (const unit of units) await unit.settle()
+    sealed = seal(value)
+    for (const unit of units) await unit.commit()
+  } catch (error) {
+    for (const unit of units) await unit.rollback(error)
+    throw error
+  }
+  for (const unit of units) await unit.committed()
+  return sealed
+}
+
+function enterAll<T>(units: readonly Unit[], work: () => Promise<T>): Promise<T> {
+  return units.reduceRight((inner, unit) => () => unit.enter(inner), work)()
+}
+
+function retryDelay(units: readonly Unit[], error: unknown, attempt: number): number | undefined {
+  for (const unit of units) {
+    const delay = unit.retryAfter(error, attempt)
+    if (delay !== undefined) return delay
+  }
+  return undefined
+}

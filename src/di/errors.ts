@@ -1,0 +1,27 @@
+/*
+ * BootError            a mistake of the program: it stops the boot and is never sent to a client
+ * '- InjectionError    something asked for cannot be built; knows the way from the controller to it
+ */
+
+/** A mistake of the program, found before the first request. Its message says what, where and what to write instead. */
+export class BootError extends Error {
+  override name = 'BootError'
+}
+
+/** Something that a parameter asks for cannot be built. `path` leads from the class that asked to the one that failed. */
+export class InjectionError extends BootError {
+  override name = 'InjectionError'
+  readonly path: readonly string[]
+  readonly reason: string
+
+  constructor(path: readonly string[], reason: string) {
+    super(path.length > 1 ? `Cannot build ${path.join(' -> ')}:\n${reason}` : reason)
+    this.path = path
+    this.reason = reason
+  }
+
+  /** The same error, seen from one step further out: the path grows while the error travels up. */
+  static at(owner: string, error: unknown): unknown {
+    return error instanceof InjectionError ? new InjectionError([owner, ...error.path], error.reason) : error
+  }
+}

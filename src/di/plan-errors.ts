@@ -1,0 +1,50 @@
+import { describeParameter, type Parameter } from './parameter.js'
+
+/** The text for a file that was compiled without parameter types. */
+export function missingMetadata(parameter: Parameter): string {
+  const method = parameter.member ?? 'constructor'
+  return `${describeParameter(parameter)}: no parameter types at run time.
+The file was compiled without "emitDecoratorMetadata" (tsx and esbuild never emit it)${parameter.member === undefined ? ', or the class has no decorator' : ''}.
+  run     tsx --import sequitur/register src/app.ts
+  test    node --import tsx --import sequitur/register --test
+  build   tsc, with "extends": "sequitur/tsconfig.json" in tsconfig.json
+  or name the types of '${method}' yourself: @Get('/', Response, { params: [Paginate, Session] })`
+}
+
+/** The text for a parameter whose emitted type says nothing that could be built or bound. */
+export function notInjectable(parameter: Parameter): string {
+  return `${describeParameter(parameter)} ${reason(parameter)}`
+}
+
+function reason({ type, name = 'value' }: Parameter): string {
+  switch (type) {
+    case undefined:
+      return `has no type at run time: the class was undefined when the decorator ran. Two files import each other; move the class that both need into a third file.`
+    case Object:
+      return (
+        `has no type at run time (the compiler emitted 'Object'): an interface, a union such as 'T | null', a type alias, 'any', ` +
+        `an untyped default, or a class brought by 'import type'. Use the class itself, drop 'type' from the import, ` +
+        `write the type beside the default ('${name}: number = 1'), or say what it is: @Inject(token), @Query({ type: String }), @Body({ type: X }).`
+      )
+    case Function:
+      return (
+        `has no type at run time (the compiler emitted 'Function'): the class came by 'import type', or the type is a function. ` +
+        `Drop 'type' from the import, or name a token: @Inject(token).`
+      )
+    case Promise:
+      return `is a Promise. Ask for the value itself; a factory may be asynchronous: provide(token, { factory: async () => ... }).`
+    case Array:
+      return `is an array, whose item type is lost at run time. Write @Query({ type: [String] }) or @Body({ type: [Item] }).`
+    default:
+      return classReason(type, name)
+  }
+}
+
+function classReason(type: unknown, name: string): string {
+  const className = typeof type === 'function' ? type.name : String(type)
+  return (
+    `asks for ${className}, which nothing provides. Mark the class @Injectable(), or give createApp({ providers: [provide(${className}, ...)] }). ` +
+    `If it is what the client sends, give its properties @Field() (a body on POST, PUT and PATCH), ` +
+    `or mark the parameter: @Query() ${name}: ${className}.`
+  )
+}

@@ -1,0 +1,130 @@
+import { BootError } from './errors.js'
+import { MetadataKey } from './metadata.js'
+import { type Constructor, type Injected, type Token, isToken, NamedToken, tokenName } from './token.js'
+
+/** How long a value lives: as long as the app, or for one request. */
+export type Lifetime = 'application' | 'request'
+
+/** What a factory is given: a value by its token, or an input of the request (opaque here; the HTTP side reads it). */
+export type Dependency =
+  | { readonly kind: 'token'; readonly token: Token }
+  | { readonly kind: 'input'; readonly input: unknown }
+
+/** How a value comes to be. */
+export type Provider =
+  | { readonly kind: 'class'; readonly type: Constructor; readonly lifetime: Lifetime | 'inferred' }
+  | { readonly kind: 'value'; readonly value: unknown }
+  | {
+      readonly kind: 'factory'
+      readonly create: (...dependencies: never[]) => unknown
+      readonly dependencies: readonly Dependency[]
+      readonly lifetime: Lifetime
+    }
+  | {
+      readonly kind: 'managed'
+      readonly around: (use: (value: unknown) => Promise<unknown>, ...dependencies: never[]) => Promise<unknown>
+      readonly dependencies: readonly Dependency[]
+    }
+  /** Handed in with each request, such as the request itself. */
+  | { readonly kind: 'given' }
+
+/** A provider under the token that it answers to; made by {@link provide}. */
+export interface Provision {
+  readonly token: Token
+  readonly provider: Provider
+}
+
+type Values<D extends readonly Token[]> = { -readonly [I in keyof D]: Injected<D[I]> }
+
+/** The ways to provide a value; exactly one of `value`, `class`, `factory`, `managed`. */
+export type Recipe<T, D extends readonly Token[]> =
+  | { readonly value: T }
+  | { readonly class: Constructor<T>; readonly lifetime?: Lifetime }
+  | {
+      readonly factory: (...dependencies: Values<D>) => T | Promise<T>
+      readonly inject?: D
+      readonly lifetime?: Lifetime
+    }
+  | {
+      readonly managed: <R>(use: (value: T) => Promise<R>, ...dependencies: Values<D>) => Promise<R>
+      readonly inject?: D
+    }
+
+/**
+ * Says how the value of a token comes to be; given to `createApp({ providers })`, where it also replaces an `@Injectable()` class.
+ *
+ * - `value`: this very value, for the whole app.
+ * - `class`: an instance of this class, built like an injectable.
+ * - `factory`: what the function returns or resolves to; once for the app unless `lifetime: 'request'`.
+ * - `managed`: a bracket around each request. It ends before COMMIT, so that its failure still rolls back.
+ *
+ * @throws BootError when the recipe has none or several of the four.
+ * @example
+ * provide(Clock, { value: fixedClock })
+ * provide(Cache, { factory: (settings) => connect(settings.cacheUrl), inject: [Settings] })
+ * provide(Lock, { managed: async (use) => { const lock = await take(); try { return await use(lock) } finally { await lock.free() } } })
+ */
+export function provide<K extends Token, const D extends readonly Token[] = []>(
+  token: K,
+  recipe: Recipe<Injected<K>, D>,
+): Provision {
+  if (!isToken(token))
+    throw new BootError(`provide(): the first argument must be a class or a token('name'), got ${String(token)}.`)
+  const ways = (['value', 'class', 'factory', 'managed'] as const).filter((way) => way in recipe)
+  if (ways.length !== 1) {
+    throw new BootError(
+      `provide(${tokenName(token)}, ...): give exactly one of value, class, factory, managed; got ${ways.join(' and ') || 'none'}.`,
+    )
+  }
+  return { token, provider: toProvider(recipe) }
+}
+
+function toProvider<T, D extends readonly Token[]>(recipe: Recipe<T, D>): Provider {
+  if ('value' in recipe) return { kind: 'value', value: recipe.value }
+  if ('class' in recipe)
+    return { kind: 'class', type: recipe.class, lifetime: recipe.lifetime ?? classLifetime(recipe.class) }
+  const dependencies = (recipe.inject ?? []).map((token): Dependency => ({ kind: 'token', token }))
+  if ('factory' in recipe) {
+    return { kind: 'factory', create: recipe.factory, dependencies, lifetime: recipe.lifetime ?? 'application' }
+  }
+  // The generic result of `around` is erased here: the scope gives back what `use` gave.
+  return { kind: 'managed', around: recipe.managed as Extract<Provider, { kind: 'managed' }>['around'], dependencies }
+}
+
+/** How a class provides itself; a subclass of a self-providing class (`class Big extends newPagination(...) {}`) inherits it. */
+const ownProvider = new MetadataKey<Provider>('provider')
+
+function classLifetime(type: Constructor): Lifetime {
+  const provider = ownProvider.own(type)
+  return provider?.kind === 'class' && provider.lifetime !== 'inferred' ? provider.lifetime : 'request'
+}
+
+/** Makes a class provide itself. */
+export function provideItself(type: Constructor, provider: Provider): void {
+  ownProvider.write(type, provider)
+}
+
+/** How a token provides itself, when nobody said otherwise. A `class` provider is not inherited: it would build the parent. */
+export function intrinsicProvider(token: Token): Provider | undefined {
+  if (token instanceof NamedToken) return undefined
+  const provider = ownProvider.inherited(token)
+  return provider?.kind === 'class' && provider.type !== token ? undefined : provider
+}
+
+/**
+ * Makes a class available to every parameter of its type. What its constructor asks for follows the rules of a handler's parameters.
+ *
+ * @param options.lifetime `'request'` (default): a new instance for each request that needs one. `'application'`: one for the whole app;
+ *   it cannot ask for anything of a request.
+ * @example
+ * @Injectable()
+ * class HeroService { constructor(private readonly session: Session) {} }
+ */
+export function Injectable(options: { readonly lifetime?: Lifetime } = {}): ClassDecorator {
+  return (type) =>
+    provideItself(type as unknown as Constructor, {
+      kind: 'class',
+      type: type as unknown as Constructor,
+      lifetime: options.lifetime ?? 'request',
+    })
+}
