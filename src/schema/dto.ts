@@ -1,0 +1,87 @@
+import { BootError } from '../di/errors.js'
+import type { Constructor } from '../di/token.js'
+import { fieldsOf } from './fields.js'
+import { describedBy, type Data, type Property, type Shape } from './shape.js'
+import { shapeOf } from './shape-of.js'
+
+type Keys<T> = keyof Data<T> & string
+
+type Partly<T, Options> = Options extends { readonly partial: true } ? Partial<T> : T
+
+type Selected<T, Options> = Options extends { readonly pick: readonly (infer K)[] }
+  ? Pick<Data<T>, K & keyof Data<T>>
+  : Options extends { readonly omit: readonly (infer K)[] }
+    ? Omit<Data<T>, K & keyof Data<T>>
+    : Data<T>
+
+/** Which properties a derived class keeps; `pick` or `omit`, not both. */
+export interface DtoOptions<K extends string> {
+  readonly pick?: readonly K[]
+  readonly omit?: readonly K[]
+  /** Every property may be left out. */
+  readonly partial?: boolean
+  /** The name of the OpenAPI component when the class is used without `extends`. */
+  readonly name?: string
+}
+
+/**
+ * A class with some of the properties of a model or of another class: one declaration for the table, the input and the document.
+ * What the database fills in (an auto-incremented key, a default) may be left out.
+ *
+ * @throws BootError when a named property does not exist, or both `pick` and `omit` are given.
+ * @example
+ * class HeroInput extends dto(Hero, { omit: ['id'] }) {}
+ * class HeroPatch extends dto(Hero, { pick: ['age'], partial: true }) {}
+ */
+export function dto<T, const O extends DtoOptions<Keys<T>>>(
+  source: Constructor<T>,
+  options: O,
+): new () => Partly<Selected<T, O>, O> {
+  if (options.pick && options.omit) throw new BootError(`dto(${source.name}, ...): give pick or omit, not both.`)
+  const derived = class {}
+  const name = options.name ?? `${source.name}Dto`
+  Object.defineProperty(derived, 'name', { value: name })
+  describedBy.write(derived, (type) => derive(source, options, type))
+  // The properties exist only for the compiler, as with every class of @Field()s: decoding fills them in.
+  return derived as unknown as new () => Partly<Selected<T, O>, O>
+}
+
+function derive(source: Constructor, options: DtoOptions<string>, type: Constructor): Shape {
+  const shape = shapeOf(source)
+  if (shape.kind !== 'object')
+    throw new BootError(`dto(${source.name}, ...): ${source.name} has no properties to choose from.`)
+  return {
+    kind: 'object',
+    name: type.name,
+    origin: type,
+    properties: () => new Map([...select(shape.properties(), options, source.name), ...ownFields(type)]),
+    ...(type.length === 0 ? { instance: type as unknown as new () => object } : {}),
+  }
+}
+
+// What `class HeroInput extends dto(Hero, ...) { @Field() invitation!: string }` adds.
+function ownFields(type: Constructor): [string, Property][] {
+  return [...(fieldsOf(type) ?? [])].map(([name, property]) => [name, property()])
+}
+
+function select(
+  properties: ReadonlyMap<string, Property>,
+  options: DtoOptions<string>,
+  source: string,
+): ReadonlyMap<string, Property> {
+  const unknown = [...(options.pick ?? []), ...(options.omit ?? [])].filter((name) => !properties.has(name))
+  if (unknown.length > 0) {
+    throw new BootError(
+      `dto(${source}, ...): ${source} has no ${unknown.join(', ')}. It has ${[...properties.keys()].join(', ')}.`,
+    )
+  }
+  const kept = [...properties].filter(([name]) =>
+    options.pick ? options.pick.includes(name) : !options.omit?.includes(name),
+  )
+  return new Map(kept.map(([name, property]) => [name, asInput(property, options.partial === true)]))
+}
+
+function asInput({ shape, optional, generated, ...rest }: Property, partial: boolean): Property {
+  // A patch must not put defaults where the client said nothing.
+  return partial ? { shape, optional: true } : { shape, optional: optional || generated === true, ...rest }
+}

@@ -1,0 +1,139 @@
+import { BootError } from '../di/errors.js'
+import type { ArrayShape, ObjectShape, Shape } from './shape.js'
+
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+/** A whole number of any size, as text. */
+export const INTEGER_TEXT = '^-?(0|[1-9][0-9]*)$'
+/** An exact decimal, as text. */
+export const DECIMAL_TEXT = '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$'
+
+/**
+ * Writes shapes as JSON Schema 2020-12. Objects become named components, each once; the same writer serves all shapes of an app.
+ *
+ * @throws BootError when two different classes claim one component name.
+ */
+export class SchemaWriter {
+  readonly components = new Map<string, JsonSchema>()
+  readonly #origins = new Map<string, unknown>()
+  readonly #prefix: string
+
+  constructor(prefix = '#/components/schemas/') {
+    this.#prefix = prefix
+  }
+
+  write(shape: Shape): JsonSchema {
+    const schema = shape.kind === 'object' ? this.#reference(shape) : { ...this.#bare(shape), ...notes(shape) }
+    return shape.nullable ? orNull(schema) : schema
+  }
+
+  #bare(shape: Exclude<Shape, ObjectShape>): JsonSchema {
+    switch (shape.kind) {
+      case 'string':
+        return defined({
+          type: 'string',
+          minLength: shape.minLength,
+          maxLength: shape.maxLength,
+          pattern: shape.pattern,
+          format: shape.format,
+        })
+      case 'integer':
+      case 'number':
+        return defined({
+          type: shape.kind,
+          minimum: shape.minimum,
+          maximum: shape.maximum,
+          exclusiveMinimum: shape.exclusiveMinimum,
+          exclusiveMaximum: shape.exclusiveMaximum,
+          multipleOf: shape.multipleOf,
+        })
+      case 'boolean':
+        return { type: 'boolean' }
+      case 'enum':
+        return { type: enumType(shape.values), enum: shape.values }
+      case 'date-time':
+      case 'date':
+        return { type: 'string', format: shape.kind }
+      case 'bigint':
+        return { type: 'string', pattern: INTEGER_TEXT }
+      case 'decimal':
+        return { type: 'string', pattern: DECIMAL_TEXT }
+      case 'bytes':
+        return { type: 'string', contentEncoding: 'base64', format: 'byte' }
+      case 'array':
+        return this.#array(shape)
+      case 'any':
+        return {}
+    }
+  }
+
+  #array(shape: ArrayShape): JsonSchema {
+    return defined({
+      type: 'array',
+      items: this.write(shape.items),
+      minItems: shape.minItems,
+      maxItems: shape.maxItems,
+    })
+  }
+
+  #reference(shape: ObjectShape): JsonSchema {
+    const { name, origin } = shape
+    if (!this.#origins.has(name)) {
+      this.#origins.set(name, origin)
+      this.components.set(name, {}) // taken before its properties are written: they may refer to it
+      this.components.set(name, this.#object(shape))
+    } else if (this.#origins.get(name) !== origin) {
+      throw new BootError(
+        `Two different classes are named ${name}, and a schema component can stand for only one. Rename one, or name it: dto(Source, { name: '...' }).`,
+      )
+    }
+    return { $ref: this.#prefix + name }
+  }
+
+  #object(shape: ObjectShape): JsonSchema {
+    const properties = [...shape.properties()]
+    return defined({
+      type: 'object',
+      properties: Object.fromEntries(
+        properties.map(([name, property]) => [
+          name,
+          { ...this.write(property.shape), ...defined({ default: property.default }) },
+        ]),
+      ),
+      required: nonEmpty(properties.filter(([, property]) => !property.optional).map(([name]) => name)),
+      additionalProperties: false,
+      ...notes(shape),
+    })
+  }
+}
+
+function notes({ title, description, examples, deprecated }: Shape): JsonSchema {
+  return defined({ title, description, examples, deprecated })
+}
+
+function orNull(schema: JsonSchema): JsonSchema {
+  if (Array.isArray(schema['enum']))
+    return { ...schema, type: [schema['type'], 'null'].flat(), enum: [...schema['enum'], null] }
+  return 'type' in schema
+    ? { ...schema, type: [schema['type'], 'null'].flat() }
+    : '$ref' in schema
+      ? { anyOf: [schema, { type: 'null' }] }
+      : schema
+}
+
+function enumType(values: readonly (string | number)[]): string | string[] {
+  const types = [
+    ...new Set(
+      values.map((value) => (typeof value === 'string' ? 'string' : Number.isInteger(value) ? 'integer' : 'number')),
+    ),
+  ]
+  return types.length === 1 ? (types[0] as string) : types
+}
+
+function defined(schema: Record<string, unknown>): JsonSchema {
+  return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined))
+}
+
+function nonEmpty<T>(list: readonly T[]): readonly T[] | undefined {
+  return list.length > 0 ? list : undefined
+}

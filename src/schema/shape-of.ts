@@ -1,0 +1,68 @@
+import { BootError } from '../di/errors.js'
+import { type Constructor, isConstructor } from '../di/token.js'
+import { fieldsOf } from './fields.js'
+import { describedBy, type ObjectShape, type Property, type Shape } from './shape.js'
+
+const BUILT_IN: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
+  [String, { kind: 'string' }],
+  [Number, { kind: 'number' }],
+  [Boolean, { kind: 'boolean' }],
+  [BigInt, { kind: 'bigint' }],
+  [Date, { kind: 'date-time' }],
+  [Uint8Array, { kind: 'bytes' }],
+  [Buffer, { kind: 'bytes' }],
+  ...(
+    ['string', 'integer', 'number', 'boolean', 'date-time', 'date', 'bigint', 'decimal', 'bytes', 'any'] as const
+  ).map((kind): [string, Shape] => [kind, { kind } as Shape]),
+])
+
+const known = new WeakMap<object, Shape>()
+
+/**
+ * The shape of a declaration: a name such as `'integer'`, a primitive's constructor, `Date`, a class with fields, a model,
+ * `[X]` for a list of X, `() => X` for a class declared further down, or what `Page.of(X)` and its like return.
+ *
+ * @throws BootError when the declaration says nothing.
+ */
+export function shapeOf(declaration: unknown): Shape {
+  const builtIn = BUILT_IN.get(declaration)
+  if (builtIn) return builtIn
+  if (Array.isArray(declaration) && declaration.length === 1) return { kind: 'array', items: shapeOf(declaration[0]) }
+  if (typeof declaration === 'object' && declaration !== null && 'shape' in declaration)
+    return fromDescribed(declaration.shape)
+  if (isConstructor(declaration)) return shapeOfClass(declaration)
+  if (typeof declaration === 'function') return shapeOf((declaration as () => unknown)())
+  throw new BootError(
+    `${String(declaration)} is not a type. Use a class with @Field() properties, a model, String, Number, [Item], or a name such as 'integer'.`,
+  )
+}
+
+/** Whether a class says what its data looks like, so that it can be a body or a response. */
+export function isDescribed(type: unknown): type is Constructor {
+  return isConstructor(type) && (describedBy.inherited(type) !== undefined || fieldsOf(type) !== undefined)
+}
+
+function fromDescribed(shape: unknown): Shape {
+  return typeof shape === 'function' ? (shape as () => Shape)() : (shape as Shape)
+}
+
+function shapeOfClass(type: Constructor): Shape {
+  const made = known.get(type)
+  if (made) return made
+  const shape = describedBy.inherited(type)?.(type) ?? classShape(type)
+  known.set(type, shape)
+  return shape
+}
+
+function classShape(type: Constructor): ObjectShape {
+  const fields = fieldsOf(type)
+  if (!fields) throw new BootError(`${type.name} has no fields. Give its properties @Field(), or use a model.`)
+  let properties: ReadonlyMap<string, Property> | undefined
+  return {
+    kind: 'object',
+    name: type.name,
+    origin: type,
+    properties: () => (properties ??= new Map([...fields].map(([name, property]) => [name, property()]))),
+    ...(type.length === 0 ? { instance: type as new () => object } : {}),
+  }
+}

@@ -1,0 +1,139 @@
+import { MetadataKey } from '../di/metadata.js'
+import type { Constructor } from '../di/token.js'
+
+/*
+ * A shape is what one declaration says of a value, as data. Everything else is made from it:
+ * json-schema.ts (OpenAPI and validation), validate.ts (what comes in), serialize.ts (what goes out).
+ */
+
+/** What the documentation shows beside a value; validation ignores it. */
+export interface Notes {
+  readonly title?: string
+  readonly description?: string
+  readonly examples?: readonly unknown[]
+  readonly deprecated?: boolean
+}
+
+interface Common extends Notes {
+  readonly nullable?: boolean
+}
+
+export interface StringShape extends Common {
+  readonly kind: 'string'
+  readonly minLength?: number
+  readonly maxLength?: number
+  readonly pattern?: string
+  /** A JSON Schema format that validation checks: `email`, `uuid`, `uri`, `ipv4`, `time`, ... */
+  readonly format?: string
+}
+
+export interface NumberShape extends Common {
+  readonly kind: 'integer' | 'number'
+  readonly minimum?: number
+  readonly maximum?: number
+  readonly exclusiveMinimum?: number
+  readonly exclusiveMaximum?: number
+  readonly multipleOf?: number
+}
+
+export interface BooleanShape extends Common {
+  readonly kind: 'boolean'
+}
+
+/** One of some strings or numbers. */
+export interface EnumShape extends Common {
+  readonly kind: 'enum'
+  readonly values: readonly (string | number)[]
+}
+
+/**
+ * What JSON has no type for, written as a string: a point in time (`Date`), a day, a whole number beyond 2^53 (`bigint`),
+ * an exact decimal, bytes (base64).
+ */
+export interface TextualShape extends Common {
+  readonly kind: 'date-time' | 'date' | 'bigint' | 'decimal' | 'bytes'
+}
+
+export interface ArrayShape extends Common {
+  readonly kind: 'array'
+  readonly items: Shape
+  readonly minItems?: number
+  readonly maxItems?: number
+}
+
+export interface ObjectShape extends Common {
+  readonly kind: 'object'
+  /** The name of the OpenAPI component. */
+  readonly name: string
+  /** What the component stands for: two shapes of one origin are the same component. */
+  readonly origin: unknown
+  /** A thunk, so that classes may refer to themselves and to each other. */
+  readonly properties: () => ReadonlyMap<string, Property>
+  /** What an input becomes; a plain object when absent. */
+  readonly instance?: new () => object
+  /** Turns what a handler returned into something whose properties can be read one by one. */
+  readonly read?: (value: object) => object
+}
+
+/** Any JSON value. */
+export interface AnyShape extends Common {
+  readonly kind: 'any'
+}
+
+export type Shape =
+  | StringShape
+  | NumberShape
+  | BooleanShape
+  | EnumShape
+  | TextualShape
+  | ArrayShape
+  | ObjectShape
+  | AnyShape
+
+export interface Property {
+  readonly shape: Shape
+  /** A client may leave it out, and a handler too. */
+  readonly optional: boolean
+  /** What an input gets when the client leaves it out. */
+  readonly default?: unknown
+  /** A client may leave it out of a new record, as the database fills it in. */
+  readonly generated?: boolean
+}
+
+/** How a class, or all classes below it, describe themselves. `shapeOf` asks it. */
+export const describedBy = new MetadataKey<(type: Constructor) => Shape>('shape')
+
+/** A declared response or body: a shape for the running program, and its type for the compiler. */
+export interface Described<T> {
+  readonly shape: Shape | (() => Shape)
+  /** Only for the compiler. */
+  readonly describes?: T
+}
+
+// A Sequelize model tells its attributes in this property, which exists only for the compiler.
+interface Attributed<A> {
+  readonly _attributes: A
+}
+
+/** The data of a declared class: a model's attributes, any other class as it is. */
+export type Data<T> = T extends Attributed<infer A> ? A : T
+
+/** The type that a declaration stands for: `Page.of(Hero)`, `Hero`, `[Hero]`, `String`. */
+export type DataOf<S> =
+  S extends Described<infer T>
+    ? T
+    : S extends StringConstructor
+      ? string
+      : S extends NumberConstructor
+        ? number
+        : S extends BooleanConstructor
+          ? boolean
+          : S extends BigIntConstructor
+            ? bigint
+            : S extends DateConstructor
+              ? Date
+              : S extends readonly [infer Item]
+                ? DataOf<Item>[]
+                : S extends abstract new (...args: never[]) => infer T
+                  ? Data<T>
+                  : never

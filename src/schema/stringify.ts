@@ -1,0 +1,33 @@
+import fastJsonStringify from 'fast-json-stringify'
+import { compileEncoder } from './encode.js'
+import { type JsonSchema, SchemaWriter } from './json-schema.js'
+import type { Shape } from './shape.js'
+
+/** Writes a value as the JSON text of its declared shape. */
+export type Stringify = (value: unknown) => string
+
+/** Compiles the way from what a handler returns to JSON text. @throws MisfitError (the function made) for a value that does not fit. */
+export function compileStringify(shape: Shape): Stringify {
+  const encode = compileEncoder(shape)
+  const writer = new SchemaWriter('#/definitions/')
+  const schema = writer.write(shape)
+  const definitions = Object.fromEntries([...writer.components].map(([name, component]) => [name, bare(component)]))
+  // The library's type names every keyword; ours is a record, as JSON Schema is open.
+  const stringify = fastJsonStringify({ ...bare(schema), definitions } as unknown as fastJsonStringify.AnySchema)
+  return (value) => stringify(encode(value))
+}
+
+// The encoder has already made strings of dates and days and filled nothing in: formats and defaults would be applied a second time.
+function bare(schema: unknown): JsonSchema {
+  if (Array.isArray(schema)) return schema.map(bare) as unknown as JsonSchema
+  if (typeof schema !== 'object' || schema === null) return schema as unknown as JsonSchema
+  const entries = Object.entries(schema).filter(([key]) => key !== 'format' && key !== 'default' && key !== 'examples')
+  return Object.fromEntries(
+    entries.map(([key, value]) => [key, key === 'properties' ? bareProperties(value as object) : bare(value)]),
+  )
+}
+
+// Properties may be called 'format' or 'default' themselves.
+function bareProperties(properties: object): JsonSchema {
+  return Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, bare(property)]))
+}

@@ -1,0 +1,103 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import ajvFormats from 'ajv-formats'
+import type { JsonSchema } from './json-schema.js'
+
+/** What is wrong with an input, and where: `path` is a JSON Pointer into the value. */
+export interface Issue {
+  readonly path: string
+  readonly message: string
+}
+
+export type Validate = (value: unknown) => readonly Issue[]
+
+const NONE: readonly Issue[] = []
+
+/** More issues than a person reads help nobody but an attacker. */
+const MOST_ISSUES = 100
+
+/** Compiles validators that share the components of one app. They find every issue, not only the first. */
+export class ValidatorCompiler {
+  readonly #ajv = newAjv()
+  readonly #components: ReadonlyMap<string, JsonSchema>
+
+  constructor(components: ReadonlyMap<string, JsonSchema>) {
+    this.#components = components
+  }
+
+  compile(schema: JsonSchema): Validate {
+    const validate = this.#ajv.compile({ ...schema, components: { schemas: Object.fromEntries(this.#components) } })
+    return (value) => (validate(value) ? NONE : issues(validate))
+  }
+}
+
+function newAjv(): Ajv2020 {
+  // strict: false lets the document's own keywords (examples, components) stand beside the rules.
+  const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true })
+  ajvFormats.default(ajv)
+  return ajv
+}
+
+function issues(validate: ValidateFunction): Issue[] {
+  const errors = (validate.errors ?? []).filter((error) => !isConsequence(error))
+  return errors.slice(0, MOST_ISSUES).map(toIssue)
+}
+
+// 'anyOf' only repeats that none of its branches fitted, 'null' is the branch that nobody meant.
+function isConsequence({ keyword, params }: ErrorObject): boolean {
+  return keyword === 'anyOf' || (keyword === 'type' && params['type'] === 'null')
+}
+
+function toIssue(error: ErrorObject): Issue {
+  switch (error.keyword) {
+    case 'required':
+      return {
+        path: `${error.instancePath}/${escapePointer(String(error.params['missingProperty']))}`,
+        message: 'is required',
+      }
+    case 'additionalProperties':
+      return {
+        path: `${error.instancePath}/${escapePointer(String(error.params['additionalProperty']))}`,
+        message: 'is not a known field',
+      }
+    default:
+      return { path: error.instancePath, message: describe(error) }
+  }
+}
+
+function describe({ keyword, params, message }: ErrorObject): string {
+  switch (keyword) {
+    case 'type':
+      return `must be ${[params['type']].flat().map(articled).join(' or ')}`
+    case 'enum':
+      return `must be one of ${(params['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`
+    case 'minLength':
+      return params['limit'] === 1 ? 'must not be empty' : `must have at least ${params['limit']} characters`
+    case 'maxLength':
+      return `must have at most ${params['limit']} character${params['limit'] === 1 ? '' : 's'}`
+    case 'format':
+      return FORMATS[params['format'] as string] ?? `must be a valid ${params['format']}`
+    default:
+      return message ?? 'is not valid'
+  }
+}
+
+const FORMATS: Readonly<Record<string, string>> = {
+  'date-time': 'must be a point in time such as 2026-01-31T12:00:00Z',
+  date: 'must be a day such as 2026-01-31',
+  byte: 'must be base64 text',
+  uuid: 'must be a UUID',
+  email: 'must be an e-mail address',
+  uri: 'must be a URI',
+}
+
+function articled(type: unknown): string {
+  return type === 'null'
+    ? 'null'
+    : type === 'integer' || type === 'object' || type === 'array'
+      ? `an ${String(type)}`
+      : `a ${String(type)}`
+}
+
+export function escapePointer(key: string): string {
+  return key.replaceAll('~', '~0').replaceAll('/', '~1')
+}
