@@ -1,0 +1,183 @@
+import { BootError } from '../di/errors.js'
+import { MetadataKey } from '../di/metadata.js'
+import { type Lifetime, provideItself } from '../di/provider.js'
+import type { Constructor, Injected, Token } from '../di/token.js'
+import type { TypeName } from '../schema/field.js'
+import type { DataOf, Described } from '../schema/shape.js'
+
+export interface ControllerOptions {
+  /** The group in the documentation; by default the class's name without `Controller`. */
+  readonly tags?: readonly string[]
+  /** By default as long as what its constructor asks for allows: the app's, or a request's. */
+  readonly lifetime?: Lifetime
+}
+
+export interface ControllerDeclaration {
+  readonly path: string
+  readonly tags: readonly string[]
+}
+
+export interface RouteOptions {
+  /** The status of a success; by default 201 for POST, 204 when the handler returns nothing, else 200. */
+  readonly status?: number
+  readonly summary?: string
+  readonly description?: string
+  readonly tags?: readonly string[]
+  readonly deprecated?: boolean
+  readonly operationId?: string
+  /** Other statuses that the handler answers with, for the documentation: `{ 404: 'Hero not found' }`. */
+  readonly errors?: Readonly<Record<number, string>>
+}
+
+export interface RouteDeclaration {
+  readonly method: string
+  readonly path: string
+  readonly member: string
+  /** What `Page.of(X)`, a class, or `[X]` says the handler returns; undefined when nothing was declared. */
+  readonly response: unknown
+  readonly params: readonly unknown[] | undefined
+  readonly options: RouteOptions
+}
+
+const controllerKey = new MetadataKey<ControllerDeclaration>('controller')
+const routesKey = new MetadataKey<readonly RouteDeclaration[]>('routes')
+
+/**
+ * A class whose methods answer requests. Its constructor, like each handler, is given what its parameters ask for.
+ *
+ * @example
+ * @Controller('/heros')
+ * class HeroController {
+ *   @Get('/:hero_id', Item.of(HeroModel))
+ *   async get(hero_id: number, session: Session) { ... }
+ * }
+ */
+export function Controller(path = '/', options: ControllerOptions = {}): ClassDecorator {
+  return (target) => {
+    const type = target as unknown as Constructor
+    controllerKey.write(type, { path, tags: options.tags ?? [type.name.replace(/Controller$/, '') || type.name] })
+    if (options.lifetime) provideItself(type, { kind: 'class', type, lifetime: options.lifetime })
+  }
+}
+
+/** @throws BootError when the class is no controller. */
+export function controllerOf(type: Constructor): ControllerDeclaration {
+  const declaration = controllerKey.own(type)
+  if (!declaration)
+    throw new BootError(
+      `createApp({ controllers }): ${type?.name ?? String(type)} is not a controller. Put @Controller('/path') on the class.`,
+    )
+  return declaration
+}
+
+/** The routes of a controller and of its ancestors; an overridden method keeps only its own. */
+export function routesOf(type: Constructor): readonly RouteDeclaration[] {
+  const parent: unknown = Object.getPrototypeOf(type)
+  const own = routesKey.own(type) ?? []
+  const inherited = typeof parent === 'function' && parent !== Function.prototype ? routesOf(parent as Constructor) : []
+  return [...inherited.filter((route) => !own.some(({ member }) => member === route.member)), ...own]
+}
+
+/** What can be declared as a response: `Page.of(Hero)`, a class with fields, a model, `[Hero]`, `String`. */
+export type Declaration = Described<unknown> | Constructor | readonly [Constructor | Described<unknown>] | TypeName
+
+type Returned<S> = S extends TypeName ? unknown : DataOf<S>
+
+/** A token for each parameter: a class, a named token, or String, Number, Boolean. */
+export type ParameterTokens = readonly (
+  | Token
+  | NumberConstructor
+  | StringConstructor
+  | BooleanConstructor
+  | BigIntConstructor
+)[]
+
+type Values<K extends ParameterTokens> = { -readonly [I in keyof K]: Injected<K[I]> }
+
+// any: a handler takes whatever its parameters say; what it returns is what this decorator checks.
+// oxlint-disable typescript/no-explicit-any
+export type RouteDecorator<R> = <F extends (...args: any[]) => R | Promise<R>>(
+  target: object,
+  member: string,
+  descriptor: TypedPropertyDescriptor<F>,
+) => void
+
+type SameLength<
+  Tokens extends readonly unknown[],
+  F extends (...args: any[]) => unknown,
+> = Parameters<F>['length'] extends Tokens['length']
+  ? unknown
+  : Tokens['length'] extends Parameters<F>['length']
+    ? unknown
+    : {
+        readonly error: 'params and the parameters differ in number'
+        readonly params: Tokens['length']
+        readonly parameters: Parameters<F>['length']
+      }
+
+/** Checks a handler's parameters against `params: [...]`, one by one, and its result against the declared response. */
+export type CheckedRouteDecorator<R, K extends ParameterTokens> = <F extends (...args: any[]) => R | Promise<R>>(
+  target: object,
+  member: string,
+  descriptor: TypedPropertyDescriptor<F & ((...args: Values<K>) => any) & SameLength<Values<K>, F>>,
+) => void
+// oxlint-enable typescript/no-explicit-any
+
+interface WithParams<K extends ParameterTokens> extends RouteOptions {
+  /** The types of the handler's parameters, for compilers that emit none; checked against the parameters. */
+  readonly params: K
+}
+
+interface WithoutParams extends RouteOptions {
+  readonly params?: never
+}
+
+interface RouteDecorators {
+  /** A route whose response is not declared: any JSON, and no models. */
+  (path?: string, options?: WithoutParams): RouteDecorator<unknown>
+  <const K extends ParameterTokens>(path: string, options: WithParams<K>): CheckedRouteDecorator<unknown, K>
+  /** The compiler checks what the handler returns against the declared response; only what that declares is sent. */
+  <const S extends Declaration>(path: string, response: S, options?: WithoutParams): RouteDecorator<Returned<S>>
+  <const S extends Declaration, const K extends ParameterTokens>(
+    path: string,
+    response: S,
+    options: WithParams<K>,
+  ): CheckedRouteDecorator<Returned<S>, K>
+}
+
+/** Answers GET, and HEAD without the body. */
+export const Get: RouteDecorators = routeDecorator('GET')
+/** Answers POST; 201 unless `status` says otherwise. */
+export const Post: RouteDecorators = routeDecorator('POST')
+export const Put: RouteDecorators = routeDecorator('PUT')
+export const Patch: RouteDecorators = routeDecorator('PATCH')
+export const Delete: RouteDecorators = routeDecorator('DELETE')
+
+type AnyOptions = RouteOptions & { readonly params?: readonly unknown[] }
+
+function routeDecorator(method: string): RouteDecorators {
+  const name = method[0] + method.slice(1).toLowerCase()
+  // The overloads above are what the compiler holds callers to; here the arguments are told apart.
+  return ((path: string = '/', ...rest: unknown[]) => {
+    const [response, options] =
+      rest.length > 0 && isOptions(rest[0]) ? [undefined, rest[0]] : [rest[0], rest[1] as AnyOptions | undefined]
+    return (target: object, member: unknown) => {
+      refuseStandardDecorator(name, member)
+      const { params, ...others } = options ?? {}
+      const declaration: RouteDeclaration = { method, path, member: String(member), response, params, options: others }
+      routesKey.write(target.constructor, [...(routesKey.own(target.constructor) ?? []), declaration])
+    }
+  }) as RouteDecorators
+}
+
+function isOptions(value: unknown): value is AnyOptions {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !('shape' in value)
+}
+
+function refuseStandardDecorator(name: string, member: unknown): void {
+  if (typeof member !== 'object') return
+  throw new BootError(
+    `@${name}() was compiled as a TC39 decorator. Set "experimentalDecorators": true in the tsconfig.json whose "include" covers this file ` +
+      `(tsx reads the one of the current directory), or run with --import sequitur/register.`,
+  )
+}

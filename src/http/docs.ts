@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs'
+import type { Reply } from './reply.js'
+
+/** Answers the paths of the documentation; undefined for every other path. */
+export type Docs = (method: string, path: string) => Reply | undefined
+
+// The same folder from src/http and from dist/http; scripts/swagger-ui.js fills it.
+const ASSETS = new URL('../../assets/swagger-ui/', import.meta.url)
+
+// Swagger UI sets style attributes; everything else comes from this origin, and nothing goes to another.
+const CSP = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>API documentation</title>
+    <link rel="stylesheet" href="docs/swagger-ui.css">
+    <link rel="icon" type="image/png" href="docs/favicon-32x32.png">
+  </head>
+  <body>
+    <div id="swagger-ui"></div>
+    <script src="docs/swagger-ui-bundle.js"></script>
+    <script src="docs/start.js"></script>
+  </body>
+</html>
+`
+
+const START = `SwaggerUIBundle({ url: 'openapi.json', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null })
+`
+
+/** `/docs` and `/openapi.json`. The page is Swagger UI, served from the package: it needs no other origin. */
+export function docs(document: () => unknown): Docs {
+  let json: string | undefined
+  const files: Readonly<Record<string, () => Reply>> = {
+    '/openapi.json': () => ok('application/json; charset=utf-8', (json ??= JSON.stringify(document()))),
+    '/docs': () => ok('text/html; charset=utf-8', PAGE, { 'content-security-policy': CSP }),
+    '/docs/start.js': () => ok('text/javascript; charset=utf-8', START),
+    '/docs/swagger-ui-bundle.js': () => asset('swagger-ui-bundle.js', 'text/javascript; charset=utf-8'),
+    '/docs/swagger-ui.css': () => asset('swagger-ui.css', 'text/css; charset=utf-8'),
+    '/docs/favicon-32x32.png': () => asset('favicon-32x32.png', 'image/png'),
+  }
+  return (method, path) => {
+    const file = Object.hasOwn(files, path) ? files[path] : undefined
+    if (!file) return path === '/docs/' ? { status: 308, headers: { location: '../docs' } } : undefined
+    if (method === 'OPTIONS') return { status: 204, headers: { allow: 'GET, HEAD, OPTIONS' } }
+    return method === 'GET' || method === 'HEAD' ? file() : undefined
+  }
+}
+
+function ok(type: string, body: string | Uint8Array, headers: Readonly<Record<string, string>> = {}): Reply {
+  return { status: 200, headers: { 'content-type': type, 'x-content-type-options': 'nosniff', ...headers }, body }
+}
+
+const read = new Map<string, Uint8Array>()
+
+function asset(name: string, type: string): Reply {
+  const body = read.get(name) ?? readFileSync(new URL(name, ASSETS))
+  read.set(name, body)
+  return ok(type, body, { 'cache-control': 'max-age=3600' })
+}

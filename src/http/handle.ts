@@ -1,0 +1,94 @@
+import { bracket } from '../di/bracket.js'
+import type { Container, Scope } from '../di/container.js'
+import type { Token } from '../di/token.js'
+import { ServiceUnavailable } from './errors.js'
+import type { Reply } from './reply.js'
+import { Request } from './request.js'
+import type { ServedRoute } from './route.js'
+import type { Router } from './router.js'
+
+/** What serving a request needs of the app. */
+export interface Serving {
+  readonly router: Router<ServedRoute>
+  readonly container: Container
+  /** Reports what went wrong after the reply was decided. */
+  readonly report: (error: unknown, request: Request) => void
+}
+
+/** The life of a request. Whatever it throws becomes the answer: see problem.ts. */
+export async function handle({ router, container, report }: Serving, request: Request): Promise<Reply> {
+  if (request.method === 'OPTIONS') return options(router, request)
+  const { route, variables } = router.match(request.method, request.path)
+  const inputs = await route.bind(request, variables)
+  const scopes: Scope[] = []
+  try {
+    return await bracket(
+      route.open,
+      () => {
+        const scope = container.scope(given(request))
+        scopes.push(scope)
+        return untilAborted(
+          request.signal,
+          scope.run(route.plan, inputs(), (controller, args) => invoke(route, controller, args)),
+        )
+      },
+      (value) => {
+        request.signal.throwIfAborted()
+        return route.respond(value)
+      },
+    )
+  } finally {
+    for (const scope of scopes) await scope.dispose().catch((error: unknown) => report(error, request))
+  }
+}
+
+function given(request: Request): ReadonlyMap<Token, unknown> {
+  return new Map<Token, unknown>([
+    [Request, request],
+    [AbortSignal, request.signal],
+  ])
+}
+
+async function invoke(route: ServedRoute, controller: unknown, args: unknown[]): Promise<unknown> {
+  const method = (controller as Record<string, (...args: unknown[]) => unknown>)[route.member] as (
+    ...args: unknown[]
+  ) => unknown
+  return method.apply(controller, args)
+}
+
+// A handler that never returns must not hold its transaction for ever: the abort decides, and what the handler still does is refused.
+async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  if (signal.aborted) work.catch(() => {})
+  signal.throwIfAborted()
+  let stop: (() => void) | undefined
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+  })
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    if (stop) signal.removeEventListener('abort', stop)
+    work.catch(() => {})
+  }
+}
+
+function options(router: Router<ServedRoute>, request: Request): Reply {
+  return { status: 204, headers: { allow: router.allowed(request.path).join(', ') } }
+}
+
+/** Why a request's signal was aborted when the handler took longer than the app allows. */
+export class HandlerTimeout extends ServiceUnavailable {
+  override name = 'HandlerTimeout'
+  constructor(milliseconds: number) {
+    super('The answer took too long.', {
+      headers: { 'retry-after': '1' },
+      cause: new Error(`no result after ${milliseconds} ms`),
+    })
+  }
+}
+
+/** Why a request's signal was aborted when the client went away. Nobody reads the answer. */
+export class ClientGone extends Error {
+  override name = 'ClientGone'
+}

@@ -1,0 +1,185 @@
+import { declareParameter, describeParameter, type Parameter } from '../di/parameter.js'
+import { BootError } from '../di/errors.js'
+import { toProperty, type TypeOption, type ValueOptions } from '../schema/field.js'
+import type { Property, Shape } from '../schema/shape.js'
+import { isDescribed } from '../schema/shape-of.js'
+
+export type Place = 'path' | 'query' | 'header' | 'body'
+
+/** Where an input is, and what may be said of it beyond its type. */
+export interface InputOptions extends ValueOptions {
+  /** Its name in the request; the parameter's own by default. */
+  readonly name?: string
+}
+
+/** What a decorator, or a provider of this package, says of an input. */
+export interface InputDeclaration {
+  readonly in: Place
+  readonly options: InputOptions
+}
+
+/** Something that a client sends, ready to be bound, validated and documented. */
+export type Input =
+  | {
+      readonly kind: 'value'
+      readonly in: 'path' | 'query' | 'header'
+      readonly name: string
+      readonly property: Property
+    }
+  /** A class whose properties each come from the query, or from a header. */
+  | {
+      readonly kind: 'group'
+      readonly in: 'query' | 'header'
+      readonly shape: Extract<Shape, { kind: 'object' }>
+      readonly optional: boolean
+    }
+  | { readonly kind: 'body'; readonly in: 'body'; readonly property: Property }
+
+type NameOrOptions = string | InputOptions | TypeOption
+
+/**
+ * A variable of the path. Without the decorator, a parameter of a primitive type takes the variable of its own name.
+ *
+ * @example
+ * @Get('/:id') get(@Path('id') hero_id: number) {}
+ */
+export function Path(nameOrOptions?: string | InputOptions, options?: InputOptions): ParameterDecorator {
+  return declare('path', nameOrOptions, options)
+}
+
+/**
+ * A parameter of the query. On a parameter whose class has fields: each field is one.
+ *
+ * @example
+ * list(@Query({ optional: true }) age?: number, @Query({ enum: ['asc', 'desc'], default: 'asc' }) order: string, @Query() filter: HeroFilter) {}
+ */
+export function Query(nameOrOptions?: string | InputOptions, options?: InputOptions): ParameterDecorator {
+  return declare('query', nameOrOptions, options)
+}
+
+/**
+ * A header of the request. Underscores in the parameter's name stand for hyphens.
+ *
+ * @example
+ * list(@Header() accept_language: string, @Header('x-tenant', { format: 'uuid' }) tenant: string) {}
+ */
+export function Header(nameOrOptions?: string | InputOptions, options?: InputOptions): ParameterDecorator {
+  return declare('header', nameOrOptions, options)
+}
+
+/**
+ * The JSON body. Without the decorator, a parameter whose class has fields takes it on POST, PUT and PATCH.
+ *
+ * @example
+ * addMany(@Body({ type: [HeroInput], maxItems: 100 }) heroes: HeroInput[]) {}
+ */
+export function Body(options?: InputOptions): ParameterDecorator {
+  return declare('body', options, undefined)
+}
+
+function declare(
+  place: Place,
+  nameOrOptions: NameOrOptions | undefined,
+  options: InputOptions | undefined,
+): ParameterDecorator {
+  const named =
+    typeof nameOrOptions === 'string'
+      ? { ...options, name: nameOrOptions }
+      : ((nameOrOptions as InputOptions | undefined) ?? {})
+  return (target, member, index) => {
+    const input: InputDeclaration = { in: place, options: named }
+    declareParameter(target, member as string | undefined, index, { kind: 'input', input })
+  }
+}
+
+const PRIMITIVES: ReadonlySet<unknown> = new Set([String, Number, Boolean, BigInt, Date])
+
+/** Reads the inputs of one route: its rules depend on the path's variables and on the method. */
+export class RouteInputs {
+  readonly #variables: readonly string[]
+  readonly #takesBody: boolean
+
+  constructor(variables: readonly string[], method: string) {
+    this.#variables = variables
+    this.#takesBody = method === 'POST' || method === 'PUT' || method === 'PATCH'
+  }
+
+  /** A primitive is the path's variable of its name, else a query parameter; a described class is the body. */
+  infer(parameter: Parameter): Input | undefined {
+    if (PRIMITIVES.has(parameter.type)) {
+      const place = parameter.name !== undefined && this.#variables.includes(parameter.name) ? 'path' : 'query'
+      return this.declared({ in: place, options: {} }, parameter)
+    }
+    return this.#takesBody && isDescribed(parameter.type)
+      ? this.declared({ in: 'body', options: {} }, parameter)
+      : undefined
+  }
+
+  /** @throws BootError for an input without a name or a type, or that asks for a variable which the path does not have. */
+  declared(input: unknown, parameter: Parameter | undefined): Input {
+    const declaration = input as InputDeclaration // written by declare() above, and by paging
+    const where = parameter ? describeParameter(parameter) : `input '${declaration.options.name ?? '?'}'`
+    const property = toInputProperty(declaration, parameter, where)
+    if (declaration.in === 'body') return { kind: 'body', in: 'body', property }
+    if (declaration.in !== 'path' && property.shape.kind === 'object') {
+      return { kind: 'group', in: declaration.in, shape: property.shape, optional: property.optional }
+    }
+    const name = this.#nameOf(declaration, parameter, where)
+    return { kind: 'value', in: declaration.in, name, property }
+  }
+
+  #nameOf({ in: place, options }: InputDeclaration, parameter: Parameter | undefined, where: string): string {
+    const name = options.name ?? parameter?.name
+    if (name === undefined)
+      throw new BootError(`${where} is destructured and so has no name: say it, @${decoratorOf(place)}('name').`)
+    if (place === 'path' && !this.#variables.includes(name)) {
+      const known = this.#variables.map((variable) => `:${variable}`).join(', ') || 'none'
+      throw new BootError(`${where}: the path has no variable :${name}; it has ${known}.`)
+    }
+    return place === 'header' ? (options.name ?? name.replaceAll('_', '-')).toLowerCase() : name
+  }
+}
+
+function toInputProperty(
+  { in: place, options }: InputDeclaration,
+  parameter: Parameter | undefined,
+  where: string,
+): Property {
+  const type = typeOf(place, options, parameter, where)
+  const { shape, optional, ...rest } = toProperty(type, options, where)
+  // A literal default is shown in the documentation; the function itself applies it.
+  const shown = parameter?.hasDefault && parameter.defaultValue !== undefined ? { default: parameter.defaultValue } : {}
+  return { shape, optional: optional || parameter?.hasDefault === true, ...shown, ...rest }
+}
+
+function typeOf(place: Place, options: InputOptions, parameter: Parameter | undefined, where: string): unknown {
+  const type = options.type ?? parameter?.type
+  if (options.enum !== undefined) return type
+  if (type === Number && place === 'path') return 'integer'
+  if (PRIMITIVES.has(type) || isKnown(type)) return type
+  const emitted = typeof type === 'function' ? `'${type.name}'` : 'nothing'
+  throw new BootError(
+    `${where}: the compiler emitted ${emitted}, which does not say what to read. ` +
+      `Say it: @${decoratorOf(place)}({ type: 'integer' }), @${decoratorOf(place)}({ type: [String] }), @${decoratorOf(place)}({ enum: ['asc', 'desc'] }).`,
+  )
+}
+
+function isKnown(type: unknown): boolean {
+  if (type === undefined || type === Object || type === Array || type === Function || type === Promise) return false
+  return (
+    typeof type !== 'function' || isDescribed(type) || !('prototype' in type) || type === Buffer || type === Uint8Array
+  )
+}
+
+function decoratorOf(place: Place): string {
+  return { path: 'Path', query: 'Query', header: 'Header', body: 'Body' }[place]
+}
+
+/** An input declared in code instead of by a decorator; for providers that read the request. */
+export function inputDependency(
+  place: Place,
+  options: InputOptions & { readonly name: string; readonly type: TypeOption },
+) {
+  const input: InputDeclaration = { in: place, options }
+  return { kind: 'input', input } as const
+}

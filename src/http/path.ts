@@ -1,0 +1,49 @@
+import { BootError } from '../di/errors.js'
+
+/** A piece of a route's path: a fixed text, or a variable. */
+export type Segment =
+  | { readonly kind: 'fixed'; readonly text: string }
+  | { readonly kind: 'variable'; readonly name: string }
+
+const VARIABLE = /^:([A-Za-z_$][\w$]*)$/
+
+/**
+ * The segments of a declared path: `'/heros/:hero_id'`.
+ *
+ * @throws BootError for a path that does not start with '/', or a segment that is neither a text nor a variable.
+ */
+export function parsePath(path: string, where: string): readonly Segment[] {
+  if (!path.startsWith('/')) throw new BootError(`${where}: the path '${path}' must start with '/'.`)
+  const segments = path
+    .split('/')
+    .filter((text) => text !== '')
+    .map((text) => parseSegment(text, path, where))
+  const names = segments.flatMap((segment) => (segment.kind === 'variable' ? [segment.name] : []))
+  const twice = names.find((name, index) => names.indexOf(name) !== index)
+  if (twice !== undefined) throw new BootError(`${where}: the path '${path}' has the variable :${twice} twice.`)
+  return segments
+}
+
+function parseSegment(text: string, path: string, where: string): Segment {
+  const name = VARIABLE.exec(text)?.[1]
+  if (name !== undefined) return { kind: 'variable', name }
+  if (/[:{}*?#]/.test(text)) {
+    throw new BootError(
+      `${where}: '${text}' in the path '${path}' is not a segment. A variable is a whole segment and written ':name'.`,
+    )
+  }
+  return { kind: 'fixed', text }
+}
+
+/** `'/heros/:hero_id'` from its parts, without doubled or trailing slashes. */
+export function joinPath(...parts: readonly string[]): string {
+  return `/${parts
+    .flatMap((part) => part.split('/'))
+    .filter((text) => text !== '')
+    .join('/')}`
+}
+
+/** `'/heros/{hero_id}'`: the way OpenAPI writes a path. */
+export function openApiPath(segments: readonly Segment[]): string {
+  return `/${segments.map((segment) => (segment.kind === 'fixed' ? segment.text : `{${segment.name}}`)).join('/')}`
+}
