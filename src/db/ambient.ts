@@ -1,0 +1,214 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Sequelize, Transaction } from 'sequelize'
+import { ForeignTransactionError, SessionClosedError } from './errors.js'
+import type { LazyTransaction } from './transaction.js'
+
+/** Which session each database has here. A map: a handler may work in several databases, and none leaks into another. */
+const storage = new AsyncLocalStorage<ReadonlyMap<Sequelize, Level>>()
+
+/** The session, or savepoint, that a query of this database belongs to at this point of the program. */
+export function currentLevel(sequelize: Sequelize): Level | undefined {
+  return storage.getStore()?.get(sequelize)
+}
+
+/** Runs the work so that queries of this database find the level. */
+export function enterLevel<T>(sequelize: Sequelize, level: Level, work: () => Promise<T>): Promise<T> {
+  return storage.run(new Map([...(storage.getStore() ?? []), [sequelize, level]]), work)
+}
+
+/** What all levels of one session share. */
+interface Shared {
+  readonly sequelize: Sequelize
+  readonly transaction: LazyTransaction
+  readonly onError: (error: unknown) => void
+  /** Everything under way, so that the end can wait for it. */
+  readonly pending: Set<Promise<unknown>>
+  ended?: string
+}
+
+/**
+ * A session, or a savepoint inside of it. What is asked of one level happens in the order of asking: a query that comes while a
+ * savepoint is open waits for its end, as a rollback to the savepoint would undo it too.
+ */
+export class Level {
+  readonly #shared: Shared
+  /** Queries of this very level that are under way. */
+  readonly #queries = new Set<Promise<unknown>>()
+  /** The last savepoint begun on this level; resolves when it is closed. */
+  #last: Promise<void> | undefined
+  #ended: string | undefined
+
+  private constructor(shared: Shared) {
+    this.#shared = shared
+  }
+
+  /** The level of a new session; `onError` is told of every query that fails. */
+  static of(sequelize: Sequelize, transaction: LazyTransaction, onError: (error: unknown) => void): Level {
+    return new Level({ sequelize, transaction, onError, pending: new Set() })
+  }
+
+  get transaction(): LazyTransaction {
+    return this.#shared.transaction
+  }
+
+  /** From now on every query is refused, here and in all savepoints. `end` says why: 'committed', 'rolled back'. */
+  end(end: string): void {
+    this.#shared.ended = end
+  }
+
+  /** @throws SessionClosedError after the end. */
+  assertOpen(): void {
+    const ended = this.#shared.ended ?? this.#ended
+    if (ended !== undefined) throw new SessionClosedError(ended)
+  }
+
+  /** Runs a query in its turn. */
+  query<T>(sql: string, execute: () => Promise<T>): Promise<T> {
+    return this.#track(track(this.#queries, this.#queryInTurn(sql, execute)))
+  }
+
+  async #queryInTurn<T>(sql: string, execute: () => Promise<T>): Promise<T> {
+    this.assertOpen()
+    if (this.#last) await this.#last
+    try {
+      await this.#shared.transaction.beforeStatement(sql)
+      this.assertOpen()
+      return await execute()
+    } catch (error) {
+      this.#shared.onError(error)
+      throw error
+    }
+  }
+
+  /** Runs the work in a savepoint: kept with the session when it resolves, undone when it rejects. */
+  nested<T>(work: () => Promise<T>): Promise<T> {
+    return this.#track(this.#nestedInTurn(work))
+  }
+
+  async #nestedInTurn<T>(work: () => Promise<T>): Promise<T> {
+    this.assertOpen()
+    const before = [...this.#queries, this.#last]
+    let close: () => void = () => {}
+    const turn = new Promise<void>((resolve) => (close = resolve))
+    this.#last = turn
+    try {
+      await Promise.allSettled(before)
+      this.assertOpen()
+      return await this.#inSavepoint(work)
+    } finally {
+      if (this.#last === turn) this.#last = undefined
+      close()
+    }
+  }
+
+  async #inSavepoint<T>(work: () => Promise<T>): Promise<T> {
+    const { transaction, sequelize } = this.#shared
+    const name = `sequitur_${transaction.nextSavepoint()}`
+    const inner = new Level(this.#shared)
+    await transaction.command(`SAVEPOINT ${name}`)
+    try {
+      const result = await enterLevel(sequelize, inner, work)
+      await inner.#close('released')
+      await transaction.command(`RELEASE SAVEPOINT ${name}`)
+      return result
+    } catch (error) {
+      await inner.#close('rolled back')
+      await transaction.command(`ROLLBACK TO SAVEPOINT ${name}`)
+      await transaction.command(`RELEASE SAVEPOINT ${name}`)
+      throw error
+    }
+  }
+
+  async #close(end: string): Promise<void> {
+    await turnOfTheLoop()
+    await Promise.allSettled(this.#queries)
+    this.#ended ??= end
+  }
+
+  #track<T>(promise: Promise<T>): Promise<T> {
+    return track(this.#shared.pending, promise)
+  }
+
+  /** Waits for all that is under way, also for what that starts. */
+  async settle(): Promise<void> {
+    do {
+      await turnOfTheLoop()
+      await Promise.allSettled(this.#shared.pending)
+    } while (this.#shared.pending.size > 0)
+  }
+}
+
+// A model's own work (validation, hooks) goes before its query: without a turn of the loop a query that nobody awaits would not be seen.
+function turnOfTheLoop(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+function track<T>(set: Set<Promise<unknown>>, promise: Promise<T>): Promise<T> {
+  const forget = () => void set.delete(promise)
+  set.add(promise)
+  promise.then(forget, forget)
+  return promise
+}
+
+interface QueryOptions {
+  readonly transaction?: (Transaction & { readonly sequelize?: Sequelize }) | null
+}
+
+type Work = (transaction: Transaction) => Promise<unknown>
+
+/** The parts of Sequelize that are wrapped; loosely typed, as every argument is passed on as it is. */
+interface Wrapped {
+  query(sql: unknown, options?: QueryOptions): Promise<unknown>
+  transaction(options?: unknown, work?: Work): Promise<unknown>
+}
+
+/**
+ * Makes the queries of one Sequelize instance join the session that they run in.
+ * Not `Sequelize.useCLS`: that is one for the process, so that a query of one database would be sent to another.
+ */
+export function bindAmbient(sequelize: Sequelize): void {
+  shadowClass(sequelize)
+  const wrapped = sequelize as unknown as Wrapped
+  const query = wrapped.query.bind(sequelize)
+  const transaction = wrapped.transaction.bind(sequelize)
+
+  wrapped.query = async (sql, options) => {
+    const given = options?.transaction
+    if (given && given.sequelize && given.sequelize !== sequelize) throw new ForeignTransactionError()
+    const level = given === null ? undefined : currentLevel(sequelize)
+    if (!level || (given && !belongsTo(given, level.transaction))) return query(sql, options)
+    return level.query(textOf(sql), () => query(sql, { ...options, transaction: given ?? level.transaction }))
+  }
+
+  wrapped.transaction = async (options, work) => {
+    const callback = typeof options === 'function' ? (options as Work) : work
+    const given = typeof options === 'function' ? undefined : (options as QueryOptions | undefined)
+    const level = given?.transaction === null ? undefined : currentLevel(sequelize)
+    if (!level) return transaction(options, work)
+    level.assertOpen()
+    if (callback) return level.nested(() => callback(level.transaction))
+    return transaction({ ...given, transaction: given?.transaction ?? level.transaction })
+  }
+}
+
+// Models read `sequelize.constructor._cls`: a class of this instance's own gives them this instance's transaction.
+function shadowClass(sequelize: Sequelize): void {
+  class Bound extends (sequelize.constructor as new () => object) {}
+  const cls = {
+    get: (key: string) => (key === 'transaction' ? currentLevel(sequelize)?.transaction : undefined),
+    set() {},
+    run: <T>(work: () => T) => work(),
+    bind: <T>(work: T) => work,
+  }
+  Object.assign(Bound, { _cls: cls })
+  Object.defineProperty(sequelize, 'constructor', { value: Bound, configurable: true })
+}
+
+function belongsTo(transaction: { readonly parent?: unknown } | Transaction, own: LazyTransaction): boolean {
+  for (let at: unknown = transaction; at; at = (at as { parent?: unknown }).parent) if (at === own) return true
+  return false
+}
+
+function textOf(sql: unknown): string {
+  return typeof sql === 'string' ? sql : String((sql as { query?: unknown }).query)
+}

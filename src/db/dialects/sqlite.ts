@@ -1,0 +1,202 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { ConnectionAcquireTimeoutError, ConnectionError, type Sequelize } from 'sequelize'
+import { Pool, TimeoutError } from 'sequelize-pool'
+import type { Database as SqliteConnection } from 'sqlite3'
+import {
+  type ConnectionManager,
+  connectionManagerOf,
+  type Dialect,
+  type Lease,
+  type TransactionNeeds,
+} from '../dialect.js'
+import type { SqliteConfig, SqliteMode } from '../url.js'
+
+const MEMORY = ':memory:'
+
+/** How long a session waits for its turn to write. Longer than for a server's pool: in one process all writers queue here. */
+const TURN_TIMEOUT = 10_000
+/** How long SQLite waits for another process. Waiting blocks a thread, so that it is never used among our own sessions. */
+const BUSY_TIMEOUT = 5_000
+const READERS = 3
+
+/**
+ * SQLite through sqlite3. One connection writes, and those who want to write queue for it; a few others read beside it (WAL).
+ * A database in memory has one connection, which its sessions use in turns.
+ */
+export function sqliteDialect(config: SqliteConfig): Dialect {
+  const pools = new WeakMap<Sequelize, SqlitePools>()
+  return {
+    sequelizeOptions: { dialect: 'sqlite', storage: config.storage, retry: { max: 1 } },
+    prepare(sequelize) {
+      pools.set(sequelize, new SqlitePools(connectionManagerOf(sequelize), config))
+    },
+    lease: (sequelize, needs) => (pools.get(sequelize) as SqlitePools).lease(needs),
+    isKept: () => true,
+    isStale: isBusy,
+  }
+}
+
+// sqlite3 tells SQLITE_BUSY_SNAPSHOT and a lock held by another process by the same code; both are cured by beginning again as a writer.
+function isBusy(error: unknown): boolean {
+  const original = error instanceof Error && 'original' in error ? error.original : undefined
+  return original instanceof Error && 'code' in original && original.code === 'SQLITE_BUSY'
+}
+
+class SqlitePools {
+  readonly #writers: Pool<SqliteConnection>
+  readonly #readers: Pool<SqliteConnection>
+  readonly #leases = new WeakMap<object, Lease>()
+
+  constructor(manager: ConnectionManager, config: SqliteConfig) {
+    const inMemory = config.storage === MEMORY
+    const wait = config.options.poolTimeout ?? TURN_TIMEOUT
+    const open = () => openConnection(manager.lib as typeof import('sqlite3'), config)
+    this.#writers = newPool('writer', 1, wait, open)
+    this.#readers = inMemory ? this.#writers : newPool('readers', config.options.poolSize ?? READERS, wait, open)
+    this.#replace(manager)
+  }
+
+  // What runs outside of any session: a query at start-up, a transaction of the program's own.
+  #replace(manager: ConnectionManager): void {
+    manager.getConnection = async (options = {}) => {
+      const reader = options.type === 'SELECT' && options.useMaster !== true
+      const lease = await this.lease({ reader })
+      this.#leases.set(lease.connection as object, lease)
+      return lease.connection
+    }
+    manager.releaseConnection = (connection) => void this.#leases.get(connection as object)?.release()
+    manager.destroyConnection = async (connection) => this.#leases.get(connection as object)?.destroy()
+    manager._onProcessExit = () => this.#close()
+  }
+
+  lease(needs: TransactionNeeds): Promise<Lease> {
+    const reads = needs.reader || needs.readOnly
+    return reads && this.#readers !== this.#writers ? this.#leaseReader(needs) : this.#leaseWriter(needs)
+  }
+
+  async #leaseWriter({ readOnly, reader }: TransactionNeeds): Promise<Lease> {
+    const connection = await acquire(this.#writers)
+    return withReadOnly(readOnly, {
+      connection,
+      begin: [reader || readOnly ? 'BEGIN DEFERRED' : 'BEGIN IMMEDIATE'],
+      release: () => this.#writers.release(connection),
+      destroy: () => this.#writers.destroy(connection),
+    })
+  }
+
+  async #leaseReader({ readOnly }: TransactionNeeds): Promise<Lease> {
+    const connection = await acquire(this.#readers)
+    let turn: Promise<SqliteConnection> | undefined
+    const endTurn = async () => turn && this.#writers.release(await turn)
+    return withReadOnly(readOnly, {
+      connection,
+      begin: ['BEGIN DEFERRED'],
+      // Who holds the writing connection has the turn to write, though this session goes on using its own.
+      beforeStatement: async (sql) => {
+        if (!readOnly && isWrite(sql)) await (turn ??= acquire(this.#writers))
+      },
+      release: async () => {
+        this.#readers.release(connection)
+        await endTurn()
+      },
+      destroy: async () => {
+        await this.#readers.destroy(connection)
+        await endTurn()
+      },
+    })
+  }
+
+  async #close(): Promise<void> {
+    for (const pool of new Set([this.#readers, this.#writers])) {
+      await pool.drain()
+      await pool.destroyAllNow()
+    }
+  }
+}
+
+// PRAGMA query_only makes SQLite itself refuse writes; it is no part of the transaction and is taken back before the connection's next use.
+function withReadOnly(readOnly: boolean | undefined, lease: Lease): Lease {
+  if (!readOnly) return lease
+  const { connection, begin, release } = lease
+  return {
+    ...lease,
+    begin: ['PRAGMA query_only = 1', ...begin],
+    release: async () => {
+      await run(connection as SqliteConnection, 'PRAGMA query_only = 0')
+      await release()
+    },
+  }
+}
+
+function newPool(
+  name: string,
+  max: number,
+  wait: number,
+  create: () => Promise<SqliteConnection>,
+): Pool<SqliteConnection> {
+  return new Pool({
+    name,
+    min: 0,
+    max,
+    acquireTimeoutMillis: wait,
+    // A connection to a database in memory holds the data: it must never be reaped.
+    idleTimeoutMillis: Number.MAX_SAFE_INTEGER,
+    reapIntervalMillis: 2 ** 30,
+    create,
+    destroy: close,
+    validate: () => true,
+  })
+}
+
+async function acquire(pool: Pool<SqliteConnection>): Promise<SqliteConnection> {
+  try {
+    return await pool.acquire()
+  } catch (error) {
+    throw error instanceof TimeoutError ? new ConnectionAcquireTimeoutError(error) : error
+  }
+}
+
+async function openConnection(
+  lib: typeof import('sqlite3'),
+  { storage, mode, options }: SqliteConfig,
+): Promise<SqliteConnection> {
+  if (storage !== MEMORY && mode === 'rwc') mkdirSync(dirname(storage), { recursive: true })
+  const connection = await new Promise<SqliteConnection>((resolve, reject) => {
+    const opened: SqliteConnection = new lib.Database(storage, flags(lib, mode), (error) =>
+      error ? reject(new ConnectionError(error)) : resolve(opened),
+    )
+  })
+  connection.configure('busyTimeout', options.busyTimeout ?? BUSY_TIMEOUT)
+  await run(connection, 'PRAGMA foreign_keys = ON')
+  if (storage !== MEMORY && mode !== 'ro')
+    await run(connection, 'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+  return connection
+}
+
+function flags(lib: typeof import('sqlite3'), mode: SqliteMode): number {
+  switch (mode) {
+    case 'ro':
+      return lib.OPEN_READONLY
+    case 'rw':
+      return lib.OPEN_READWRITE
+    case 'rwc':
+      return lib.OPEN_READWRITE | lib.OPEN_CREATE
+  }
+}
+
+function run(connection: SqliteConnection, sql: string): Promise<void> {
+  return new Promise((resolve, reject) => connection.exec(sql, (error) => (error ? reject(error) : resolve())))
+}
+
+function close(connection: SqliteConnection): Promise<void> {
+  return new Promise((resolve, reject) => connection.close((error) => (error ? reject(error) : resolve())))
+}
+
+const READS = /^\s*(?:SELECT|PRAGMA|EXPLAIN|VALUES|SAVEPOINT|RELEASE|ROLLBACK)\b/i
+const READING_WITH = /^\s*WITH\b(?![\s\S]*\b(?:INSERT|UPDATE|DELETE|REPLACE)\b)/i
+
+/** Whether a statement may write. Taking a turn too often costs time, too seldom costs a second run of the handler. */
+export function isWrite(sql: string): boolean {
+  return !READS.test(sql) && !READING_WITH.test(sql)
+}

@@ -1,0 +1,66 @@
+import {
+  ConnectionAcquireTimeoutError,
+  ConnectionError,
+  DatabaseError,
+  ForeignKeyConstraintError,
+  UniqueConstraintError,
+  ValidationError,
+} from 'sequelize'
+
+interface BodyIssue {
+  readonly in: 'body'
+  readonly path: string
+  readonly message: string
+}
+
+/** What a client may be told of an error: a status and a sentence without the database's own text. */
+export interface Explanation {
+  readonly status: number
+  readonly detail: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly errors?: readonly BodyIssue[]
+}
+
+const RETRY = { 'retry-after': '1' }
+
+/** PostgreSQL's SQLSTATEs, SQLite's codes and MySQL's names of errors that are the input's doing, or pass. */
+const BY_CODE: ReadonlyMap<string, Explanation> = new Map<string, Explanation>([
+  ['22003', { status: 422, detail: 'A number is out of the range that the database holds.' }],
+  ['22001', { status: 422, detail: 'A text is longer than the database holds.' }],
+  ['22021', { status: 422, detail: 'A text has a character that the database does not hold.' }],
+  ['22P02', { status: 422, detail: 'A value does not have the form that the database wants.' }],
+  ['57014', { status: 504, detail: 'The database took too long.' }],
+  ['57P01', { status: 503, detail: 'The database is not available.', headers: RETRY }],
+  ['57P03', { status: 503, detail: 'The database is not available.', headers: RETRY }],
+  ['40001', { status: 503, detail: 'Another request changed the same data; try again.', headers: RETRY }],
+  ['40P01', { status: 503, detail: 'Another request changed the same data; try again.', headers: RETRY }],
+  ['SQLITE_BUSY', { status: 503, detail: 'The database is busy; try again.', headers: RETRY }],
+  ['SQLITE_FULL', { status: 503, detail: 'The database is not available.', headers: RETRY }],
+])
+
+/** What a client may be told of a database error; undefined for what is not one, or is the program's mistake. */
+export function explain(error: unknown): Explanation | undefined {
+  if (error instanceof UniqueConstraintError)
+    return { status: 409, detail: 'It exists already.', errors: issuesOf(error) }
+  if (error instanceof ForeignKeyConstraintError)
+    return { status: 409, detail: 'Something that it refers to, or that refers to it, stands against it.' }
+  if (error instanceof ValidationError) return { status: 422, detail: 'A value is not valid.', errors: issuesOf(error) }
+  if (error instanceof ConnectionAcquireTimeoutError)
+    return { status: 503, detail: 'The server is busy; try again.', headers: RETRY }
+  if (error instanceof ConnectionError || isLostConnection(error))
+    return { status: 503, detail: 'The database is not available.', headers: RETRY }
+  return error instanceof DatabaseError ? BY_CODE.get(codeOf(error)) : undefined
+}
+
+function issuesOf({ errors }: ValidationError): BodyIssue[] {
+  return errors.flatMap(({ path, message }) => (path ? [{ in: 'body', path: `/${path}`, message }] : []))
+}
+
+function codeOf({ original }: DatabaseError): string {
+  return 'code' in original ? String(original.code) : ''
+}
+
+// pg gives a client whose socket broke no code, only this text.
+function isLostConnection(error: unknown): boolean {
+  return error instanceof DatabaseError && /not queryable|Connection terminated/.test(error.message)
+}

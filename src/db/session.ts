@@ -1,0 +1,254 @@
+import {
+  type Attributes,
+  type CountOptions,
+  type FindOptions,
+  type Model,
+  type ModelStatic,
+  QueryTypes,
+  type Sequelize,
+  type Transaction,
+} from 'sequelize'
+import type { Unit } from '../di/bracket.js'
+import { currentLevel, enterLevel, Level } from './ambient.js'
+import type { Dialect, TransactionNeeds } from './dialect.js'
+import { StaleSnapshotError } from './errors.js'
+import { type Select, type Sql, toBound } from './statement.js'
+import { LazyTransaction } from './transaction.js'
+
+type Change = { readonly kind: 'save' | 'delete'; readonly instance: Model }
+
+/** What the session tells the unit of work, which ends it. */
+interface SessionState {
+  readonly level: Level
+  readonly callbacks: (() => unknown)[]
+  keeps: boolean
+}
+
+const sessions = new WeakMap<LazyTransaction, Session>()
+
+/** The session of this database at this point of the program. */
+export function currentSession(sequelize: Sequelize): Session | undefined {
+  const level = currentLevel(sequelize)
+  return level && sessions.get(level.transaction)
+}
+
+/**
+ * The database session of one request or job: one transaction, committed when the handler returns, rolled back when it throws.
+ * Queries made through models join it by themselves.
+ *
+ * @example
+ * @Get('/:hero_id', Item.of(HeroModel))
+ * async get(hero_id: number, session: Session) {
+ *   return { data: (await session.get(Hero, hero_id)) ?? notFound('Hero not found') }
+ * }
+ */
+export class Session {
+  readonly #sequelize: Sequelize
+  readonly #state: SessionState
+  #changes: Change[] = []
+
+  /** @internal Sessions are made by the bracket: ask for one by a parameter, or use withSession(). */
+  constructor(sequelize: Sequelize, state: SessionState) {
+    this.#sequelize = sequelize
+    this.#state = state
+  }
+
+  get #level(): Level {
+    return this.#state.level
+  }
+
+  /** Sequelize's transaction, for whatever the session has no method for. @throws SessionClosedError after the end. */
+  get transaction(): Transaction {
+    this.#level.assertOpen()
+    return this.#level.transaction
+  }
+
+  /** The Sequelize instance of this session's database. */
+  get sequelize(): Sequelize {
+    return this.#sequelize
+  }
+
+  /** The row with this primary key, or null. A composite key is given as an object of its columns. */
+  get<M extends Model>(
+    model: ModelStatic<M>,
+    key: Key<M>,
+    options: Omit<FindOptions<Attributes<M>>, 'where'> = {},
+  ): Promise<M | null> {
+    if (typeof key === 'object' && !(key instanceof Date) && !Buffer.isBuffer(key)) {
+      return model.findOne({ ...options, where: key as NonNullable<FindOptions<Attributes<M>>['where']> })
+    }
+    return model.findByPk(key as string, options)
+  }
+
+  /** All rows of a statement. */
+  all<M extends Model>({ model, options }: Select<M>): Promise<M[]> {
+    return model.findAll({ ...options })
+  }
+
+  /** The first row of a statement, or null. */
+  first<M extends Model>({ model, options }: Select<M>): Promise<M | null> {
+    return model.findOne({ ...options })
+  }
+
+  /** How many rows of the model a statement has. With includes, rows of the model are counted, not of the join. */
+  count<M extends Model>({ model, options }: Select<M>): Promise<number> {
+    const { where, include, paranoid } = options
+    const given = { ...(where === undefined ? {} : { where }), ...(paranoid === undefined ? {} : { paranoid }) }
+    const counted: CountOptions<Attributes<M>> = include === undefined ? given : { ...given, include, distinct: true }
+    return model.count(counted)
+  }
+
+  /** The rows of a text. Its values are bound by the database, never put into the text. */
+  async execute<Row>(statement: Sql<Row>): Promise<Row[]> {
+    const { text, bind } = toBound(statement)
+    const rows = await this.#sequelize.query(text, { bind, type: QueryTypes.SELECT, raw: true })
+    return rows as Row[] // what the text selects is the writer's knowledge
+  }
+
+  /** Notes a new or changed instance; {@link flush} writes it, at the latest before COMMIT. Returns the instance. */
+  add<M extends Model>(instance: M): M {
+    this.#level.assertOpen()
+    this.#changes.push({ kind: 'save', instance })
+    return instance
+  }
+
+  /** {@link add} for several. */
+  addAll<M extends Model>(instances: readonly M[]): readonly M[] {
+    for (const instance of instances) this.add(instance)
+    return instances
+  }
+
+  /** Notes an instance to be deleted by {@link flush}. */
+  delete(instance: Model): void {
+    this.#level.assertOpen()
+    this.#changes.push({ kind: 'delete', instance })
+  }
+
+  /**
+   * Writes what was added and deleted, in that order of calls. Afterwards keys and defaults that the database made are on the instances.
+   *
+   * @throws what the database says, such as UniqueConstraintError; the rest is then not written.
+   */
+  async flush(): Promise<void> {
+    const changes = this.#changes
+    this.#changes = []
+    for (const { kind, instance } of changes) {
+      if (kind === 'save') await instance.save()
+      else await instance.destroy()
+    }
+  }
+
+  /** Reads an instance's columns again. */
+  refresh<M extends Model>(instance: M): Promise<M> {
+    return instance.reload()
+  }
+
+  /**
+   * Runs the work in a savepoint: when it throws, only the work is undone, and the session goes on.
+   *
+   * @example
+   * try {
+   *   await session.nested(() => Hero.create(input))
+   * } catch (error) {
+   *   if (!(error instanceof UniqueConstraintError)) throw error   // the name was taken; what was written before is kept
+   * }
+   */
+  nested<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#level.nested(async () => {
+      const result = await work(this)
+      await this.flush()
+      return result
+    })
+  }
+
+  /** Runs the callback once COMMIT has succeeded, before the response; never when it failed or was not tried. Its errors are logged. */
+  afterCommit(callback: () => unknown): void {
+    this.#level.assertOpen()
+    this.#state.callbacks.push(callback)
+  }
+
+  /** Answer as usual, but keep nothing. */
+  rollback(): void {
+    this.#level.assertOpen()
+    this.#state.keeps = false
+  }
+}
+
+/** What finds a row: its primary key's value, or for a composite key the columns. */
+export type Key<M extends Model> =
+  | string
+  | number
+  | bigint
+  | Date
+  | Buffer
+  | { readonly [K in keyof Attributes<M>]?: Attributes<M>[K] }
+
+export interface UnitOptions extends TransactionNeeds {
+  readonly onCallbackError: (error: unknown) => void
+}
+
+/** The session's side of the bracket: see di/bracket.ts for the order of these steps. */
+export class SessionUnit implements Unit {
+  readonly session: Session
+  readonly #sequelize: Sequelize
+  readonly #transaction: LazyTransaction
+  readonly #state: SessionState
+  readonly #options: UnitOptions
+  #stale: unknown
+
+  constructor(sequelize: Sequelize, dialect: Dialect, SessionClass: typeof Session, options: UnitOptions) {
+    this.#sequelize = sequelize
+    this.#options = options
+    this.#transaction = new LazyTransaction(sequelize, dialect, options)
+    const onError = (error: unknown) => {
+      if (options.reader && dialect.isStale(error)) this.#stale = error
+    }
+    this.#state = { level: Level.of(sequelize, this.#transaction, onError), callbacks: [], keeps: true }
+    this.session = new SessionClass(sequelize, this.#state)
+    sessions.set(this.#transaction, this.session)
+  }
+
+  enter<T>(work: () => Promise<T>): Promise<T> {
+    return enterLevel(this.#sequelize, this.#state.level, work)
+  }
+
+  settle(): Promise<void> {
+    return this.enter(async () => {
+      await this.session.flush()
+      await this.#state.level.settle()
+    })
+  }
+
+  async commit(): Promise<void> {
+    // The handler may have caught the error; what it read is old all the same.
+    if (this.#stale !== undefined) throw new StaleSnapshotError(this.#stale)
+    const { level, keeps } = this.#state
+    level.end(keeps ? 'committed' : 'rolled back')
+    await (keeps ? this.#transaction.commit() : this.#transaction.rollback())
+  }
+
+  async rollback(): Promise<void> {
+    if (this.#transaction.finished) return
+    this.#state.level.end('rolled back')
+    await this.#state.level.settle()
+    // A failed ROLLBACK has closed the connection, which undoes the work as well.
+    await this.#transaction.rollback().catch(() => {})
+  }
+
+  async committed(): Promise<void> {
+    const { callbacks, keeps } = this.#state
+    if (!keeps) return
+    for (const callback of callbacks) {
+      try {
+        await callback()
+      } catch (error) {
+        this.#options.onCallbackError(error)
+      }
+    }
+  }
+
+  /** A GET that began as a reader and could not go on to write is run again as a writer, once. */
+  retryAfter(_error: unknown, attempt: number): number | undefined {
+    return this.#stale !== undefined && attempt === 0 ? 0 : undefined
+  }
+}

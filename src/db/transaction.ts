@@ -1,0 +1,108 @@
+import { type Sequelize, Transaction } from 'sequelize'
+import type { Dialect, Lease, TransactionNeeds } from './dialect.js'
+import { CommitFailedError } from './errors.js'
+
+// Sequelize's types leave out the constructor and what its query path reads of a transaction.
+const SequelizeTransaction = Transaction as unknown as new (
+  sequelize: Sequelize,
+  options: object,
+) => Transaction & { finished?: string; connection?: unknown; parent?: Transaction | null }
+
+interface QueryClass {
+  new (connection: unknown, sequelize: Sequelize, options: object): { run(sql: string): Promise<unknown> }
+}
+
+/**
+ * A Sequelize transaction that takes its connection and sends BEGIN with the first query: Sequelize awaits `transaction.connection`
+ * before each statement, and here that is a promise made on first use. A transaction without queries costs nothing.
+ */
+export class LazyTransaction extends SequelizeTransaction {
+  readonly #sequelize: Sequelize
+  readonly #dialect: Dialect
+  readonly #needs: TransactionNeeds
+  #lease: Promise<Lease> | undefined
+  #savepoints = 0
+
+  constructor(sequelize: Sequelize, dialect: Dialect, needs: TransactionNeeds) {
+    super(sequelize, { readOnly: needs.readOnly === true })
+    this.#sequelize = sequelize
+    this.#dialect = dialect
+    this.#needs = needs
+    // An own property: the constructor of Sequelize's class leaves none, but its methods assign one.
+    Object.defineProperty(this, 'connection', {
+      get: () => this.#begun().then(({ connection }) => connection),
+      set() {},
+    })
+  }
+
+  /** Whether any query was made. */
+  get used(): boolean {
+    return this.#lease !== undefined
+  }
+
+  /** Before each statement of the session. */
+  async beforeStatement(sql: string): Promise<void> {
+    const lease = await this.#begun()
+    await lease.beforeStatement?.(sql)
+  }
+
+  /** A number that no other savepoint of this transaction has. */
+  nextSavepoint(): number {
+    return ++this.#savepoints
+  }
+
+  #begun(): Promise<Lease> {
+    return (this.#lease ??= this.#begin())
+  }
+
+  async #begin(): Promise<Lease> {
+    const lease = await this.#dialect.lease(this.#sequelize, this.#needs)
+    try {
+      for (const sql of lease.begin) await this.#send(lease, sql)
+    } catch (error) {
+      await lease.destroy()
+      throw error
+    }
+    return lease
+  }
+
+  /** A statement about the transaction itself, past Sequelize's query path. */
+  async command(sql: string): Promise<unknown> {
+    return this.#send(await this.#begun(), sql)
+  }
+
+  #send(lease: Lease, sql: string): Promise<unknown> {
+    const { Query } = (this.#sequelize as unknown as { dialect: { Query: QueryClass } }).dialect
+    const { logging = false } = (this.#sequelize as unknown as { options: { logging?: unknown } }).options
+    return new Query(lease.connection, this.#sequelize, { logging, type: 'RAW', raw: true }).run(sql)
+  }
+
+  /** @throws CommitFailedError when the database answers that nothing was kept; else whatever made COMMIT fail. */
+  override async commit(): Promise<void> {
+    const answer = await this.#end('commit', 'COMMIT')
+    if (answer !== undefined && !this.#dialect.isKept(answer)) throw new CommitFailedError()
+  }
+
+  override async rollback(): Promise<void> {
+    await this.#end('rollback', 'ROLLBACK')
+  }
+
+  // A connection whose COMMIT or ROLLBACK failed is in an unknown state, and on SQLite still holds the lock: it is destroyed.
+  async #end(state: 'commit' | 'rollback', sql: string): Promise<unknown> {
+    if (this.finished) throw new Error(`The transaction has already ended with ${this.finished}.`)
+    this.finished = state
+    if (!this.#lease) return undefined
+    const lease = await this.#lease
+    try {
+      const answer = await this.#send(lease, sql)
+      await lease.release()
+      return answer
+    } catch (error) {
+      await lease.destroy()
+      throw error
+    }
+  }
+
+  /** Called by Sequelize for a transaction that it began; this one begins by itself. */
+  async prepareEnvironment(): Promise<void> {}
+}
