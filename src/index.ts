@@ -1,0 +1,80 @@
+import 'reflect-metadata'
+
+// The app and its controllers
+export { type Address, App, type AppOptions, createApp } from './http/app.js'
+export {
+  Controller,
+  type ControllerOptions,
+  Delete,
+  Get,
+  Patch,
+  Post,
+  Put,
+  type RouteOptions,
+} from './http/controller.js'
+export { Body, Header, type InputOptions, Path, Query } from './http/inputs.js'
+export { Request } from './http/request.js'
+export type { Logger } from './http/logger.js'
+export type { Middleware } from './http/middleware.js'
+export type { Lifespan } from './http/lifespan.js'
+
+// What is declared once
+export { dto, type DtoOptions } from './schema/dto.js'
+export { Field, type ValueOptions } from './schema/field.js'
+
+// Injection
+export { BootError, InjectionError } from './di/errors.js'
+export { Inject } from './di/parameter.js'
+export { Injectable, type Lifetime, provide, type Provision, type Recipe } from './di/provider.js'
+export { type NamedToken, token, type Token } from './di/token.js'
+
+// The database
+export { Base } from './db/base.js'
+export { CommitFailedError, DatabaseStartError, ForeignTransactionError, SessionClosedError } from './db/errors.js'
+export {
+  type Database,
+  lifespan,
+  type LifespanOptions,
+  newLifespan,
+  withSession,
+  withSession as open_session,
+} from './db/lifespan.js'
+export { Session } from './db/session.js'
+export { select, type Select, sql, type Sql } from './db/statement.js'
+export { Transactional, type TransactionalOptions } from './db/transactional.js'
+export { DatabaseUrlError } from './db/url.js'
+
+// Pages
+export {
+  newPagination,
+  newPagination as new_pagination,
+  Paginate,
+  type PaginateType,
+  type PaginationOptions,
+} from './paging/offset.js'
+export { Collection, Item, Page, type PageMeta } from './paging/page.js'
+
+// Errors with a status
+export {
+  BadRequest,
+  badRequest,
+  Conflict,
+  conflict,
+  Forbidden,
+  forbidden,
+  HttpError,
+  type InputIssue,
+  InvalidInput,
+  invalidInput,
+  MethodNotAllowed,
+  NotFound,
+  notFound,
+  PayloadTooLarge,
+  ServiceUnavailable,
+  serviceUnavailable,
+  TooManyRequests,
+  tooManyRequests,
+  Unauthorized,
+  unauthorized,
+  UnsupportedMediaType,
+} from './http/errors.js'

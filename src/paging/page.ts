@@ -1,0 +1,124 @@
+import type { DataOf, Described, ObjectShape, Property, Shape } from '../schema/shape.js'
+import { shapeOf } from '../schema/shape-of.js'
+
+/** Where a page stands in the whole list. */
+export interface PageMeta {
+  /** The offset of the page's first record. */
+  readonly offset: number
+  /** How many records the statement has in all. */
+  readonly total_items: number
+  readonly total_pages: number
+  /** Counted from 1. */
+  readonly page_number: number
+}
+
+/** One page of a list; what an offset paginator returns. */
+export interface Page<T> {
+  data: T[]
+  meta: PageMeta
+}
+
+/** A single record; so that something can be added beside it without breaking clients. */
+export interface Item<T> {
+  data: T
+}
+
+/** A whole list, without pages. */
+export interface Collection<T> {
+  data: T[]
+}
+
+/**
+ * The response of a list route: `{ data, meta: { offset, total_items, total_pages, page_number } }`.
+ *
+ * @example
+ * @Get('/', Page.of(HeroModel)) list(paginate: Paginate<HeroModel>) { return paginate(select(Hero)) }
+ */
+export const Page = {
+  of<const S>(declaration: S): Described<Page<DataOf<S>>> {
+    return envelope('Page', declaration, (shape) => ({
+      data: required({ kind: 'array', items: shape }),
+      meta: required(META),
+    }))
+  },
+}
+
+/**
+ * The response of a route for one record: `{ data }`.
+ *
+ * @example
+ * @Get('/:hero_id', Item.of(HeroModel))
+ */
+export const Item = {
+  of<const S>(declaration: S): Described<Item<DataOf<S>>> {
+    return envelope('Item', declaration, (shape) => ({ data: required(shape) }))
+  },
+}
+
+/**
+ * The response of a route for a list that is always sent whole: `{ data }`.
+ *
+ * @example
+ * @Get('/teams', Collection.of(TeamModel))
+ */
+export const Collection = {
+  of<const S>(declaration: S): Described<Collection<DataOf<S>>> {
+    return envelope('Collection', declaration, (shape) => ({ data: required({ kind: 'array', items: shape }) }))
+  },
+}
+
+const META: ObjectShape = {
+  kind: 'object',
+  name: 'PageMeta',
+  origin: 'PageMeta',
+  properties: () =>
+    new Map([
+      ['offset', required({ kind: 'integer', minimum: 0, description: "The offset of the page's first record." })],
+      ['total_items', required({ kind: 'integer', minimum: 0, description: 'How many records there are in all.' })],
+      ['total_pages', required({ kind: 'integer', minimum: 0, description: 'How many pages there are.' })],
+      ['page_number', required({ kind: 'integer', minimum: 1, description: 'Which page this is, counted from 1.' })],
+    ]),
+}
+
+function required(shape: Shape): Property {
+  return { shape, optional: false }
+}
+
+// A thunk: a model tells its columns only once it is mapped, and Page.of() runs while classes are still being declared.
+function envelope(name: string, declaration: unknown, properties: (shape: Shape) => Record<string, Property>) {
+  let made: ObjectShape | undefined
+  const shape = () => (made ??= makeEnvelope(name, shapeOf(declaration), properties))
+  return { shape }
+}
+
+function makeEnvelope(name: string, shape: Shape, properties: (shape: Shape) => Record<string, Property>): ObjectShape {
+  const made = new Map(Object.entries(properties(shape)))
+  return {
+    kind: 'object',
+    name: `${name}_${componentName(shape)}`,
+    origin: originOf(name, shape),
+    properties: () => made,
+  }
+}
+
+function componentName(shape: Shape): string {
+  return shape.kind === 'object'
+    ? shape.name
+    : shape.kind === 'array'
+      ? `${componentName(shape.items)}_list`
+      : shape.kind
+}
+
+const origins = new WeakMap<object, Map<string, object>>()
+
+// Two Page.of(Hero) are one component; a Page.of(Hero) of another Hero is not.
+function originOf(name: string, shape: Shape): unknown {
+  const inner = shape.kind === 'object' ? shape.origin : undefined
+  if (typeof inner !== 'object' && typeof inner !== 'function') return `${name}_${componentName(shape)}`
+  if (inner === null) return undefined
+  const known = origins.get(inner) ?? new Map<string, object>()
+  origins.set(inner, known)
+  const origin = known.get(name) ?? {}
+  known.set(name, origin)
+  return origin
+}
