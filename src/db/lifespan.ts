@@ -17,6 +17,8 @@ import { isolationText, transactionalOf } from './transactional.js'
 import { type DatabaseConfig, describeDatabase, parseDatabaseUrl } from './url.js'
 
 export interface LifespanOptions {
+  /** The URL where none is given and the environment names none. */
+  readonly defaultUrl?: string
   /** Models of this database; those given to `createApp({ models })` are added. */
   readonly models?: readonly Constructor<Model>[]
   /** Create missing tables at the start: for tests and demos. By default what `toolkit_sync` says, else false. */
@@ -205,7 +207,7 @@ function dialectOf(config: DatabaseConfig): Dialect {
 }
 
 function configOf(url: string | undefined, options: LifespanOptions): DatabaseConfig {
-  const config = url === undefined ? configFromEnvironment() : parseDatabaseUrl(url, 'newLifespan')
+  const config = url === undefined ? configFromEnvironment(options.defaultUrl) : parseDatabaseUrl(url, 'newLifespan')
   const size = options.poolSize ?? config.options.poolSize ?? numberFrom('toolkit_pool_size', 1)
   const timeout = options.poolTimeout ?? config.options.poolTimeout ?? numberFrom('toolkit_pool_timeout', 1000)
   const pool = {
@@ -215,11 +217,12 @@ function configOf(url: string | undefined, options: LifespanOptions): DatabaseCo
   return { ...config, options: { ...config.options, ...pool } } as DatabaseConfig
 }
 
-function configFromEnvironment(): DatabaseConfig {
+function configFromEnvironment(defaultUrl: string | undefined): DatabaseConfig {
   for (const name of ['toolkit_url', 'DATABASE_URL']) {
     const url = fromEnvironment(name)
     if (url) return parseDatabaseUrl(url, name)
   }
+  if (defaultUrl !== undefined) return parseDatabaseUrl(defaultUrl, 'newLifespan, defaultUrl')
   throw new DatabaseStartError(
     `No database is named. Set toolkit_url (or DATABASE_URL) in the environment, for example\n` +
       `  toolkit_url=sqlite+sqlite3:///./app.sqlite\n  toolkit_url=postgres+pg://user:password@localhost/app\n` +

@@ -1,0 +1,19 @@
+import { existsSync } from 'node:fs'
+import { isTypeScript } from './load.js'
+
+/**
+ * The file that a missing './hero.js' is compiled from, './hero.ts'; throws the error when there is none.
+ * @param {unknown} error what the rest of the chain has thrown
+ */
+export function typescriptInstead(error) {
+  const missing = error instanceof Error && 'url' in error ? String(error.url) : ''
+  const found = sourcesOf(missing).find((url) => isTypeScript(url) && existsSync(new URL(url)))
+  if (!found) throw error
+  return found
+}
+
+/** @param {string} url */
+function sourcesOf(url) {
+  const source = url.replace(/\.(m?)js(?=$|[?#])/, '.$1ts')
+  return source === url ? [] : [source, source.replace(/\.ts(?=$|[?#])/, '.tsx')]
+}
