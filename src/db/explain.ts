@@ -52,6 +52,11 @@ export function explain(error: unknown): Explanation | undefined {
   return error instanceof DatabaseError ? BY_CODE.get(codeOf(error)) : undefined
 }
 
+// Sequelize takes every constraint of SQLite that is no foreign key for a unique one.
+function isUnique({ original }: UniqueConstraintError): boolean {
+  return !/SQLITE_CONSTRAINT: (?:NOT NULL|CHECK)/.test(original?.message ?? '')
+}
+
 function issuesOf({ errors }: ValidationError): BodyIssue[] {
   return errors.flatMap(({ path, message }) => (path ? [{ in: 'body', path: `/${path}`, message }] : []))
 }

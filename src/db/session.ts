@@ -57,6 +57,12 @@ export class Session {
     return this.#state.level
   }
 
+  // Inside of nested() the level is the savepoint's, whose own savepoints must not wait for it to end.
+  get #here(): Level {
+    const level = currentLevel(this.#sequelize)
+    return level?.transaction === this.#level.transaction ? level : this.#level
+  }
+
   /** Sequelize's transaction, for whatever the session has no method for. @throws SessionClosedError after the end. */
   get transaction(): Transaction {
     this.#level.assertOpen()
@@ -101,7 +107,8 @@ export class Session {
   /** The rows of a text. Its values are bound by the database, never put into the text. */
   async execute<Row>(statement: Sql<Row>): Promise<Row[]> {
     const { text, bind } = toBound(statement)
-    const rows = await this.#sequelize.query(text, { bind, type: QueryTypes.SELECT, raw: true })
+    // The comment hides a leading INSERT from Sequelize, which on SQLite would throw away what RETURNING gives.
+    const rows = await this.#sequelize.query(`/* sql */ ${text}`, { bind, type: QueryTypes.SELECT, raw: true })
     return rows as Row[] // what the text selects is the writer's knowledge
   }
 
@@ -154,7 +161,7 @@ export class Session {
    * }
    */
   nested<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#level.nested(async () => {
+    return this.#here.nested(async () => {
       const result = await work(this)
       await this.flush()
       return result

@@ -12,7 +12,10 @@ import type { PostgresConfig, SslMode } from '../url.js'
 export function postgresDialect(config: PostgresConfig): Dialect {
   return {
     sequelizeOptions: options(config),
-    prepare() {},
+    prepare(sequelize) {
+      // Queries of one Promise.all are sent without waiting for each other's answers; pg's own queue of them is deprecated.
+      sequelize.addHook('afterConnect', (connection: unknown) => void ((connection as { pipeline?: boolean }).pipeline = true))
+    },
     lease: async (sequelize, needs) => lease(connectionManagerOf(sequelize), needs),
     // RAW queries resolve to [rows, result]; the result's command is what the server says it did.
     isKept: (answer) => (answer as [unknown, { command?: string }?] | undefined)?.[1]?.command !== 'ROLLBACK',

@@ -44,16 +44,17 @@ function isBusy(error: unknown): boolean {
 }
 
 class SqlitePools {
+  readonly #inMemory: boolean
   readonly #writers: Pool<SqliteConnection>
   readonly #readers: Pool<SqliteConnection>
   readonly #leases = new WeakMap<object, Lease>()
 
   constructor(manager: ConnectionManager, config: SqliteConfig) {
-    const inMemory = config.storage === MEMORY
+    this.#inMemory = config.storage === MEMORY
     const wait = config.options.poolTimeout ?? TURN_TIMEOUT
     const open = () => openConnection(manager.lib as typeof import('sqlite3'), config)
     this.#writers = newPool('writer', 1, wait, open)
-    this.#readers = inMemory ? this.#writers : newPool('readers', config.options.poolSize ?? READERS, wait, open)
+    this.#readers = this.#inMemory ? this.#writers : newPool('readers', config.options.poolSize ?? READERS, wait, open)
     this.#replace(manager)
   }
 
@@ -81,8 +82,14 @@ class SqlitePools {
       connection,
       begin: [reader || readOnly ? 'BEGIN DEFERRED' : 'BEGIN IMMEDIATE'],
       release: () => this.#writers.release(connection),
-      destroy: () => this.#writers.destroy(connection),
+      destroy: () => (this.#inMemory ? this.#recover(connection) : this.#writers.destroy(connection)),
     })
+  }
+
+  // Closing the one connection to a database in memory would lose the database.
+  async #recover(connection: SqliteConnection): Promise<void> {
+    await run(connection, 'ROLLBACK').catch(() => {}) // no transaction: nothing to undo
+    this.#writers.release(connection)
   }
 
   async #leaseReader({ readOnly }: TransactionNeeds): Promise<Lease> {
@@ -193,10 +200,12 @@ function close(connection: SqliteConnection): Promise<void> {
   return new Promise((resolve, reject) => connection.close((error) => (error ? reject(error) : resolve())))
 }
 
-const READS = /^\s*(?:SELECT|PRAGMA|EXPLAIN|VALUES|SAVEPOINT|RELEASE|ROLLBACK)\b/i
-const READING_WITH = /^\s*WITH\b(?![\s\S]*\b(?:INSERT|UPDATE|DELETE|REPLACE)\b)/i
+const COMMENTS = /^(?:\s+|\/\*[\s\S]*?\*\/|--[^\n]*(?:\n|$))+/
+const READS = /^(?:SELECT|PRAGMA|EXPLAIN|VALUES|SAVEPOINT|RELEASE|ROLLBACK)\b/i
+const READING_WITH = /^WITH\b(?![\s\S]*\b(?:INSERT|UPDATE|DELETE|REPLACE)\b)/i
 
 /** Whether a statement may write. Taking a turn too often costs time, too seldom costs a second run of the handler. */
 export function isWrite(sql: string): boolean {
-  return !READS.test(sql) && !READING_WITH.test(sql)
+  const statement = sql.replace(COMMENTS, '')
+  return !READS.test(statement) && !READING_WITH.test(statement)
 }

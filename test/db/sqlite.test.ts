@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isWrite } from '../../src/db/dialects/sqlite.js'
+import { Session } from '../../src/db/session.js'
+import { Transactional } from '../../src/db/transactional.js'
+import { Controller, Get, Post } from '../../src/http/controller.js'
+import { databaseApp, sqliteFile, sqliteMemory, statements } from '../support/databases.js'
+import { Hero, Team } from '../support/hero.js'
+
+const models = [Team, Hero]
+const post = { method: 'POST' }
+
+/** A promise that the test resolves. */
+function gate(): { readonly open: () => void; readonly opened: Promise<void> } {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => (open = resolve))
+  return { open, opened }
+}
+
+test('a reader does not wait for an open writer, and sees only what was committed', async (t) => {
+  const [written, finish] = [gate(), gate()]
+  @Controller('/')
+  class Both {
+    @Post() async write() {
+      await Hero.create({ name: 'Robin' })
+      written.open()
+      await finish.opened
+    }
+    @Get() read() {
+      return Hero.count()
+    }
+  }
+  const { fetch } = await databaseApp(t, sqliteFile, models, [Both])
+  const writing = fetch('/', post)
+  await written.opened
+  assert.equal(await (await fetch('/')).json(), 0)
+  finish.open()
+  await writing
+  assert.equal(await (await fetch('/')).json(), 1)
+})
+
+test('a GET that writes waits for its turn and is run once when nobody wrote before it', async (t) => {
+  const [written, finish] = [gate(), gate()]
+  let runs = 0
+  @Controller('/')
+  class Both {
+    @Post() async write() {
+      await Hero.create({ name: 'Robin' })
+      written.open()
+      await finish.opened
+    }
+    @Get() async visit() {
+      runs++
+      setTimeout(finish.open, 20)
+      await Hero.create({ name: `visit ${runs}` })
+      return Hero.count()
+    }
+  }
+  const { fetch } = await databaseApp(t, sqliteFile, models, [Both])
+  const writing = fetch('/', post)
+  await written.opened
+  assert.equal(await (await fetch('/')).json(), 2)
+  assert.equal((await writing).status, 204)
+  assert.equal(runs, 1)
+})
+
+test('a GET that writes on an old snapshot is run again, as a writer', async (t) => {
+  const [hasRead, goOn] = [gate(), gate()]
+  let runs = 0
+  @Controller('/')
+  class Both {
+    @Post() async write() {
+      await Hero.create({ name: 'Robin' })
+    }
+    @Get() async visit(session: Session) {
+      const before = await Hero.count()
+      if (++runs === 1) {
+        hasRead.open()
+        await goOn.opened
+      }
+      await Hero.create({ name: `visit after ${before}` })
+      session.afterCommit(() => runs++)
+      return before
+    }
+  }
+  const { fetch, log } = await databaseApp(t, sqliteFile, models, [Both])
+  const visiting = fetch('/')
+  await hasRead.opened
+  await fetch('/', post)
+  goOn.open()
+  assert.equal(await (await visiting).json(), 1)
+  assert.equal(runs, 3)
+  assert.deepEqual((await Hero.findAll({ order: ['id'] })).map(({ name }) => name), ['Robin', 'visit after 1'])
+  assert.deepEqual(statements(log).filter((text) => text.startsWith('BEGIN')), ['BEGIN DEFERRED', 'BEGIN IMMEDIATE', 'BEGIN IMMEDIATE'])
+})
+
+test('a GET that catches the error of its old snapshot is run again all the same', async (t) => {
+  const [hasRead, goOn] = [gate(), gate()]
+  let runs = 0
+  @Controller('/')
+  class Both {
+    @Post() async write() {
+      await Hero.create({ name: 'Robin' })
+    }
+    @Get() async visit() {
+      await Hero.count()
+      if (++runs === 1) {
+        hasRead.open()
+        await goOn.opened
+      }
+      await Hero.create({ name: 'visit' }).catch(() => {})
+    }
+  }
+  const { fetch } = await databaseApp(t, sqliteFile, models, [Both])
+  const visiting = fetch('/')
+  await hasRead.opened
+  await fetch('/', post)
+  goOn.open()
+  assert.equal((await visiting).status, 204)
+  assert.equal(await Hero.count({ where: { name: 'visit' } }), 1)
+})
+
+for (const kind of [sqliteFile, sqliteMemory]) {
+  test(`${kind.name}: a connection writes again after a read-only session`, async (t) => {
+    @Controller('/')
+    class Both {
+      @Transactional({ readOnly: true })
+      @Post('/refused')
+      async refused() {
+        await Hero.create({ name: 'Robin' })
+      }
+      @Post() async write() {
+        await Hero.create({ name: 'Robin' })
+      }
+    }
+    const { fetch } = await databaseApp(t, kind, models, [Both])
+    assert.equal((await fetch('/refused', post)).status, 500)
+    assert.equal((await fetch('/', post)).status, 204)
+    assert.equal(await Hero.count(), 1)
+  })
+}
+
+for (const [text, writes] of [
+  ['SELECT 1', false],
+  ['  /* why */ select 1', false],
+  ['-- why\nSELECT 1', false],
+  ['WITH a AS (SELECT 1) SELECT * FROM a', false],
+  ['WITH a AS (SELECT 1) INSERT INTO b SELECT * FROM a', true],
+  ['/* SELECT */ INSERT INTO b VALUES (1)', true],
+  ['PRAGMA table_info(a)', false],
+  ['UPDATE a SET b = 1', true],
+  ['CREATE TABLE a (b)', true],
+  ['REPLACE INTO a VALUES (1)', true],
+] as const) {
+  test(`'${text.replaceAll('\n', ' ')}' is ${writes ? 'a write' : 'a read'}`, () => assert.equal(isWrite(text), writes))
+}

@@ -1,0 +1,73 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, type TestContext } from 'node:test'
+import type { Constructor } from '../../src/di/token.js'
+import { type Database, type LifespanOptions, newLifespan } from '../../src/db/lifespan.js'
+import type { AppOptions } from '../../src/http/app.js'
+import { type TestApp, testApp } from '../../src/testing.js'
+import { postgresUrl } from './postgres.js'
+
+/** A kind of database that a behaviour must hold on. */
+export interface TestDatabase {
+  readonly name: string
+  /** The URL of a database of its own. */
+  url(): Promise<string>
+}
+
+let folder: string | undefined
+
+function newFile(): string {
+  if (folder === undefined) {
+    const made = mkdtempSync(join(tmpdir(), 'sequitur-sqlite-'))
+    after(() => rmSync(made, { recursive: true, force: true }))
+    folder = made
+  }
+  return join(folder, `${Math.random().toString(36).slice(2)}.sqlite`)
+}
+
+export const sqliteFile: TestDatabase = {
+  name: 'SQLite in a file',
+  url: () => Promise.resolve(`sqlite+sqlite3:///${newFile()}`),
+}
+export const sqliteMemory: TestDatabase = {
+  name: 'SQLite in memory',
+  url: () => Promise.resolve('sqlite+sqlite3:///:memory:'),
+}
+export const postgres: TestDatabase = { name: 'PostgreSQL', url: postgresUrl }
+
+export const databases: readonly TestDatabase[] = [sqliteFile, sqliteMemory, postgres]
+
+/** An app on a new database whose tables are made from the models; what it logs is kept. */
+export interface DatabaseApp extends TestApp {
+  readonly database: Database
+  readonly log: string[]
+}
+
+/** Starts an app of these controllers on a new database, closed at the end of the test. */
+export async function databaseApp(
+  t: TestContext,
+  kind: TestDatabase,
+  models: readonly Constructor[],
+  controllers: readonly Constructor[],
+  { lifespan = {}, ...options }: Omit<Partial<AppOptions>, 'lifespan'> & { lifespan?: LifespanOptions } = {},
+): Promise<DatabaseApp> {
+  const log: string[] = []
+  const write = (line: string) => void log.push(line)
+  const database = newLifespan(await kind.url(), { sync: true, echo: true, ...lifespan })
+  const app = await testApp({
+    controllers,
+    models,
+    lifespan: database,
+    logger: { info: write, warn: write, error: write },
+    ...options,
+  })
+  t.after(app.close)
+  log.length = 0
+  return { ...app, database, log }
+}
+
+/** The statements among what was logged, without Sequelize's prefix. */
+export function statements(log: readonly string[]): string[] {
+  return log.flatMap((line) => /^Executing \([^)]*\): (.*)$/s.exec(line)?.[1] ?? [])
+}
