@@ -58,7 +58,7 @@ export type DatabaseConfig = SqliteConfig | PostgresConfig | MysqlConfig
 
 /**
  * A database URL that cannot be used. The message begins with where the URL came from. It quotes names out of the URL
- * but never a value, because any part of a mistyped URL may turn out to be the password.
+ * but no value that it did not recognise, because any part of a mistyped URL may turn out to be the password.
  */
 export class DatabaseUrlError extends Error {
   override readonly name = 'DatabaseUrlError'

@@ -1,0 +1,121 @@
+// Uses the package as its users get it: packed, installed into an empty project, there run through tsx and compiled.
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { freePort } from '../test/support/postgres-server.js'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+const published = /^(dist\/.+|assets\/.+|README\.md|LICENSE|CHANGELOG\.md|tsconfig\.base\.json|package\.json)$/
+
+const directory = mkdtempSync(join(tmpdir(), 'sequitur-packed-'))
+try {
+  const project = join(directory, 'project')
+  const tarball = pack()
+  createProject(project)
+  install(project, tarball)
+  await answers(project, ['--import', 'tsx', '--import', 'sequitur/register', 'src/app.ts'])
+  execute(process.execPath, [join('node_modules', 'typescript', 'bin', 'tsc')], project)
+  await answers(project, ['dist/app.js'])
+  console.log('The package works.')
+} finally {
+  rmSync(directory, { recursive: true, force: true })
+}
+
+/** @returns {string} the path of the tarball */
+function pack() {
+  execute(process.execPath, [join('scripts', 'build.js')], root)
+  const report = execute('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', directory], root, 'pipe')
+  const [{ filename, files }] = JSON.parse(report)
+  checkFiles(files.map((/** @type {{ path: string }} */ file) => file.path))
+  return join(directory, filename)
+}
+
+function checkFiles(/** @type {string[]} */ paths) {
+  const surplus = paths.filter((path) => !published.test(path))
+  if (surplus.length) throw new Error(`These files must not be in the package; see "files" of package.json: ${surplus}`)
+  const missing = promised().filter((path) => !paths.includes(path))
+  if (missing.length) throw new Error(`These files are missing in the package: ${missing}`)
+  console.log(`${paths.length} files, none too many and none missing`)
+}
+
+/** What package.json points at, and what the compiled code reads. @returns {string[]} */
+function promised() {
+  const targets = Object.values(manifest.exports).flatMap((target) =>
+    typeof target === 'string' ? [target] : [target.types, target.default],
+  )
+  return [...targets.map((target) => target.replace('./', '')), 'assets/swagger-ui/swagger-ui-bundle.js', 'LICENSE']
+}
+
+function createProject(/** @type {string} */ project) {
+  mkdirSync(join(project, 'src'), { recursive: true })
+  copyFileSync(join(root, 'test/packed/app.ts'), join(project, 'src/app.ts'))
+  copyFileSync(join(root, 'test/packed/tsconfig.json'), join(project, 'tsconfig.json'))
+  const own = { name: 'app', private: true, type: 'module', allowScripts: { sqlite3: true, esbuild: false } }
+  writeFileSync(join(project, 'package.json'), JSON.stringify(own, undefined, 2))
+}
+
+function install(/** @type {string} */ project, /** @type {string} */ tarball) {
+  const beside = ['typescript', 'tsx', '@types/node'].map((name) => `${name}@${manifest.devDependencies[name]}`)
+  execute('npm', ['install', tarball, ...beside, '--no-audit', '--no-fund'], project)
+}
+
+/** Runs the app until it has answered, and has ended as it was told to. */
+async function answers(/** @type {string} */ project, /** @type {string[]} */ program) {
+  const port = await freePort()
+  console.log(`\n$ PORT=${port} node ${program.join(' ')}`)
+  const env = { ...process.env, PORT: String(port) }
+  const app = spawn(process.execPath, program, { cwd: project, env, stdio: 'inherit' })
+  const exit = once(app, 'exit')
+  try {
+    const hello = await get(`http://127.0.0.1:${port}/hello/world`, app)
+    if (hello.status !== 200 || hello.body !== '{"hello":"world"}') throw new Error(`GET /hello/world: ${show(hello)}`)
+    const docs = await get(`http://127.0.0.1:${port}/docs`, app)
+    if (docs.status !== 200) throw new Error(`GET /docs: ${show(docs)}`)
+    app.kill('SIGTERM')
+    const [code, signal] = await Promise.race([exit, sleep(10_000, ['none, after 10 seconds'], { ref: false })])
+    if (code !== 0) throw new Error(`After SIGTERM the app ended with ${signal ?? `the code ${code}`}, not with 0.`)
+    console.log('GET /hello/world 200, GET /docs 200, SIGTERM 0')
+  } finally {
+    app.kill('SIGKILL')
+  }
+}
+
+/** @typedef {{ status: number, body: string }} Answer */
+
+/**
+ * @param {string} url
+ * @param {import('node:child_process').ChildProcess} app
+ * @returns {Promise<Answer>}
+ */
+async function get(url, app) {
+  for (const end = Date.now() + 30_000; Date.now() < end; await sleep(100)) {
+    if (app.exitCode !== null) throw new Error(`The app ended with the code ${app.exitCode} before it answered ${url}.`)
+    const response = await fetch(url, { signal: AbortSignal.timeout(5000) }).catch(() => undefined)
+    if (response) return { status: response.status, body: await response.text() }
+  }
+  throw new Error(`The app did not answer ${url} within 30 seconds.`)
+}
+
+function show(/** @type {Answer} */ { status, body }) {
+  return `${status} ${body.slice(0, 500)}`
+}
+
+/**
+ * @param {string} command
+ * @param {string[]} parameters
+ * @param {string} cwd
+ * @param {'inherit' | 'pipe'} stdout
+ * @returns {string} what it wrote, when piped
+ */
+function execute(command, parameters, cwd, stdout = 'inherit') {
+  console.log(`\n$ ${[command === process.execPath ? 'node' : command, ...parameters].join(' ')}`)
+  const result = spawnSync(command, parameters, { cwd, stdio: ['ignore', stdout, 'inherit'], encoding: 'utf8' })
+  if (result.error) throw result.error
+  if (result.status !== 0) throw new Error(`${command} ended with ${result.signal ?? `the code ${result.status}`}.`)
+  return result.stdout ?? ''
+}

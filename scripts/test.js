@@ -1,0 +1,59 @@
+// node scripts/test.js [--node-option...] [file or folder...]
+// Runs the tests, all of them when none is named, beside one PostgreSQL server that they share.
+import { spawn } from 'node:child_process'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { availableParallelism, constants } from 'node:os'
+import { join } from 'node:path'
+import { startPostgres } from '../test/support/postgres-server.js'
+
+const given = process.argv.slice(2)
+const options = given.filter((argument) => argument.startsWith('-'))
+const paths = given.filter((argument) => !argument.startsWith('-'))
+const files = (paths.length ? paths : ['test']).flatMap(testFiles)
+
+if (files.length === 0) {
+  console.error(`There is no test (a file *.test.ts) in ${paths.join(', ') || 'test'}.`)
+  process.exit(1)
+}
+
+/** @type {import('node:child_process').ChildProcess | undefined} */
+let tests
+for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+  // The tests end first, then the server; a server without tests ends with this process. Always SIGTERM, because the
+  // test runner dies of a SIGHUP without ending the processes of its files.
+  process.on(signal, () => (tests ? tests.kill('SIGTERM') : process.exit(128 + constants.signals[signal])))
+}
+
+const server = process.env['TEST_POSTGRES_URL'] ? undefined : await startPostgres()
+process.exitCode = await run({ ...process.env, ...(server && { TEST_POSTGRES_URL: server.url }) })
+await server?.stop()
+
+/** Node 20 has no patterns after --test. */
+function testFiles(/** @type {string} */ path) {
+  if (!existsSync(path)) {
+    console.error(`There is no ${path}.`)
+    process.exit(1)
+  }
+  if (!statSync(path).isDirectory()) return [path]
+  const names = readdirSync(path, { recursive: true, encoding: 'utf8' })
+  return names
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => join(path, name))
+    .sort()
+}
+
+/** @returns {Promise<number>} the exit code */
+function run(/** @type {NodeJS.ProcessEnv} */ env) {
+  // With one file at a time, a waiting test would leave its core idle.
+  const concurrency = Math.max(2, availableParallelism() - 1)
+  const hooks = ['--conditions=sequitur-source', '--import', 'tsx', '--import', 'sequitur/register']
+  // A file that hangs, as after a forgotten close, must not hang the whole run: five minutes, then it has failed.
+  const runner = ['--test', '--test-reporter=spec', `--test-concurrency=${concurrency}`, '--test-timeout=300000']
+  // What is given replaces ours: two reporters would each ask for a destination.
+  const own = runner.filter((option) => !options.some((other) => other.startsWith(option.split('=')[0] + '=')))
+  tests = spawn(process.execPath, [...hooks, ...own, ...options, ...files], { stdio: 'inherit', env })
+  return new Promise((resolve, reject) => {
+    tests?.once('error', reject)
+    tests?.once('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 1)))
+  })
+}

