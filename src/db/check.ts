@@ -3,22 +3,26 @@ import { BootError } from '../di/errors.js'
 import { DatabaseStartError } from './errors.js'
 
 /**
- * Refuses models whose columns are hidden by properties of their own.
+ * Refuses models whose columns are hidden, or overwritten, by properties of their classes.
  *
  * @throws BootError that names each class and property.
  */
 export function refuseShadowedColumns(models: readonly ModelStatic<Model>[]): void {
-  const shadowed = models.flatMap((model) => shadowedBy(model).map((name) => `${model.name}.${name}`))
-  if (shadowed.length === 0) return
+  const shadowed = models.flatMap((model) => shadowedBy(model).map((name) => ({ model: model.name, name })))
+  const [first] = shadowed
+  if (!first) return
   throw new BootError(
-    `${shadowed.join(', ')}: the property hides the column of the same name, which would read as undefined. ` +
-      `Write 'declare' before it: declare ${shadowed[0]?.split('.')[1]}: ...  (or set "useDefineForClassFields": false, as sequitur/tsconfig.json does).`,
+    `${shadowed.map(({ model, name }) => `${model}.${name}`).join(', ')}: the property hides or overwrites the column of the same name, ` +
+      `so that what the database holds is never seen. Write 'declare' before it and give no value: declare ${first.name}: ...  ` +
+      `(a default value belongs into @Column({ defaultValue })).`,
   )
 }
 
+// 'name!: string' under define semantics leaves an own property; 'name = 1' sets the column of every instance, also of one just read.
 function shadowedBy(model: ModelStatic<Model>): string[] {
-  const instance: Model = model.build()
-  return Object.keys(model.getAttributes()).filter((name) => Object.hasOwn(instance, name))
+  const instance: Model = model.build({}, { isNewRecord: false, raw: true })
+  const names = Object.keys(model.getAttributes())
+  return names.filter((name) => Object.hasOwn(instance, name) || instance.getDataValue(name as never) !== undefined)
 }
 
 /**

@@ -40,7 +40,7 @@ const BY_CODE: ReadonlyMap<string, Explanation> = new Map<string, Explanation>([
 
 /** What a client may be told of a database error; undefined for what is not one, or is the program's mistake. */
 export function explain(error: unknown): Explanation | undefined {
-  if (error instanceof UniqueConstraintError)
+  if (error instanceof UniqueConstraintError && isUnique(error))
     return { status: 409, detail: 'It exists already.', errors: issuesOf(error) }
   if (error instanceof ForeignKeyConstraintError)
     return { status: 409, detail: 'Something that it refers to, or that refers to it, stands against it.' }

@@ -3,7 +3,7 @@ import { Sequelize } from 'sequelize-typescript'
 import { bracket, type Unit } from '../di/bracket.js'
 import { BootError } from '../di/errors.js'
 import type { Provision } from '../di/provider.js'
-import type { Constructor } from '../di/token.js'
+import type { Constructor, Token } from '../di/token.js'
 import { bindAmbient } from './ambient.js'
 import { compareTables, refuseShadowedColumns } from './check.js'
 import type { Dialect } from './dialect.js'
@@ -35,6 +35,8 @@ interface RouteFacts {
   readonly controller: Constructor
   readonly member: string
   readonly safe: boolean
+  /** What the handler, and all that it asks for, ask for. */
+  readonly tokens: readonly Token[]
 }
 
 interface Running {
@@ -156,10 +158,14 @@ export class Database {
     await started?.sequelize.close()
   }
 
-  /** How a route's attempts open their unit of work; undefined with `@Transactional(false)`. */
-  unitsOf({ controller, member, safe }: RouteFacts): ((attempt: number) => Unit) | undefined {
+  /** How a route's attempts open their unit of work; undefined with `@Transactional(false)`. @throws BootError when such a handler asks for a session. */
+  unitsOf({ controller, member, safe, tokens }: RouteFacts): ((attempt: number) => Unit) | undefined {
     const options = transactionalOf(controller, member)
-    if (options === false) return undefined
+    if (options === false) {
+      if (tokens.some((token) => token === Session || token === this.Session))
+        throw new BootError(sessionWithoutTransaction(controller, member))
+      return undefined
+    }
     const isolation = isolationText(options.isolation)
     const needs = { ...(isolation === undefined ? {} : { isolation }), readOnly: options.readOnly === true }
     return (attempt) => this.#unit({ ...needs, reader: safe && attempt === 0 })
@@ -182,6 +188,13 @@ export class Database {
       (result) => result,
     )
   }
+}
+
+function sessionWithoutTransaction({ name }: Constructor, member: string): string {
+  return (
+    `${name}.${member} has @Transactional(false), but asks for a Session (a paginator asks for one, too). ` +
+    `Take the decorator away, or open sessions yourself: withSession(async (session) => { ... }).`
+  )
 }
 
 function addModels(sequelize: Sequelize, models: readonly (ModelStatic<Model> & Constructor)[]): void {

@@ -1,6 +1,6 @@
 import type { OpenUnits, Unit } from '../di/bracket.js'
 import type { Provision } from '../di/provider.js'
-import type { Constructor } from '../di/token.js'
+import type { Constructor, Token } from '../di/token.js'
 import type { Explain } from './problem.js'
 
 /** What a lifespan may know of a route when it decides how to serve it. */
@@ -9,6 +9,8 @@ export interface RouteFacts {
   readonly member: string
   /** GET and HEAD: may be run again. */
   readonly safe: boolean
+  /** What the handler, and all that it asks for, ask for. */
+  readonly tokens: readonly Token[]
 }
 
 /**

@@ -87,11 +87,12 @@ export function serveRoute(
   lifespans: readonly Lifespan[],
   bodyLimit: number,
 ): ServedRoute {
-  const { controller, member, method } = route
+  const { controller, member, method, plan } = route
+  const tokens = plan.steps.map(({ token }) => token)
   return {
     ...route,
     bind: compileBind(route.plan.inputs, route.schema, validators, bodyLimit),
-    open: openUnits(lifespans, { controller, member, safe: method === 'GET' }),
+    open: openUnits(lifespans, { controller, member, safe: method === 'GET', tokens }),
     respond: compileRespond(route.response, route.status, route.name),
   }
 }

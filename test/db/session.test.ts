@@ -151,7 +151,10 @@ for (const kind of databases) {
     }
     const { fetch } = await databaseApp(t, kind, models, [Savepoints])
     assert.deepEqual(await (await fetch('/', post)).json(), ['rejected', 'fulfilled', 'fulfilled'])
-    assert.deepEqual((await Hero.findAll({ order: ['name'] })).map(({ name }) => name), ['beside', 'kept'])
+    assert.deepEqual(
+      (await Hero.findAll({ order: ['name'] })).map(({ name }) => name),
+      ['beside', 'kept'],
+    )
   })
 
   test(`${kind.name}: a savepoint in a savepoint undoes only itself`, async (t) => {
@@ -165,13 +168,19 @@ for (const kind of databases) {
             throw new Error('no')
           })
           await inner.catch(() => {})
-          await Promise.all([session.nested(() => Hero.create({ name: 'a' })), session.nested(() => Hero.create({ name: 'b' }))])
+          await Promise.all([
+            session.nested(() => Hero.create({ name: 'a' })),
+            session.nested(() => Hero.create({ name: 'b' })),
+          ])
         })
       }
     }
     const { fetch } = await databaseApp(t, kind, models, [Nested])
     assert.equal((await fetch('/', post)).status, 204)
-    assert.deepEqual((await Hero.findAll({ order: ['name'] })).map(({ name }) => name), ['a', 'b', 'outer'])
+    assert.deepEqual(
+      (await Hero.findAll({ order: ['name'] })).map(({ name }) => name),
+      ['a', 'b', 'outer'],
+    )
   })
 
   test(`${kind.name}: sequelize.transaction() inside a handler is a savepoint of it`, async (t) => {
@@ -221,7 +230,10 @@ for (const kind of databases) {
     @Controller('/')
     class Methods {
       @Post() async use(session: Session) {
-        const [robin] = session.addAll([Hero.build({ name: 'Robin', age: 17 }), Hero.build({ name: 'Batman', age: 40 })])
+        const [robin] = session.addAll([
+          Hero.build({ name: 'Robin', age: 17 }),
+          Hero.build({ name: 'Batman', age: 40 }),
+        ])
         await session.flush()
         session.delete(robin as Hero)
         await session.flush()
@@ -235,8 +247,12 @@ for (const kind of databases) {
           all: (await session.all(select(Hero))).length,
           count: await session.count(select(Hero)),
           age: batman?.age,
-          rows: await session.execute(sql<{ n: string }>`SELECT name AS n FROM hero WHERE name = ${"Bat' OR 1=1"} OR age > ${40}`),
-          inserted: await session.execute(sql`INSERT INTO team (id, name) VALUES (${7}, ${'$1'}) RETURNING name, '$2' AS cost`),
+          rows: await session.execute(
+            sql<{ n: string }>`SELECT name AS n FROM hero WHERE name = ${"Bat' OR 1=1"} OR age > ${40}`,
+          ),
+          inserted: await session.execute(
+            sql`INSERT INTO team (id, name) VALUES (${7}, ${'$1'}) RETURNING name, '$2' AS cost`,
+          ),
         }
       }
     }
@@ -260,7 +276,9 @@ for (const kind of databases) {
     }
     const { fetch, database } = await databaseApp(t, kind, models, [Deferred])
     await database.sequelize.query('CREATE TABLE parent (id INTEGER PRIMARY KEY)')
-    await database.sequelize.query('CREATE TABLE child (parent INTEGER REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED)')
+    await database.sequelize.query(
+      'CREATE TABLE child (parent INTEGER REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED)',
+    )
     assert.equal((await fetch('/', post)).status, 409)
     assert.deepEqual(ran, [])
     assert.equal((await fetch('/fine', post)).status, 204)

@@ -90,8 +90,14 @@ test('a GET that writes on an old snapshot is run again, as a writer', async (t)
   goOn.open()
   assert.equal(await (await visiting).json(), 1)
   assert.equal(runs, 3)
-  assert.deepEqual((await Hero.findAll({ order: ['id'] })).map(({ name }) => name), ['Robin', 'visit after 1'])
-  assert.deepEqual(statements(log).filter((text) => text.startsWith('BEGIN')), ['BEGIN DEFERRED', 'BEGIN IMMEDIATE', 'BEGIN IMMEDIATE'])
+  assert.deepEqual(
+    (await Hero.findAll({ order: ['id'] })).map(({ name }) => name),
+    ['Robin', 'visit after 1'],
+  )
+  assert.deepEqual(
+    statements(log).filter((text) => text.startsWith('BEGIN')),
+    ['BEGIN DEFERRED', 'BEGIN IMMEDIATE', 'BEGIN IMMEDIATE'],
+  )
 })
 
 test('a GET that catches the error of its old snapshot is run again all the same', async (t) => {

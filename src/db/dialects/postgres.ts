@@ -14,7 +14,10 @@ export function postgresDialect(config: PostgresConfig): Dialect {
     sequelizeOptions: options(config),
     prepare(sequelize) {
       // Queries of one Promise.all are sent without waiting for each other's answers; pg's own queue of them is deprecated.
-      sequelize.addHook('afterConnect', (connection: unknown) => void ((connection as { pipeline?: boolean }).pipeline = true))
+      sequelize.addHook(
+        'afterConnect',
+        (connection: unknown) => void ((connection as { pipeline?: boolean }).pipeline = true),
+      )
     },
     lease: async (sequelize, needs) => lease(connectionManagerOf(sequelize), needs),
     // RAW queries resolve to [rows, result]; the result's command is what the server says it did.

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { QueryTypes } from 'sequelize'
+import { Session } from '../../src/db/session.js'
+import { Transactional } from '../../src/db/transactional.js'
+import { Controller, Get, Post } from '../../src/http/controller.js'
+import { databaseApp, postgres, statements } from '../support/databases.js'
+import { Hero, Team } from '../support/hero.js'
+
+const models = [Team, Hero]
+const post = { method: 'POST' }
+
+test('PostgreSQL: a handler that catches a failed statement and goes on is told that nothing was saved', async (t) => {
+  const ran: string[] = []
+  @Controller('/')
+  class Swallowing {
+    @Post() async create(session: Session) {
+      session.afterCommit(() => ran.push('ran'))
+      await Hero.create({ name: 'Robin' })
+      await Hero.create({ name: 'Robin' }).catch(() => {})
+    }
+  }
+  const { fetch, log } = await databaseApp(t, postgres, models, [Swallowing])
+  assert.equal((await fetch('/', post)).status, 500)
+  assert.equal(await Hero.count(), 0)
+  assert.deepEqual(ran, [])
+  assert.match(log.join('\n'), /CommitFailedError: Nothing was saved.*session\.nested/)
+})
+
+test('PostgreSQL: isolation and READ ONLY travel in the statement that begins the transaction', async (t) => {
+  @Controller('/')
+  class Report {
+    @Transactional({ isolation: 'serializable', readOnly: true })
+    @Get()
+    count() {
+      return Hero.count()
+    }
+    @Transactional({ readOnly: true })
+    @Post()
+    async write() {
+      await Hero.create({ name: 'Robin' })
+    }
+  }
+  const { fetch, log } = await databaseApp(t, postgres, models, [Report])
+  assert.equal((await fetch('/')).status, 200)
+  assert.equal(statements(log)[0], 'START TRANSACTION ISOLATION LEVEL SERIALIZABLE READ ONLY')
+  assert.equal((await fetch('/', post)).status, 500)
+  assert.equal(await Hero.count(), 0)
+})
+
+test('PostgreSQL: a connection killed inside a transaction is an error for its request only', async (t) => {
+  @Controller('/')
+  class Killed {
+    @Post() async create(session: Session) {
+      await Hero.create({ name: 'Robin' })
+      const [{ pid } = { pid: 0 }] = await session.sequelize.query<{ pid: number }>('SELECT pg_backend_pid() AS pid', {
+        type: QueryTypes.SELECT,
+      })
+      await session.sequelize.query(`SELECT pg_terminate_backend(${pid})`, { transaction: null })
+      await Hero.create({ name: 'Batman' })
+    }
+    @Get() read() {
+      return Hero.count()
+    }
+  }
+  const { fetch } = await databaseApp(t, postgres, models, [Killed])
+  assert.equal((await fetch('/', post)).status, 503)
+  for (let n = 0; n < 20; n++) assert.equal(await (await fetch('/')).json(), 0)
+})
+
+test('PostgreSQL: when all connections are taken the answer is 503 with Retry-After', async (t) => {
+  let free = () => {}
+  const held = new Promise<void>((resolve) => (free = resolve))
+  let taken = () => {}
+  const allTaken = new Promise<void>((resolve) => (taken = resolve))
+  @Controller('/')
+  class Holding {
+    @Post() async hold() {
+      await Hero.count()
+      taken()
+      await held
+    }
+    @Get() read() {
+      return Hero.count()
+    }
+  }
+  const { fetch } = await databaseApp(t, postgres, models, [Holding], { lifespan: { poolSize: 1, poolTimeout: 200 } })
+  const holding = fetch('/', post)
+  await allTaken
+  const refused = await fetch('/')
+  assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '1'])
+  free()
+  assert.equal((await holding).status, 204)
+  assert.equal((await fetch('/')).status, 200)
+})

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql, toBound } from '../../src/db/statement.js'
+
+test('values are never part of the text', () => {
+  assert.deepEqual(toBound(sql`SELECT * FROM hero WHERE name = ${"x'; DROP TABLE hero"} AND age > ${3}`), {
+    text: 'SELECT * FROM hero WHERE name = $1 AND age > $2',
+    bind: ["x'; DROP TABLE hero", 3],
+  })
+})
+
+test('a statement inside of a statement is one statement', () => {
+  const old = sql`age > ${30}`
+  const named = sql`${old} AND name = ${'Robin'}`
+  assert.deepEqual(toBound(sql`SELECT 1 FROM hero WHERE ${named} LIMIT ${5}`), {
+    text: 'SELECT 1 FROM hero WHERE age > $1 AND name = $2 LIMIT $3',
+    bind: [30, 'Robin', 5],
+  })
+})
+
+test('a dollar in the text stays a dollar', () => {
+  assert.equal(toBound(sql`SELECT '$1', $$x$$`).text, `SELECT '$$1', $$$$x$$$$`)
+})
+
+test('an undefined value is refused where it stands', () => {
+  assert.throws(() => sql`SELECT 1 WHERE id = ${undefined}`, /after 'SELECT 1 WHERE id =' is undefined.*null/)
+})
