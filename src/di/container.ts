@@ -1,27 +1,43 @@
 import type { Argument, Plan, Step } from './plan.js'
-import type { Token } from './token.js'
+import type { Provider } from './provider.js'
+import { type Token, tokenName } from './token.js'
 
 /** The values of a running app, and the way to those of one request. */
 export class Container {
   readonly #steps: readonly Step[]
-  #values: unknown[] = []
+  #values: readonly unknown[] = []
+  #owned = new Owned()
 
   constructor(steps: readonly Step[]) {
     this.#steps = steps
   }
 
-  /** Builds everything that lives as long as the app. Called again after {@link stop}, it builds anew. */
+  /**
+   * Builds everything that lives as long as the app. Called again after {@link stop}, it builds anew.
+   *
+   * @throws what a factory or a constructor throws; what was built before is disposed.
+   */
   async start(): Promise<void> {
     const values: unknown[] = []
-    for (const step of this.#steps) values.push(await create(step, argumentsOf(step.arguments, [], [], values)))
+    const owned = new Owned()
+    try {
+      for (const step of this.#steps) {
+        const value = await create(step, argumentsOf(step.arguments, [], [], values))
+        if (step.provider.kind !== 'value') owned.add(value)
+        values.push(value)
+      }
+    } catch (error) {
+      await owned.dispose().catch(() => {}) // why it could not start says more than what then went wrong
+      throw error
+    }
     this.#values = values
+    this.#owned = owned
   }
 
-  /** Disposes what lives as long as the app, last built first. */
+  /** Disposes what was built for the whole app, last built first. */
   async stop(): Promise<void> {
-    const values = this.#values
     this.#values = []
-    await disposeAll(values)
+    await this.#owned.dispose()
   }
 
   /** A scope for one request; `given` are the values that come with it. */
@@ -34,7 +50,7 @@ export class Container {
 export class Scope {
   readonly #application: readonly unknown[]
   readonly #given: ReadonlyMap<Token, unknown>
-  readonly #owned: unknown[] = []
+  #owned: Owned | undefined
 
   constructor(application: readonly unknown[], given: ReadonlyMap<Token, unknown>) {
     this.#application = application
@@ -53,7 +69,7 @@ export class Scope {
         const step = plan.steps[i] as Step
         const args = argumentsOf(step.arguments, inputs, values, this.#application)
         if (step.provider.kind === 'managed')
-          return this.#inside(step.provider.around, args, (value) => ((values[i] = value), from(i + 1)))
+          return inside(step, step.provider.around, args, (value) => ((values[i] = value), from(i + 1)))
         values[i] = step.provider.kind === 'given' ? this.#given.get(step.token) : await this.#own(create(step, args))
       }
       const [controller] = argumentsOf([plan.controller], inputs, values, this.#application)
@@ -62,25 +78,39 @@ export class Scope {
     return from(0)
   }
 
-  async #inside<R>(
-    around: (use: (value: unknown) => Promise<unknown>, ...args: never[]) => Promise<unknown>,
-    args: unknown[],
-    use: (value: unknown) => Promise<R>,
-  ): Promise<R> {
-    // What `use` resolves to comes back through `around`, whose result type was erased in provide().
-    return (await around(use, ...(args as never[]))) as R
-  }
-
   async #own(creating: unknown): Promise<unknown> {
     const value = await creating
-    if (isDisposable(value)) this.#owned.push(value)
+    // A factory may hand on a value of the app, which outlives the request.
+    if (isDisposable(value) && !this.#application.includes(value)) (this.#owned ??= new Owned()).add(value)
     return value
   }
 
-  /** Disposes what this scope built, last built first. All are disposed, also when one fails; then the failures are thrown. */
+  /** Disposes what this scope built, last built first. */
   async dispose(): Promise<void> {
-    if (this.#owned.length > 0) await disposeAll(this.#owned.splice(0))
+    await this.#owned?.dispose()
   }
+}
+
+// The result is what `use` resolved to, whatever `around` does with it.
+async function inside<R>(
+  { token }: Step,
+  around: Extract<Provider, { kind: 'managed' }>['around'],
+  args: unknown[],
+  use: (value: unknown) => Promise<R>,
+): Promise<R> {
+  let using: Promise<R> | undefined
+  const once = (value: unknown) => {
+    if (using) throw new TypeError(`provide(${tokenName(token)}, { managed }): use() was called a second time.`)
+    using = use(value)
+    using.catch(() => {}) // `around` may fail before it, and then nobody waits for it
+    return using
+  }
+  await around(once, ...(args as never[]))
+  if (using) return using
+  throw new TypeError(
+    `provide(${tokenName(token)}, { managed }): use() was not called, so that the handler did not run. ` +
+      `Write: async (use) => { ...; return await use(value) }, and throw to refuse the request.`,
+  )
 }
 
 function create(step: Step, args: unknown[]): unknown {
@@ -92,6 +122,8 @@ function create(step: Step, args: unknown[]): unknown {
     }
     case 'factory':
       return step.provider.create(...(args as never[]))
+    case 'value':
+      return step.provider.value
     default:
       throw new TypeError(`A ${step.provider.kind} provider creates nothing.`)
   }
@@ -115,19 +147,30 @@ function argumentsOf(
   })
 }
 
-function isDisposable(value: unknown): value is Partial<Disposable & AsyncDisposable> {
-  return typeof value === 'object' && value !== null && (Symbol.asyncDispose in value || Symbol.dispose in value)
+/** What was built here and is to be disposed here. A set, as a factory may hand on what another built. */
+class Owned {
+  readonly #values = new Set<Partial<Disposable & AsyncDisposable>>()
+
+  add(value: unknown): void {
+    if (isDisposable(value)) this.#values.add(value)
+  }
+
+  /** Last built first. All are disposed, also when one fails; then the failures are thrown. */
+  async dispose(): Promise<void> {
+    const failures: unknown[] = []
+    const values = [...this.#values].toReversed()
+    this.#values.clear()
+    for (const value of values) {
+      try {
+        await (value[Symbol.asyncDispose] ?? value[Symbol.dispose])?.call(value)
+      } catch (error) {
+        failures.push(error)
+      }
+    }
+    if (failures.length > 0) throw new AggregateError(failures, `${failures.length} value(s) could not be disposed`)
+  }
 }
 
-async function disposeAll(values: readonly unknown[]): Promise<void> {
-  const failures: unknown[] = []
-  for (const value of values.toReversed()) {
-    if (!isDisposable(value)) continue
-    try {
-      await (value[Symbol.asyncDispose] ?? value[Symbol.dispose])?.call(value)
-    } catch (error) {
-      failures.push(error)
-    }
-  }
-  if (failures.length > 0) throw new AggregateError(failures, `${failures.length} value(s) could not be disposed`)
+function isDisposable(value: unknown): value is Partial<Disposable & AsyncDisposable> {
+  return typeof value === 'object' && value !== null && (Symbol.asyncDispose in value || Symbol.dispose in value)
 }

@@ -22,6 +22,7 @@ export class InjectionError extends BootError {
 
   /** The same error, seen from one step further out: the path grows while the error travels up. */
   static at(owner: string, error: unknown): unknown {
-    return error instanceof InjectionError ? new InjectionError([owner, ...error.path], error.reason) : error
+    if (error instanceof InjectionError) return new InjectionError([owner, ...error.path], error.reason)
+    return error instanceof BootError ? new InjectionError([owner], error.message) : error
   }
 }

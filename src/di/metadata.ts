@@ -28,11 +28,19 @@ export class MetadataKey<T> {
   }
 }
 
-/** The parameter types that the compiler emitted for a method (`target` is the prototype) or a constructor. */
-export function emittedParameterTypes(target: object, member?: string): readonly unknown[] | undefined {
-  return member === undefined
-    ? Reflect.getMetadata('design:paramtypes', target)
-    : Reflect.getMetadata('design:paramtypes', target, member)
+/** The parameter types that the compiler emitted for a constructor: of this very class, as its parent's are of another constructor. */
+export function emittedConstructorTypes(type: object): readonly unknown[] | undefined {
+  return Reflect.getOwnMetadata('design:paramtypes', type)
+}
+
+/** The parameter types that the compiler emitted for a method, or for the one that it overrides. */
+export function emittedMethodTypes(prototype: object, member: string): readonly unknown[] | undefined {
+  return Reflect.getMetadata('design:paramtypes', prototype, member)
+}
+
+/** Whether this very class declares the method, with a decorator. */
+export function declaresMethod(prototype: object, member: string): boolean {
+  return Reflect.hasOwnMetadata('design:paramtypes', prototype, member)
 }
 
 /** The type that the compiler emitted for a property. */

@@ -7,6 +7,7 @@ import {
   type Pattern,
   parseExpressionAt,
 } from 'acorn'
+import { BootError } from './errors.js'
 import type { Constructor } from './token.js'
 
 /** What the source text tells of a parameter. */
@@ -14,27 +15,45 @@ export interface NamedParameter {
   /** Undefined when the parameter is destructured. */
   readonly name: string | undefined
   readonly hasDefault: boolean
+  /** `...values` */
+  readonly rest?: boolean
   /** The default, where it is a plain literal. */
   readonly defaultValue?: unknown
 }
 
 /** The parameters of a method, read from the function's own text: what runs is what is read. */
 export function methodParameters(method: (...args: never[]) => unknown): readonly NamedParameter[] {
-  const source = Function.prototype.toString.call(method)
-  return parseFunction(source).params.map(toParameter)
+  const source = sourceOf(method)
+  return isNative(source) ? [] : parseFunction(source).params.map(toParameter)
 }
 
-/** The parameters of a class's constructor, or of the nearest ancestor's that has one. */
-export function constructorParameters(type: Constructor): readonly NamedParameter[] {
-  const source = Function.prototype.toString.call(type)
-  const node = parse(`(${source})`)
-  if (node.type !== 'ClassExpression') return []
-  const constructor = constructorOf(node)
-  if (constructor) return constructor.params.map(toParameter)
+/** A constructor: of a class, or of the nearest ancestor that has one. */
+export interface NamedConstructor {
+  /** The class whose constructor it is. */
+  readonly owner: Constructor
+  readonly parameters: readonly NamedParameter[]
+}
+
+/** The constructor that `new type()` runs. One that hands everything on, `constructor(...args) { super(...args) }`, counts as none. */
+export function namedConstructor(type: Constructor): NamedConstructor {
+  const source = sourceOf(type)
+  const node = isNative(source) ? undefined : parse(`(${source})`)
+  if (node?.type !== 'ClassExpression') return { owner: type, parameters: [] }
+  const parameters = constructorOf(node)?.params.map(toParameter)
   const parent: unknown = Object.getPrototypeOf(type)
-  return typeof parent === 'function' && parent !== Function.prototype
-    ? constructorParameters(parent as Constructor)
-    : []
+  const isDerived = typeof parent === 'function' && parent !== Function.prototype
+  if (isDerived && (!parameters || (parameters.length === 1 && parameters[0]?.rest)))
+    return namedConstructor(parent as Constructor)
+  return { owner: type, parameters: parameters ?? [] }
+}
+
+function sourceOf(value: unknown): string {
+  return Function.prototype.toString.call(value)
+}
+
+// Map, Error and bound functions show no source.
+function isNative(source: string): boolean {
+  return /\{\s*\[native code\]\s*\}$/.test(source)
 }
 
 function constructorOf(node: Class): FunctionExpression | undefined {
@@ -45,8 +64,8 @@ function constructorOf(node: Class): FunctionExpression | undefined {
 }
 
 function parse(source: string): Expression {
-  // A method may name private fields of a class that is not part of its own text.
-  return parseExpressionAt(source, 0, { ecmaVersion: 'latest', checkPrivateFields: false })
+  // A method may name private fields of a class that is not part of its own text, and `import.meta`.
+  return parseExpressionAt(source, 0, { ecmaVersion: 'latest', sourceType: 'module', checkPrivateFields: false })
 }
 
 // 'async list(a, b) {}' is a method only inside an object; '(a) => {}' and 'function (a) {}' are expressions.
@@ -54,9 +73,9 @@ function parseFunction(source: string): FunctionExpression | ArrowFunctionExpres
   const object = attempt(() => parse(`({${source}})`))
   const property = object?.type === 'ObjectExpression' ? object.properties[0] : undefined
   if (property?.type === 'Property' && property.value.type === 'FunctionExpression') return property.value
-  const expression = parse(`(${source})`)
-  if (expression.type === 'FunctionExpression' || expression.type === 'ArrowFunctionExpression') return expression
-  throw new SyntaxError(`Not a function: ${source.slice(0, 60)}`)
+  const expression = attempt(() => parse(`(${source})`))
+  if (expression?.type === 'FunctionExpression' || expression?.type === 'ArrowFunctionExpression') return expression
+  throw new BootError(`The names of its parameters cannot be read from the source: ${source.slice(0, 60)} ...`)
 }
 
 function attempt<T>(read: () => T): T | undefined {
@@ -74,14 +93,15 @@ function toParameter(pattern: Pattern): NamedParameter {
     case 'AssignmentPattern':
       return { name: toParameter(pattern.left).name, hasDefault: true, ...literal(pattern.right) }
     case 'RestElement':
-      return { ...toParameter(pattern.argument), hasDefault: true }
+      return { ...toParameter(pattern.argument), rest: true }
     default:
       return { name: undefined, hasDefault: false }
   }
 }
 
 function literal(node: AnyNode): { defaultValue?: unknown } {
-  if (node.type === 'Literal' && !('regex' in node && node.regex)) return { defaultValue: node.value }
+  // JSON, and so the documentation, has neither regular expressions nor bigints.
+  if (node.type === 'Literal' && !node.regex && !node.bigint) return { defaultValue: node.value }
   const negative = node.type === 'UnaryExpression' && node.operator === '-' && literal(node.argument).defaultValue
   return typeof negative === 'number' ? { defaultValue: -negative } : {}
 }

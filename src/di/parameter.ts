@@ -1,6 +1,7 @@
-import { MetadataKey } from './metadata.js'
+import { BootError } from './errors.js'
+import { declaresMethod, MetadataKey } from './metadata.js'
 import type { Dependency } from './provider.js'
-import type { Constructor, Injected, Token } from './token.js'
+import { type Constructor, type Injected, isToken, type Token } from './token.js'
 
 /** What decorators said of the parameters of a method (on the prototype) or of a constructor (on the class), by index. */
 const declarations = new MetadataKey<ReadonlyMap<number, Dependency>>('parameters')
@@ -16,8 +17,19 @@ export function declareParameter(
   declarations.write(target, new Map([...known, [index, dependency]]), member)
 }
 
-export function declaredParameters(target: object, member?: string): ReadonlyMap<number, Dependency> {
-  return declarations.inherited(target, member) ?? new Map()
+const NONE: ReadonlyMap<number, Dependency> = new Map()
+
+/** What was declared of a constructor's parameters. */
+export function declaredConstructorParameters(type: object): ReadonlyMap<number, Dependency> {
+  return declarations.own(type) ?? NONE
+}
+
+/** What was declared of a method's parameters. A decorated method that overrides another says everything anew. */
+export function declaredMethodParameters(prototype: object, member: string): ReadonlyMap<number, Dependency> {
+  const own = declarations.own(prototype, member)
+  if (own || declaresMethod(prototype, member)) return own ?? NONE
+  const parent: unknown = Object.getPrototypeOf(prototype)
+  return typeof parent === 'object' && parent !== null ? declaredMethodParameters(parent, member) : NONE
 }
 
 /** A parameter of a handler or of a constructor, as the plan sees it. */
@@ -33,12 +45,18 @@ export interface Parameter {
   /** False when neither the compiler nor `params` says anything: there is no metadata at all. */
   readonly typed: boolean
   readonly hasDefault: boolean
+  readonly rest?: boolean
   /** The default, where it is a literal that can be read from the source. */
   readonly defaultValue?: unknown
 }
 
 /** `HeroController.list, parameter 1 'paginate'` */
-export function describeParameter({ owner, member, index, name }: Parameter): string {
+export function describeParameter({
+  owner,
+  member,
+  index,
+  name,
+}: Pick<Parameter, 'owner' | 'member' | 'index' | 'name'>): string {
   return `${owner.name}${member === undefined ? ' constructor' : `.${member}`}, parameter ${index + 1}${name ? ` '${name}'` : ''}`
 }
 
@@ -80,6 +98,16 @@ export interface ParameterDecoratorOf<V> {
  */
 export function Inject<K extends Token>(token: K): ParameterDecoratorOf<Injected<K>> {
   return (target: unknown, member: string | symbol | undefined, index: number) => {
+    if (!isToken(token)) throw notAToken(token, target as object, member, index)
     declareParameter(target as object, member as string | undefined, index, { kind: 'token', token })
   }
+}
+
+function notAToken(token: unknown, target: object, member: string | symbol | undefined, index: number): BootError {
+  const owner = (member === undefined ? target : target.constructor) as Constructor
+  const where = describeParameter({ owner, member: member && String(member), index, name: undefined })
+  return new BootError(
+    `${where}: @Inject(${String(token)}) names no token. It takes a class or a token('name'). ` +
+      `A class that is undefined here was not loaded yet: two files import each other; move what both need into a third file.`,
+  )
 }

@@ -2,13 +2,25 @@ import { describeParameter, type Parameter } from './parameter.js'
 
 /** The text for a file that was compiled without parameter types. */
 export function missingMetadata(parameter: Parameter): string {
-  const method = parameter.member ?? 'constructor'
   return `${describeParameter(parameter)}: no parameter types at run time.
 The file was compiled without "emitDecoratorMetadata" (tsx and esbuild never emit it)${parameter.member === undefined ? ', or the class has no decorator' : ''}.
   run     tsx --import sequitur/register src/app.ts
   test    node --import tsx --import sequitur/register --test
   build   tsc, with "extends": "sequitur/tsconfig.json" in tsconfig.json
-  or name the types of '${method}' yourself: @Get('/', Response, { params: [Paginate, Session] })`
+  or name the types yourself: ${
+    parameter.member === undefined
+      ? `constructor(@Inject(Session) ${parameter.name ?? 'session'}: Session) {}`
+      : `@Get('/', Response, { params: [Paginate, Session] }) ${parameter.member}(...) {}`
+  }`
+}
+
+/** The text for `...values`: neither the compiler nor the source says how many there are. */
+export function restParameter(parameter: Parameter): string {
+  const { name = 'values' } = parameter
+  return (
+    `${describeParameter(parameter)} is a rest parameter, and nothing says what to pass for it. ` +
+    `Ask for a list: @Query({ type: [String] }) ${name}: string[].`
+  )
 }
 
 /** The text for a parameter whose emitted type says nothing that could be built or bound. */

@@ -1,10 +1,15 @@
 import { InjectionError } from './errors.js'
-import { emittedParameterTypes } from './metadata.js'
-import { declaredParameters, describeParameter, type Parameter } from './parameter.js'
-import { constructorParameters, methodParameters, type NamedParameter } from './parameter-names.js'
+import { emittedConstructorTypes, emittedMethodTypes } from './metadata.js'
+import {
+  declaredConstructorParameters,
+  declaredMethodParameters,
+  describeParameter,
+  type Parameter,
+} from './parameter.js'
+import { methodParameters, namedConstructor, type NamedParameter } from './parameter-names.js'
 import { type Dependency, intrinsicProvider, type Lifetime, type Provider, type Provision } from './provider.js'
 import { type Constructor, isConstructor, isToken, type Token, tokenName } from './token.js'
-import { missingMetadata, notInjectable } from './plan-errors.js'
+import { missingMetadata, notInjectable, restParameter } from './plan-errors.js'
 
 /** Where an argument comes from when a request arrives: an input of the client, a value of this request, or one of the app. */
 export type Argument =
@@ -15,7 +20,7 @@ export type Argument =
 /** A value to build, after all those that it needs. */
 export interface Step {
   readonly token: Token
-  readonly provider: Exclude<Provider, { kind: 'value' }>
+  readonly provider: Provider
   readonly arguments: readonly Argument[]
 }
 
@@ -68,12 +73,11 @@ export class Planner<I> {
       type: controller,
       lifetime: this.#controllerLifetime(controller),
     })
-    const parameters = readMethod(controller, member, params)
-    return {
-      inputs: draft.inputs,
-      steps: draft.steps,
-      controller: self,
-      arguments: this.#arguments(parameters, draft, controllerOf(controller, member)),
+    try {
+      const values = this.#arguments(readMethod(controller, member, params), draft)
+      return { inputs: draft.inputs, steps: draft.steps, controller: self, arguments: values }
+    } catch (error) {
+      throw InjectionError.at(`${controller.name}.${member}`, error)
     }
   }
 
@@ -103,11 +107,7 @@ export class Planner<I> {
   #build(token: Token, draft: Draft<I>, provider: Provider): Argument {
     switch (provider.kind) {
       case 'value':
-        return this.#share(token, {
-          token,
-          provider: { kind: 'factory', create: () => provider.value, dependencies: [], lifetime: 'application' },
-          arguments: [],
-        })
+        return this.#share({ token, provider, arguments: [] })
       case 'given':
         return add(draft, { token, provider, arguments: [] })
       case 'factory':
@@ -123,7 +123,7 @@ export class Planner<I> {
         const step = {
           token,
           provider,
-          arguments: this.#arguments(readConstructor(provider.type), draft, tokenName(token)),
+          arguments: this.#arguments(readConstructor(provider.type), draft),
         }
         return this.#place(step, provider.lifetime, draft)
       }
@@ -131,38 +131,36 @@ export class Planner<I> {
   }
 
   #place(step: Step, lifetime: Lifetime | 'inferred', draft: Draft<I>): Argument {
-    const ofRequest = step.arguments.findIndex((argument) => argument.kind !== 'application')
-    if (lifetime === 'request' || (lifetime === 'inferred' && ofRequest >= 0)) return add(draft, step)
-    if (ofRequest < 0) return this.#share(step.token, step)
+    const ofRequest = step.arguments.find((argument) => argument.kind !== 'application')
+    if (lifetime === 'request' || (lifetime === 'inferred' && ofRequest)) return add(draft, step)
+    if (!ofRequest) return this.#share(step)
+    const [name, asked] = [tokenName(step.token), requested(ofRequest, draft)]
     throw new InjectionError(
       [],
-      `${tokenName(step.token)} lives as long as the app, but argument ${ofRequest + 1} that it asks for lives for one request: ` +
-        `it would keep the first request's for ever. Give ${tokenName(step.token)} the lifetime 'request', or hand the value to its methods.`,
+      `${name} lives as long as the app, but asks for ${asked}, which lives for one request: ` +
+        `it would keep the first request's for ever. Give ${name} the lifetime 'request', or hand the value to its methods.`,
     )
   }
 
-  #share(token: Token, step: Step): Argument {
+  #share(step: Step): Argument {
     const argument: Argument = { kind: 'application', index: this.shared.push(step) - 1 }
-    this.#sharedBuilt.set(token, argument)
+    this.#sharedBuilt.set(step.token, argument)
     return argument
   }
 
-  #arguments(
-    parameters: readonly (Parameter & { declared: Dependency | undefined })[],
-    draft: Draft<I>,
-    owner: string,
-  ): Argument[] {
-    return parameters.map((parameter) => this.#argument(parameter, draft, owner))
+  #arguments(parameters: readonly DeclaredParameter[], draft: Draft<I>): Argument[] {
+    return parameters.map((parameter) => this.#argument(parameter, draft))
   }
 
-  #argument(parameter: Parameter & { declared: Dependency | undefined }, draft: Draft<I>, owner: string): Argument {
+  #argument(parameter: DeclaredParameter, draft: Draft<I>): Argument {
     if (parameter.declared) return this.#dependency(parameter.declared, draft, parameter)
-    if (!parameter.typed) throw new InjectionError([owner], missingMetadata(parameter))
+    if (parameter.rest) throw new InjectionError([], restParameter(parameter))
+    if (!parameter.typed) throw new InjectionError([], missingMetadata(parameter))
     const provider = isToken(parameter.type) ? this.#provider(parameter.type) : undefined
     if (provider) return this.#resolve(parameter.type as Token, draft, provider)
     const input = draft.reader.infer(parameter)
     if (input !== undefined) return addInput(draft, input)
-    throw new InjectionError([owner], notInjectable(parameter))
+    throw new InjectionError([], notInjectable(parameter))
   }
 
   #dependency(dependency: Dependency, draft: Draft<I>, parameter: Parameter | undefined): Argument {
@@ -199,26 +197,33 @@ function addInput<I>(draft: Draft<I>, input: I): Argument {
   return { kind: 'input', index: draft.inputs.push(input) - 1 }
 }
 
-function controllerOf(controller: Constructor, member: string): string {
-  return `${controller.name}.${member}`
+function requested<I>(argument: Argument, draft: Draft<I>): string {
+  const step = argument.kind === 'request' ? draft.steps[argument.index] : undefined
+  return step ? tokenName(step.token) : 'an input of the client'
 }
 
-function readMethod(controller: Constructor, member: string, params: readonly unknown[] | undefined) {
+type DeclaredParameter = Parameter & { readonly declared: Dependency | undefined }
+
+function readMethod(
+  controller: Constructor,
+  member: string,
+  params: readonly unknown[] | undefined,
+): DeclaredParameter[] {
   const prototype = controller.prototype as Record<string, (...args: never[]) => unknown>
   const method = prototype[member]
-  if (typeof method !== 'function')
-    throw new InjectionError([controller.name], `${controllerOf(controller, member)} is not a method.`)
+  if (typeof method !== 'function') throw new InjectionError([], `${controller.name}.${member} is not a method.`)
   return join(
     controller,
     member,
     methodParameters(method),
-    params ?? emittedParameterTypes(prototype, member),
-    declaredParameters(prototype, member),
+    params ?? emittedMethodTypes(prototype, member),
+    declaredMethodParameters(prototype, member),
   )
 }
 
-function readConstructor(type: Constructor) {
-  return join(type, undefined, constructorParameters(type), emittedParameterTypes(type), declaredParameters(type))
+function readConstructor(type: Constructor): DeclaredParameter[] {
+  const { owner, parameters } = namedConstructor(type)
+  return join(owner, undefined, parameters, emittedConstructorTypes(owner), declaredConstructorParameters(owner))
 }
 
 function join(
@@ -227,7 +232,7 @@ function join(
   named: readonly NamedParameter[],
   types: readonly unknown[] | undefined,
   declared: ReadonlyMap<number, Dependency>,
-): (Parameter & { declared: Dependency | undefined })[] {
+): DeclaredParameter[] {
   const count = Math.max(named.length, types?.length ?? 0)
   return Array.from({ length: count }, (_, index) => ({
     hasDefault: false,

@@ -53,8 +53,8 @@ export type Recipe<T, D extends readonly Token[]> =
 /**
  * Says how the value of a token comes to be; given to `createApp({ providers })`, where it also replaces an `@Injectable()` class.
  *
- * - `value`: this very value, for the whole app.
- * - `class`: an instance of this class, built like an injectable.
+ * - `value`: this very value, for the whole app. Whoever made it disposes it.
+ * - `class`: an instance of this class, built like an injectable; it lives as long as its own `@Injectable()` or the token's says.
  * - `factory`: what the function returns or resolves to; once for the app unless `lifetime: 'request'`.
  * - `managed`: a bracket around each request. It ends before COMMIT, so that its failure still rolls back.
  *
@@ -76,14 +76,21 @@ export function provide<K extends Token, const D extends readonly Token[] = []>(
       `provide(${tokenName(token)}, ...): give exactly one of value, class, factory, managed; got ${ways.join(' and ') || 'none'}.`,
     )
   }
-  return { token, provider: toProvider(recipe) }
+  return { token, provider: toProvider(token, recipe) }
 }
 
-function toProvider<T, D extends readonly Token[]>(recipe: Recipe<T, D>): Provider {
+function toProvider<T, D extends readonly Token[]>(token: Token, recipe: Recipe<T, D>): Provider {
   if ('value' in recipe) return { kind: 'value', value: recipe.value }
-  if ('class' in recipe)
-    return { kind: 'class', type: recipe.class, lifetime: recipe.lifetime ?? classLifetime(recipe.class) }
-  const dependencies = (recipe.inject ?? []).map((token): Dependency => ({ kind: 'token', token }))
+  if ('class' in recipe) {
+    const { class: type, lifetime = ownLifetime(type) ?? ownLifetime(token) ?? 'request' } = recipe
+    return { kind: 'class', type, lifetime }
+  }
+  const dependencies = (recipe.inject ?? []).map((asked, index): Dependency => {
+    if (isToken(asked)) return { kind: 'token', token: asked }
+    throw new BootError(
+      `provide(${tokenName(token)}, ...): inject[${index}] is ${String(asked)}, neither a class nor a token('name').`,
+    )
+  })
   if ('factory' in recipe) {
     return { kind: 'factory', create: recipe.factory, dependencies, lifetime: recipe.lifetime ?? 'application' }
   }
@@ -94,9 +101,9 @@ function toProvider<T, D extends readonly Token[]>(recipe: Recipe<T, D>): Provid
 /** How a class provides itself; a subclass of a self-providing class (`class Big extends newPagination(...) {}`) inherits it. */
 const ownProvider = new MetadataKey<Provider>('provider')
 
-function classLifetime(type: Constructor): Lifetime {
-  const provider = ownProvider.own(type)
-  return provider?.kind === 'class' && provider.lifetime !== 'inferred' ? provider.lifetime : 'request'
+function ownLifetime(token: Token): Lifetime | undefined {
+  const provider = ownProvider.own(token)
+  return provider?.kind === 'class' && provider.lifetime !== 'inferred' ? provider.lifetime : undefined
 }
 
 /** Makes a class provide itself. */

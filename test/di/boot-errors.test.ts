@@ -1,0 +1,294 @@
+import assert from 'node:assert/strict'
+import type { IncomingMessage } from 'node:http'
+import { test } from 'node:test'
+import {
+  BootError,
+  Controller,
+  createApp,
+  Field,
+  Get,
+  Inject,
+  Injectable,
+  Path,
+  Post,
+  provide,
+  type Provision,
+  Query,
+  token,
+} from 'sequitur'
+// A class brought as a type only: at run time there is none.
+import type { ServiceUnavailable } from 'sequitur'
+
+function bootError(controller: new (...args: never[]) => unknown, providers: Provision[] = []): string {
+  try {
+    createApp({ controllers: [controller], providers, logger: false })
+  } catch (error) {
+    assert.ok(error instanceof BootError, String(error))
+    return error.message
+  }
+  return assert.fail('the app was made')
+}
+
+@Injectable()
+class Clock {}
+
+test('services that ask for each other stop the boot, with the circle and the cure', () => {
+  class Hen {}
+  @Injectable()
+  class Egg {
+    constructor(@Inject(Hen) readonly hen: unknown) {}
+  }
+  @Injectable()
+  class Farm extends Hen {
+    constructor(readonly egg: Egg) {
+      super()
+    }
+  }
+  @Controller()
+  class Market {
+    @Get('/') sell(_egg: Egg) {}
+  }
+  const message = bootError(Market, [provide(Hen, { class: Farm })])
+  assert.match(message, /^Cannot build Market\.sell -> Egg -> Hen:\n/)
+  assert.match(
+    message,
+    /Egg -> Hen -> Egg: these ask for each other in a circle\. Move what both need into a third class/,
+  )
+})
+
+test('a factory that asks for itself stops the boot', () => {
+  const clock = token<string>('clock')
+  @Controller()
+  class Desk {
+    @Get('/') look(@Inject(clock) _now: string) {}
+  }
+  assert.match(
+    bootError(Desk, [provide(clock, { factory: (now) => now, inject: [clock] })]),
+    /clock -> clock: these ask/,
+  )
+})
+
+test('a token that nobody provides stops the boot, with the way to it and the cure', () => {
+  const mailer = token<string>('mailer')
+  @Injectable()
+  class Post {
+    constructor(@Inject(mailer) readonly mail: string) {}
+  }
+  @Injectable()
+  class Office {
+    constructor(readonly post: Post) {}
+  }
+  @Controller()
+  class Desk {
+    @Get('/') look(_office: Office) {}
+  }
+  const message = bootError(Desk)
+  assert.match(message, /^Cannot build Desk\.look -> Office -> Post:\n/)
+  assert.match(message, /Post constructor, parameter 1 'mail': nothing provides mailer/)
+  assert.match(message, /Give createApp\(\{ providers: \[provide\(mailer, \{ value: \.\.\. \}\)\] \}\)/)
+})
+
+test('what a factory injects and nobody provides stops the boot, with the way to it', () => {
+  const [greeting, name] = [token<string>('greeting'), token<string>('name')]
+  @Controller()
+  class Desk {
+    @Get('/') look(@Inject(greeting) _text: string) {}
+  }
+  const message = bootError(Desk, [provide(greeting, { factory: (who) => who, inject: [name] })])
+  assert.match(message, /^Cannot build Desk\.look -> greeting:\nnothing provides name\./)
+})
+
+test('a class that is neither injectable nor described stops the boot, with both cures', () => {
+  class Office {}
+  @Controller()
+  class Desk {
+    @Get('/') look(_office: Office) {}
+  }
+  const message = bootError(Desk)
+  assert.match(message, /Desk\.look, parameter 1 '_office' asks for Office, which nothing provides/)
+  assert.match(
+    message,
+    /Mark the class @Injectable\(\), or give createApp\(\{ providers: \[provide\(Office, \.\.\.\)\] \}\)/,
+  )
+  assert.match(message, /give its properties @Field\(\)[^]*@Query\(\) _office: Office/)
+})
+
+test('a subclass of an injectable class is not injectable by itself', () => {
+  class Watch extends Clock {}
+  @Controller()
+  class Desk {
+    @Get('/') look(_watch: Watch) {}
+  }
+  assert.match(bootError(Desk), /asks for Watch, which nothing provides/)
+})
+
+const captives = [
+  ['a service of a request', (type: typeof Clock) => Inject(type), /but asks for Clock, which lives for one request/],
+  [
+    'an input',
+    () => Query('limit', { type: 'integer' }),
+    /but asks for an input of the client, which lives for one request/,
+  ],
+] as const
+
+for (const [what, decorator, message] of captives) {
+  test(`a service of the app that asks for ${what} stops the boot`, () => {
+    @Injectable({ lifetime: 'application' })
+    class Office {
+      constructor(@(decorator(Clock) as ParameterDecorator) readonly thing: unknown) {}
+    }
+    @Controller()
+    class Desk {
+      @Get('/') look(_office: Office) {}
+    }
+    const text = bootError(Desk)
+    assert.match(text, /^Cannot build Desk\.look -> Office:\nOffice lives as long as the app/)
+    assert.match(text, message)
+    assert.match(text, /Give Office the lifetime 'request', or hand the value to its methods/)
+  })
+}
+
+test("a controller that says it lives as long as the app cannot ask for a request's", () => {
+  @Controller('/', { lifetime: 'application' })
+  class Desk {
+    constructor(readonly clock: Clock) {}
+    @Get('/') look() {}
+  }
+  assert.match(bootError(Desk), /Desk lives as long as the app, but asks for Clock/)
+})
+
+interface Filter {
+  name: string
+}
+
+@Controller('/interface')
+class WithInterface {
+  @Get('/') look(_filter: Filter) {}
+}
+@Controller('/union')
+class WithUnion {
+  @Get('/') look(_clock: Clock | null) {}
+}
+@Controller('/type')
+class WithImportedType {
+  @Get('/') look(_error: ServiceUnavailable) {}
+}
+@Controller('/node')
+class WithNodeType {
+  @Get('/') look(_message: IncomingMessage) {}
+}
+@Controller('/function')
+class WithFunction {
+  @Get('/') look(_next: () => void) {}
+}
+@Controller('/promise')
+class WithPromise {
+  @Get('/') look(_clock: Promise<Clock>) {}
+}
+@Controller('/array')
+class WithArray {
+  @Get('/') look(_names: string[]) {}
+}
+@Controller('/default')
+class WithUntypedDefault {
+  @Get('/') look(limit = 10) {
+    return limit
+  }
+}
+@Controller('/rest')
+class WithRest {
+  @Get('/') look(..._names: string[]) {}
+}
+@Controller('/destructured')
+class WithDestructured {
+  @Get('/') look(@Query() { length }: string) {
+    return length
+  }
+}
+@Controller('/:hero_id')
+class WithUnusedVariable {
+  @Get('/') look(id: number) {
+    return id
+  }
+}
+@Controller('/minified/:hero_id')
+class WithUnknownVariable {
+  @Get('/') look(@Path('id') id: number) {
+    return id
+  }
+}
+class Hero {
+  @Field() name!: string
+}
+@Controller('/bodies')
+class WithTwoBodies {
+  @Post('/') add(_hero: Hero, _other: Hero) {}
+}
+@Controller('/get-body')
+class WithBodyOfGet {
+  @Get('/') add(_hero: Hero) {}
+}
+
+const mistakes = [
+  [
+    'an interface',
+    WithInterface,
+    /'_filter' has no type at run time \(the compiler emitted 'Object'\): an interface[^]*@Inject\(token\)/,
+  ],
+  ['a union', WithUnion, /'_clock' has no type at run time[^]*a union such as 'T \| null'/],
+  ['a class imported as a type', WithImportedType, /'_error' has no type at run time[^]*rop 'type' from the import/],
+  [
+    'a class of Node imported as a type',
+    WithNodeType,
+    /'_message' has no type at run time[^]*rop 'type' from the import/,
+  ],
+  [
+    'a function',
+    WithFunction,
+    /'_next' has no type at run time \(the compiler emitted 'Function'\)[^]*@Inject\(token\)/,
+  ],
+  ['a promise', WithPromise, /'_clock' is a Promise\. Ask for the value itself/],
+  [
+    'an array',
+    WithArray,
+    /'_names' is an array, whose item type is lost at run time\. Write @Query\(\{ type: \[String\] \}\)/,
+  ],
+  ['a default without a type', WithUntypedDefault, /write the type beside the default \('limit: number = 1'\)/],
+  ['a rest parameter', WithRest, /'_names' is a rest parameter[^]*@Query\(\{ type: \[String\] \}\) _names: string\[\]/],
+  [
+    'a destructured input',
+    WithDestructured,
+    /parameter 1 is destructured and so has no name: say it, @Query\('name'\)/,
+  ],
+  [
+    'a variable that no parameter takes',
+    WithUnusedVariable,
+    /takes the variable :hero_id[^]*the inputs found are id[^]*@Path\('hero_id'\)/,
+  ],
+  ['a variable that the path has not', WithUnknownVariable, /the path has no variable :id; it has :hero_id/],
+  [
+    'two bodies',
+    WithTwoBodies,
+    /WithTwoBodies\.add asks for two bodies, and a request has one\. Put both into one class/,
+  ],
+  ['a body of a GET', WithBodyOfGet, /'_hero' asks for Hero, which nothing provides[^]*@Query\(\) _hero: Hero/],
+] as const
+
+for (const [what, controller, message] of mistakes) {
+  test(`a handler with ${what} stops the boot, with the cure`, () => {
+    assert.match(bootError(controller), message)
+  })
+}
+
+test('every boot error names the controller, the method and the parameter', () => {
+  for (const [, controller] of mistakes) assert.match(bootError(controller), /With\w+\.(look|add)\b/)
+})
+
+test('@Inject() of a class that was not loaded names the parameter', () => {
+  assert.throws(() => {
+    class Desk {
+      look(@Inject(undefined as never) _clock: unknown) {}
+    }
+    return Desk
+  }, /Desk\.look, parameter 1: @Inject\(undefined\) names no token[^]*two files import each other/)
+})

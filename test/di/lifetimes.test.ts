@@ -1,0 +1,293 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Controller, createApp, Get, Inject, Injectable, provide, token } from 'sequitur'
+
+function recorder() {
+  const lines: string[] = []
+  const write = (line: string) => void lines.push(line)
+  return { lines, logger: { info: write, warn: write, error: write } }
+}
+
+/** A value that says when it is disposed. */
+class Thing implements Disposable {
+  readonly #name: string
+  readonly #log: string[]
+
+  constructor(name: string, log: string[]) {
+    this.#name = name
+    this.#log = log
+  }
+
+  [Symbol.dispose]() {
+    this.#log.push(this.#name)
+  }
+}
+
+test('a service with the lifetime application is one for all requests', async () => {
+  let built = 0
+  @Injectable({ lifetime: 'application' })
+  class Cache {
+    readonly number = ++built
+  }
+  @Controller()
+  class Desk {
+    @Get('/') look(cache: Cache) {
+      return { number: cache.number }
+    }
+  }
+  const app = createApp({ controllers: [Desk], logger: false })
+  const numbers = [await app.inject('/'), await app.inject('/')].map((response) => response.json() as unknown)
+  assert.deepEqual(numbers, [{ number: 1 }, { number: 1 }])
+})
+
+test('a service with the lifetime application is built at the start, before the first request', async () => {
+  let built = 0
+  @Injectable({ lifetime: 'application' })
+  class Cache {
+    readonly number = ++built
+  }
+  @Controller()
+  class Desk {
+    @Get('/') look(_cache: Cache) {}
+  }
+  const app = createApp({ controllers: [Desk], logger: false })
+  assert.equal(built, 0)
+  await app.start()
+  assert.equal(built, 1)
+})
+
+test('what lives as long as the app is disposed when it closes, the last built first', async () => {
+  const log: string[] = []
+  const [first, second, third] = [token<Thing>('first'), token<Thing>('second'), token<Thing>('third')]
+  const make = (name: string) => () => Promise.resolve(new Thing(name, log))
+  @Controller()
+  class Desk {
+    @Get('/') look(@Inject(third) _thing: Thing) {}
+  }
+  const providers = [
+    provide(third, { factory: make('third'), inject: [second] }),
+    provide(first, { factory: make('first') }),
+    provide(second, { factory: make('second'), inject: [first] }),
+  ]
+  const app = createApp({ controllers: [Desk], providers, logger: false })
+  await app.inject('/')
+  assert.deepEqual(log, [])
+  await app.close()
+  assert.deepEqual(log, ['third', 'second', 'first'])
+})
+
+test('what was built is disposed when a later factory fails, and the start says why it failed', async () => {
+  const log: string[] = []
+  const [first, second] = [token<Thing>('first'), token<Thing>('second')]
+  @Controller()
+  class Desk {
+    @Get('/') look(@Inject(second) _thing: Thing) {}
+  }
+  const unreachable = () => Promise.reject(new Error('the cache is away'))
+  const providers = [
+    provide(first, { factory: () => new Thing('first', log) }),
+    provide(second, { factory: unreachable, inject: [first] }),
+  ]
+  await assert.rejects(createApp({ controllers: [Desk], providers, logger: false }).start(), /the cache is away/)
+  assert.deepEqual(log, ['first'])
+})
+
+test('a value given as it is belongs to who made it, and is not disposed', async () => {
+  const log: string[] = []
+  const thing = token<Thing>('thing')
+  @Controller()
+  class Desk {
+    @Get('/') look(@Inject(thing) _thing: Thing) {}
+  }
+  const providers = [provide(thing, { value: new Thing('thing', log) })]
+  const app = createApp({ controllers: [Desk], providers, logger: false })
+  await app.inject('/')
+  await app.close()
+  assert.deepEqual(log, [])
+})
+
+test('a failure of disposal at the close is logged, and the others are disposed all the same', async () => {
+  const { lines, logger } = recorder()
+  const [first, second] = [token<Thing>('first'), token<Disposable>('second')]
+  const log: string[] = []
+  const stuck: Disposable = {
+    [Symbol.dispose]() {
+      throw new Error('stuck')
+    },
+  }
+  @Controller()
+  class Desk {
+    @Get('/') look(@Inject(second) _second: Disposable) {}
+  }
+  const providers = [
+    provide(first, { factory: () => new Thing('first', log) }),
+    provide(second, { factory: () => stuck, inject: [first] }),
+  ]
+  const app = createApp({ controllers: [Desk], providers, logger })
+  await app.start()
+  await app.close()
+  assert.match(lines.join('\n'), /1 value\(s\) could not be disposed[^]*stuck/)
+  assert.deepEqual(log, ['first'])
+})
+
+test('a service of a request is another one in each request', async () => {
+  let built = 0
+  @Injectable()
+  class Clock {
+    readonly number = ++built
+  }
+  @Controller()
+  class Desk {
+    @Get('/') look(clock: Clock) {
+      return { number: clock.number }
+    }
+  }
+  const app = createApp({ controllers: [Desk], logger: false })
+  const numbers = [await app.inject('/'), await app.inject('/')].map((response) => response.json() as unknown)
+  assert.deepEqual(numbers, [{ number: 1 }, { number: 2 }])
+})
+
+for (const fails of [false, true]) {
+  test(`what a request built is disposed, the last first, when its handler ${fails ? 'throws' : 'returns'}`, async () => {
+    const log: string[] = []
+    @Injectable()
+    class First extends Thing {
+      constructor() {
+        super('first', log)
+      }
+    }
+    @Injectable()
+    class Second implements AsyncDisposable {
+      constructor(readonly first: First) {}
+      async [Symbol.asyncDispose]() {
+        await Promise.resolve()
+        log.push('second')
+      }
+    }
+    @Controller()
+    class Desk {
+      @Get('/') look(_second: Second) {
+        log.push('handler')
+        if (fails) throw new Error('no')
+      }
+    }
+    const { statusCode } = await createApp({ controllers: [Desk], logger: false }).inject('/')
+    assert.deepEqual([statusCode, ...log], [fails ? 500 : 204, 'handler', 'second', 'first'])
+  })
+}
+
+test('what was built is disposed when the next service cannot be', async () => {
+  const log: string[] = []
+  @Injectable()
+  class First extends Thing {
+    constructor() {
+      super('first', log)
+    }
+  }
+  @Injectable()
+  class Second {
+    constructor(_first: First) {
+      throw new Error('no')
+    }
+  }
+  @Controller()
+  class Desk {
+    @Get('/') look(_second: Second) {}
+  }
+  const { statusCode } = await createApp({ controllers: [Desk], logger: false }).inject('/')
+  assert.deepEqual([statusCode, ...log], [500, 'first'])
+})
+
+test('a failure of disposal is logged, and the answer stands', async () => {
+  const { lines, logger } = recorder()
+  @Injectable()
+  class Stuck implements AsyncDisposable {
+    [Symbol.asyncDispose]() {
+      return Promise.reject(new Error('stuck'))
+    }
+  }
+  @Controller()
+  class Desk {
+    @Get('/') look(_stuck: Stuck) {
+      return { fine: true }
+    }
+  }
+  const response = await createApp({ controllers: [Desk], logger }).inject('/')
+  assert.deepEqual([response.statusCode, response.json()], [200, { fine: true }])
+  assert.match(lines.join('\n'), /GET \/ \[[^]*stuck/)
+})
+
+test('a value that two tokens stand for is disposed once', async () => {
+  const log: string[] = []
+  const [one, other] = [token<Thing>('one'), token<Thing>('other')]
+  @Controller()
+  class Desk {
+    @Get('/') look(@Inject(other) _thing: Thing) {}
+  }
+  const providers = [
+    provide(one, { factory: () => new Thing('thing', log), lifetime: 'request' }),
+    provide(other, { factory: (thing) => thing, inject: [one], lifetime: 'request' }),
+  ]
+  await createApp({ controllers: [Desk], providers, logger: false }).inject('/')
+  assert.deepEqual(log, ['thing'])
+})
+
+test('a value of the app that a request is handed outlives the request', async () => {
+  const log: string[] = []
+  const [pool, connection] = [token<Thing>('pool'), token<Thing>('connection')]
+  @Controller()
+  class Desk {
+    @Get('/') look(@Inject(connection) _thing: Thing) {}
+  }
+  const providers = [
+    provide(pool, { factory: () => new Thing('pool', log) }),
+    provide(connection, { factory: (thing) => thing, inject: [pool], lifetime: 'request' }),
+  ]
+  const app = createApp({ controllers: [Desk], providers, logger: false })
+  await app.inject('/')
+  assert.deepEqual(log, [])
+  await app.close()
+  assert.deepEqual(log, ['pool'])
+})
+
+const lifetimes = [
+  ['that asks for nothing', undefined, 'one for the whole app', [1, 1]],
+  ["that declares the lifetime 'request'", 'request', 'another in each request', [1, 2]],
+  ["that declares the lifetime 'application'", 'application', 'one for the whole app', [1, 1]],
+] as const
+
+for (const [what, lifetime, meaning, expected] of lifetimes) {
+  test(`a controller ${what} is ${meaning}`, async () => {
+    let built = 0
+    @Controller('/', lifetime ? { lifetime } : {})
+    class Desk {
+      readonly number = ++built
+      @Get('/') look() {
+        return this.number
+      }
+    }
+    const app = createApp({ controllers: [Desk], logger: false })
+    assert.deepEqual(
+      [await app.inject('/'), await app.inject('/')].map((response) => response.json() as unknown),
+      expected,
+    )
+  })
+}
+
+test('a controller whose constructor asks for something of a request is another in each request', async () => {
+  let built = 0
+  @Controller('/:name')
+  class Desk {
+    readonly number = ++built
+    constructor(readonly name: string) {}
+    @Get('/') look() {
+      return [this.number, this.name]
+    }
+  }
+  const app = createApp({ controllers: [Desk], logger: false })
+  const answers = [await app.inject('/a'), await app.inject('/b')].map((response) => response.json() as unknown)
+  assert.deepEqual(answers, [
+    [1, 'a'],
+    [2, 'b'],
+  ])
+})
