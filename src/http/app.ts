@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { DispatchFunc, InjectOptions, Response as InjectedResponse } from 'light-my-request'
 import inject from 'light-my-request'
 import type { OpenAPIObject } from 'openapi3-ts/oas31'
@@ -9,20 +8,21 @@ import type { Provision } from '../di/provider.js'
 import type { Constructor } from '../di/token.js'
 import { SchemaWriter } from '../schema/json-schema.js'
 import { ValidatorCompiler } from '../schema/validate.js'
-import { type Docs, docs } from './docs.js'
-import { ServiceUnavailable } from './errors.js'
-import { ClientGone, handle, HandlerTimeout, type Serving } from './handle.js'
+import { docs } from './docs.js'
 import type { Input } from './inputs.js'
 import type { Lifespan } from './lifespan.js'
+import { Listener } from './listener.js'
 import { describeError, type Logger, SILENT } from './logger.js'
-import { type Middleware, runMiddleware } from './middleware.js'
+import { type Middleware, refuseErrorMiddleware } from './middleware.js'
 import { type Info, openApiDocument } from './openapi.js'
-import { type Explanation, toProblemReply } from './problem.js'
-import { type Reply, writeReply } from './reply.js'
+import type { Explanation } from './problem.js'
 import { Request } from './request.js'
 import { planRoutes, type Route, type ServedRoute, serveRoute } from './route.js'
 import { Router } from './router.js'
+import { type Address, openServer, type OpenServer } from './server.js'
 import { onTermination } from './termination.js'
+
+export type { Address } from './server.js'
 
 /** The request itself, and its signal, can be asked for by any parameter. */
 const GIVEN: readonly Provision[] = [
@@ -62,15 +62,6 @@ export interface AppOptions {
   }
 }
 
-/** Where an app listens. */
-export interface Address {
-  readonly host: string
-  readonly port: number
-  readonly url: string
-}
-
-type State = 'new' | 'started' | 'closing' | 'closed'
-
 /** An app: routes, their values, their databases. Made by {@link createApp}. */
 export class App {
   readonly #options: AppOptions
@@ -78,13 +69,11 @@ export class App {
   readonly #logger: Logger
   readonly #routes: readonly Route[]
   readonly #writer = new SchemaWriter()
-  readonly #serving: Serving
-  readonly #docs: Docs
-  readonly #running = new Set<Promise<void>>()
-  #state: State = 'new'
+  readonly #container: Container
+  readonly #listener: Listener
+  readonly #servers = new Set<OpenServer>()
   #starting: Promise<void> | undefined
   #closing: Promise<void> | undefined
-  #server: Server | undefined
   #forgetSignals: (() => void) | undefined
 
   constructor(options: AppOptions) {
@@ -92,134 +81,32 @@ export class App {
     this.#lifespans = [options.lifespan ?? []].flat()
     this.#logger = options.logger === false ? SILENT : (options.logger ?? console)
     this.#lifespans[0]?.adopt(options.models ?? [])
-    const provisions = [...GIVEN, ...provisionsOf(this.#lifespans), ...(options.providers ?? [])]
-    const planner = new Planner<Input>(provisions)
+    refuseErrorMiddleware(options.middleware ?? [])
+    const planner = new Planner<Input>([...GIVEN, ...provisionsOf(this.#lifespans), ...(options.providers ?? [])])
     this.#routes = options.controllers.flatMap((controller) => planRoutes(controller, planner, this.#writer))
-    const router = new Router<ServedRoute>()
     const document = this.openapi() // writes every component, before validators are compiled from them
+    this.#container = new Container(planner.shared)
+    this.#listener = new Listener({
+      serving: { router: this.#newRouter(), container: this.#container },
+      docs: options.docs === false ? () => undefined : docs(() => document, this.#routes),
+      middleware: options.middleware ?? [],
+      handlerTimeout: options.timeouts?.handler ?? 30_000,
+      logger: this.#logger,
+      explain: (error) => this.#explain(error),
+      ready: () => this.start(),
+    })
+    this.handler = this.#listener.handler
+  }
+
+  #newRouter(): Router<ServedRoute> {
+    const router = new Router<ServedRoute>()
     const validators = new ValidatorCompiler(this.#writer.components)
-    for (const route of this.#routes)
-      router.add(serveRoute(route, validators, this.#lifespans, options.bodyLimit ?? 1024 * 1024))
-    this.#serving = {
-      router,
-      container: new Container(planner.shared),
-      report: (error, request) => this.#report(error, request),
-    }
-    this.#docs = options.docs === false ? () => undefined : docs(() => document)
+    for (const route of this.#routes) router.add(serveRoute(route, validators, this.#lifespans, this.#bodyLimit))
+    return router
   }
 
-  /** The OpenAPI 3.1 document. Needs no database. */
-  openapi(): OpenAPIObject {
-    return openApiDocument(this.#routes, this.#writer, this.#options.info ?? {})
-  }
-
-  /**
-   * Opens the databases and builds what lives as long as the app. `listen`, `inject` and `handler` do it by themselves.
-   *
-   * @throws what a lifespan throws that cannot start; everything opened so far is closed again.
-   */
-  start(): Promise<void> {
-    return (this.#starting ??= this.#start())
-  }
-
-  async #start(): Promise<void> {
-    const started: Lifespan[] = []
-    try {
-      for (const lifespan of this.#lifespans) {
-        await lifespan.start((line) => this.#logger.info(line))
-        started.push(lifespan)
-      }
-      await this.#serving.container.start()
-      this.#state = 'started'
-    } catch (error) {
-      this.#starting = undefined
-      for (const lifespan of started.toReversed()) await lifespan.stop()
-      throw error
-    }
-  }
-
-  /**
-   * Starts, then listens. SIGTERM and SIGINT close the app and end the process.
-   *
-   * @param port 0 for any free one.
-   * @param host `127.0.0.1` unless said otherwise; `0.0.0.0` to be reached from other machines.
-   * @throws when the port is taken, or what {@link start} throws.
-   */
-  async listen(port = 8000, host = '127.0.0.1'): Promise<Address> {
-    await this.start()
-    const server = this.#createServer()
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject)
-      server.listen(port, host, resolve)
-    }).catch(async (error: unknown) => {
-      await this.close()
-      throw error
-    })
-    this.#server = server
-    this.#forgetSignals = onTermination((signal) => {
-      this.#logger.info(`${signal}: finishing what runs`)
-      return this.close()
-    })
-    const address = addressOf(server, host)
-    this.#logger.info(
-      `Listening on ${address.url}${this.#options.docs === false ? '' : `, documentation at ${address.url}/docs`}`,
-    )
-    return address
-  }
-
-  #createServer(): Server {
-    const { headers = 15_000, request = 30_000, keepAlive = 65_000 } = this.#options.timeouts ?? {}
-    const options = { headersTimeout: Math.min(headers, request), requestTimeout: request, keepAliveTimeout: keepAlive }
-    return createServer(options, this.handler)
-  }
-
-  /** Answers a request of another server: mount it where a `(request, response)` listener fits. */
-  readonly handler = (request: IncomingMessage, response: ServerResponse): void => {
-    const answering = this.#answer(request, response).finally(() => this.#running.delete(answering))
-    this.#running.add(answering)
-  }
-
-  async #answer(raw: IncomingMessage, response: ServerResponse): Promise<void> {
-    const abort = new AbortController()
-    response.once('close', () => response.writableFinished || abort.abort(new ClientGone('The client went away.')))
-    const request = new Request(raw, abort.signal)
-    const reply = await this.#reply(request, raw, response, abort)
-    if (!reply) return
-    if (this.#state !== 'started') response.setHeader('connection', 'close')
-    await writeReply(response, reply, request.method)
-  }
-
-  /** Undefined when middleware answered. */
-  async #reply(
-    request: Request,
-    raw: IncomingMessage,
-    response: ServerResponse,
-    abort: AbortController,
-  ): Promise<Reply | undefined> {
-    const limit = this.#options.timeouts?.handler ?? 30_000
-    const timer = setTimeout(() => abort.abort(new HandlerTimeout(limit)), limit)
-    try {
-      await this.#ready()
-      if (!(await runMiddleware(this.#options.middleware ?? [], raw, response))) return undefined
-      return this.#docs(request.method, request.path) ?? (await handle(this.#serving, request))
-    } catch (error) {
-      return this.#problem(error, request)
-    } finally {
-      clearTimeout(timer)
-    }
-  }
-
-  async #ready(): Promise<void> {
-    if (this.#state === 'closing' || this.#state === 'closed') {
-      throw new ServiceUnavailable('The server is shutting down.', { headers: { 'retry-after': '1' } })
-    }
-    if (this.#state === 'new') await this.start()
-  }
-
-  #problem(error: unknown, request: Request): Reply {
-    const { reply, serverFault } = toProblemReply(error, request.id, (thrown) => this.#explain(thrown))
-    if (serverFault && !(error instanceof ClientGone)) this.#report(error, request)
-    return reply
+  get #bodyLimit(): number {
+    return this.#options.bodyLimit ?? 1024 * 1024
   }
 
   #explain(error: unknown): Explanation | undefined {
@@ -230,56 +117,114 @@ export class App {
     return undefined
   }
 
-  #report(error: unknown, request: Request): void {
-    this.#logger.error(`${request.method} ${request.path} [${request.id}] ${describeError(error)}`)
+  /** The OpenAPI 3.1 document. Needs no database. */
+  openapi(): OpenAPIObject {
+    return openApiDocument(this.#routes, this.#writer, this.#options.info ?? {})
+  }
+
+  /** Answers a request of another server: mount it where a `(request, response)` listener fits. */
+  readonly handler: (request: IncomingMessage, response: ServerResponse) => void
+
+  /**
+   * Opens the databases and builds what lives as long as the app. `listen`, `inject` and `handler` do it by themselves.
+   *
+   * @throws what a lifespan throws that cannot start; everything opened so far is closed again. An app that was closed stays closed.
+   */
+  start(): Promise<void> {
+    if (this.#closing) return Promise.reject(new Error('This app was closed. Make a new one: createApp({ ... }).'))
+    return (this.#starting ??= this.#start())
+  }
+
+  async #start(): Promise<void> {
+    const started: Lifespan[] = []
+    try {
+      for (const lifespan of this.#lifespans) {
+        await lifespan.start((line) => this.#logger.info(line))
+        started.push(lifespan)
+      }
+      await this.#container.start()
+    } catch (error) {
+      this.#starting = undefined
+      for (const lifespan of started.toReversed())
+        await lifespan.stop().catch((failure: unknown) => this.#logger.error(describeError(failure)))
+      throw error
+    }
+  }
+
+  /**
+   * Starts, then listens. SIGTERM and SIGINT close the app and end the process.
+   *
+   * @param port 0 for any free one.
+   * @param host `127.0.0.1` unless said otherwise; `0.0.0.0` to be reached from other machines.
+   * @throws when the port is taken, or what {@link start} throws. The app is closed then.
+   */
+  async listen(port = 8000, host = '127.0.0.1'): Promise<Address> {
+    await this.start()
+    const { address } = await this.#open(port, host).catch(async (error: unknown) => {
+      await this.close()
+      throw error
+    })
+    this.#forgetSignals ??= onTermination((signal) => this.#terminate(signal))
+    const where = this.#options.docs === false ? '' : `, documentation at ${address.url}/docs`
+    this.#logger.info(`Listening on ${address.url}${where}`)
+    return address
+  }
+
+  async #open(port: number, host: string): Promise<OpenServer> {
+    const { headers = 15_000, request = 30_000, keepAlive = 65_000 } = this.#options.timeouts ?? {}
+    const limits = { headers, request, keepAlive, body: this.#bodyLimit }
+    const server = await openServer(this.handler, limits, port, host)
+    this.#servers.add(server)
+    if (!this.#closing) return server
+    await server.close(this.#closing)
+    throw new Error(`This app was closed before it listened on ${server.address.url}.`)
+  }
+
+  async #terminate(signal: string): Promise<void> {
+    this.#logger.info(`${signal}: finishing what runs`)
+    await this.close().catch((error: unknown) => {
+      this.#logger.error(describeError(error))
+      throw error
+    })
   }
 
   /**
    * Stops: new requests are refused with 503, running ones are finished, then the databases are closed.
    * Resolves when all is closed; requests that outlast `timeouts.drain` are cut off.
+   *
+   * @throws what could not be closed, after everything else was.
    */
   close(): Promise<void> {
     return (this.#closing ??= this.#close())
   }
 
   async #close(): Promise<void> {
-    await this.#starting?.catch(() => {})
-    const wasStarted = this.#state === 'started'
-    this.#state = 'closing'
+    const started = await this.#starting?.then(
+      () => true,
+      () => false,
+    )
+    const drained = this.#listener.drain(this.#options.timeouts?.drain ?? 10_000)
+    await Promise.all([drained, ...[...this.#servers].map((server) => server.close(drained))])
     this.#forgetSignals?.()
-    const closed = this.#server && new Promise((resolve) => this.#server?.close(resolve))
-    await this.#drain()
-    this.#server?.closeAllConnections()
-    await closed
-    if (wasStarted) await this.#stop()
-    this.#state = 'closed'
-  }
-
-  async #drain(): Promise<void> {
-    const limit = this.#options.timeouts?.drain ?? 10_000
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<'late'>((resolve) => (timer = setTimeout(resolve, limit, 'late')))
-    while (this.#running.size > 0) {
-      if ((await Promise.race([Promise.allSettled(this.#running), late])) !== 'late') continue
-      this.#logger.warn(`${this.#running.size} request(s) still ran after ${limit} ms and were cut off`)
-      break
-    }
-    clearTimeout(timer)
+    if (started) await this.#stop()
   }
 
   async #stop(): Promise<void> {
-    await this.#serving.container.stop().catch((error: unknown) => this.#logger.error(describeError(error)))
-    for (const lifespan of this.#lifespans.toReversed()) await lifespan.stop()
+    const failures: unknown[] = []
+    for (const part of [this.#container, ...this.#lifespans.toReversed()])
+      await part.stop().catch((error: unknown) => failures.push(error))
+    if (failures.length > 0) throw new AggregateError(failures, 'Not everything could be closed.')
   }
 
   /**
    * Sends a request without a socket, for tests.
    *
+   * @throws what {@link start} throws.
    * @example
    * const { statusCode, body } = await app.inject({ url: '/heros?limit=1' })
    */
   async inject(options: InjectOptions | string): Promise<InjectedResponse> {
-    await this.start()
+    if (!this.#closing) await this.start()
     return inject(this.handler as DispatchFunc, options)
   }
 }
@@ -299,10 +244,4 @@ export function createApp(options: AppOptions): App {
 // Each database answers to the common Session token; the last provision wins, and that token means the first database.
 function provisionsOf(lifespans: readonly Lifespan[]): readonly Provision[] {
   return lifespans.toReversed().flatMap((lifespan) => lifespan.provisions)
-}
-
-function addressOf(server: Server, host: string): Address {
-  const { port } = server.address() as AddressInfo // a server that listens on a port has one
-  const shown = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
-  return { host, port, url: `http://${shown}:${port}` }
 }

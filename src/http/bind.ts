@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import { compileDecoder, type Decode } from '../schema/decode.js'
 import type { JsonSchema, SchemaWriter } from '../schema/json-schema.js'
 import type { Shape } from '../schema/shape.js'
@@ -6,7 +5,7 @@ import { fromText } from '../schema/text.js'
 import type { Issue, Validate, ValidatorCompiler } from '../schema/validate.js'
 import { illFormedTexts } from '../schema/well-formed.js'
 import { InvalidInput, type InputIssue } from './errors.js'
-import type { Input } from './inputs.js'
+import { headerName, type Input } from './inputs.js'
 import { readJson, type Request } from './request.js'
 
 /**
@@ -86,7 +85,9 @@ function decoder(input: Input): Decode {
   if (input.kind === 'group') return compileDecoder(input.shape)
   const { shape, default: byDefault } = input.property
   const decode = compileDecoder(shape)
-  return (json) => (json === undefined ? byDefault : decode(json))
+  // A list is made anew for each request: a handler may change what it was given.
+  const missing = typeof byDefault === 'object' ? () => structuredClone(byDefault) : () => byDefault
+  return (json) => (json === undefined ? missing() : decode(json))
 }
 
 function reader(input: Input): BoundInput['read'] {
@@ -95,35 +96,46 @@ function reader(input: Input): BoundInput['read'] {
       return ({ body }) => body
     case 'group':
       return groupReader(input)
-    case 'value': {
-      const { name, property } = input
-      if (input.in === 'path') return ({ variables }) => readText(property.shape, [variables[name] as string])
-      return input.in === 'query'
-        ? ({ request }) => readText(property.shape, request.query.get(name))
-        : ({ request }) => readText(property.shape, headerValues(request.headers, name))
-    }
+    case 'value':
+      return textReader(input.in, input.name, input.property.shape)
   }
 }
 
 function groupReader(input: Extract<Input, { kind: 'group' }>): BoundInput['read'] {
-  const properties = [...input.shape.properties()]
-  return ({ request }) => {
-    const texts = (name: string) =>
-      input.in === 'query'
-        ? request.query.get(name)
-        : headerValues(request.headers, name.replaceAll('_', '-').toLowerCase())
-    const values = properties.map(([name, { shape }]) => [name, readText(shape, texts(name))] as const)
+  const readers = [...input.shape.properties()].map(([name, { shape }]) => {
+    const read = textReader(input.in, input.in === 'header' ? headerName(name) : name, shape)
+    return [name, read] as const
+  })
+  return (source) => {
+    const values = readers.map(([name, read]) => [name, read(source)] as const)
     return Object.fromEntries(values.filter(([, value]) => value !== undefined))
   }
 }
 
-function headerValues(headers: IncomingHttpHeaders, name: string): readonly string[] | undefined {
-  const value = headers[name]
+function textReader(place: 'path' | 'query' | 'header', name: string, shape: Shape): BoundInput['read'] {
+  switch (place) {
+    case 'path':
+      return ({ variables }) => fromText(shape, variables[name] as string) // the route was found by its variables
+    case 'query':
+      return ({ request }) => readTexts(shape, request.query.get(name))
+    case 'header': {
+      const texts = shape.kind === 'array' ? listed : whole
+      return ({ request }) => readTexts(shape, texts(request.headers[name]))
+    }
+  }
+}
+
+// Node keeps the values of only a few headers apart: 'x-tag: a' and 'x-tag: b' arrive as 'a, b'.
+function listed(value: string | string[] | undefined): readonly string[] | undefined {
+  return whole(value)?.flatMap((text) => text.split(',').map((part) => part.trim()))
+}
+
+function whole(value: string | string[] | undefined): readonly string[] | undefined {
   return value === undefined ? undefined : [value].flat()
 }
 
 // A list is given by repetition. A single value that is repeated stays a list, which validation refuses.
-function readText(shape: Shape, texts: readonly string[] | undefined): unknown {
+function readTexts(shape: Shape, texts: readonly string[] | undefined): unknown {
   if (texts === undefined) return undefined
   if (shape.kind === 'array') return texts.map((text) => fromText(shape.items, text))
   return texts.length === 1 ? fromText(shape, texts[0] as string) : texts

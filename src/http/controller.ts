@@ -18,7 +18,7 @@ export interface ControllerDeclaration {
 }
 
 export interface RouteOptions {
-  /** The status of a success; by default 201 for POST, 204 when the handler returns nothing, else 200. */
+  /** The status of a success; by default 204 when the handler returns nothing, else 201 for POST and 200. */
   readonly status?: number
   readonly summary?: string
   readonly description?: string

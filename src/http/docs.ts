@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs'
+import { BootError } from '../di/errors.js'
+import { MethodNotAllowed } from './errors.js'
+import { openApiPath } from './path.js'
 import type { Reply } from './reply.js'
+import type { Routable } from './router.js'
 
-/** Answers the paths of the documentation; undefined for every other path. */
+/** Answers the paths of the documentation; undefined for every other path. @throws MethodNotAllowed. */
 export type Docs = (method: string, path: string) => Reply | undefined
 
 // The same folder from src/http and from dist/http; scripts/swagger-ui.js fills it.
@@ -39,8 +43,12 @@ const PAGE = `<!doctype html>
 const START = `SwaggerUIBundle({ url: 'openapi.json', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null })
 `
 
-/** `/docs` and `/openapi.json`. The page is Swagger UI, served from the package: it needs no other origin. */
-export function docs(document: () => unknown): Docs {
+/**
+ * `/docs` and `/openapi.json`. The page is Swagger UI, served from the package: it needs no other origin.
+ *
+ * @throws BootError when a route has the path of one of its files.
+ */
+export function docs(document: () => unknown, routes: readonly Routable[]): Docs {
   let json: string | undefined
   const files: Readonly<Record<string, () => Reply>> = {
     '/openapi.json': () => ok('application/json; charset=utf-8', (json ??= JSON.stringify(document()))),
@@ -50,12 +58,23 @@ export function docs(document: () => unknown): Docs {
     '/docs/swagger-ui.css': () => asset('swagger-ui.css', 'text/css; charset=utf-8'),
     '/docs/favicon-32x32.png': () => asset('favicon-32x32.png', 'image/png'),
   }
+  for (const route of routes) refuseTaken(files, route)
   return (method, path) => {
     const file = Object.hasOwn(files, path) ? files[path] : undefined
     if (!file) return path === '/docs/' ? { status: 308, headers: { location: '../docs' } } : undefined
-    if (method === 'OPTIONS') return { status: 204, headers: { allow: 'GET, HEAD, OPTIONS' } }
-    return method === 'GET' || method === 'HEAD' ? file() : undefined
+    const headers = { allow: 'GET, HEAD, OPTIONS' }
+    if (method === 'OPTIONS') return { status: 204, headers }
+    if (method === 'GET' || method === 'HEAD') return file()
+    throw new MethodNotAllowed(`This address does not answer to ${method}.`, { headers })
   }
+}
+
+function refuseTaken(files: object, { name, segments }: Routable): void {
+  const path = openApiPath(segments)
+  if (!Object.hasOwn(files, path)) return
+  throw new BootError(
+    `${name} answers to ${path}, where the documentation is. Choose another path, or createApp({ docs: false }).`,
+  )
 }
 
 function ok(type: string, body: string | Uint8Array, headers: Readonly<Record<string, string>> = {}): Reply {

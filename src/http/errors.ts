@@ -40,12 +40,34 @@ export class HttpError extends Error {
 
   constructor(status: number, detail: string = STATUS_CODES[status] ?? '', options: HttpErrorOptions = {}) {
     super(detail, options)
-    if (!(status >= 400 && status <= 599))
-      throw new RangeError(`HttpError: the status must be 400 to 599, got ${status}.`)
+    if (!isErrorStatus(status)) throw new RangeError(`HttpError: the status must be 400 to 599, got ${status}.`)
     this.status = status
     this.headers = options.headers ?? {}
     this.errors = options.errors ?? []
   }
+}
+
+function isErrorStatus(status: unknown): status is number {
+  return Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599
+}
+
+interface Foreign {
+  readonly status?: unknown
+  /** Whether the message is meant for the client. */
+  readonly expose?: unknown
+  readonly headers?: Headers
+}
+
+/**
+ * What an error of another library amounts to, when it has the shape that http-errors made common; else undefined.
+ *
+ * @param trusted whether `status` alone will do. An error without `expose` may be a client library's, and the status another server's.
+ */
+export function fromForeign(error: unknown, trusted = false): HttpError | undefined {
+  if (!(error instanceof Error) || error instanceof HttpError) return undefined
+  const { status, expose, headers = {} } = error as Foreign
+  if (!isErrorStatus(status) || (typeof expose !== 'boolean' && !trusted)) return undefined
+  return new HttpError(status, (expose ?? status < 500) ? error.message : undefined, { headers, cause: error })
 }
 
 function statusClass(name: string, status: number) {

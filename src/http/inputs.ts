@@ -31,7 +31,6 @@ export type Input =
       readonly kind: 'group'
       readonly in: 'query' | 'header'
       readonly shape: Extract<Shape, { kind: 'object' }>
-      readonly optional: boolean
     }
   | { readonly kind: 'body'; readonly in: 'body'; readonly property: Property }
 
@@ -122,7 +121,7 @@ export class RouteInputs {
     const property = toInputProperty(declaration, parameter, where)
     if (declaration.in === 'body') return { kind: 'body', in: 'body', property }
     if (declaration.in !== 'path' && property.shape.kind === 'object') {
-      return { kind: 'group', in: declaration.in, shape: property.shape, optional: property.optional }
+      return { kind: 'group', in: declaration.in, shape: property.shape }
     }
     const name = this.#nameOf(declaration, parameter, where)
     return { kind: 'value', in: declaration.in, name, property }
@@ -136,8 +135,14 @@ export class RouteInputs {
       const known = this.#variables.map((variable) => `:${variable}`).join(', ') || 'none'
       throw new BootError(`${where}: the path has no variable :${name}; it has ${known}.`)
     }
-    return place === 'header' ? (options.name ?? name.replaceAll('_', '-')).toLowerCase() : name
+    if (place !== 'header') return name
+    return options.name === undefined ? headerName(name) : options.name.toLowerCase()
   }
+}
+
+/** `accept_language` -> `accept-language` */
+export function headerName(name: string): string {
+  return name.replaceAll('_', '-').toLowerCase()
 }
 
 function toInputProperty(

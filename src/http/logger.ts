@@ -8,9 +8,12 @@ export interface Logger {
 export const SILENT: Logger = { info() {}, warn() {}, error() {} }
 
 /** An error with its stack and its causes, for the log. */
-export function describeError(error: unknown): string {
+export function describeError(error: unknown, outer: readonly unknown[] = []): string {
   if (!(error instanceof Error)) return String(error)
+  if (outer.includes(error)) return `${error.name} (again)`
+  const inside = [...outer, error]
   const text = error.stack ?? `${error.name}: ${error.message}`
-  const inner = error instanceof AggregateError ? error.errors.map((part) => `\n- ${describeError(part)}`).join('') : ''
-  return `${text}${inner}${error.cause === undefined ? '' : `\ncaused by ${describeError(error.cause)}`}`
+  const parts = error instanceof AggregateError ? error.errors.map((part) => `\n- ${describeError(part, inside)}`) : []
+  const cause = error.cause === undefined ? '' : `\ncaused by ${describeError(error.cause, inside)}`
+  return `${text}${parts.join('')}${cause}`
 }

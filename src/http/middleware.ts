@@ -1,4 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
+import { BootError } from '../di/errors.js'
+import { fromForeign } from './errors.js'
+import type { Request } from './request.js'
 
 /** Continues with the next middleware, or with an error. */
 export type Next = (error?: unknown) => void
@@ -9,34 +12,69 @@ export type Next = (error?: unknown) => void
 export type Middleware = (request: any, response: any, next: Next) => unknown
 // oxlint-enable typescript/no-explicit-any
 
+/** @throws BootError for error middleware: it would never be called. */
+export function refuseErrorMiddleware(middleware: readonly Middleware[]): void {
+  const stray = middleware.find((step) => step.length === 4)
+  if (!stray) return
+  throw new BootError(
+    `createApp({ middleware }): ${nameOf(stray)} takes (error, request, response, next), and error middleware is not supported. ` +
+      `Errors are answered as application/problem+json and reported to the logger: throw an HttpError for another answer, give a logger to be told.`,
+  )
+}
+
 /**
  * Runs middleware in order, then resolves to true; to false when one of them answered the request itself.
- * Rejects with what one throws, rejects with or passes to next().
+ * Rejects with what one throws, rejects with or passes to next(), and with the signal's reason when one does none of it.
+ *
+ * @param report told what goes wrong after a middleware has already called next() or answered.
  */
 export async function runMiddleware(
   middleware: readonly Middleware[],
-  request: IncomingMessage,
+  request: Request,
   response: ServerResponse,
+  report: (error: unknown, request: Request) => void,
 ): Promise<boolean> {
   for (const step of middleware) {
-    if (!(await runStep(step, request, response))) return false
+    if (!(await runStep(step, request, response, (error) => report(error, request)))) return false
   }
   return true
 }
 
-function runStep(step: Middleware, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+function runStep(
+  step: Middleware,
+  { raw, signal }: Request,
+  response: ServerResponse,
+  report: (error: unknown) => void,
+): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const answered = () => resolve(false)
-    response.once('close', answered)
+    let settled = false
+    const settle = (outcome: () => void) => {
+      settled = true
+      response.off('finish', answered).off('close', answered)
+      signal.removeEventListener('abort', aborted)
+      outcome()
+    }
+    const answered = () => settle(() => resolve(false))
+    // Who has begun to answer may take long about it, as a stream of events does.
+    const aborted = () => response.headersSent || settle(() => reject(signal.reason))
+    const fail = (error: unknown) => (settled ? report(error) : settle(() => reject(toError(error))))
     const next: Next = (error) => {
-      response.removeListener('close', answered)
-      if (error === undefined || error === null) resolve(true)
-      else reject(error instanceof Error ? error : new Error(String(error)))
+      if (error !== undefined && error !== null) fail(error)
+      else if (settled || response.writableEnded) return
+      else if (response.headersSent) fail(new Error(`${nameOf(step)} began to answer and then called next()`))
+      else settle(() => resolve(true))
     }
-    try {
-      Promise.resolve(step(request, response, next)).catch(reject)
-    } catch (error) {
-      reject(error)
-    }
+    response.once('finish', answered).once('close', answered)
+    signal.addEventListener('abort', aborted, { once: true })
+    const run = async () => step(raw, response, next)
+    run().catch(fail)
   })
+}
+
+function toError(error: unknown): Error {
+  return fromForeign(error, true) ?? (error instanceof Error ? error : new Error(String(error)))
+}
+
+function nameOf({ name }: Middleware): string {
+  return name ? `the middleware '${name}'` : 'a middleware'
 }

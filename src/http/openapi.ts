@@ -11,8 +11,9 @@ import type {
 import { BootError } from '../di/errors.js'
 import type { JsonSchema, SchemaWriter } from '../schema/json-schema.js'
 import type { Property } from '../schema/shape.js'
-import type { Input } from './inputs.js'
+import { headerName, type Input } from './inputs.js'
 import { openApiPath } from './path.js'
+import { hasBody } from './respond.js'
 import type { Route } from './route.js'
 
 /** What the document says of the whole API. */
@@ -76,7 +77,7 @@ function parametersOf(input: Input, writer: SchemaWriter): ParameterObject[] {
       return [parameterOf(input.in, input.name, input.property, writer)]
     case 'group':
       return [...input.shape.properties()].map(([name, property]) =>
-        parameterOf(input.in, input.in === 'header' ? name.replaceAll('_', '-').toLowerCase() : name, property, writer),
+        parameterOf(input.in, input.in === 'header' ? headerName(name) : name, property, writer),
       )
   }
 }
@@ -104,22 +105,28 @@ function uniqueParameters(parameters: readonly ParameterObject[]): ParameterObje
 }
 
 function responsesOf(route: Route, writer: SchemaWriter): ResponsesObject {
-  const { plan, options, response, status } = route
-  const success: ResponseObject = response
-    ? { description: 'Success', content: json(writer.write(response)) }
-    : { description: status === 204 ? 'Done' : 'Success' }
+  const { plan, options } = route
   const problems = new Map<number, string>(
     Object.entries(options.errors ?? {}).map(([code, text]) => [Number(code), text]),
   )
-  const hasBody = plan.inputs.some((input) => input.kind === 'body')
   if (plan.inputs.length > 0) problems.set(422, problems.get(422) ?? 'An input does not fit its description')
-  if (hasBody) problems.set(413, 'The body is too large').set(415, 'The body is not JSON')
+  if (plan.inputs.some((input) => input.kind === 'body'))
+    problems.set(413, 'The body is too large').set(415, 'The body is not JSON')
   return {
-    [status]: success,
+    ...successesOf(route, writer),
     ...Object.fromEntries([...problems].map(([code, text]) => [code, problem(text)])),
     default: problem('Any other error'),
   }
 }
+
+function successesOf({ response, status, emptyStatus }: Route, writer: SchemaWriter): ResponsesObject {
+  if (!hasBody(status)) return { [status]: DONE }
+  return response
+    ? { [status]: { description: 'Success', content: json(writer.write(response)) } }
+    : { [emptyStatus]: DONE, [status]: { description: 'Success', content: json({}) } }
+}
+
+const DONE: ResponseObject = { description: 'Done' }
 
 function json(schema: JsonSchema) {
   return { 'application/json': { schema: schema as SchemaObject } }

@@ -10,10 +10,9 @@ const VARIABLE = /^:([A-Za-z_$][\w$]*)$/
 /**
  * The segments of a declared path: `'/heros/:hero_id'`.
  *
- * @throws BootError for a path that does not start with '/', or a segment that is neither a text nor a variable.
+ * @throws BootError for a segment that is neither a text nor a variable, and for a variable that stands twice.
  */
 export function parsePath(path: string, where: string): readonly Segment[] {
-  if (!path.startsWith('/')) throw new BootError(`${where}: the path '${path}' must start with '/'.`)
   const segments = path
     .split('/')
     .filter((text) => text !== '')
@@ -29,10 +28,20 @@ function parseSegment(text: string, path: string, where: string): Segment {
   if (name !== undefined) return { kind: 'variable', name }
   if (/[:{}*?#]/.test(text)) {
     throw new BootError(
-      `${where}: '${text}' in the path '${path}' is not a segment. A variable is a whole segment and written ':name'.`,
+      `${where}: '${text}' in the path '${path}' is not a segment. A variable is a whole segment and written ':${bareName(text)}'.`,
+    )
+  }
+  if (text.includes('%')) {
+    throw new BootError(
+      `${where}: '${text}' in the path '${path}' would never be found, as paths are compared decoded. Write it as it reads: 'café', not 'caf%C3%A9'.`,
     )
   }
   return { kind: 'fixed', text }
+}
+
+// '{id}' and '*id' are how others write ':id'
+function bareName(text: string): string {
+  return /^[{*:]*([A-Za-z_$][\w$]*)[}?*]*$/.exec(text)?.[1] ?? 'name'
 }
 
 /** `'/heros/:hero_id'` from its parts, without doubled or trailing slashes. */

@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { type Headers, HttpError, type InputIssue } from './errors.js'
+import { fromForeign, type Headers, HttpError, type InputIssue } from './errors.js'
 import type { Reply } from './reply.js'
 
 /** The body of every error: RFC 9457, `application/problem+json`. */
@@ -31,31 +31,32 @@ export interface ProblemReply {
 
 /** Of a 5xx the client learns nothing of the inside, unless the program itself said it by an HttpError. */
 export function toProblemReply(error: unknown, requestId: string, explain: Explain): ProblemReply {
-  const { status, detail, headers = {}, errors = [] } = known(error, explain)
+  const explanation = toExplanation(error, explain)
+  const { status } = explanation
   const serverFault = status >= 500
-  const problem: Problem = {
+  const problem = toProblem(explanation, serverFault ? `urn:request:${requestId}` : undefined)
+  const headers = { ...explanation.headers, 'content-type': 'application/problem+json' }
+  return { reply: { status, headers, body: JSON.stringify(problem) }, serverFault }
+}
+
+export function toProblem({ status, detail, errors = [] }: Explanation, instance?: string): Problem {
+  return {
     type: 'about:blank',
     title: STATUS_CODES[status] ?? 'Error',
     status,
     ...(detail ? { detail } : {}),
-    ...(serverFault ? { instance: `urn:request:${requestId}` } : {}),
+    ...(instance === undefined ? {} : { instance }),
     ...(errors.length > 0 ? { errors } : {}),
   }
-  const body = JSON.stringify(problem)
-  return { reply: { status, headers: { ...headers, 'content-type': 'application/problem+json' }, body }, serverFault }
 }
 
-function known(error: unknown, explain: Explain): Explanation {
-  if (error instanceof HttpError)
-    return { status: error.status, detail: error.message, headers: error.headers, errors: error.errors }
-  const explained = explain(error) ?? fromMiddleware(error)
+function toExplanation(error: unknown, explain: Explain): Explanation {
+  const explained = httpExplanation(error) ?? explain(error) ?? httpExplanation(fromForeign(error))
   return explained ?? { status: 500, detail: 'Something went wrong on our side.' }
 }
 
-// What connect-style middleware passes to next(): http-errors carry `status`, and `expose` where the text is meant for the client.
-function fromMiddleware(error: unknown): Explanation | undefined {
-  if (!(error instanceof Error) || !('status' in error)) return undefined
-  const { status, message } = error
-  if (typeof status !== 'number' || status < 400 || status > 499) return undefined
-  return { status, detail: 'expose' in error && error.expose === false ? '' : message }
+function httpExplanation(error: unknown): Explanation | undefined {
+  if (!(error instanceof HttpError)) return undefined
+  const { status, message, headers, errors } = error
+  return { status, detail: message, headers, errors }
 }

@@ -135,7 +135,7 @@ function readBody(raw: IncomingMessage, limit: number): Promise<Buffer> {
     })
     raw.on('end', () => resolve(Buffer.concat(chunks)))
     raw.on('error', reject)
-    raw.on('close', () => reject(new BadRequest('The request ended before its body was complete.')))
+    raw.on('close', () => raw.readableEnded || reject(new BadRequest('The request ended before its body was complete.')))
   })
 }
 

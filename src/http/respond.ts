@@ -1,38 +1,74 @@
+import { MisfitError } from '../schema/encode.js'
 import type { Shape } from '../schema/shape.js'
 import { isDescribed } from '../schema/shape-of.js'
-import { compileStringify } from '../schema/stringify.js'
+import { compileStringify, type Stringify } from '../schema/stringify.js'
 import type { Reply } from './reply.js'
 
 /** Turns what a handler returned into the reply. Runs before COMMIT: what does not fit its declaration is not kept. */
 export type Respond = (value: unknown) => Reply
 
-const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' }
-const NO_CONTENT: Reply = { status: 204, headers: {} }
+/** What replying needs to know of a route. */
+export interface Responding {
+  /** For messages. */
+  readonly name: string
+  readonly response: Shape | undefined
+  readonly status: number
+  /** The status when the handler returns nothing and declares nothing. */
+  readonly emptyStatus: number
+}
 
-/**
- * Compiles the reply of a route.
- *
- * @param shape what the route declares, or undefined.
- * @param name the route's name, for messages.
- */
-export function compileRespond(shape: Shape | undefined, status: number, name: string): Respond {
-  if (!shape)
-    return (value) =>
-      value === undefined ? NO_CONTENT : { status, headers: JSON_HEADERS, body: stringifyUndeclared(value, name) }
+const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' }
+
+/** Whether HTTP allows an answer of this status to have a body. */
+export function hasBody(status: number): boolean {
+  return status !== 204 && status !== 205 && status !== 304
+}
+
+/** Compiles the reply of a route. */
+export function compileRespond({ name, response, status, emptyStatus }: Responding): Respond {
+  if (!hasBody(status)) return () => ({ status, headers: {} })
+  const stringify = response ? declared(response, name) : undeclared(name)
+  return (value) =>
+    value === undefined && !response
+      ? { status: emptyStatus, headers: {} }
+      : { status, headers: JSON_HEADERS, body: stringify(value) }
+}
+
+function declared(shape: Shape, name: string): Stringify {
   const stringify = compileStringify(shape)
-  return (value) => ({ status, headers: JSON_HEADERS, body: stringify(value) })
+  return (value) => {
+    if (value === undefined)
+      throw new TypeError(
+        `${name} returned nothing, but declares a response. Return it (is a 'return' missing?), or take the declaration away.`,
+      )
+    try {
+      return stringify(value)
+    } catch (cause) {
+      if (!(cause instanceof MisfitError)) throw cause
+      throw new TypeError(`${name} returned what does not fit the response that it declares: ${cause.message}`, {
+        cause,
+      })
+    }
+  }
 }
 
 // A model holds columns that nobody declared as public; JSON.stringify would send them all.
-function stringifyUndeclared(value: unknown, name: string): string {
-  return JSON.stringify(value, function (this: Record<string, unknown>, key: string, json: unknown) {
-    const source: unknown = key === '' ? value : this[key]
-    const type: unknown = typeof source === 'object' && source !== null ? source.constructor : undefined
-    if (isDescribed(type)) {
-      throw new TypeError(
-        `${name} returned a ${type.name}, but declares no response, so that nothing says which of its properties are public. Declare it: @Get('/', ${type.name}) or @Get('/', Item.of(...)).`,
-      )
-    }
-    return json
-  })
+function undeclared(name: string): Stringify {
+  return (value) => {
+    const text: string | undefined = JSON.stringify(
+      value,
+      function (this: Record<string, unknown>, key, json: unknown) {
+        const source: unknown = this[key] // as it was before toJSON
+        const type: unknown = typeof source === 'object' && source !== null ? source.constructor : undefined
+        if (isDescribed(type)) {
+          throw new TypeError(
+            `${name} returned a ${type.name}, but declares no response, so that nothing says which of its properties are public. Declare it: @Get('/', ${type.name}) or @Get('/', Item.of(...)).`,
+          )
+        }
+        return json
+      },
+    )
+    if (text === undefined) throw new TypeError(`${name} returned a ${typeof value}, which JSON does not have.`)
+    return text
+  }
 }

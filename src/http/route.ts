@@ -22,6 +22,8 @@ export interface Route {
   readonly plan: Plan<Input>
   readonly response: Shape | undefined
   readonly status: number
+  /** The status when the handler returns nothing and declares nothing. */
+  readonly emptyStatus: number
   readonly options: RouteOptions
   readonly tags: readonly string[]
   readonly controller: Constructor
@@ -63,7 +65,7 @@ function planRoute(
   refuseUnusedVariables(name, path, variables, plan.inputs)
   refuseTwoBodies(name, plan.inputs)
   const response = declaration.response === undefined ? undefined : responseShape(declaration.response, name)
-  const status = options.status ?? (method === 'POST' ? 201 : 200)
+  refuseOtherThanSuccess(name, options.status)
   const schema = inputSchema(plan.inputs, writer)
   return {
     name,
@@ -71,7 +73,8 @@ function planRoute(
     segments,
     plan,
     response,
-    status,
+    status: options.status ?? (method === 'POST' ? 201 : 200),
+    emptyStatus: options.status ?? 204,
     options,
     tags: options.tags ?? tags,
     controller,
@@ -93,7 +96,7 @@ export function serveRoute(
     ...route,
     bind: compileBind(route.plan.inputs, route.schema, validators, bodyLimit),
     open: openUnits(lifespans, { controller, member, safe: method === 'GET', tokens }),
-    respond: compileRespond(route.response, route.status, route.name),
+    respond: compileRespond(route),
   }
 }
 
@@ -119,6 +122,13 @@ function refuseUnusedVariables(
   throw new BootError(
     `${name}: no parameter takes the variable ${unused.map((variable) => `:${variable}`).join(', ')} of ${path}; the inputs found are ${found}. ` +
       `Name a parameter like the variable, or say @Path('${unused[0]}'). If the code was minified, keep parameter names.`,
+  )
+}
+
+function refuseOtherThanSuccess(name: string, status: number | undefined): void {
+  if (status === undefined || (Number.isInteger(status) && status >= 200 && status <= 399)) return
+  throw new BootError(
+    `${name}: { status: ${status} } is the status of a success, 200 to 399. For another answer throw an HttpError.`,
   )
 }
 

@@ -31,6 +31,7 @@ interface Found<R> {
 /** Finds the route of a path: fixed segments before variables. One slash at the end is ignored. */
 export class Router<R extends Routable> {
   readonly #root: Node<R> = newNode()
+  readonly #methods = new Set<string>()
 
   /** @throws BootError when another route answers to the same method and path. */
   add(route: R): void {
@@ -43,6 +44,7 @@ export class Router<R extends Routable> {
       )
     }
     node.routes.set(route.method, route)
+    this.#methods.add(route.method)
   }
 
   /** @throws NotFound, MethodNotAllowed with the `Allow` header, BadRequest for a broken percent-encoding. */
@@ -58,8 +60,9 @@ export class Router<R extends Routable> {
     })
   }
 
-  /** The methods that a path answers to. @throws NotFound when it answers to none. */
+  /** The methods that a path answers to; `*` means the whole app. @throws NotFound when it answers to none. */
   allowed(path: string): readonly string[] {
+    if (path === '*') return withImplied([...this.#methods])
     return allowedMethods([...find(this.#root, split(path), 0, [])])
   }
 }
@@ -77,6 +80,7 @@ function child<R>(node: Node<R>, segment: Segment): Node<R> {
 
 // '/heros/' -> ['heros']; '/a//b' -> ['a', '', 'b'], which no route has
 function split(path: string): readonly string[] {
+  if (!path.startsWith('/')) throw nothingHere()
   const texts = path.split('/').map(decodePercent)
   texts.shift()
   if (texts.at(-1) === '') texts.pop()
@@ -100,14 +104,21 @@ function* find<R>(
   if (node.variable && text !== '') yield* find(node.variable, texts, depth + 1, [...values, text])
 }
 
+function nothingHere(): NotFound {
+  return new NotFound('There is nothing at this address.')
+}
+
 function nameValues(route: Routable, values: readonly string[]): Record<string, string> {
   const names = route.segments.flatMap((segment) => (segment.kind === 'variable' ? [segment.name] : []))
   return Object.fromEntries(names.map((name, index) => [name, values[index] as string]))
 }
 
 function allowedMethods<R>(candidates: readonly Found<R>[]): readonly string[] {
-  if (candidates.length === 0) throw new NotFound('There is nothing at this address.')
-  const methods = candidates.flatMap(({ node }) => [...node.routes.keys()])
+  if (candidates.length === 0) throw nothingHere()
+  return withImplied(candidates.flatMap(({ node }) => [...node.routes.keys()]))
+}
+
+function withImplied(methods: readonly string[]): readonly string[] {
   return [...new Set([...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'])]
 }
 

@@ -17,7 +17,7 @@ export function isTypeScript(url) {
  */
 export function toJavaScript(url, format) {
   if (!isTypeScript(url)) return undefined
-  const file = fileURLToPath(url.replace(/[?#].*/, ''))
+  const file = fileURLToPath(url)
   const source = readFileSync(file, 'utf8')
   const commonJs = isCommonJs(file, format)
   // Node alone calls a TypeScript module 'module-typescript', or nothing: a plain 'module' is the work of tsx.

@@ -1,0 +1,102 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Docs } from './docs.js'
+import { ServiceUnavailable } from './errors.js'
+import { ClientGone, handle, HandlerTimeout, type Serving } from './handle.js'
+import { describeError, type Logger } from './logger.js'
+import { type Middleware, runMiddleware } from './middleware.js'
+import { type Explain, toProblemReply } from './problem.js'
+import { type Reply, writeReply } from './reply.js'
+import { Request } from './request.js'
+
+/** What answering needs of the app. */
+export interface ListenerParts {
+  readonly serving: Omit<Serving, 'report'>
+  readonly docs: Docs
+  readonly middleware: readonly Middleware[]
+  /** Milliseconds. */
+  readonly handlerTimeout: number
+  readonly logger: Logger
+  readonly explain: Explain
+  /** Resolves when requests may be answered: the first one may find the app not yet started. */
+  readonly ready: () => Promise<void>
+}
+
+/** Answers requests, from Node's two objects to the reply, and knows which of them still run. */
+export class Listener {
+  readonly #parts: ListenerParts
+  readonly #serving: Serving
+  readonly #running = new Set<Promise<void>>()
+  #draining = false
+
+  constructor(parts: ListenerParts) {
+    this.#parts = parts
+    this.#serving = { ...parts.serving, report: (error, request) => this.#report(error, request) }
+  }
+
+  readonly handler = (raw: IncomingMessage, response: ServerResponse): void => {
+    const answering = this.#answer(raw, response)
+      // Only a logger that throws gets here; the client must not wait for an answer that never comes.
+      .catch(() => void response.destroy())
+      .finally(() => this.#running.delete(answering))
+    this.#running.add(answering)
+  }
+
+  async #answer(raw: IncomingMessage, response: ServerResponse): Promise<void> {
+    const abort = new AbortController()
+    response.once('close', () => response.writableFinished || abort.abort(new ClientGone('The client went away.')))
+    const request = new Request(raw, abort.signal)
+    response.setHeader('x-request-id', request.id)
+    const reply = await this.#reply(request, response, abort)
+    if (reply) await this.#write(reply, request, response)
+  }
+
+  /** Undefined when middleware answered. */
+  async #reply(request: Request, response: ServerResponse, abort: AbortController): Promise<Reply | undefined> {
+    const { docs, handlerTimeout, middleware, ready } = this.#parts
+    const timer = setTimeout(() => abort.abort(new HandlerTimeout(handlerTimeout)), handlerTimeout)
+    try {
+      if (this.#draining)
+        throw new ServiceUnavailable('The server is shutting down.', { headers: { 'retry-after': '1' } })
+      await ready()
+      if (!(await runMiddleware(middleware, request, response, this.#serving.report))) return undefined
+      return docs(request.method, request.path) ?? (await handle(this.#serving, request))
+    } catch (error) {
+      return this.#problem(error, request)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  async #write(reply: Reply, request: Request, response: ServerResponse): Promise<void> {
+    if (this.#draining && !response.headersSent) response.setHeader('connection', 'close')
+    try {
+      await writeReply(response, reply, request.raw)
+    } catch (error) {
+      // A header that cannot be sent, such as one with a line break.
+      await writeReply(response, this.#problem(error, request), request.raw)
+    }
+  }
+
+  #problem(error: unknown, request: Request): Reply {
+    const { reply, serverFault } = toProblemReply(error, request.id, this.#parts.explain)
+    if (serverFault && !(error instanceof ClientGone)) this.#report(error, request)
+    return reply
+  }
+
+  #report(error: unknown, request: Request): void {
+    this.#parts.logger.error(`${request.method} ${request.path} [${request.id}] ${describeError(error)}`)
+  }
+
+  /** Refuses new requests with 503; resolves when the running ones are answered, or after `limit` milliseconds. */
+  async drain(limit: number): Promise<void> {
+    this.#draining = true
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<'late'>((resolve) => (timer = setTimeout(resolve, limit, 'late')))
+    while (this.#running.size > 0) {
+      if ((await Promise.race([Promise.all(this.#running), late])) !== 'late') continue
+      this.#parts.logger.warn(`${this.#running.size} request(s) still ran after ${limit} ms and were cut off`)
+      break
+    }
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,86 @@
+import { connect } from 'node:net'
+import type { TestContext } from 'node:test'
+import type { AppOptions } from '../../src/http/app.js'
+import { createApp } from '../../src/http/app.js'
+import type { Constructor } from '../../src/di/token.js'
+import { type TestApp, testApp } from '../../src/testing.js'
+
+export interface LoggedApp extends TestApp {
+  /** What was logged as an error or a warning. */
+  readonly log: string[]
+}
+
+/** Starts an app of these controllers, closed at the end of the test. */
+export async function api(
+  t: TestContext,
+  controllers: readonly Constructor[],
+  options: Partial<AppOptions> = {},
+): Promise<LoggedApp> {
+  const log: string[] = []
+  const write = (line: string) => void log.push(line)
+  const app = await testApp({ controllers, logger: { info() {}, warn: write, error: write }, ...options })
+  t.after(app.close)
+  return { ...app, log }
+}
+
+/** The message of the boot error of these controllers. */
+export function bootMessage(controllers: readonly Constructor[], options: Partial<AppOptions> = {}): string {
+  try {
+    createApp({ controllers, logger: false, ...options })
+  } catch (error) {
+    if (error instanceof Error && error.name.endsWith('Error')) return `${error.name}: ${error.message}`
+    throw error
+  }
+  return 'it booted'
+}
+
+/** A connection that speaks HTTP by hand. */
+export interface Connection {
+  /** Sends a text; lines may end in a bare \n. */
+  send(text: string): void
+  /** Waits until what was received matches, and returns all of it. Rejects when the connection closes before. */
+  received(pattern: RegExp): Promise<string>
+  /** Everything that was received, once the other side has closed. */
+  readonly closed: Promise<string>
+  destroy(): void
+}
+
+export function connection(t: TestContext, url: string): Connection {
+  const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1' })
+  t.after(() => socket.destroy())
+  let text = ''
+  socket.setEncoding('latin1')
+  socket.on('data', (chunk: string) => (text += chunk))
+  const closed = new Promise<string>((resolve, reject) => {
+    socket.once('error', reject)
+    socket.once('end', () => resolve(text))
+  })
+  closed.catch(() => {})
+  return {
+    closed,
+    send: (message) => void socket.write(message.replaceAll(/\r?\n/g, '\r\n'), 'latin1'),
+    destroy: () => void socket.destroy(),
+    received: async (pattern) => {
+      while (!pattern.test(text)) {
+        const more = new Promise((resolve) => socket.once('data', resolve))
+        if ((await Promise.race([more, closed])) === text && !pattern.test(text))
+          throw new Error(`The connection closed on ${JSON.stringify(text)}`)
+      }
+      return text
+    },
+  }
+}
+
+/** Sends one request by hand and resolves to everything that comes back until the server closes. */
+export function exchange(t: TestContext, url: string, message: string): Promise<string> {
+  const { closed, send } = connection(t, url)
+  send(message)
+  return closed
+}
+
+/** A promise and the way to resolve it. */
+export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => (open = resolve))
+  return { opened, open: () => open() }
+}

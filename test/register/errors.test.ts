@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { afterTsx, alone, beforeTsx, orders, printed, project, run, type Mode } from './project.js'
+
+const decorated = `
+const Get: MethodDecorator = () => {}
+class Heroes { @Get list(limit: number) {} }
+console.log('ran')`
+
+for (const mode of orders) {
+  test(`${mode.name}, a syntax error is shown with its file, its line and its code`, async (t) => {
+    const root = await project(t, { 'app.ts': 'class Heroes {\n  @Get list(limit: number {}\n}' })
+    const { code, stderr } = await run(root, mode, 'app.ts')
+    assert.match(stderr, /SyntaxError.*: Expected `,` or `\)`[^]*app\.ts:2:27[^]*@Get list\(limit: number \{\}/)
+    assert.equal(code, 1)
+  })
+}
+
+const commonJs: { what: string; mode: Mode; file: string; packageJson: string }[] = [
+  { what: 'in a package of type commonjs', mode: afterTsx, file: 'app.ts', packageJson: '{ "type": "commonjs" }' },
+  { what: 'in a package of type commonjs', mode: beforeTsx, file: 'app.ts', packageJson: '{ "type": "commonjs" }' },
+  { what: 'in a package without a type', mode: afterTsx, file: 'app.ts', packageJson: '{}' },
+  { what: 'in a package without a type', mode: beforeTsx, file: 'app.ts', packageJson: '{}' },
+  { what: 'named .cts', mode: alone, file: 'app.cts', packageJson: '{ "type": "module" }' },
+  { what: 'named .cts', mode: afterTsx, file: 'app.cts', packageJson: '{ "type": "module" }' },
+]
+
+for (const { what, mode, file, packageJson } of commonJs) {
+  test(`${mode.name}, a decorated file ${what} is refused`, async (t) => {
+    const files = { 'package.json': packageJson, 'main.mjs': `import './${file}'`, [file]: decorated }
+    const { code, stdout, stderr } = await run(await project(t, files), mode, 'main.mjs')
+    assert.match(stderr, new RegExp(`${file} has decorators, but .* CommonJS.* Write "type": "module" .* app\\.mts`))
+    assert.deepEqual({ code, stdout }, { code: 1, stdout: '' })
+  })
+}
+
+test('without tsx, a decorated file in a package without a type is a module', async (t) => {
+  assert.equal(await printed(await project(t, { 'package.json': '{}', 'app.ts': decorated }), alone, 'app.ts'), 'ran')
+})
+
+for (const [what, field] of [
+  ['static', 'static size = 1'],
+  ['named by a string', `'first-name' = ''`],
+  ['computed', `[['name'][0]!]: string = ''`],
+] as const) {
+  test(`a decorated field with a value that is ${what} is refused, for its decorator would be lost`, async (t) => {
+    const source = `const Column: PropertyDecorator = () => {}\nclass Hero { @Column ${field} }`
+    const { code, stderr } = await run(await project(t, { 'app.ts': source }), alone, 'app.ts')
+    assert.match(stderr, /app\.ts has a decorated field with a value .* Set the value in the constructor/)
+    assert.equal(code, 1)
+  })
+}
+
+test('an interface imported without "type" into a decorated signature stops the program', async (t) => {
+  const root = await project(t, {
+    'app.ts': `
+      import { Filter } from './filter.js'
+      const Get: MethodDecorator = () => {}
+      class Heroes { @Get list(filter: Filter) {} }`,
+    'filter.ts': 'export interface Filter { name: string }',
+  })
+  const { code, stderr } = await run(root, alone, 'app.ts')
+  assert.match(stderr, /filter\.js' does not provide an export named 'Filter'/)
+  assert.equal(code, 1)
+})
