@@ -134,8 +134,10 @@ function readBody(raw: IncomingMessage, limit: number): Promise<Buffer> {
       else chunks.push(chunk)
     })
     raw.on('end', () => resolve(Buffer.concat(chunks)))
-    raw.on('error', reject)
-    raw.on('close', () => raw.readableEnded || reject(new BadRequest('The request ended before its body was complete.')))
+    const broken = (cause?: unknown) =>
+      reject(new BadRequest('The request ended before its body was complete.', { cause }))
+    raw.on('error', broken)
+    raw.on('close', () => raw.readableEnded || broken())
   })
 }
 

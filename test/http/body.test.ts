@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Controller, Get, Post } from '../../src/http/controller.js'
+import { Body } from '../../src/http/inputs.js'
+import { Field } from '../../src/schema/field.js'
+import { api, connection, exchange } from './support.js'
+
+class Note {
+  @Field() text!: string
+}
+
+@Controller('/notes')
+class Notes {
+  @Post() add(note: Note) {
+    return note.text.length
+  }
+
+  @Post('/any') any(@Body({ type: 'any', optional: true }) value: unknown) {
+    return { value }
+  }
+
+  @Get() list() {
+    return 'list'
+  }
+}
+
+const good = '{"text":"abc"}'
+
+const refused: readonly (readonly [sentence: string, status: number, detail: RegExp, headers: object, body: string])[] =
+  [
+    ['text/plain', 415, /as application\/json, not text\/plain/, { 'content-type': 'text/plain' }, good],
+    ['a form', 415, /not application\/x-www-form-urlencoded/, form(), 'text=abc'],
+    ['application/jsonp', 415, /not application\/jsonp/, { 'content-type': 'application/jsonp' }, good],
+    ['another charset', 415, /in UTF-8, not latin1/, { 'content-type': 'application/json; charset=Latin1' }, good],
+    ['a compressed body', 415, /without Content-Encoding/, { ...json(), 'content-encoding': 'gzip' }, good],
+    ['what is not JSON', 400, /The body is not JSON: /, json(), '{"text":'],
+    ['single quotes', 400, /The body is not JSON/, json(), "{'text':'abc'}"],
+    [
+      'a prototype',
+      400,
+      /The body is not JSON: Object contains forbidden prototype property/,
+      json(),
+      '{"__proto__":{"admin":true},"text":"a"}',
+    ],
+    ['a prototype in an escape', 400, /forbidden prototype/, json(), '{"\\u005f_proto__":{},"text":"a"}'],
+    ['a prototype by way of the constructor', 400, /forbidden prototype/, json(), '{"constructor":{"prototype":{}}}'],
+    ['nothing', 422, /does not fit/, json(), ''],
+    ['null', 422, /does not fit/, json(), 'null'],
+    ['a list', 422, /does not fit/, json(), '[]'],
+    ['half of a surrogate pair', 422, /does not fit/, json(), '{"text":"\\ud800"}'],
+  ]
+
+function json() {
+  return { 'content-type': 'application/json' }
+}
+
+function form() {
+  return { 'content-type': 'application/x-www-form-urlencoded' }
+}
+
+for (const [sentence, status, detail, headers, body] of refused) {
+  test(`${sentence} as a body is a ${status}`, async (t) => {
+    const { fetch } = await api(t, [Notes])
+    const response = await fetch('/notes', { method: 'POST', headers: { ...headers }, body })
+    assert.equal(response.status, status)
+    assert.match(((await response.json()) as { detail: string }).detail, detail)
+  })
+}
+
+for (const type of [
+  'application/json',
+  'APPLICATION/JSON; Charset="UTF-8"',
+  'application/json;charset=utf8',
+  'application/merge-patch+json',
+  'application/vnd.api+json; profile=x',
+]) {
+  test(`a body of ${type} is JSON`, async (t) => {
+    const { fetch } = await api(t, [Notes])
+    const response = await fetch('/notes', { method: 'POST', headers: { 'content-type': type }, body: good })
+    assert.equal(await response.json(), 3)
+  })
+}
+
+test('a body without a content type is a 415', async (t) => {
+  const { fetch } = await api(t, [Notes])
+  const response = await fetch('/notes', { method: 'POST', body: new Blob([good]) })
+  assert.equal(response.status, 415)
+  assert.match(await response.text(), /say so in Content-Type/)
+})
+
+test('invalid UTF-8 is a 400', async (t) => {
+  const { fetch } = await api(t, [Notes])
+  const body = Buffer.concat([Buffer.from('{"text":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')])
+  const response = await fetch('/notes', { method: 'POST', headers: json(), body })
+  assert.equal(response.status, 400)
+  assert.match(await response.text(), /not valid UTF-8/)
+})
+
+test('a missing body is told to be required', async (t) => {
+  const { fetch } = await api(t, [Notes])
+  const { errors } = (await (await fetch('/notes', { method: 'POST' })).json()) as { errors: unknown }
+  assert.deepEqual(errors, [{ in: 'body', path: '', message: 'is required' }])
+})
+
+test('an optional body may be missing', async (t) => {
+  const { fetch } = await api(t, [Notes])
+  assert.deepEqual(await (await fetch('/notes/any', { method: 'POST' })).json(), {})
+})
+
+test('a body arrives in chunks', async (t) => {
+  const { url } = await api(t, [Notes])
+  const head = 'POST /notes HTTP/1.1\nHost: a\nConnection: close\nContent-Type: application/json\n'
+  const answer = await exchange(t, url, `${head}Transfer-Encoding: chunked\n\n7\n{"text"\n7\n:"abc"}\n0\n\n`)
+  assert.match(answer, /^HTTP\/1\.1 201 [^]*\r\n\r\n3$/)
+})
+
+test('a letter may be cut in two by a chunk', async (t) => {
+  const { url } = await api(t, [Notes])
+  const { send, received, closed } = connection(t, url)
+  send('POST /notes HTTP/1.1\nHost: a\nConnection: close\nExpect: 100-continue\n')
+  send('Content-Type: application/json\nContent-Length: 13\n\n')
+  await received(/100 Continue/)
+  send('{"text":"\u00c3')
+  send('\u00a4"}')
+  assert.match(await closed, /\r\n\r\n1$/)
+})
+
+test('a body on GET is ignored', async (t) => {
+  const { url } = await api(t, [Notes])
+  const answer = await exchange(t, url, 'GET /notes HTTP/1.1\nHost: a\nConnection: close\nContent-Length: 3\n\n{"a')
+  assert.match(answer, /\r\n\r\n"list"$/)
+})
+
+test('a body of exactly the limit is taken', async (t) => {
+  const { fetch } = await api(t, [Notes], { bodyLimit: good.length })
+  assert.equal(await (await fetch('/notes', { method: 'POST', headers: json(), body: good })).json(), 3)
+})
+
+test('a body over the limit is a 413', async (t) => {
+  const { fetch } = await api(t, [Notes], { bodyLimit: good.length - 1 })
+  const response = await fetch('/notes', { method: 'POST', headers: json(), body: good })
+  assert.equal(response.status, 413)
+  assert.match(await response.text(), /"detail":"The body is larger than 13 bytes\."/)
+})
+
+const large = 8 * 1024 * 1024
+
+test('a client that sends far too much can read its 413', async (t) => {
+  const { fetch } = await api(t, [Notes])
+  const response = await fetch('/notes', { method: 'POST', headers: json(), body: 'x'.repeat(large) })
+  assert.equal(response.status, 413)
+  assert.match(await response.text(), /larger than 1048576 bytes/)
+})
+
+test('a client that sends far too much in chunks can read its 413', async (t) => {
+  const { fetch } = await api(t, [Notes], { bodyLimit: 1000 })
+  const body = new ReadableStream({
+    start(controller) {
+      for (let sent = 0; sent < large; sent += 65_536) controller.enqueue(new Uint8Array(65_536))
+      controller.close()
+    },
+  })
+  const response = await fetch('/notes', { method: 'POST', headers: json(), body, duplex: 'half' } as RequestInit)
+  assert.equal(response.status, 413)
+})
+
+test('a client that sends everything before it reads gets its 413 and the end of the connection', async (t) => {
+  const { url } = await api(t, [Notes])
+  const head = `POST /notes HTTP/1.1\nHost: a\nContent-Type: application/json\nContent-Length: ${large}\n\n`
+  const answer = await exchange(t, url, head + 'x'.repeat(large))
+  assert.match(answer, /^HTTP\/1\.1 413 [^]*\r\nconnection: close\r\n/i)
+  assert.match(answer, /larger than 1048576 bytes\."}$/)
+})
+
+test('a client that asks before sending too much is refused at once', async (t) => {
+  const { url } = await api(t, [Notes])
+  const { send, received } = connection(t, url)
+  send(`POST /notes HTTP/1.1\nHost: a\nContent-Type: application/json\nContent-Length: ${large}\n`)
+  send('Expect: 100-continue\n\n')
+  assert.match(await received(/bytes\."}$/), /^HTTP\/1\.1 413 /)
+})
+
+test('a body that breaks off is not handed to the handler', async (t) => {
+  let calls = 0
+  @Controller()
+  class Counting {
+    @Post() count(note: Note) {
+      calls += note.text.length
+    }
+  }
+  const { url, app, log } = await api(t, [Counting])
+  const { send, destroy, received } = connection(t, url)
+  send('POST / HTTP/1.1\nHost: a\nContent-Type: application/json\nContent-Length: 14\nExpect: 100-continue\n\n')
+  await received(/100 Continue/)
+  send('{"text":"abc"')
+  destroy()
+  await app.close()
+  assert.deepEqual([calls, log], [0, []])
+})
