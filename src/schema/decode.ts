@@ -1,3 +1,5 @@
+import { compileEncoder } from './encode.js'
+import { isInherited, valueOf } from './property.js'
 import type { ObjectShape, Property, Shape } from './shape.js'
 
 /** Turns validated JSON into what the type says: `Date`, `bigint`, class instances. */
@@ -8,6 +10,17 @@ const asItIs: Decode = (json) => json
 /** Compiles the decoder of a shape. Its input must have passed validation. */
 export function compileDecoder(shape: Shape): Decode {
   return new DecoderCompiler().compile(shape)
+}
+
+/** Makes the value of an input that the client left out: a new one each time, as a handler may change a list or a date. */
+export function compileDefault(property: Property): () => unknown {
+  return defaultMaker(property, compileDecoder(property.shape))
+}
+
+function defaultMaker({ shape, default: byDefault }: Property, decode: Decode): () => unknown {
+  if (typeof byDefault !== 'object' || byDefault === null) return () => byDefault
+  const json = compileEncoder(shape)(byDefault)
+  return () => decode(structuredClone(json))
 }
 
 class DecoderCompiler {
@@ -47,19 +60,36 @@ class DecoderCompiler {
   #object(shape: ObjectShape): Decode {
     const known = this.#objects.get(shape.origin)
     if (known) return known
-    const properties: [string, Property, Decode][] = []
+    const properties: DecodedProperty[] = []
     const { instance } = shape
     const decode: Decode = (json) => {
       const target = (instance ? new instance() : {}) as Record<string, unknown>
-      for (const [name, property, decodeProperty] of properties) {
-        const value = (json as Record<string, unknown>)[name]
-        if (value !== undefined) target[name] = decodeProperty(value)
-        else if (property.default !== undefined) target[name] = property.default
+      for (const { name, inherited, decode: decodeProperty, makeDefault } of properties) {
+        const given = valueOf(json as Record<string, unknown>, name, inherited)
+        const value = given === undefined ? makeDefault() : decodeProperty(given)
+        if (value !== undefined) target[name] = value
+        else forget(target, name)
       }
       return target
     }
     this.#objects.set(shape.origin, decode) // known before its properties: they may refer to it
-    for (const [name, property] of shape.properties()) properties.push([name, property, this.compile(property.shape)])
+    for (const [name, property] of shape.properties()) {
+      const decodeProperty = this.compile(property.shape)
+      const makeDefault = defaultMaker(property, decodeProperty)
+      properties.push({ name, inherited: isInherited(name), decode: decodeProperty, makeDefault })
+    }
     return decode
   }
+}
+
+interface DecodedProperty {
+  readonly name: string
+  readonly inherited: boolean
+  readonly decode: Decode
+  readonly makeDefault: () => unknown
+}
+
+// With "useDefineForClassFields" a class sets its fields to undefined; a patch must tell what was sent from what was not.
+function forget(target: Record<string, unknown>, name: string): void {
+  if (Object.hasOwn(target, name) && target[name] === undefined) delete target[name]
 }

@@ -4,15 +4,18 @@ import { fieldsOf } from './fields.js'
 import { describedBy, type Data, type Property, type Shape } from './shape.js'
 import { shapeOf } from './shape-of.js'
 
+// A model says apart what may be left out of a new record.
+type Writable<T> = T extends { readonly _creationAttributes: infer C } ? C : Data<T>
+
 type Keys<T> = keyof Data<T> & string
 
 type Partly<T, Options> = Options extends { readonly partial: true } ? Partial<T> : T
 
 type Selected<T, Options> = Options extends { readonly pick: readonly (infer K)[] }
-  ? Pick<Data<T>, K & keyof Data<T>>
+  ? Pick<Writable<T>, K & keyof Writable<T>>
   : Options extends { readonly omit: readonly (infer K)[] }
-    ? Omit<Data<T>, K & keyof Data<T>>
-    : Data<T>
+    ? Omit<Writable<T>, K & keyof Writable<T>>
+    : Writable<T>
 
 /** Which properties a derived class keeps; `pick` or `omit`, not both. */
 export interface DtoOptions<K extends string> {

@@ -1,6 +1,6 @@
-import { DECIMAL_TEXT, INTEGER_TEXT } from './json-schema.js'
+import { escapePointer, isDayText, isDecimalText, isIntegerText, isPointInTimeText } from './grammar.js'
+import { isInherited, valueOf } from './property.js'
 import type { ObjectShape, Shape } from './shape.js'
-import { escapePointer } from './validate.js'
 
 /** A value that does not fit the declared response. `path` is a JSON Pointer to it. */
 export class MisfitError extends Error {
@@ -51,7 +51,7 @@ class EncoderCompiler {
       case 'integer':
         return encodeInteger
       case 'number':
-        return (value) => (typeof value === 'number' && Number.isFinite(value) ? value : misfit(value, 'number'))
+        return encodeNumber
       case 'boolean':
         return encodeBoolean
       case 'enum':
@@ -62,9 +62,9 @@ class EncoderCompiler {
       case 'date':
         return encodeDay
       case 'bigint':
-        return (value) => digits(value, INTEGER, 'bigint')
+        return encodeBigint
       case 'decimal':
-        return (value) => digits(value, DECIMAL, 'decimal')
+        return encodeDecimal
       case 'bytes':
         return (value) => (value instanceof Uint8Array ? Buffer.from(value).toString('base64') : misfit(value, 'bytes'))
       case 'array': {
@@ -74,20 +74,22 @@ class EncoderCompiler {
       case 'object':
         return this.#object(shape)
       case 'any':
-        return (value) => value
+        return encodeAny
     }
   }
 
   #object(shape: ObjectShape): Encode {
     const known = this.#objects.get(shape.origin)
     if (known) return known
-    const properties: [name: string, optional: boolean, encode: Encode][] = []
+    const properties: EncodedProperty[] = []
+    // Named like what every object inherits: the writer must not find that in place of a missing one.
+    let clashes = false
     const encode: Encode = (value) => {
       if (typeof value !== 'object' || value === null || Array.isArray(value)) return misfit(value, shape.name)
       const source = (shape.read ? shape.read(value) : value) as Record<string, unknown>
-      const target: Record<string, unknown> = {}
-      for (const [name, optional, encodeProperty] of properties) {
-        const property = source[name]
+      const target = (clashes ? Object.create(null) : {}) as Record<string, unknown>
+      for (const { name, optional, inherited, encode: encodeProperty } of properties) {
+        const property = valueOf(source, name, inherited)
         if (property === undefined && optional) continue
         try {
           target[name] = encodeProperty(property)
@@ -98,15 +100,20 @@ class EncoderCompiler {
       return target
     }
     this.#objects.set(shape.origin, encode) // known before its properties: they may refer to it
-    for (const [name, property] of shape.properties())
-      properties.push([name, property.optional, this.compile(property.shape)])
+    for (const [name, { shape: inner, optional }] of shape.properties()) {
+      properties.push({ name, optional, inherited: isInherited(name), encode: this.compile(inner) })
+      clashes ||= isInherited(name)
+    }
     return encode
   }
 }
 
-const INTEGER = new RegExp(INTEGER_TEXT)
-const DECIMAL = new RegExp(DECIMAL_TEXT)
-const DAY = /^\d{4}-\d{2}-\d{2}$/
+interface EncodedProperty {
+  readonly name: string
+  readonly optional: boolean
+  readonly inherited: boolean
+  readonly encode: Encode
+}
 
 function misfit(value: unknown, declared: string): never {
   throw new MisfitError('', `is ${describe(value)}, declared ${declared}`)
@@ -117,10 +124,21 @@ function describe(value: unknown): string {
   return typeof value === 'number' || typeof value === 'bigint' ? `the ${typeof value} ${value}` : `a ${typeof value}`
 }
 
+// PostgreSQL's driver gives count(*) and sums as text, as they could be larger than a number.
+function toNumber(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value)
+  return typeof value === 'string' && isDecimalText(value) ? Number(value) : value
+}
+
+// Beyond 2^53 a number is not the one that was stored: 'bigint' carries all digits.
 function encodeInteger(value: unknown): unknown {
-  if (typeof value === 'number' && Number.isInteger(value)) return value
-  if (typeof value === 'bigint' && Number.isSafeInteger(Number(value))) return Number(value)
-  return misfit(value, 'integer')
+  const number = toNumber(value)
+  return Number.isSafeInteger(number) ? number : misfit(value, 'integer')
+}
+
+function encodeNumber(value: unknown): unknown {
+  const number = toNumber(value)
+  return Number.isFinite(number) ? number : misfit(value, 'number')
 }
 
 // Rows read without a model carry SQLite's and MySQL's booleans as 0 and 1.
@@ -129,27 +147,57 @@ function encodeBoolean(value: unknown): unknown {
   return value === 0 || value === 1 ? value === 1 : misfit(value, 'boolean')
 }
 
+// Rows read without a model carry SQLite's times as text, in UTC whether they say so or not.
+const TIME_TEXT = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2}(?:\.\d+)?) ?(Z|[+-]\d{2}:\d{2})?$/
+
 function encodeDateTime(value: unknown): unknown {
-  const date = value instanceof Date ? value : typeof value === 'string' ? new Date(value) : undefined
-  return date && !Number.isNaN(date.getTime()) ? date.toISOString() : misfit(value, 'date-time')
+  const text = typeof value === 'string' ? value.replace(TIME_TEXT, '$1T$2$3') : undefined
+  const zoned = text?.replace(/T[\d:.]+$/, '$&Z')
+  const date = zoned !== undefined && isPointInTimeText(zoned) ? new Date(zoned) : value
+  return isWritable(date) ? date.toISOString() : misfit(value, 'date-time')
 }
 
 function encodeDay(value: unknown): unknown {
-  if (typeof value === 'string' && DAY.test(value)) return value
-  return value instanceof Date && !Number.isNaN(value.getTime())
-    ? value.toISOString().slice(0, 10)
-    : misfit(value, 'date')
+  if (typeof value === 'string' && isDayText(value)) return value
+  return isWritable(value) ? value.toISOString().slice(0, 10) : misfit(value, 'date')
 }
 
-function digits(value: unknown, pattern: RegExp, declared: string): unknown {
-  const text =
-    typeof value === 'string' ? value : typeof value === 'bigint' || Number.isFinite(value) ? String(value) : ''
-  return pattern.test(text) ? text : misfit(value, declared)
+// ISO 8601 as JSON Schema has it writes a year with four digits.
+function isWritable(value: unknown): value is Date {
+  if (!(value instanceof Date)) return false
+  const year = value.getUTCFullYear() // NaN, and so outside, for an invalid date
+  return year >= 0 && year <= 9999
+}
+
+function encodeBigint(value: unknown): unknown {
+  const text = typeof value === 'bigint' || Number.isSafeInteger(value) ? String(value) : value
+  return typeof text === 'string' && isIntegerText(text) ? text : misfit(value, 'bigint')
+}
+
+function encodeDecimal(value: unknown): unknown {
+  const text = typeof value === 'bigint' ? String(value) : Number.isFinite(value) ? plainDigits(value as number) : value
+  return typeof text === 'string' && isDecimalText(text) ? text : misfit(value, 'decimal')
+}
+
+/** '0.00000015' for 1.5e-7, which String() writes with an exponent. */
+function plainDigits(number: number): string {
+  const [, sign = '', whole = '', fraction = '', exponent] = /^(-?)(\d+)\.?(\d*)e([+-]\d+)$/.exec(String(number)) ?? []
+  if (exponent === undefined) return String(number)
+  const digits = whole + fraction
+  const point = whole.length + Number(exponent)
+  return point > 0 ? sign + digits.padEnd(point, '0') : `${sign}0.${'0'.repeat(-point)}${digits}`
+}
+
+function encodeAny(value: unknown): unknown {
+  return typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint'
+    ? misfit(value, 'any JSON value')
+    : value
 }
 
 function encodeArray(value: unknown, encode: Encode): unknown {
   if (!Array.isArray(value)) return misfit(value, 'array')
-  return value.map((item, index) => {
+  // Array.from: map() would leave the holes of a sparse array.
+  return Array.from(value, (item, index) => {
     try {
       return encode(item)
     } catch (error) {

@@ -1,7 +1,9 @@
 import { BootError } from '../di/errors.js'
 import { emittedPropertyType } from '../di/metadata.js'
 import type { Constructor } from '../di/token.js'
+import { compileEncoder, MisfitError } from './encode.js'
 import { addField } from './fields.js'
+import { type StringFormat, stringFormats } from './formats.js'
 import type { Notes, Property, Shape } from './shape.js'
 import { shapeOf } from './shape-of.js'
 
@@ -45,10 +47,9 @@ export interface ValueOptions extends Notes {
   readonly multipleOf?: number
   readonly minLength?: number
   readonly maxLength?: number
-  /** A regular expression that the whole pattern language of JSON Schema allows. */
+  /** A regular expression without flags, as JSON Schema has none; read as with the flag `u`. Not anchored: write `^...$`. */
   readonly pattern?: string | RegExp
-  /** `email`, `uuid`, `uri`, `ipv4`, `time`, ... */
-  readonly format?: string
+  readonly format?: StringFormat
   readonly minItems?: number
   readonly maxItems?: number
 }
@@ -68,10 +69,13 @@ export interface ValueOptions extends Notes {
  */
 export function Field(options: ValueOptions = {}): PropertyDecorator {
   return (prototype, property) => {
+    refuseStandardDecorator(property)
     const where = `${prototype.constructor.name}.${String(property)}`
-    refuseStandardDecorator(prototype, property)
     const emitted = emittedPropertyType(prototype, String(property))
-    const type = options.type ?? emitted
+    const type = 'type' in options ? options.type : emitted
+    refuseUnusableName(String(property), where)
+    if ('type' in options && type === undefined)
+      throw new BootError(`@Field({ type: undefined }) on ${where}: ${NOT_LOADED}`)
     if (options.enum === undefined) refuseUnknownType(type, where)
     addField(prototype, String(property), () => toProperty(type, options, where))
   }
@@ -80,8 +84,19 @@ export function Field(options: ValueOptions = {}): PropertyDecorator {
 /** A property from its type and options; `where` names it in messages. */
 export function toProperty(type: unknown, options: ValueOptions, where: string): Property {
   const shape = withOptions(baseShape(type, options, where), options, where)
-  const byDefault = options.default === undefined ? {} : { default: options.default }
-  return { shape, optional: options.optional === true || options.default !== undefined, ...byDefault }
+  if (options.default === undefined) return { shape, optional: options.optional === true }
+  refuseMisfit(shape, options.default, where)
+  return { shape, optional: true, default: options.default }
+}
+
+function refuseMisfit(shape: Shape, value: unknown, where: string): void {
+  try {
+    compileEncoder(shape)(value)
+  } catch (error) {
+    throw error instanceof MisfitError
+      ? new BootError(`${where}: its default${error.path && ` at ${error.path}`} ${error.reason}.`)
+      : error
+  }
 }
 
 function baseShape(type: unknown, options: ValueOptions, where: string): Shape {
@@ -121,12 +136,39 @@ function withOptions(shape: Shape, options: ValueOptions, where: string): Shape 
     )
   const picked = [...NOTES, ...meant].filter((key) => given.includes(key)).map((key) => [key, options[key]])
   const { pattern, ...rest } = Object.fromEntries(picked) as ValueOptions
+  if (rest.format !== undefined) refuseUnknownFormat(rest.format, where)
   return {
     ...shape,
     ...rest,
-    ...(pattern === undefined ? {} : { pattern: typeof pattern === 'string' ? pattern : pattern.source }),
+    ...(pattern === undefined ? {} : { pattern: patternSource(pattern, where) }),
     ...(options.example === undefined ? {} : { examples: [options.example] }),
   } as Shape // every key copied is one of this kind's: `meant` was chosen by it
+}
+
+function refuseUnknownFormat(format: string, where: string): void {
+  if (!stringFormats.includes(format))
+    throw new BootError(`${where}: '${format}' is no known format. Known are ${stringFormats.join(', ')}.`)
+}
+
+function patternSource(pattern: string | RegExp, where: string): string {
+  const { source, flags } = typeof pattern === 'string' ? { source: pattern, flags: '' } : pattern
+  if (!/^[uv]?$/.test(flags))
+    throw new BootError(
+      `${where}: the pattern /${source}/${flags} has flags, which JSON Schema cannot say. Write [Aa] for i.`,
+    )
+  try {
+    return new RegExp(source, 'u').source
+  } catch (error) {
+    throw new BootError(`${where}: the pattern cannot be read with the flag 'u' as JSON Schema does: ${String(error)}.`)
+  }
+}
+
+const NOT_LOADED =
+  'the class was not loaded yet when the decorator ran. Name it in a function: @Field({ type: () => Item }).'
+
+// An object literal, and JSON.parse() too, take this name for the prototype.
+function refuseUnusableName(name: string, where: string): void {
+  if (name === '__proto__') throw new BootError(`@Field() on ${where}: no property can have this name. Rename it.`)
 }
 
 function refuseUnknownType(type: unknown, where: string): void {
@@ -148,7 +190,7 @@ function refuseUnknownType(type: unknown, where: string): void {
 }
 
 /** Legacy decorators get a property name; TC39 ones a context object. */
-function refuseStandardDecorator(prototype: object | undefined, context: unknown): void {
+function refuseStandardDecorator(context: unknown): void {
   if (typeof context === 'object' && context !== null && 'kind' in context) {
     throw new BootError(
       `@Field() was compiled as a TC39 decorator. Set "experimentalDecorators": true in the tsconfig.json whose "include" covers this file, or run with --import sequitur/register.`,

@@ -1,12 +1,9 @@
 import { BootError } from '../di/errors.js'
-import type { ArrayShape, ObjectShape, Shape } from './shape.js'
+import { compileEncoder } from './encode.js'
+import { DECIMAL_TEXT, INTEGER_TEXT } from './grammar.js'
+import type { ArrayShape, NumberShape, ObjectShape, Property, Shape } from './shape.js'
 
 export type JsonSchema = Readonly<Record<string, unknown>>
-
-/** A whole number of any size, as text. */
-export const INTEGER_TEXT = '^-?(0|[1-9][0-9]*)$'
-/** An exact decimal, as text. */
-export const DECIMAL_TEXT = '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$'
 
 /**
  * Writes shapes as JSON Schema 2020-12. Objects become named components, each once; the same writer serves all shapes of an app.
@@ -23,8 +20,8 @@ export class SchemaWriter {
   }
 
   write(shape: Shape): JsonSchema {
-    const schema = shape.kind === 'object' ? this.#reference(shape) : { ...this.#bare(shape), ...notes(shape) }
-    return shape.nullable ? orNull(schema) : schema
+    const schema = shape.kind === 'object' ? this.#reference(shape) : this.#bare(shape)
+    return { ...(shape.nullable ? orNull(schema) : schema), ...notes(shape) }
   }
 
   #bare(shape: Exclude<Shape, ObjectShape>): JsonSchema {
@@ -41,6 +38,7 @@ export class SchemaWriter {
       case 'number':
         return defined({
           type: shape.kind,
+          format: shape.kind === 'integer' && !isBounded(shape) ? 'double-int' : undefined,
           minimum: shape.minimum,
           maximum: shape.maximum,
           exclusiveMinimum: shape.exclusiveMinimum,
@@ -77,7 +75,8 @@ export class SchemaWriter {
   }
 
   #reference(shape: ObjectShape): JsonSchema {
-    const { name, origin } = shape
+    const { origin } = shape
+    const name = componentName(shape)
     if (!this.#origins.has(name)) {
       this.#origins.set(name, origin)
       this.components.set(name, {}) // taken before its properties are written: they may refer to it
@@ -97,14 +96,29 @@ export class SchemaWriter {
       properties: Object.fromEntries(
         properties.map(([name, property]) => [
           name,
-          { ...this.write(property.shape), ...defined({ default: property.default }) },
+          { ...this.write(property.shape), ...defined({ default: defaultOf(property) }) },
         ]),
       ),
       required: nonEmpty(properties.filter(([, property]) => !property.optional).map(([name]) => name)),
       additionalProperties: false,
-      ...notes(shape),
     })
   }
+}
+
+// OpenAPI allows no other characters; a class may be called Größe.
+function componentName({ name }: ObjectShape): string {
+  return name.replaceAll(/[^A-Za-z0-9._-]/gu, '_')
+}
+
+// Bounds that keep a number where all integers are exact say more than the format does.
+function isBounded({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: NumberShape): boolean {
+  const least = minimum ?? exclusiveMinimum ?? -Infinity
+  const most = maximum ?? exclusiveMaximum ?? Infinity
+  return least >= Number.MIN_SAFE_INTEGER && most <= Number.MAX_SAFE_INTEGER
+}
+
+function defaultOf({ shape, default: byDefault }: Property): unknown {
+  return byDefault === undefined ? undefined : compileEncoder(shape)(byDefault)
 }
 
 function notes({ title, description, examples, deprecated }: Shape): JsonSchema {

@@ -1,6 +1,7 @@
 import fastJsonStringify from 'fast-json-stringify'
 import { compileEncoder } from './encode.js'
 import { type JsonSchema, SchemaWriter } from './json-schema.js'
+import { isInherited } from './property.js'
 import type { Shape } from './shape.js'
 
 /** Writes a value as the JSON text of its declared shape. */
@@ -11,10 +12,16 @@ export function compileStringify(shape: Shape): Stringify {
   const encode = compileEncoder(shape)
   const writer = new SchemaWriter('#/definitions/')
   const schema = writer.write(shape)
+  if ([...writer.components.values()].some(hasInheritedName)) return (value) => JSON.stringify(encode(value))
   const definitions = Object.fromEntries([...writer.components].map(([name, component]) => [name, bare(component)]))
   // The library's type names every keyword; ours is a record, as JSON Schema is open.
   const stringify = fastJsonStringify({ ...bare(schema), definitions } as unknown as fastJsonStringify.AnySchema)
   return (value) => stringify(encode(value))
+}
+
+// The library loses properties that are named like those of every object, such as 'toString'.
+function hasInheritedName({ properties }: JsonSchema): boolean {
+  return Object.keys(properties as object).some(isInherited)
 }
 
 // The encoder has already made strings of dates and days and filled nothing in: formats and defaults would be applied a second time.

@@ -1,8 +1,5 @@
+import { isDecimalText, isIntegerText } from './grammar.js'
 import type { Shape } from './shape.js'
-
-// The grammar of a JSON number: no '+1', '0x10', ' 5', '1_000', nor digits of other scripts, which Number() or \d might take.
-const INTEGER = /^-?(?:0|[1-9][0-9]*)$/
-const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/
 
 /**
  * What a text from the path, the query or a header stands for, as JSON.
@@ -11,9 +8,9 @@ const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/
 export function fromText(shape: Shape, text: string): unknown {
   switch (shape.kind) {
     case 'integer':
-      return INTEGER.test(text) ? Number(text) : text
+      return isIntegerText(text) ? toNumber(text) : text
     case 'number':
-      return NUMBER.test(text) ? Number(text) : text
+      return isDecimalText(text) ? toNumber(text) : text
     case 'boolean':
       return text === 'true' ? true : text === 'false' ? false : text
     case 'enum':
@@ -29,4 +26,9 @@ export function fromText(shape: Shape, text: string): unknown {
     case 'object':
       return text
   }
+}
+
+// '-0' is written for 0 and nothing else.
+function toNumber(text: string): number {
+  return Number(text) + 0
 }

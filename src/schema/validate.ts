@@ -1,5 +1,7 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
+import { Ajv2020, type ErrorObject, type Format as AnyFormat, type ValidateFunction } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
+import { escapePointer } from './grammar.js'
+import { FORMATS } from './formats.js'
 import type { JsonSchema } from './json-schema.js'
 
 /** What is wrong with an input, and where: `path` is a JSON Pointer into the value. */
@@ -32,8 +34,14 @@ export class ValidatorCompiler {
 
 function newAjv(): Ajv2020 {
   // strict: false lets the document's own keywords (examples, components) stand beside the rules.
-  const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true })
+  // ownProperties: a field may be called 'toString', which every object has.
+  // multipleOfPrecision: 0.07 is a multiple of 0.01, although 0.07 / 0.01 is 7.000000000000001.
+  const ajv = new Ajv2020({ allErrors: true, strict: false, ownProperties: true, multipleOfPrecision: 9 })
   ajvFormats.default(ajv)
+  for (const [name, { type, is }] of Object.entries(FORMATS)) {
+    // ajv's type wants to know whether the check takes strings or numbers, which the table says in `type`.
+    if (is) ajv.addFormat(name, { validate: is, ...(type ? { type } : {}) } as AnyFormat)
+  }
   return ajv
 }
 
@@ -75,19 +83,10 @@ function describe({ keyword, params, message }: ErrorObject): string {
     case 'maxLength':
       return `must have at most ${params['limit']} character${params['limit'] === 1 ? '' : 's'}`
     case 'format':
-      return FORMATS[params['format'] as string] ?? `must be a valid ${params['format']}`
+      return `must be ${FORMATS[params['format'] as string]?.meaning ?? `a valid ${params['format']}`}`
     default:
       return message ?? 'is not valid'
   }
-}
-
-const FORMATS: Readonly<Record<string, string>> = {
-  'date-time': 'must be a point in time such as 2026-01-31T12:00:00Z',
-  date: 'must be a day such as 2026-01-31',
-  byte: 'must be base64 text',
-  uuid: 'must be a UUID',
-  email: 'must be an e-mail address',
-  uri: 'must be a URI',
 }
 
 function articled(type: unknown): string {
@@ -96,8 +95,4 @@ function articled(type: unknown): string {
     : type === 'integer' || type === 'object' || type === 'array'
       ? `an ${String(type)}`
       : `a ${String(type)}`
-}
-
-export function escapePointer(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1')
 }
