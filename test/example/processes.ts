@@ -1,0 +1,85 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+export const root = fileURLToPath(new URL('../../', import.meta.url))
+const flags = ['--conditions=sequitur-source', '--import', 'tsx', '--import', 'sequitur/register']
+
+/** The environment without any database, so that a test names its own. */
+function environment(variables: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  const names = Object.keys(process.env).filter((name) => !/^(toolkit_\w+|database_url|node_test_context)$/i.test(name))
+  return { ...Object.fromEntries(names.map((name) => [name, process.env[name]])), ...variables }
+}
+
+/** A folder of a test file's own, gone when the file is done. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sequitur-example-'))
+  after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+export interface Finished {
+  readonly code: number | null
+  readonly output: string
+}
+
+/** Runs a program of the repository to its end. */
+export async function run(args: readonly string[], variables: Readonly<Record<string, string>>): Promise<Finished> {
+  const child = spawn(process.execPath, [...flags, ...args], { cwd: root, env: environment(variables) })
+  const output = collect(child)
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, output: output() }
+}
+
+export interface Served {
+  readonly url: string
+  readonly output: () => string
+  /** Ends it as an operator would, and gives the exit code. */
+  stop(signal?: NodeJS.Signals): Promise<number | null>
+}
+
+/** Starts a program that serves, and waits for the address that it prints. */
+export async function serve(args: readonly string[], variables: Readonly<Record<string, string>>): Promise<Served> {
+  const child = spawn(process.execPath, [...flags, ...args], { cwd: root, env: environment(variables) })
+  const output = collect(child)
+  const closed = once(child, 'close') as Promise<[number | null]>
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    if (child.exitCode === null) child.kill(signal)
+    return (await closed)[0]
+  }
+  after(() => stop('SIGKILL'))
+  return { url: await address(child, output), output, stop }
+}
+
+function collect(child: ChildProcess): () => string {
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (text += chunk.toString()))
+  return () => text
+}
+
+function address(child: ChildProcess, output: () => string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      const url = /Listening on (http:\/\/\S+), documentation at \S+\/docs/.exec(output())?.[1]
+      if (url !== undefined) resolve(url)
+    }
+    child.stdout?.on('data', look)
+    child.once('close', () => reject(new Error(`it ended before it listened:\n${output()}`)))
+  })
+}
+
+/** Posts JSON. */
+export function post(url: string, json: unknown): Promise<Response> {
+  return fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(json) })
+}
+
+/** The JSON of an answer. */
+// any: what a test expects of it, its assertions say.
+// oxlint-disable-next-line typescript/no-explicit-any
+export async function jsonOf(answer: Response | Promise<Response>): Promise<any> {
+  return (await answer).json()
+}
