@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Controller, createApp, Field, Get, Header, Path, Query } from 'sequitur'
+import { echo, issuesOf } from './echo.js'
+
+enum Size {
+  Small,
+  Large,
+}
+
+@Controller()
+class Texts {
+  @Get('/integer') integer(@Query({ type: 'integer' }) value: number) {
+    return { value }
+  }
+  @Get('/number') number(value: number) {
+    return { value }
+  }
+  @Get('/boolean') boolean(value: boolean) {
+    return { value }
+  }
+  @Get('/bigint') bigint(value: bigint) {
+    return { value: `${value}n` }
+  }
+  @Get('/string') string(value: string) {
+    return { value }
+  }
+  @Get('/size') size(@Query({ enum: Size }) value: Size) {
+    return { value }
+  }
+  @Get('/order') order(@Query({ enum: ['asc', '1', 1] }) value: string | number) {
+    return { value }
+  }
+  @Get('/date') date(value: Date) {
+    return { value }
+  }
+  @Get('/list') list(@Query({ type: ['integer'], maxItems: 3 }) value: number[]) {
+    return { value }
+  }
+  @Get('/choices') choices(@Query({ type: [String], enum: ['a', 'b'] }) value: string[]) {
+    return { value }
+  }
+  @Get('/header') header(@Header('x-value', { type: 'integer' }) value: number) {
+    return { value }
+  }
+  @Get('/path/:value') path(@Path() value: number) {
+    return { value }
+  }
+}
+
+const app = createApp({ controllers: [Texts], logger: false })
+
+async function read(kind: string, text: string): Promise<unknown> {
+  const response = await app.inject(`/${kind}?value=${encodeURIComponent(text)}`)
+  if (response.statusCode === 422) return 'refused'
+  assert.equal(response.statusCode, 200, response.body)
+  return response.json<{ value: unknown }>().value
+}
+
+const texts = [
+  '0',
+  '1',
+  '-1',
+  '5',
+  '42',
+  '007',
+  '1.0',
+  '1.5',
+  '.5',
+  '5.',
+  '-0',
+  '-0.0',
+  '1e3',
+  '1E3',
+  '1e400',
+  '0x10',
+  '0b1',
+]
+  .concat(
+    '0o7',
+    '+1',
+    '--1',
+    ' 5',
+    '5 ',
+    '\t5',
+    '5\n',
+    '١',
+    '５',
+    '1_000',
+    '1,000',
+    '1n',
+    'NaN',
+    'Infinity',
+    '-Infinity',
+    '',
+  )
+  .concat(
+    ' ',
+    'null',
+    'undefined',
+    'true',
+    'false',
+    'TRUE',
+    'False',
+    'yes',
+    'on',
+    '[]',
+    '{}',
+    '[1]',
+    '"1"',
+    'ñ',
+    '2026-01-31',
+  )
+  .concat('9007199254740991', '9007199254740993', '-9007199254740993', '123456789012345678901234567890')
+
+const INTEGER = /^-?(0|[1-9][0-9]*)$/
+const DECIMAL = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?$/
+
+const grammars: readonly (readonly [kind: string, means: (text: string) => unknown])[] = [
+  ['integer', (text) => (INTEGER.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) + 0 : 'refused')],
+  ['number', (text) => (DECIMAL.test(text) ? Number(text) + 0 : 'refused')],
+  ['bigint', (text) => (INTEGER.test(text) ? `${BigInt(text)}n` : 'refused')],
+  ['boolean', (text) => (text === 'true' ? true : text === 'false' ? false : 'refused')],
+  ['string', (text) => text],
+  ['size', (text) => (text === '0' ? 0 : text === '1' ? 1 : 'refused')],
+]
+
+for (const [kind, means] of grammars) {
+  test(`a text in the query is a ${kind} only when it is written as one: '5', never ' 5' or '0x5'`, async () => {
+    for (const text of texts) assert.deepEqual(await read(kind, text), means(text), `'${text}'`)
+  })
+}
+
+test('a text in the path and in a header is read as in the query', async () => {
+  for (const text of texts.filter((text) => /^[\x21-\x7e]+$/.test(text))) {
+    const [path, header] = [
+      await app.inject(`/path/${encodeURIComponent(text)}`),
+      await app.inject({ url: '/header', headers: { 'x-value': text } }),
+    ].map((response) => (response.statusCode === 422 ? 'refused' : response.json<{ value: unknown }>().value))
+    const expected = await read('integer', text)
+    assert.deepEqual([path, header], [expected, expected], `'${text}'`)
+  }
+})
+
+test('of a text and a number in one enum, the query gives the text', async () => {
+  assert.deepEqual(
+    [await read('order', '1'), await read('order', 'asc'), await read('order', '2')],
+    ['1', 'asc', 'refused'],
+  )
+})
+
+const lists = [
+  ['list?value=1', [1]],
+  ['list?value=1&value=2', [1, 2]],
+  ['choices?value=a', ['a']],
+  ['choices?value=b&value=a', ['b', 'a']],
+] as const
+
+for (const [url, value] of lists) {
+  test(`a list in the query is given by repetition: ${url}`, async () => {
+    assert.deepEqual((await app.inject(`/${url}`)).json(), { value })
+  })
+}
+
+const refusedLists = [
+  ['list?value=1&value=x', ['/value/1 must be an integer']],
+  ['list?value=1&value=2&value=3&value=4', ['/value must NOT have more than 3 items']],
+  ['list?value=1,2', ['/value/0 must be an integer']],
+  ['integer?value=1&value=2', ['/value must be an integer']],
+  ['integer', ['/value is required']],
+] as const
+
+for (const [url, issues] of refusedLists) {
+  test(`/${url} is refused`, async () => {
+    assert.deepEqual(issuesOf(await app.inject(`/${url}`)), issues)
+  })
+}
+
+class Named {
+  @Field({ optional: true }) name?: string
+  @Field({ type: 'any', optional: true }) rest?: unknown
+}
+
+const illFormed = ['"\\u0000"', '"a\\u0000b"', '"\\ud800"', '"\\udc00\\ud800"', '"a\\ud83d"']
+
+for (const json of illFormed) {
+  test(`the text ${json} is refused, in a body at any depth`, async () => {
+    const { sendText } = echo(Named)
+    const message = 'must not contain U+0000 or half of a surrogate pair'
+    assert.deepEqual(issuesOf(await sendText(`{"name": ${json}}`)), [`/name ${message}`])
+    assert.deepEqual(issuesOf(await sendText(`{"rest": [1, {"a/b": ${json}}]}`)), [`/rest/1/a~1b ${message}`])
+    assert.deepEqual(issuesOf(await sendText(`{"rest": [{${json}: 1}]}`)), [`/rest/0 ${message}`])
+  })
+}
+
+test('a whole surrogate pair is a text', async () => {
+  assert.deepEqual((await echo(Named).sendText('{"name": "\\ud83c\\udf89"}')).json(), { name: '🎉' })
+})
+
+test('U+0000 in the query is refused', async () => {
+  assert.equal(await read('string', 'a\u0000'), 'refused')
+})
+
+test('a value of a body is never made into another type', async () => {
+  class Typed {
+    @Field({ type: 'integer' }) integer!: number
+    @Field() number!: number
+    @Field() flag!: boolean
+    @Field() text!: string
+    @Field({ type: [String] }) list!: string[]
+  }
+  const issues = issuesOf(await echo(Typed).send({ integer: '1', number: '1', flag: 'true', text: 1, list: 'a' }))
+  assert.deepEqual(issues.toSorted(), [
+    '/flag must be a boolean',
+    '/integer must be an integer',
+    '/list must be an array',
+    '/number must be a number',
+    '/text must be a string',
+  ])
+})
+
+test('all issues of a request are told at once, each with its place', async () => {
+  class Tag {
+    @Field({ minLength: 2 }) label!: string
+  }
+  class Hero {
+    @Field() name!: string
+    @Field({ type: [Tag] }) tags!: Tag[]
+  }
+  const issues = issuesOf(await echo(Hero).send({ tags: [{ label: 'ok' }, { label: '' }, 5], nick: 1 }))
+  assert.deepEqual(issues.toSorted(), [
+    '/name is required',
+    '/nick is not a known field',
+    '/tags/1/label must have at least 2 characters',
+    '/tags/2 must be an object',
+  ])
+})
+
+test('a body with thousands of issues is answered with a hundred', async () => {
+  class Many {
+    @Field({ type: ['integer'] }) list!: number[]
+  }
+  const issues = issuesOf(await echo(Many).send({ list: Array.from({ length: 5000 }, () => 'a') }))
+  assert.equal(issues.length, 100)
+})
+
+const pollutions = [
+  '{"__proto__": {"admin": true}}',
+  '{"constructor": {"prototype": {"admin": true}}}',
+  '{"rest": {"__proto__": {"admin": true}}}',
+]
+
+for (const json of pollutions) {
+  test(`the body ${json} is refused and pollutes nothing`, async () => {
+    const { statusCode } = await echo(Named).sendText(json)
+    assert.ok(statusCode === 400 || statusCode === 422, String(statusCode))
+    assert.equal(({} as { admin?: unknown }).admin, undefined)
+  })
+}
+
+for (const key of ['constructor', 'toString', 'hasOwnProperty', 'prototype']) {
+  test(`the unknown field '${key}' is refused as any other`, async () => {
+    assert.deepEqual(issuesOf(await echo(Named).send({ [key]: 1 })), [`/${key} is not a known field`])
+  })
+}

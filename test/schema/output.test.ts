@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import ajvFormats from 'ajv-formats'
+import { Controller, createApp, Field, Get } from 'sequitur'
+import { echo } from './echo.js'
+
+class Tag {
+  @Field() label!: string
+  @Field({ type: 'integer', optional: true }) weight?: number
+}
+
+class Sample {
+  @Field({ type: 'string', optional: true }) text?: unknown
+  @Field({ type: 'integer', optional: true }) integer?: unknown
+  @Field({ type: 'number', optional: true }) number?: unknown
+  @Field({ type: 'boolean', optional: true }) flag?: unknown
+  @Field({ type: 'date-time', optional: true }) time?: unknown
+  @Field({ type: 'date', optional: true }) day?: unknown
+  @Field({ type: 'bigint', optional: true }) big?: unknown
+  @Field({ type: 'decimal', optional: true }) decimal?: unknown
+  @Field({ type: 'bytes', optional: true }) bytes?: unknown
+  @Field({ enum: ['asc', 'desc'], optional: true }) order?: unknown
+  @Field({ type: 'any', optional: true }) any?: unknown
+  @Field({ type: [Tag], optional: true }) tags?: unknown
+  @Field({ type: Tag, optional: true, nullable: true }) tag?: unknown
+}
+
+/** Answers with whatever it is told to. */
+function responder(type: unknown = Sample) {
+  const lines: string[] = []
+  let value: unknown
+  @Controller()
+  class Speaker {
+    @Get('/', type as typeof Sample) say() {
+      return value as Sample
+    }
+  }
+  const logger = { info() {}, warn() {}, error: (line: string) => void lines.push(line) }
+  const app = createApp({ controllers: [Speaker], logger })
+  const say = (next: unknown) => {
+    value = next
+    return app.inject('/')
+  }
+  return { say, lines }
+}
+
+const day = new Date('2026-01-31T12:00:00Z')
+
+const written: readonly (readonly [value: Sample, json: object])[] = [
+  [{ time: day }, { time: '2026-01-31T12:00:00.000Z' }],
+  [{ time: '2026-01-31 12:00:00' }, { time: '2026-01-31T12:00:00.000Z' }],
+  [{ time: '2026-01-31 14:00:00.000 +02:00' }, { time: '2026-01-31T12:00:00.000Z' }],
+  [{ day }, { day: '2026-01-31' }],
+  [{ day: '2026-01-31' }, { day: '2026-01-31' }],
+  [{ big: 2n ** 64n }, { big: '18446744073709551616' }],
+  [{ big: 5 }, { big: '5' }],
+  [{ big: '9007199254740993' }, { big: '9007199254740993' }],
+  [{ decimal: '12.50' }, { decimal: '12.50' }],
+  [{ decimal: 1.5e-7 }, { decimal: '0.00000015' }],
+  [{ decimal: -1e21 }, { decimal: '-1000000000000000000000' }],
+  [{ decimal: 12.5 }, { decimal: '12.5' }],
+  [{ bytes: Buffer.from([0, 255]) }, { bytes: 'AP8=' }],
+  [{ bytes: new Uint8Array([1]) }, { bytes: 'AQ==' }],
+  [{ integer: 5n }, { integer: 5 }],
+  [{ integer: '12' }, { integer: 12 }],
+  [{ number: '12.5' }, { number: 12.5 }],
+  [{ flag: 1 }, { flag: true }],
+  [{ flag: 0 }, { flag: false }],
+  [{ any: { a: [1, null, { b: day }] } }, { any: { a: [1, null, { b: day.toISOString() }] } }],
+  [{ text: 'a"\n\u2028\ud800' }, { text: 'a"\n\u2028\ud800' }],
+  [
+    { tag: null, tags: [] },
+    { tag: null, tags: [] },
+  ],
+]
+
+for (const [value, json] of written) {
+  test(`${Object.entries(value).map(([name, inner]) => `${name} ${String(inner)}`)} is sent as ${JSON.stringify(json)}`, async () => {
+    const response = await responder().say(value)
+    assert.deepEqual([response.statusCode, response.json()], [200, json])
+  })
+}
+
+const misfits: readonly (readonly [value: unknown, line: string])[] = [
+  [{ text: 1 }, '/text is the number 1, declared string'],
+  [{ text: null }, '/text is null, declared string'],
+  [{ integer: 1.5 }, '/integer is the number 1.5, declared integer'],
+  [{ integer: 'old' }, '/integer is a string, declared integer'],
+  [{ integer: 2 ** 53 }, '/integer is the number 9007199254740992, declared integer'],
+  [{ integer: '9007199254740993' }, '/integer is a string, declared integer'],
+  [{ number: NaN }, '/number is the number NaN, declared number'],
+  [{ number: Infinity }, '/number is the number Infinity, declared number'],
+  [{ flag: 'yes' }, '/flag is a string, declared boolean'],
+  [{ time: new Date(NaN) }, '/time is Date, declared date-time'],
+  [{ time: new Date(8.64e15) }, '/time is Date, declared date-time'],
+  [{ time: 'yesterday' }, '/time is a string, declared date-time'],
+  [{ day: '2026-02-30' }, '/day is a string, declared date'],
+  [{ big: 2 ** 60 }, '/big is the number 1152921504606847000, declared bigint'],
+  [{ decimal: 'NaN' }, '/decimal is a string, declared decimal'],
+  [{ bytes: 'AAAA' }, '/bytes is a string, declared bytes'],
+  [{ order: 'up' }, '/order is a string, declared one of asc, desc'],
+  [{ any: () => 1 }, '/any is a function, declared any JSON value'],
+  [{ tags: [{ label: 'a' }, { label: 2 }] }, '/tags/1/label is the number 2, declared string'],
+  [{ tags: [{}] }, '/tags/0/label is missing, declared string'],
+  [{ tags: Array(1) }, '/tags/0 is missing, declared object'],
+  [{ tags: { 0: { label: 'a' } } }, '/tags is Object, declared array'],
+  [{ tag: 'a' }, '/tag is a string, declared Tag'],
+  [[], '/ is an array, declared Sample'],
+  [null, '/ is null, declared object'],
+]
+
+for (const [value, line] of misfits) {
+  test(`a result that does not fit is a 500, and the log says: ${line}`, async () => {
+    const { say, lines } = responder()
+    const response = await say(value)
+    assert.equal(response.statusCode, 500)
+    assert.ok(lines.join('\n').includes(line), lines.join('\n'))
+    assert.ok(!response.body.includes('declared'), response.body)
+  })
+}
+
+// A linear congruential generator: the same objects in each run.
+function randomly(seed: number) {
+  let state = seed
+  return (below: number) => (state = (state * 1664525 + 1013904223) % 2 ** 32) % below
+}
+
+test('whatever a handler returns beside the declared fields, only those are sent', async () => {
+  const { say } = responder([Tag])
+  const next = randomly(1)
+  const extra = ['password', 'toJSON', 'label2', 'constructor', '__proto__', 'Label', 'weight ', '0'] as const
+  for (let round = 0; round < 200; round++) {
+    const others = extra.filter(() => next(2) === 0).map((name) => [name, { secret: next(9) }])
+    const tag = { ...Object.fromEntries(others), label: `l${next(9)}`, ...(next(2) ? { weight: next(9) } : {}) }
+    const { label, weight } = tag as Tag
+    assert.deepEqual((await say([tag])).json(), [weight === undefined ? { label } : { label, weight }])
+  }
+})
+
+class Everything {
+  @Field({ minLength: 1, maxLength: 3, pattern: '^[a-z]+$' }) text!: string
+  @Field({ type: 'integer', minimum: 0, exclusiveMaximum: 10 }) integer!: number
+  @Field({ optional: true, nullable: true, type: 'number' }) number?: number | null
+  @Field({ enum: ['asc', 1], optional: true }) order?: string | number
+  @Field({ type: 'date', optional: true }) day?: string
+  @Field({ type: Date, optional: true }) time?: Date
+  @Field({ type: 'decimal', optional: true }) decimal?: string
+  @Field({ type: 'bytes', optional: true }) bytes?: Buffer
+  @Field({ type: [Tag], maxItems: 1, optional: true }) tags?: Tag[]
+  @Field({ type: () => Everything, optional: true, nullable: true }) parent?: unknown
+}
+
+const candidates: Readonly<Record<string, readonly unknown[]>> = {
+  text: ['a', 'abc', '', 'abcd', 'A', 1, null],
+  integer: [0, 9, -1, 10, 1.5, '1', null],
+  number: [1.5, null, '1', undefined],
+  order: ['asc', 1, '1', 'desc', null, undefined],
+  day: ['2026-01-31', '2026-02-30', '2026-1-1', 5, undefined],
+  time: ['2026-01-31T12:00:00Z', '2026-02-30T12:00:00Z', '2026-01-31', undefined],
+  decimal: ['0.10', '1e3', '01', 1, undefined],
+  bytes: ['AAAA', 'A', undefined],
+  tags: [[], [{ label: 'a' }], [{ label: 'a', weight: 1.5 }], [{}], [{ label: 'a' }, { label: 'b' }], undefined],
+  parent: [null, { text: 'a', integer: 0 }, { text: 'a' }, 5, undefined],
+  other: [1, undefined, undefined, undefined],
+}
+
+test('the documented schema accepts exactly what the route accepts', async () => {
+  const { app, send } = echo(Everything)
+  const ajv = new Ajv2020({ strict: false })
+  ajvFormats.default(ajv)
+  const { components } = JSON.parse(JSON.stringify(app.openapi())) as { components: object }
+  const documented = ajv.compile({ components, $ref: '#/components/schemas/Everything' })
+  const next = randomly(2)
+  const outcomes = { accepted: 0, refused: 0 }
+  for (let round = 0; round < 600; round++) {
+    // Mostly good values: the first of each list.
+    const entries = Object.entries(candidates).map(([name, list]) => [name, list[next(5) ? 0 : next(list.length)]])
+    const value: unknown = JSON.parse(
+      JSON.stringify({ ...Object.fromEntries(entries), ...(next(2) ? { other: undefined } : {}) }),
+    )
+    const { statusCode } = await send(value)
+    assert.equal(statusCode, documented(value) ? 201 : 422, JSON.stringify(value))
+    outcomes[statusCode === 201 ? 'accepted' : 'refused']++
+  }
+  assert.ok(outcomes.accepted > 50 && outcomes.refused > 50, JSON.stringify(outcomes))
+})
+
+test('what a route sends is what its documented response says', async () => {
+  const { app, send } = echo(Everything)
+  const ajv = new Ajv2020({ strict: false })
+  ajvFormats.default(ajv)
+  const { components } = JSON.parse(JSON.stringify(app.openapi())) as { components: object }
+  const documented = ajv.compile({ components, $ref: '#/components/schemas/Everything' })
+  const value = Object.fromEntries(Object.entries(candidates).map(([name, [first]]) => [name, first]))
+  const response = await send({ ...value, other: undefined, tags: [{ label: 'a' }] })
+  assert.ok(documented(response.json()), JSON.stringify(documented.errors))
+})
