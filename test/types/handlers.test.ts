@@ -1,0 +1,256 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { CreationOptional } from 'sequelize'
+import { Column, DataType, Table } from 'sequelize-typescript'
+import {
+  Base,
+  Collection,
+  Controller,
+  createApp,
+  dto,
+  Field,
+  Get,
+  Inject,
+  Injectable,
+  Item,
+  newPagination,
+  Page,
+  Paginate,
+  type PaginateType,
+  Post,
+  select,
+  Session,
+  token,
+} from 'sequitur'
+import { memoryDatabase } from 'sequitur/testing'
+
+/*
+ * Read by the compiler: each @ts-expect-error is a mistake that must not compile, all else must.
+ * The one test that runs shows that what compiles also boots.
+ */
+
+@Table({ tableName: 'hero', timestamps: false })
+class Hero extends Base<Hero> {
+  @Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true }) declare id: CreationOptional<number>
+  @Column({ type: DataType.STRING, allowNull: false }) declare name: string
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare age: number
+}
+
+@Table({ tableName: 'team', timestamps: false })
+class Team extends Base<Team> {
+  @Column({ type: DataType.STRING, primaryKey: true }) declare title: string
+}
+
+class HeroModel {
+  @Field({ type: 'integer' }) id!: number
+  @Field() name!: string
+}
+
+class HeroInput {
+  @Field() name!: string
+}
+
+const meta = { offset: 0, total_items: 0, total_pages: 0, page_number: 1 }
+const hero: HeroModel = { id: 1, name: 'Robin' }
+
+@Controller('/right')
+class RightResults {
+  @Get('/page', Page.of(HeroModel)) page() {
+    return { data: [hero], meta }
+  }
+  @Get('/item', Item.of(HeroModel)) async item() {
+    return { data: hero }
+  }
+  @Get('/item-of-model', Item.of(HeroModel)) itemOfModel() {
+    return { data: Hero.build({ name: 'Robin', age: 1 }) }
+  }
+  @Get('/collection', Collection.of(HeroModel)) collection() {
+    return { data: [hero] }
+  }
+  @Get('/class', HeroModel) plain() {
+    return hero
+  }
+  @Get('/list', [HeroModel]) list() {
+    return [hero]
+  }
+  @Get('/more', HeroModel) more() {
+    return { ...hero, secret: 'not sent' }
+  }
+  @Get('/undeclared') undeclared() {
+    return { anything: true }
+  }
+}
+
+export class WrongResults {
+  // @ts-expect-error: the data of a page is a list
+  @Get('/page', Page.of(HeroModel)) page() {
+    return { data: hero, meta }
+  }
+  // @ts-expect-error: a page has its meta
+  @Get('/meta', Page.of(HeroModel)) meta() {
+    return { data: [hero] }
+  }
+  // @ts-expect-error: an item has data
+  @Get('/item', Item.of(HeroModel)) item() {
+    return hero
+  }
+  // @ts-expect-error: null is no hero
+  @Get('/null', Item.of(HeroModel)) async nothing() {
+    return { data: null as HeroModel | null }
+  }
+  // @ts-expect-error: a collection has a list
+  @Get('/collection', Collection.of(HeroModel)) collection() {
+    return { data: hero }
+  }
+  // @ts-expect-error: the name is missing
+  @Get('/class', HeroModel) plain() {
+    return { id: 1 }
+  }
+  // @ts-expect-error: the id is a number
+  @Get('/type', HeroModel) type() {
+    return { ...hero, id: '1' }
+  }
+  // @ts-expect-error: a list was declared
+  @Get('/list', [HeroModel]) list() {
+    return hero
+  }
+  // @ts-expect-error: another model's rows
+  @Get('/model', Item.of(HeroModel)) model() {
+    return { data: Team.build({ title: 'a' }) }
+  }
+  // @ts-expect-error: nothing is returned
+  @Get('/void', HeroModel) nothingAtAll() {}
+}
+
+@Injectable()
+class Clock {
+  now = 'noon'
+}
+const greeting = token<string>('greeting')
+const bigPages = newPagination({ maxPageSize: 500 })
+
+export class RightTokens {
+  constructor(
+    @Inject(Clock) readonly clock: Clock,
+    @Inject(greeting) private readonly text: string,
+    @Inject(greeting) readonly either: string | number,
+  ) {}
+  visible(@Inject(Clock) _clock: Clock, @Inject(greeting) _text: string, @Inject(greeting) _any: unknown) {
+    return [this.text, this.hidden]
+  }
+  paged(@Inject(bigPages) _paginate: PaginateType<HeroModel>, @Inject(Session) _session: Session) {}
+  protected guarded(@Inject(greeting) _text: string) {}
+  private hidden(@Inject(Clock) _clock: Clock, @Inject(greeting) _text: string) {}
+}
+
+export class WrongTokens {
+  constructor(
+    // @ts-expect-error: a text is no clock
+    @Inject(greeting) readonly clock: Clock,
+  ) {}
+  wrong(
+    // @ts-expect-error: a clock is no text
+    @Inject(Clock) _text: string,
+    // @ts-expect-error: a text is no number
+    @Inject(greeting) _number: number,
+    // @ts-expect-error: a paginator is no session
+    @Inject(bigPages) _session: Session,
+  ) {}
+}
+
+export class RightParams {
+  @Get('/:id', { params: [Number, Session] }) get(_id: number, _session: Session) {}
+  @Get('/', Page.of(HeroModel), { params: [Paginate, Session] }) list(
+    paginate: Paginate<HeroModel>,
+    _session: Session,
+  ) {
+    return paginate(select(Hero))
+  }
+  @Post('/', { params: [HeroInput, greeting, String, Boolean] })
+  add(_input: HeroInput, _text: string, _name: string, _flag: boolean) {}
+  @Get('/none', { params: [] }) none() {}
+  @Get('/optional', { params: [Session, Number] }) optional(_session: Session, _limit?: number) {}
+}
+
+export class WrongParams {
+  // @ts-expect-error: swapped
+  @Get('/swapped', { params: [Session, Number] }) swapped(_id: number, _session: Session) {}
+  // @ts-expect-error: too few
+  @Get('/few', { params: [Number] }) few(_id: number, _session: Session) {}
+  // @ts-expect-error: too many
+  @Get('/many', { params: [Number, Session] }) many(_id: number) {}
+  // @ts-expect-error: another primitive
+  @Get('/primitive', { params: [String] }) primitive(_id: number) {}
+  // @ts-expect-error: another class
+  @Post('/class', { params: [HeroInput] }) other(_clock: Clock) {}
+  // @ts-expect-error: another token
+  @Get('/token', { params: [greeting] }) token(_id: number) {}
+  // @ts-expect-error: the result is checked as well
+  @Get('/result', HeroModel, { params: [Number] }) result(id: number) {
+    return { id }
+  }
+}
+
+class BigPages<T> extends newPagination({ defaultPageSize: 5, maxPageSize: 500 })<T> {}
+class Pages extends newPagination() {}
+
+@Controller('/heroes')
+class Paginated {
+  @Get('/', Page.of(HeroModel)) list(paginate: Paginate<HeroModel>) {
+    return paginate(select(Hero))
+  }
+  @Get('/big', Page.of(HeroModel)) big(paginate: BigPages<HeroModel>) {
+    return paginate(select(Hero))
+  }
+  @Get('/plain', Page.of(HeroModel)) plain(paginate: Pages) {
+    return paginate(select(Hero))
+  }
+  @Get('/injected', Page.of(HeroModel)) injected(@Inject(bigPages) paginate: PaginateType<HeroModel>) {
+    return paginate(select(Hero))
+  }
+}
+
+export async function sessions(session: Session) {
+  const found: Hero | null = await session.get(Hero, 1)
+  // @ts-expect-error: it may be null
+  const sure: Hero = await session.get(Hero, 1)
+  // @ts-expect-error: another model
+  const team: Team | null = await session.get(Hero, 1)
+  // @ts-expect-error: no such column
+  select(Hero, { where: { agee: 1 } })
+  const heroes: Hero[] = await session.all(select(Hero, { where: { age: 1 }, limit: 1 }))
+  return [found, sure, team, heroes]
+}
+
+class NewHero extends dto(Hero, { omit: ['id'] }) {}
+class HeroName extends dto(HeroModel, { pick: ['name'] }) {}
+class HeroPatch extends dto(Hero, { pick: ['age'], partial: true }) {}
+class WholeHero extends dto(Hero, {}) {}
+
+export function derived(created: NewHero, name: HeroName, patch: HeroPatch, whole: WholeHero) {
+  const age: number | undefined = patch.age
+  const id: number | undefined = whole.id
+  Hero.build(created)
+  // @ts-expect-error: the database makes the id, so that it may be missing
+  const sure: number = whole.id
+  // @ts-expect-error: left out
+  const left: unknown = created.id
+  // @ts-expect-error: not picked
+  const unpicked: unknown = name.id
+  // @ts-expect-error: may be missing in a patch
+  const missing: number = patch.age
+  // @ts-expect-error: no such property
+  dto(Hero, { pick: ['agee'] })
+  // @ts-expect-error: no such property either
+  dto(HeroModel, { omit: ['agee'] })
+  return [created.name.length, created.age.toFixed(), name.name, age, id, sure, left, unpicked, missing]
+}
+
+for (const url of ['/right/item', '/heroes', '/heroes/big', '/heroes/plain', '/heroes/injected']) {
+  test(`what compiles is served: ${url}`, async (t) => {
+    const lifespan = memoryDatabase()
+    const app = createApp({ controllers: [RightResults, Paginated], models: [Hero, Team], lifespan, logger: false })
+    t.after(() => app.close())
+    assert.equal((await app.inject(url)).statusCode, 200)
+  })
+}
