@@ -83,9 +83,9 @@ const REFUSALS: Readonly<Record<string, readonly [status: number, detail: string
 
 // What cannot be read as HTTP never becomes a request: there is no response to write to, only the socket.
 function refuse({ code }: NodeJS.ErrnoException, socket: Socket, response: ServerResponse | undefined): void {
-  const underWay = response !== undefined && !response.writableFinished
-  if (underWay && response.req.complete) return answerLast(response)
-  if (code === 'ECONNRESET' || !socket.writable || (underWay && response.headersSent)) {
+  if (response?.req.complete && !response.writableFinished) return answerLast(response)
+  const answered = response !== undefined && !response.req.complete && response.headersSent
+  if (code === 'ECONNRESET' || !socket.writable || answered) {
     socket.destroy()
     return
   }
