@@ -7,6 +7,7 @@ import type { Constructor, Token } from '../di/token.js'
 import { bindAmbient } from './ambient.js'
 import { compareTables, refuseShadowedColumns } from './check.js'
 import type { Dialect } from './dialect.js'
+import { mysqlDialect } from './dialects/mysql.js'
 import { postgresDialect } from './dialects/postgres.js'
 import { sqliteDialect } from './dialects/sqlite.js'
 import { DatabaseStartError } from './errors.js'
@@ -215,6 +216,7 @@ function dialectOf(config: DatabaseConfig): Dialect {
       return postgresDialect(config)
     case 'mysql':
     case 'mariadb':
+      return mysqlDialect(config)
       throw new DatabaseStartError(`${config.dialect} is not supported yet. Use sqlite+sqlite3:// or postgres+pg://.`)
   }
 }

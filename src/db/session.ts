@@ -108,8 +108,8 @@ export class Session {
   async execute<Row>(statement: Sql<Row>): Promise<Row[]> {
     const { text, bind } = toBound(statement)
     // The comment hides a leading INSERT from Sequelize, which on SQLite would throw away what RETURNING gives.
-    const rows = await this.#sequelize.query(`/* sql */ ${text}`, { bind, type: QueryTypes.SELECT, raw: true })
-    return rows as Row[] // what the text selects is the writer's knowledge
+    const [rows] = await this.#sequelize.query(`/* sql */ ${text}`, { bind, type: QueryTypes.RAW, raw: true })
+    return Array.isArray(rows) ? (rows as Row[]) : [] // what the text selects is its writer's knowledge
   }
 
   /** Notes a new or changed instance; {@link flush} writes it, at the latest before COMMIT. Returns the instance. */

@@ -5,7 +5,7 @@ import { Session } from '../../src/db/session.js'
 import { select, sql } from '../../src/db/statement.js'
 import { Controller, Get, Post } from '../../src/http/controller.js'
 import { conflict } from '../../src/http/errors.js'
-import { databaseApp, databases, statements } from '../support/databases.js'
+import { databaseApp, databases, postgres, sqliteFile, sqliteMemory, statements } from '../support/databases.js'
 import { Hero, Team } from '../support/hero.js'
 
 const models = [Team, Hero]
@@ -262,6 +262,24 @@ for (const kind of databases) {
     assert.deepEqual(await (await fetch('/', post)).json(), expected)
   })
 
+  test(`${kind.name}: of 200 requests at once with two inserts each nothing is lost`, async (t) => {
+    @Controller('/')
+    class Pairs {
+      @Post('/:n') async create(n: number, session: Session) {
+        session.add(Hero.build({ name: `a${n}` }))
+        await session.flush()
+        await Hero.create({ name: `b${n}` })
+      }
+    }
+    const { fetch } = await databaseApp(t, kind, models, [Pairs], { lifespan: { echo: false } })
+    const answers = await Promise.all(Array.from({ length: 200 }, (_, n) => fetch(`/${n}`, post)))
+    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([204]))
+    assert.equal(await Hero.count(), 400)
+  })
+}
+
+// MySQL checks foreign keys at once: its COMMIT does not fail for them.
+for (const kind of [sqliteFile, sqliteMemory, postgres]) {
   test(`${kind.name}: a commit that fails answers an error, and the next request works`, async (t) => {
     const ran: string[] = []
     @Controller('/')
@@ -283,21 +301,6 @@ for (const kind of databases) {
     assert.deepEqual(ran, [])
     assert.equal((await fetch('/fine', post)).status, 204)
     assert.deepEqual(await database.sequelize.query('SELECT * FROM child', { type: 'SELECT' as never }), [])
-  })
-
-  test(`${kind.name}: of 200 requests at once with two inserts each nothing is lost`, async (t) => {
-    @Controller('/')
-    class Pairs {
-      @Post('/:n') async create(n: number, session: Session) {
-        session.add(Hero.build({ name: `a${n}` }))
-        await session.flush()
-        await Hero.create({ name: `b${n}` })
-      }
-    }
-    const { fetch } = await databaseApp(t, kind, models, [Pairs], { lifespan: { echo: false } })
-    const answers = await Promise.all(Array.from({ length: 200 }, (_, n) => fetch(`/${n}`, post)))
-    assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([204]))
-    assert.equal(await Hero.count(), 400)
   })
 }
 

@@ -6,6 +6,7 @@ import type { Constructor } from '../../src/di/token.js'
 import { type Database, type LifespanOptions, newLifespan } from '../../src/db/lifespan.js'
 import type { AppOptions } from '../../src/http/app.js'
 import { type TestApp, testApp } from '../../src/testing.js'
+import { mariadbUrl } from './mariadb.js'
 import { postgresUrl } from './postgres.js'
 
 /** A kind of database that a behaviour must hold on. */
@@ -36,7 +37,15 @@ export const sqliteMemory: TestDatabase = {
 }
 export const postgres: TestDatabase = { name: 'PostgreSQL', url: postgresUrl }
 
-export const databases: readonly TestDatabase[] = [sqliteFile, sqliteMemory, postgres]
+/** The MySQL servers of `TEST_MARIADB_URL`, through both drivers; none where it is not set. */
+const mysqls: readonly TestDatabase[] = process.env['TEST_MARIADB_URL']
+  ? [
+      { name: 'MariaDB', url: () => mariadbUrl('mariadb+mariadb') },
+      { name: 'MariaDB through mysql2', url: () => mariadbUrl('mysql+mysql2') },
+    ]
+  : []
+
+export const databases: readonly TestDatabase[] = [sqliteFile, sqliteMemory, postgres, ...mysqls]
 
 /** An app on a new database whose tables are made from the models; what it logs is kept. */
 export interface DatabaseApp extends TestApp {

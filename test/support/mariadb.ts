@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto'
+import { createConnection } from 'mysql2/promise'
+
+const made: string[] = []
+
+/** The URL of a new, empty database on the server of `TEST_MARIADB_URL`, dropped when the test file is done. */
+export async function mariadbUrl(scheme: 'mariadb+mariadb' | 'mysql+mysql2'): Promise<string> {
+  const admin = new URL(process.env['TEST_MARIADB_URL'] ?? '')
+  const name = `sequitur_${randomBytes(6).toString('hex')}`
+  if (made.length === 0)
+    process.once('beforeExit', () =>
+      execute(
+        admin,
+        made.map((database) => `DROP DATABASE ${database}`),
+      ),
+    )
+  made.push(name)
+  await execute(admin, [`CREATE DATABASE ${name} CHARACTER SET utf8mb4`])
+  return `${scheme}://${admin.username}${admin.password ? `:${admin.password}` : ''}@${admin.host}/${name}`
+}
+
+async function execute(admin: URL, statements: readonly string[]): Promise<void> {
+  const connection = await createConnection({
+    host: admin.hostname,
+    port: Number(admin.port || 3306),
+    user: admin.username,
+    password: decodeURIComponent(admin.password),
+  })
+  for (const statement of statements) await connection.query(statement)
+  await connection.end()
+}
