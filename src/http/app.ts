@@ -190,7 +190,7 @@ export class App {
 
   /**
    * Stops: new requests are refused with 503, running ones are finished, then the databases are closed.
-   * Resolves when all is closed; requests that outlast `timeouts.drain` are cut off.
+   * Resolves when all is closed; requests that outlast `timeouts.drain` are rolled back and answered with 503.
    *
    * @throws what could not be closed, after everything else was.
    */

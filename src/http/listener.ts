@@ -21,11 +21,14 @@ export interface ListenerParts {
   readonly ready: () => Promise<void>
 }
 
+/** Milliseconds that requests cut off at the end of the drain have for their rollbacks. */
+const GRACE = 1000
+
 /** Answers requests, from Node's two objects to the reply, and knows which of them still run. */
 export class Listener {
   readonly #parts: ListenerParts
   readonly #serving: Serving
-  readonly #running = new Set<Promise<void>>()
+  readonly #running = new Map<Promise<void>, AbortController>()
   #draining = false
 
   constructor(parts: ListenerParts) {
@@ -34,15 +37,15 @@ export class Listener {
   }
 
   readonly handler = (raw: IncomingMessage, response: ServerResponse): void => {
-    const answering = this.#answer(raw, response)
+    const abort = new AbortController()
+    const answering = this.#answer(raw, response, abort)
       // Only a logger that throws gets here; the client must not wait for an answer that never comes.
       .catch(() => void response.destroy())
       .finally(() => this.#running.delete(answering))
-    this.#running.add(answering)
+    this.#running.set(answering, abort)
   }
 
-  async #answer(raw: IncomingMessage, response: ServerResponse): Promise<void> {
-    const abort = new AbortController()
+  async #answer(raw: IncomingMessage, response: ServerResponse, abort: AbortController): Promise<void> {
     response.once('close', () => response.writableFinished || abort.abort(new ClientGone('The client went away.')))
     const request = new Request(raw, abort.signal)
     response.setHeader('x-request-id', request.id)
@@ -55,8 +58,7 @@ export class Listener {
     const { docs, handlerTimeout, middleware, ready } = this.#parts
     const timer = setTimeout(() => abort.abort(new HandlerTimeout(handlerTimeout)), handlerTimeout)
     try {
-      if (this.#draining)
-        throw new ServiceUnavailable('The server is shutting down.', { headers: { 'retry-after': '1' } })
+      if (this.#draining) throw shuttingDown()
       await ready()
       if (!(await runMiddleware(middleware, request, response, this.#serving.report))) return undefined
       return docs(request.method, request.path) ?? (await handle(this.#serving, request))
@@ -87,16 +89,27 @@ export class Listener {
     this.#parts.logger.error(`${request.method} ${request.path} [${request.id}] ${describeError(error)}`)
   }
 
-  /** Refuses new requests with 503; resolves when the running ones are answered, or after `limit` milliseconds. */
+  /** Refuses new requests with 503 and waits for the running ones; those that outlast `limit` milliseconds are aborted. */
   async drain(limit: number): Promise<void> {
     this.#draining = true
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<'late'>((resolve) => (timer = setTimeout(resolve, limit, 'late')))
-    while (this.#running.size > 0) {
-      if ((await Promise.race([Promise.all(this.#running), late])) !== 'late') continue
-      this.#parts.logger.warn(`${this.#running.size} request(s) still ran after ${limit} ms and were cut off`)
-      break
-    }
-    clearTimeout(timer)
+    if (await this.#settled(limit)) return
+    this.#parts.logger.warn(`${this.#running.size} request(s) still ran after ${limit} ms and were cut off`)
+    for (const abort of this.#running.values()) abort.abort(shuttingDown())
+    await this.#settled(GRACE)
   }
+
+  /** Whether all requests, also those that come while it waits, ended in time. */
+  async #settled(limit: number): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<false>((resolve) => (timer = setTimeout(resolve, limit, false)))
+    let inTime = true
+    while (inTime && this.#running.size > 0)
+      inTime = await Promise.race([Promise.all(this.#running.keys()).then(() => true), late])
+    clearTimeout(timer)
+    return inTime
+  }
+}
+
+function shuttingDown(): ServiceUnavailable {
+  return new ServiceUnavailable('The server is shutting down.', { headers: { 'retry-after': '1' } })
 }

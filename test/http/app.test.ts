@@ -1,0 +1,394 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { type TestContext, test } from 'node:test'
+import { Inject } from '../../src/di/parameter.js'
+import { Injectable, provide } from '../../src/di/provider.js'
+import { token } from '../../src/di/token.js'
+import { type App, type AppOptions, createApp } from '../../src/http/app.js'
+import { Controller, Get, Post } from '../../src/http/controller.js'
+import type { Lifespan } from '../../src/http/lifespan.js'
+import type { Middleware } from '../../src/http/middleware.js'
+import { api, connection, exchange, gate } from './support.js'
+
+@Controller()
+class Hello {
+  @Get() hello() {
+    return 'hello'
+  }
+}
+
+function newApp(t: TestContext, options: Partial<AppOptions> = {}): App {
+  const app = createApp({ controllers: [Hello], logger: false, ...options })
+  t.after(() => app.close())
+  return app
+}
+
+interface Recorded extends Lifespan {
+  readonly calls: string[]
+}
+
+/** A lifespan that records its starts and stops, and fails where it is told to. */
+function recorded(name: string, calls: string[], fails: { start?: Error; stop?: Error } = {}): Recorded {
+  return {
+    calls,
+    provisions: [],
+    adopt() {},
+    async start() {
+      calls.push(`start ${name}`)
+      if (fails.start) throw fails.start
+    },
+    async stop() {
+      calls.push(`stop ${name}`)
+      if (fails.stop) throw fails.stop
+    },
+    unitsOf: () => undefined,
+    explain: () => undefined,
+  }
+}
+
+/** A controller whose requests wait for a gate. */
+function waiting() {
+  const entered = gate()
+  const exit = gate()
+  const seen: { signal?: AbortSignal } = {}
+  @Controller()
+  class Waiting {
+    @Get('/wait') async wait(signal: AbortSignal) {
+      seen.signal = signal
+      entered.open()
+      await exit.opened
+      return 'done'
+    }
+
+    @Get() hello() {
+      return 'hello'
+    }
+  }
+  return { Waiting, entered, exit, seen }
+}
+
+test('app.inject answers without a socket', async (t) => {
+  const { statusCode, headers, body } = await newApp(t).inject({ url: '/', headers: { 'x-request-id': 'a' } })
+  assert.deepEqual([statusCode, headers['x-request-id'], body], [200, 'a', '"hello"'])
+})
+
+test('app.inject sends a body', async (t) => {
+  @Controller()
+  class Echo {
+    @Post() echo(n: number) {
+      return n
+    }
+  }
+  const app = newApp(t, { controllers: [Echo] })
+  assert.equal((await app.inject({ method: 'POST', url: '/', query: { n: '3' }, payload: { a: 1 } })).body, '3')
+})
+
+test('app.handler answers in another http server, and starts the app', async (t) => {
+  const calls: string[] = []
+  const app = newApp(t, { lifespan: recorded('db', calls) })
+  const server = createServer(app.handler).listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).json(), 'hello')
+  assert.deepEqual(calls, ['start db'])
+})
+
+test('app.start twice starts once', async (t) => {
+  const calls: string[] = []
+  const app = newApp(t, { lifespan: recorded('db', calls) })
+  await Promise.all([app.start(), app.start()])
+  await app.start()
+  assert.deepEqual(calls, ['start db'])
+})
+
+test('lifespans are stopped in reverse order', async (t) => {
+  const calls: string[] = []
+  const app = newApp(t, { lifespan: [recorded('a', calls), recorded('b', calls)] })
+  await app.start()
+  await app.close()
+  assert.deepEqual(calls, ['start a', 'start b', 'stop b', 'stop a'])
+})
+
+test('a lifespan that cannot start stops those before it, and its error is what app.start rejects with', async (t) => {
+  const calls: string[] = []
+  const away = new Error('away')
+  const first = recorded('a', calls, { stop: new Error('stuck') })
+  const app = newApp(t, { lifespan: [first, recorded('b', calls, { start: away })] })
+  await assert.rejects(app.start(), away)
+  assert.deepEqual(calls, ['start a', 'start b', 'stop a'])
+})
+
+test('an app that could not start may be started again', async (t) => {
+  const fails = { start: new Error('away') }
+  const app = newApp(t, { lifespan: recorded('db', [], fails) })
+  await assert.rejects(app.start())
+  Object.assign(fails, { start: undefined })
+  assert.equal((await app.inject('/')).statusCode, 200)
+})
+
+test('one lifespan that cannot stop does not keep the others open', async (t) => {
+  const calls: string[] = []
+  const stuck = new Error('stuck')
+  const app = createApp({
+    controllers: [Hello],
+    logger: false,
+    lifespan: [recorded('a', calls), recorded('b', calls, { stop: stuck })],
+  })
+  t.after(() => app.close().catch(() => {}))
+  await app.start()
+  await assert.rejects(app.close(), (error: AggregateError) => error.errors[0] === stuck)
+  assert.deepEqual(calls.slice(2), ['stop b', 'stop a'])
+})
+
+test('values of the app are disposed when it closes', async (t) => {
+  const disposed: string[] = []
+  @Injectable({ lifetime: 'application' })
+  class Cache {
+    [Symbol.dispose]() {
+      disposed.push('cache')
+    }
+  }
+  @Controller()
+  class Cached {
+    @Get() get(cache: Cache) {
+      return cache instanceof Cache
+    }
+  }
+  const app = newApp(t, { controllers: [Cached] })
+  assert.equal((await app.inject('/')).body, 'true')
+  await app.close()
+  assert.deepEqual(disposed, ['cache'])
+})
+
+test('a value of the app may be made asynchronously, before the first request', async (t) => {
+  const name = token<string>('name')
+  @Controller()
+  class Named {
+    readonly #name: string
+    constructor(@Inject(name) name: string) {
+      this.#name = name
+    }
+    @Get() get() {
+      return this.#name
+    }
+  }
+  const app = newApp(t, { controllers: [Named], providers: [provide(name, { factory: async () => 'robin' })] })
+  assert.equal((await app.inject('/')).body, '"robin"')
+})
+
+test('app.listen tells where', async (t) => {
+  const lines: string[] = []
+  const logger = { info: (line: string) => void lines.push(line), warn() {}, error() {} }
+  const { host, port, url } = await newApp(t, { logger }).listen(0)
+  assert.equal(host, '127.0.0.1')
+  assert.equal(url, `http://127.0.0.1:${port}`)
+  assert.deepEqual(lines, [`Listening on ${url}, documentation at ${url}/docs`])
+})
+
+test('app.listen on a taken port rejects with what to do, and closes what was started', async (t) => {
+  const other = createTcpServer().listen(0, '127.0.0.1')
+  t.after(() => other.close())
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  const calls: string[] = []
+  const app = newApp(t, { lifespan: recorded('db', calls) })
+  await assert.rejects(app.listen(port), {
+    message: `Cannot listen on 127.0.0.1:${port}: another program listens there. End it, or listen on another port; 0 takes a free one.`,
+    code: 'EADDRINUSE',
+  })
+  assert.deepEqual(calls, ['start db', 'stop db'])
+})
+
+test('app.listen on a port that is none rejects', async (t) => {
+  await assert.rejects(newApp(t).listen(70_000), /^Error: Cannot listen on 127\.0\.0\.1:70000: .*65536/)
+})
+
+test('app.close twice closes once', async (t) => {
+  const calls: string[] = []
+  const app = newApp(t, { lifespan: recorded('db', calls) })
+  await app.start()
+  await Promise.all([app.close(), app.close()])
+  await app.close()
+  assert.deepEqual(calls, ['start db', 'stop db'])
+})
+
+test('app.close before app.start stops nothing', async (t) => {
+  const calls: string[] = []
+  await newApp(t, { lifespan: recorded('db', calls) }).close()
+  assert.deepEqual(calls, [])
+})
+
+for (const [sentence, use] of [
+  ['started', (app: App) => app.start()],
+  ['listened with', (app: App) => app.listen(0)],
+] as const) {
+  test(`a closed app cannot be ${sentence} again`, async (t) => {
+    const calls: string[] = []
+    const app = newApp(t, { lifespan: recorded('db', calls) })
+    await app.close()
+    await assert.rejects(use(app), /This app was closed\. Make a new one/)
+    assert.deepEqual(calls, [])
+  })
+}
+
+test('a closed app answers with 503', async (t) => {
+  const app = newApp(t)
+  await app.close()
+  const { statusCode, headers } = await app.inject('/')
+  assert.deepEqual([statusCode, headers['retry-after'], headers.connection], [503, '1', 'close'])
+})
+
+test('app.close while the app is starting to listen leaves no server behind', async (t) => {
+  const app = newApp(t)
+  await app.start()
+  const listening = assert.rejects(app.listen(0), /was closed before it listened/)
+  await app.close()
+  await listening
+})
+
+test('app.close lets a running request be answered', async (t) => {
+  const { Waiting, entered, exit } = waiting()
+  const { fetch, close } = await api(t, [Waiting])
+  const answer = fetch('/wait')
+  await entered.opened
+  const closing = close()
+  exit.open()
+  assert.equal(await (await answer).json(), 'done')
+  await closing
+})
+
+test('while it drains, an open connection is told 503 and to go away', async (t) => {
+  const { Waiting, entered, exit } = waiting()
+  const { url, close } = await api(t, [Waiting])
+  const open = connection(t, url)
+  open.send('GET / HTTP/1.1\nHost: a\n\n')
+  await open.received(/"hello"$/)
+  open.send('GET / HTTP/1.1\nHo') // it has begun to ask, and so is not idle
+  const running = exchange(t, url, 'GET /wait HTTP/1.1\nHost: a\n\n')
+  await entered.opened
+  const closing = close()
+  open.send('st: a\n\n')
+  const refused = (await open.closed).slice((await open.received(/"hello"/)).indexOf('"hello"'))
+  assert.match(refused, /HTTP\/1\.1 503 [^]*\r\nconnection: close\r\nretry-after: 1\r\n/i)
+  exit.open()
+  assert.match(await running, /\r\nconnection: close\r\n[^]*"done"$/i)
+  await closing
+})
+
+test('once it drains, the port refuses', async (t) => {
+  const { Waiting, entered, exit } = waiting()
+  const { url, close, fetch } = await api(t, [Waiting])
+  const answer = fetch('/wait')
+  await entered.opened
+  const closing = close()
+  await new Promise((resolve) => setImmediate(resolve))
+  await assert.rejects(connection(t, url).closed, { code: 'ECONNREFUSED' })
+  exit.open()
+  await answer
+  await closing
+})
+
+test('idle connections do not keep the app from closing', async (t) => {
+  const { url, close } = await api(t, [Hello])
+  const used = connection(t, url)
+  used.send('GET / HTTP/1.1\nHost: a\n\n')
+  await used.received(/"hello"$/)
+  await close()
+  assert.match(await used.closed, /"hello"$/)
+})
+
+test('a request that outlasts the drain is answered with 503, and the log says so', async (t) => {
+  const { Waiting, entered, exit, seen } = waiting()
+  const { fetch, close, log } = await api(t, [Waiting], { timeouts: { drain: 20 } })
+  const answer = fetch('/wait')
+  await entered.opened
+  await close()
+  assert.equal((await answer).status, 503)
+  assert.equal(seen.signal?.reason.message, 'The server is shutting down.')
+  assert.equal(log[0], '1 request(s) still ran after 20 ms and were cut off')
+  exit.open()
+})
+
+test('a stream of middleware that outlasts the drain is cut off', async (t) => {
+  const stream: Middleware = (_request, response) => void response.write('half')
+  const { fetch, close } = await api(t, [Hello], { middleware: [stream], timeouts: { drain: 20 } })
+  const response = await fetch('/')
+  await close()
+  await assert.rejects(response.text())
+})
+
+test("a client that goes away aborts the handler's signal, and nobody logs it", async (t) => {
+  const { Waiting, entered, exit, seen } = waiting()
+  const { url, close, log } = await api(t, [Waiting])
+  const client = connection(t, url)
+  client.send('GET /wait HTTP/1.1\nHost: a\n\n')
+  await entered.opened
+  const aborted = once(seen.signal as AbortSignal, 'abort')
+  client.destroy()
+  await aborted
+  assert.equal(seen.signal?.reason.name, 'ClientGone')
+  exit.open()
+  await close()
+  assert.deepEqual(log, [])
+})
+
+test('a handler that takes too long is answered with 503, and its signal is aborted', async (t) => {
+  const { Waiting, exit, seen } = waiting()
+  const { fetch, log } = await api(t, [Waiting], { timeouts: { handler: 20 } })
+  const response = await fetch('/wait')
+  assert.equal(response.status, 503)
+  assert.equal(response.headers.get('retry-after'), '1')
+  assert.match(await response.text(), /"detail":"The answer took too long\."/)
+  assert.equal(seen.signal?.reason.name, 'HandlerTimeout')
+  assert.match(log.join(), /^GET \/wait .*no result after 20 ms/s)
+  exit.open()
+})
+
+test('the signal of a request that was answered is not aborted', async (t) => {
+  const { Waiting, exit, seen } = waiting()
+  exit.open()
+  const { fetch, close } = await api(t, [Waiting])
+  await (await fetch('/wait')).text()
+  await close()
+  assert.equal(seen.signal?.aborted, false)
+})
+
+test('what a handler does after its time is up changes nothing and is not logged', async (t) => {
+  const exit = gate()
+  const failed = gate()
+  @Controller()
+  class Late {
+    @Get() async get() {
+      await exit.opened
+      failed.open()
+      throw new Error('late')
+    }
+  }
+  const { fetch, log } = await api(t, [Late], { timeouts: { handler: 20 } })
+  assert.equal((await fetch('/')).status, 503)
+  exit.open()
+  await failed.opened
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(log.length, 1)
+})
+
+test('a value of the request that cannot be disposed is logged, and the answer stands', async (t) => {
+  @Injectable()
+  class Handle {
+    [Symbol.dispose]() {
+      throw new Error('stuck')
+    }
+  }
+  @Controller()
+  class Using {
+    @Get() get(handle: Handle) {
+      return handle instanceof Handle
+    }
+  }
+  const { fetch, log } = await api(t, [Using])
+  assert.equal(await (await fetch('/')).json(), true)
+  assert.match(log.join(), /could not be disposed[^]*Error: stuck/)
+})
