@@ -1,6 +1,6 @@
 import { type Sequelize, Transaction } from 'sequelize'
 import type { Dialect, Lease, TransactionNeeds } from './dialect.js'
-import { CommitFailedError } from './errors.js'
+import { CommitFailedError, CommitUnknownError } from './errors.js'
 
 // Sequelize's types leave out the constructor and what its query path reads of a transaction.
 const SequelizeTransaction = Transaction as unknown as new (
@@ -77,9 +77,13 @@ export class LazyTransaction extends SequelizeTransaction {
     return new Query(lease.connection, this.#sequelize, { logging, type: 'RAW', raw: true }).run(sql)
   }
 
-  /** @throws CommitFailedError when the database answers that nothing was kept; else whatever made COMMIT fail. */
+  /**
+   * @throws CommitFailedError when the database answers that nothing was kept, CommitUnknownError when it never answered; else whatever made COMMIT fail.
+   */
   override async commit(): Promise<void> {
-    const answer = await this.#end('commit', 'COMMIT')
+    const answer = await this.#end('commit', 'COMMIT').catch((error: unknown) => {
+      throw this.#dialect.isLost(error) ? new CommitUnknownError(error) : error
+    })
     if (answer !== undefined && !this.#dialect.isKept(answer)) throw new CommitFailedError()
   }
 
