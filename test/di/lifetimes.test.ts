@@ -125,7 +125,9 @@ test('a failure of disposal makes the close fail, and the others are disposed al
   ]
   const app = createApp({ controllers: [Desk], providers, logger: false })
   await app.start()
-  await assert.rejects(app.close(), (error) => /1 value\(s\) could not be disposed[^]*stuck/.test(inspect(error)))
+  await assert.rejects(app.close(), (error) =>
+    /1 value\(s\) could not be disposed[^]*stuck/.test(inspect(error, { depth: 5 })),
+  )
   assert.deepEqual(log, ['first'])
 })
 
