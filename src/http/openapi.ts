@@ -26,7 +26,7 @@ export interface Info {
 /**
  * The OpenAPI 3.1 document of some routes, from the very schemas that validate and serialize.
  *
- * @throws BootError when two operations claim one operationId.
+ * @throws BootError when two operations claim one operationId, or a class has the name of a component of every document.
  */
 export function openApiDocument(routes: readonly Route[], writer: SchemaWriter, info: Info): OpenAPIObject {
   const builder = OpenApiBuilder.create().addInfo({ title: 'API', version: '0.0.0', ...info })
@@ -39,9 +39,22 @@ export function openApiDocument(routes: readonly Route[], writer: SchemaWriter, 
     paths.set(path, { ...paths.get(path), [route.method.toLowerCase()]: operation })
   }
   for (const [path, item] of paths) builder.addPath(path, item)
-  for (const [name, schema] of [...writer.components, ...PROBLEM_COMPONENTS])
-    builder.addSchema(name, schema as SchemaObject)
+  for (const [name] of PROBLEM_COMPONENTS) refuseTakenName(writer, name)
+  const components = new Map([...writer.components, ...PROBLEM_COMPONENTS])
+  for (const name of namesUsed([...paths.values()], components))
+    builder.addSchema(name, components.get(name) as SchemaObject)
   return builder.getSpec()
+}
+
+// The writer also has what only validation refers to, such as a class whose properties come from the query.
+function namesUsed(value: unknown, components: ReadonlyMap<string, JsonSchema>, used = new Set<string>()): Set<string> {
+  if (typeof value !== 'object' || value === null) return used
+  for (const [key, part] of Object.entries(value)) {
+    const name = key === '$ref' && typeof part === 'string' ? part.slice(REFERENCE.length) : undefined
+    if (name === undefined) namesUsed(part, components, used)
+    else if (!used.has(name)) namesUsed(components.get(name), components, used.add(name))
+  }
+  return used
 }
 
 function operationOf(route: Route, writer: SchemaWriter): OperationObject {
@@ -133,8 +146,10 @@ function json(schema: JsonSchema) {
 }
 
 function problem(description: string): ResponseObject {
-  return { description, content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } } }
+  return { description, content: { 'application/problem+json': { schema: { $ref: `${REFERENCE}Problem` } } } }
 }
+
+const REFERENCE = '#/components/schemas/'
 
 const PROBLEM_COMPONENTS: readonly [string, JsonSchema][] = [
   [
@@ -148,7 +163,7 @@ const PROBLEM_COMPONENTS: readonly [string, JsonSchema][] = [
         status: { type: 'integer', minimum: 400, maximum: 599 },
         detail: { type: 'string' },
         instance: { type: 'string', format: 'uri-reference' },
-        errors: { type: 'array', items: { $ref: '#/components/schemas/InputIssue' } },
+        errors: { type: 'array', items: { $ref: `${REFERENCE}InputIssue` } },
       },
       required: ['type', 'title', 'status'],
     },
@@ -166,6 +181,11 @@ const PROBLEM_COMPONENTS: readonly [string, JsonSchema][] = [
     },
   ],
 ]
+
+function refuseTakenName({ components }: SchemaWriter, name: string): void {
+  if (components.has(name))
+    throw new BootError(`A class is named ${name}, as the document calls a part of every error. Rename the class.`)
+}
 
 function refuseSecondId(ids: Map<string, string>, id: string, name: string): void {
   const other = ids.get(id)

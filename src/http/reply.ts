@@ -8,8 +8,8 @@ export interface Reply {
   readonly body?: string | Uint8Array
 }
 
-/** Milliseconds that a client may go on sending what nobody reads. */
-const LINGER = 2000
+/** Milliseconds without a byte after which a client is taken to have stopped sending what nobody reads. */
+const QUIET = 500
 
 /**
  * The only place that writes to a client. Resolves when the reply was handed to the network, or the client is gone.
@@ -40,11 +40,11 @@ function closesUnread(response: ServerResponse, request: IncomingMessage): boole
 // A connection closed on bytes that nobody read is reset, and takes the reply with it: first the rest of the request is thrown away.
 function endAfterReading(response: ServerResponse, body: string | Uint8Array, request: IncomingMessage): void {
   const end = () => {
-    clearTimeout(timer)
+    clearTimeout(quiet)
     response.end()
   }
-  const timer = setTimeout(end, LINGER)
+  const quiet = setTimeout(end, QUIET)
   request.once('close', end).once('end', end)
+  request.on('data', () => quiet.refresh())
   response.write(body)
-  request.resume()
 }

@@ -96,7 +96,7 @@ export class SchemaWriter {
       properties: Object.fromEntries(
         properties.map(([name, property]) => [
           name,
-          { ...this.write(property.shape), ...defined({ default: defaultOf(property) }) },
+          { ...this.write(property.shape), ...defined({ default: defaultAsJson(property) }) },
         ]),
       ),
       required: nonEmpty(properties.filter(([, property]) => !property.optional).map(([name]) => name)),
@@ -117,7 +117,8 @@ function isBounded({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: Num
   return least >= Number.MIN_SAFE_INTEGER && most <= Number.MAX_SAFE_INTEGER
 }
 
-function defaultOf({ shape, default: byDefault }: Property): unknown {
+/** The default of an input or a property as the document shows it: a Date as text, a bigint as its digits. */
+export function defaultAsJson({ shape, default: byDefault }: Property): unknown {
   return byDefault === undefined ? undefined : compileEncoder(shape)(byDefault)
 }
 

@@ -8,6 +8,7 @@ import { Injectable, provide } from '../../src/di/provider.js'
 import { token } from '../../src/di/token.js'
 import { type App, type AppOptions, createApp } from '../../src/http/app.js'
 import { Controller, Get, Post } from '../../src/http/controller.js'
+import { Body } from '../../src/http/inputs.js'
 import type { Lifespan } from '../../src/http/lifespan.js'
 import type { Middleware } from '../../src/http/middleware.js'
 import { api, connection, exchange, gate } from './support.js'
@@ -25,14 +26,9 @@ function newApp(t: TestContext, options: Partial<AppOptions> = {}): App {
   return app
 }
 
-interface Recorded extends Lifespan {
-  readonly calls: string[]
-}
-
 /** A lifespan that records its starts and stops, and fails where it is told to. */
-function recorded(name: string, calls: string[], fails: { start?: Error; stop?: Error } = {}): Recorded {
+function recorded(name: string, calls: string[], fails: { start?: Error; stop?: Error } = {}): Lifespan {
   return {
-    calls,
     provisions: [],
     adopt() {},
     async start() {
@@ -345,6 +341,24 @@ test('a handler that takes too long is answered with 503, and its signal is abor
   assert.equal(seen.signal?.reason.name, 'HandlerTimeout')
   assert.match(log.join(), /^GET \/wait .*no result after 20 ms/s)
   exit.open()
+})
+
+test('a request whose time is up before its body has come is not handed to the handler', async (t) => {
+  let calls = 0
+  @Controller()
+  class Counting {
+    @Post() post(@Body({ type: 'any' }) body: unknown) {
+      calls++
+      return body
+    }
+  }
+  const { url } = await api(t, [Counting], { timeouts: { handler: 20 } })
+  const { send, closed } = connection(t, url)
+  send('POST / HTTP/1.1\nHost: a\nConnection: close\nContent-Type: application/json\nContent-Length: 2\n\n1')
+  await new Promise((resolve) => setTimeout(resolve, 60))
+  send('2')
+  assert.match(await closed, /^HTTP\/1\.1 503 /)
+  assert.equal(calls, 0)
 })
 
 test('the signal of a request that was answered is not aborted', async (t) => {

@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { createApp } from '../../src/http/app.js'
+import { Injectable } from '../../src/di/provider.js'
+import { Controller, Delete, Get, Patch, Post } from '../../src/http/controller.js'
+import { Body, Header, Query } from '../../src/http/inputs.js'
+import { Field } from '../../src/schema/field.js'
+import { bootMessage } from './support.js'
+
+class Note {
+  @Field({ minLength: 1, description: 'What it says' }) text!: string
+  @Field({ minimum: 1, default: 3 }) stars!: number
+}
+
+class Filter {
+  @Field({ maxLength: 20 }) author!: string
+  @Field({ type: [String], optional: true }) tag?: string[]
+}
+
+@Injectable()
+class Tenant {
+  readonly id: string
+  constructor(@Header('X-Tenant') id: string) {
+    this.id = id
+  }
+}
+
+@Controller('/notes')
+class NoteController {
+  @Get('/', [Note])
+  list(
+    @Query({ minimum: 0, maximum: 100, default: 10, description: 'How many' }) limit: number,
+    @Query() filter: Filter,
+    sort: string = 'asc',
+    @Query({ optional: true, deprecated: true }) old?: string,
+  ) {
+    return [{ text: `${limit}${filter.author}${sort}${old}`, stars: 1 }]
+  }
+
+  @Get('/:id', Note, {
+    summary: 'Read a note',
+    description: 'The whole of it.',
+    deprecated: true,
+    operationId: 'readNote',
+    tags: ['reading'],
+    errors: { 404: 'No such note', 422: 'The id is no number' },
+  })
+  get(id: string, tenant: Tenant, @Header('x-tenant') again: string) {
+    return { text: `${id}${tenant.id}${again}`, stars: 1 }
+  }
+
+  @Post('/', Note) create(note: Note) {
+    return note
+  }
+
+  @Patch('/:id') patch(id: string, @Body({ type: 'any', optional: true }) changes: unknown) {
+    return [id, changes]
+  }
+
+  @Delete('/:id', { status: 204 }) remove(id: Date) {
+    void id
+  }
+}
+
+const document = createApp({
+  controllers: [NoteController],
+  logger: false,
+  info: { title: 'Notes', version: '2.0.0', description: 'All notes.' },
+}).openapi()
+
+const paths = document.paths ?? {}
+const list = paths['/notes']?.get
+const get = paths['/notes/{id}']?.get
+
+test('the document is OpenAPI 3.1 with the title, version and description given', () => {
+  assert.equal(document.openapi, '3.1.0')
+  assert.deepEqual(document.info, { title: 'Notes', version: '2.0.0', description: 'All notes.' })
+})
+
+test('paths are written with braces, and each has its methods', () => {
+  assert.deepEqual(
+    Object.entries(paths).map(([path, item]) => [path, Object.keys(item)]),
+    [
+      ['/notes', ['get', 'post']],
+      ['/notes/{id}', ['get', 'patch', 'delete']],
+    ],
+  )
+})
+
+const parameters: readonly (readonly [sentence: string, operation: typeof list, name: string, parameter: object])[] = [
+  [
+    'bounds, default and description',
+    list,
+    'limit',
+    {
+      in: 'query',
+      required: false,
+      description: 'How many',
+      schema: { type: 'number', minimum: 0, maximum: 100, default: 10 },
+    },
+  ],
+  ['a query class', list, 'author', { in: 'query', required: true, schema: { type: 'string', maxLength: 20 } }],
+  ['a list', list, 'tag', { in: 'query', required: false, schema: { type: 'array', items: { type: 'string' } } }],
+  ['a literal default', list, 'sort', { in: 'query', required: false, schema: { type: 'string', default: 'asc' } }],
+  ['what is deprecated', list, 'old', { in: 'query', required: false, deprecated: true, schema: { type: 'string' } }],
+  ['a variable', get, 'id', { in: 'path', required: true, schema: { type: 'string' } }],
+  ['the inputs of a service', get, 'x-tenant', { in: 'header', required: true, schema: { type: 'string' } }],
+]
+
+for (const [sentence, operation, name, parameter] of parameters) {
+  test(`${sentence}: the parameter ${name} is documented`, () => {
+    const found = operation?.parameters?.filter((one) => 'name' in one && one.name === name)
+    assert.deepEqual(found, [{ name, ...parameter }])
+  })
+}
+
+test('a body is a component that is required', () => {
+  assert.deepEqual(paths['/notes']?.post?.requestBody, {
+    required: true,
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Note' } } },
+  })
+})
+
+test('an optional body is not required', () => {
+  const body = paths['/notes/{id}']?.patch?.requestBody
+  assert.equal(body && 'required' in body && body.required, false)
+})
+
+test('a component has the properties, bounds and required ones of its class', () => {
+  assert.deepEqual(document.components?.schemas?.['Note'], {
+    type: 'object',
+    properties: {
+      text: { type: 'string', minLength: 1, description: 'What it says' },
+      stars: { type: 'number', minimum: 1, default: 3 },
+    },
+    required: ['text'],
+    additionalProperties: false,
+  })
+})
+
+test('every reference of the document leads to a component', () => {
+  const names = Object.keys(document.components?.schemas ?? {})
+  const references = JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)
+  for (const [, name = ''] of references) assert.ok(names.includes(name), name)
+})
+
+test('a query class is no component, as nothing refers to it', () => {
+  assert.deepEqual(Object.keys(document.components?.schemas ?? {}).sort(), ['InputIssue', 'Note', 'Problem'])
+})
+
+const statuses: readonly (readonly [operation: string, codes: readonly string[]])[] = [
+  ['get /notes', ['200', '422', 'default']],
+  ['post /notes', ['201', '413', '415', '422', 'default']],
+  ['get /notes/{id}', ['200', '404', '422', 'default']],
+  ['patch /notes/{id}', ['200', '204', '413', '415', '422', 'default']],
+  ['delete /notes/{id}', ['204', '422', 'default']],
+]
+
+for (const [name, codes] of statuses) {
+  test(`${name} is documented with ${codes.join(', ')}`, () => {
+    const [method, path] = name.split(' ') as ['get', string]
+    assert.deepEqual(Object.keys(paths[path]?.[method]?.responses ?? {}).sort(), codes)
+  })
+}
+
+test('a declared response is documented as JSON', () => {
+  assert.deepEqual(get?.responses?.['200'], {
+    description: 'Success',
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Note' } } },
+  })
+})
+
+test('errors are problems, with the text declared for their status', () => {
+  const problem = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } }
+  assert.deepEqual(get?.responses?.['404'], { description: 'No such note', content: problem })
+  assert.deepEqual(get?.responses?.['422'], { description: 'The id is no number', content: problem })
+})
+
+test('a 204 is documented without a body', () => {
+  assert.deepEqual(paths['/notes/{id}']?.delete?.responses?.['204'], { description: 'Done' })
+})
+
+test("a route's own words are in the document", () => {
+  const { summary, description, deprecated, operationId, tags } = get ?? {}
+  assert.deepEqual(
+    { summary, description, deprecated, operationId, tags },
+    {
+      summary: 'Read a note',
+      description: 'The whole of it.',
+      deprecated: true,
+      operationId: 'readNote',
+      tags: ['reading'],
+    },
+  )
+})
+
+test('an operation is called after its controller and method, and grouped by its controller', () => {
+  assert.equal(list?.operationId, 'noteList')
+  assert.deepEqual(list?.tags, ['Note'])
+})
+
+test('a controller may choose its group', () => {
+  @Controller('/a', { tags: ['Things'] })
+  class Some {
+    @Get() get() {}
+  }
+  const made = createApp({ controllers: [Some], logger: false }).openapi()
+  assert.deepEqual(made.paths?.['/a']?.get?.tags, ['Things'])
+})
+
+test('one operationId for two operations stops the boot, which names both', () => {
+  @Controller('/a')
+  class Some {
+    @Get('/one', { operationId: 'same' }) one() {}
+    @Get('/two', { operationId: 'same' }) two() {}
+  }
+  assert.match(bootMessage([Some]), /^BootError: Some\.two and Some\.one have the same operationId 'same'\. Rename/)
+})
+
+test('two classes of one name stop the boot', () => {
+  const one = (() => {
+    class Twin {
+      @Field() a!: string
+    }
+    return Twin
+  })()
+  class Twin {
+    @Field() b!: string
+  }
+  @Controller()
+  class Both {
+    @Get('/a', Twin) a() {
+      return { b: '' }
+    }
+    @Get('/b', one) b() {
+      return { a: '' }
+    }
+  }
+  assert.match(bootMessage([Both]), /^BootError: Two different classes are named Twin/)
+})
+
+test('a class with the name of a component of every document stops the boot', () => {
+  class Problem {
+    @Field() text!: string
+  }
+  @Controller()
+  class Own {
+    @Get('/', Problem) get() {
+      return { text: '' }
+    }
+  }
+  assert.match(bootMessage([Own]), /^BootError: A class is named Problem, as the document calls/)
+})
+
+test('asking for the document twice gives the same', () => {
+  const app = createApp({ controllers: [NoteController], logger: false })
+  assert.deepEqual(app.openapi(), app.openapi())
+})
+
+test("the example's document is the one in openapi.snapshot.json (UPDATE_SNAPSHOT=1 rewrites it)", async () => {
+  const { app } = await import('../../example/app.js')
+  const file = new URL('openapi.snapshot.json', import.meta.url)
+  const made: unknown = JSON.parse(JSON.stringify(app.openapi()))
+  if (process.env['UPDATE_SNAPSHOT'] === '1') writeFileSync(file, `${JSON.stringify(made, null, 2)}\n`)
+  assert.deepEqual(made, JSON.parse(readFileSync(file, 'utf8')))
+})

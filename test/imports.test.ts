@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const src = fileURLToPath(new URL('../src', import.meta.url))
+
+interface Import {
+  /** Relative to src for a file of ours: 'http/app.ts'; else the package's or Node's name. */
+  readonly target: string
+  readonly ours: boolean
+  /** Whether anything of it is left at run time. */
+  readonly atRunTime: boolean
+}
+
+const IMPORT = /^(?:import|export)\s+(type\s)?(?:([^'";]*?)\sfrom\s+)?'([^']+)'/gm
+const DYNAMIC = /\bimport\('([^']+)'\)/g
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(src, file), 'utf8')
+  const declared = [...text.matchAll(IMPORT)].map(([, type, names = '', target = '']) =>
+    toImport(file, target, type === undefined && !onlyTypes(names)),
+  )
+  const dynamic = [...text.matchAll(DYNAMIC)].map(([, target = '']) => toImport(file, target, true))
+  return [...declared, ...dynamic]
+}
+
+// `{ type A, type B }` leaves nothing; a default or a namespace beside the braces does.
+function onlyTypes(names: string): boolean {
+  const inner = /^\{([^]*)\}$/.exec(names.trim())?.[1]
+  if (inner === undefined) return false
+  const list = inner.split(',').flatMap((name) => name.trim() || [])
+  return list.length > 0 && list.every((name) => name.startsWith('type '))
+}
+
+function toImport(file: string, target: string, atRunTime: boolean): Import {
+  if (!target.startsWith('.')) return { target, ours: false, atRunTime }
+  const path = relative(src, join(src, dirname(file), target))
+  return { target: files.includes(path) ? path : path.replace(/\.js$/, '.ts'), ours: true, atRunTime }
+}
+
+const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter((name) => /\.(ts|js)$/.test(name))
+  .sort()
+const graph = new Map(files.map((file) => [file, importsOf(file)]))
+
+/** 'db/dialects/sqlite.ts' -> 'db' */
+function roomOf(file: string): string {
+  return file.includes('/') ? (file.split('/')[0] as string) : 'src'
+}
+
+/** Which files have an import that fits. */
+function filesThat(fits: (one: Import) => boolean): string[] {
+  return [...graph].filter(([, imports]) => imports.some(fits)).map(([file]) => file)
+}
+
+const rooms: Readonly<Record<string, readonly string[]>> = {
+  di: [],
+  schema: ['di'],
+  http: ['di', 'schema'],
+  db: ['di', 'schema'],
+  paging: ['di', 'schema', 'http', 'db'],
+  register: [],
+}
+
+for (const [room, allowed] of Object.entries(rooms)) {
+  test(`src/${room} imports only ${['itself', ...allowed].join(', ')}`, () => {
+    const strays = [...graph]
+      .filter(([file]) => roomOf(file) === room)
+      .flatMap(([file, imports]) =>
+        imports
+          .filter(({ ours, target }) => ours && ![room, ...allowed].includes(roomOf(target)))
+          .map(({ target }) => `${file} -> ${target}`),
+      )
+    assert.deepEqual(strays, [])
+  })
+}
+
+test('there are no other rooms', () => {
+  assert.deepEqual([...new Set(files.map(roomOf))].sort(), ['src', ...Object.keys(rooms)].sort())
+})
+
+test('every import of a file of ours leads to one', () => {
+  const ours = [...graph.values()].flat().filter(({ ours }) => ours)
+  assert.ok(ours.length > 100)
+  assert.deepEqual(
+    ours.map(({ target }) => target).filter((target) => !files.includes(target)),
+    [],
+  )
+})
+
+test('no file imports itself by way of others', () => {
+  const done = new Set<string>()
+  const visit = (file: string, way: readonly string[]): void => {
+    if (way.includes(file)) assert.fail([...way.slice(way.indexOf(file)), file].join(' -> '))
+    if (done.has(file)) return
+    for (const { target, ours } of graph.get(file) ?? []) if (ours) visit(target, [...way, file])
+    done.add(file)
+  }
+  for (const file of files) visit(file, [])
+})
+
+test('no file but the doors re-exports another', () => {
+  const strays = files.filter((file) => {
+    const text = readFileSync(join(src, file), 'utf8')
+    return roomOf(file) !== 'src' && /^export (type )?(\*|\{[^}]*\}) from '\.\.\//m.test(text)
+  })
+  assert.deepEqual(strays, [])
+})
+
+test('reflect-metadata is imported by di/metadata.ts and by the door', () => {
+  assert.deepEqual(
+    filesThat(({ target }) => target === 'reflect-metadata'),
+    ['di/metadata.ts', 'index.ts'],
+  )
+})
+
+test('only db and paging know Sequelize', () => {
+  const users = filesThat(({ target }) => target.startsWith('sequelize'))
+  assert.deepEqual(
+    [...new Set(users.map(roomOf))].filter((room) => room !== 'db' && room !== 'paging'),
+    [],
+  )
+})
+
+test('only http has values of node:http', () => {
+  const users = filesThat(({ target, atRunTime }) => target === 'node:http' && atRunTime)
+  assert.deepEqual([...new Set(users.map(roomOf))], ['http'])
+})
+
+test('one file opens a server', () => {
+  const users = files.filter((file) => /\bcreateServer\(/.test(readFileSync(join(src, file), 'utf8')))
+  assert.deepEqual(users, ['http/server.ts'])
+})
+
+test('the imports of a file are read whatever their form', () => {
+  assert.ok(onlyTypes('{ type A, type B as C }'))
+  assert.ok(!onlyTypes('{ type A, B }'))
+  assert.ok(!onlyTypes('a, { type A }'))
+  assert.ok(!onlyTypes('* as a'))
+  assert.deepEqual(
+    importsOf('http/respond.ts').map(({ target, atRunTime }) => [target, atRunTime]),
+    [
+      ['schema/encode.ts', true],
+      ['schema/shape.ts', false],
+      ['schema/shape-of.ts', true],
+      ['schema/stringify.ts', true],
+      ['http/reply.ts', false],
+    ],
+  )
+})

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+
+const values = [
+  'App',
+  'BadRequest',
+  'Base',
+  'Body',
+  'BootError',
+  'Collection',
+  'CommitFailedError',
+  'Conflict',
+  'Controller',
+  'DatabaseStartError',
+  'DatabaseUrlError',
+  'Delete',
+  'Field',
+  'Forbidden',
+  'ForeignTransactionError',
+  'Get',
+  'Header',
+  'HttpError',
+  'Inject',
+  'Injectable',
+  'InjectionError',
+  'InvalidInput',
+  'Item',
+  'MethodNotAllowed',
+  'NotFound',
+  'Page',
+  'Paginate',
+  'Patch',
+  'Path',
+  'PayloadTooLarge',
+  'Post',
+  'Put',
+  'Query',
+  'Request',
+  'ServiceUnavailable',
+  'Session',
+  'SessionClosedError',
+  'TooManyRequests',
+  'Transactional',
+  'Unauthorized',
+  'UnsupportedMediaType',
+  'badRequest',
+  'conflict',
+  'createApp',
+  'dto',
+  'forbidden',
+  'invalidInput',
+  'lifespan',
+  'newLifespan',
+  'newPagination',
+  'new_pagination',
+  'notFound',
+  'open_session',
+  'provide',
+  'select',
+  'serviceUnavailable',
+  'sql',
+  'token',
+  'tooManyRequests',
+  'unauthorized',
+  'withSession',
+]
+
+const types = [
+  'Address',
+  'AppOptions',
+  'ControllerOptions',
+  'Database',
+  'DtoOptions',
+  'InputIssue',
+  'InputOptions',
+  'Lifespan',
+  'LifespanOptions',
+  'Lifetime',
+  'Logger',
+  'Middleware',
+  'NamedToken',
+  'PageMeta',
+  'PaginateType',
+  'PaginationOptions',
+  'Provision',
+  'Recipe',
+  'RouteOptions',
+  'Select',
+  'Sql',
+  'Token',
+  'TransactionalOptions',
+  'ValueOptions',
+]
+
+/** The types that a door exports: they leave nothing at run time, so its text is what tells. */
+function typesOf(door: string): string[] {
+  const text = readFileSync(new URL(`../src/${door}`, import.meta.url), 'utf8')
+  const inBraces = [...text.matchAll(/export (type )?\{([^}]*)\}/g)].flatMap(([, all, names = '']) =>
+    names
+      .split(',')
+      .map((name) => name.trim())
+      .flatMap((name) => (all && name ? [name] : (/^type (\w+)/.exec(name)?.[1] ?? []))),
+  )
+  const declared = [...text.matchAll(/^export (?:interface|type) (\w+)/gm)].map(([, name = '']) => name)
+  return [...inBraces, ...declared].sort()
+}
+
+test('sequitur has these values', async () => {
+  assert.deepEqual(Object.keys(await import('sequitur')).sort(), values)
+})
+
+test('sequitur has these types', () => {
+  assert.deepEqual(typesOf('index.ts'), types)
+})
+
+test('sequitur/testing has these values and types', async () => {
+  assert.deepEqual(Object.keys(await import('sequitur/testing')).sort(), ['memoryDatabase', 'testApp'])
+  assert.deepEqual(typesOf('testing.ts'), ['TestApp'])
+})
+
+test('two names of one thing are one thing', async () => {
+  const { newPagination, new_pagination, open_session, withSession } = await import('sequitur')
+  assert.equal(new_pagination, newPagination)
+  assert.equal(open_session, withSession)
+})
+
+test('the doors are the ones that package.json opens', async () => {
+  const { exports } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  for (const [subpath, { default: file }] of Object.entries<{ default?: string }>(exports)) {
+    if (file) assert.ok(await import(`sequitur${subpath.slice(1)}`), subpath)
+  }
+})
