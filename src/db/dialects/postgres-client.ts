@@ -1,4 +1,4 @@
-import pg from 'pg'
+import * as pg from 'pg'
 
 type Callback = (error: Error | null, result?: unknown) => void
 
@@ -89,7 +89,7 @@ export function pipelinedPg(options: ClientOptions): object {
   class Client extends PipelinedClient {
     static override options = options
   }
-  return { ...pg, Client, types: pg.types, defaults: pg.defaults }
+  return { ...pg, Client }
 }
 
 /** Whether a connection can send BEGIN with the next query. */
