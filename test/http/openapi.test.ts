@@ -264,6 +264,20 @@ test('a class with the name of a component of every document stops the boot', ()
   assert.match(bootMessage([Own]), /^BootError: A class is named Problem, as the document calls/)
 })
 
+test('a component may refer to itself', () => {
+  class Tree {
+    @Field({ type: [() => Tree] }) children!: Tree[]
+  }
+  @Controller()
+  class Trees {
+    @Get('/', Tree) get() {
+      return { children: [] }
+    }
+  }
+  const made = createApp({ controllers: [Trees], logger: false }).openapi()
+  assert.deepEqual(Object.keys(made.components?.schemas ?? {}).sort(), ['InputIssue', 'Problem', 'Tree'])
+})
+
 test('asking for the document twice gives the same', () => {
   const app = createApp({ controllers: [NoteController], logger: false })
   assert.deepEqual(app.openapi(), app.openapi())
