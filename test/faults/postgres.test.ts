@@ -182,11 +182,11 @@ test('a transaction that the server ends for being idle answers 503 and keeps no
 
 test('requests that find the pool exhausted answer 503 with Retry-After, and the rest is served', async (t) => {
   const [taken, finish] = [gate(), gate()]
-  let holding = 0
+  let [asked, holding] = [0, 0]
   @Controller('/')
   class Holding {
     @Post() async hold() {
-      await Hero.create({ name: `hero ${holding}` })
+      await Hero.create({ name: `hero ${++asked}` })
       if (++holding === 2) taken.open()
       await finish.opened
     }
