@@ -46,6 +46,8 @@ export { DatabaseUrlError } from './db/url.js'
 
 // Pages
 export {
+  type MappedPaginate,
+  type MappedPaginationOptions,
   newPagination,
   newPagination as new_pagination,
   Paginate,

@@ -10,6 +10,7 @@ import type { Dialect } from './dialect.js'
 import { mysqlDialect } from './dialects/mysql.js'
 import { postgresDialect } from './dialects/postgres.js'
 import { sqliteDialect } from './dialects/sqlite.js'
+import { fromEnvironment } from './environment.js'
 import { DatabaseStartError } from './errors.js'
 import { explain, type Explanation } from './explain.js'
 import './model-shape.js'
@@ -243,15 +244,6 @@ function configFromEnvironment(defaultUrl: string | undefined): DatabaseConfig {
       `  toolkit_url=sqlite+sqlite3:///./app.sqlite\n  toolkit_url=postgres+pg://user:password@localhost/app\n` +
       `or name it in code: newLifespan('sqlite+sqlite3:///./app.sqlite').`,
   )
-}
-
-/** A variable of the environment, its name in any letter case. */
-function fromEnvironment(name: string): string | undefined {
-  const key =
-    process.env[name] === undefined
-      ? Object.keys(process.env).find((other) => other.toLowerCase() === name.toLowerCase())
-      : name
-  return key === undefined ? undefined : process.env[key]
 }
 
 function numberFrom(name: string, factor: number): number | undefined {

@@ -19,7 +19,7 @@ interface QueryClass {
 export class LazyTransaction extends SequelizeTransaction {
   readonly #sequelize: Sequelize
   readonly #dialect: Dialect
-  readonly #needs: TransactionNeeds
+  #needs: TransactionNeeds
   #lease: Promise<Lease> | undefined
   #savepoints = 0
 
@@ -38,6 +38,13 @@ export class LazyTransaction extends SequelizeTransaction {
   /** Whether any query was made. */
   get used(): boolean {
     return this.#lease !== undefined
+  }
+
+  /** A reader that has read nothing yet sees one snapshot from now on, where the database would give each statement its own. */
+  readOneSnapshot(): void {
+    const isolation = this.#dialect.snapshotIsolation
+    if (isolation === undefined || this.#lease || !this.#needs.reader || this.#needs.isolation !== undefined) return
+    this.#needs = { ...this.#needs, isolation }
   }
 
   /** Before each statement of the session. */

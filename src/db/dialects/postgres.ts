@@ -22,8 +22,15 @@ export function postgresDialect(config: PostgresConfig): Dialect {
     lease: async (sequelize, needs) => lease(connectionManagerOf(sequelize), needs),
     // RAW queries resolve to [rows, result]; the result's command is what the server says it did.
     isKept: (answer) => (answer as [unknown, { command?: string }?] | undefined)?.[1]?.command !== 'ROLLBACK',
-    isStale: () => false,
+    snapshotIsolation: 'REPEATABLE READ',
+    isStale: isSerializationFailure,
   }
+}
+
+// A reader's snapshot has grown old when it goes on to write what another has changed.
+function isSerializationFailure(error: unknown): boolean {
+  const original = error instanceof Error && 'original' in error ? error.original : undefined
+  return original instanceof Error && 'code' in original && original.code === '40001'
 }
 
 function options({
