@@ -30,7 +30,13 @@ export { type NamedToken, token, type Token } from './di/token.js'
 
 // The database
 export { Base } from './db/base.js'
-export { CommitFailedError, DatabaseStartError, ForeignTransactionError, SessionClosedError } from './db/errors.js'
+export {
+  CommitFailedError,
+  DatabaseStartError,
+  DatabaseUrlError,
+  ForeignTransactionError,
+  SessionClosedError,
+} from './db/errors.js'
 export {
   type Database,
   lifespan,
@@ -42,7 +48,6 @@ export {
 export { Session } from './db/session.js'
 export { select, type Select, sql, type Sql } from './db/statement.js'
 export { Transactional, type TransactionalOptions } from './db/transactional.js'
-export { DatabaseUrlError } from './db/url.js'
 
 // Pages
 export {

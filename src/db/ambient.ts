@@ -2,6 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Sequelize, Transaction } from 'sequelize'
 import { withBoundValues } from './bound.js'
 import { ForeignTransactionError, SessionClosedError } from './errors.js'
+import { isPlain, lightenQueries, plainQuery } from './query.js'
+import { noteQueryError } from './stray.js'
 import type { LazyTransaction } from './transaction.js'
 
 /** Which session each database has here. A map: a handler may work in several databases, and none leaks into another. */
@@ -21,7 +23,7 @@ export function enterLevel<T>(sequelize: Sequelize, level: Level, work: () => Pr
 interface Shared {
   readonly sequelize: Sequelize
   readonly transaction: LazyTransaction
-  readonly onError: (error: unknown) => void
+  readonly onError: (error: unknown) => unknown
   /** Everything under way, so that the end can wait for it. */
   readonly pending: Set<Promise<unknown>>
   ended?: string
@@ -43,8 +45,8 @@ export class Level {
     this.#shared = shared
   }
 
-  /** The level of a new session; `onError` is told of every query that fails. */
-  static of(sequelize: Sequelize, transaction: LazyTransaction, onError: (error: unknown) => void): Level {
+  /** The level of a new session; `onError` is told of every query that fails, and says what to throw. */
+  static of(sequelize: Sequelize, transaction: LazyTransaction, onError: (error: unknown) => unknown): Level {
     return new Level({ sequelize, transaction, onError, pending: new Set() })
   }
 
@@ -69,15 +71,15 @@ export class Level {
   }
 
   async #queryInTurn<T>(sql: string, execute: () => Promise<T>): Promise<T> {
-    this.assertOpen()
-    if (this.#last) await this.#last
     try {
+      this.assertOpen()
+      if (this.#last) await this.#last
       await this.#shared.transaction.beforeStatement(sql)
       this.assertOpen()
       return await execute()
     } catch (error) {
-      this.#shared.onError(error)
-      throw error
+      noteQueryError(error)
+      throw this.#shared.onError(error)
     }
   }
 
@@ -153,6 +155,7 @@ function track<T>(set: Set<Promise<unknown>>, promise: Promise<T>): Promise<T> {
 
 interface QueryOptions {
   readonly transaction?: (Transaction & { readonly sequelize?: Sequelize }) | null
+  readonly [other: string]: unknown
 }
 
 type Work = (transaction: Transaction) => Promise<unknown>
@@ -168,6 +171,8 @@ interface Wrapped {
  * Not `Sequelize.useCLS`: that is one for the process, so that a query of one database would be sent to another.
  */
 export function bindAmbient(sequelize: Sequelize): void {
+  bound.add(sequelize)
+  lightenQueries(sequelize)
   shadowClass(sequelize)
   const wrapped = sequelize as unknown as Wrapped
   const query = wrapped.query.bind(sequelize)
@@ -179,7 +184,13 @@ export function bindAmbient(sequelize: Sequelize): void {
     if (given && given.sequelize && given.sequelize !== sequelize) throw new ForeignTransactionError()
     const level = given === null ? undefined : currentLevel(sequelize)
     if (!level || (given && !belongsTo(given, level.transaction))) return query(sql, options)
-    return level.query(textOf(sql), () => query(sql, { ...options, transaction: given ?? level.transaction }))
+    const owner = given ?? level.transaction
+    const joined = { ...options, transaction: owner }
+    return level.query(textOf(sql), () =>
+      owner === level.transaction && isPlain(sequelize, sql, joined)
+        ? plainQuery(sequelize, sql, joined, level.transaction)
+        : query(sql, joined),
+    )
   }
 
   wrapped.transaction = async (options, work) => {
@@ -191,6 +202,13 @@ export function bindAmbient(sequelize: Sequelize): void {
     if (callback) return level.nested(() => callback(level.transaction))
     return transaction({ ...given, transaction: given?.transaction ?? level.transaction })
   }
+}
+
+const bound = new WeakSet<Sequelize>()
+
+/** Whether that was done already: an instance of the program's own may be started again. */
+export function isBound(sequelize: Sequelize): boolean {
+  return bound.has(sequelize)
 }
 
 // Models read `sequelize.constructor._cls`: a class of this instance's own gives them this instance's transaction.

@@ -1,4 +1,4 @@
-import type { Model, ModelStatic, Sequelize } from 'sequelize'
+import type { Model, ModelAttributeColumnOptions, ModelStatic, Sequelize } from 'sequelize'
 import { BootError } from '../di/errors.js'
 import { DatabaseStartError } from './errors.js'
 
@@ -28,7 +28,7 @@ function shadowedBy(model: ModelStatic<Model>): string[] {
 /**
  * Compares each model with its table.
  *
- * @throws DatabaseStartError that names every missing table and column at once.
+ * @throws DatabaseStartError that names every missing table and column, and every wrong nullability, at once.
  */
 export async function compareTables(sequelize: Sequelize, models: readonly ModelStatic<Model>[]): Promise<void> {
   const problems = (await Promise.all(models.map((model) => differences(sequelize, model)))).flat()
@@ -44,19 +44,47 @@ async function differences(sequelize: Sequelize, model: ModelStatic<Model>): Pro
   if (!columns) return [`table ${nameOf(model)} is missing (model ${model.name})`]
   return Object.entries(model.getAttributes())
     .filter(([, { type }]) => !isVirtual(type))
-    .map(([name, { field = name }]) => ({ name, field }))
-    .filter(({ field }) => !columns.has(field))
-    .map(({ name, field }) => `column ${field} is missing in table ${nameOf(model)} (${model.name}.${name})`)
+    .flatMap(([name, attribute]) =>
+      difference(columns.get(attribute.field ?? name), attribute, `${model.name}.${name}`, nameOf(model)),
+    )
 }
 
-async function columnsOf(sequelize: Sequelize, model: ModelStatic<Model>): Promise<ReadonlySet<string> | undefined> {
+interface Column {
+  readonly allowNull: boolean
+  readonly defaultValue: unknown
+  readonly primaryKey: boolean
+}
+
+function difference(
+  column: Column | undefined,
+  attribute: ModelAttributeColumnOptions,
+  name: string,
+  table: string,
+): string[] {
+  const where = `column ${attribute.field ?? name.split('.')[1]} in table ${table}`
+  if (!column) return [`${where.replace(' in ', ' is missing in ')} (${name})`]
+  if (column.primaryKey || attribute.primaryKey || attribute.autoIncrement) return []
+  const nullable = attribute.allowNull !== false
+  if (column.allowNull && !nullable)
+    return [`${where} may be NULL, ${name} may not: rows may hold what the model does not expect`]
+  const filled =
+    attribute.defaultValue !== undefined || (column.defaultValue !== null && column.defaultValue !== undefined)
+  return !column.allowNull && nullable && !filled
+    ? [`${where} must not be NULL, ${name} may: say allowNull: false`]
+    : []
+}
+
+async function columnsOf(
+  sequelize: Sequelize,
+  model: ModelStatic<Model>,
+): Promise<ReadonlyMap<string, Column> | undefined> {
   const name = model.getTableName()
   const exists = await sequelize.getQueryInterface().tableExists(name)
   if (!exists) return undefined
   const columns = await sequelize
     .getQueryInterface()
     .describeTable(typeof name === 'string' ? { tableName: name } : name)
-  return new Set(Object.keys(columns))
+  return new Map(Object.entries(columns as Record<string, Column>))
 }
 
 function isVirtual(type: unknown): boolean {

@@ -1,4 +1,4 @@
-import type { Options, Sequelize } from 'sequelize'
+import { ConnectionError, DatabaseError, type Sequelize } from 'sequelize'
 
 /** What a transaction is asked to be. */
 export interface TransactionNeeds {
@@ -23,7 +23,6 @@ export interface Lease {
 
 /** What differs between databases; one file for each in dialects/. */
 export interface Dialect {
-  readonly sequelizeOptions: Options
   /** Puts what Sequelize lacks for this database into a new instance. */
   prepare(sequelize: Sequelize): void
   /** The isolation in which all statements of a transaction see one snapshot, where that is not so by default. */
@@ -31,9 +30,22 @@ export interface Dialect {
   lease(sequelize: Sequelize, needs: TransactionNeeds): Promise<Lease>
   /** Whether the answer to COMMIT means that the work was kept. */
   isKept(answer: unknown): boolean
-  /** Whether an error means that the whole work must be run again from the start, as a writer. */
+  /** Whether an error means that a reader cannot go on to write, and must begin again as a writer. */
   isStale(error: unknown): boolean
+  /** Whether an error means that others were in the way, so that the same work may succeed when it is run again. */
+  isConflict(error: unknown): boolean
+  /** Whether an error means that the connection broke: nobody knows what the database did of the last statement. */
+  isLost(error: unknown): boolean
 }
+
+/** The driver's own word for an error: SQLSTATE, SQLITE_BUSY, ER_LOCK_DEADLOCK, ECONNRESET. */
+export function codeOf(error: unknown): string {
+  const original = error instanceof DatabaseError || error instanceof ConnectionError ? error.original : undefined
+  return original && 'code' in original ? String(original.code) : ''
+}
+
+/** Codes of sockets that broke. */
+export const BROKEN_SOCKET: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNREFUSED'])
 
 /** The part of Sequelize's connection manager that is used here; its types do not tell of it. */
 export interface ConnectionManager {
@@ -46,4 +58,20 @@ export interface ConnectionManager {
 
 export function connectionManagerOf(sequelize: Sequelize): ConnectionManager {
   return (sequelize as unknown as { connectionManager: ConnectionManager }).connectionManager
+}
+
+/** A lease from Sequelize's own pool: of the replica for what is declared read-only, where there is one. */
+export async function leaseFromPool(
+  sequelize: Sequelize,
+  { readOnly }: TransactionNeeds,
+  begin: readonly string[],
+): Promise<Lease> {
+  const manager = connectionManagerOf(sequelize)
+  const connection = await manager.getConnection(readOnly ? { type: 'SELECT' } : { useMaster: true })
+  return {
+    connection,
+    begin,
+    release: () => manager.releaseConnection(connection),
+    destroy: () => manager.destroyConnection(connection),
+  }
 }

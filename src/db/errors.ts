@@ -2,8 +2,11 @@
  * SessionClosedError      a query after the end of its session
  * ForeignTransactionError a query with a transaction of another database
  * CommitFailedError       PostgreSQL answered COMMIT with ROLLBACK: nothing was kept
+ * CommitUnknownError      the connection broke during COMMIT: nobody knows whether the work was kept
+ * ReadOnlyError           a write in a session that was declared read-only
  * StaleSnapshotError      SQLite cannot write on what an old snapshot read: the work is run again
  * DatabaseStartError      the database cannot be used: the app does not start
+ * DatabaseUrlError        its URL cannot be read
  */
 
 /** A query that came after its session had ended. It was refused: it would have run outside any transaction. */
@@ -41,6 +44,29 @@ export class CommitFailedError extends Error {
   }
 }
 
+/** The connection broke after COMMIT was sent and before it was answered. */
+export class CommitUnknownError extends Error {
+  override name = 'CommitUnknownError'
+
+  constructor(cause: unknown) {
+    super('The outcome is unknown: the connection broke during COMMIT. The work may be in the database, or not.', {
+      cause,
+    })
+  }
+}
+
+/** The database refused a write, as it was told to. */
+export class ReadOnlyError extends Error {
+  override name = 'ReadOnlyError'
+
+  constructor(cause: unknown) {
+    super(
+      'This handler writes, but is declared @Transactional({ readOnly: true }). Take readOnly away, or the write.',
+      { cause },
+    )
+  }
+}
+
 export class StaleSnapshotError extends Error {
   override name = 'StaleSnapshotError'
 
@@ -52,4 +78,16 @@ export class StaleSnapshotError extends Error {
 /** The database cannot be reached, or does not fit the models. */
 export class DatabaseStartError extends Error {
   override name = 'DatabaseStartError'
+}
+
+/**
+ * A database URL that cannot be used. The message begins with where the URL came from. It quotes names out of the URL
+ * but no value that it did not recognise, because any part of a mistyped URL may turn out to be the password.
+ */
+export class DatabaseUrlError extends Error {
+  override readonly name = 'DatabaseUrlError'
+
+  constructor(where: string, problem: string) {
+    super(`${where}: ${problem}`)
+  }
 }

@@ -3,9 +3,13 @@ import {
   ConnectionError,
   DatabaseError,
   ForeignKeyConstraintError,
+  type Model,
+  type ModelStatic,
   UniqueConstraintError,
   ValidationError,
 } from 'sequelize'
+import { BROKEN_SOCKET, codeOf } from './dialect.js'
+import { CommitUnknownError } from './errors.js'
 
 interface BodyIssue {
   readonly in: 'body'
@@ -34,12 +38,27 @@ const BY_CODE: ReadonlyMap<string, Explanation> = new Map<string, Explanation>([
   ['57P03', { status: 503, detail: 'The database is not available.', headers: RETRY }],
   ['40001', { status: 503, detail: 'Another request changed the same data; try again.', headers: RETRY }],
   ['40P01', { status: 503, detail: 'Another request changed the same data; try again.', headers: RETRY }],
+  ['55P03', { status: 503, detail: 'Another request holds a lock on the same data; try again.', headers: RETRY }],
+  ['25P03', { status: 503, detail: 'The database ended an idle transaction.', headers: RETRY }],
+  [
+    'ER_LOCK_WAIT_TIMEOUT',
+    { status: 503, detail: 'Another request holds a lock on the same data; try again.', headers: RETRY },
+  ],
+  ['ER_LOCK_DEADLOCK', { status: 503, detail: 'Another request changed the same data; try again.', headers: RETRY }],
+  ['ER_STATEMENT_TIMEOUT', { status: 504, detail: 'The database took too long.' }],
+  ['ER_QUERY_TIMEOUT', { status: 504, detail: 'The database took too long.' }],
+  ['ER_DATA_TOO_LONG', { status: 422, detail: 'A text is longer than the database holds.' }],
+  ['ER_WARN_DATA_OUT_OF_RANGE', { status: 422, detail: 'A number is out of the range that the database holds.' }],
+  ['SQLITE_READONLY', { status: 503, detail: 'The database cannot be written.', headers: RETRY }],
+  ['SQLITE_IOERR', { status: 503, detail: 'The database is not available.', headers: RETRY }],
   ['SQLITE_BUSY', { status: 503, detail: 'The database is busy; try again.', headers: RETRY }],
   ['SQLITE_FULL', { status: 503, detail: 'The database is not available.', headers: RETRY }],
 ])
 
 /** What a client may be told of a database error; undefined for what is not one, or is the program's mistake. */
 export function explain(error: unknown): Explanation | undefined {
+  if (error instanceof CommitUnknownError)
+    return { status: 503, detail: 'It is not known whether this was saved. Look before you try again.' }
   if (error instanceof UniqueConstraintError && isUnique(error))
     return { status: 409, detail: 'It exists already.', errors: issuesOf(error) }
   if (error instanceof ForeignKeyConstraintError)
@@ -58,14 +77,23 @@ function isUnique({ original }: UniqueConstraintError): boolean {
 }
 
 function issuesOf({ errors }: ValidationError): BodyIssue[] {
-  return errors.flatMap(({ path, message }) => (path ? [{ in: 'body', path: `/${path}`, message }] : []))
+  return errors.flatMap(({ path, message, instance }) =>
+    path ? [{ in: 'body', path: `/${attributeOf(path, instance)}`, message }] : [],
+  )
 }
 
-function codeOf({ original }: DatabaseError): string {
-  return 'code' in original ? String(original.code) : ''
+// PostgreSQL names the column, a client knows the attribute.
+function attributeOf(column: string, instance: Model | null): string {
+  const model = instance?.constructor as ModelStatic<Model> | undefined
+  const attributes = Object.entries(model?.getAttributes() ?? {})
+  return attributes.find(([, { field }]) => field === column)?.[0] ?? column
 }
 
 // pg gives a client whose socket broke no code, only this text.
 function isLostConnection(error: unknown): boolean {
-  return error instanceof DatabaseError && /not queryable|Connection terminated/.test(error.message)
+  if (!(error instanceof DatabaseError)) return false
+  return (
+    BROKEN_SOCKET.has(codeOf(error)) ||
+    /not queryable|Connection terminated|closed state|Connection lost|socket has unexpectedly/i.test(error.message)
+  )
 }

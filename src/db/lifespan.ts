@@ -1,37 +1,24 @@
-import { type Model, type ModelStatic, type Options } from 'sequelize'
-import { Sequelize } from 'sequelize-typescript'
+import type { Model, ModelStatic, Sequelize } from 'sequelize'
+import { Sequelize as TypescriptSequelize } from 'sequelize-typescript'
 import { bracket, type Unit } from '../di/bracket.js'
 import { BootError } from '../di/errors.js'
 import type { Provision } from '../di/provider.js'
 import type { Constructor, Token } from '../di/token.js'
-import { bindAmbient } from './ambient.js'
+import { bindAmbient, isBound } from './ambient.js'
 import { compareTables, refuseShadowedColumns } from './check.js'
-import type { Dialect } from './dialect.js'
-import { mysqlDialect } from './dialects/mysql.js'
-import { postgresDialect } from './dialects/postgres.js'
-import { sqliteDialect } from './dialects/sqlite.js'
-import { fromEnvironment } from './environment.js'
-import { DatabaseStartError } from './errors.js'
+import { connect, type Connection, connectionOf } from './connect.js'
+import type { TransactionNeeds } from './dialect.js'
 import { explain, type Explanation } from './explain.js'
+import type { LifespanOptions } from './lifespan-options.js'
 import './model-shape.js'
+import { reach } from './reach.js'
 import { currentSession, Session, SessionUnit } from './session.js'
+import { DEFAULT_START_TIMEOUT, readSettings } from './settings.js'
+import { watchStrayQueries } from './stray.js'
 import { isolationText, transactionalOf } from './transactional.js'
-import { type DatabaseConfig, describeDatabase, parseDatabaseUrl } from './url.js'
+import { describeDatabase } from './url.js'
 
-export interface LifespanOptions {
-  /** The URL where none is given and the environment names none. */
-  readonly defaultUrl?: string
-  /** Models of this database; those given to `createApp({ models })` are added. */
-  readonly models?: readonly Constructor<Model>[]
-  /** Create missing tables at the start: for tests and demos. By default what `toolkit_sync` says, else false. */
-  readonly sync?: boolean
-  /** The most connections; on SQLite the most readers. By default what the URL or `toolkit_pool_size` says. */
-  readonly poolSize?: number
-  /** Milliseconds to wait for a connection, or for the turn to write. By default what the URL or `toolkit_pool_timeout` (in seconds) says. */
-  readonly poolTimeout?: number
-  /** Log the SQL. By default what the URL or `toolkit_echo` says. */
-  readonly echo?: boolean
-}
+export type { LifespanOptions } from './lifespan-options.js'
 
 interface RouteFacts {
   readonly controller: Constructor
@@ -41,9 +28,13 @@ interface RouteFacts {
   readonly tokens: readonly Token[]
 }
 
-interface Running {
-  readonly sequelize: Sequelize
-  readonly dialect: Dialect
+/** What opening a database takes. */
+interface Opening {
+  readonly connection: Connection
+  /** Without its password, for messages. */
+  readonly name: string
+  readonly sync: boolean
+  readonly startTimeout: number
 }
 
 const running = new Set<Database>()
@@ -54,14 +45,15 @@ export class Database {
   /** Asks for this database's session, where there are several: `@Inject(audit.Session) log: Session`. */
   readonly Session: typeof Session = class DatabaseSession extends Session {}
   readonly explain: (error: unknown) => Explanation | undefined = explain
-  readonly #url: string | undefined
+  readonly #source: string | Sequelize | undefined
   readonly #options: LifespanOptions
   readonly #models: Set<Constructor>
-  #running: Running | undefined
+  #running: Connection | undefined
   #log: (line: string) => void = () => {}
+  #endWatch: () => void = () => {}
 
-  constructor(url: string | undefined, options: LifespanOptions) {
-    this.#url = url
+  constructor(source: string | Sequelize | undefined, options: LifespanOptions) {
+    this.#source = source
     this.#options = options
     this.#models = new Set(options.models)
   }
@@ -75,7 +67,7 @@ export class Database {
     return this.#running !== undefined
   }
 
-  get #started(): Running {
+  get #started(): Connection {
     if (this.#running) return this.#running
     throw new Error(
       'The database is not running. It starts with the app: app.start(), app.listen() or app.inject(); in a script use withSession(lifespan, work).',
@@ -100,45 +92,54 @@ export class Database {
    * @throws DatabaseUrlError, DatabaseStartError, or BootError for models that cannot work.
    */
   async start(log: (line: string) => void = () => {}): Promise<void> {
-    if (this.#running)
+    if (this.#running) {
       throw new BootError('This lifespan is already running: an app is started once, and one lifespan serves one app.')
+    }
     this.#log = log
-    const config = configOf(this.#url, this.#options)
     this.#refuseSharedModels()
-    const dialect = dialectOf(config)
-    const sequelize = new Sequelize({ ...dialect.sequelizeOptions, ...this.#common(config) })
-    dialect.prepare(sequelize)
-    bindAmbient(sequelize)
+    const connection = await this.#open()
+    this.#running = connection
+    this.#endWatch = watchStrayQueries((error) => log(`A query that nobody awaited failed: ${describe(error)}`))
+    running.add(this)
+  }
+
+  async #open(): Promise<Connection> {
+    const { connection, name, sync, startTimeout } = this.#opening()
+    const { sequelize, dialect } = connection
     try {
-      await this.#open(sequelize, config)
+      if (!isBound(sequelize)) {
+        dialect.prepare(sequelize)
+        bindAmbient(sequelize)
+      }
+      const models = this.#map(sequelize)
+      refuseShadowedColumns(models)
+      await reach(sequelize, name, startTimeout, this.#log)
+      if (sync) await sequelize.sync()
+      await compareTables(sequelize, models)
+      return connection
     } catch (error) {
       await sequelize.close()
       throw error
     }
-    this.#running = { sequelize, dialect }
-    running.add(this)
   }
 
-  #common(config: DatabaseConfig): Options {
-    const echo = this.#options.echo ?? config.options.echo ?? isTrue(fromEnvironment('toolkit_echo'))
-    return { logging: echo ? (text: string) => this.#log(text) : false, benchmark: false }
-  }
-
-  async #open(sequelize: Sequelize, config: DatabaseConfig): Promise<void> {
-    const models = [...this.#models] as unknown as (ModelStatic<Model> & Constructor)[]
-    addModels(sequelize, models)
-    for (const model of models) owners.set(model, this)
-    refuseShadowedColumns(models)
-    try {
-      await sequelize.query('SELECT 1')
-    } catch (cause) {
-      throw new DatabaseStartError(
-        `Cannot reach the database (${describeDatabase(config)}): ${cause instanceof Error ? cause.message : String(cause)}`,
-        { cause },
-      )
+  #opening(): Opening {
+    if (typeof this.#source === 'object') {
+      const { sync = false, startTimeout = DEFAULT_START_TIMEOUT } = this.#options
+      return { connection: connectionOf(this.#source), name: this.#source.getDialect(), sync, startTimeout }
     }
-    if (this.#options.sync ?? isTrue(fromEnvironment('toolkit_sync'))) await sequelize.sync()
-    await compareTables(sequelize, models)
+    const { config, replicas, echo, sync, startTimeout } = readSettings(this.#source, this.#options)
+    const logging = echo ? (text: string) => this.#log(text) : false
+    return { connection: connect(config, replicas, { logging }), name: describeDatabase(config), sync, startTimeout }
+  }
+
+  /** The models of this database: those named, and on an instance of the program's own those that it has. */
+  #map(sequelize: Sequelize): readonly ModelStatic<Model>[] {
+    const named = [...this.#models] as unknown as ModelStatic<Model>[]
+    const own = named.filter((model) => (model as { sequelize?: unknown }).sequelize !== sequelize)
+    addModels(sequelize, own)
+    for (const model of named) owners.set(model as unknown as Constructor, this)
+    return [...new Set([...named, ...(Object.values(sequelize.models) as ModelStatic<Model>[])])]
   }
 
   // A model class knows one database; a second one would take it away from the first.
@@ -156,6 +157,7 @@ export class Database {
   async stop(): Promise<void> {
     const started = this.#running
     this.#running = undefined
+    this.#endWatch()
     running.delete(this)
     await started?.sequelize.close()
   }
@@ -170,14 +172,13 @@ export class Database {
     }
     const isolation = isolationText(options.isolation)
     const needs = { ...(isolation === undefined ? {} : { isolation }), readOnly: options.readOnly === true }
-    return (attempt) => this.#unit({ ...needs, reader: safe && attempt === 0 })
+    return (attempt) => this.#unit({ ...needs, reader: safe && attempt === 0 }, options.retry)
   }
 
-  #unit(needs: { readonly readOnly?: boolean; readonly isolation?: string; readonly reader?: boolean }): SessionUnit {
+  #unit(needs: TransactionNeeds, retry = 0): SessionUnit {
     const { sequelize, dialect } = this.#started
-    const onCallbackError = (error: unknown) =>
-      this.#log(`afterCommit: ${error instanceof Error ? error.stack : String(error)}`)
-    return new SessionUnit(sequelize, dialect, this.Session, { ...needs, onCallbackError })
+    const onCallbackError = (error: unknown) => this.#log(`afterCommit: ${describe(error)}`)
+    return new SessionUnit(sequelize, dialect, this.Session, { ...needs, retry, onCallbackError })
   }
 
   /** Runs the work in a session of its own. */
@@ -199,7 +200,13 @@ function sessionWithoutTransaction({ name }: Constructor, member: string): strin
   )
 }
 
-function addModels(sequelize: Sequelize, models: readonly (ModelStatic<Model> & Constructor)[]): void {
+function addModels(sequelize: Sequelize, models: readonly ModelStatic<Model>[]): void {
+  if (models.length === 0) return
+  if (!(sequelize instanceof TypescriptSequelize)) {
+    throw new BootError(
+      `${models.map(({ name }) => name).join(', ')}: initialize the models on your Sequelize instance, or make it with sequelize-typescript's Sequelize.`,
+    )
+  }
   try {
     sequelize.addModels(models as never)
   } catch (cause) {
@@ -209,64 +216,20 @@ function addModels(sequelize: Sequelize, models: readonly (ModelStatic<Model> & 
   }
 }
 
-function dialectOf(config: DatabaseConfig): Dialect {
-  switch (config.dialect) {
-    case 'sqlite':
-      return sqliteDialect(config)
-    case 'postgres':
-      return postgresDialect(config)
-    case 'mysql':
-    case 'mariadb':
-      return mysqlDialect(config)
-      throw new DatabaseStartError(`${config.dialect} is not supported yet. Use sqlite+sqlite3:// or postgres+pg://.`)
-  }
-}
-
-function configOf(url: string | undefined, options: LifespanOptions): DatabaseConfig {
-  const config = url === undefined ? configFromEnvironment(options.defaultUrl) : parseDatabaseUrl(url, 'newLifespan')
-  const size = options.poolSize ?? config.options.poolSize ?? numberFrom('toolkit_pool_size', 1)
-  const timeout = options.poolTimeout ?? config.options.poolTimeout ?? numberFrom('toolkit_pool_timeout', 1000)
-  const pool = {
-    ...(size === undefined ? {} : { poolSize: size }),
-    ...(timeout === undefined ? {} : { poolTimeout: timeout }),
-  }
-  return { ...config, options: { ...config.options, ...pool } } as DatabaseConfig
-}
-
-function configFromEnvironment(defaultUrl: string | undefined): DatabaseConfig {
-  for (const name of ['toolkit_url', 'DATABASE_URL']) {
-    const url = fromEnvironment(name)
-    if (url) return parseDatabaseUrl(url, name)
-  }
-  if (defaultUrl !== undefined) return parseDatabaseUrl(defaultUrl, 'newLifespan, defaultUrl')
-  throw new DatabaseStartError(
-    `No database is named. Set toolkit_url (or DATABASE_URL) in the environment, for example\n` +
-      `  toolkit_url=sqlite+sqlite3:///./app.sqlite\n  toolkit_url=postgres+pg://user:password@localhost/app\n` +
-      `or name it in code: newLifespan('sqlite+sqlite3:///./app.sqlite').`,
-  )
-}
-
-function numberFrom(name: string, factor: number): number | undefined {
-  const text = fromEnvironment(name)
-  if (text === undefined || text === '') return undefined
-  const number = Number(text)
-  if (!(number > 0)) throw new DatabaseStartError(`${name} must be a number above 0, got '${text}'.`)
-  return number * factor
-}
-
-function isTrue(text: string | undefined): boolean {
-  return text !== undefined && ['1', 'true', 'yes', 'on'].includes(text.toLowerCase())
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }
 
 /**
- * A database named in code, or several of them. Without a URL it is the one that the environment names.
+ * A database named in code, or several of them. Without a URL it is the one that the environment names. A Sequelize instance that the
+ * program made itself brings its models along, also those of `Model.init`, and is closed when the app stops.
  *
  * @example
  * const audit = newLifespan('postgres+pg://localhost/audit', { models: [Entry] })
  * createApp({ controllers, models: [Hero], lifespan: [lifespan, audit] })
  */
-export function newLifespan(url?: string, options: LifespanOptions = {}): Database {
-  return new Database(url, options)
+export function newLifespan(source?: string | Sequelize, options: LifespanOptions = {}): Database {
+  return new Database(source, options)
 }
 
 /** The database named by `toolkit_url`, else `DATABASE_URL`, in the environment (any letter case), read when the app starts. */

@@ -9,14 +9,13 @@ import {
 } from 'sequelize'
 import type { Unit } from '../di/bracket.js'
 import { currentLevel, enterLevel, Level } from './ambient.js'
+import { type Change, inForeignKeyOrder } from './change.js'
 import { countRows } from './count.js'
-import type { Dialect, TransactionNeeds } from './dialect.js'
-import { StaleSnapshotError } from './errors.js'
+import { codeOf, type Dialect, type TransactionNeeds } from './dialect.js'
+import { ReadOnlyError, StaleSnapshotError } from './errors.js'
 import { toFind } from './find.js'
 import { type Select, type Sql, toBound } from './statement.js'
 import { LazyTransaction } from './transaction.js'
-
-type Change = { readonly kind: 'save' | 'delete'; readonly instance: Model }
 
 /** What the session tells the unit of work, which ends it. */
 interface SessionState {
@@ -135,14 +134,15 @@ export class Session {
   }
 
   /**
-   * Writes what was added and deleted, in that order of calls. Afterwards keys and defaults that the database made are on the instances.
+   * Writes what was added and deleted. Of additions in a row, those that others refer to come first; of deletions, last.
+   * Afterwards keys and defaults that the database made are on the instances.
    *
    * @throws what the database says, such as UniqueConstraintError; the rest is then not written.
    */
   async flush(): Promise<void> {
     const changes = this.#changes
     this.#changes = []
-    for (const { kind, instance } of changes) {
+    for (const { kind, instance } of inForeignKeyOrder(this.#sequelize, changes)) {
       if (kind === 'save') await instance.save()
       else await instance.destroy()
     }
@@ -194,8 +194,17 @@ export type Key<M extends Model> =
   | { readonly [K in keyof Attributes<M>]?: Attributes<M>[K] }
 
 export interface UnitOptions extends TransactionNeeds {
+  /** How many times conflicting work may be run again. */
+  readonly retry: number
   readonly onCallbackError: (error: unknown) => void
 }
+
+/** How PostgreSQL, MySQL and SQLite refuse a write in a read-only transaction. */
+const REFUSED_WRITES: ReadonlySet<string> = new Set([
+  '25006',
+  'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION',
+  'SQLITE_READONLY',
+])
 
 /** The session's side of the bracket: see di/bracket.ts for the order of these steps. */
 export class SessionUnit implements Unit {
@@ -204,18 +213,28 @@ export class SessionUnit implements Unit {
   readonly #transaction: LazyTransaction
   readonly #state: SessionState
   readonly #options: UnitOptions
+  readonly #dialect: Dialect
   #stale: unknown
+  #conflict = false
 
   constructor(sequelize: Sequelize, dialect: Dialect, SessionClass: typeof Session, options: UnitOptions) {
     this.#sequelize = sequelize
     this.#options = options
+    this.#dialect = dialect
     this.#transaction = new LazyTransaction(sequelize, dialect, options)
-    const onError = (error: unknown) => {
-      if (options.reader && dialect.isStale(error)) this.#stale = error
+    this.#state = {
+      level: Level.of(sequelize, this.#transaction, (error) => this.#noted(error)),
+      callbacks: [],
+      keeps: true,
     }
-    this.#state = { level: Level.of(sequelize, this.#transaction, onError), callbacks: [], keeps: true }
     this.session = new SessionClass(sequelize, this.#state)
     sessions.set(this.#transaction, this.session)
+  }
+
+  #noted(error: unknown): unknown {
+    if (this.#options.reader && this.#dialect.isStale(error)) this.#stale = error
+    if (this.#dialect.isConflict(error)) this.#conflict = true
+    return this.#options.readOnly && REFUSED_WRITES.has(codeOf(error)) ? new ReadOnlyError(error) : error
   }
 
   enter<T>(work: () => Promise<T>): Promise<T> {
@@ -257,8 +276,18 @@ export class SessionUnit implements Unit {
     }
   }
 
-  /** A GET that began as a reader and could not go on to write is run again as a writer, once. */
-  retryAfter(_error: unknown, attempt: number): number | undefined {
-    return this.#stale !== undefined && attempt === 0 ? 0 : undefined
+  /**
+   * A GET that began as a reader and could not go on to write is run again as a writer, once. Work that others were in the way of
+   * is run again as often as it was declared to be; the handler may have turned the database's error into one of its own.
+   */
+  retryAfter(error: unknown, attempt: number): number | undefined {
+    if (this.#stale !== undefined && attempt === 0) return 0
+    const conflict = this.#conflict || this.#dialect.isConflict(error)
+    return conflict && attempt < this.#options.retry ? jitter(attempt) : undefined
   }
+}
+
+/** Milliseconds, "full jitter": anything up to a bound that doubles with each attempt. Source: M. Brooker, Exponential Backoff And Jitter, 2015. */
+function jitter(attempt: number): number {
+  return Math.random() * Math.min(200, 5 * 2 ** attempt)
 }

@@ -1,16 +1,13 @@
 import { type Sequelize, Transaction } from 'sequelize'
 import type { Dialect, Lease, TransactionNeeds } from './dialect.js'
-import { CommitFailedError } from './errors.js'
+import { CommitFailedError, CommitUnknownError } from './errors.js'
+import { insideOf } from './query.js'
 
 // Sequelize's types leave out the constructor and what its query path reads of a transaction.
 const SequelizeTransaction = Transaction as unknown as new (
   sequelize: Sequelize,
   options: object,
 ) => Transaction & { finished?: string; connection?: unknown; parent?: Transaction | null }
-
-interface QueryClass {
-  new (connection: unknown, sequelize: Sequelize, options: object): { run(sql: string): Promise<unknown> }
-}
 
 /**
  * A Sequelize transaction that takes its connection and sends BEGIN with the first query: Sequelize awaits `transaction.connection`
@@ -30,14 +27,14 @@ export class LazyTransaction extends SequelizeTransaction {
     this.#needs = needs
     // An own property: the constructor of Sequelize's class leaves none, but its methods assign one.
     Object.defineProperty(this, 'connection', {
-      get: () => this.#begun().then(({ connection }) => connection),
+      get: () => this.ready(),
       set() {},
     })
   }
 
-  /** Whether any query was made. */
-  get used(): boolean {
-    return this.#lease !== undefined
+  /** The connection, once the transaction has begun. */
+  async ready(): Promise<unknown> {
+    return (await this.#begun()).connection
   }
 
   /** A reader that has read nothing yet sees one snapshot from now on, where the database would give each statement its own. */
@@ -79,14 +76,18 @@ export class LazyTransaction extends SequelizeTransaction {
   }
 
   #send(lease: Lease, sql: string): Promise<unknown> {
-    const { Query } = (this.#sequelize as unknown as { dialect: { Query: QueryClass } }).dialect
-    const { logging = false } = (this.#sequelize as unknown as { options: { logging?: unknown } }).options
-    return new Query(lease.connection, this.#sequelize, { logging, type: 'RAW', raw: true }).run(sql)
+    const { dialect, options } = insideOf(this.#sequelize)
+    const { logging = false } = options
+    return new dialect.Query(lease.connection, this.#sequelize, { logging, type: 'RAW', raw: true }).run(sql)
   }
 
-  /** @throws CommitFailedError when the database answers that nothing was kept; else whatever made COMMIT fail. */
+  /**
+   * @throws CommitFailedError when the database answers that nothing was kept, CommitUnknownError when it never answered; else whatever made COMMIT fail.
+   */
   override async commit(): Promise<void> {
-    const answer = await this.#end('commit', 'COMMIT')
+    const answer = await this.#end('commit', 'COMMIT').catch((error: unknown) => {
+      throw this.#dialect.isLost(error) ? new CommitUnknownError(error) : error
+    })
     if (answer !== undefined && !this.#dialect.isKept(answer)) throw new CommitFailedError()
   }
 

@@ -1,28 +1,19 @@
 import { isIPv6 } from 'node:net'
 import { isAbsolute, relative, resolve } from 'node:path'
-
-export interface PoolOptions {
-  /** The most connections open at once: `pool_size` plus `max_overflow`. */
-  readonly poolSize?: number
-  /** Milliseconds to wait for a free connection (`pool_timeout`, in seconds). */
-  readonly poolTimeout?: number
-  /** Whether the SQL is logged. */
-  readonly echo?: boolean
-}
-
-export interface SqliteOptions extends PoolOptions {
-  /** Milliseconds to wait for a lock that another process holds (`timeout`, in seconds). */
-  readonly busyTimeout?: number
-}
-
-/** `ro` refuses writes, `rw` refuses to create the file, `rwc` creates it. */
-export type SqliteMode = 'ro' | 'rw' | 'rwc'
-
-/**
- * What libpq means by these words, for every server: `require` encrypts and checks no certificate, `verify-ca` checks
- * that a trusted authority signed it, `verify-full` also that it was made out to this host.
- */
-export type SslMode = 'disable' | 'require' | 'verify-ca' | 'verify-full'
+import { DatabaseUrlError } from './errors.js'
+import {
+  defined,
+  listed,
+  poolOptionNames,
+  poolOptions,
+  readOptions,
+  serverOptionNames,
+  type ServerOptions,
+  serverOptions,
+  type SqliteMode,
+  type SqliteOptions,
+  type SslMode,
+} from './url-options.js'
 
 export interface SqliteConfig {
   readonly dialect: 'sqlite'
@@ -40,7 +31,7 @@ interface ServerConfig {
   readonly username?: string
   readonly password?: string
   readonly ssl: SslMode
-  readonly options: PoolOptions
+  readonly options: ServerOptions
 }
 
 export interface PostgresConfig extends ServerConfig {
@@ -55,18 +46,6 @@ export interface MysqlConfig extends ServerConfig {
 
 /** A database URL, read and checked: no key is there with the value `undefined`. */
 export type DatabaseConfig = SqliteConfig | PostgresConfig | MysqlConfig
-
-/**
- * A database URL that cannot be used. The message begins with where the URL came from. It quotes names out of the URL
- * but no value that it did not recognise, because any part of a mistyped URL may turn out to be the password.
- */
-export class DatabaseUrlError extends Error {
-  override readonly name = 'DatabaseUrlError'
-
-  constructor(where: string, problem: string) {
-    super(`${where}: ${problem}`)
-  }
-}
 
 /**
  * Reads `<dialect>[+<driver>]://...` as SQLAlchemy writes it. `where` names the URL's origin in error messages.
@@ -220,7 +199,7 @@ const defaultPort: Readonly<Record<ServerDialect, number>> = { postgres: 5432, m
 
 function postgresConfig(parts: Parts): PostgresConfig {
   const { host: named, ...server } = readServer(parts, 'postgres')
-  const values = readOptions(parts, ['host', 'sslmode', 'application_name', ...poolOptionNames])
+  const values = readOptions(parts, ['host', 'sslmode', 'application_name', ...serverOptionNames])
   const host = onlyHost(named, values.host, parts.where)
   const ssl = values.sslmode ?? 'disable'
   if (host.startsWith('/') && ssl !== 'disable') {
@@ -230,19 +209,19 @@ function postgresConfig(parts: Parts): PostgresConfig {
     )
   }
   const applicationName = defined({ applicationName: values.application_name })
-  return { dialect: 'postgres', ...server, host, ssl, ...applicationName, options: poolOptions(values) }
+  return { dialect: 'postgres', ...server, host, ssl, ...applicationName, options: serverOptions(values) }
 }
 
 function mysqlConfig(parts: Parts, dialect: MysqlConfig['dialect']): MysqlConfig {
   const server = readServer(parts, dialect)
-  const values = readOptions(parts, ['sslmode', 'charset', ...poolOptionNames])
+  const values = readOptions(parts, ['sslmode', 'charset', ...serverOptionNames])
   return {
     dialect,
     ...server,
     host: server.host || 'localhost',
     ssl: values.sslmode ?? 'disable',
     ...defined({ charset: values.charset }),
-    options: poolOptions(values),
+    options: serverOptions(values),
   }
 }
 
@@ -300,94 +279,4 @@ function databaseOf({ path, where, dialect }: Parts): string {
   if (path !== '' && !path.includes('/')) return decode(path, 'the name of the database', where)
   const problem = path === '' ? 'no database is named' : 'there is more than a database behind the host'
   throw new DatabaseUrlError(where, `${problem}. Write ${dialect}://user@host/database (a slash in the name is %2F).`)
-}
-
-interface OptionType<T> {
-  readonly expects: string
-  /** Undefined when the text is not what is expected. */
-  readonly read: (text: string) => T | undefined
-}
-
-const flag: OptionType<boolean> = {
-  expects: 'true or false',
-  read: (text) => (/^(true|1)$/i.test(text) ? true : /^(false|0)$/i.test(text) ? false : undefined),
-}
-
-const optionTypes = {
-  // What it switches off in Python's driver does not exist here.
-  check_same_thread: flag,
-  mode: oneOf<SqliteMode>(['ro', 'rw', 'rwc']),
-  timeout: seconds(0),
-  host: text(/^\//, 'the absolute directory of a unix socket; a host by its name goes before the database'),
-  sslmode: oneOf<SslMode>(
-    ['disable', 'require', 'verify-ca', 'verify-full'],
-    '; prefer and allow are refused, because they go on without encryption and say nothing',
-  ),
-  application_name: text(/./, 'a name'),
-  charset: text(/^\w+$/, 'a name, as in charset=utf8mb4'),
-  pool_size: wholeNumber(1),
-  max_overflow: wholeNumber(0),
-  pool_timeout: seconds(0.001),
-  echo: flag,
-} as const
-
-type OptionName = keyof typeof optionTypes
-type OptionValues = { readonly [Name in OptionName]?: NonNullable<ReturnType<(typeof optionTypes)[Name]['read']>> }
-
-const poolOptionNames = ['pool_size', 'max_overflow', 'pool_timeout', 'echo'] as const
-
-// What SQLAlchemy and Sequelize both take when nothing is said.
-const defaultPoolSize = 5
-
-function poolOptions({ pool_size, max_overflow, pool_timeout, echo }: OptionValues): PoolOptions {
-  const sized = pool_size !== undefined || max_overflow !== undefined
-  const poolSize = sized ? (pool_size ?? defaultPoolSize) + (max_overflow ?? 0) : undefined
-  return defined({ poolSize, poolTimeout: pool_timeout, echo })
-}
-
-function readOptions({ query, where, dialect }: Parts, allowed: readonly OptionName[]): OptionValues {
-  const given = new URLSearchParams(query)
-  const read = (name: string) => {
-    const option = allowed.find((known) => known === name)
-    if (!option) throw new DatabaseUrlError(where, `${dialect} has no option "${name}". There are ${listed(allowed)}.`)
-    const [text = '', ...more] = given.getAll(option)
-    if (more.length) throw new DatabaseUrlError(where, `the option ${option} is given twice. Write it once.`)
-    const value = optionTypes[option].read(text)
-    if (value !== undefined) return [option, value]
-    throw new DatabaseUrlError(where, `the option ${option} takes ${optionTypes[option].expects}.`)
-  }
-  // Each value was read by the row of its own name, which entries cannot say.
-  return Object.fromEntries([...given.keys()].map(read)) as OptionValues
-}
-
-function oneOf<T extends string>(values: readonly T[], remark = ''): OptionType<T> {
-  return { expects: `${listed(values, 'or')}${remark}`, read: (text) => values.find((value) => value === text) }
-}
-
-function text(pattern: RegExp, expects: string): OptionType<string> {
-  return { expects, read: (value) => (pattern.test(value) && !value.includes('\0') ? value : undefined) }
-}
-
-function wholeNumber(least: number): OptionType<number> {
-  const read = (text: string) => (/^\d{1,6}$/.test(text) && Number(text) >= least ? Number(text) : undefined)
-  return { expects: `a whole number from ${least} to 999999`, read }
-}
-
-/** Seconds in the URL, as Python has them; milliseconds here. */
-function seconds(least: number): OptionType<number> {
-  // Six digits stay below the longest timer of Node, 2147483 seconds.
-  const read = (text: string) =>
-    /^\d{1,6}(\.\d+)?$/.test(text) && Number(text) >= least ? Math.round(Number(text) * 1000) : undefined
-  return { expects: `seconds from ${least} to 999999, as in 2.5`, read }
-}
-
-function listed(texts: readonly string[], word: 'and' | 'or' = 'and'): string {
-  return new Intl.ListFormat('en', { type: word === 'and' ? 'conjunction' : 'disjunction' }).format(texts)
-}
-
-type Defined<T> = { readonly [Key in keyof T]?: Exclude<T[Key], undefined> }
-
-/** Without the keys whose value is undefined: spread over a default, they would take its place. */
-function defined<T extends object>(values: T): Defined<T> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>
 }

@@ -1,4 +1,4 @@
-import { compileDecoder, type Decode } from '../schema/decode.js'
+import { compileDecoder, compileDefault, type Decode } from '../schema/decode.js'
 import type { JsonSchema, SchemaWriter } from '../schema/json-schema.js'
 import type { Shape } from '../schema/shape.js'
 import { fromText } from '../schema/text.js'
@@ -83,10 +83,8 @@ function isOptional(input: Input): boolean {
 
 function decoder(input: Input): Decode {
   if (input.kind === 'group') return compileDecoder(input.shape)
-  const { shape, default: byDefault } = input.property
-  const decode = compileDecoder(shape)
-  // A list is made anew for each request: a handler may change what it was given.
-  const missing = typeof byDefault === 'object' ? () => structuredClone(byDefault) : () => byDefault
+  const decode = compileDecoder(input.property.shape)
+  const missing = compileDefault(input.property)
   return (json) => (json === undefined ? missing() : decode(json))
 }
 

@@ -60,7 +60,7 @@ export function docs(document: () => unknown, routes: readonly Routable[]): Docs
   }
   for (const route of routes) refuseTaken(files, route)
   return (method, path) => {
-    const file = Object.hasOwn(files, path) ? files[path] : undefined
+    const file = files[path]
     if (!file) return path === '/docs/' ? { status: 308, headers: { location: '../docs' } } : undefined
     const headers = { allow: 'GET, HEAD, OPTIONS' }
     if (method === 'OPTIONS') return { status: 204, headers }

@@ -30,8 +30,7 @@ export async function handle({ router, container, report }: Serving, request: Re
         headers = new ReplyHeaders() // of this attempt
         const scope = container.scope(given(request, headers))
         scopes.push(scope)
-        return untilAborted(
-          request.signal,
+        return untilAborted(request.signal, () =>
           scope.run(route.plan, inputs(), (controller, args) => invoke(route, controller, args)),
         )
       },
@@ -65,9 +64,9 @@ async function invoke(route: ServedRoute, controller: unknown, args: unknown[]):
 }
 
 // A handler that never returns must not hold its transaction for ever: the abort decides, and what the handler still does is refused.
-async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  if (signal.aborted) work.catch(() => {})
+async function untilAborted<T>(signal: AbortSignal, start: () => Promise<T>): Promise<T> {
   signal.throwIfAborted()
+  const work = start()
   let stop: (() => void) | undefined
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(signal.reason)
@@ -77,7 +76,6 @@ async function untilAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T
     return await Promise.race([work, aborted])
   } finally {
     if (stop) signal.removeEventListener('abort', stop)
-    work.catch(() => {})
   }
 }
 

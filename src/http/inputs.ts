@@ -152,8 +152,9 @@ function toInputProperty(
 ): Property {
   const type = typeOf(place, options, parameter, where)
   const { shape, optional, ...rest } = toProperty(type, options, where)
-  // A literal default is shown in the documentation; the function itself applies it.
-  const shown = parameter?.hasDefault && parameter.defaultValue !== undefined ? { default: parameter.defaultValue } : {}
+  // A literal default is shown in the documentation; the function itself applies it. Null says only that there is none.
+  const literal = parameter?.hasDefault ? (parameter.defaultValue ?? undefined) : undefined
+  const shown = literal === undefined ? {} : { default: literal }
   return { shape, optional: optional || parameter?.hasDefault === true, ...shown, ...rest }
 }
 

@@ -50,7 +50,7 @@ function runStep(
     let settled = false
     const settle = (outcome: () => void) => {
       settled = true
-      response.off('finish', answered).off('close', answered)
+      response.off('close', answered)
       signal.removeEventListener('abort', aborted)
       outcome()
     }
@@ -64,7 +64,7 @@ function runStep(
       else if (response.headersSent) fail(new Error(`${nameOf(step)} began to answer and then called next()`))
       else settle(() => resolve(true))
     }
-    response.once('finish', answered).once('close', answered)
+    response.once('close', answered)
     signal.addEventListener('abort', aborted, { once: true })
     const run = async () => step(raw, response, next)
     run().catch(fail)

@@ -9,7 +9,7 @@ import type {
   SchemaObject,
 } from 'openapi3-ts/oas31'
 import { BootError } from '../di/errors.js'
-import type { JsonSchema, SchemaWriter } from '../schema/json-schema.js'
+import { defaultAsJson, type JsonSchema, type SchemaWriter } from '../schema/json-schema.js'
 import type { Property } from '../schema/shape.js'
 import { headerName, type Input } from './inputs.js'
 import { openApiPath } from './path.js'
@@ -98,14 +98,15 @@ function parametersOf(input: Input, writer: SchemaWriter): ParameterObject[] {
 function parameterOf(
   place: 'path' | 'query' | 'header',
   name: string,
-  { shape, optional, default: byDefault }: Property,
+  property: Property,
   writer: SchemaWriter,
 ): ParameterObject {
-  const { description, deprecated, ...schema } = writer.write(shape)
+  const { description, deprecated, ...schema } = writer.write(property.shape)
+  const byDefault = defaultAsJson(property)
   return {
     name,
     in: place,
-    required: place === 'path' || !optional,
+    required: place === 'path' || !property.optional,
     ...(description === undefined ? {} : { description: description as string }),
     ...(deprecated === undefined ? {} : { deprecated: deprecated as boolean }),
     schema: { ...schema, ...(byDefault === undefined ? {} : { default: byDefault }) } as SchemaObject,

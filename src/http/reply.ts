@@ -34,7 +34,8 @@ export function writeReply(response: ServerResponse, reply: Reply, request: Inco
 }
 
 function closesUnread(response: ServerResponse, request: IncomingMessage): boolean {
-  return request.complete === false && response.getHeader('connection') === 'close'
+  const closes = !response.shouldKeepAlive || response.getHeader('connection') === 'close'
+  return closes && request.complete === false
 }
 
 // A connection closed on bytes that nobody read is reset, and takes the reply with it: first the rest of the request is thrown away.

@@ -122,6 +122,10 @@ function refuseOtherThanJson(headers: IncomingHttpHeaders): void {
 
 function readBody(raw: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    if (raw.readableEnded) return reject(alreadyRead())
+    const broken = (cause?: unknown) =>
+      reject(new BadRequest('The request ended before its body was complete.', { cause }))
+    if (raw.destroyed) return broken()
     const tooLarge = () =>
       reject(new PayloadTooLarge(`The body is larger than ${limit} bytes.`, { headers: { connection: 'close' } }))
     if (Number(raw.headers['content-length'] ?? 0) > limit) return tooLarge()
@@ -134,11 +138,15 @@ function readBody(raw: IncomingMessage, limit: number): Promise<Buffer> {
       else chunks.push(chunk)
     })
     raw.on('end', () => resolve(Buffer.concat(chunks)))
-    const broken = (cause?: unknown) =>
-      reject(new BadRequest('The request ended before its body was complete.', { cause }))
     raw.on('error', broken)
     raw.on('close', () => raw.readableEnded || broken())
   })
+}
+
+function alreadyRead(): Error {
+  return new Error(
+    'The body was read before the handler could ask for it, by middleware such as express.json(). Take that away: bodies are read and checked where a handler declares one.',
+  )
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })

@@ -1,4 +1,4 @@
-import { fromEnvironment } from '../db/environment.js'
+import { variable } from '../db/environment.js'
 import { BootError } from '../di/errors.js'
 import { provideItself } from '../di/provider.js'
 import { cursorSecret } from '../http/secret.js'
@@ -11,7 +11,7 @@ export class CursorKey {
   readonly value: string
 
   constructor(given: string | undefined) {
-    const secret = given ?? fromEnvironment('toolkit_cursor_secret')
+    const secret = given ?? variable('toolkit_cursor_secret')
     if (secret === '')
       throw new BootError(
         'The secret of cursors is empty. Give createApp({ cursorSecret }) or toolkit_cursor_secret a text that nobody can guess, or leave both away.',

@@ -176,7 +176,7 @@ test('a model in use by a running database is refused to another', async (t) => 
 })
 
 test('a database that cannot be reached is named without its password', async () => {
-  const database = newLifespan('postgres+pg://robin:s3cret@127.0.0.1:1/heroes')
+  const database = newLifespan('postgres+pg://robin:s3cret@127.0.0.1:1/heroes', { startTimeout: 300 })
   await assert.rejects(database.start(), (error: Error) => {
     assert.match(error.message, /Cannot reach the database \(postgres robin@127\.0\.0\.1:1\/heroes\)/)
     assert.doesNotMatch(error.message, /s3cret/)

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
-import { type DatabaseConfig, DatabaseUrlError, describeDatabase, parseDatabaseUrl } from '../../src/db/url.js'
+import { DatabaseUrlError } from '../../src/db/errors.js'
+import { type DatabaseConfig, describeDatabase, parseDatabaseUrl } from '../../src/db/url.js'
 
 const here = (path: string) => resolve(process.cwd(), path)
 const file = (storage: string, rest: object = {}) => ({ dialect: 'sqlite', storage, mode: 'rwc', options: {}, ...rest })

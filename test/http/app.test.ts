@@ -8,6 +8,7 @@ import { Injectable, provide } from '../../src/di/provider.js'
 import { token } from '../../src/di/token.js'
 import { type App, type AppOptions, createApp } from '../../src/http/app.js'
 import { Controller, Get, Post } from '../../src/http/controller.js'
+import { Body } from '../../src/http/inputs.js'
 import type { Lifespan } from '../../src/http/lifespan.js'
 import type { Middleware } from '../../src/http/middleware.js'
 import { api, connection, exchange, gate } from './support.js'
@@ -25,14 +26,9 @@ function newApp(t: TestContext, options: Partial<AppOptions> = {}): App {
   return app
 }
 
-interface Recorded extends Lifespan {
-  readonly calls: string[]
-}
-
 /** A lifespan that records its starts and stops, and fails where it is told to. */
-function recorded(name: string, calls: string[], fails: { start?: Error; stop?: Error } = {}): Recorded {
+function recorded(name: string, calls: string[], fails: { start?: Error; stop?: Error } = {}): Lifespan {
   return {
-    calls,
     provisions: [],
     adopt() {},
     async start() {
@@ -335,6 +331,35 @@ test("a client that goes away aborts the handler's signal, and nobody logs it", 
   assert.deepEqual(log, [])
 })
 
+test('a client that goes away while the app still starts leaves nothing running', async (t) => {
+  @Controller()
+  class Taking {
+    @Post() take(@Body({ type: 'any' }) body: unknown) {
+      return body
+    }
+  }
+  const started = gate()
+  const log: string[] = []
+  const logger = {
+    info() {},
+    warn: (line: string) => void log.push(line),
+    error: (line: string) => void log.push(line),
+  }
+  const lifespan = { ...recorded('db', []), start: () => started.opened }
+  const app = newApp(t, { controllers: [Taking], lifespan, logger, timeouts: { drain: 50 } })
+  const server = createServer(app.handler).listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const client = connection(t, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  client.send('POST / HTTP/1.1\nHost: a\nContent-Type: application/json\nContent-Length: 2\n\n1')
+  const [, response] = await once(server, 'request')
+  client.destroy()
+  await once(response, 'close')
+  started.open()
+  await app.close()
+  assert.deepEqual(log, [])
+})
+
 test('a handler that takes too long is answered with 503, and its signal is aborted', async (t) => {
   const { Waiting, exit, seen } = waiting()
   const { fetch, log } = await api(t, [Waiting], { timeouts: { handler: 20 } })
@@ -345,6 +370,24 @@ test('a handler that takes too long is answered with 503, and its signal is abor
   assert.equal(seen.signal?.reason.name, 'HandlerTimeout')
   assert.match(log.join(), /^GET \/wait .*no result after 20 ms/s)
   exit.open()
+})
+
+test('a request whose time is up before its body has come is not handed to the handler', async (t) => {
+  let calls = 0
+  @Controller()
+  class Counting {
+    @Post() post(@Body({ type: 'any' }) body: unknown) {
+      calls++
+      return body
+    }
+  }
+  const { url } = await api(t, [Counting], { timeouts: { handler: 20 } })
+  const { send, closed } = connection(t, url)
+  send('POST / HTTP/1.1\nHost: a\nConnection: close\nContent-Type: application/json\nContent-Length: 2\n\n1')
+  await new Promise((resolve) => setTimeout(resolve, 60))
+  send('2')
+  assert.match(await closed, /^HTTP\/1\.1 503 /)
+  assert.equal(calls, 0)
 })
 
 test('the signal of a request that was answered is not aborted', async (t) => {

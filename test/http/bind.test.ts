@@ -78,6 +78,14 @@ class Inputs {
     return told(size)
   }
 
+  @Get('/big-literal') bigLiteral(size: bigint = 7n) {
+    return told(size)
+  }
+
+  @Get('/null') null(@Query({ type: 'string' }) name: string | null = null) {
+    return told(name)
+  }
+
   @Get('/computed') computed(name: string = someDefault()) {
     return told(name)
   }
@@ -152,6 +160,8 @@ const taken: readonly (readonly [sentence: string, path: string, told: string, h
   ['an optional parameter may be given', '/optional?age=3', 'number 3'],
   ['a literal default stands in', '/literal', 'number 7'],
   ['a literal default gives way', '/literal?size=8', 'number 8'],
+  ['a bigint may be a default', '/big-literal', 'bigint 7'],
+  ['null may be a default', '/null', 'null null'],
   ['a computed default stands in', '/computed', 'string "made"'],
   ['a computed default gives way', '/computed?name=x', 'string "x"'],
   ['a declared default stands in', '/declared', 'string "asc"'],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Controller, Get, Post } from '../../src/http/controller.js'
 import { Body } from '../../src/http/inputs.js'
+import type { Middleware } from '../../src/http/middleware.js'
 import { Field } from '../../src/schema/field.js'
 import { api, connection, exchange } from './support.js'
 
@@ -164,12 +165,19 @@ test('a client that sends far too much in chunks can read its 413', async (t) =>
   assert.equal(response.status, 413)
 })
 
-test('a client that sends everything before it reads gets its 413 and the end of the connection', async (t) => {
+test('a client that reads only once it has sent everything gets its 413 and the end of the connection', async (t) => {
   const { url } = await api(t, [Notes])
+  const { sendAll, closed } = connection(t, url)
   const head = `POST /notes HTTP/1.1\nHost: a\nContent-Type: application/json\nContent-Length: ${large}\n\n`
-  const answer = await exchange(t, url, head + 'x'.repeat(large))
-  assert.match(answer, /^HTTP\/1\.1 413 [^]*\r\nconnection: close\r\n/i)
-  assert.match(answer, /larger than 1048576 bytes\."}$/)
+  await sendAll(head + 'x'.repeat(large))
+  assert.match(await closed, /^HTTP\/1\.1 413 [^]*\r\nconnection: close\r\n[^]*larger than 1048576 bytes\."}$/i)
+})
+
+test('a client that sends much to where nothing is can read its 404', async (t) => {
+  const { url } = await api(t, [Notes])
+  const { sendAll, closed } = connection(t, url)
+  await sendAll(`POST /nothing HTTP/1.1\nHost: a\nConnection: close\nContent-Length: ${large}\n\n${'x'.repeat(large)}`)
+  assert.match(await closed, /^HTTP\/1\.1 404 [^]*}$/)
 })
 
 test('a client that asks before sending too much is refused at once', async (t) => {
@@ -196,4 +204,23 @@ test('a body that breaks off is not handed to the handler', async (t) => {
   destroy()
   await app.close()
   assert.deepEqual([calls, log], [0, []])
+})
+
+test('a request that ends without its end is a 400', async (t) => {
+  const { app } = await api(t, [Notes])
+  const { statusCode } = await app.inject({
+    method: 'POST',
+    url: '/notes',
+    headers: { ...json(), 'content-length': '14' },
+    payload: good,
+    simulate: { close: true, end: false, split: false, error: false },
+  })
+  assert.equal(statusCode, 400)
+})
+
+test('a body that middleware has read away is a 500, and the log says what to do', async (t) => {
+  const reading: Middleware = (request, _response, next) => void request.on('end', next).resume()
+  const { fetch, log } = await api(t, [Notes], { middleware: [reading] })
+  assert.equal((await fetch('/notes', { method: 'POST', headers: json(), body: good })).status, 500)
+  assert.match(log.join(), /The body was read before .* such as express\.json\(\)\. Take that away/)
 })

@@ -77,6 +77,20 @@ test('HEAD under compression has the length and no body', async (t) => {
   assert.match(await exchange(t, url, message), /\r\ncontent-length: 6002\r\n[^]*\r\n\r\n$/i)
 })
 
+test('middleware that wraps end() is handed no body of HEAD', async (t) => {
+  const bodies: unknown[] = []
+  const wrapping: Middleware = (_request, response, next) => {
+    const { end } = response
+    response.end = (body: unknown) => {
+      bodies.push(body)
+      return end.call(response, body)
+    }
+    next()
+  }
+  await answerOf(t, [wrapping], { method: 'HEAD' })
+  assert.deepEqual(bodies, [undefined])
+})
+
 test('middleware runs in order, and before the handler', async (t) => {
   const order: string[] = []
   const step =

@@ -33,9 +33,10 @@ class NoteController {
     @Query({ minimum: 0, maximum: 100, default: 10, description: 'How many' }) limit: number,
     @Query() filter: Filter,
     sort: string = 'asc',
+    @Query({ default: 7n }) since: bigint,
     @Query({ optional: true, deprecated: true }) old?: string,
   ) {
-    return [{ text: `${limit}${filter.author}${sort}${old}`, stars: 1 }]
+    return [{ text: `${limit}${filter.author}${sort}${since}${old}`, stars: 1 }]
   }
 
   @Get('/:id', Note, {
@@ -103,6 +104,16 @@ const parameters: readonly (readonly [sentence: string, operation: typeof list, 
   ['a query class', list, 'author', { in: 'query', required: true, schema: { type: 'string', maxLength: 20 } }],
   ['a list', list, 'tag', { in: 'query', required: false, schema: { type: 'array', items: { type: 'string' } } }],
   ['a literal default', list, 'sort', { in: 'query', required: false, schema: { type: 'string', default: 'asc' } }],
+  [
+    'a default that JSON has no type for',
+    list,
+    'since',
+    {
+      in: 'query',
+      required: false,
+      schema: { type: 'string', pattern: '^-?(0|[1-9][0-9]*)$', default: '7' },
+    },
+  ],
   ['what is deprecated', list, 'old', { in: 'query', required: false, deprecated: true, schema: { type: 'string' } }],
   ['a variable', get, 'id', { in: 'path', required: true, schema: { type: 'string' } }],
   ['the inputs of a service', get, 'x-tenant', { in: 'header', required: true, schema: { type: 'string' } }],
@@ -251,6 +262,20 @@ test('a class with the name of a component of every document stops the boot', ()
     }
   }
   assert.match(bootMessage([Own]), /^BootError: A class is named Problem, as the document calls/)
+})
+
+test('a component may refer to itself', () => {
+  class Tree {
+    @Field({ type: [() => Tree] }) children!: Tree[]
+  }
+  @Controller()
+  class Trees {
+    @Get('/', Tree) get() {
+      return { children: [] }
+    }
+  }
+  const made = createApp({ controllers: [Trees], logger: false }).openapi()
+  assert.deepEqual(Object.keys(made.components?.schemas ?? {}).sort(), ['InputIssue', 'Problem', 'Tree'])
 })
 
 test('asking for the document twice gives the same', () => {

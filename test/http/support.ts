@@ -38,6 +38,8 @@ export function bootMessage(controllers: readonly Constructor[], options: Partia
 export interface Connection {
   /** Sends a text; lines may end in a bare \n. */
   send(text: string): void
+  /** Sends a text and reads nothing before all of it is sent. Rejects when the other side stops taking it. */
+  sendAll(text: string): Promise<void>
   /** Waits until what was received matches, and returns all of it. Rejects when the connection closes before. */
   received(pattern: RegExp): Promise<string>
   /** Everything that was received, once the other side has closed. */
@@ -56,9 +58,16 @@ export function connection(t: TestContext, url: string): Connection {
     socket.once('end', () => resolve(text))
   })
   closed.catch(() => {})
+  const write = (message: string, done?: (error?: Error | null) => void) =>
+    void socket.write(message.replaceAll(/\r?\n/g, '\r\n'), 'latin1', done)
   return {
     closed,
-    send: (message) => void socket.write(message.replaceAll(/\r?\n/g, '\r\n'), 'latin1'),
+    send: (message) => write(message),
+    sendAll: async (message) => {
+      socket.pause()
+      await new Promise<void>((resolve, reject) => write(message, (error) => (error ? reject(error) : resolve())))
+      socket.resume()
+    },
     destroy: () => void socket.destroy(),
     received: async (pattern) => {
       while (!pattern.test(text)) {

@@ -1,26 +1,37 @@
 import type { Options } from 'sequelize'
-import {
-  connectionManagerOf,
-  type ConnectionManager,
-  type Dialect,
-  type Lease,
-  type TransactionNeeds,
-} from '../dialect.js'
-import type { MysqlConfig, SslMode } from '../url.js'
+import { BROKEN_SOCKET, codeOf, type Dialect, leaseFromPool, type TransactionNeeds } from '../dialect.js'
+import type { MysqlConfig } from '../url.js'
+import type { ServerOptions, SslMode } from '../url-options.js'
 
 /** MySQL through mysql2, and MariaDB through mariadb. */
-export function mysqlDialect(config: MysqlConfig): Dialect {
-  return {
-    sequelizeOptions: options(config),
-    prepare(sequelize) {
-      if (config.dialect === 'mariadb')
-        sequelize.addHook('afterConnect', (connection: unknown) => loosenMeta(connection as MariadbConnection))
-    },
-    lease: async (sequelize, needs) => lease(connectionManagerOf(sequelize), needs),
-    // A failed statement does not spoil the rest of the transaction, so that COMMIT does what it says.
-    isKept: () => true,
-    isStale: () => false,
-  }
+export const mysql: Dialect = {
+  prepare(sequelize) {
+    if (sequelize.getDialect() === 'mariadb') {
+      sequelize.addHook('afterConnect', (connection: unknown) => loosenMeta(connection as MariadbConnection))
+    }
+  },
+  lease: (sequelize, needs) => leaseFromPool(sequelize, needs, beginTexts(needs)),
+  // A failed statement does not spoil the rest of the transaction, so that COMMIT does what it says.
+  isKept: () => true,
+  isStale: () => false,
+  isConflict: (error) => CONFLICTS.has(codeOf(error)),
+  isLost: (error) => LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)),
+}
+
+const CONFLICTS: ReadonlySet<string> = new Set(['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD'])
+const LOST: ReadonlySet<string> = new Set([
+  'PROTOCOL_CONNECTION_LOST',
+  'ER_CONNECTION_KILLED',
+  'ER_SERVER_SHUTDOWN',
+  'ER_SOCKET_UNEXPECTED_CLOSE',
+  'ER_CMD_CONNECTION_CLOSED',
+  'ER_CMD_NOT_EXECUTED_DESTROYED',
+])
+
+// The isolation of the next transaction is a statement of its own in MySQL.
+function beginTexts({ isolation, readOnly }: TransactionNeeds): readonly string[] {
+  const begin = `START TRANSACTION${readOnly ? ' READ ONLY' : ''}`
+  return isolation ? [`SET TRANSACTION ISOLATION LEVEL ${isolation}`, begin] : [begin]
 }
 
 interface MariadbConnection {
@@ -41,17 +52,11 @@ function loosenMeta(connection: MariadbConnection): void {
   }
 }
 
-function options({
-  dialect,
-  host,
-  port,
-  database,
-  username,
-  password,
-  ssl,
-  charset,
-  options: pool,
-}: MysqlConfig): Options {
+const DEFAULTS = { statement: 30_000, lock: 10_000, idleInTransaction: 60_000 }
+
+/** What Sequelize needs to know to connect. */
+export function mysqlOptions(config: MysqlConfig): Options {
+  const { dialect, host, port, database, username, password, ssl, charset, options } = config
   return {
     dialect,
     host,
@@ -59,17 +64,47 @@ function options({
     database,
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
-    pool: { max: pool.poolSize ?? 10, acquire: pool.poolTimeout ?? 2_000 },
+    pool: { max: options.poolSize ?? 10, acquire: options.poolTimeout ?? 2_000 },
     retry: { max: 1 },
+    hooks: { afterConnect: (connection: unknown) => limit(connection as MysqlConnection, options) },
     dialectOptions: {
       charset: charset ?? 'utf8mb4',
+      connectTimeout: 5_000,
       ...(ssl === 'disable' ? {} : { ssl: tls(ssl) }),
       // Numbers beyond 2^53 as text, others as numbers, as on the other databases.
-      ...(dialect === 'mariadb'
-        ? { insertIdAsNumber: true, bigIntAsNumber: false, supportBigNumbers: true, bigNumberStrings: true }
-        : { supportBigNumbers: true, bigNumberStrings: true }),
+      supportBigNumbers: true,
+      bigNumberStrings: true,
+      ...(dialect === 'mariadb' ? { insertIdAsNumber: true, bigIntAsNumber: false } : {}),
     },
   }
+}
+
+interface MysqlConnection {
+  query(sql: string, callback?: (error: Error | null) => void): unknown
+}
+
+// MariaDB and MySQL call these by different names, and each knows only its own.
+async function limit(connection: MysqlConnection, options: ServerOptions): Promise<void> {
+  const statement = options.statementTimeout ?? DEFAULTS.statement
+  const lock = Math.ceil((options.lockTimeout ?? DEFAULTS.lock) / 1000)
+  const idle = Math.ceil((options.idleInTransactionTimeout ?? DEFAULTS.idleInTransaction) / 1000)
+  await set(connection, `max_statement_time = ${statement / 1000}`)
+  await set(connection, `max_execution_time = ${statement}`)
+  await set(connection, `innodb_lock_wait_timeout = ${Math.max(lock, 1)}`)
+  await set(connection, `idle_transaction_timeout = ${idle}`)
+}
+
+// mysql2 takes a callback, mariadb returns a promise.
+function set(connection: MysqlConnection, assignment: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = (error: unknown) => (error && !isUnknownVariable(error) ? reject(error as Error) : resolve())
+    const answer = connection.query(`SET SESSION ${assignment}`, done)
+    if (answer instanceof Promise) answer.then(() => resolve(), done)
+  })
+}
+
+function isUnknownVariable(error: unknown): boolean {
+  return error instanceof Error && 'errno' in error && error.errno === 1193
 }
 
 function tls(mode: Exclude<SslMode, 'disable'>): object {
@@ -80,17 +115,5 @@ function tls(mode: Exclude<SslMode, 'disable'>): object {
       return { rejectUnauthorized: true, verifyIdentity: false }
     case 'verify-full':
       return { rejectUnauthorized: true, verifyIdentity: true }
-  }
-}
-
-async function lease(manager: ConnectionManager, needs: TransactionNeeds): Promise<Lease> {
-  const connection = await manager.getConnection(needs.readOnly ? { type: 'SELECT' } : { useMaster: true })
-  // The isolation of the next transaction is a statement of its own in MySQL.
-  const isolation = needs.isolation ? [`SET TRANSACTION ISOLATION LEVEL ${needs.isolation}`] : []
-  return {
-    connection,
-    begin: [...isolation, `START TRANSACTION${needs.readOnly ? ' READ ONLY' : ''}`],
-    release: () => manager.releaseConnection(connection),
-    destroy: () => manager.destroyConnection(connection),
   }
 }

@@ -1,39 +1,50 @@
-import type { Options } from 'sequelize'
-import {
-  type ConnectionManager,
-  connectionManagerOf,
-  type Dialect,
-  type Lease,
-  type TransactionNeeds,
-} from '../dialect.js'
-import type { PostgresConfig, SslMode } from '../url.js'
+import { DatabaseError, type Options, type Sequelize } from 'sequelize'
+import { BROKEN_SOCKET, codeOf, type Dialect, leaseFromPool, type TransactionNeeds } from '../dialect.js'
+import type { PostgresConfig } from '../url.js'
+import type { SslMode } from '../url-options.js'
+import { isPipelined, pipelinedPg } from './postgres-client.js'
 
-/** PostgreSQL through pg, and what speaks its protocol. */
-export function postgresDialect(config: PostgresConfig): Dialect {
-  return {
-    sequelizeOptions: options(config),
-    prepare(sequelize) {
-      // Queries of one Promise.all are sent without waiting for each other's answers; pg's own queue of them is deprecated.
-      sequelize.addHook(
-        'afterConnect',
-        (connection: unknown) => void ((connection as { pipeline?: boolean }).pipeline = true),
-      )
-    },
-    lease: async (sequelize, needs) => lease(connectionManagerOf(sequelize), needs),
-    // RAW queries resolve to [rows, result]; the result's command is what the server says it did.
-    isKept: (answer) => (answer as [unknown, { command?: string }?] | undefined)?.[1]?.command !== 'ROLLBACK',
-    snapshotIsolation: 'REPEATABLE READ',
-    isStale: isSerializationFailure,
-  }
+/** PostgreSQL through pg, and what speaks its protocol: CockroachDB, YugabyteDB. */
+export const postgres: Dialect = {
+  prepare() {},
+  lease: async (sequelize, needs) => {
+    const lease = await leaseFromPool(sequelize, needs, [beginText(needs)])
+    if (!isPipelined(lease.connection)) return lease
+    lease.connection.beginWithNext(beginText(needs))
+    logOf(sequelize, beginText(needs))
+    return { ...lease, begin: [] }
+  },
+  // RAW queries resolve to [rows, result]; the result's command is what the server says it did.
+  isKept: (answer) => (answer as [unknown, { command?: string }?] | undefined)?.[1]?.command !== 'ROLLBACK',
+  snapshotIsolation: 'REPEATABLE READ',
+  // A reader's snapshot has grown old when it goes on to write what another has changed.
+  isStale: (error) => codeOf(error) === '40001',
+  isConflict: (error) => CONFLICTS.has(codeOf(error)),
+  isLost: (error) => LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)) || isBroken(error),
 }
 
-// A reader's snapshot has grown old when it goes on to write what another has changed.
-function isSerializationFailure(error: unknown): boolean {
-  const original = error instanceof Error && 'original' in error ? error.original : undefined
-  return original instanceof Error && 'code' in original && original.code === '40001'
+const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01'])
+const LOST: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '08006', '08003', '25P03'])
+
+// A client whose socket broke has no code, only these texts.
+function isBroken(error: unknown): boolean {
+  return error instanceof DatabaseError && /not queryable|Connection terminated/.test(error.message)
 }
 
-function options({
+// From a fixed set of words: BEGIN travels with the first statement, which must not find it refused.
+function beginText({ isolation, readOnly }: TransactionNeeds): string {
+  return `START TRANSACTION${isolation ? ` ISOLATION LEVEL ${isolation}` : ''}${readOnly ? ' READ ONLY' : ''}`
+}
+
+function logOf(sequelize: Sequelize, text: string): void {
+  const { log, options } = sequelize as unknown as { log(text: string, options: object): void; options: object }
+  log.call(sequelize, `Executing (default): ${text}`, options)
+}
+
+const DEFAULTS = { statement: 30_000, lock: 10_000, idleInTransaction: 60_000 }
+
+/** What Sequelize needs to know to connect. */
+export function postgresOptions({
   host,
   port,
   database,
@@ -41,19 +52,27 @@ function options({
   password,
   ssl,
   applicationName,
-  options: pool,
+  options,
 }: PostgresConfig): Options {
   return {
     dialect: 'postgres',
+    dialectModule: pipelinedPg({ prepared: options.preparedStatements ?? true }),
     host,
     port,
     database,
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
-    pool: { max: pool.poolSize ?? 10, acquire: pool.poolTimeout ?? 2_000 },
+    pool: { max: options.poolSize ?? 10, acquire: options.poolTimeout ?? 2_000 },
+    // A statement that is run again in a failed transaction only hides why it failed.
+    retry: { max: 1 },
     dialectOptions: {
       ...(applicationName === undefined ? {} : { application_name: applicationName }),
       ...(ssl === 'disable' ? {} : { ssl: tls(ssl) }),
+      statement_timeout: options.statementTimeout ?? DEFAULTS.statement,
+      lock_timeout: options.lockTimeout ?? DEFAULTS.lock,
+      idle_in_transaction_session_timeout: options.idleInTransactionTimeout ?? DEFAULTS.idleInTransaction,
+      connectionTimeoutMillis: 5_000,
+      keepAlive: true,
     },
   }
 }
@@ -66,17 +85,5 @@ function tls(mode: Exclude<SslMode, 'disable'>): object {
       return { rejectUnauthorized: true, checkServerIdentity: () => undefined }
     case 'verify-full':
       return { rejectUnauthorized: true }
-  }
-}
-
-async function lease(manager: ConnectionManager, needs: TransactionNeeds): Promise<Lease> {
-  const connection = await manager.getConnection(needs.readOnly ? { type: 'SELECT' } : { useMaster: true })
-  return {
-    connection,
-    begin: [
-      `START TRANSACTION${needs.isolation ? ` ISOLATION LEVEL ${needs.isolation}` : ''}${needs.readOnly ? ' READ ONLY' : ''}`,
-    ],
-    release: () => manager.releaseConnection(connection),
-    destroy: () => manager.destroyConnection(connection),
   }
 }

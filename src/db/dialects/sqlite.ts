@@ -1,16 +1,18 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { ConnectionAcquireTimeoutError, ConnectionError, type Sequelize } from 'sequelize'
+import { ConnectionAcquireTimeoutError, ConnectionError, type Options, type Sequelize } from 'sequelize'
 import { Pool, TimeoutError } from 'sequelize-pool'
 import type { Database as SqliteConnection } from 'sqlite3'
 import {
+  codeOf,
   type ConnectionManager,
   connectionManagerOf,
   type Dialect,
   type Lease,
   type TransactionNeeds,
 } from '../dialect.js'
-import type { SqliteConfig, SqliteMode } from '../url.js'
+import type { SqliteConfig } from '../url.js'
+import type { SqliteMode } from '../url-options.js'
 
 const MEMORY = ':memory:'
 
@@ -27,20 +29,25 @@ const READERS = 3
 export function sqliteDialect(config: SqliteConfig): Dialect {
   const pools = new WeakMap<Sequelize, SqlitePools>()
   return {
-    sequelizeOptions: { dialect: 'sqlite', storage: config.storage, retry: { max: 1 } },
     prepare(sequelize) {
       pools.set(sequelize, new SqlitePools(connectionManagerOf(sequelize), config))
     },
     lease: (sequelize, needs) => (pools.get(sequelize) as SqlitePools).lease(needs),
     isKept: () => true,
     isStale: isBusy,
+    isConflict: isBusy,
+    isLost: () => false,
   }
 }
 
 // sqlite3 tells SQLITE_BUSY_SNAPSHOT and a lock held by another process by the same code; both are cured by beginning again as a writer.
 function isBusy(error: unknown): boolean {
-  const original = error instanceof Error && 'original' in error ? error.original : undefined
-  return original instanceof Error && 'code' in original && original.code === 'SQLITE_BUSY'
+  return codeOf(error) === 'SQLITE_BUSY'
+}
+
+/** What Sequelize needs to know to connect. Its own retries of a busy database are off: who waits here waits in a queue. */
+export function sqliteOptions({ storage }: SqliteConfig): Options {
+  return { dialect: 'sqlite', storage, retry: { max: 1 } }
 }
 
 class SqlitePools {
@@ -81,9 +88,14 @@ class SqlitePools {
     return withReadOnly(readOnly, {
       connection,
       begin: [reader || readOnly ? 'BEGIN DEFERRED' : 'BEGIN IMMEDIATE'],
-      release: () => this.#writers.release(connection),
+      release: () => this.#endTurn(connection),
       destroy: () => (this.#inMemory ? this.#recover(connection) : this.#writers.destroy(connection)),
     })
+  }
+
+  // The next writer begins in another turn of the event loop, so that a queue of writers does not keep new requests waiting.
+  #endTurn(connection: SqliteConnection): void {
+    setImmediate(() => this.#writers.release(connection))
   }
 
   // Closing the one connection to a database in memory would lose the database.
@@ -95,7 +107,7 @@ class SqlitePools {
   async #leaseReader({ readOnly }: TransactionNeeds): Promise<Lease> {
     const connection = await acquire(this.#readers)
     let turn: Promise<SqliteConnection> | undefined
-    const endTurn = async () => turn && this.#writers.release(await turn)
+    const endTurn = async () => turn && this.#endTurn(await turn)
     return withReadOnly(readOnly, {
       connection,
       begin: ['BEGIN DEFERRED'],
@@ -178,7 +190,46 @@ async function openConnection(
   await run(connection, 'PRAGMA foreign_keys = ON')
   if (storage !== MEMORY && mode !== 'ro')
     await run(connection, 'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+  rememberColumns(connection)
   return connection
+}
+
+type RowsCallback = (error: Error | null, rows: unknown[]) => void
+
+const TABLE_INFO = /^PRAGMA table_info\(/
+const CHANGES_TABLES = /^\s*(?:CREATE|ALTER|DROP)\b/i
+
+/** Counts up whenever this process changes a table: what connections remember of columns is then forgotten. */
+let generation = 0
+
+// Sequelize asks for a table's columns before every SELECT, to know their types. The answer is the same until a table changes.
+function rememberColumns(connection: SqliteConnection): void {
+  const all = connection.all.bind(connection) as (...args: unknown[]) => SqliteConnection
+  const run = connection.run.bind(connection) as (...args: unknown[]) => SqliteConnection
+  let [known, since] = [new Map<string, unknown[]>(), generation]
+  const columns = (sql: string, callback: RowsCallback): SqliteConnection => {
+    if (since !== generation) [known, since] = [new Map(), generation]
+    const rows = known.get(sql)
+    if (rows) return (process.nextTick(callback, null, rows), connection)
+    const learning = known
+    return all(sql, (error: Error | null, answer: unknown[]) => {
+      if (!error && answer.length > 0) learning.set(sql, answer)
+      callback(error, answer)
+    })
+  }
+  const noticing = (sql: unknown) => void (typeof sql === 'string' && CHANGES_TABLES.test(sql) && generation++)
+  Object.assign(connection, {
+    all: (sql: unknown, ...rest: unknown[]) => {
+      noticing(sql)
+      return typeof sql === 'string' && TABLE_INFO.test(sql) && typeof rest[0] === 'function'
+        ? columns(sql, rest[0] as RowsCallback)
+        : all(sql, ...rest)
+    },
+    run: (sql: unknown, ...rest: unknown[]) => {
+      noticing(sql)
+      return run(sql, ...rest)
+    },
+  })
 }
 
 function flags(lib: typeof import('sqlite3'), mode: SqliteMode): number {

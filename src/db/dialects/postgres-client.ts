@@ -1,0 +1,98 @@
+import * as pg from 'pg'
+
+type Callback = (error: Error | null, result?: unknown) => void
+
+/** As many statements as a connection keeps prepared; what a program binds more of is sent as text. */
+const MOST_PREPARED = 200
+
+export interface ClientOptions {
+  /** Prepare statements with values on the connection; off behind PgBouncer, which hands connections around between transactions. */
+  readonly prepared: boolean
+}
+
+// pg's class takes any of five forms of query(); Sequelize uses two: (text, callback) and (text, values, callback).
+interface PlainClient {
+  query(config: string | { name: string; text: string; values: unknown[] }, callback: Callback): void
+}
+
+/**
+ * A client that sends what is asked in one turn of the loop in one write, without waiting for answers in between,
+ * and BEGIN together with the first statement.
+ */
+class PipelinedClient extends (pg.Client as unknown as new (config: object) => pg.Client) {
+  static options: ClientOptions = { prepared: true }
+  readonly #names = new Map<string, string>()
+  #corked = false
+  #begin: string | undefined
+  #failedBegin: Error | undefined
+
+  constructor(config: object) {
+    super({ ...config, pipeline: true })
+  }
+
+  /** Sends a transaction's beginning with the next query. Should it fail, that query fails with its error, and so do all after it. */
+  beginWithNext(text: string): void {
+    this.#begin = text
+  }
+
+  // @ts-expect-error The forms that Sequelize uses, of the many that the library declares.
+  override query(text: string, values: unknown[] | Callback, callback?: Callback): void {
+    const answer = typeof values === 'function' ? values : callback
+    if (typeof text !== 'string' || answer === undefined) return this.#pass(text, values, callback)
+    this.#cork()
+    this.#sendBegin()
+    const guarded: Callback = (error, result) => answer(this.#failedBegin ?? error, result)
+    this.#plain.query(Array.isArray(values) ? this.#bound(text, values) : text, guarded)
+  }
+
+  // What the library itself asks for, such as a query object with its own callbacks.
+  #pass(...args: unknown[]): void {
+    return (super.query as (...all: unknown[]) => void).apply(this, args)
+  }
+
+  get #plain(): PlainClient {
+    return { query: (config, callback) => this.#pass(config, callback) }
+  }
+
+  #sendBegin(): void {
+    if (this.#begin === undefined) return
+    const text = this.#begin
+    this.#begin = undefined
+    this.#plain.query(text, (error) => {
+      if (error) this.#failedBegin = error
+    })
+  }
+
+  #bound(text: string, values: unknown[]): { name: string; text: string; values: unknown[] } {
+    const known = this.#names.get(text)
+    if (known !== undefined) return { name: known, text, values }
+    const full = !(this.constructor as typeof PipelinedClient).options.prepared || this.#names.size >= MOST_PREPARED
+    const name = full ? '' : `sequitur_${this.#names.size + 1}`
+    if (!full) this.#names.set(text, name)
+    return { name, text, values }
+  }
+
+  #cork(): void {
+    if (this.#corked) return
+    const { stream } = (this as unknown as { connection: { stream: { cork(): void; uncork(): void } } }).connection
+    this.#corked = true
+    stream.cork()
+    process.nextTick(() => {
+      this.#corked = false
+      stream.uncork()
+    })
+  }
+}
+
+/** pg with that client, to be given to Sequelize as `dialectModule`. */
+export function pipelinedPg(options: ClientOptions): object {
+  class Client extends PipelinedClient {
+    static override options = options
+  }
+  return { ...pg, Client }
+}
+
+/** Whether a connection can send BEGIN with the next query. */
+export function isPipelined(connection: unknown): connection is PipelinedClient {
+  return connection instanceof PipelinedClient
+}

@@ -1,0 +1,30 @@
+import type { Model } from 'sequelize'
+import type { Constructor } from '../di/token.js'
+
+/** What can be said of a database in code; the URL and the environment say most of it, too. */
+export interface LifespanOptions {
+  /** The URL where none is given and the environment names none. */
+  readonly defaultUrl?: string
+  /** Models of this database; those given to `createApp({ models })` are added. */
+  readonly models?: readonly Constructor<Model>[]
+  /** URLs of replicas, which serve what is declared `readOnly` (`toolkit_replicas`, separated by commas). */
+  readonly replicas?: readonly string[]
+  /** Create missing tables at the start: for tests and demos (`toolkit_sync`). Default false. */
+  readonly sync?: boolean
+  /** The most connections; on SQLite the most readers (`pool_size`, `toolkit_pool_size`). Default 10; on SQLite 3. */
+  readonly poolSize?: number
+  /** Milliseconds to wait for a connection (`pool_timeout`, `toolkit_pool_timeout`, in seconds). Default 2,000; on SQLite, for the turn to write, 10,000. */
+  readonly poolTimeout?: number
+  /** Milliseconds after which the server gives up a statement (`statement_timeout`, `toolkit_statement_timeout`, in seconds). Default 30,000. */
+  readonly statementTimeout?: number
+  /** Milliseconds that a statement waits for a lock (`lock_timeout`, `toolkit_lock_timeout`, in seconds). Default 10,000. */
+  readonly lockTimeout?: number
+  /** Milliseconds after which the server ends an idle transaction (`idle_in_transaction_timeout`, `toolkit_idle_in_transaction_timeout`, in seconds). Default 60,000. */
+  readonly idleInTransactionTimeout?: number
+  /** Prepare statements with values on PostgreSQL's connections (`prepared_statements`). Default true; turn it off behind PgBouncer. */
+  readonly preparedStatements?: boolean
+  /** Milliseconds to go on trying to reach the database at the start (`toolkit_start_timeout`, in seconds). Default 10,000. */
+  readonly startTimeout?: number
+  /** Log the SQL (`echo`, `toolkit_echo`). Default false. */
+  readonly echo?: boolean
+}
