@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Sequelize, Transaction } from 'sequelize'
+import { withBoundValues } from './bound.js'
 import { ForeignTransactionError, SessionClosedError } from './errors.js'
 import { isPlain, lightenQueries, plainQuery } from './query.js'
 import { noteQueryError } from './stray.js'
@@ -232,7 +233,8 @@ export function bindAmbient(sequelize: Sequelize): void {
   const query = wrapped.query.bind(sequelize)
   const transaction = wrapped.transaction.bind(sequelize)
 
-  wrapped.query = async (sql, options) => {
+  wrapped.query = async (text, asked) => {
+    const { sql, options } = withBoundValues(text, asked) as { sql: unknown; options?: QueryOptions }
     const given = options?.transaction
     if (given && given.sequelize && given.sequelize !== sequelize) throw new ForeignTransactionError()
     const level = given === null ? undefined : currentLevel(sequelize)

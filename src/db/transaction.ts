@@ -16,7 +16,7 @@ const SequelizeTransaction = Transaction as unknown as new (
 export class LazyTransaction extends SequelizeTransaction {
   readonly #sequelize: Sequelize
   readonly #dialect: Dialect
-  readonly #needs: TransactionNeeds
+  #needs: TransactionNeeds
   #lease: Promise<Lease> | undefined
   #savepoints = 0
 
@@ -40,6 +40,13 @@ export class LazyTransaction extends SequelizeTransaction {
   /** The connection, once the transaction has begun. */
   async ready(): Promise<unknown> {
     return (await this.#begun()).connection
+  }
+
+  /** A reader that has read nothing yet sees one snapshot from now on, where the database would give each statement its own. */
+  readOneSnapshot(): void {
+    const isolation = this.#dialect.snapshotIsolation
+    if (isolation === undefined || this.#lease || !this.#needs.reader || this.#needs.isolation !== undefined) return
+    this.#needs = { ...this.#needs, isolation }
   }
 
   /** Before each statement of the session. */
