@@ -41,7 +41,10 @@ export interface Dialect {
 /** The driver's own word for an error: SQLSTATE, SQLITE_BUSY, ER_LOCK_DEADLOCK, ECONNRESET. */
 export function codeOf(error: unknown): string {
   const original = error instanceof DatabaseError || error instanceof ConnectionError ? error.original : undefined
-  return original && 'code' in original ? String(original.code) : ''
+  if (!original) return ''
+  const { code, errno } = original as { code?: unknown; errno?: unknown }
+  // mysql2 has no word for what only MariaDB says, such as 1969.
+  return String(code ?? errno ?? '')
 }
 
 /** Codes of sockets that broke. */
