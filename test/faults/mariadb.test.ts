@@ -29,8 +29,10 @@ async function killThose({ database }: DatabaseApp, doing: string): Promise<void
     found = await sequelize.query<{ id: number }>(text, { type: QueryTypes.SELECT })
     return found.length > 0
   })
-  for (const { id } of found) await sequelize.query(`KILL ${id}`)
-  await until('they are gone', async () => (await sequelize.query(text, { type: QueryTypes.SELECT })).length === 0)
+  const killed = found.map(({ id }) => id)
+  for (const id of killed) await sequelize.query(`KILL ${id}`)
+  const left = `SELECT id FROM information_schema.processlist WHERE id IN (${killed.join()})`
+  await until('they are gone', async () => (await sequelize.query(left, { type: QueryTypes.SELECT })).length === 0)
 }
 
 for (const kind of databases.filter(({ name }) => name.startsWith('MariaDB'))) {

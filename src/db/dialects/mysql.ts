@@ -16,6 +16,7 @@ export const mysql: Dialect = {
   isStale: () => false,
   isConflict: (error) => CONFLICTS.has(codeOf(error)),
   isUndoing: (error) => UNDOING.has(codeOf(error)),
+  oneAtATime: true,
   isLost: (error) => LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)),
 }
 
