@@ -51,6 +51,8 @@ export { Transactional, type TransactionalOptions } from './db/transactional.js'
 
 // Pages
 export {
+  type MappedPaginate,
+  type MappedPaginationOptions,
   newPagination,
   newPagination as new_pagination,
   Paginate,

@@ -78,6 +78,8 @@ const types = [
   'LifespanOptions',
   'Lifetime',
   'Logger',
+  'MappedPaginate',
+  'MappedPaginationOptions',
   'Middleware',
   'NamedToken',
   'PageMeta',
@@ -100,7 +102,7 @@ function typesOf(door: string): string[] {
     names
       .split(',')
       .map((name) => name.trim())
-      .flatMap((name) => (all && name ? [name] : (/^type (\w+)/.exec(name)?.[1] ?? []))),
+      .flatMap((name) => (all && name ? [name] : (/^type (?:\w+ as )?(\w+)/.exec(name)?.[1] ?? []))),
   )
   const declared = [...text.matchAll(/^export (?:interface|type) (\w+)/gm)].map(([, name = '']) => name)
   return [...inBraces, ...declared].sort()
@@ -117,6 +119,12 @@ test('sequitur has these types', () => {
 test('sequitur/testing has these values and types', async () => {
   assert.deepEqual(Object.keys(await import('sequitur/testing')).sort(), ['memoryDatabase', 'testApp'])
   assert.deepEqual(typesOf('testing.ts'), ['TestApp'])
+})
+
+test('sequitur/cursor has these values and types', async () => {
+  const values = ['Page', 'Paginate', 'newPagination', 'new_pagination', 'pages', 'typed']
+  assert.deepEqual(Object.keys(await import('sequitur/cursor')).sort(), values)
+  assert.deepEqual(typesOf('cursor.ts'), ['PageMeta', 'PaginateType', 'Typing'])
 })
 
 test('two names of one thing are one thing', async () => {

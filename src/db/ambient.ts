@@ -1,6 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Sequelize, Transaction } from 'sequelize'
+import { withBoundValues } from './bound.js'
 import { ForeignTransactionError, SessionClosedError } from './errors.js'
+import { isPlain, lightenQueries, plainQuery } from './query.js'
 import { noteQueryError } from './stray.js'
 import type { LazyTransaction } from './transaction.js'
 
@@ -212,6 +214,7 @@ function track<T>(set: Set<Promise<unknown>>, promise: Promise<T>): Promise<T> {
 
 interface QueryOptions {
   readonly transaction?: (Transaction & { readonly sequelize?: Sequelize }) | null
+  readonly [other: string]: unknown
 }
 
 type Work = (transaction: Transaction) => Promise<unknown>
@@ -228,17 +231,25 @@ interface Wrapped {
  */
 export function bindAmbient(sequelize: Sequelize): void {
   bound.add(sequelize)
+  lightenQueries(sequelize)
   shadowClass(sequelize)
   const wrapped = sequelize as unknown as Wrapped
   const query = wrapped.query.bind(sequelize)
   const transaction = wrapped.transaction.bind(sequelize)
 
-  wrapped.query = async (sql, options) => {
+  wrapped.query = async (text, asked) => {
+    const { sql, options } = withBoundValues(text, asked) as { sql: unknown; options?: QueryOptions }
     const given = options?.transaction
     if (given && given.sequelize && given.sequelize !== sequelize) throw new ForeignTransactionError()
     const level = given === null ? undefined : currentLevel(sequelize)
     if (!level || (given && !belongsTo(given, level.transaction))) return query(sql, options)
-    return level.query(textOf(sql), () => query(sql, { ...options, transaction: given ?? level.transaction }))
+    const owner = given ?? level.transaction
+    const joined = { ...options, transaction: owner }
+    return level.query(textOf(sql), () =>
+      owner === level.transaction && isPlain(sequelize, sql, joined)
+        ? plainQuery(sequelize, sql, joined, level.transaction)
+        : query(sql, joined),
+    )
   }
 
   wrapped.transaction = async (options, work) => {

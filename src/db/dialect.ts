@@ -25,6 +25,8 @@ export interface Lease {
 export interface Dialect {
   /** Puts what Sequelize lacks for this database into a new instance. */
   prepare(sequelize: Sequelize): void
+  /** The isolation in which all statements of a transaction see one snapshot, where that is not so by default. */
+  readonly snapshotIsolation?: string
   lease(sequelize: Sequelize, needs: TransactionNeeds): Promise<Lease>
   /** Whether the answer to COMMIT means that the work was kept. */
   isKept(answer: unknown): boolean

@@ -43,6 +43,7 @@ async function attempt(sequelize: Sequelize): Promise<Error | undefined> {
 
 function mayPass(error: Error): boolean {
   // pg says by this text alone that the server wants a password where none was given.
-  if (error instanceof AccessDeniedError || REFUSED.test(codeOf(error)) || error.message.startsWith('SASL')) return false
+  if (error instanceof AccessDeniedError || REFUSED.test(codeOf(error)) || error.message.startsWith('SASL'))
+    return false
   return error instanceof ConnectionError || STARTING.has(codeOf(error))
 }

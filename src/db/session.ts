@@ -1,6 +1,5 @@
 import {
   type Attributes,
-  type CountOptions,
   type FindOptions,
   type Model,
   type ModelStatic,
@@ -11,8 +10,10 @@ import {
 import type { Unit } from '../di/bracket.js'
 import { currentLevel, enterLevel, Level } from './ambient.js'
 import { type Change, inForeignKeyOrder } from './change.js'
+import { countRows } from './count.js'
 import { codeOf, type Dialect, type TransactionNeeds } from './dialect.js'
 import { ReadOnlyError, StaleSnapshotError } from './errors.js'
+import { toFind } from './find.js'
 import { type Select, type Sql, toBound } from './statement.js'
 import { LazyTransaction } from './transaction.js'
 
@@ -73,6 +74,11 @@ export class Session {
     return this.#sequelize
   }
 
+  /** @internal Several queries that must agree come: where nothing was read yet and nothing else was asked for, they see one snapshot. */
+  readOneSnapshot(): void {
+    this.#level.transaction.readOneSnapshot()
+  }
+
   /** The row with this primary key, or null. A composite key is given as an object of its columns. */
   get<M extends Model>(
     model: ModelStatic<M>,
@@ -96,11 +102,8 @@ export class Session {
   }
 
   /** How many rows of the model a statement has. With includes, rows of the model are counted, not of the join. */
-  count<M extends Model>({ model, options }: Select<M>): Promise<number> {
-    const { where, include, paranoid } = options
-    const given = { ...(where === undefined ? {} : { where }), ...(paranoid === undefined ? {} : { paranoid }) }
-    const counted: CountOptions<Attributes<M>> = include === undefined ? given : { ...given, include, distinct: true }
-    return model.count(counted)
+  count<M extends Model>(statement: Select<M>): Promise<number> {
+    return countRows(toFind(statement))
   }
 
   /** The rows of a text. Its values are bound by the database, never put into the text. */

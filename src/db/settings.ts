@@ -1,3 +1,4 @@
+import { variable } from './environment.js'
 import type { LifespanOptions } from './lifespan-options.js'
 import { DatabaseStartError } from './errors.js'
 import { type DatabaseConfig, parseDatabaseUrl } from './url.js'
@@ -62,14 +63,6 @@ function withLimits(config: DatabaseConfig, options: LifespanOptions): DatabaseC
   const known = Object.entries(limits).filter(([, value]) => value !== undefined)
   // A dialect that has no such limit does not read it.
   return { ...config, options: { ...config.options, ...Object.fromEntries(known) } } as DatabaseConfig
-}
-
-/** A variable of the environment, its name in any letter case. */
-function variable(name: string): string | undefined {
-  const exact = process.env[name]
-  if (exact !== undefined) return exact
-  const key = Object.keys(process.env).find((other) => other.toLowerCase() === name.toLowerCase())
-  return key === undefined ? undefined : process.env[key]
 }
 
 function number(name: string): number | undefined {

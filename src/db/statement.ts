@@ -67,8 +67,18 @@ function appendText(texts: string[], more: string): void {
   texts[texts.length - 1] += more
 }
 
-/** The text with Sequelize's placeholders, and the values to bind. A `$` of the text itself is doubled, as Sequelize wants it. */
+/** The text with Sequelize's placeholders, and the values to bind. A `$` of the text itself stays one. */
 export function toBound<Row>({ texts, values }: Sql<Row>): { readonly text: string; readonly bind: unknown[] } {
-  const [first = '', ...rest] = texts.map((text) => text.replaceAll('$', '$$$$'))
+  const [first = '', ...rest] = texts.map(escapeDollars)
   return { text: rest.reduce((text, next, index) => `${text}$${index + 1}${next}`, first), bind: [...values] }
+}
+
+/** Doubles each `$` that Sequelize would take for a placeholder: not that of `US$5`, of which it would leave two. */
+export function escapeDollars(text: string): string {
+  return text.replace(/\B\$(\$|\w+)/g, (match, next: string) => (next === '$' ? '$$$$' : `$${match}`))
+}
+
+/** A piece of SQL that the program itself wrote, to stand in a {@link sql} text. */
+export function rawSql(text: string): Sql {
+  return { kind: 'sql', texts: [text], values: [] }
 }

@@ -1,16 +1,13 @@
 import { type Sequelize, Transaction } from 'sequelize'
 import type { Dialect, Lease, TransactionNeeds } from './dialect.js'
 import { CommitFailedError, CommitUnknownError } from './errors.js'
+import { insideOf } from './query.js'
 
 // Sequelize's types leave out the constructor and what its query path reads of a transaction.
 const SequelizeTransaction = Transaction as unknown as new (
   sequelize: Sequelize,
   options: object,
 ) => Transaction & { finished?: string; connection?: unknown; parent?: Transaction | null }
-
-interface QueryClass {
-  new (connection: unknown, sequelize: Sequelize, options: object): { run(sql: string): Promise<unknown> }
-}
 
 /**
  * A Sequelize transaction that takes its connection and sends BEGIN with the first query: Sequelize awaits `transaction.connection`
@@ -19,7 +16,7 @@ interface QueryClass {
 export class LazyTransaction extends SequelizeTransaction {
   readonly #sequelize: Sequelize
   readonly #dialect: Dialect
-  readonly #needs: TransactionNeeds
+  #needs: TransactionNeeds
   #lease: Promise<Lease> | undefined
   #savepoints = 0
 
@@ -30,7 +27,7 @@ export class LazyTransaction extends SequelizeTransaction {
     this.#needs = needs
     // An own property: the constructor of Sequelize's class leaves none, but its methods assign one.
     Object.defineProperty(this, 'connection', {
-      get: () => this.#begun().then(({ connection }) => connection),
+      get: () => this.ready(),
       set() {},
     })
   }
@@ -38,6 +35,18 @@ export class LazyTransaction extends SequelizeTransaction {
   /** Whether any query was made. */
   get used(): boolean {
     return this.#lease !== undefined
+  }
+
+  /** The connection, once the transaction has begun. */
+  async ready(): Promise<unknown> {
+    return (await this.#begun()).connection
+  }
+
+  /** A reader that has read nothing yet sees one snapshot from now on, where the database would give each statement its own. */
+  readOneSnapshot(): void {
+    const isolation = this.#dialect.snapshotIsolation
+    if (isolation === undefined || this.#lease || !this.#needs.reader || this.#needs.isolation !== undefined) return
+    this.#needs = { ...this.#needs, isolation }
   }
 
   /** Before each statement of the session. */
@@ -72,9 +81,9 @@ export class LazyTransaction extends SequelizeTransaction {
   }
 
   #send(lease: Lease, sql: string): Promise<unknown> {
-    const { Query } = (this.#sequelize as unknown as { dialect: { Query: QueryClass } }).dialect
-    const { logging = false } = (this.#sequelize as unknown as { options: { logging?: unknown } }).options
-    return new Query(lease.connection, this.#sequelize, { logging, type: 'RAW', raw: true }).run(sql)
+    const { dialect, options } = insideOf(this.#sequelize)
+    const { logging = false } = options
+    return new dialect.Query(lease.connection, this.#sequelize, { logging, type: 'RAW', raw: true }).run(sql)
   }
 
   /**

@@ -16,9 +16,11 @@ import { describeError, type Logger, SILENT } from './logger.js'
 import { type Middleware, refuseErrorMiddleware } from './middleware.js'
 import { type Info, openApiDocument } from './openapi.js'
 import type { Explanation } from './problem.js'
+import { ReplyHeaders } from './reply-headers.js'
 import { Request } from './request.js'
 import { planRoutes, type Route, type ServedRoute, serveRoute } from './route.js'
 import { Router } from './router.js'
+import { cursorSecret } from './secret.js'
 import { type Address, openServer, type OpenServer } from './server.js'
 import { onTermination } from './termination.js'
 
@@ -27,6 +29,7 @@ export type { Address } from './server.js'
 /** The request itself, and its signal, can be asked for by any parameter. */
 const GIVEN: readonly Provision[] = [
   { token: Request, provider: { kind: 'given' } },
+  { token: ReplyHeaders, provider: { kind: 'given' } },
   { token: AbortSignal, provider: { kind: 'given' } },
 ]
 
@@ -40,6 +43,8 @@ export interface AppOptions {
   readonly providers?: readonly Provision[]
   /** Connect-style middleware, run in order before the routes. */
   readonly middleware?: readonly Middleware[]
+  /** Signs the cursors of pages, so that nobody else can make one. By default what `toolkit_cursor_secret` says, else a key that everybody knows. */
+  readonly cursorSecret?: string
   /** Title, version and description of the API. */
   readonly info?: Info
   /** Whether `/docs` and `/openapi.json` are served. Default true. */
@@ -82,7 +87,13 @@ export class App {
     this.#logger = options.logger === false ? SILENT : (options.logger ?? console)
     this.#lifespans[0]?.adopt(options.models ?? [])
     refuseErrorMiddleware(options.middleware ?? [])
-    const planner = new Planner<Input>([...GIVEN, ...provisionsOf(this.#lifespans), ...(options.providers ?? [])])
+    const secret = { token: cursorSecret, provider: { kind: 'value', value: options.cursorSecret } } as const
+    const planner = new Planner<Input>([
+      ...GIVEN,
+      secret,
+      ...provisionsOf(this.#lifespans),
+      ...(options.providers ?? []),
+    ])
     this.#routes = options.controllers.flatMap((controller) => planRoutes(controller, planner, this.#writer))
     const document = this.openapi() // writes every component, before validators are compiled from them
     this.#container = new Container(planner.shared)

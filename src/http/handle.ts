@@ -2,6 +2,7 @@ import { bracket } from '../di/bracket.js'
 import type { Container, Scope } from '../di/container.js'
 import type { Token } from '../di/token.js'
 import { ServiceUnavailable } from './errors.js'
+import { ReplyHeaders } from './reply-headers.js'
 import type { Reply } from './reply.js'
 import { Request } from './request.js'
 import type { ServedRoute } from './route.js'
@@ -21,11 +22,13 @@ export async function handle({ router, container, report }: Serving, request: Re
   const { route, variables } = router.match(request.method, request.path)
   const inputs = await route.bind(request, variables)
   const scopes: Scope[] = []
+  let headers = new ReplyHeaders()
   try {
     return await bracket(
       route.open,
       () => {
-        const scope = container.scope(given(request))
+        headers = new ReplyHeaders() // of this attempt
+        const scope = container.scope(given(request, headers))
         scopes.push(scope)
         return untilAborted(request.signal, () =>
           scope.run(route.plan, inputs(), (controller, args) => invoke(route, controller, args)),
@@ -33,7 +36,7 @@ export async function handle({ router, container, report }: Serving, request: Re
       },
       (value) => {
         request.signal.throwIfAborted()
-        return route.respond(value)
+        return withHeaders(route.respond(value), headers)
       },
     )
   } finally {
@@ -41,11 +44,16 @@ export async function handle({ router, container, report }: Serving, request: Re
   }
 }
 
-function given(request: Request): ReadonlyMap<Token, unknown> {
+function given(request: Request, headers: ReplyHeaders): ReadonlyMap<Token, unknown> {
   return new Map<Token, unknown>([
     [Request, request],
+    [ReplyHeaders, headers],
     [AbortSignal, request.signal],
   ])
+}
+
+function withHeaders(reply: Reply, { values }: ReplyHeaders): Reply {
+  return { ...reply, headers: { ...reply.headers, ...values } }
 }
 
 async function invoke(route: ServedRoute, controller: unknown, args: unknown[]): Promise<unknown> {

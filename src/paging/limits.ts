@@ -1,4 +1,5 @@
 import { BootError } from '../di/errors.js'
+import { inputDependency } from '../http/inputs.js'
 
 /** How long a page is, and how long it may be asked to be. */
 export interface Limits {
@@ -6,10 +7,22 @@ export interface Limits {
   readonly most: number
 }
 
-export const DEFAULT_LIMITS: Limits = { standard: 10, most: 100 }
+/** Sizes of pages; the names of the specification are understood as well. */
+export interface SizeOptions {
+  /** The page size when the request gives no `limit`. Default 10. */
+  readonly defaultPageSize?: number
+  /** The largest `limit` that a request may give. Default 100. */
+  readonly maxPageSize?: number
+  readonly default_page_size?: number
+  readonly max_page_size?: number
+}
+
+const DEFAULT_LIMITS: Limits = { standard: 10, most: 100 }
 
 /** @throws BootError for sizes that are not whole numbers with 1 <= standard <= most. */
-export function checkedLimits({ standard, most }: Limits): Limits {
+export function limitsOf(options: SizeOptions): Limits {
+  const standard = options.defaultPageSize ?? options.default_page_size ?? DEFAULT_LIMITS.standard
+  const most = options.maxPageSize ?? options.max_page_size ?? DEFAULT_LIMITS.most
   for (const [name, size] of [
     ['defaultPageSize', standard],
     ['maxPageSize', most],
@@ -20,4 +33,15 @@ export function checkedLimits({ standard, most }: Limits): Limits {
   if (standard > most)
     throw new BootError(`newPagination(): defaultPageSize (${standard}) is larger than maxPageSize (${most}).`)
   return { standard, most }
+}
+
+export function limitInput({ standard, most }: Limits) {
+  return inputDependency('query', {
+    name: 'limit',
+    type: 'integer',
+    minimum: 1,
+    maximum: most,
+    default: standard,
+    description: 'How many records to send at most.',
+  })
 }

@@ -1,12 +1,22 @@
-import type { FindOptions, Model, ModelStatic, Order, OrderItem } from 'sequelize'
+import type { Model, ModelStatic, Order, OrderItem, Sequelize } from 'sequelize'
+import { countRows } from '../db/count.js'
+import { type Find, type Join, toFind } from '../db/find.js'
+import { queryGeneratorOf } from '../db/quote.js'
 import { type Session, Session as SessionToken } from '../db/session.js'
-import { type Select, type Sql, sql } from '../db/statement.js'
+import { rawSql, type Select, type Sql, sql } from '../db/statement.js'
 import { BootError } from '../di/errors.js'
 import { provideItself } from '../di/provider.js'
 import type { Yields } from '../di/token.js'
 import { inputDependency } from '../http/inputs.js'
-import { checkedLimits, DEFAULT_LIMITS, type Limits } from './limits.js'
+import { ReplyHeaders } from '../http/reply-headers.js'
+import { Request } from '../http/request.js'
+import { limitInput, limitsOf, type SizeOptions } from './limits.js'
+import { setLinks } from './links.js'
+import { notationOf } from './notation.js'
+import { keyColumns } from './order.js'
 import type { Page, PageMeta } from './page.js'
+import { refuseUnpageable } from './refuse.js'
+import { comesInParts, isStepTo, readPlaces, readRowsAt } from './rows.js'
 
 /** A paginator: turns a statement into the page that the client asked for. */
 export interface PaginateType<T> {
@@ -24,40 +34,72 @@ export interface PaginationToken extends Yields<PaginateType<any>> {
 }
 // oxlint-enable typescript/no-explicit-any
 
-/** Sizes of pages; the names of the specification are understood as well. */
-export interface PaginationOptions {
-  /** The page size when the request gives no `limit`. Default 10. */
-  readonly defaultPageSize?: number
-  /** The largest `limit` that a request may give. Default 100. */
-  readonly maxPageSize?: number
-  readonly default_page_size?: number
-  readonly max_page_size?: number
+type AnyStatement = Select<Model> | Sql<unknown>
+
+/** A paginator's own sizes, and its own way to count. */
+export interface PaginationOptions extends SizeOptions {
+  /** How many rows there are in all, where something knows better than COUNT: an estimate, a cache. */
+  readonly count?: (session: Session, statement: AnyStatement) => number | Promise<number>
+}
+
+/** The same with its own mapping of rows: what `map` makes of each row is the page's data. */
+export interface MappedPaginationOptions<Row, T> extends PaginationOptions {
+  readonly map: (row: Row) => T | Promise<T>
+}
+
+interface AnyPaginationOptions extends PaginationOptions {
+  readonly map?: (row: never) => unknown
+}
+
+/** A paginator that maps its rows. */
+export interface MappedPaginate<Row, T> {
+  (statement: Sql<Row>): Promise<Page<T>>
+  <M extends Model>(statement: Row extends M ? Select<M> : M extends Row ? Select<M> : never): Promise<Page<T>>
+}
+
+/** What stands for a paginator that maps its rows. */
+export interface MappedPaginationToken<Row, T> extends Yields<MappedPaginate<Row, T>> {
+  new (): MappedPaginate<Row, T>
 }
 
 /**
- * A paginator with sizes of its own.
+ * A paginator with sizes of its own, its own count, or its own mapping of rows.
  *
- * @throws BootError for sizes that are not whole numbers with 1 <= default <= max.
+ * @throws BootError for sizes that are not whole numbers with 1 <= default <= max, and for what should be a function.
  * @example
  * const bigPages = newPagination({ defaultPageSize: 5, maxPageSize: 500 })
  * // list(@Inject(bigPages) paginate: PaginateType<HeroModel>) { return paginate(select(Hero)) }
+ * const stickies = newPagination({ map: (row: StickyRow) => ({ id: row.id, by: row.user_name }), count: (session) => session.count(select(Sticky)) })
  * class BigPages<T> extends newPagination({ maxPageSize: 500 })<T> {}
  * // list(paginate: BigPages<HeroModel>) { return paginate(select(Hero)) }
  */
-export function newPagination(options: PaginationOptions = {}): PaginationToken {
-  const limits = checkedLimits({
-    standard: options.defaultPageSize ?? options.default_page_size ?? DEFAULT_LIMITS.standard,
-    most: options.maxPageSize ?? options.max_page_size ?? DEFAULT_LIMITS.most,
-  })
+export function newPagination(options?: PaginationOptions): PaginationToken
+export function newPagination<Row, T>(options: MappedPaginationOptions<Row, T>): MappedPaginationToken<Row, T>
+export function newPagination(options: AnyPaginationOptions = {}): unknown {
+  const limits = limitsOf(options)
+  refuseOtherThanFunctions(options)
   const token = class Paginate {}
   provideItself(token, {
     kind: 'factory',
     lifetime: 'request',
-    create: (session: Session, offset: number, limit: number) => paginator(session, { offset, limit }),
-    dependencies: [{ kind: 'token', token: SessionToken }, offsetInput(), limitInput(limits)],
+    create: (session: Session, request: Request, headers: ReplyHeaders, offset: number, limit: number) =>
+      paginator({ session, request, headers, slice: { offset, limit }, options }),
+    dependencies: [
+      { kind: 'token', token: SessionToken },
+      { kind: 'token', token: Request },
+      { kind: 'token', token: ReplyHeaders },
+      offsetInput(),
+      limitInput(limits),
+    ],
   })
   // Nothing is ever built by `new`: the provider above makes the function that the type speaks of.
-  return token as unknown as PaginationToken
+  return token
+}
+
+function refuseOtherThanFunctions(options: AnyPaginationOptions): void {
+  for (const name of ['count', 'map'] as const)
+    if (options[name] !== undefined && typeof options[name] !== 'function')
+      throw new BootError(`newPagination(): ${name} must be a function, got ${String(options[name])}.`)
 }
 
 /**
@@ -79,36 +121,42 @@ function offsetInput() {
   })
 }
 
-export function limitInput({ standard, most }: Limits) {
-  return inputDependency('query', {
-    name: 'limit',
-    type: 'integer',
-    minimum: 1,
-    maximum: most,
-    default: standard,
-    description: 'How many records to send at most.',
-  })
-}
-
 interface Slice {
   readonly offset: number
   readonly limit: number
 }
 
-function paginator(session: Session, slice: Slice) {
-  return async (statement: Select<Model> | Sql<unknown>): Promise<Page<unknown>> => {
-    const data =
-      statement.kind === 'select'
-        ? await rowsOf(session, statement, slice)
-        : await rowsOfText(session, statement, slice)
-    const total = isWhole(data, slice) ? slice.offset + data.length : await countOf(session, statement)
-    return { data, meta: metaOf(total, slice) }
+interface Asked {
+  readonly session: Session
+  readonly request: Request
+  readonly headers: ReplyHeaders
+  readonly slice: Slice
+  readonly options: AnyPaginationOptions
+}
+
+function paginator({ session, request, headers, slice, options: { count, map } }: Asked) {
+  return async (statement: AnyStatement): Promise<Page<unknown>> => {
+    session.readOneSnapshot()
+    const list = toList(session, statement)
+    const rows = await list.rows(slice)
+    const total = count
+      ? checkedTotal(await count(session, statement))
+      : isWhole(rows, slice)
+        ? slice.offset + rows.length
+        : await list.count()
+    setLinks(request, headers, linksOf(total, slice))
+    return { data: map ? await Promise.all(rows.map((row) => map(row as never))) : rows, meta: metaOf(total, slice) }
   }
 }
 
 // A page that is not full, but not empty either, is the last one: its end is the total.
 function isWhole(data: readonly unknown[], { offset, limit }: Slice): boolean {
   return data.length < limit && (data.length > 0 || offset === 0)
+}
+
+function checkedTotal(total: number): number {
+  if (Number.isSafeInteger(total) && total >= 0) return total
+  throw new TypeError(`newPagination({ count }): count returned ${String(total)}, which is no number of rows.`)
 }
 
 /** `total_pages = ceil(total / limit)`, `page_number = floor(offset / limit) + 1`: specification, "Offset page". */
@@ -121,25 +169,63 @@ export function metaOf(total: number, { offset, limit }: Slice): PageMeta {
   }
 }
 
-function countOf(session: Session, statement: Select<Model> | Sql<unknown>): Promise<number> {
-  return statement.kind === 'select' ? session.count(statement) : countOfText(session, statement)
+function linksOf(total: number, { offset, limit }: Slice) {
+  const at = (start: number) => ({ offset: start, limit })
+  const last = Math.max(Math.ceil(total / limit) - 1, 0) * limit
+  return {
+    first: at(0),
+    prev: offset > 0 ? at(Math.max(Math.min(offset - limit, last), 0)) : undefined,
+    next: offset + limit < total ? at(offset + limit) : undefined,
+    last: at(last),
+  }
 }
 
-async function rowsOf(session: Session, statement: Select<Model>, { offset, limit }: Slice): Promise<Model[]> {
-  const { model, options } = statement
-  refuseGroups(options)
-  return session.all({
-    ...statement,
-    options: { ...options, offset, limit, order: withPrimaryKey(model, options.order) },
-  })
+/** What a statement gives: some of its rows, and how many there are. */
+interface List {
+  rows(slice: Slice): Promise<unknown[]>
+  count(): Promise<number>
 }
 
-function refuseGroups(options: FindOptions): void {
-  if (!('group' in options) || options.group === undefined) return
-  throw new BootError(
-    `paginate(select(Model, { group })): grouped rows are no rows of the model, and their number is not what COUNT says. ` +
-      'Write the statement as text: paginate(sql`SELECT team, count(*) AS heroes FROM hero GROUP BY team ORDER BY team`).',
+function toList(session: Session, statement: AnyStatement): List {
+  if (statement.kind === 'sql')
+    return { rows: (slice) => session.execute(sliced(statement, slice)), count: () => countOfText(session, statement) }
+  const find = toFind(statement)
+  refuseUnpageable(find)
+  return { rows: (slice) => rowsOf(find, slice), count: () => countRows(find) }
+}
+
+async function rowsOf(find: Find, slice: Slice): Promise<Model[]> {
+  const { model, options } = find
+  const order = withPrimaryKey(model, options.order)
+  if (comesInParts(find) && model.primaryKeyAttributes.length > 0) return wholeRowsOf(find, slice, order)
+  return model.findAll({ ...options, ...slice, order, subQuery: false })
+}
+
+// First which rows, then the rows with all that they include: LIMIT on a join would cut through a row.
+async function wholeRowsOf(find: Find, slice: Slice, order: readonly OrderItem[]): Promise<Model[]> {
+  const keys = keyColumns(find.model)
+  const notation = notationOf((find.model.sequelize as Sequelize).getDialect())
+  const ofRoot = order.filter((item) => !ordersIncluded(item, find.joins))
+  const group = [...new Set([...keys.map(({ sql }) => sql), ...ofRoot.map((item) => sqlOf(item, find))])]
+  const places = await readPlaces(find, keys, notation, { ...slice, order: ofRoot }, group)
+  return readRowsAt(find, keys, notation, places)
+}
+
+// It orders the included rows within each row, not the rows.
+function ordersIncluded(item: OrderItem, joins: readonly Join[]): boolean {
+  const [step] = Array.isArray(item) ? (item as unknown[]) : []
+  return joins.some(
+    (join) =>
+      isStepTo(step, join) &&
+      (join.many || ordersIncluded((item as unknown[]).slice(1) as unknown as OrderItem, join.joins)),
   )
+}
+
+function sqlOf(item: OrderItem, { model }: Find): string {
+  const parts = Array.isArray(item) ? [...(item as unknown[])] : [item]
+  const last = parts.at(-1)
+  if (parts.length > 1 && typeof last === 'string' && /^(?:asc|desc|nulls)\b/i.test(last)) parts.pop()
+  return queryGeneratorOf(model.sequelize as Sequelize).quote(parts, model, '->')
 }
 
 /** The order with the primary key after it, so that rows that are equal in it keep one order, and none is seen twice or missed. */
@@ -157,13 +243,25 @@ function columnName(item: OrderItem): unknown {
   return Array.isArray(item) ? (item.length <= 2 ? item[0] : undefined) : item
 }
 
-function rowsOfText(session: Session, statement: Sql<unknown>, { offset, limit }: Slice): Promise<unknown[]> {
-  return session.execute(sql`${statement} LIMIT ${limit} OFFSET ${offset}`)
+// The numbers stand in the text: not every database takes a parameter for them. Both were validated as whole numbers.
+function sliced(statement: Sql<unknown>, { offset, limit }: Slice): Sql<unknown> {
+  const whole = trimmed(statement)
+  const cut = rawSql(`\nLIMIT ${limit} OFFSET ${offset}`)
+  return endsWithLimit(whole) ? sql`SELECT * FROM (${whole}\n) AS page${cut}` : sql`${whole}${cut}`
 }
 
 async function countOfText(session: Session, statement: Sql<unknown>): Promise<number> {
   const [row] = await session.execute<{ total: number | string }>(
-    sql`SELECT count(*) AS total FROM (${statement}) AS counted`,
+    sql`SELECT count(*) AS total FROM (${trimmed(statement)}\n) AS counted`,
   )
   return Number(row?.total)
+}
+
+function trimmed({ texts, ...rest }: Sql<unknown>): Sql<unknown> {
+  return { ...rest, texts: [...texts.slice(0, -1), (texts.at(-1) as string).replace(/[\s;]+$/, '')] }
+}
+
+// A LIMIT of the statement's own, outside of any parentheses, is part of what is paged.
+function endsWithLimit({ texts }: Sql<unknown>): boolean {
+  return /\b(?:LIMIT|FETCH\s+(?:FIRST|NEXT))\b[^)]*$/i.test(texts.join('?'))
 }

@@ -18,6 +18,18 @@ export interface Page<T> {
   meta: PageMeta
 }
 
+/** Where the next page is. */
+export interface CursorPageMeta {
+  /** To be sent back as the query parameter `next_cursor`; null at the end of the list. */
+  readonly next_cursor: string | null
+}
+
+/** One page of a list; what a cursor paginator returns. */
+export interface CursorPage<T> {
+  data: T[]
+  meta: CursorPageMeta
+}
+
 /** A single record; so that something can be added beside it without breaking clients. */
 export interface Item<T> {
   data: T
@@ -39,6 +51,21 @@ export const Page = {
     return envelope('Page', declaration, (shape) => ({
       data: required({ kind: 'array', items: shape }),
       meta: required(META),
+    }))
+  },
+}
+
+/**
+ * The response of a list route that is paged by cursor: `{ data, meta: { next_cursor } }`. It is the `Page` of `sequitur/cursor`.
+ *
+ * @example
+ * @Get('/', Page.of(HeroModel)) list(paginate: Paginate<HeroModel>) { return paginate(select(Hero, { order: [['age', 'DESC']] })) }
+ */
+export const CursorPage = {
+  of<const S>(declaration: S): Described<CursorPage<DataOf<S>>> {
+    return envelope('CursorPage', declaration, (shape) => ({
+      data: required({ kind: 'array', items: shape }),
+      meta: required(CURSOR_META),
     }))
   },
 }
@@ -77,6 +104,23 @@ const META: ObjectShape = {
       ['total_items', required({ kind: 'integer', minimum: 0, description: 'How many records there are in all.' })],
       ['total_pages', required({ kind: 'integer', minimum: 0, description: 'How many pages there are.' })],
       ['page_number', required({ kind: 'integer', minimum: 1, description: 'Which page this is, counted from 1.' })],
+    ]),
+}
+
+const CURSOR_META: ObjectShape = {
+  kind: 'object',
+  name: 'CursorPageMeta',
+  origin: 'CursorPageMeta',
+  properties: () =>
+    new Map([
+      [
+        'next_cursor',
+        required({
+          kind: 'string',
+          nullable: true,
+          description: "The next page's query parameter next_cursor; null at the end.",
+        }),
+      ],
     ]),
 }
 

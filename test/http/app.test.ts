@@ -331,6 +331,35 @@ test("a client that goes away aborts the handler's signal, and nobody logs it", 
   assert.deepEqual(log, [])
 })
 
+test('a client that goes away while the app still starts leaves nothing running', async (t) => {
+  @Controller()
+  class Taking {
+    @Post() take(@Body({ type: 'any' }) body: unknown) {
+      return body
+    }
+  }
+  const started = gate()
+  const log: string[] = []
+  const logger = {
+    info() {},
+    warn: (line: string) => void log.push(line),
+    error: (line: string) => void log.push(line),
+  }
+  const lifespan = { ...recorded('db', []), start: () => started.opened }
+  const app = newApp(t, { controllers: [Taking], lifespan, logger, timeouts: { drain: 50 } })
+  const server = createServer(app.handler).listen(0, '127.0.0.1')
+  t.after(() => server.close())
+  await once(server, 'listening')
+  const client = connection(t, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  client.send('POST / HTTP/1.1\nHost: a\nContent-Type: application/json\nContent-Length: 2\n\n1')
+  const [, response] = await once(server, 'request')
+  client.destroy()
+  await once(response, 'close')
+  started.open()
+  await app.close()
+  assert.deepEqual(log, [])
+})
+
 test('a handler that takes too long is answered with 503, and its signal is aborted', async (t) => {
   const { Waiting, exit, seen } = waiting()
   const { fetch, log } = await api(t, [Waiting], { timeouts: { handler: 20 } })

@@ -1,4 +1,4 @@
-import pg, { Client as PgClient, defaults, types } from 'pg'
+import * as pg from 'pg'
 
 type Callback = (error: Error | null, result?: unknown) => void
 
@@ -19,7 +19,7 @@ interface PlainClient {
  * A client that sends what is asked in one turn of the loop in one write, without waiting for answers in between,
  * and BEGIN together with the first statement.
  */
-class PipelinedClient extends (PgClient as unknown as new (config: object) => PgClient) {
+class PipelinedClient extends (pg.Client as unknown as new (config: object) => pg.Client) {
   static options: ClientOptions = { prepared: true }
   readonly #names = new Map<string, string>()
   #corked = false
@@ -89,7 +89,7 @@ export function pipelinedPg(options: ClientOptions): object {
   class Client extends PipelinedClient {
     static override options = options
   }
-  return { ...pg, Client, types, defaults }
+  return { ...pg, Client }
 }
 
 /** Whether a connection can send BEGIN with the next query. */

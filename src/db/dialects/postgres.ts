@@ -16,7 +16,9 @@ export const postgres: Dialect = {
   },
   // RAW queries resolve to [rows, result]; the result's command is what the server says it did.
   isKept: (answer) => (answer as [unknown, { command?: string }?] | undefined)?.[1]?.command !== 'ROLLBACK',
-  isStale: () => false,
+  snapshotIsolation: 'REPEATABLE READ',
+  // A reader's snapshot has grown old when it goes on to write what another has changed.
+  isStale: (error) => codeOf(error) === '40001',
   isConflict: (error) => CONFLICTS.has(codeOf(error)),
   // A failed transaction stays: the server refuses its statements, and answers COMMIT with ROLLBACK.
   isUndoing: () => false,

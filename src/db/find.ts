@@ -1,0 +1,132 @@
+import { type FindOptions, type IncludeOptions, type Model, type ModelStatic, Utils } from 'sequelize'
+import type { Select } from './statement.js'
+
+/** A join that an include makes. */
+export interface Join {
+  /** The aliases from the root to here: `['team', 'city']`. */
+  readonly path: readonly string[]
+  readonly model: ModelStatic<Model>
+  /** Whether a row of the root may be joined to several. */
+  readonly many: boolean
+  /** Joined through a table of links: belongsToMany. */
+  readonly linked: boolean
+  /** Whether a row of the root without a partner is left out. */
+  readonly inner: boolean
+  /** The partners are read by a query of their own. */
+  readonly separate: boolean
+  readonly option: IncludeOptions
+  readonly joins: readonly Join[]
+}
+
+/** A statement for models as Sequelize will understand it: with the scope in its options, and the joins of its includes. */
+export interface Find {
+  readonly model: ModelStatic<Model>
+  readonly options: FindOptions
+  readonly joins: readonly Join[]
+}
+
+// Sequelize's own steps of findAll; its types leave them out.
+interface Internals {
+  readonly _scope?: object
+  unscoped(): ModelStatic<Model>
+  _injectScope(options: object): void
+  _conformIncludes(options: object, self: unknown): void
+  _expandIncludeAll(options: object): void
+  _validateIncludedElements(options: object): void
+}
+
+type Included = IncludeOptions & {
+  as: string
+  readonly model: ModelStatic<Model>
+  readonly association: { readonly isMultiAssociation: boolean; readonly associationType: string }
+  readonly include?: Included[]
+}
+
+const clone = (Utils as unknown as { cloneDeep<T>(value: T): T }).cloneDeep
+const unscopedModels = new WeakMap<object, ModelStatic<Model>>()
+
+export function toFind<M extends Model>({ model, options: given }: Select<M>): Find {
+  const internals = model as unknown as Internals
+  const options = clone(given) as FindOptions
+  internals._injectScope(options)
+  internals._conformIncludes(options, model)
+  if (!options.include) return { model: unscoped(model), options, joins: [] }
+  internals._expandIncludeAll(options)
+  nameAliases(options.include as Included[], model)
+  const validated = clone(options) as { include: Included[] }
+  internals._validateIncludedElements(validated)
+  return { model: unscoped(model), options, joins: joinsOf(options.include as Included[], validated.include) }
+}
+
+// sequelize-typescript gives every association an alias and lets an include leave it out, but only to Sequelize's public methods.
+function nameAliases(includes: Included[], source: ModelStatic<Model>): void {
+  for (const include of includes) {
+    const associations = Object.values(source.associations).filter(({ target }) => target.name === include.model.name)
+    if (include.as === undefined && associations.length === 1) include.as = (associations[0] as { as: string }).as
+    nameAliases((include.include as Included[] | undefined) ?? [], include.model)
+  }
+}
+
+// The scope is in the options already; a second time it would undo what they overrule.
+function unscoped(model: ModelStatic<Model>): ModelStatic<Model> {
+  const internals = model as unknown as Internals
+  if (Object.keys(internals._scope ?? {}).length === 0) return model
+  const known = unscopedModels.get(model) ?? internals.unscoped()
+  unscopedModels.set(model, known)
+  return known
+}
+
+function joinsOf(given: readonly Included[], validated: readonly Included[], parent?: Join): Join[] {
+  return given.map((option, index) => {
+    const { as, model, association, required, separate, include = [] } = validated[index] as Included
+    const join: Join = {
+      path: [...(parent?.path ?? []), as],
+      model,
+      linked: association.associationType === 'BelongsToMany',
+      many: association.isMultiAssociation || parent?.many === true,
+      inner: required === true && parent?.inner !== false,
+      separate: separate === true,
+      option,
+      joins: [],
+    }
+    return { ...join, joins: joinsOf((option.include as Included[]) ?? [], include, join) }
+  })
+}
+
+/**
+ * The includes without those that cannot change which rows of the root there are: left joins that nothing mentions.
+ * Of what stays no columns are read.
+ */
+export function neededIncludes(joins: readonly Join[], mentioned: (join: Join) => boolean): IncludeOptions[] {
+  return joins.flatMap((join) => {
+    if (join.separate) return []
+    const include = neededIncludes(join.joins, mentioned)
+    const { option } = join
+    const needed = join.inner || include.length > 0 || option.right === true || mentioned(join)
+    const through = join.linked ? { through: { ...option.through, attributes: [] } } : {}
+    return needed ? [{ ...option, ...through, attributes: [], include }] : []
+  })
+}
+
+/** Whether a row of the root may still be joined to several. */
+export function joinsMany(joins: readonly Join[], mentioned: (join: Join) => boolean): boolean {
+  return joins.some(
+    (join) => neededIncludes([join], mentioned).length > 0 && (join.many || joinsMany(join.joins, mentioned)),
+  )
+}
+
+/** Tells which joins a condition mentions: by `$team.name$`, or anywhere in a text or function, whose meaning is not known here. */
+export function mentionsOf(...conditions: readonly unknown[]): (join: Join) => boolean {
+  const texts = conditions.flatMap((condition) => [...textsOf(condition, false)])
+  return ({ path }) => texts.some((text) => text.includes(path.at(-1) as string)) // a path has an alias
+}
+
+function* textsOf(value: unknown, isSql: boolean): Generator<string> {
+  if (typeof value === 'string' && isSql) yield value
+  if (typeof value !== 'object' || value === null || value instanceof Date || Buffer.isBuffer(value)) return
+  const inside = isSql || value instanceof Utils.SequelizeMethod
+  for (const key of Reflect.ownKeys(value)) {
+    if (typeof key === 'string' && key.startsWith('$')) yield key
+    yield* textsOf((value as Record<PropertyKey, unknown>)[key], inside)
+  }
+}

@@ -1,0 +1,218 @@
+import { literal, type Model } from 'sequelize'
+import { createHash } from 'node:crypto'
+import { type Find, toFind } from '../db/find.js'
+import { type Session, Session as SessionToken } from '../db/session.js'
+import type { Select } from '../db/statement.js'
+import { BootError } from '../di/errors.js'
+import { provideItself } from '../di/provider.js'
+import type { Yields } from '../di/token.js'
+import { invalidInput } from '../http/errors.js'
+import { inputDependency } from '../http/inputs.js'
+import { ReplyHeaders } from '../http/reply-headers.js'
+import { Request } from '../http/request.js'
+import { type Binding, CURSOR_LENGTH, type Mark, readCursor, writeCursor } from './cursor.js'
+import { type OrderColumn, type Place, rangesAfter } from './keyset.js'
+import { limitInput, limitsOf, type SizeOptions } from './limits.js'
+import { setLinks } from './links.js'
+import { type Notation, notationOf } from './notation.js'
+import { keyColumns, orderColumns } from './order.js'
+import type { CursorPage } from './page.js'
+import { refuseUnpageable } from './refuse.js'
+import { CursorKey } from './secret.js'
+import { comesInParts, type Placed, readPlaces, readRows, readRowsAt } from './rows.js'
+
+/** A paginator: gives the page of a statement that follows the client's cursor. */
+export interface CursorPaginateType<T> {
+  <M extends Model>(statement: Select<M>): Promise<CursorPage<M extends T ? T : never>>
+}
+
+export type CursorPaginate<T> = CursorPaginateType<T>
+
+/** What stands for a paginator: a parameter's type, a base class, or the argument of `@Inject`. */
+// any: which rows it pages is said where it is asked for, Paginate<HeroModel>.
+// oxlint-disable typescript/no-explicit-any
+export interface CursorPaginationToken extends Yields<CursorPaginateType<any>> {
+  new <T = any>(): CursorPaginateType<T>
+}
+// oxlint-enable typescript/no-explicit-any
+
+/**
+ * A paginator by cursor with sizes of its own.
+ *
+ * @throws BootError for sizes that are not whole numbers with 1 <= default <= max.
+ * @example
+ * class BigPages<T> extends newPagination({ defaultPageSize: 5, maxPageSize: 500 })<T> {}
+ * // list(paginate: BigPages<HeroModel>) { return paginate(select(Hero, { order: [['age', 'DESC']] })) }
+ */
+export function newCursorPagination(options: SizeOptions = {}): CursorPaginationToken {
+  const limits = limitsOf(options)
+  const token = class Paginate {}
+  provideItself(token, {
+    kind: 'factory',
+    lifetime: 'request',
+    create: (
+      session: Session,
+      key: CursorKey,
+      request: Request,
+      headers: ReplyHeaders,
+      limit: number,
+      cursor: string | undefined,
+    ) => cursorPaginator({ session, key: key.value, request, headers, limit, cursor }),
+    dependencies: [
+      { kind: 'token', token: SessionToken },
+      { kind: 'token', token: CursorKey },
+      { kind: 'token', token: Request },
+      { kind: 'token', token: ReplyHeaders },
+      limitInput(limits),
+      cursorInput(),
+    ],
+  })
+  // Nothing is ever built by `new`: the provider above makes the function that the type speaks of.
+  return token as unknown as CursorPaginationToken
+}
+
+function cursorInput() {
+  return inputDependency('query', {
+    name: 'next_cursor',
+    type: 'string',
+    minLength: 1,
+    maxLength: CURSOR_LENGTH - 1,
+    optional: true,
+    description: "The last page's meta.next_cursor; without it the first page is sent.",
+  })
+}
+
+interface Asked {
+  readonly session: Session
+  readonly key: string
+  readonly request: Request
+  readonly headers: ReplyHeaders
+  readonly limit: number
+  readonly cursor: string | undefined
+}
+
+function cursorPaginator(asked: Asked) {
+  return async (statement: Select<Model>): Promise<CursorPage<Model>> => {
+    const list = toList(asked.session, statement)
+    const binding = { key: asked.key, order: signatureOf(list) }
+    const { rows, next } = await readPage(list, startOf(list, asked.cursor, binding), asked.limit)
+    const next_cursor = next ? cursorTo(next, binding, list) : null
+    const { request, headers, limit } = asked
+    setLinks(request, headers, { next: next_cursor === null ? undefined : { limit, next_cursor } })
+    return { data: rows, meta: { next_cursor } }
+  }
+}
+
+/** A statement, and the order that its rows have. */
+interface List {
+  readonly find: Find
+  readonly columns: readonly OrderColumn[]
+  readonly notation: Notation
+}
+
+function toList({ sequelize }: Session, statement: Select<Model>): List {
+  if (statement.kind !== 'select')
+    throw new BootError(
+      'paginate(sql`...`): a cursor page needs to know its order, which a text does not tell. Write paginate(select(Model, { order })), or use the offset Paginate.',
+    )
+  const find = toFind(statement)
+  refuseUnpageable(find)
+  const notation = notationOf(sequelize.getDialect())
+  return { find, notation, columns: orderColumns(find, notation) }
+}
+
+// Columns of the same names in another order, of another type or on another database are another order.
+function signatureOf({ find, columns, notation }: List): string {
+  const order = columns.map(({ sql, direction, nullable, type }) => [sql, direction, nullable, type.kind])
+  const said = JSON.stringify([
+    find.model.sequelize?.getDialect(),
+    find.model.getTableName(),
+    notation.nullsHigh,
+    order,
+  ])
+  return createHash('sha256').update(said).digest('base64')
+}
+
+function startOf({ columns }: List, cursor: string | undefined, binding: Binding): Mark | undefined {
+  if (cursor === undefined) return undefined
+  const mark = readCursor(cursor, binding)
+  if (mark?.place.length === columns.length && mark.place.at(-1) !== null) return mark
+  return invalidInput('The request does not fit its description.', [
+    { in: 'query', path: '/next_cursor', message: 'is not a cursor of this list; begin again without it' },
+  ])
+}
+
+interface Slice {
+  readonly rows: Model[]
+  /** Where the next page begins; undefined at the end. */
+  readonly next: Mark | undefined
+}
+
+async function readPage(list: List, start: Mark | undefined, limit: number): Promise<Slice> {
+  const inParts = comesInParts(list.find)
+  // One more than the page has: it only says that there is a next page.
+  const read = inParts
+    ? await readRanges(list, start, limit + 1, placesIn)
+    : await readRanges(list, start, limit + 1, rowsIn)
+  const page = read.slice(0, limit)
+  const next = read.length > limit ? markAt(page.map(({ place }) => place)) : undefined
+  return { rows: inParts ? await wholeRows(list, page) : (page as Placed<Model>[]).map(({ row }) => row), next }
+}
+
+function markAt(places: readonly Place[]): Mark {
+  const [first, last] = [places[0] as Place, places.at(-1) as Place] // no page has less than one row
+  const changes = first.findIndex((value, index) => value !== last[index])
+  return { place: last, shared: changes < 0 ? last.length - 1 : changes }
+}
+
+type ReadRange = (
+  list: List,
+  range: ReturnType<typeof rangesAfter>[number] | undefined,
+  limit: number,
+) => Promise<Placed<Model | undefined>[]>
+
+async function readRanges(list: List, start: Mark | undefined, count: number, read: ReadRange) {
+  const { columns, notation } = list
+  const ranges = start ? rangesAfter(columns, start.place, start.shared, notation) : [undefined]
+  const rows: Placed<Model | undefined>[] = []
+  for (const range of ranges) if (rows.length < count) rows.push(...(await read(list, range, count - rows.length)))
+  return rows
+}
+
+const rowsIn: ReadRange = ({ find, columns, notation }, after, limit) =>
+  readRows(find, columns, notation, { order: orderOf(columns), limit, ...(after ? { after } : {}) })
+
+const placesIn: ReadRange = async ({ find, columns, notation }, after, limit) => {
+  const group = columns.map(({ sql }) => sql)
+  const stretch = { order: orderOf(columns), limit, ...(after ? { after } : {}) }
+  const places = await readPlaces(find, columns, notation, stretch, group)
+  return places.map((place) => ({ row: undefined, place }))
+}
+
+function orderOf(columns: readonly OrderColumn[]) {
+  return columns.map(({ sql, direction }) => literal(`${sql} ${direction}`))
+}
+
+function wholeRows({ find, columns, notation }: List, page: readonly Placed<unknown>[]): Promise<Model[]> {
+  const keys = keyColumns(find.model)
+  const indexes = keys.map(({ sql }) => columns.findIndex((column) => column.sql === sql))
+  const places = page.map(({ place }) => indexes.map((index) => place[index] ?? null))
+  return readRowsAt(find, keys, notation, places)
+}
+
+function cursorTo(next: Mark, binding: Binding, { find }: List): string {
+  const cursor = writeCursor(next, binding)
+  if (cursor !== undefined) return cursor
+  throw new TypeError(
+    `paginate(select(${find.model.name})): the values of the order's columns are too long for a cursor. Order by shorter columns, or by a part: ` +
+      `typed(fn('substr', col('title'), 1, 80), { type: DataType.STRING, nullable: false }).`,
+  )
+}
+
+/**
+ * The paginator of the query's `limit` (1 to 100, default 10) and `next_cursor`. The statement needs an order.
+ *
+ * @example
+ * @Get('/', Page.of(HeroModel)) list(paginate: Paginate<HeroModel>) { return paginate(select(Hero, { order: [['age', 'DESC'], 'name'] })) }
+ */
+export const CursorPaginate: CursorPaginationToken = newCursorPagination()

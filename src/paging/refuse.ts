@@ -1,0 +1,18 @@
+import type { Find } from '../db/find.js'
+import { BootError } from '../di/errors.js'
+
+/** @throws BootError for find options that no page can be cut of, with what to write instead. */
+export function refuseUnpageable({ model, options }: Find): void {
+  const given = options as Readonly<Record<string, unknown>>
+  if (given['group'] !== undefined || given['having'] !== undefined)
+    throw new BootError(
+      `paginate(select(${model.name}, { group })): grouped rows are no rows of the model, and their number is not what COUNT says. ` +
+        'Write the statement as text: paginate(sql`SELECT team, count(*) AS heroes FROM hero GROUP BY team ORDER BY team`).',
+    )
+  for (const name of ['limit', 'offset'])
+    if (given[name] !== undefined && given[name] !== null)
+      throw new BootError(
+        `paginate(select(${model.name}, { ${name} })): what the client asks for decides where a page begins and ends. Take ${name} away; ` +
+          `newPagination({ defaultPageSize, maxPageSize }) says how long pages are.`,
+      )
+}

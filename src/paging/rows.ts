@@ -1,0 +1,158 @@
+import { type FindAttributeOptions, type FindOptions, literal, type Model, Op, type OrderItem } from 'sequelize'
+import { toCondition } from '../db/bound.js'
+import { type Find, type Join, joinsMany, mentionsOf, neededIncludes } from '../db/find.js'
+import type { Sql } from '../db/statement.js'
+import { atPlaces, type OrderColumn, type Place } from './keyset.js'
+import type { Notation } from './notation.js'
+
+/** Some rows of a statement, in order. */
+export interface Stretch {
+  readonly order: readonly OrderItem[]
+  readonly limit: number
+  readonly offset?: number
+  readonly after?: Sql
+}
+
+/** A row, and its values of some columns. */
+export interface Placed<R> {
+  readonly row: R
+  readonly place: Place
+}
+
+/** Whether a row of the root comes in several rows of the join, so that LIMIT would cut the join and not the list. */
+export function comesInParts({ joins }: Find): boolean {
+  return joins.some((join) => !join.separate && (join.many || comesInParts({ joins: join.joins } as Find)))
+}
+
+/** The rows of the statement with their places in these columns. */
+export async function readRows(
+  find: Find,
+  columns: readonly OrderColumn[],
+  notation: Notation,
+  stretch: Stretch,
+): Promise<Placed<Model>[]> {
+  const { model, options } = find
+  const rows = await model.findAll({
+    ...options,
+    ...cut(options, stretch),
+    attributes: withPlace(options.attributes, columns, notation),
+  })
+  return rows.map((row) => ({ row, place: takePlace(row, columns, notation) }))
+}
+
+/** Only the places of the rows; `group` is what else a row is ordered by. */
+export async function readPlaces(
+  find: Find,
+  columns: readonly OrderColumn[],
+  notation: Notation,
+  stretch: Stretch,
+  group: readonly string[],
+): Promise<Place[]> {
+  const { model, options, joins } = find
+  const mentioned = anyOf(mentionsOf(options.where), mentionedByOrder(stretch.order))
+  const include = neededIncludes(joins, mentioned)
+  const grouped = joinsMany(joins, mentioned) ? { group: group.map((text) => literal(text)) } : {}
+  const rows: unknown[] = await model.findAll({
+    ...options,
+    ...cut(options, stretch),
+    attributes: placeAttributes(columns, notation),
+    raw: true,
+    include,
+    ...(grouped as object), // Sequelize's types know strings only
+  })
+  return rows.map((row) => placeIn(row as Record<string, unknown>, columns, notation))
+}
+
+/** The whole rows, with all that they include, at these places of the key. */
+export async function readRowsAt(
+  find: Find,
+  keys: readonly OrderColumn[],
+  notation: Notation,
+  places: readonly Place[],
+): Promise<Model[]> {
+  if (places.length === 0) return []
+  const { order: _, ...unordered } = find.options
+  const order = find.options.order ? { order: find.options.order } : {}
+  const { condition, options } = toCondition(atPlaces(keys, places, notation))
+  const rows = await find.model.findAll({
+    ...unordered,
+    ...order,
+    ...options,
+    where: and(find.options, condition),
+    attributes: withPlace(find.options.attributes, keys, notation),
+  })
+  const byKey = new Map(rows.map((row) => [JSON.stringify(takePlace(row, keys, notation)), row]))
+  // A row that was deleted since its place was read is left out.
+  return places.flatMap((place) => byKey.get(JSON.stringify(place)) ?? [])
+}
+
+function cut(given: FindOptions, { order, limit, offset, after }: Stretch): FindOptions {
+  const { condition, options } = after ? toCondition(after) : {}
+  const cuts: FindOptions & { rejectOnEmpty: false } = {
+    ...options,
+    ...(condition ? { where: and(given, condition) } : {}),
+    order: [...order],
+    limit,
+    ...(offset === undefined ? {} : { offset }),
+    subQuery: false,
+    rejectOnEmpty: false,
+  }
+  return cuts
+}
+
+function and({ where }: FindOptions, condition: ReturnType<typeof literal>): NonNullable<FindOptions['where']> {
+  return { [Op.and]: where === undefined || where === null ? [condition] : [where, condition] }
+}
+
+const ALIAS = '__place_'
+
+function placeAttributes(columns: readonly OrderColumn[], notation: Notation): [ReturnType<typeof literal>, string][] {
+  return columns.map(({ sql, type }, index) => [literal(notation.write(sql, type)), `${ALIAS}${index}`])
+}
+
+function withPlace(
+  given: FindAttributeOptions | undefined,
+  columns: readonly OrderColumn[],
+  notation: Notation,
+): FindAttributeOptions {
+  const added = placeAttributes(columns, notation)
+  if (Array.isArray(given)) return [...given, ...added]
+  const { include = [] } = (given ?? {}) as { readonly include?: readonly never[] }
+  return { ...given, include: [...include, ...added] } as FindAttributeOptions
+}
+
+// The handler's row is as if its place had never been read.
+function takePlace(row: Model, columns: readonly OrderColumn[], notation: Notation): Place {
+  const sources = [row.dataValues, (row as { _previousDataValues?: object })._previousDataValues, row]
+  const values = (row.dataValues ?? row) as Record<string, unknown>
+  const place = placeIn(values, columns, notation)
+  for (const source of sources as (Record<string, unknown> | undefined)[])
+    if (source) for (const index of columns.keys()) delete source[`${ALIAS}${index}`]
+  return place
+}
+
+function placeIn(values: Record<string, unknown>, columns: readonly OrderColumn[], notation: Notation): Place {
+  return columns.map((_, index) => {
+    const value = values[`${ALIAS}${index}`]
+    return value === null || value === undefined ? null : notation.toText(value)
+  })
+}
+
+function anyOf(...tests: ((join: Join) => boolean)[]): (join: Join) => boolean {
+  return (join) => tests.some((test) => test(join))
+}
+
+function mentionedByOrder(order: readonly OrderItem[]): (join: Join) => boolean {
+  const inTexts = mentionsOf(order)
+  const parts = order.flatMap((item) => (Array.isArray(item) ? (item as unknown[]) : [item]))
+  return (join) => inTexts(join) || parts.some((part) => isStepTo(part, join))
+}
+
+/** Whether this part of an order item leads to the join: its alias, its model, its association, or `{ model, as }`. */
+export function isStepTo(part: unknown, { path, model, option }: Join): boolean {
+  const alias = path.at(-1)
+  if (typeof part === 'string') return part === alias || part.startsWith(`${alias}.`)
+  if (part === model || (part !== undefined && part === option.association)) return true
+  if (typeof part !== 'object' || part === null || !('model' in part)) return false
+  return part.model === model && (!('as' in part) || part.as === undefined || part.as === alias)
+}
