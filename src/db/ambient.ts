@@ -28,6 +28,8 @@ interface Shared {
   readonly pending: Set<Promise<unknown>>
   /** What the connection is busy with, so that a rollback can wait for it: not for a handler's own work, which may never end. */
   readonly statements: Set<Promise<unknown>>
+  /** The statement that the next one waits for, where one is sent at a time. */
+  last?: Promise<unknown>
   ended?: string
   /** Why the database has undone the transaction already. */
   lost?: { readonly error: unknown }
@@ -39,6 +41,8 @@ export interface LevelEvents {
   onError(error: unknown): unknown
   /** Whether an error means that the database has undone the whole transaction: what came later would be outside of it. */
   isUndoing(error: unknown): boolean
+  /** Whether a statement must not be sent before the one before it was answered. */
+  readonly oneAtATime: boolean
 }
 
 /**
@@ -89,36 +93,36 @@ export class Level {
   }
 
   async #queryInTurn<T>(sql: string, execute: () => Promise<T>): Promise<T> {
-    try {
+    if (this.#last) await this.#last
+    return this.#statement(async () => {
+      await this.#shared.transaction.beforeStatement(sql)
       this.assertOpen()
-      if (this.#last) await this.#last
-      return await this.#statement(async () => {
-        await this.#shared.transaction.beforeStatement(sql)
-        this.assertOpen()
-        return execute()
-      })
-    } catch (error) {
-      throw this.#failed(error)
-    }
-  }
-
-  #failed(error: unknown): unknown {
-    const { events } = this.#shared
-    if (events.isUndoing(error)) this.#shared.lost ??= { error }
-    return noteQueryError(events.onError(error))
-  }
-
-  async #statement<T>(send: () => Promise<T>): Promise<T> {
-    this.assertOpen()
-    return track(this.#shared.statements, send())
+      return execute()
+    })
   }
 
   /** A statement about a savepoint. Refused after the session's end, when the connection serves somebody else. */
   async #command(sql: string): Promise<void> {
+    await this.#statement(() => this.#shared.transaction.command(sql))
+  }
+
+  #statement<T>(send: () => Promise<T>): Promise<T> {
+    const { statements, events, last } = this.#shared
+    const sent = track(statements, this.#send(send, events.oneAtATime ? last : undefined))
+    this.#shared.last = sent
+    return sent
+  }
+
+  async #send<T>(send: () => Promise<T>, before: Promise<unknown> | undefined): Promise<T> {
     try {
-      await this.#statement(() => this.#shared.transaction.command(sql))
+      this.assertOpen()
+      await before?.catch(() => {}) // its own caller is told
+      this.assertOpen()
+      return await send()
     } catch (error) {
-      throw this.#failed(error)
+      const { events } = this.#shared
+      if (events.isUndoing(error)) this.#shared.lost ??= { error }
+      throw noteQueryError(events.onError(error))
     }
   }
 

@@ -38,6 +38,8 @@ export interface Dialect {
   isConflict(error: unknown): boolean
   /** Whether an error means that the database has undone the whole transaction: a statement after it would be kept on its own. */
   isUndoing(error: unknown): boolean
+  /** Whether statements of one transaction are sent one by one: the next must not be under way when one undoes them all. */
+  readonly oneAtATime: boolean
   /** Whether an error means that the connection broke: nobody knows what the database did of the last statement. */
   isLost(error: unknown): boolean
 }
@@ -45,7 +47,10 @@ export interface Dialect {
 /** The driver's own word for an error: SQLSTATE, SQLITE_BUSY, ER_LOCK_DEADLOCK, ECONNRESET. */
 export function codeOf(error: unknown): string {
   const original = error instanceof DatabaseError || error instanceof ConnectionError ? error.original : undefined
-  return original && 'code' in original ? String(original.code) : ''
+  if (!original) return ''
+  const { code, errno } = original as { code?: unknown; errno?: unknown }
+  // mysql2 has no word for what only MariaDB says, such as 1969.
+  return String(code ?? errno ?? '')
 }
 
 /** Codes of sockets that broke. */

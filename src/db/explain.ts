@@ -26,6 +26,7 @@ export interface Explanation {
 }
 
 const RETRY = { 'retry-after': '1' }
+const UNAVAILABLE: Explanation = { status: 503, detail: 'The database is not available.', headers: RETRY }
 
 /** PostgreSQL's SQLSTATEs, SQLite's codes and MySQL's names of errors that are the input's doing, or pass. */
 const BY_CODE: ReadonlyMap<string, Explanation> = new Map<string, Explanation>([
@@ -34,8 +35,11 @@ const BY_CODE: ReadonlyMap<string, Explanation> = new Map<string, Explanation>([
   ['22021', { status: 422, detail: 'A text has a character that the database does not hold.' }],
   ['22P02', { status: 422, detail: 'A value does not have the form that the database wants.' }],
   ['57014', { status: 504, detail: 'The database took too long.' }],
-  ['57P01', { status: 503, detail: 'The database is not available.', headers: RETRY }],
-  ['57P03', { status: 503, detail: 'The database is not available.', headers: RETRY }],
+  ['57P01', UNAVAILABLE],
+  ['57P02', UNAVAILABLE],
+  ['57P03', UNAVAILABLE],
+  ['08003', UNAVAILABLE],
+  ['08006', UNAVAILABLE],
   ['40001', { status: 503, detail: 'Another request changed the same data; try again.', headers: RETRY }],
   ['40P01', { status: 503, detail: 'Another request changed the same data; try again.', headers: RETRY }],
   ['55P03', { status: 503, detail: 'Another request holds a lock on the same data; try again.', headers: RETRY }],
@@ -45,14 +49,21 @@ const BY_CODE: ReadonlyMap<string, Explanation> = new Map<string, Explanation>([
     { status: 503, detail: 'Another request holds a lock on the same data; try again.', headers: RETRY },
   ],
   ['ER_LOCK_DEADLOCK', { status: 503, detail: 'Another request changed the same data; try again.', headers: RETRY }],
+  ['ER_CHECKREAD', { status: 503, detail: 'Another request changed the same data; try again.', headers: RETRY }],
+  ['ER_CMD_CONNECTION_CLOSED', UNAVAILABLE],
+  ['ER_CMD_NOT_EXECUTED_DESTROYED', UNAVAILABLE],
+  ['ER_CONNECTION_KILLED', UNAVAILABLE],
+  ['1927', UNAVAILABLE],
+  ['ER_SERVER_SHUTDOWN', UNAVAILABLE],
+  ['1969', { status: 504, detail: 'The database took too long.' }],
   ['ER_STATEMENT_TIMEOUT', { status: 504, detail: 'The database took too long.' }],
   ['ER_QUERY_TIMEOUT', { status: 504, detail: 'The database took too long.' }],
   ['ER_DATA_TOO_LONG', { status: 422, detail: 'A text is longer than the database holds.' }],
   ['ER_WARN_DATA_OUT_OF_RANGE', { status: 422, detail: 'A number is out of the range that the database holds.' }],
   ['SQLITE_READONLY', { status: 503, detail: 'The database cannot be written.', headers: RETRY }],
-  ['SQLITE_IOERR', { status: 503, detail: 'The database is not available.', headers: RETRY }],
+  ['SQLITE_IOERR', UNAVAILABLE],
   ['SQLITE_BUSY', { status: 503, detail: 'The database is busy; try again.', headers: RETRY }],
-  ['SQLITE_FULL', { status: 503, detail: 'The database is not available.', headers: RETRY }],
+  ['SQLITE_FULL', UNAVAILABLE],
 ])
 
 /** What a client may be told of a database error; undefined for what is not one, or is the program's mistake. */
@@ -67,7 +78,7 @@ export function explain(error: unknown): Explanation | undefined {
   if (error instanceof ConnectionAcquireTimeoutError)
     return { status: 503, detail: 'The server is busy; try again.', headers: RETRY }
   if (error instanceof ConnectionError || isLostConnection(error))
-    return { status: 503, detail: 'The database is not available.', headers: RETRY }
+    return UNAVAILABLE
   return error instanceof DatabaseError ? BY_CODE.get(codeOf(error)) : undefined
 }
 

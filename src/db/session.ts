@@ -225,6 +225,7 @@ export class SessionUnit implements Unit {
       level: Level.of(sequelize, this.#transaction, {
         onError: (error) => this.#noted(error),
         isUndoing: (error) => dialect.isUndoing(error),
+        oneAtATime: dialect.oneAtATime,
       }),
       callbacks: [],
       keeps: true,

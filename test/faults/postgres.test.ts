@@ -25,10 +25,16 @@ function heroApp(t: TestContext, controller: new () => object, lifespan: Lifespa
 
 /** Ends the server's side of the connections that do this, from a connection that is outside of every session. */
 async function killThose({ database }: DatabaseApp, doing: string): Promise<void> {
-  const { sequelize } = database
-  const kill = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${doing}`
-  await until(doing, async () => (await sequelize.query(kill, { type: QueryTypes.SELECT })).length > 0)
+  const ask = (text: string) => database.sequelize.query<{ pid: number }>(text, { type: QueryTypes.SELECT })
+  let killed: number[] = []
+  await until(doing, async () => {
+    const found = await ask(`SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid() AND ${doing}`)
+    killed = found.map(({ pid }) => pid)
+    return killed.length > 0
+  })
+  const left = `SELECT pid FROM pg_stat_activity WHERE pid IN (${killed.join()})`
+  await until('they are gone', async () => (await ask(left)).length === 0)
 }
 
 test('a connection killed while its transaction is idle fails its request only', async (t) => {
@@ -208,8 +214,6 @@ test('requests that find the pool exhausted answer 503 with Retry-After, and the
 test('a pooled connection killed while nobody uses it is not noticed by the next requests', async (t) => {
   const app = await heroApp(t, Announcing)
   await assertWhole(app)
-  const gone = `SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`
   await killThose(app, `state = 'idle'`)
-  await until('the others are gone', async () => (await app.database.sequelize.query(gone))[0].length === 0)
   await assertWhole(app)
 })

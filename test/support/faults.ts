@@ -58,7 +58,8 @@ export async function assertWhole({ fetch, database }: DatabaseApp, path = '/who
 /** What an answer says, of which a test wants the status and a word. */
 export async function said(answer: Response | Promise<Response>): Promise<string> {
   const { status, headers } = await answer
-  const { detail = '' } = (await (await answer).json()) as { detail?: string }
+  const text = await (await answer).text()
+  const { detail = '' } = text === '' ? {} : (JSON.parse(text) as { detail?: string })
   const wait = headers.get('retry-after')
   return `${status}${wait === null ? '' : `, again in ${wait} s`}: ${detail}`
 }

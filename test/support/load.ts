@@ -8,7 +8,7 @@ type Outcome = 'kept' | 'refused' | 'unknown' | 'cut off'
 export class Load {
   readonly outcomes = new Map<string, Outcome>()
   readonly #clients: Promise<void>[]
-  #running = true
+  readonly #end = new AbortController()
 
   constructor(t: TestContext, url: string, clients: number) {
     t.after(() => this.stop())
@@ -16,7 +16,7 @@ export class Load {
   }
 
   async #ask(url: string, client: number): Promise<void> {
-    for (let n = 0; this.#running; n++) {
+    for (let n = 0; !this.#end.signal.aborted; n++) {
       const name = `hero-${client}-${n}`
       const outcome = await outcomeOf(new URL(`/${name}`, url))
       this.outcomes.set(name, outcome)
@@ -29,7 +29,7 @@ export class Load {
   }
 
   async stop(): Promise<void> {
-    this.#running = false
+    this.#end.abort()
     await Promise.all(this.#clients)
   }
 }

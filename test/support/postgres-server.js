@@ -19,6 +19,7 @@ import { join } from 'node:path'
 /**
  * @typedef {object} PostgresChoices
  * @property {number} [port] any free one when it is left out
+ * @property {string} [password] a random one when it is left out
  * @property {boolean} [lasting] whether what was committed outlives a kill. Default false, which is faster.
  */
 
@@ -52,9 +53,8 @@ const advice =
  * @param {PostgresChoices} choices
  * @returns {Promise<PostgresServer>}
  */
-async function start(directory, guard, log, { port: chosen, lasting = false }) {
+async function start(directory, guard, log, { port: chosen, password = randomBytes(12).toString('hex'), lasting = false }) {
   const EmbeddedPostgres = await embeddedPostgres()
-  const password = randomBytes(12).toString('hex')
   const port = chosen ?? (await freePort())
   const server = new EmbeddedPostgres({
     databaseDir: directory,

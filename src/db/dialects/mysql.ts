@@ -7,7 +7,7 @@ import type { ServerOptions, SslMode } from '../url-options.js'
 export const mysql: Dialect = {
   prepare(sequelize) {
     if (sequelize.getDialect() === 'mariadb') {
-      sequelize.addHook('afterConnect', (connection: unknown) => loosenMeta(connection as MariadbConnection))
+      sequelize.addHook('afterConnect', (connection: unknown) => bendResults(connection as MariadbConnection))
     }
   },
   lease: (sequelize, needs) => leaseFromPool(sequelize, needs, beginTexts(needs)),
@@ -16,6 +16,7 @@ export const mysql: Dialect = {
   isStale: () => false,
   isConflict: (error) => CONFLICTS.has(codeOf(error)),
   isUndoing: (error) => UNDOING.has(codeOf(error)),
+  oneAtATime: true,
   isLost: (error) => LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)),
 }
 
@@ -24,6 +25,7 @@ const UNDOING: ReadonlySet<string> = new Set(['ER_LOCK_DEADLOCK', 'ER_CHECKREAD'
 const LOST: ReadonlySet<string> = new Set([
   'PROTOCOL_CONNECTION_LOST',
   'ER_CONNECTION_KILLED',
+  '1927', // the same, as mysql2 has no word for it
   'ER_SERVER_SHUTDOWN',
   'ER_SOCKET_UNEXPECTED_CLOSE',
   'ER_CMD_NOT_EXECUTED_DESTROYED',
@@ -39,18 +41,26 @@ interface MariadbConnection {
   query(...args: unknown[]): Promise<unknown>
 }
 
-// Sequelize deletes `meta` from a result, which the driver's third version does not allow.
-function loosenMeta(connection: MariadbConnection): void {
+// Sequelize deletes `meta` from a result, which the driver's third version does not allow, and wants new keys as numbers,
+// which the driver gives as text when large numbers are to be text.
+function bendResults(connection: MariadbConnection): void {
   const query = connection.query.bind(connection)
   connection.query = async (...args) => {
     const rows = await query(...args)
-    if (!Array.isArray(rows) || Object.getOwnPropertyDescriptor(rows, 'meta')?.configurable !== false) return rows
+    if (!Array.isArray(rows)) return withNumericKey(rows)
+    if (Object.getOwnPropertyDescriptor(rows, 'meta')?.configurable !== false) return rows
     return Object.defineProperty([...rows], 'meta', {
       value: (rows as { meta?: unknown }).meta,
       configurable: true,
       writable: true,
     })
   }
+}
+
+function withNumericKey(result: unknown): unknown {
+  if (typeof result !== 'object' || result === null || !('insertId' in result)) return result
+  const key = Number(result.insertId)
+  return Number.isSafeInteger(key) ? Object.assign(result, { insertId: key }) : result
 }
 
 const DEFAULTS = { statement: 30_000, lock: 10_000, idleInTransaction: 60_000 }

@@ -12,5 +12,6 @@ export const other: Dialect = {
   isStale: () => false,
   isConflict: () => false,
   isUndoing: () => false,
+  oneAtATime: true,
   isLost: (error) => BROKEN_SOCKET.has(codeOf(error)),
 }

@@ -37,6 +37,7 @@ export function sqliteDialect(config: SqliteConfig): Dialect {
     isStale: isBusy,
     isConflict: isBusy,
     isUndoing: (error) => UNDOING.has(codeOf(error)),
+    oneAtATime: true,
     isLost: () => false,
   }
 }

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { QueryTypes } from 'sequelize'
+import { Session } from '../../src/db/session.js'
+import { sql } from '../../src/db/statement.js'
+import { Controller, Get, Post } from '../../src/http/controller.js'
+import { type DatabaseApp, databaseApp, databases } from '../support/databases.js'
+import { assertWhole, gate, said, until } from '../support/faults.js'
+import { Hero, Team } from '../support/hero.js'
+
+const models = [Team, Hero]
+const post = { method: 'POST' }
+const UNAVAILABLE = '503, again in 1 s: The database is not available.'
+
+@Controller('/whole')
+class Whole {
+  @Get() async read() {
+    await Hero.count()
+    return 'whole'
+  }
+}
+
+/** Ends the server's side of this database's connections that do this, other than the one that asks. */
+async function killThose({ database }: DatabaseApp, doing: string): Promise<void> {
+  const { sequelize } = database
+  const text = `SELECT id FROM information_schema.processlist WHERE db = database() AND id <> connection_id() AND ${doing}`
+  let found: { id: number }[] = []
+  await until(doing, async () => {
+    found = await sequelize.query<{ id: number }>(text, { type: QueryTypes.SELECT })
+    return found.length > 0
+  })
+  const killed = found.map(({ id }) => id)
+  for (const id of killed) await sequelize.query(`KILL ${id}`)
+  const left = `SELECT id FROM information_schema.processlist WHERE id IN (${killed.join()})`
+  await until('they are gone', async () => (await sequelize.query(left, { type: QueryTypes.SELECT })).length === 0)
+}
+
+for (const kind of databases.filter(({ name }) => name.startsWith('MariaDB'))) {
+  for (const [when, last] of [
+    ['before its last query', async () => void (await Hero.create({ name: 'Batman' }))],
+    ['before its COMMIT', async () => {}],
+  ] as const) {
+    test(`${kind.name}: a connection killed while its transaction is idle, ${when}, fails its request only`, async (t) => {
+      const ran: string[] = []
+      const [idle, goOn] = [gate(), gate()]
+      @Controller('/')
+      class Waiting {
+        @Post() async create(session: Session) {
+          session.afterCommit(() => ran.push('ran'))
+          await Hero.create({ name: 'Robin' })
+          idle.open()
+          await goOn.opened
+          await last()
+        }
+      }
+      const app = await databaseApp(t, kind, models, [Waiting, Whole])
+      const creating = app.fetch('/', post)
+      await idle.opened
+      await killThose(app, `command = 'Sleep'`)
+      goOn.open()
+      assert.match(await said(creating), /^503/, app.log.join('\n'))
+      assert.deepEqual([await Hero.count(), ran], [0, []])
+      await assertWhole(app)
+    })
+  }
+
+  test(`${kind.name}: a connection killed during a query fails its request only`, async (t) => {
+    @Controller('/')
+    class Slow {
+      @Post() async create(session: Session) {
+        await Hero.create({ name: 'Robin' })
+        await session.execute(sql`SELECT sleep(60)`)
+      }
+    }
+    const app = await databaseApp(t, kind, models, [Slow, Whole])
+    const creating = app.fetch('/', post)
+    await killThose(app, `info LIKE '%sleep(60)%'`)
+    assert.equal(await said(creating), UNAVAILABLE, app.log.join('\n'))
+    assert.equal(await Hero.count(), 0)
+    await assertWhole(app)
+  })
+
+  test(`${kind.name}: a lock that somebody else holds answers 503 after the lock timeout, and a slow statement 504`, async (t) => {
+    const [held, release] = [gate(), gate()]
+    @Controller('/')
+    class Locked {
+      @Post('/hold') async hold() {
+        await Hero.create({ name: 'Robin' })
+        held.open()
+        await release.opened
+      }
+      @Post() async create() {
+        await Hero.create({ name: 'Robin' })
+      }
+      @Post('/slow') async slow(session: Session) {
+        await Hero.create({ name: 'Batman' })
+        await session.execute(sql`SELECT sleep(60)`)
+      }
+    }
+    const lifespan = { lockTimeout: 1000, statementTimeout: 2000 }
+    const app = await databaseApp(t, kind, models, [Locked, Whole], { lifespan })
+    t.after(release.open)
+    const holding = app.fetch('/hold', post)
+    await held.opened
+    assert.match(await said(app.fetch('/', post)), /^503, again in 1 s: Another request holds a lock/)
+    assert.equal(await said(app.fetch('/slow', post)), '504: The database took too long.', app.log.join('\n'))
+    release.open()
+    assert.equal((await holding).status, 204)
+    assert.equal(await Hero.count(), 1)
+    await assertWhole(app)
+  })
+
+  test(`${kind.name}: pooled connections killed while nobody uses them are not noticed by the next requests`, async (t) => {
+    const app = await databaseApp(t, kind, models, [Whole])
+    await assertWhole(app)
+    await killThose(app, `command = 'Sleep'`)
+    await assertWhole(app)
+  })
+}

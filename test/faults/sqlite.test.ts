@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { test, type TestContext } from 'node:test'
+import { newLifespan, withSession } from '../../src/db/lifespan.js'
+import { Session } from '../../src/db/session.js'
+import { sql } from '../../src/db/statement.js'
+import { Transactional } from '../../src/db/transactional.js'
+import { Controller, Get, Post } from '../../src/http/controller.js'
+import { databaseApp, sqliteFile, sqliteMemory } from '../support/databases.js'
+import { assertWhole, gate, said } from '../support/faults.js'
+import { Hero, Team } from '../support/hero.js'
+
+const models = [Team, Hero]
+const post = { method: 'POST' }
+const LONG = 'x'.repeat(100_000)
+
+@Controller('/')
+class Heroes {
+  @Post() async create() {
+    await Hero.create({ name: 'Robin' })
+  }
+  @Transactional({ retry: 50 })
+  @Post('/patient')
+  async patient() {
+    await Hero.create({ name: 'Batman' })
+  }
+  @Get('/whole') async read() {
+    await Hero.count()
+    return 'whole'
+  }
+  @Post('/full') async full() {
+    await Team.create({ name: 'kept?' })
+    await Hero.create({ name: LONG })
+  }
+  @Post('/full/caught') async caught() {
+    await Hero.create({ name: LONG }).catch(() => {})
+    await Team.create({ name: 'kept?' })
+  }
+  @Post('/full/nested') async nested(session: Session) {
+    await Team.create({ name: 'kept?' })
+    await session.nested(() => Hero.create({ name: LONG })).catch(() => {})
+  }
+}
+
+for (const kind of [sqliteFile, sqliteMemory]) {
+  test(`${kind.name}: a full disk answers 503, keeps nothing, also of a handler that goes on, and passes`, async (t) => {
+    const app = await databaseApp(t, kind, models, [Heroes], { lifespan: { echo: false } })
+    const limit = (pages: number) => app.database.sequelize.query(`PRAGMA max_page_count = ${pages}`)
+    for (const path of ['/full', '/full/caught', '/full/nested']) {
+      await limit(10) // of the connection, which may be a new one after a fault
+      assert.equal(await said(app.fetch(path, post)), '503, again in 1 s: The database is not available.', path)
+      assert.deepEqual([await Team.count(), await Hero.count()], [0, 0], path)
+    }
+    await limit(1_000_000)
+    assert.equal((await app.fetch('/full', post)).status, 204)
+    await assertWhole(app)
+  })
+}
+
+async function fileWithTables(t: TestContext): Promise<string> {
+  const url = await sqliteFile.url()
+  await withSession(newLifespan(url, { models, sync: true }), async () => {})
+  t.after(() => rm(new URL(url).pathname, { force: true }))
+  return url
+}
+
+test('a file that may only be read serves reads and answers writes with 503', async (t) => {
+  const url = await fileWithTables(t)
+  const readOnly = { name: 'SQLite', url: () => Promise.resolve(`${url}?mode=ro`) }
+  const app = await databaseApp(t, readOnly, models, [Heroes], { lifespan: { sync: false } })
+  assert.equal(await said(app.fetch('/', post)), '503, again in 1 s: The database cannot be written.')
+  assert.equal(await Hero.count(), 0)
+  await assertWhole(app)
+})
+
+/** Another process that holds the file's lock until it is told to let go. */
+async function lockElsewhere(t: TestContext, url: string): Promise<() => Promise<void>> {
+  const program = `
+    const { Database } = require('sqlite3')
+    const file = new Database(process.argv[1])
+    file.exec('BEGIN EXCLUSIVE', (error) => console.log(error ?? 'locked'))
+    process.stdin.resume().on('end', () => file.exec('COMMIT', () => process.exit()))`
+  const child = spawn(process.execPath, ['--eval', program, new URL(url).pathname.slice(1)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  const [line] = (await once(child.stdout, 'data')) as [Buffer]
+  assert.equal(line.toString().trim(), 'locked')
+  return async () => {
+    child.stdin.end()
+    await once(child, 'exit')
+  }
+}
+
+test('a file that another process has locked answers writes with 503, and works when it is free', async (t) => {
+  const url = await fileWithTables(t)
+  const kind = { name: 'SQLite', url: () => Promise.resolve(`${url}?timeout=0.1`) }
+  const app = await databaseApp(t, kind, models, [Heroes])
+  const unlock = await lockElsewhere(t, url)
+  const busy = '503, again in 1 s: The database is busy; try again.'
+  assert.deepEqual(await Promise.all([1, 2, 3].map(() => app.fetch('/', post).then(said))), [busy, busy, busy])
+  await assertWhole(app)
+  await unlock()
+  assert.equal((await app.fetch('/', post)).status, 204)
+  assert.equal(await Hero.count(), 1)
+})
+
+test('a write that is retried outlasts the lock of another process', async (t) => {
+  const url = await fileWithTables(t)
+  const kind = { name: 'SQLite', url: () => Promise.resolve(`${url}?timeout=0.1`) }
+  const app = await databaseApp(t, kind, models, [Heroes])
+  const unlock = await lockElsewhere(t, url)
+  const writing = app.fetch('/patient', post)
+  setTimeout(() => void unlock(), 300)
+  assert.equal((await writing).status, 204)
+  assert.equal(await Hero.count(), 1)
+})
+
+for (const kind of [sqliteFile, sqliteMemory]) {
+  test(`${kind.name}: a COMMIT that fails frees the lock for who waits to write`, async (t) => {
+    const ran: string[] = []
+    @Controller('/deferred')
+    class Deferred {
+      @Post() async create(session: Session) {
+        session.afterCommit(() => ran.push('ran'))
+        await session.execute(sql`INSERT INTO child (parent) VALUES (${7})`)
+      }
+    }
+    const app = await databaseApp(t, kind, models, [Deferred, Heroes], { lifespan: { poolTimeout: 2000 } })
+    await app.database.sequelize.query('CREATE TABLE parent (id INTEGER PRIMARY KEY)')
+    await app.database.sequelize.query(
+      'CREATE TABLE child (parent INTEGER REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED)',
+    )
+    const failing = Array.from({ length: 5 }, () => app.fetch('/deferred', post))
+    const writing = app.fetch('/', post)
+    assert.deepEqual(new Set((await Promise.all(failing)).map(({ status }) => status)), new Set([409]))
+    assert.equal((await writing).status, 204)
+    assert.deepEqual(ran, [])
+    await assertWhole(app)
+  })
+}
+
+test('200 readers are served while one writes and 200 wait to write, and nobody is told that the file is busy', async (t) => {
+  const [written, finish] = [gate(), gate()]
+  @Controller('/')
+  class Queue {
+    @Post('/hold') async hold() {
+      await Hero.create({ name: 'first' })
+      written.open()
+      await finish.opened
+    }
+    @Post('/:n') async write(n: number) {
+      await Hero.create({ name: `a${n}` })
+      await Hero.create({ name: `b${n}` })
+    }
+    @Get('/whole') read() {
+      return Hero.count()
+    }
+  }
+  const app = await databaseApp(t, sqliteFile, models, [Queue], { lifespan: { echo: false } })
+  const holding = app.fetch('/hold', post)
+  await written.opened
+  const writing = Array.from({ length: 200 }, (_, n) => app.fetch(`/${n}`, post))
+  const read = await Promise.all(Array.from({ length: 200 }, async () => (await app.fetch('/whole')).json()))
+  assert.deepEqual(new Set(read), new Set([0]))
+  finish.open()
+  const statuses = (await Promise.all([holding, ...writing])).map(({ status }) => status)
+  assert.deepEqual(new Set(statuses), new Set([204]))
+  assert.equal(await Hero.count(), 401)
+})

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import Module from 'node:module'
+import { test, type TestContext } from 'node:test'
+import { newLifespan } from '../../src/db/lifespan.js'
+import { Controller, Get } from '../../src/http/controller.js'
+import { testApp } from '../../src/testing.js'
+import { databases } from '../support/databases.js'
+import { until } from '../support/faults.js'
+import { Hero, Team } from '../support/hero.js'
+import { freePort, startPostgres } from '../support/postgres-server.js'
+
+@Controller('/')
+class Heroes {
+  @Get() count() {
+    return Hero.count()
+  }
+}
+
+test('an app that starts before its database waits for it, and serves', async (t) => {
+  const port = await freePort()
+  const log: string[] = []
+  const write = (line: string) => void log.push(line)
+  const database = newLifespan(`postgres://postgres:secret@127.0.0.1:${port}/postgres`, { sync: true })
+  const starting = testApp({
+    controllers: [Heroes],
+    models: [Team, Hero],
+    lifespan: database,
+    logger: { info: write, warn: write, error: write },
+  })
+  await until('it has tried', () => log.some((line) => /does not answer yet: .*ECONNREFUSED.* Trying again/.test(line)))
+  const server = await startPostgres({ port, password: 'secret' })
+  const { fetch, close } = await starting
+  t.after(async () => {
+    await close()
+    await server.stop()
+  })
+  assert.equal(await (await fetch('/')).json(), 0)
+  assert.doesNotMatch(log.join('\n'), /secret/)
+})
+
+for (const kind of databases.filter(({ name }) => !name.startsWith('SQLite'))) {
+  const refusals: readonly (readonly [what: string, spoil: (url: URL) => unknown, says: RegExp])[] = [
+    [
+      'a wrong password',
+      (url) => Object.assign(url, { username: url.username, password: 'wrong' }),
+      /password authentication failed|Access denied/,
+    ],
+    ['a database that does not exist', (url) => (url.pathname = '/nowhere'), /nowhere/],
+  ]
+  for (const [what, spoil, says] of refusals) {
+    test(`${kind.name}: ${what} stops the start at once, and the message says so`, async () => {
+      const url = new URL(await kind.url())
+      spoil(url)
+      const log: string[] = []
+      await assert.rejects(
+        newLifespan(url.href, { startTimeout: 60_000 }).start((line) => log.push(line)),
+        (error: Error) => {
+          assert.match(error.message, /^Cannot reach the database \(/)
+          assert.match(error.message, says)
+          return true
+        },
+      )
+      assert.deepEqual(log, [])
+    })
+  }
+}
+
+/** Node's own way to a package; what is given cannot be found as long as the test runs. */
+function uninstall(t: TestContext, name: string): void {
+  const loader = Module as unknown as { _load(request: string, ...rest: unknown[]): unknown }
+  const load = loader._load
+  t.after(() => void (loader._load = load))
+  loader._load = (request, ...rest) => {
+    if (request === name) throw Object.assign(new Error(`Cannot find module '${name}'`), { code: 'MODULE_NOT_FOUND' })
+    return load.call(loader, request, ...rest)
+  }
+}
+
+for (const [url, driver] of [
+  ['mysql://root@127.0.0.1/test', 'mysql2'],
+  ['mariadb://root@127.0.0.1/test', 'mariadb'],
+] as const) {
+  test(`a driver that is not installed stops the start and says: npm install ${driver}`, async (t) => {
+    uninstall(t, driver)
+    await assert.rejects(newLifespan(url).start(), new RegExp(`is not installed. Run: npm install ${driver}$`))
+  })
+}
