@@ -32,9 +32,11 @@ export { type NamedToken, token, type Token } from './di/token.js'
 export { Base } from './db/base.js'
 export {
   CommitFailedError,
+  CommitUnknownError,
   DatabaseStartError,
   DatabaseUrlError,
   ForeignTransactionError,
+  ReadOnlyError,
   SessionClosedError,
 } from './db/errors.js'
 export {

@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Sequelize, Transaction } from 'sequelize'
 import { withBoundValues } from './bound.js'
-import { ForeignTransactionError, SessionClosedError } from './errors.js'
+import type { Change } from './change.js'
+import { ForeignTransactionError, SessionClosedError, TransactionControlError } from './errors.js'
 import { isPlain, lightenQueries, plainQuery } from './query.js'
 import { noteQueryError } from './stray.js'
 import type { LazyTransaction } from './transaction.js'
@@ -51,6 +52,8 @@ export interface LevelEvents {
  */
 export class Level {
   readonly #shared: Shared
+  /** What the session was told to write and has not yet written, on this very level. */
+  readonly changes: Change[] = []
   /** Queries of this very level that are under way. */
   readonly #queries = new Set<Promise<unknown>>()
   /** The last savepoint begun on this level; resolves when it is closed. */
@@ -87,6 +90,11 @@ export class Level {
     if (this.#shared.lost) throw this.#shared.lost.error
   }
 
+  // What nobody awaited has failed all the same: the work is not whole, and must not be kept.
+  readonly #onStray = (error: unknown): void => {
+    this.#shared.lost ??= { error }
+  }
+
   /** Runs a query in its turn. */
   query<T>(sql: string, execute: () => Promise<T>): Promise<T> {
     return this.#track(track(this.#queries, this.#queryInTurn(sql, execute)))
@@ -95,6 +103,7 @@ export class Level {
   async #queryInTurn<T>(sql: string, execute: () => Promise<T>): Promise<T> {
     if (this.#last) await this.#last
     return this.#statement(async () => {
+      if (CONTROLS.test(sql)) throw new TransactionControlError(sql.trim().slice(0, 40))
       await this.#shared.transaction.beforeStatement(sql)
       this.assertOpen()
       return execute()
@@ -122,7 +131,7 @@ export class Level {
     } catch (error) {
       const { events } = this.#shared
       if (events.isUndoing(error)) this.#shared.lost ??= { error }
-      throw noteQueryError(events.onError(error))
+      throw noteQueryError(events.onError(error), this.#onStray)
     }
   }
 
@@ -160,7 +169,7 @@ export class Level {
     } catch (error) {
       await inner.#close('rolled back')
       await this.#undo(name)
-      throw noteQueryError(error)
+      throw noteQueryError(error, this.#onStray)
     }
   }
 
@@ -193,12 +202,27 @@ export class Level {
     }
   }
 
-  /** Refuses whatever comes, and waits until the connection is at rest. */
-  async abandon(): Promise<void> {
+  /** Refuses whatever comes, and waits until the connection is at rest, but not for ever. Whether it is. */
+  async abandon(): Promise<boolean> {
     this.end('rolled back')
-    await Promise.allSettled(this.#shared.statements)
+    if (this.#shared.statements.size === 0) return true
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<false>((resolve) => (timer = setTimeout(resolve, GRACE, false)))
+    const atRest = Promise.allSettled(this.#shared.statements).then(() => true)
+    try {
+      return await Promise.race([atRest, late])
+    } finally {
+      clearTimeout(timer)
+    }
   }
 }
+
+/** Statements that begin or end a transaction; those about savepoints are the program's to use. */
+const CONTROLS =
+  /^(?:\s|\/\*[\s\S]*?\*\/|--[^\n]*\n)*(?:BEGIN|START\s+TRANSACTION|COMMIT|END|ABORT|ROLLBACK(?!\s+(?:WORK\s+|TRANSACTION\s+)?TO\b)|PREPARE\s+TRANSACTION)\b/i
+
+/** Milliseconds that a rollback waits for a statement that still runs; then its connection is cut. */
+const GRACE = 1_000
 
 // A model's own work (validation, hooks) goes before its query: without a turn of the loop a query that nobody awaits would not be seen.
 function turnOfTheLoop(): Promise<void> {
@@ -267,7 +291,7 @@ export function bindAmbient(sequelize: Sequelize): void {
 
 const bound = new WeakSet<Sequelize>()
 
-/** Whether that was done already: an instance of the program's own may be started again. */
+/** Whether that was done already. */
 export function isBound(sequelize: Sequelize): boolean {
   return bound.has(sequelize)
 }

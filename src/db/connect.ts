@@ -6,7 +6,7 @@ import { other } from './dialects/other.js'
 import { postgres, postgresOptions } from './dialects/postgres.js'
 import { sqliteDialect, sqliteOptions } from './dialects/sqlite.js'
 import { DatabaseStartError } from './errors.js'
-import { type DatabaseConfig, parseDatabaseUrl } from './url.js'
+import type { DatabaseConfig } from './url.js'
 
 /** A Sequelize instance, and what its database needs beyond it. */
 export interface Connection {
@@ -57,12 +57,7 @@ function optionsOf(config: DatabaseConfig): Options {
 function dialectOfInstance(sequelize: Sequelize): Dialect {
   switch (sequelize.getDialect()) {
     case 'sqlite':
-      return sqliteDialect(
-        parseDatabaseUrl(`sqlite:///${encodeURI(storageOf(sequelize))}`) as Extract<
-          DatabaseConfig,
-          { dialect: 'sqlite' }
-        >,
-      )
+      return sqliteDialect({ dialect: 'sqlite', storage: storageOf(sequelize), mode: 'rwc', options: {} })
     case 'postgres':
       return postgres
     case 'mysql':

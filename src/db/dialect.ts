@@ -16,6 +16,8 @@ export interface Lease {
   readonly begin: readonly string[]
   /** Called before each statement; a dialect may have to wait for its turn. */
   beforeStatement?(sql: string): Promise<void>
+  /** Whether the transaction still goes on, where the connection knows. */
+  isOpen?(): boolean
   release(): void | Promise<void>
   /** The connection is in an unknown state: it is closed and never used again. */
   destroy(): Promise<void>
@@ -84,3 +86,6 @@ export async function leaseFromPool(
     destroy: () => manager.destroyConnection(connection),
   }
 }
+
+/** Milliseconds after which the server gives up, where nothing else is said. */
+export const DEFAULTS = { statement: 30_000, lock: 10_000, idleInTransaction: 60_000 } as const

@@ -4,6 +4,7 @@
  * CommitFailedError       PostgreSQL answered COMMIT with ROLLBACK: nothing was kept
  * CommitUnknownError      the connection broke during COMMIT: nobody knows whether the work was kept
  * ReadOnlyError           a write in a session that was declared read-only
+ * TransactionControlError COMMIT, ROLLBACK or BEGIN by the program itself
  * StaleSnapshotError      SQLite cannot write on what an old snapshot read: the work is run again
  * DatabaseStartError      the database cannot be used: the app does not start
  * DatabaseUrlError        its URL cannot be read
@@ -67,11 +68,27 @@ export class ReadOnlyError extends Error {
   }
 }
 
+/** The program tried to end, or to begin, the transaction of a session by itself. */
+export class TransactionControlError extends Error {
+  override name = 'TransactionControlError'
+
+  constructor(what: string) {
+    super(
+      `${what} inside a session: it would end what the session keeps or undoes as a whole. ` +
+        `Return to commit, throw to roll back, session.rollback() to answer and keep nothing, session.nested(...) for a part.`,
+    )
+  }
+}
+
+/** What the session has read is outdated. */
 export class StaleSnapshotError extends Error {
   override name = 'StaleSnapshotError'
 
   constructor(cause: unknown) {
-    super('Another session wrote after this one had read; on SQLite it cannot write any more.', { cause })
+    super(
+      'What this session has read is outdated, so that it cannot go on. A GET is run again by itself; of other methods declare retry.',
+      { cause },
+    )
   }
 }
 

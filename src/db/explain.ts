@@ -42,6 +42,8 @@ const BY_CODE: ReadonlyMap<string, Explanation> = new Map<string, Explanation>([
   ['08006', UNAVAILABLE],
   ['40001', { status: 503, detail: 'Another request changed the same data; try again.', headers: RETRY }],
   ['40P01', { status: 503, detail: 'Another request changed the same data; try again.', headers: RETRY }],
+  ['26000', { status: 503, detail: 'The database has changed; try again.', headers: RETRY }],
+  ['0A000', { status: 503, detail: 'The database has changed; try again.', headers: RETRY }],
   ['55P03', { status: 503, detail: 'Another request holds a lock on the same data; try again.', headers: RETRY }],
   ['25P03', { status: 503, detail: 'The database ended an idle transaction.', headers: RETRY }],
   [
@@ -77,8 +79,7 @@ export function explain(error: unknown): Explanation | undefined {
   if (error instanceof ValidationError) return { status: 422, detail: 'A value is not valid.', errors: issuesOf(error) }
   if (error instanceof ConnectionAcquireTimeoutError)
     return { status: 503, detail: 'The server is busy; try again.', headers: RETRY }
-  if (error instanceof ConnectionError || isLostConnection(error))
-    return UNAVAILABLE
+  if (error instanceof ConnectionError || isLostConnection(error)) return UNAVAILABLE
   return error instanceof DatabaseError ? BY_CODE.get(codeOf(error)) : undefined
 }
 

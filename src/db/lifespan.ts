@@ -51,6 +51,8 @@ export class Database {
   #running: Connection | undefined
   #log: (line: string) => void = () => {}
   #endWatch: () => void = () => {}
+  #users = 0
+  #shared: Promise<void> | undefined
 
   constructor(source: string | Sequelize | undefined, options: LifespanOptions) {
     this.#source = source
@@ -107,10 +109,8 @@ export class Database {
     const { connection, name, sync, startTimeout } = this.#opening()
     const { sequelize, dialect } = connection
     try {
-      if (!isBound(sequelize)) {
-        dialect.prepare(sequelize)
-        bindAmbient(sequelize)
-      }
+      dialect.prepare(sequelize)
+      bindAmbient(sequelize)
       const models = this.#map(sequelize)
       refuseShadowedColumns(models)
       await reach(sequelize, name, startTimeout, this.#log)
@@ -125,6 +125,10 @@ export class Database {
 
   #opening(): Opening {
     if (typeof this.#source === 'object') {
+      if (isBound(this.#source))
+        throw new BootError(
+          'This Sequelize instance was closed with its app and cannot be opened again. Make a new one for each app.',
+        )
       const { sync = false, startTimeout = DEFAULT_START_TIMEOUT } = this.#options
       return { connection: connectionOf(this.#source), name: this.#source.getDialect(), sync, startTimeout }
     }
@@ -150,6 +154,21 @@ export class Database {
         throw new BootError(
           `The model ${model.name} is in use by another running database. Close that app first, or give each database a class of its own: class Other${model.name} extends ${model.name} {}.`,
         )
+      }
+    }
+  }
+
+  /** Runs the work while the database is open: of several at the same time the first opens it and the last closes it. */
+  async during<R>(work: () => Promise<R>): Promise<R> {
+    if (this.isRunning && this.#users === 0) return work()
+    this.#users++
+    try {
+      await (this.#shared ??= this.start())
+      return await work()
+    } finally {
+      if (--this.#users === 0) {
+        this.#shared = undefined
+        await this.stop()
       }
     }
   }
@@ -250,13 +269,7 @@ export async function withSession<R>(
   ...args: [(session: Session) => Promise<R>] | [Database, (session: Session) => Promise<R>]
 ): Promise<R> {
   const [database, work] = args.length === 2 ? args : [theRunning(), args[0]]
-  if (database.isRunning) return database.session(work)
-  await database.start()
-  try {
-    return await database.session(work)
-  } finally {
-    await database.stop()
-  }
+  return database.during(() => database.session(work))
 }
 
 function theRunning(): Database {

@@ -1,17 +1,10 @@
-import {
-  type Attributes,
-  type FindOptions,
-  type Model,
-  type ModelStatic,
-  type Sequelize,
-  type Transaction,
-} from 'sequelize'
+import { type Attributes, type FindOptions, Model, type ModelStatic, type Sequelize, type Transaction } from 'sequelize'
 import type { Unit } from '../di/bracket.js'
 import { currentLevel, enterLevel, Level } from './ambient.js'
 import { type Change, inForeignKeyOrder } from './change.js'
 import { countRows } from './count.js'
 import { codeOf, type Dialect, type TransactionNeeds } from './dialect.js'
-import { ReadOnlyError, StaleSnapshotError } from './errors.js'
+import { CommitUnknownError, ReadOnlyError, StaleSnapshotError } from './errors.js'
 import { toFind } from './find.js'
 import type { Select, Sql } from './statement.js'
 import { LazyTransaction } from './transaction.js'
@@ -44,7 +37,6 @@ export function currentSession(sequelize: Sequelize): Session | undefined {
 export class Session {
   readonly #sequelize: Sequelize
   readonly #state: SessionState
-  #changes: Change[] = []
 
   /** @internal Sessions are made by the bracket: ask for one by a parameter, or use withSession(). */
   constructor(sequelize: Sequelize, state: SessionState) {
@@ -78,31 +70,44 @@ export class Session {
     this.#level.transaction.readOneSnapshot()
   }
 
-  /** The row with this primary key, or null. A composite key is given as an object of its columns. */
+  // Whatever the asynchronous context has become, a session's own methods work in its own transaction, or are refused.
+  async #inside<T>(work: () => Promise<T>): Promise<T> {
+    const here = this.#here
+    here.assertOpen()
+    return currentLevel(this.#sequelize) === here ? work() : enterLevel(this.#sequelize, here, work)
+  }
+
+  /**
+   * The row with this primary key, or null. A composite key is given as an object of its columns.
+   *
+   * @throws TypeError for an object that is not exactly the primary key.
+   */
   get<M extends Model>(
     model: ModelStatic<M>,
     key: Key<M>,
     options: Omit<FindOptions<Attributes<M>>, 'where'> = {},
   ): Promise<M | null> {
-    if (typeof key === 'object' && !(key instanceof Date) && !Buffer.isBuffer(key)) {
+    return this.#inside(() => {
+      if (typeof key !== 'object' || key instanceof Date || Buffer.isBuffer(key))
+        return model.findByPk(key as string, options)
+      refuseOtherThanKey(model, key)
       return model.findOne({ ...options, where: key as NonNullable<FindOptions<Attributes<M>>['where']> })
-    }
-    return model.findByPk(key as string, options)
+    })
   }
 
   /** All rows of a statement. */
   all<M extends Model>({ model, options }: Select<M>): Promise<M[]> {
-    return model.findAll({ ...options })
+    return this.#inside(() => model.findAll({ ...options }))
   }
 
   /** The first row of a statement, or null. */
   first<M extends Model>({ model, options }: Select<M>): Promise<M | null> {
-    return model.findOne({ ...options })
+    return this.#inside(() => model.findOne({ ...options }))
   }
 
   /** How many rows of the model a statement has. With includes, rows of the model are counted, not of the join. */
   count<M extends Model>(statement: Select<M>): Promise<number> {
-    return countRows(toFind(statement))
+    return this.#inside(() => countRows(toFind(statement)))
   }
 
   /** The rows of a text. Its values are bound by the database, never put into the text. */
@@ -114,8 +119,7 @@ export class Session {
 
   /** Notes a new or changed instance; {@link flush} writes it, at the latest before COMMIT. Returns the instance. */
   add<M extends Model>(instance: M): M {
-    this.#level.assertOpen()
-    this.#changes.push({ kind: 'save', instance })
+    this.#note({ kind: 'save', instance: asModel(instance, 'add') })
     return instance
   }
 
@@ -127,8 +131,13 @@ export class Session {
 
   /** Notes an instance to be deleted by {@link flush}. */
   delete(instance: Model): void {
-    this.#level.assertOpen()
-    this.#changes.push({ kind: 'delete', instance })
+    this.#note({ kind: 'delete', instance: asModel(instance, 'delete') })
+  }
+
+  #note(change: Change): void {
+    const here = this.#here
+    here.assertOpen()
+    here.changes.push(change)
   }
 
   /**
@@ -137,22 +146,24 @@ export class Session {
    *
    * @throws what the database says, such as UniqueConstraintError; the rest is then not written.
    */
-  async flush(): Promise<void> {
-    const changes = this.#changes
-    this.#changes = []
-    for (const { kind, instance } of inForeignKeyOrder(this.#sequelize, changes)) {
-      if (kind === 'save') await instance.save()
-      else await instance.destroy()
-    }
+  flush(): Promise<void> {
+    return this.#inside(async () => {
+      const changes = this.#here.changes.splice(0)
+      for (const { kind, instance } of inForeignKeyOrder(this.#sequelize, changes)) {
+        this.#level.assertOpen()
+        await (kind === 'save' ? instance.save() : instance.destroy())
+      }
+    })
   }
 
   /** Reads an instance's columns again. */
   refresh<M extends Model>(instance: M): Promise<M> {
-    return instance.reload()
+    return this.#inside(() => instance.reload())
   }
 
   /**
-   * Runs the work in a savepoint: when it throws, only the work is undone, and the session goes on.
+   * Runs the work in a savepoint: when it throws, only the work is undone, and the session goes on. What was added before is written
+   * before; what the work adds belongs to the work. Begin the queries that the work awaits inside of it: those begun outside wait for it.
    *
    * @example
    * try {
@@ -161,7 +172,8 @@ export class Session {
    *   if (!(error instanceof UniqueConstraintError)) throw error   // the name was taken; what was written before is kept
    * }
    */
-  nested<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  async nested<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    if (this.#here.changes.length > 0) await this.flush()
     return this.#here.nested(async () => {
       const result = await work(this)
       await this.flush()
@@ -180,6 +192,23 @@ export class Session {
     this.#level.assertOpen()
     this.#state.keeps = false
   }
+}
+
+function asModel(instance: unknown, method: string): Model {
+  if (instance instanceof Model) return instance
+  throw new TypeError(
+    `session.${method}() takes an instance of a model, got ${instance === null ? 'null' : typeof instance}. Build one: Hero.build({ ... }).`,
+  )
+}
+
+// An object from a client that names other columns, or none, would find rows that were not asked for.
+function refuseOtherThanKey(model: ModelStatic<Model>, key: object): void {
+  const [given, needed] = [Object.keys(key).toSorted(), model.primaryKeyAttributes.toSorted()]
+  if (given.join() === needed.join()) return
+  throw new TypeError(
+    `session.get(${model.name}, ...): the key is { ${needed.join(', ')} }, got { ${given.join(', ')} }. ` +
+      `By other columns: session.first(select(${model.name}, { where: { ... } })).`,
+  )
 }
 
 /** What finds a row: its primary key's value, or for a composite key the columns. */
@@ -248,11 +277,9 @@ export class SessionUnit implements Unit {
     return enterLevel(this.#sequelize, this.#state.level, work)
   }
 
-  settle(): Promise<void> {
-    return this.enter(async () => {
-      await this.session.flush()
-      await this.#state.level.settle()
-    })
+  async settle(): Promise<void> {
+    if (this.#state.level.changes.length > 0) await this.enter(() => this.session.flush())
+    await this.#state.level.settle()
   }
 
   async commit(): Promise<void> {
@@ -261,15 +288,15 @@ export class SessionUnit implements Unit {
     const { level, keeps } = this.#state
     if (keeps) level.assertKept()
     level.end(keeps ? 'committed' : 'rolled back')
-    await (keeps ? this.#transaction.commit() : this.#transaction.rollback())
+    await (keeps ? this.#transaction.keep() : this.#transaction.undo())
     this.#kept = keeps && this.#transaction.used
   }
 
   async rollback(): Promise<void> {
     if (this.#transaction.finished) return
-    await this.#state.level.abandon()
+    if (!(await this.#state.level.abandon())) return this.#transaction.cut()
     // A failed ROLLBACK has closed the connection, which undoes the work as well.
-    await this.#transaction.rollback().catch(() => {})
+    await this.#transaction.undo().catch(() => {})
   }
 
   async committed(): Promise<void> {
@@ -289,6 +316,7 @@ export class SessionUnit implements Unit {
    * is run again as often as it was declared to be; the handler may have turned the database's error into one of its own.
    */
   retryAfter(error: unknown, attempt: number): number | undefined {
+    if (error instanceof CommitUnknownError) return undefined // it may have been kept
     if (this.#stale !== undefined && attempt === 0) return 0
     const conflict = this.#conflict || this.#dialect.isConflict(error)
     return conflict && attempt < this.#options.retry ? jitter(attempt) : undefined

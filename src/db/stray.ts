@@ -1,13 +1,16 @@
 import { BaseError } from 'sequelize'
 import { ForeignTransactionError, SessionClosedError } from './errors.js'
 
-const strays = new WeakSet<object>()
+const strays = new WeakMap<object, (error: unknown) => void>()
 let watchers = 0
 let report: (error: unknown) => void = () => {}
 
-/** Notes the error of a query that belongs to a session: should nobody await the query, it must not end the process. Returns the error. */
-export function noteQueryError(error: unknown): unknown {
-  if (typeof error === 'object' && error !== null) strays.add(error)
+/**
+ * Notes the error of a query that belongs to a session: should nobody await the query, it must not end the process; `onStray` is told.
+ * Returns the error.
+ */
+export function noteQueryError(error: unknown, onStray: (error: unknown) => void): unknown {
+  if (typeof error === 'object' && error !== null) strays.set(error, onStray)
   return error
 }
 
@@ -35,7 +38,10 @@ export function watchStrayQueries(log: (error: unknown) => void): () => void {
 }
 
 function onUnhandledRejection(error: unknown): void {
-  if (isStray(error)) return report(error)
+  if (isStray(error)) {
+    strays.get(error as object)?.(error)
+    return report(error)
+  }
   // Node ends the process only when nobody listens; where this is the only listener, that is still the right end.
   if (process.listenerCount('unhandledRejection') === 1) throw error
 }

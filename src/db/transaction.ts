@@ -1,6 +1,6 @@
 import { QueryTypes, type Sequelize, Transaction } from 'sequelize'
 import type { Dialect, Lease, TransactionNeeds } from './dialect.js'
-import { CommitFailedError, CommitUnknownError } from './errors.js'
+import { CommitFailedError, CommitUnknownError, TransactionControlError } from './errors.js'
 import { directly, insideOf, plainQuery } from './query.js'
 import { type Sql, toBound, toNumbered } from './statement.js'
 
@@ -70,7 +70,7 @@ export class LazyTransaction extends SequelizeTransaction {
     try {
       for (const sql of lease.begin) await this.#send(lease, sql)
     } catch (error) {
-      await lease.destroy()
+      await lease.destroy().catch(() => {}) // what went wrong first is what matters
       throw error
     }
     return lease
@@ -106,15 +106,27 @@ export class LazyTransaction extends SequelizeTransaction {
   /**
    * @throws CommitFailedError when the database answers that nothing was kept, CommitUnknownError when it never answered; else whatever made COMMIT fail.
    */
-  override async commit(): Promise<void> {
+  async keep(): Promise<void> {
+    if ((await this.#lease)?.isOpen?.() === false)
+      throw new TransactionControlError('A statement ended the transaction')
     const answer = await this.#end('commit', 'COMMIT').catch((error: unknown) => {
       throw this.#dialect.isLost(error) ? new CommitUnknownError(error) : error
     })
     if (answer !== undefined && !this.#dialect.isKept(answer)) throw new CommitFailedError()
   }
 
-  override async rollback(): Promise<void> {
+  async undo(): Promise<void> {
     await this.#end('rollback', 'ROLLBACK')
+  }
+
+  /** Not for programs: the session ends its transaction. @throws TransactionControlError always. */
+  override commit(): Promise<void> {
+    return Promise.reject(new TransactionControlError('transaction.commit()'))
+  }
+
+  /** Not for programs: the session ends its transaction. @throws TransactionControlError always. */
+  override rollback(): Promise<void> {
+    return Promise.reject(new TransactionControlError('transaction.rollback()'))
   }
 
   // A connection whose COMMIT or ROLLBACK failed is in an unknown state, and on SQLite still holds the lock: it is destroyed.
@@ -123,16 +135,29 @@ export class LazyTransaction extends SequelizeTransaction {
     this.finished = state
     if (!this.#lease) return undefined
     const lease = await this.#lease
-    try {
-      const answer = await this.#send(lease, sql)
-      await lease.release()
-      return answer
-    } catch (error) {
-      await lease.destroy()
+    const answer = await this.#send(lease, sql).catch(async (error: unknown) => {
+      await lease.destroy().catch(() => {}) // what went wrong first is what matters
       throw error
-    }
+    })
+    await giveBack(lease)
+    return answer
+  }
+
+  /** Ends without a word: closes the connection under a statement that does not come to its end, which undoes the work. */
+  cut(): void {
+    this.finished = 'rollback'
+    this.#lease?.then((lease) => lease.destroy()).catch(() => {}) // no connection was had, or it is closed already
   }
 
   /** Called by Sequelize for a transaction that it began; this one begins by itself. */
   async prepareEnvironment(): Promise<void> {}
+}
+
+// The work is done, well or badly: a connection that cannot be given back is closed, and is nobody's error.
+async function giveBack(lease: Lease): Promise<void> {
+  try {
+    await lease.release()
+  } catch {
+    await lease.destroy().catch(() => {})
+  }
 }

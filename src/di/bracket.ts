@@ -19,6 +19,9 @@ export interface Unit {
   retryAfter(error: unknown, attempt: number): number | undefined
 }
 
+/** Runs what may take long, and gives up waiting for it when that has become pointless. */
+export type Guard = <T>(work: () => Promise<T>) => Promise<T>
+
 /** Opens the units of one attempt. `attempt` counts from 0. */
 export type OpenUnits = (attempt: number) => readonly Unit[]
 
@@ -29,17 +32,20 @@ export type OpenUnits = (attempt: number) => readonly Unit[]
  *
  * With several units each is committed in turn: one that fails after another's commit cannot undo that, and is not run again.
  *
- * @throws whatever `work`, `seal` or a commit throws.
+ * `guard` is around all but the commits, which are never left waiting: their outcome must be known.
+ *
+ * @throws whatever `work`, `seal`, `guard` or a commit throws.
  */
 export async function bracket<V, R>(
   open: OpenUnits,
   work: (attempt: number) => Promise<V>,
   seal: (value: V) => R,
+  guard: Guard = (started) => started(),
 ): Promise<R> {
   for (let attempt = 0; ; attempt++) {
     const units = open(attempt)
     try {
-      return await once(units, () => work(attempt), seal)
+      return await once(units, () => work(attempt), seal, guard)
     } catch (error) {
       const delay = retryDelay(units, error, attempt)
       if (delay === undefined) throw error
@@ -48,11 +54,16 @@ export async function bracket<V, R>(
   }
 }
 
-async function once<V, R>(units: readonly Unit[], work: () => Promise<V>, seal: (value: V) => R): Promise<R> {
+async function once<V, R>(
+  units: readonly Unit[],
+  work: () => Promise<V>,
+  seal: (value: V) => R,
+  guard: Guard,
+): Promise<R> {
   let sealed: R
   try {
-    const value = await enterAll(units, work)
-    for (const unit of units) await unit.settle()
+    const value = await guard(() => enterAll(units, work))
+    for (const unit of units) await guard(() => unit.settle())
     sealed = seal(value)
     for (const unit of units) await unit.commit()
   } catch (error) {

@@ -30,14 +30,13 @@ export async function handle({ router, container, report }: Serving, request: Re
         headers = new ReplyHeaders() // of this attempt
         const scope = container.scope(given(request, headers))
         scopes.push(scope)
-        return untilAborted(request.signal, () =>
-          scope.run(route.plan, inputs(), (controller, args) => invoke(route, controller, args)),
-        )
+        return scope.run(route.plan, inputs(), (controller, args) => invoke(route, controller, args))
       },
       (value) => {
         request.signal.throwIfAborted()
         return withHeaders(route.respond(value), headers)
       },
+      (work) => untilAborted(request.signal, work),
     )
   } finally {
     for (const scope of scopes) await scope.dispose().catch((error: unknown) => report(error, request))

@@ -80,6 +80,15 @@ test('a script opens the database with withSession, and closes it', async () => 
   )
 })
 
+test('two pieces of work at once in a script share the database', async () => {
+  const database = newLifespan(await sqliteFile.url(), { models, sync: true })
+  await Promise.all(
+    ['Robin', 'Batman'].map((name) => withSession(database, async () => void (await Hero.create({ name })))),
+  )
+  assert.equal(database.isRunning, false)
+  assert.equal(await withSession(database, () => Hero.count()), 2)
+})
+
 test('withSession without a running app says how to name a database', async () => {
   await assert.rejects(
     withSession(async () => {}),

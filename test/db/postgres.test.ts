@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { QueryTypes } from 'sequelize'
 import { Session } from '../../src/db/session.js'
+import { sql } from '../../src/db/statement.js'
 import { Transactional } from '../../src/db/transactional.js'
 import { Controller, Get, Post } from '../../src/http/controller.js'
 import { databaseApp, postgres, statements } from '../support/databases.js'
@@ -91,5 +92,38 @@ test('PostgreSQL: when all connections are taken the answer is 503 with Retry-Af
   assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '1'])
   free()
   assert.equal((await holding).status, 204)
+  assert.equal((await fetch('/')).status, 200)
+})
+
+test('PostgreSQL: a table that is altered under a prepared statement costs no request', async (t) => {
+  @Controller('/')
+  class Reading {
+    @Get() read(session: Session) {
+      return session.execute(sql`SELECT * FROM team WHERE id > ${0}`)
+    }
+  }
+  const { fetch, database } = await databaseApp(t, postgres, models, [Reading], {
+    lifespan: { poolSize: 1, echo: false },
+  })
+  assert.equal((await fetch('/')).status, 200)
+  await database.sequelize.query('ALTER TABLE team ADD COLUMN motto TEXT')
+  for (let n = 0; n < 3; n++) assert.equal((await fetch('/')).status, 200)
+})
+
+test('PostgreSQL: a statement that outlasts its handler is cut, and its connection replaced', async (t) => {
+  @Controller('/')
+  class Slow {
+    @Post() async sleep(session: Session) {
+      await session.execute(sql`SELECT pg_sleep(20)`)
+    }
+    @Get() read() {
+      return Hero.count()
+    }
+  }
+  const { fetch } = await databaseApp(t, postgres, models, [Slow], {
+    timeouts: { handler: 200 },
+    lifespan: { poolSize: 1 },
+  })
+  assert.equal((await fetch('/', post)).status, 503)
   assert.equal((await fetch('/')).status, 200)
 })

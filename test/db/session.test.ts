@@ -242,7 +242,7 @@ for (const kind of databases) {
         await session.refresh(batman as Hero)
         return {
           got: (await session.get(Hero, batman?.id ?? 0))?.name,
-          byObject: (await session.get(Hero, { name: 'Batman' }))?.age,
+          byObject: (await session.get(Hero, { id: batman?.id ?? 0 }))?.age,
           missing: await session.get(Hero, robin?.id ?? 0),
           all: (await session.all(select(Hero))).length,
           count: await session.count(select(Hero)),
@@ -275,6 +275,109 @@ for (const kind of databases) {
     const answers = await Promise.all(Array.from({ length: 200 }, (_, n) => fetch(`/${n}`, post)))
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([204]))
     assert.equal(await Hero.count(), 400)
+  })
+
+  test(`${kind.name}: what was added before a savepoint survives it, and what was added inside is undone with it`, async (t) => {
+    @Controller('/')
+    class Adding {
+      @Post() async create(session: Session) {
+        session.add(Hero.build({ name: 'before' }))
+        const doubled = session.nested(async (inner) => {
+          inner.addAll([Hero.build({ name: 'twice' }), Hero.build({ name: 'twice' })])
+        })
+        await assert.rejects(doubled, UniqueConstraintError)
+        const thrown = session.nested(async (inner) => {
+          inner.add(Hero.build({ name: 'undone' }))
+          throw new Error('no')
+        })
+        await assert.rejects(thrown, /no/)
+      }
+    }
+    const { fetch } = await databaseApp(t, kind, models, [Adding])
+    assert.equal((await fetch('/', post)).status, 204)
+    assert.deepEqual(
+      (await Hero.findAll()).map(({ name }) => name),
+      ['before'],
+    )
+  })
+
+  test(`${kind.name}: a session that has ended refuses its own methods, also inside of another`, async (t) => {
+    const late: Promise<unknown>[] = []
+    let first: Session | undefined
+    @Controller('/')
+    class Late {
+      @Post() keep(session: Session) {
+        first ??= session
+        session.afterCommit(() => {
+          const insert = session.execute(sql`INSERT INTO team (id, name) VALUES (${1}, ${'late'})`)
+          late.push(
+            insert.catch((error: unknown) => error),
+            session.all(select(Hero)).catch((error: unknown) => error),
+          )
+        })
+        if (session !== first) late.push((first as Session).flush().catch((error: unknown) => error))
+      }
+    }
+    const { fetch } = await databaseApp(t, kind, models, [Late])
+    for (let n = 0; n < 2; n++) assert.equal((await fetch('/', post)).status, 204)
+    assert.equal(late.length, 5)
+    for (const error of await Promise.all(late)) assert.match(String(error), /already committed/)
+    assert.equal(await Team.count(), 0)
+  })
+
+  for (const [what, end] of [
+    ['COMMIT as a text', (session: Session) => session.execute(sql`COMMIT`)],
+    ['ROLLBACK through Sequelize', (session: Session) => session.sequelize.query('/* why */ ROLLBACK')],
+    ['transaction.commit()', (session: Session) => session.transaction.commit()],
+  ] as const) {
+    test(`${kind.name}: ${what} inside a session is refused`, async (t) => {
+      @Controller('/')
+      class Ending {
+        @Post() async end(session: Session) {
+          await Hero.create({ name: 'Robin' })
+          await assert.rejects(async () => end(session), /inside a session.*session\.rollback\(\)/s)
+          throw new Error('no')
+        }
+      }
+      const { fetch } = await databaseApp(t, kind, models, [Ending])
+      assert.equal((await fetch('/', post)).status, 500)
+      assert.equal(await Hero.count(), 0)
+    })
+  }
+
+  test(`${kind.name}: what goes on after the handler has returned ends with the handler's time`, async (t) => {
+    let runs = true
+    t.after(() => void (runs = false))
+    @Controller('/')
+    class Endless {
+      @Post() start(session: Session) {
+        void session.nested(() => new Promise(() => {})).catch(() => {})
+        void (async () => {
+          while (runs) await Hero.count()
+        })().catch(() => {})
+      }
+      @Get() read() {
+        return Hero.count()
+      }
+    }
+    const { fetch } = await databaseApp(t, kind, models, [Endless], {
+      timeouts: { handler: 200 },
+      lifespan: { echo: false },
+    })
+    assert.equal((await fetch('/', post)).status, 503)
+    assert.equal((await fetch('/')).status, 200)
+  })
+
+  test(`${kind.name}: a key that is not the primary key is refused`, async (t) => {
+    @Controller('/')
+    class Finding {
+      @Post() async find(session: Session) {
+        for (const key of [{}, { name: 'Robin' }])
+          await assert.rejects(async () => session.get(Hero, key), /the key is \{ id \}/)
+      }
+    }
+    const { fetch } = await databaseApp(t, kind, models, [Finding])
+    assert.equal((await fetch('/', post)).status, 204)
   })
 }
 

@@ -146,6 +146,34 @@ for (const kind of [sqliteFile, sqliteMemory]) {
   })
 }
 
+test('a reader that did not get its turn to write gives its own connection back, and keeps nobody else from it', async (t) => {
+  const [written, finish] = [gate(), gate()]
+  @Controller('/')
+  class Both {
+    @Post() async write() {
+      await Hero.create({ name: 'Robin' })
+      written.open()
+      await finish.opened
+    }
+    @Get('/visit') async visit() {
+      await Hero.create({ name: 'visit' })
+    }
+    @Get() read() {
+      return Hero.count()
+    }
+  }
+  const { fetch } = await databaseApp(t, sqliteFile, models, [Both], { lifespan: { poolSize: 1, poolTimeout: 300 } })
+  const writing = fetch('/', post)
+  await written.opened
+  const visiting = fetch('/visit')
+  const reading = new Promise((resolve) => setTimeout(resolve, 150)).then(() => fetch('/'))
+  assert.equal((await visiting).status, 503)
+  assert.deepEqual([(await reading).status, (await fetch('/')).status], [200, 200])
+  finish.open()
+  assert.equal((await writing).status, 204)
+  assert.equal((await fetch('/visit')).status, 204)
+})
+
 for (const [text, writes] of [
   ['SELECT 1', false],
   ['  /* why */ select 1', false],

@@ -60,7 +60,9 @@ for (const kind of databases) {
         })
       }
     }
-    const app = await databaseApp(t, kind, [Team, Hero], [Stuck, Whole], { lifespan: { poolSize: 1, poolTimeout: 5000 } })
+    const app = await databaseApp(t, kind, [Team, Hero], [Stuck, Whole], {
+      lifespan: { poolSize: 1, poolTimeout: 5000 },
+    })
     hangUp(app.url, written)
     await written.opened
     await until('the late query is refused', () => refused.length === 1)
@@ -90,7 +92,9 @@ for (const kind of databases) {
         await Hero.create({ name: 'Joker' })
       }
     }
-    const app = await databaseApp(t, kind, [Team, Hero], [Both, Whole], { lifespan: { poolSize: 1, poolTimeout: 5000 } })
+    const app = await databaseApp(t, kind, [Team, Hero], [Both, Whole], {
+      lifespan: { poolSize: 1, poolTimeout: 5000 },
+    })
     hangUp(app.url, written)
     await written.opened
     assert.equal((await app.fetch('/other', { method: 'POST' })).status, 204)

@@ -36,6 +36,18 @@ for (const kind of databases.filter((kind) => kind !== sqliteMemory && !kind.nam
   })
 }
 
+for (const kind of databases) {
+  test(`${kind.name}: a query that nobody waited for and that failed fails its request`, async () => {
+    const heroes = await serve(['test/support/programs/heroes.ts'], {
+      toolkit_url: await kind.url(),
+    })
+    const answer = await post(`${heroes.url}/unawaited/duplicate`, {})
+    assert.ok(answer.status >= 400, String(answer.status))
+    assert.equal(await (await fetch(`${heroes.url}/count`)).text(), '0')
+    assert.equal(await heroes.stop(), 0)
+  })
+}
+
 test('a rejection that has nothing to do with the database ends the process, as Node does', async () => {
   const heroes = await serve(['test/support/programs/heroes.ts'], { toolkit_url: 'sqlite:///:memory:' })
   await (await post(`${heroes.url}/unawaited/foreign`, {})).text()

@@ -53,7 +53,12 @@ const advice =
  * @param {PostgresChoices} choices
  * @returns {Promise<PostgresServer>}
  */
-async function start(directory, guard, log, { port: chosen, password = randomBytes(12).toString('hex'), lasting = false }) {
+async function start(
+  directory,
+  guard,
+  log,
+  { port: chosen, password = randomBytes(12).toString('hex'), lasting = false },
+) {
   const EmbeddedPostgres = await embeddedPostgres()
   const port = chosen ?? (await freePort())
   const server = new EmbeddedPostgres({

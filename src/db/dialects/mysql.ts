@@ -1,5 +1,5 @@
 import type { Options } from 'sequelize'
-import { BROKEN_SOCKET, codeOf, type Dialect, leaseFromPool, type TransactionNeeds } from '../dialect.js'
+import { BROKEN_SOCKET, codeOf, DEFAULTS, type Dialect, leaseFromPool, type TransactionNeeds } from '../dialect.js'
 import type { MysqlConfig } from '../url.js'
 import type { ServerOptions, SslMode } from '../url-options.js'
 
@@ -63,7 +63,8 @@ function withNumericKey(result: unknown): unknown {
   return Number.isSafeInteger(key) ? Object.assign(result, { insertId: key }) : result
 }
 
-const DEFAULTS = { statement: 30_000, lock: 10_000, idleInTransaction: 60_000 }
+/** The largest that InnoDB takes, in seconds. */
+const FOR_EVER = 1_073_741_824
 
 /** What Sequelize needs to know to connect. */
 export function mysqlOptions(config: MysqlConfig): Options {
@@ -101,7 +102,7 @@ async function limit(connection: MysqlConnection, options: ServerOptions): Promi
   const idle = Math.ceil((options.idleInTransactionTimeout ?? DEFAULTS.idleInTransaction) / 1000)
   await set(connection, `max_statement_time = ${statement / 1000}`)
   await set(connection, `max_execution_time = ${statement}`)
-  await set(connection, `innodb_lock_wait_timeout = ${Math.max(lock, 1)}`)
+  await set(connection, `innodb_lock_wait_timeout = ${lock === 0 ? FOR_EVER : lock}`)
   await set(connection, `idle_transaction_timeout = ${idle}`)
 }
 

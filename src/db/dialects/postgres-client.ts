@@ -22,6 +22,7 @@ interface PlainClient {
 class PipelinedClient extends (pg.Client as unknown as new (config: object) => pg.Client) {
   static options: ClientOptions = { prepared: true }
   readonly #names = new Map<string, string>()
+  #prepared = 0
   #corked = false
   #begin: string | undefined
   #failedBegin: Error | undefined
@@ -35,13 +36,21 @@ class PipelinedClient extends (pg.Client as unknown as new (config: object) => p
     this.#begin = text
   }
 
+  /** False when a statement of the program's own has ended the transaction behind our back. */
+  get isInTransaction(): boolean {
+    return this.#begin !== undefined || this.getTransactionStatus() !== 'I'
+  }
+
   // @ts-expect-error The forms that Sequelize uses, of the many that the library declares.
   override query(text: string, values: unknown[] | Callback, callback?: Callback): void {
     const answer = typeof values === 'function' ? values : callback
     if (typeof text !== 'string' || answer === undefined) return this.#pass(text, values, callback)
     this.#cork()
     this.#sendBegin()
-    const guarded: Callback = (error, result) => answer(this.#failedBegin ?? error, result)
+    const guarded: Callback = (error, result) => {
+      if (error && isOutdatedPlan(error)) this.#names.delete(text)
+      answer(this.#failedBegin ?? error, result)
+    }
     this.#plain.query(Array.isArray(values) ? this.#bound(text, values) : text, guarded)
   }
 
@@ -67,7 +76,7 @@ class PipelinedClient extends (pg.Client as unknown as new (config: object) => p
     const known = this.#names.get(text)
     if (known !== undefined) return { name: known, text, values }
     const full = !(this.constructor as typeof PipelinedClient).options.prepared || this.#names.size >= MOST_PREPARED
-    const name = full ? '' : `sequitur_${this.#names.size + 1}`
+    const name = full ? '' : `sequitur_${++this.#prepared}`
     if (!full) this.#names.set(text, name)
     return { name, text, values }
   }
@@ -82,6 +91,11 @@ class PipelinedClient extends (pg.Client as unknown as new (config: object) => p
       stream.uncork()
     })
   }
+}
+
+/** Whether a prepared statement is of no use any more: a table that it reads was altered, or another connection answers. */
+export function isOutdatedPlan(error: Error & { readonly code?: string }): boolean {
+  return error.code === '26000' || (error.code === '0A000' && /cached plan/.test(error.message))
 }
 
 /** pg with that client, to be given to Sequelize as `dialectModule`. */

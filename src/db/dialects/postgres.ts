@@ -1,18 +1,19 @@
 import { DatabaseError, type Options, type Sequelize } from 'sequelize'
-import { BROKEN_SOCKET, codeOf, type Dialect, leaseFromPool, type TransactionNeeds } from '../dialect.js'
+import { BROKEN_SOCKET, codeOf, DEFAULTS, type Dialect, leaseFromPool, type TransactionNeeds } from '../dialect.js'
 import type { PostgresConfig } from '../url.js'
 import type { SslMode } from '../url-options.js'
-import { isPipelined, pipelinedPg } from './postgres-client.js'
+import { isOutdatedPlan, isPipelined, pipelinedPg } from './postgres-client.js'
 
 /** PostgreSQL through pg, and what speaks its protocol: CockroachDB, YugabyteDB. */
 export const postgres: Dialect = {
   prepare() {},
   lease: async (sequelize, needs) => {
     const lease = await leaseFromPool(sequelize, needs, [beginText(needs)])
-    if (!isPipelined(lease.connection)) return lease
-    lease.connection.beginWithNext(beginText(needs))
+    const { connection } = lease
+    if (!isPipelined(connection)) return lease
+    connection.beginWithNext(beginText(needs))
     logOf(sequelize, beginText(needs))
-    return { ...lease, begin: [] }
+    return { ...lease, begin: [], isOpen: () => connection.isInTransaction }
   },
   direct: (connection, text, values) =>
     new Promise((resolve, reject) => {
@@ -25,12 +26,16 @@ export const postgres: Dialect = {
   isKept: (answer) => (answer as [unknown, { command?: string }?] | undefined)?.[1]?.command !== 'ROLLBACK',
   snapshotIsolation: 'REPEATABLE READ',
   // A reader's snapshot has grown old when it goes on to write what another has changed.
-  isStale: (error) => codeOf(error) === '40001',
-  isConflict: (error) => CONFLICTS.has(codeOf(error)),
+  isStale: (error) => codeOf(error) === '40001' || isOutdated(error),
+  isConflict: (error) => CONFLICTS.has(codeOf(error)) || isOutdated(error),
   // A failed transaction stays: the server refuses its statements, and answers COMMIT with ROLLBACK.
   isUndoing: () => false,
   oneAtATime: false,
   isLost: (error) => LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)) || isBroken(error),
+}
+
+function isOutdated(error: unknown): boolean {
+  return error instanceof DatabaseError && isOutdatedPlan(error.original)
 }
 
 const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01'])
@@ -50,8 +55,6 @@ function logOf(sequelize: Sequelize, text: string): void {
   const { log, options } = sequelize as unknown as { log(text: string, options: object): void; options: object }
   log.call(sequelize, `Executing (default): ${text}`, options)
 }
-
-const DEFAULTS = { statement: 30_000, lock: 10_000, idleInTransaction: 60_000 }
 
 /** What Sequelize needs to know to connect. */
 export function postgresOptions({

@@ -100,7 +100,7 @@ class SqlitePools {
       connection,
       begin: [reader || readOnly ? 'BEGIN DEFERRED' : 'BEGIN IMMEDIATE'],
       release: () => this.#endTurn(connection),
-      destroy: () => (this.#inMemory ? this.#recover(connection) : this.#writers.destroy(connection)),
+      destroy: () => this.#abandon(connection),
     })
   }
 
@@ -109,16 +109,28 @@ class SqlitePools {
     setImmediate(() => this.#writers.release(connection))
   }
 
+  // A statement that still runs is ended first: closing would wait for it.
+  async #abandon(connection: SqliteConnection): Promise<void> {
+    connection.interrupt()
+    await (this.#inMemory ? this.#recover(connection) : this.#writers.destroy(connection))
+  }
+
   // Closing the one connection to a database in memory would lose the database.
   async #recover(connection: SqliteConnection): Promise<void> {
     await run(connection, 'ROLLBACK').catch(() => {}) // no transaction: nothing to undo
+    await run(connection, 'PRAGMA query_only = 0').catch(() => {})
     this.#writers.release(connection)
   }
 
   async #leaseReader({ readOnly }: TransactionNeeds): Promise<Lease> {
     const connection = await acquire(this.#readers)
     let turn: Promise<SqliteConnection> | undefined
-    const endTurn = async () => turn && this.#endTurn(await turn)
+    // Where no turn was had, there is none to end.
+    const endTurn = () =>
+      void turn?.then(
+        (writer) => this.#endTurn(writer),
+        () => {},
+      )
     return withReadOnly(readOnly, {
       connection,
       begin: ['BEGIN DEFERRED'],
@@ -126,13 +138,14 @@ class SqlitePools {
       beforeStatement: async (sql) => {
         if (!readOnly && isWrite(sql)) await (turn ??= acquire(this.#writers))
       },
-      release: async () => {
+      release: () => {
         this.#readers.release(connection)
-        await endTurn()
+        endTurn()
       },
       destroy: async () => {
+        endTurn()
+        connection.interrupt()
         await this.#readers.destroy(connection)
-        await endTurn()
       },
     })
   }
