@@ -1,10 +1,9 @@
 import { type FindOptions, type Model, type ModelStatic, type Sequelize, Utils } from 'sequelize'
-import type { Find, Join } from '../db/find.js'
+import { type Find, type Join, leadsTo } from '../db/find.js'
 import { queryGeneratorOf, quoted } from '../db/quote.js'
 import { BootError } from '../di/errors.js'
 import type { OrderColumn } from './keyset.js'
 import type { ColumnType, Kind, Notation } from './notation.js'
-import { isStepTo } from './rows.js'
 
 /** What must be known of an expression before rows can be paged by it. */
 export interface Typing {
@@ -137,7 +136,7 @@ function follow(path: readonly unknown[], find: Find, item: unknown): Join | und
   let join: Join | undefined
   for (const step of path) {
     const joins: readonly Join[] = join ? join.joins : find.joins
-    join = joins.find((candidate) => isStepTo(step, candidate))
+    join = joins.find((candidate) => leadsTo(step, candidate))
     if (!join)
       throw new BootError(`${describe(item)}: no include of the statement joins ${describeStep(step)}. Include it.`)
     if (join.many)
