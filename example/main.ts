@@ -3,7 +3,9 @@ import { select, withSession } from 'sequitur'
 import { app } from './app.js'
 import { database } from './database.js'
 import { Hero } from './hero.js'
+import { migrate } from './migrate.js'
 
+await migrate()
 await app.start()
 
 // The first start fills the empty table.

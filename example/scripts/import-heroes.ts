@@ -5,6 +5,7 @@ import { withSession } from 'sequitur'
 import { UniqueConstraintError } from 'sequelize'
 import { database } from '../database.js'
 import { Hero } from '../hero.js'
+import { migrate } from '../migrate.js'
 
 async function importHeroes(file: string): Promise<number> {
   const heroes: unknown = JSON.parse(await readFile(file, 'utf8'))
@@ -12,6 +13,7 @@ async function importHeroes(file: string): Promise<number> {
   const bar = new SingleBar({ format: 'Importing [{bar}] {value}/{total}', noTTYOutput: false })
   bar.start(heroes.length, 0)
   try {
+    await migrate()
     await withSession(database, async (session) => {
       for (const hero of heroes) {
         session.add(Hero.build(hero))

@@ -23,10 +23,22 @@ export function enterLevel<T>(sequelize: Sequelize, level: Level, work: () => Pr
 interface Shared {
   readonly sequelize: Sequelize
   readonly transaction: LazyTransaction
-  readonly onError: (error: unknown) => unknown
-  /** Everything under way, so that the end can wait for it. */
+  readonly events: LevelEvents
+  /** Everything under way, savepoints too, so that a commit can wait for it. */
   readonly pending: Set<Promise<unknown>>
+  /** What the connection is busy with, so that a rollback can wait for it: not for a handler's own work, which may never end. */
+  readonly statements: Set<Promise<unknown>>
   ended?: string
+  /** Why the database has undone the transaction already. */
+  lost?: { readonly error: unknown }
+}
+
+/** What a session makes of the errors of its queries. */
+export interface LevelEvents {
+  /** Told of every query that fails; says what to throw. */
+  onError(error: unknown): unknown
+  /** Whether an error means that the database has undone the whole transaction: what came later would be outside of it. */
+  isUndoing(error: unknown): boolean
 }
 
 /**
@@ -45,9 +57,9 @@ export class Level {
     this.#shared = shared
   }
 
-  /** The level of a new session; `onError` is told of every query that fails, and says what to throw. */
-  static of(sequelize: Sequelize, transaction: LazyTransaction, onError: (error: unknown) => unknown): Level {
-    return new Level({ sequelize, transaction, onError, pending: new Set() })
+  /** The level of a new session. */
+  static of(sequelize: Sequelize, transaction: LazyTransaction, events: LevelEvents): Level {
+    return new Level({ sequelize, transaction, events, pending: new Set(), statements: new Set() })
   }
 
   get transaction(): LazyTransaction {
@@ -59,10 +71,16 @@ export class Level {
     this.#shared.ended = end
   }
 
-  /** @throws SessionClosedError after the end. */
+  /** @throws SessionClosedError after the end, or what undid the transaction, although the handler has caught it. */
   assertOpen(): void {
     const ended = this.#shared.ended ?? this.#ended
     if (ended !== undefined) throw new SessionClosedError(ended)
+    this.assertKept()
+  }
+
+  /** @throws what made the database undo the transaction. */
+  assertKept(): void {
+    if (this.#shared.lost) throw this.#shared.lost.error
   }
 
   /** Runs a query in its turn. */
@@ -74,12 +92,33 @@ export class Level {
     try {
       this.assertOpen()
       if (this.#last) await this.#last
-      await this.#shared.transaction.beforeStatement(sql)
-      this.assertOpen()
-      return await execute()
+      return await this.#statement(async () => {
+        await this.#shared.transaction.beforeStatement(sql)
+        this.assertOpen()
+        return execute()
+      })
     } catch (error) {
-      noteQueryError(error)
-      throw this.#shared.onError(error)
+      throw this.#failed(error)
+    }
+  }
+
+  #failed(error: unknown): unknown {
+    const { events } = this.#shared
+    if (events.isUndoing(error)) this.#shared.lost ??= { error }
+    return noteQueryError(events.onError(error))
+  }
+
+  async #statement<T>(send: () => Promise<T>): Promise<T> {
+    this.assertOpen()
+    return track(this.#shared.statements, send())
+  }
+
+  /** A statement about a savepoint. Refused after the session's end, when the connection serves somebody else. */
+  async #command(sql: string): Promise<void> {
+    try {
+      await this.#statement(() => this.#shared.transaction.command(sql))
+    } catch (error) {
+      throw this.#failed(error)
     }
   }
 
@@ -108,17 +147,26 @@ export class Level {
     const { transaction, sequelize } = this.#shared
     const name = `sequitur_${transaction.nextSavepoint()}`
     const inner = new Level(this.#shared)
-    await transaction.command(`SAVEPOINT ${name}`)
+    await this.#command(`SAVEPOINT ${name}`)
     try {
       const result = await enterLevel(sequelize, inner, work)
       await inner.#close('released')
-      await transaction.command(`RELEASE SAVEPOINT ${name}`)
+      await this.#command(`RELEASE SAVEPOINT ${name}`)
       return result
     } catch (error) {
       await inner.#close('rolled back')
-      await transaction.command(`ROLLBACK TO SAVEPOINT ${name}`)
-      await transaction.command(`RELEASE SAVEPOINT ${name}`)
-      throw error
+      await this.#undo(name)
+      throw noteQueryError(error)
+    }
+  }
+
+  // A savepoint that cannot be undone is work that nobody wants, in a transaction that must not be kept.
+  async #undo(name: string): Promise<void> {
+    try {
+      await this.#command(`ROLLBACK TO SAVEPOINT ${name}`)
+      await this.#command(`RELEASE SAVEPOINT ${name}`)
+    } catch (error) {
+      this.#shared.lost ??= { error }
     }
   }
 
@@ -134,10 +182,17 @@ export class Level {
 
   /** Waits for all that is under way, also for what that starts. */
   async settle(): Promise<void> {
-    do {
-      await turnOfTheLoop()
+    await turnOfTheLoop()
+    while (this.#shared.pending.size > 0) {
       await Promise.allSettled(this.#shared.pending)
-    } while (this.#shared.pending.size > 0)
+      await turnOfTheLoop()
+    }
+  }
+
+  /** Refuses whatever comes, and waits until the connection is at rest. */
+  async abandon(): Promise<void> {
+    this.end('rolled back')
+    await Promise.allSettled(this.#shared.statements)
   }
 }
 
@@ -200,6 +255,8 @@ export function bindAmbient(sequelize: Sequelize): void {
     if (!level) return transaction(options, work)
     level.assertOpen()
     if (callback) return level.nested(() => callback(level.transaction))
+    // findOrCreate asks so, and inside a transaction never ends what it got: a savepoint would do nothing.
+    if (given && 'where' in given) return given.transaction ?? level.transaction
     return transaction({ ...given, transaction: given?.transaction ?? level.transaction })
   }
 }

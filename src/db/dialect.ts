@@ -34,6 +34,8 @@ export interface Dialect {
   isStale(error: unknown): boolean
   /** Whether an error means that others were in the way, so that the same work may succeed when it is run again. */
   isConflict(error: unknown): boolean
+  /** Whether an error means that the database has undone the whole transaction: a statement after it would be kept on its own. */
+  isUndoing(error: unknown): boolean
   /** Whether an error means that the connection broke: nobody knows what the database did of the last statement. */
   isLost(error: unknown): boolean
 }

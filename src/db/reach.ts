@@ -4,6 +4,8 @@ import { DatabaseStartError } from './errors.js'
 
 /** PostgreSQL while it starts, and while it recovers. */
 const STARTING = new Set(['57P03'])
+/** What no waiting helps against: a wrong account, a database that does not exist, a file that cannot be opened. */
+const REFUSED = /^(?:28|3D|SQLITE_|ER_BAD_DB_ERROR|ER_(?:DB)?ACCESS_DENIED)/
 
 /**
  * Waits until the database answers, as it may start at the same time as the app.
@@ -40,6 +42,8 @@ async function attempt(sequelize: Sequelize): Promise<Error | undefined> {
 }
 
 function mayPass(error: Error): boolean {
-  if (error instanceof AccessDeniedError || codeOf(error).startsWith('SQLITE_')) return false
+  // pg says by this text alone that the server wants a password where none was given.
+  if (error instanceof AccessDeniedError || REFUSED.test(codeOf(error)) || error.message.startsWith('SASL'))
+    return false
   return error instanceof ConnectionError || STARTING.has(codeOf(error))
 }

@@ -216,6 +216,7 @@ export class SessionUnit implements Unit {
   readonly #dialect: Dialect
   #stale: unknown
   #conflict = false
+  #kept = false
 
   constructor(sequelize: Sequelize, dialect: Dialect, SessionClass: typeof Session, options: UnitOptions) {
     this.#sequelize = sequelize
@@ -223,7 +224,10 @@ export class SessionUnit implements Unit {
     this.#dialect = dialect
     this.#transaction = new LazyTransaction(sequelize, dialect, options)
     this.#state = {
-      level: Level.of(sequelize, this.#transaction, (error) => this.#noted(error)),
+      level: Level.of(sequelize, this.#transaction, {
+        onError: (error) => this.#noted(error),
+        isUndoing: (error) => dialect.isUndoing(error),
+      }),
       callbacks: [],
       keeps: true,
     }
@@ -235,6 +239,10 @@ export class SessionUnit implements Unit {
     if (this.#options.reader && this.#dialect.isStale(error)) this.#stale = error
     if (this.#dialect.isConflict(error)) this.#conflict = true
     return this.#options.readOnly && REFUSED_WRITES.has(codeOf(error)) ? new ReadOnlyError(error) : error
+  }
+
+  get hasKept(): boolean {
+    return this.#kept
   }
 
   enter<T>(work: () => Promise<T>): Promise<T> {
@@ -252,14 +260,15 @@ export class SessionUnit implements Unit {
     // The handler may have caught the error; what it read is old all the same.
     if (this.#stale !== undefined) throw new StaleSnapshotError(this.#stale)
     const { level, keeps } = this.#state
+    if (keeps) level.assertKept()
     level.end(keeps ? 'committed' : 'rolled back')
     await (keeps ? this.#transaction.commit() : this.#transaction.rollback())
+    this.#kept = keeps && this.#transaction.used
   }
 
   async rollback(): Promise<void> {
     if (this.#transaction.finished) return
-    this.#state.level.end('rolled back')
-    await this.#state.level.settle()
+    await this.#state.level.abandon()
     // A failed ROLLBACK has closed the connection, which undoes the work as well.
     await this.#transaction.rollback().catch(() => {})
   }

@@ -1,10 +1,25 @@
+import { BaseError } from 'sequelize'
+import { ForeignTransactionError, SessionClosedError } from './errors.js'
+
 const strays = new WeakSet<object>()
 let watchers = 0
 let report: (error: unknown) => void = () => {}
 
-/** Notes the error of a query that belongs to a session: should nobody await the query, it must not end the process. */
-export function noteQueryError(error: unknown): void {
+/** Notes the error of a query that belongs to a session: should nobody await the query, it must not end the process. Returns the error. */
+export function noteQueryError(error: unknown): unknown {
   if (typeof error === 'object' && error !== null) strays.add(error)
+  return error
+}
+
+// A model refuses a value before there is a query, and a session that is over refuses what it is told to add.
+function isStray(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false
+  return (
+    strays.has(error) ||
+    error instanceof BaseError ||
+    error instanceof SessionClosedError ||
+    error instanceof ForeignTransactionError
+  )
 }
 
 /**
@@ -20,7 +35,7 @@ export function watchStrayQueries(log: (error: unknown) => void): () => void {
 }
 
 function onUnhandledRejection(error: unknown): void {
-  if (typeof error === 'object' && error !== null && strays.has(error)) return report(error)
+  if (isStray(error)) return report(error)
   // Node ends the process only when nobody listens; where this is the only listener, that is still the right end.
   if (process.listenerCount('unhandledRejection') === 1) throw error
 }

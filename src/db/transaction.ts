@@ -32,6 +32,11 @@ export class LazyTransaction extends SequelizeTransaction {
     })
   }
 
+  /** Whether any query was made. */
+  get used(): boolean {
+    return this.#lease !== undefined
+  }
+
   /** The connection, once the transaction has begun. */
   async ready(): Promise<unknown> {
     return (await this.#begun()).connection

@@ -11,6 +11,8 @@ export interface Unit {
   commit(): Promise<void>
   /** Undoes the work. Never throws: the cause is what the caller must see. */
   rollback(cause: unknown): Promise<void>
+  /** Whether a commit has made any work last: it must not be run again then. */
+  readonly hasKept: boolean
   /** What waits for the commits of all units. Never throws: what is kept is kept. */
   committed(): Promise<void>
   /** Milliseconds after which the whole work may be run again, or undefined when it may not. */
@@ -25,7 +27,7 @@ export type OpenUnits = (attempt: number) => readonly Unit[]
  * The result is returned only after every commit; whatever fails before rolls all units back.
  * When a unit says so, the whole work is run again, from fresh units.
  *
- * With several units each is committed in turn: one that fails after another's commit cannot undo that.
+ * With several units each is committed in turn: one that fails after another's commit cannot undo that, and is not run again.
  *
  * @throws whatever `work`, `seal` or a commit throws.
  */
@@ -66,6 +68,7 @@ function enterAll<T>(units: readonly Unit[], work: () => Promise<T>): Promise<T>
 }
 
 function retryDelay(units: readonly Unit[], error: unknown, attempt: number): number | undefined {
+  if (units.some(({ hasKept }) => hasKept)) return undefined
   for (const unit of units) {
     const delay = unit.retryAfter(error, attempt)
     if (delay !== undefined) return delay

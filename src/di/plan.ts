@@ -68,22 +68,14 @@ export class Planner<I> {
   /** The plan of `controller.member`. `params`, when given, says the types that the compiler did not emit. */
   plan(controller: Constructor, member: string, reader: InputReader<I>, params?: readonly unknown[]): Plan<I> {
     const draft: Draft<I> = { reader, inputs: [], steps: [], built: new Map() }
-    const self = this.#resolve(controller, draft, {
-      kind: 'class',
-      type: controller,
-      lifetime: this.#controllerLifetime(controller),
-    })
+    const provider = this.#provider(controller) ?? { kind: 'class', type: controller, lifetime: 'inferred' }
+    const self = this.#resolve(controller, draft, provider)
     try {
       const values = this.#arguments(readMethod(controller, member, params), draft)
       return { inputs: draft.inputs, steps: draft.steps, controller: self, arguments: values }
     } catch (error) {
       throw InjectionError.at(`${controller.name}.${member}`, error)
     }
-  }
-
-  #controllerLifetime(controller: Constructor): Lifetime | 'inferred' {
-    const own = this.#provisions.get(controller) ?? intrinsicProvider(controller)
-    return own?.kind === 'class' ? own.lifetime : 'inferred'
   }
 
   #provider(token: Token): Provider | undefined {

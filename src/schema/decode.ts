@@ -7,6 +7,9 @@ export type Decode = (json: unknown) => unknown
 
 const asItIs: Decode = (json) => json
 
+// A handler may change what it was given, and be run again with what was sent.
+const copy: Decode = (json) => (typeof json === 'object' && json !== null ? structuredClone(json) : json)
+
 /** Compiles the decoder of a shape. Its input must have passed validation. */
 export function compileDecoder(shape: Shape): Decode {
   return new DecoderCompiler().compile(shape)
@@ -41,7 +44,7 @@ class DecoderCompiler {
         return (json) => Buffer.from(json as string, 'base64')
       case 'array': {
         const item = this.compile(shape.items)
-        return item === asItIs ? asItIs : (json) => (json as unknown[]).map(item)
+        return (json) => (json as unknown[]).map(item)
       }
       case 'object':
         return this.#object(shape)
@@ -52,8 +55,9 @@ class DecoderCompiler {
       case 'enum':
       case 'date':
       case 'decimal':
-      case 'any':
         return asItIs
+      case 'any':
+        return copy
     }
   }
 

@@ -241,3 +241,16 @@ test('a token that is neither a class nor a named one is refused', () => {
     /first argument must be a class or a token\('name'\)/,
   )
 })
+
+test('a controller that is provided is the one that answers', async () => {
+  @Controller()
+  class Door {
+    constructor(private readonly text: string) {}
+    @Get('/') greet() {
+      return { text: this.text }
+    }
+  }
+  const providers = [provide(Door, { factory: () => new Door('provided') })]
+  const response = await createApp({ controllers: [Door], providers, logger: false }).inject('/')
+  assert.deepEqual(response.json(), { text: 'provided' })
+})

@@ -12,20 +12,29 @@ import { join } from 'node:path'
  * @typedef {object} PostgresServer
  * @property {string} url of the database `postgres`, as a user who may create others
  * @property {() => Promise<void>} stop
+ * @property {() => Promise<void>} kill as the kernel would, with SIGKILL
+ * @property {() => Promise<void>} restart after a kill, with the same data, on the same port
+ */
+
+/**
+ * @typedef {object} PostgresChoices
+ * @property {number} [port] any free one when it is left out
+ * @property {boolean} [lasting] whether what was committed outlives a kill. Default false, which is faster.
  */
 
 /**
  * Starts a PostgreSQL server of its own on the loopback address, with its data in the directory for temporary files.
  * It does not keep this process alive, and it ends when this process does, however that happens.
+ * @param {PostgresChoices} [choices]
  * @returns {Promise<PostgresServer>}
  */
-export async function startPostgres() {
+export async function startPostgres(choices = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'sequitur-postgres-'))
   const guard = guardOf(directory)
   /** @type {string[]} */
   const log = []
   try {
-    return await start(directory, guard, log)
+    return await start(directory, guard, log, choices)
   } catch (error) {
     await dismiss(guard)
     throw new Error(`PostgreSQL did not start in ${directory}. ${advice}\n${log.join('')}`, { cause: error })
@@ -40,12 +49,13 @@ const advice =
  * @param {string} directory
  * @param {Guard} guard
  * @param {string[]} log
+ * @param {PostgresChoices} choices
  * @returns {Promise<PostgresServer>}
  */
-async function start(directory, guard, log) {
+async function start(directory, guard, log, { port: chosen, lasting = false }) {
   const EmbeddedPostgres = await embeddedPostgres()
   const password = randomBytes(12).toString('hex')
-  const port = await freePort()
+  const port = chosen ?? (await freePort())
   const server = new EmbeddedPostgres({
     databaseDir: directory,
     port,
@@ -53,7 +63,7 @@ async function start(directory, guard, log) {
     // PostgreSQL refuses to run as root. For any other user this option would fail, as it tries to add a user.
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags,
-    postgresFlags,
+    postgresFlags: lasting ? [...postgresFlags, '-c', 'synchronous_commit=on'] : postgresFlags,
     onLog: (text) => log.push(text),
     onError: (error) => log.push(String(error)),
   })
@@ -67,7 +77,24 @@ async function start(directory, guard, log) {
     await server.stop()
     await dismiss(guard)
   }
-  return { url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`, stop }
+  const kill = async () => {
+    const gone = once(server['process'], 'exit')
+    server['process'].kill('SIGKILL')
+    await gone
+  }
+  const restart = async () => {
+    // The killed server's processes hold its memory until they notice.
+    for (let patience = 100; ; patience--) {
+      try {
+        await inPlainLocale(() => server.start())
+        return letGo(server['process'])
+      } catch (error) {
+        if (patience === 0) throw new Error(`PostgreSQL did not start again.\n${log.join('')}`, { cause: error })
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      }
+    }
+  }
+  return { url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`, stop, kill, restart }
 }
 
 // The built-in locale is the one that knows all of Unicode without any locale of the operating system.

@@ -11,20 +11,21 @@ export const mysql: Dialect = {
     }
   },
   lease: (sequelize, needs) => leaseFromPool(sequelize, needs, beginTexts(needs)),
-  // A failed statement does not spoil the rest of the transaction, so that COMMIT does what it says.
+  // A failed statement does not spoil the rest of the transaction, so that COMMIT does what it says; some undo it whole.
   isKept: () => true,
   isStale: () => false,
   isConflict: (error) => CONFLICTS.has(codeOf(error)),
+  isUndoing: (error) => UNDOING.has(codeOf(error)),
   isLost: (error) => LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)),
 }
 
 const CONFLICTS: ReadonlySet<string> = new Set(['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD'])
+const UNDOING: ReadonlySet<string> = new Set(['ER_LOCK_DEADLOCK', 'ER_CHECKREAD', 'ER_LOCK_TABLE_FULL'])
 const LOST: ReadonlySet<string> = new Set([
   'PROTOCOL_CONNECTION_LOST',
   'ER_CONNECTION_KILLED',
   'ER_SERVER_SHUTDOWN',
   'ER_SOCKET_UNEXPECTED_CLOSE',
-  'ER_CMD_CONNECTION_CLOSED',
   'ER_CMD_NOT_EXECUTED_DESTROYED',
 ])
 

@@ -11,5 +11,6 @@ export const other: Dialect = {
   isKept: () => true,
   isStale: () => false,
   isConflict: () => false,
+  isUndoing: () => false,
   isLost: (error) => BROKEN_SOCKET.has(codeOf(error)),
 }

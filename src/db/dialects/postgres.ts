@@ -20,15 +20,17 @@ export const postgres: Dialect = {
   // A reader's snapshot has grown old when it goes on to write what another has changed.
   isStale: (error) => codeOf(error) === '40001',
   isConflict: (error) => CONFLICTS.has(codeOf(error)),
+  // A failed transaction stays: the server refuses its statements, and answers COMMIT with ROLLBACK.
+  isUndoing: () => false,
   isLost: (error) => LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)) || isBroken(error),
 }
 
 const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01'])
-const LOST: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '08006', '08003', '25P03'])
+const LOST: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '08006', '08003'])
 
-// A client whose socket broke has no code, only these texts.
+// A client whose socket broke has no code, only this text; with "not queryable" it says that it sent nothing more.
 function isBroken(error: unknown): boolean {
-  return error instanceof DatabaseError && /not queryable|Connection terminated/.test(error.message)
+  return error instanceof DatabaseError && /Connection terminated/.test(error.message)
 }
 
 // From a fixed set of words: BEGIN travels with the first statement, which must not find it refused.

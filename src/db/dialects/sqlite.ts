@@ -36,9 +36,19 @@ export function sqliteDialect(config: SqliteConfig): Dialect {
     isKept: () => true,
     isStale: isBusy,
     isConflict: isBusy,
+    isUndoing: (error) => UNDOING.has(codeOf(error)),
     isLost: () => false,
   }
 }
+
+/** After these SQLite may have rolled back. Source: sqlite.org, Transaction, "Response To Errors Within A Transaction". */
+const UNDOING: ReadonlySet<string> = new Set([
+  'SQLITE_FULL',
+  'SQLITE_IOERR',
+  'SQLITE_NOMEM',
+  'SQLITE_BUSY',
+  'SQLITE_INTERRUPT',
+])
 
 // sqlite3 tells SQLITE_BUSY_SNAPSHOT and a lock held by another process by the same code; both are cured by beginning again as a writer.
 function isBusy(error: unknown): boolean {
@@ -187,9 +197,13 @@ async function openConnection(
     )
   })
   connection.configure('busyTimeout', options.busyTimeout ?? BUSY_TIMEOUT)
-  await run(connection, 'PRAGMA foreign_keys = ON')
-  if (storage !== MEMORY && mode !== 'ro')
-    await run(connection, 'PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+  const wal = storage !== MEMORY && mode !== 'ro' ? '; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL' : ''
+  try {
+    await run(connection, `PRAGMA foreign_keys = ON${wal}`)
+  } catch (error) {
+    await close(connection)
+    throw new ConnectionError(error as Error) // the library rejects with its own class of Error
+  }
   rememberColumns(connection)
   return connection
 }

@@ -1,0 +1,17 @@
+import { fileURLToPath } from 'node:url'
+import { newLifespan, withSession } from 'sequitur'
+import { SequelizeStorage, Umzug } from 'umzug'
+import { defaultUrl } from './database.js'
+
+/** Brings the database to the newest migration. It is a lifespan without models: there are no tables yet to compare them with. */
+export async function migrate(): Promise<void> {
+  await withSession(newLifespan(undefined, { defaultUrl }), async ({ sequelize }) => {
+    const umzug = new Umzug({
+      migrations: { glob: ['migrations/*.ts', { cwd: fileURLToPath(new URL('.', import.meta.url)) }] },
+      context: sequelize.getQueryInterface(),
+      storage: new SequelizeStorage({ sequelize }),
+      logger: undefined,
+    })
+    await umzug.up()
+  })
+}

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { QueryTypes, type Sequelize } from 'sequelize'
+import type { DatabaseApp } from './databases.js'
+import { startPostgres } from './postgres-server.js'
+
+/** A promise that the test resolves. */
+export interface Gate {
+  readonly open: () => void
+  readonly opened: Promise<void>
+}
+
+export function gate(): Gate {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => (open = resolve))
+  return { open, opened }
+}
+
+/** Waits until it is so. @throws when it is not within ten seconds. */
+export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const end = Date.now() + 10_000
+  while (!(await isSo())) {
+    if (Date.now() > end) throw new Error(`This did not come true: ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+/** A server for faults that other tests must not feel. */
+export async function ownPostgres(t: TestContext, choices: Parameters<typeof startPostgres>[0] = {}) {
+  const server = await startPostgres(choices)
+  t.after(server.stop)
+  return server
+}
+
+/** The transactions that the database holds open, beside the one that asks. */
+const OPEN_TRANSACTIONS: Readonly<Record<string, string>> = {
+  postgres: `SELECT state AS open FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'`,
+  mariadb: `SELECT trx_state AS open FROM information_schema.innodb_trx JOIN information_schema.processlist p
+    ON p.id = trx_mysql_thread_id WHERE p.db = database()`,
+}
+
+async function openTransactions(sequelize: Sequelize): Promise<unknown[]> {
+  const dialect = sequelize.getDialect()
+  const text = OPEN_TRANSACTIONS[dialect === 'mysql' ? 'mariadb' : dialect]
+  return text === undefined ? [] : sequelize.query(text, { type: QueryTypes.SELECT, transaction: null })
+}
+
+/** After a fault: no transaction is left open, and as many requests as the pool has connections succeed at once. */
+export async function assertWhole({ fetch, database }: DatabaseApp, path = '/whole'): Promise<void> {
+  await until('no transaction is open', async () => (await openTransactions(database.sequelize)).length === 0)
+  const answers = await Promise.all(Array.from({ length: 10 }, () => fetch(path)))
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    Array.from({ length: 10 }, () => 200),
+  )
+}
+
+/** What an answer says, of which a test wants the status and a word. */
+export async function said(answer: Response | Promise<Response>): Promise<string> {
+  const { status, headers } = await answer
+  const { detail = '' } = (await (await answer).json()) as { detail?: string }
+  const wait = headers.get('retry-after')
+  return `${status}${wait === null ? '' : `, again in ${wait} s`}: ${detail}`
+}

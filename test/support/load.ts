@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+
+/** What a client may conclude of its request. */
+type Outcome = 'kept' | 'refused' | 'unknown' | 'cut off'
+
+/** Clients that post to /:name, one name after the other, and note what they are told. */
+export class Load {
+  readonly outcomes = new Map<string, Outcome>()
+  readonly #clients: Promise<void>[]
+  #running = true
+
+  constructor(t: TestContext, url: string, clients: number) {
+    t.after(() => this.stop())
+    this.#clients = Array.from({ length: clients }, (_, client) => this.#ask(url, client))
+  }
+
+  async #ask(url: string, client: number): Promise<void> {
+    for (let n = 0; this.#running; n++) {
+      const name = `hero-${client}-${n}`
+      const outcome = await outcomeOf(new URL(`/${name}`, url))
+      this.outcomes.set(name, outcome)
+      if (outcome !== 'kept') await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+
+  count(outcome: Outcome): number {
+    return [...this.outcomes.values()].filter((other) => other === outcome).length
+  }
+
+  async stop(): Promise<void> {
+    this.#running = false
+    await Promise.all(this.#clients)
+  }
+}
+
+async function outcomeOf(url: URL): Promise<Outcome> {
+  try {
+    const answer = await fetch(url, { method: 'POST' })
+    const text = await answer.text()
+    if (answer.ok) return 'kept'
+    assert.equal(answer.status, 503, text)
+    return text.includes('not known') ? 'unknown' : 'refused'
+  } catch (error) {
+    if (error instanceof assert.AssertionError) throw error
+    return 'cut off'
+  }
+}
+
+/** What was acknowledged is there, what was refused is not. */
+export function assertKept({ outcomes }: Load, rows: ReadonlySet<string>): void {
+  for (const [name, outcome] of outcomes) {
+    if (outcome === 'kept') assert(rows.has(name), `${name} was acknowledged and is lost`)
+    if (outcome === 'refused') assert(!rows.has(name), `${name} was refused and is there`)
+  }
+}
