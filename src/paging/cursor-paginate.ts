@@ -1,5 +1,6 @@
 import { literal, type Model } from 'sequelize'
 import { createHash } from 'node:crypto'
+import { codeOf } from '../db/dialect.js'
 import { type Find, toFind } from '../db/find.js'
 import { type Session, Session as SessionToken } from '../db/session.js'
 import type { Select } from '../db/statement.js'
@@ -95,7 +96,10 @@ function cursorPaginator(asked: Asked) {
   return async (statement: Select<Model>): Promise<CursorPage<Model>> => {
     const list = toList(asked.session, statement)
     const binding = { key: asked.key, order: signatureOf(list) }
-    const { rows, next } = await readPage(list, startOf(list, asked.cursor, binding), asked.limit)
+    const start = startOf(list, asked.cursor, binding)
+    const { rows, next } = await readPage(list, start, asked.limit).catch((error: unknown) => {
+      throw start && isUnreadable(error) ? refuseCursor() : error
+    })
     const next_cursor = next ? cursorTo(next, binding, list) : null
     const { request, headers, limit } = asked
     setLinks(request, headers, { next: next_cursor === null ? undefined : { limit, next_cursor } })
@@ -137,9 +141,18 @@ function startOf({ columns }: List, cursor: string | undefined, binding: Binding
   if (cursor === undefined) return undefined
   const mark = readCursor(cursor, binding)
   if (mark?.place.length === columns.length && mark.place.at(-1) !== null) return mark
+  return refuseCursor()
+}
+
+function refuseCursor(): never {
   return invalidInput('The request does not fit its description.', [
     { in: 'query', path: '/next_cursor', message: 'is not a cursor of this list; begin again without it' },
   ])
+}
+
+// Made with the public key, or before a column got another type: the database cannot read its values.
+function isUnreadable(error: unknown): boolean {
+  return codeOf(error).startsWith('22')
 }
 
 interface Slice {
