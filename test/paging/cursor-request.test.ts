@@ -222,9 +222,9 @@ for (const kind of databases) {
     const { fetch, database } = await databaseApp(t, kind, [Word], [Words])
     const kept = Array.from({ length: 60 }, (_, id) => ({ id: id * 10, text: `word ${(id * 7) % 13}` }))
     await Word.bulkCreate(kept)
-    let walking = true
+    const walking = new AbortController()
     const writers = Array.from({ length: 8 }, async (_, writer) => {
-      for (let turn = 0; walking; turn++) {
+      for (let turn = 0; !walking.signal.aborted; turn++) {
         const id = 10 * ((turn * 11) % 60) + 1 + writer
         await database.session(async () => void (await Word.create({ id, text: `word ${turn % 13}` })))
         await database.session(async () => void (await Word.destroy({ where: { id } })))
@@ -233,7 +233,7 @@ for (const kind of databases) {
     })
     const walks = []
     for (const limit of [1, 7, 20]) walks.push((await walk(fetch, '/words', limit)).map(({ id }) => Number(id)))
-    walking = false
+    walking.abort()
     await Promise.all(writers)
     for (const seen of walks) {
       assert.deepEqual(
