@@ -11,8 +11,8 @@ import { invalidInput } from '../http/errors.js'
 import { inputDependency } from '../http/inputs.js'
 import { ReplyHeaders } from '../http/reply-headers.js'
 import { Request } from '../http/request.js'
-import { type Binding, CURSOR_LENGTH, type Mark, readCursor, writeCursor } from './cursor.js'
-import { type OrderColumn, type Place, rangesAfter } from './keyset.js'
+import { type Binding, CURSOR_LENGTH, type Mark, proofOf, readCursor, writeCursor } from './cursor.js'
+import { atPlaces, type OrderColumn, type Place, rangesAfter } from './keyset.js'
 import { limitInput, limitsOf, type SizeOptions } from './limits.js'
 import { setLinks } from './links.js'
 import { type Notation, notationOf } from './notation.js'
@@ -96,9 +96,9 @@ function cursorPaginator(asked: Asked) {
   return async (statement: Select<Model>): Promise<CursorPage<Model>> => {
     const list = toList(asked.session, statement)
     const binding = { key: asked.key, order: signatureOf(list) }
-    const start = startOf(list, asked.cursor, binding)
-    const { rows, next } = await readPage(list, start, asked.limit).catch((error: unknown) => {
-      throw start && isUnreadable(error) ? refuseCursor() : error
+    const mark = asked.cursor === undefined ? undefined : markOf(list, asked.cursor, binding)
+    const { rows, next } = await readPage(list, mark, asked.limit).catch((error: unknown) => {
+      throw mark && isUnreadable(error) ? refuseCursor() : error
     })
     const next_cursor = next ? cursorTo(next, binding, list) : null
     const { request, headers, limit } = asked
@@ -137,11 +137,10 @@ function signatureOf({ find, columns, notation }: List): string {
   return createHash('sha256').update(said).digest('base64')
 }
 
-function startOf({ columns }: List, cursor: string | undefined, binding: Binding): Mark | undefined {
-  if (cursor === undefined) return undefined
+function markOf({ columns, find }: List, cursor: string, binding: Binding): Mark {
   const mark = readCursor(cursor, binding)
-  if (mark?.place.length === columns.length && mark.place.at(-1) !== null) return mark
-  return refuseCursor()
+  const length = mark?.proof === undefined ? columns.length : find.model.primaryKeyAttributes.length
+  return mark?.place.length === length && mark.place.at(-1) !== null ? mark : refuseCursor()
 }
 
 function refuseCursor(): never {
@@ -161,7 +160,8 @@ interface Slice {
   readonly next: Mark | undefined
 }
 
-async function readPage(list: List, start: Mark | undefined, limit: number): Promise<Slice> {
+async function readPage(list: List, mark: Mark | undefined, limit: number): Promise<Slice> {
+  const start = mark?.proof === undefined ? mark : { ...mark, place: await placeOfRow(list, mark) }
   const inParts = comesInParts(list.find)
   // One more than the page has: it only says that there is a next page.
   const read = inParts
@@ -206,20 +206,35 @@ function orderOf(columns: readonly OrderColumn[]) {
   return columns.map(({ sql, direction }) => literal(`${sql} ${direction}`))
 }
 
-function wholeRows({ find, columns, notation }: List, page: readonly Placed<unknown>[]): Promise<Model[]> {
-  const keys = keyColumns(find.model)
-  const indexes = keys.map(({ sql }) => columns.findIndex((column) => column.sql === sql))
-  const places = page.map(({ place }) => indexes.map((index) => place[index] ?? null))
-  return readRowsAt(find, keys, notation, places)
+function wholeRows(list: List, page: readonly Placed<unknown>[]): Promise<Model[]> {
+  const places = page.map(({ place }) => keyOf(list, place))
+  return readRowsAt(list.find, keyColumns(list.find.model, list.notation), list.notation, places)
 }
 
-function cursorTo(next: Mark, binding: Binding, { find }: List): string {
-  const cursor = writeCursor(next, binding)
-  if (cursor !== undefined) return cursor
-  throw new TypeError(
-    `paginate(select(${find.model.name})): the values of the order's columns are too long for a cursor. Order by shorter columns, or by a part: ` +
-      `typed(fn('substr', col('title'), 1, 80), { type: DataType.STRING, nullable: false }).`,
+function keyOf({ find, columns, notation }: List, place: Place): Place {
+  return keyColumns(find.model, notation).map(
+    ({ sql }) => place[columns.findIndex((column) => column.sql === sql)] ?? null,
   )
+}
+
+// Values that are too long for a cursor are those of the row that the page ended with, as long as it stays as it is.
+async function placeOfRow({ find, columns, notation }: List, { place, proof }: Mark): Promise<Place> {
+  const { where: _, ...options } = find.options
+  const after = atPlaces(keyColumns(find.model, notation), [place], notation)
+  const order = orderOf(columns)
+  const group = columns.map(({ sql }) => sql)
+  const [found] = await readPlaces({ ...find, options }, columns, notation, { order, limit: 1, after }, group)
+  return found && proofOf(found) === proof ? found : refuseCursor()
+}
+
+function cursorTo(next: Mark, binding: Binding, list: List): string {
+  const cursor = writeCursor(next, binding) ?? writeCursor(toKey(list, next), binding)
+  if (cursor !== undefined) return cursor
+  throw new TypeError(`paginate(select(${list.find.model.name})): the primary key is too long for a cursor.`)
+}
+
+function toKey(list: List, { place, shared }: Mark): Mark {
+  return { place: keyOf(list, place), shared, proof: proofOf(place) }
 }
 
 /**

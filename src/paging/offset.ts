@@ -203,8 +203,8 @@ async function rowsOf(find: Find, slice: Slice): Promise<Model[]> {
 
 // First which rows, then the rows with all that they include: LIMIT on a join would cut through a row.
 async function wholeRowsOf(find: Find, slice: Slice, order: readonly OrderItem[]): Promise<Model[]> {
-  const keys = keyColumns(find.model)
   const notation = notationOf((find.model.sequelize as Sequelize).getDialect())
+  const keys = keyColumns(find.model, notation)
   const ofRoot = order.filter((item) => !ordersIncluded(item, find.joins))
   const group = [...new Set([...keys.map(({ sql }) => sql), ...ofRoot.map((item) => sqlOf(item, find))])]
   const places = await readPlaces(find, keys, notation, { ...slice, order: ofRoot }, group)

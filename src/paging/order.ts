@@ -39,15 +39,16 @@ export function orderColumns(find: Find, notation: Notation): readonly OrderColu
     )
   const named = items.map((item) => toColumn(item, find))
   const keys = model.primaryKeyAttributes.map((key) => keyColumn(model, key))
-  return upToWholeKey(distinct([...named, ...keys]), keys).map((column) => ({
-    ...column,
-    sql: notation.comparable(column.sql, column.type),
-  }))
+  return upToWholeKey(distinct([...named, ...keys]), keys).map((column) => comparable(column, notation))
 }
 
 /** The primary key's columns, as they stand at the end of every order. */
-export function keyColumns(model: ModelStatic<Model>): readonly OrderColumn[] {
-  return model.primaryKeyAttributes.map((key) => keyColumn(model, key))
+export function keyColumns(model: ModelStatic<Model>, notation: Notation): readonly OrderColumn[] {
+  return model.primaryKeyAttributes.map((key) => comparable(keyColumn(model, key), notation))
+}
+
+function comparable(column: OrderColumn, notation: Notation): OrderColumn {
+  return { ...column, sql: notation.comparable(column.sql, column.type) }
 }
 
 function itemsOf({ options, model }: Find): readonly unknown[] {
