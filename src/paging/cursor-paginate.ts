@@ -20,7 +20,7 @@ import { keyColumns, orderColumns } from './order.js'
 import type { CursorPage } from './page.js'
 import { refuseUnpageable } from './refuse.js'
 import { CursorKey } from './secret.js'
-import { comesInParts, type Placed, readPlaces, readRows, readRowsAt } from './rows.js'
+import { comesInParts, type Placed, readPlaces, readRows, readRowsAt, type Stretch } from './rows.js'
 
 /** A paginator: gives the page of a statement that follows the client's cursor. */
 export interface CursorPaginateType<T> {
@@ -178,26 +178,23 @@ function markAt(places: readonly Place[]): Mark {
   return { place: last, shared: changes < 0 ? last.length - 1 : changes }
 }
 
-type ReadRange = (
-  list: List,
-  range: ReturnType<typeof rangesAfter>[number] | undefined,
-  limit: number,
-) => Promise<Placed<Model | undefined>[]>
+type ReadRange = (list: List, stretch: Stretch) => Promise<Placed<Model | undefined>[]>
 
 async function readRanges(list: List, start: Mark | undefined, count: number, read: ReadRange) {
   const { columns, notation } = list
-  const ranges = start ? rangesAfter(columns, start.place, start.shared, notation) : [undefined]
   const rows: Placed<Model | undefined>[] = []
-  for (const range of ranges) if (rows.length < count) rows.push(...(await read(list, range, count - rows.length)))
+  if (!start) return read(list, { order: orderOf(columns), limit: count })
+  for (const { condition, order } of rangesAfter(columns, start.place, start.shared, notation)) {
+    const limit = count - rows.length
+    if (limit > 0) rows.push(...(await read(list, { order: orderOf(order), limit, after: condition })))
+  }
   return rows
 }
 
-const rowsIn: ReadRange = ({ find, columns, notation }, after, limit) =>
-  readRows(find, columns, notation, { order: orderOf(columns), limit, ...(after ? { after } : {}) })
+const rowsIn: ReadRange = ({ find, columns, notation }, stretch) => readRows(find, columns, notation, stretch)
 
-const placesIn: ReadRange = async ({ find, columns, notation }, after, limit) => {
+const placesIn: ReadRange = async ({ find, columns, notation }, stretch) => {
   const group = columns.map(({ sql }) => sql)
-  const stretch = { order: orderOf(columns), limit, ...(after ? { after } : {}) }
   const places = await readPlaces(find, columns, notation, stretch, group)
   return places.map((place) => ({ row: undefined, place }))
 }

@@ -49,9 +49,10 @@ export async function readPlaces(
   group: readonly string[],
 ): Promise<Place[]> {
   const { model, options, joins } = find
-  const mentioned = anyOf(mentionsOf(options.where), mentionedByOrder(stretch.order))
+  const texts = group.map((text) => literal(text))
+  const mentioned = anyOf(mentionsOf(options.where, ...texts), mentionedByOrder(stretch.order))
   const include = neededIncludes(joins, mentioned)
-  const grouped = joinsMany(joins, mentioned) ? { group: group.map((text) => literal(text)) } : {}
+  const grouped = joinsMany(joins, mentioned) ? { group: texts } : {}
   const rows: unknown[] = await model.findAll({
     ...options,
     ...cut(options, stretch),

@@ -105,6 +105,36 @@ test('on PostgreSQL a page reads one range of an index, and throws no more than 
 })
 
 for (const kind of databases) {
+  if (kind === postgres) continue
+  test(`on ${kind.name} a page in the depth is found in an index, without a sort`, async (t) => {
+    const { fetch, log, database } = await databaseApp(t, kind, [Event], [Events])
+    const { sequelize } = database
+    await fill()
+    const isSqlite = sequelize.getDialect() === 'sqlite'
+    await sequelize.query(isSqlite ? 'ANALYZE' : 'ANALYZE TABLE event')
+    let bind: unknown[] = []
+    sequelize.addHook('beforeQuery', (options) => void (bind = (options as { bind?: unknown[] }).bind ?? []))
+    for (const given of orders) {
+      order = given
+      let cursor: string | null = null
+      for (let page = 0; page < 10; page++) {
+        log.length = 0
+        const query: string = cursor ? `&next_cursor=${cursor}` : ''
+        cursor = ((await (await fetch(`/events?limit=${LIMIT}${query}`)).json()) as AnyPage).meta.next_cursor
+        const [sql = ''] = statements(log).filter((line) => line.startsWith('SELECT'))
+        const values = isSqlite ? { bind } : { replacements: bind }
+        const plan = await sequelize.query(`EXPLAIN ${isSqlite ? 'QUERY PLAN ' : ''}${sql}`, {
+          type: QueryTypes.SELECT,
+          ...values,
+        })
+        assert.doesNotMatch(JSON.stringify(plan), /TEMP B-TREE|filesort|temporary|"type":"ALL"/, sql)
+        if (page > 0) assert.match(JSON.stringify(plan), /SEARCH|"type":"(?:range|ref)"/, sql)
+      }
+    }
+  })
+}
+
+for (const kind of databases) {
   test(`on ${kind.name} a full page of equal rows is one statement`, async (t) => {
     const { fetch, log } = await databaseApp(t, kind, [Event], [Events])
     await Event.bulkCreate(Array.from({ length: 100 }, (_, id) => ({ id, age: 1, name: `name ${id}` })) as never)
