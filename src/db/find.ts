@@ -1,4 +1,4 @@
-import { type FindOptions, type IncludeOptions, type Model, type ModelStatic, Utils } from 'sequelize'
+import { type FindOptions, type IncludeOptions, type Model, type ModelStatic, type OrderItem, Utils } from 'sequelize'
 import type { Select } from './statement.js'
 
 /** A join that an include makes. */
@@ -55,7 +55,28 @@ export function toFind<M extends Model>({ model, options: given }: Select<M>): F
   nameAliases(options.include as Included[], model)
   const validated = clone(options) as { include: Included[] }
   internals._validateIncludedElements(validated)
-  return { model: unscoped(model), options, joins: joinsOf(options.include as Included[], validated.include) }
+  const joins = joinsOf(options.include as Included[], validated.include)
+  if (Array.isArray(options.order)) options.order = options.order.map((item) => namedSteps(item, joins))
+  return { model: unscoped(model), options, joins }
+}
+
+// In an order, too, sequelize-typescript's alias may be left out: [Team, 'name'].
+function namedSteps(item: OrderItem, joins: readonly Join[]): OrderItem {
+  if (!Array.isArray(item)) return item
+  const [step, ...rest] = item as unknown as [unknown, ...unknown[]]
+  const join = joins.find((join) => leadsTo(step, join))
+  if (!join) return item
+  const named = typeof step === 'string' ? step : { model: join.model, as: join.path.at(-1) }
+  return [named, ...(namedSteps(rest as unknown as OrderItem, join.joins) as unknown[])] as unknown as OrderItem
+}
+
+/** Whether this part of an order item leads to the join: its alias, its model, its association, or `{ model, as }`. */
+export function leadsTo(part: unknown, { path, model, option }: Join): boolean {
+  const alias = path.at(-1)
+  if (typeof part === 'string') return part === alias
+  if (part === model || (part !== undefined && part === option.association)) return true
+  if (typeof part !== 'object' || part === null || !('model' in part)) return false
+  return part.model === model && (!('as' in part) || part.as === undefined || part.as === alias)
 }
 
 // sequelize-typescript gives every association an alias and lets an include leave it out, but only to Sequelize's public methods.

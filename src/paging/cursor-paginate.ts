@@ -1,5 +1,6 @@
 import { literal, type Model } from 'sequelize'
 import { createHash } from 'node:crypto'
+import { codeOf } from '../db/dialect.js'
 import { type Find, toFind } from '../db/find.js'
 import { type Session, Session as SessionToken } from '../db/session.js'
 import type { Select } from '../db/statement.js'
@@ -10,8 +11,8 @@ import { invalidInput } from '../http/errors.js'
 import { inputDependency } from '../http/inputs.js'
 import { ReplyHeaders } from '../http/reply-headers.js'
 import { Request } from '../http/request.js'
-import { type Binding, CURSOR_LENGTH, type Mark, readCursor, writeCursor } from './cursor.js'
-import { type OrderColumn, type Place, rangesAfter } from './keyset.js'
+import { type Binding, CURSOR_LENGTH, type Mark, proofOf, readCursor, writeCursor } from './cursor.js'
+import { atPlaces, type OrderColumn, type Place, rangesAfter } from './keyset.js'
 import { limitInput, limitsOf, type SizeOptions } from './limits.js'
 import { setLinks } from './links.js'
 import { type Notation, notationOf } from './notation.js'
@@ -19,7 +20,7 @@ import { keyColumns, orderColumns } from './order.js'
 import type { CursorPage } from './page.js'
 import { refuseUnpageable } from './refuse.js'
 import { CursorKey } from './secret.js'
-import { comesInParts, type Placed, readPlaces, readRows, readRowsAt } from './rows.js'
+import { comesInParts, type Placed, readPlaces, readRows, readRowsAt, type Stretch } from './rows.js'
 
 /** A paginator: gives the page of a statement that follows the client's cursor. */
 export interface CursorPaginateType<T> {
@@ -95,7 +96,10 @@ function cursorPaginator(asked: Asked) {
   return async (statement: Select<Model>): Promise<CursorPage<Model>> => {
     const list = toList(asked.session, statement)
     const binding = { key: asked.key, order: signatureOf(list) }
-    const { rows, next } = await readPage(list, startOf(list, asked.cursor, binding), asked.limit)
+    const mark = asked.cursor === undefined ? undefined : markOf(list, asked.cursor, binding)
+    const { rows, next } = await readPage(list, mark, asked.limit).catch((error: unknown) => {
+      throw mark && isUnreadable(error) ? refuseCursor() : error
+    })
     const next_cursor = next ? cursorTo(next, binding, list) : null
     const { request, headers, limit } = asked
     setLinks(request, headers, { next: next_cursor === null ? undefined : { limit, next_cursor } })
@@ -133,13 +137,21 @@ function signatureOf({ find, columns, notation }: List): string {
   return createHash('sha256').update(said).digest('base64')
 }
 
-function startOf({ columns }: List, cursor: string | undefined, binding: Binding): Mark | undefined {
-  if (cursor === undefined) return undefined
+function markOf({ columns, find }: List, cursor: string, binding: Binding): Mark {
   const mark = readCursor(cursor, binding)
-  if (mark?.place.length === columns.length && mark.place.at(-1) !== null) return mark
+  const length = mark?.proof === undefined ? columns.length : find.model.primaryKeyAttributes.length
+  return mark?.place.length === length && mark.place.at(-1) !== null ? mark : refuseCursor()
+}
+
+function refuseCursor(): never {
   return invalidInput('The request does not fit its description.', [
     { in: 'query', path: '/next_cursor', message: 'is not a cursor of this list; begin again without it' },
   ])
+}
+
+// Made with the public key, or before a column got another type: the database cannot read its values.
+function isUnreadable(error: unknown): boolean {
+  return codeOf(error).startsWith('22')
 }
 
 interface Slice {
@@ -148,7 +160,8 @@ interface Slice {
   readonly next: Mark | undefined
 }
 
-async function readPage(list: List, start: Mark | undefined, limit: number): Promise<Slice> {
+async function readPage(list: List, mark: Mark | undefined, limit: number): Promise<Slice> {
+  const start = mark?.proof === undefined ? mark : { ...mark, place: await placeOfRow(list, mark) }
   const inParts = comesInParts(list.find)
   // One more than the page has: it only says that there is a next page.
   const read = inParts
@@ -165,26 +178,23 @@ function markAt(places: readonly Place[]): Mark {
   return { place: last, shared: changes < 0 ? last.length - 1 : changes }
 }
 
-type ReadRange = (
-  list: List,
-  range: ReturnType<typeof rangesAfter>[number] | undefined,
-  limit: number,
-) => Promise<Placed<Model | undefined>[]>
+type ReadRange = (list: List, stretch: Stretch) => Promise<Placed<Model | undefined>[]>
 
 async function readRanges(list: List, start: Mark | undefined, count: number, read: ReadRange) {
   const { columns, notation } = list
-  const ranges = start ? rangesAfter(columns, start.place, start.shared, notation) : [undefined]
   const rows: Placed<Model | undefined>[] = []
-  for (const range of ranges) if (rows.length < count) rows.push(...(await read(list, range, count - rows.length)))
+  if (!start) return read(list, { order: orderOf(columns), limit: count })
+  for (const { condition, order } of rangesAfter(columns, start.place, start.shared, notation)) {
+    const limit = count - rows.length
+    if (limit > 0) rows.push(...(await read(list, { order: orderOf(order), limit, after: condition })))
+  }
   return rows
 }
 
-const rowsIn: ReadRange = ({ find, columns, notation }, after, limit) =>
-  readRows(find, columns, notation, { order: orderOf(columns), limit, ...(after ? { after } : {}) })
+const rowsIn: ReadRange = ({ find, columns, notation }, stretch) => readRows(find, columns, notation, stretch)
 
-const placesIn: ReadRange = async ({ find, columns, notation }, after, limit) => {
+const placesIn: ReadRange = async ({ find, columns, notation }, stretch) => {
   const group = columns.map(({ sql }) => sql)
-  const stretch = { order: orderOf(columns), limit, ...(after ? { after } : {}) }
   const places = await readPlaces(find, columns, notation, stretch, group)
   return places.map((place) => ({ row: undefined, place }))
 }
@@ -193,20 +203,35 @@ function orderOf(columns: readonly OrderColumn[]) {
   return columns.map(({ sql, direction }) => literal(`${sql} ${direction}`))
 }
 
-function wholeRows({ find, columns, notation }: List, page: readonly Placed<unknown>[]): Promise<Model[]> {
-  const keys = keyColumns(find.model)
-  const indexes = keys.map(({ sql }) => columns.findIndex((column) => column.sql === sql))
-  const places = page.map(({ place }) => indexes.map((index) => place[index] ?? null))
-  return readRowsAt(find, keys, notation, places)
+function wholeRows(list: List, page: readonly Placed<unknown>[]): Promise<Model[]> {
+  const places = page.map(({ place }) => keyOf(list, place))
+  return readRowsAt(list.find, keyColumns(list.find.model, list.notation), list.notation, places)
 }
 
-function cursorTo(next: Mark, binding: Binding, { find }: List): string {
-  const cursor = writeCursor(next, binding)
-  if (cursor !== undefined) return cursor
-  throw new TypeError(
-    `paginate(select(${find.model.name})): the values of the order's columns are too long for a cursor. Order by shorter columns, or by a part: ` +
-      `typed(fn('substr', col('title'), 1, 80), { type: DataType.STRING, nullable: false }).`,
+function keyOf({ find, columns, notation }: List, place: Place): Place {
+  return keyColumns(find.model, notation).map(
+    ({ sql }) => place[columns.findIndex((column) => column.sql === sql)] ?? null,
   )
+}
+
+// Values that are too long for a cursor are those of the row that the page ended with, as long as it stays as it is.
+async function placeOfRow({ find, columns, notation }: List, { place, proof }: Mark): Promise<Place> {
+  const { where: _, ...options } = find.options
+  const after = atPlaces(keyColumns(find.model, notation), [place], notation)
+  const order = orderOf(columns)
+  const group = columns.map(({ sql }) => sql)
+  const [found] = await readPlaces({ ...find, options }, columns, notation, { order, limit: 1, after }, group)
+  return found && proofOf(found) === proof ? found : refuseCursor()
+}
+
+function cursorTo(next: Mark, binding: Binding, list: List): string {
+  const cursor = writeCursor(next, binding) ?? writeCursor(toKey(list, next), binding)
+  if (cursor !== undefined) return cursor
+  throw new TypeError(`paginate(select(${list.find.model.name})): the primary key is too long for a cursor.`)
+}
+
+function toKey(list: List, { place, shared }: Mark): Mark {
+  return { place: keyOf(list, place), shared, proof: proofOf(place) }
 }
 
 /**

@@ -1,11 +1,13 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Place } from './keyset.js'
 
 /** What a cursor says: a place in an order, and how many of the order's first columns did not change within its page. */
 export interface Mark {
+  /** The values of the order's columns; of the key alone where these are too long, and `proof` then tells whether they are still the same. */
   readonly place: Place
   readonly shared: number
+  readonly proof?: string
 }
 
 /** What a cursor is bound to: the key that signs it, and the order that it is a place in. */
@@ -16,24 +18,28 @@ export interface Binding {
 
 const VERSION = 1
 const COMPRESSED = 0x80
+const WITH_PROOF = 0x40
 const DIGEST = 16
 /** A cursor has fewer characters. */
 export const CURSOR_LENGTH = 512
 const MOST_BYTES = 1 << 16
 
 /*
- * A cursor is base64url of: the version (its highest bit says whether the rest is compressed), `shared`, the values, the digest.
+ * A cursor is base64url of: the version (its highest bits say whether the rest is compressed and has a proof), `shared`, the proof, the
+ * values, the digest.
  * A value is its length plus one, as bytes of seven bits, and its UTF-8; NULL is the length zero.
  */
 
 /** Undefined when the values are too long for a cursor. */
-export function writeCursor({ place, shared }: Mark, binding: Binding): string | undefined {
-  const plain = Buffer.concat([Buffer.of(shared), ...place.map(writeValue)])
+export function writeCursor({ place, shared, proof }: Mark, binding: Binding): string | undefined {
+  const values = proof === undefined ? place : [proof, ...place]
+  const plain = Buffer.concat([Buffer.of(shared), ...values.map(writeValue)])
   const small = deflateRawSync(plain, { level: 9 })
+  const version = VERSION | (proof === undefined ? 0 : WITH_PROOF)
   const body =
     small.length < plain.length
-      ? Buffer.concat([Buffer.of(VERSION | COMPRESSED), small])
-      : Buffer.concat([Buffer.of(VERSION), plain])
+      ? Buffer.concat([Buffer.of(version | COMPRESSED), small])
+      : Buffer.concat([Buffer.of(version), plain])
   const cursor = Buffer.concat([body, digest(body, binding)]).toString('base64url')
   return cursor.length < CURSOR_LENGTH ? cursor : undefined
 }
@@ -54,10 +60,18 @@ export function readCursor(cursor: string, binding: Binding): Mark | undefined {
 
 function readBody(body: Buffer): Mark | undefined {
   const [version = 0] = body
-  if ((version & ~COMPRESSED) !== VERSION) return undefined
+  if ((version & ~(COMPRESSED | WITH_PROOF)) !== VERSION) return undefined
   const rest = body.subarray(1)
   const plain = version & COMPRESSED ? inflateRawSync(rest, { maxOutputLength: MOST_BYTES }) : rest
-  return { shared: plain.readUInt8(0), place: readValues(plain.subarray(1)) }
+  const [shared, values] = [plain.readUInt8(0), readValues(plain.subarray(1))]
+  if (!(version & WITH_PROOF)) return { shared, place: values }
+  const [proof, ...place] = values
+  return { shared, place, proof: proof ?? '' }
+}
+
+/** What stands in a cursor for values that are too long for it. */
+export function proofOf(place: Place): string {
+  return createHash('sha256').update(JSON.stringify(place)).digest('base64url')
 }
 
 function digest(body: Buffer, { key, order }: Binding): Buffer {

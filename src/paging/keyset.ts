@@ -13,6 +13,13 @@ export interface OrderColumn {
 /** The values of a row's order columns, as the database wrote them. */
 export type Place = readonly (string | null)[]
 
+/** A part of what comes after a place. */
+export interface Range {
+  readonly condition: Sql
+  /** The columns that its rows are ordered by: without those that are the same in all, for whose sake MariaDB would sort. */
+  readonly order: readonly OrderColumn[]
+}
+
 /**
  * The conditions for what comes after a place. Read one after the other, until a page is full, they give all later rows in order.
  *
@@ -27,13 +34,21 @@ export type Place = readonly (string | null)[]
  * // a = 1 AND b >= 2 AND (b > 2 OR (b = 2 AND id > 3))
  * // a > 1
  */
-export function rangesAfter(columns: readonly OrderColumn[], place: Place, shared: number, notation: Notation): Sql[] {
+export function rangesAfter(
+  columns: readonly OrderColumn[],
+  place: Place,
+  shared: number,
+  notation: Notation,
+): Range[] {
   const keyset = new Keyset(columns, place, notation)
   const deepest = Math.min(shared, columns.length - 1)
   const depths = Array.from({ length: deepest + 1 }, (_, index) => deepest - index)
   return depths.flatMap((depth) => {
     const ranges = depth === deepest ? keyset.within(depth) : keyset.beyond(depth)
-    return ranges.map((range) => all([...keyset.equal(depth), range]))
+    return ranges.map((range, index) => {
+      const isOfNulls = place[depth] === null ? depth === deepest && index === 0 : index > 0
+      return { condition: all([...keyset.equal(depth), range]), order: columns.slice(isOfNulls ? depth + 1 : depth) }
+    })
   })
 }
 

@@ -1,6 +1,6 @@
 import type { Model, ModelStatic, Order, OrderItem, Sequelize } from 'sequelize'
 import { countRows } from '../db/count.js'
-import { type Find, type Join, toFind } from '../db/find.js'
+import { type Find, type Join, leadsTo, toFind } from '../db/find.js'
 import { queryGeneratorOf } from '../db/quote.js'
 import { type Session, Session as SessionToken } from '../db/session.js'
 import { rawSql, type Select, type Sql, sql } from '../db/statement.js'
@@ -16,7 +16,7 @@ import { notationOf } from './notation.js'
 import { keyColumns } from './order.js'
 import type { Page, PageMeta } from './page.js'
 import { refuseUnpageable } from './refuse.js'
-import { comesInParts, isStepTo, readPlaces, readRowsAt } from './rows.js'
+import { comesInParts, readPlaces, readRowsAt } from './rows.js'
 
 /** A paginator: turns a statement into the page that the client asked for. */
 export interface PaginateType<T> {
@@ -203,12 +203,13 @@ async function rowsOf(find: Find, slice: Slice): Promise<Model[]> {
 
 // First which rows, then the rows with all that they include: LIMIT on a join would cut through a row.
 async function wholeRowsOf(find: Find, slice: Slice, order: readonly OrderItem[]): Promise<Model[]> {
-  const keys = keyColumns(find.model)
   const notation = notationOf((find.model.sequelize as Sequelize).getDialect())
+  const keys = keyColumns(find.model, notation)
   const ofRoot = order.filter((item) => !ordersIncluded(item, find.joins))
   const group = [...new Set([...keys.map(({ sql }) => sql), ...ofRoot.map((item) => sqlOf(item, find))])]
   const places = await readPlaces(find, keys, notation, { ...slice, order: ofRoot }, group)
-  return readRowsAt(find, keys, notation, places)
+  const ofIncluded = order.filter((item) => !ofRoot.includes(item))
+  return readRowsAt(find, keys, notation, places, ofIncluded)
 }
 
 // It orders the included rows within each row, not the rows.
@@ -216,7 +217,7 @@ function ordersIncluded(item: OrderItem, joins: readonly Join[]): boolean {
   const [step] = Array.isArray(item) ? (item as unknown[]) : []
   return joins.some(
     (join) =>
-      isStepTo(step, join) &&
+      leadsTo(step, join) &&
       (join.many || ordersIncluded((item as unknown[]).slice(1) as unknown as OrderItem, join.joins)),
   )
 }

@@ -1,10 +1,9 @@
 import { type FindOptions, type Model, type ModelStatic, type Sequelize, Utils } from 'sequelize'
-import type { Find, Join } from '../db/find.js'
+import { type Find, type Join, leadsTo } from '../db/find.js'
 import { queryGeneratorOf, quoted } from '../db/quote.js'
 import { BootError } from '../di/errors.js'
 import type { OrderColumn } from './keyset.js'
 import type { ColumnType, Kind, Notation } from './notation.js'
-import { isStepTo } from './rows.js'
 
 /** What must be known of an expression before rows can be paged by it. */
 export interface Typing {
@@ -40,15 +39,16 @@ export function orderColumns(find: Find, notation: Notation): readonly OrderColu
     )
   const named = items.map((item) => toColumn(item, find))
   const keys = model.primaryKeyAttributes.map((key) => keyColumn(model, key))
-  return upToWholeKey(distinct([...named, ...keys]), keys).map((column) => ({
-    ...column,
-    sql: notation.comparable(column.sql, column.type),
-  }))
+  return upToWholeKey(distinct([...named, ...keys]), keys).map((column) => comparable(column, notation))
 }
 
 /** The primary key's columns, as they stand at the end of every order. */
-export function keyColumns(model: ModelStatic<Model>): readonly OrderColumn[] {
-  return model.primaryKeyAttributes.map((key) => keyColumn(model, key))
+export function keyColumns(model: ModelStatic<Model>, notation: Notation): readonly OrderColumn[] {
+  return model.primaryKeyAttributes.map((key) => comparable(keyColumn(model, key), notation))
+}
+
+function comparable(column: OrderColumn, notation: Notation): OrderColumn {
+  return { ...column, sql: notation.comparable(column.sql, column.type) }
 }
 
 function itemsOf({ options, model }: Find): readonly unknown[] {
@@ -137,7 +137,7 @@ function follow(path: readonly unknown[], find: Find, item: unknown): Join | und
   let join: Join | undefined
   for (const step of path) {
     const joins: readonly Join[] = join ? join.joins : find.joins
-    join = joins.find((candidate) => isStepTo(step, candidate))
+    join = joins.find((candidate) => leadsTo(step, candidate))
     if (!join)
       throw new BootError(`${describe(item)}: no include of the statement joins ${describeStep(step)}. Include it.`)
     if (join.many)

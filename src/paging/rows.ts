@@ -1,6 +1,6 @@
 import { type FindAttributeOptions, type FindOptions, literal, type Model, Op, type OrderItem } from 'sequelize'
 import { toCondition } from '../db/bound.js'
-import { type Find, type Join, joinsMany, mentionsOf, neededIncludes } from '../db/find.js'
+import { type Find, type Join, joinsMany, leadsTo, mentionsOf, neededIncludes } from '../db/find.js'
 import type { Sql } from '../db/statement.js'
 import { atPlaces, type OrderColumn, type Place } from './keyset.js'
 import type { Notation } from './notation.js'
@@ -49,9 +49,10 @@ export async function readPlaces(
   group: readonly string[],
 ): Promise<Place[]> {
   const { model, options, joins } = find
-  const mentioned = anyOf(mentionsOf(options.where), mentionedByOrder(stretch.order))
+  const texts = group.map((text) => literal(text))
+  const mentioned = anyOf(mentionsOf(options.where, ...texts), mentionedByOrder(stretch.order))
   const include = neededIncludes(joins, mentioned)
-  const grouped = joinsMany(joins, mentioned) ? { group: group.map((text) => literal(text)) } : {}
+  const grouped = joinsMany(joins, mentioned) ? { group: texts } : {}
   const rows: unknown[] = await model.findAll({
     ...options,
     ...cut(options, stretch),
@@ -63,21 +64,21 @@ export async function readPlaces(
   return rows.map((row) => placeIn(row as Record<string, unknown>, columns, notation))
 }
 
-/** The whole rows, with all that they include, at these places of the key. */
+/** The whole rows, with all that they include, at these places of the key; `order` is that of the included rows. */
 export async function readRowsAt(
   find: Find,
   keys: readonly OrderColumn[],
   notation: Notation,
   places: readonly Place[],
+  order: readonly OrderItem[] = [],
 ): Promise<Model[]> {
   if (places.length === 0) return []
   const { order: _, ...unordered } = find.options
-  const order = find.options.order ? { order: find.options.order } : {}
   const { condition, options } = toCondition(atPlaces(keys, places, notation))
   const rows = await find.model.findAll({
     ...unordered,
-    ...order,
     ...options,
+    ...(order.length > 0 ? { order: [...order] } : {}),
     where: and(find.options, condition),
     attributes: withPlace(find.options.attributes, keys, notation),
   })
@@ -145,14 +146,7 @@ function anyOf(...tests: ((join: Join) => boolean)[]): (join: Join) => boolean {
 function mentionedByOrder(order: readonly OrderItem[]): (join: Join) => boolean {
   const inTexts = mentionsOf(order)
   const parts = order.flatMap((item) => (Array.isArray(item) ? (item as unknown[]) : [item]))
-  return (join) => inTexts(join) || parts.some((part) => isStepTo(part, join))
-}
-
-/** Whether this part of an order item leads to the join: its alias, its model, its association, or `{ model, as }`. */
-export function isStepTo(part: unknown, { path, model, option }: Join): boolean {
-  const alias = path.at(-1)
-  if (typeof part === 'string') return part === alias || part.startsWith(`${alias}.`)
-  if (part === model || (part !== undefined && part === option.association)) return true
-  if (typeof part !== 'object' || part === null || !('model' in part)) return false
-  return part.model === model && (!('as' in part) || part.as === undefined || part.as === alias)
+  return (join) =>
+    inTexts(join) ||
+    parts.some((part) => leadsTo(part, join) || (typeof part === 'string' && part.startsWith(`${join.path.at(-1)}.`)))
 }
