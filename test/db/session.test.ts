@@ -346,14 +346,14 @@ for (const kind of databases) {
   }
 
   test(`${kind.name}: what goes on after the handler has returned ends with the handler's time`, async (t) => {
-    let runs = true
-    t.after(() => void (runs = false))
+    const state = { runs: true }
+    t.after(() => void (state.runs = false))
     @Controller('/')
     class Endless {
       @Post() start(session: Session) {
         void session.nested(() => new Promise(() => {})).catch(() => {})
         void (async () => {
-          while (runs) await Hero.count()
+          while (state.runs) await Hero.count()
         })().catch(() => {})
       }
       @Get() read() {
