@@ -84,15 +84,18 @@ export function decodePercent(text: string): string {
   }
 }
 
+/** A body, and the text that it came as. */
+export interface JsonBody {
+  readonly json: unknown
+  readonly text: string
+}
+
 /**
  * Reads a JSON body, at most `limit` bytes of it. Undefined when there is none.
  *
  * @throws PayloadTooLarge, UnsupportedMediaType, or BadRequest for what is not JSON in UTF-8.
  */
-export async function readJson(
-  raw: IncomingMessage,
-  limit: number,
-): Promise<{ json: unknown; text: string } | undefined> {
+export async function readJson(raw: IncomingMessage, limit: number): Promise<JsonBody | undefined> {
   const bytes = await readBody(raw, limit)
   if (bytes.length === 0) return undefined
   refuseOtherThanJson(raw.headers)
@@ -159,7 +162,7 @@ function decodeUtf8(bytes: Buffer): string {
   }
 }
 
-function parse(text: string): { json: unknown; text: string } {
+function parse(text: string): JsonBody {
   try {
     return { json: parseJson(text, undefined, { protoAction: 'error', constructorAction: 'error' }), text }
   } catch (cause) {

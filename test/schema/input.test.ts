@@ -244,6 +244,23 @@ test('a body with thousands of issues is answered with a hundred', async () => {
   assert.equal(issues.length, 100)
 })
 
+test('of a large body the first issue is told, also when it has hundreds of thousands', async () => {
+  class Tagged {
+    @Field({ type: [String] }) tags!: string[]
+    @Field({ type: 'integer', nullable: true }) age!: number | null
+  }
+  const { send } = echo(Tagged)
+  const some = await send({ tags: [0, 0], age: 'old' })
+  assert.deepEqual(issuesOf(some), [
+    '/tags/0 must be a string',
+    '/tags/1 must be a string',
+    '/age must be an integer or null',
+  ])
+  const many = await send({ tags: Array(500_000).fill(0), age: 'old' })
+  assert.deepEqual(issuesOf(many), ['/tags/0 must be a string'])
+  assert.equal((await send({ tags: Array(20_000).fill('a'), age: 1 })).statusCode, 201)
+})
+
 const pollutions = [
   '{"__proto__": {"admin": true}}',
   '{"constructor": {"prototype": {"admin": true}}}',
