@@ -2,8 +2,8 @@ import { compileDecoder, compileDefault, type Decode } from '../schema/decode.js
 import type { JsonSchema, SchemaWriter } from '../schema/json-schema.js'
 import type { Shape } from '../schema/shape.js'
 import { fromText } from '../schema/text.js'
-import type { Issue, Validate, ValidatorCompiler } from '../schema/validate.js'
-import { illFormedTexts } from '../schema/well-formed.js'
+import { type Issue, MOST_ISSUES, type Validate, type ValidatorCompiler } from '../schema/validate.js'
+import { illFormedTexts, mayBeIllFormed } from '../schema/well-formed.js'
 import { InvalidInput, type InputIssue } from './errors.js'
 import { headerName, type Input } from './inputs.js'
 import { type JsonBody, readJson, type Request } from './request.js'
@@ -66,12 +66,22 @@ function readAll(bound: readonly BoundInput[], validate: Validate, source: Sourc
     if (value !== undefined) values[index] = value
   }
   const isLarge = source.body !== undefined && source.body.text.length > LARGE
-  const issues = [...validate(values, isLarge), ...illFormedTexts(values)]
+  const issues = [...validate(values, isLarge), ...illFormed(bound, values, source)]
   if (issues.length > 0)
     throw new InvalidInput('The request does not fit its description.', {
-      errors: issues.map((issue) => place(issue, bound)),
+      errors: issues.slice(0, MOST_ISSUES).map((issue) => place(issue, bound)),
     })
   return () => bound.map(({ decode }, index) => decode(values[index]))
+}
+
+function illFormed(
+  bound: readonly BoundInput[],
+  values: Readonly<Record<number, unknown>>,
+  { body }: Source,
+): readonly Issue[] {
+  return bound.flatMap(({ input }, index) =>
+    input.kind === 'body' && body && !mayBeIllFormed(body.text) ? [] : illFormedTexts(values[index], `/${index}`),
+  )
 }
 
 // '/0/age' is what the validator says of the first input's age.

@@ -16,7 +16,7 @@ export type Validate = (value: unknown, isLarge?: boolean) => readonly Issue[]
 const NONE: readonly Issue[] = []
 
 /** More issues than a person reads help nobody but an attacker. */
-const MOST_ISSUES = 100
+export const MOST_ISSUES = 100
 
 /** Compiles validators that share the components of one app. */
 export class ValidatorCompiler {
