@@ -144,8 +144,8 @@ test('the imports of a file are read whatever their form', () => {
     [
       ['schema/encode.ts', true],
       ['schema/shape.ts', false],
-      ['schema/shape-of.ts', true],
       ['schema/stringify.ts', true],
+      ['schema/undeclared.ts', true],
       ['http/reply.ts', false],
     ],
   )

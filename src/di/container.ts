@@ -46,18 +46,23 @@ export class Container {
   }
 }
 
-/** The values of one request. */
+/** The values of one attempt at a request. */
 export class Scope {
   readonly #application: readonly unknown[]
   readonly #given: ReadonlyMap<Token, unknown>
   #owned: Owned | undefined
+  #closed = false
 
   constructor(application: readonly unknown[], given: ReadonlyMap<Token, unknown>) {
     this.#application = application
     this.#given = given
   }
 
-  /** Builds what the plan says and calls `use` with the controller and the handler's arguments. Managed values are brackets around `use`. */
+  /**
+   * Builds what the plan says and calls `use` with the controller and the handler's arguments. Managed values are brackets around `use`.
+   *
+   * @throws when the scope was disposed before `use` could be called, and what a factory or `use` throws.
+   */
   async run<R>(
     plan: Plan<unknown>,
     inputs: readonly unknown[],
@@ -66,12 +71,14 @@ export class Scope {
     const values: unknown[] = []
     const from = async (index: number): Promise<R> => {
       for (let i = index; i < plan.steps.length; i++) {
+        this.#refuseClosed()
         const step = plan.steps[i] as Step
         const args = argumentsOf(step.arguments, inputs, values, this.#application)
         if (step.provider.kind === 'managed')
           return inside(step, step.provider.around, args, (value) => ((values[i] = value), from(i + 1)))
         values[i] = step.provider.kind === 'given' ? this.#given.get(step.token) : await this.#own(create(step, args))
       }
+      this.#refuseClosed()
       const [controller] = argumentsOf([plan.controller], inputs, values, this.#application)
       return use(controller, argumentsOf(plan.arguments, inputs, values, this.#application))
     }
@@ -82,11 +89,17 @@ export class Scope {
     const value = await creating
     // A factory may hand on a value of the app, which outlives the request.
     if (isDisposable(value) && !this.#application.includes(value)) (this.#owned ??= new Owned()).add(value)
+    if (this.#closed) await this.#owned?.dispose() // it came too late to be disposed with the others
     return value
   }
 
-  /** Disposes what this scope built, last built first. */
+  #refuseClosed(): void {
+    if (this.#closed) throw new Error('What this handler was to work with is disposed already: its request has ended.')
+  }
+
+  /** Disposes what this scope built, last built first; what is still being built, as soon as it is there. Nothing more is run. */
   async dispose(): Promise<void> {
+    this.#closed = true
     await this.#owned?.dispose()
   }
 }
@@ -147,19 +160,22 @@ function argumentsOf(
   })
 }
 
-/** What was built here and is to be disposed here. A set, as a factory may hand on what another built. */
+/** What was built here and is to be disposed here, once: a factory may hand on what another built. */
 class Owned {
-  readonly #values = new Set<Partial<Disposable & AsyncDisposable>>()
+  readonly #known = new WeakSet<object>()
+  #values: Partial<Disposable & AsyncDisposable>[] = []
 
   add(value: unknown): void {
-    if (isDisposable(value)) this.#values.add(value)
+    if (!isDisposable(value) || this.#known.has(value)) return
+    this.#known.add(value)
+    this.#values.push(value)
   }
 
   /** Last built first. All are disposed, also when one fails; then the failures are thrown. */
   async dispose(): Promise<void> {
     const failures: unknown[] = []
-    const values = [...this.#values].toReversed()
-    this.#values.clear()
+    const values = this.#values.toReversed()
+    this.#values = []
     for (const value of values) {
       try {
         await (value[Symbol.asyncDispose] ?? value[Symbol.dispose])?.call(value)

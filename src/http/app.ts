@@ -210,6 +210,7 @@ export class App {
   }
 
   async #close(): Promise<void> {
+    this.#listener.refuse()
     const started = await this.#starting?.then(
       () => true,
       () => false,

@@ -2,11 +2,11 @@ import { compileDecoder, compileDefault, type Decode } from '../schema/decode.js
 import type { JsonSchema, SchemaWriter } from '../schema/json-schema.js'
 import type { Shape } from '../schema/shape.js'
 import { fromText } from '../schema/text.js'
-import type { Issue, Validate, ValidatorCompiler } from '../schema/validate.js'
-import { illFormedTexts } from '../schema/well-formed.js'
+import { type Issue, MOST_ISSUES, type Validate, type ValidatorCompiler } from '../schema/validate.js'
+import { illFormedTexts, mayBeIllFormed } from '../schema/well-formed.js'
 import { InvalidInput, type InputIssue } from './errors.js'
 import { headerName, type Input } from './inputs.js'
-import { readJson, type Request } from './request.js'
+import { type JsonBody, readJson, type Request } from './request.js'
 
 /**
  * Reads and validates all inputs of a route. What it resolves to makes their values: anew for each run of the handler.
@@ -17,8 +17,11 @@ export type Bind = (request: Request, variables: Readonly<Record<string, string>
 interface Source {
   readonly request: Request
   readonly variables: Readonly<Record<string, string>>
-  readonly body: unknown
+  readonly body: JsonBody | undefined
 }
+
+/** Characters of a body beyond which only its first issue is told: to find all of them could take seconds. */
+const LARGE = 64 * 1024
 
 /** An input with everything that binding it takes. */
 interface BoundInput {
@@ -52,7 +55,7 @@ export function compileBind(
   const readsBody = inputs.some((input) => input.kind === 'body')
   return async (request, variables) => {
     const body = readsBody ? await readJson(request.raw, bodyLimit) : undefined
-    return readAll(bound, validate, { request, variables, body: body?.json })
+    return readAll(bound, validate, { request, variables, body })
   }
 }
 
@@ -62,12 +65,23 @@ function readAll(bound: readonly BoundInput[], validate: Validate, source: Sourc
     const value = read(source)
     if (value !== undefined) values[index] = value
   }
-  const issues = [...validate(values), ...illFormedTexts(values)]
+  const isLarge = source.body !== undefined && source.body.text.length > LARGE
+  const issues = [...validate(values, isLarge), ...illFormed(bound, values, source)]
   if (issues.length > 0)
     throw new InvalidInput('The request does not fit its description.', {
-      errors: issues.map((issue) => place(issue, bound)),
+      errors: issues.slice(0, MOST_ISSUES).map((issue) => place(issue, bound)),
     })
   return () => bound.map(({ decode }, index) => decode(values[index]))
+}
+
+function illFormed(
+  bound: readonly BoundInput[],
+  values: Readonly<Record<number, unknown>>,
+  { body }: Source,
+): readonly Issue[] {
+  return bound.flatMap(({ input }, index) =>
+    input.kind === 'body' && body && !mayBeIllFormed(body.text) ? [] : illFormedTexts(values[index], `/${index}`),
+  )
 }
 
 // '/0/age' is what the validator says of the first input's age.
@@ -91,7 +105,7 @@ function decoder(input: Input): Decode {
 function reader(input: Input): BoundInput['read'] {
   switch (input.kind) {
     case 'body':
-      return ({ body }) => body
+      return ({ body }) => body?.json
     case 'group':
       return groupReader(input)
     case 'value':

@@ -21,16 +21,20 @@ export async function handle({ router, container, report }: Serving, request: Re
   if (request.method === 'OPTIONS') return options(router, request)
   const { route, variables } = router.match(request.method, request.path)
   const inputs = await route.bind(request, variables)
-  const scopes: Scope[] = []
+  let scope: Scope | undefined
+  const dispose = () => scope?.dispose().catch((error: unknown) => report(error, request))
   let headers = new ReplyHeaders()
   try {
     return await bracket(
       route.open,
-      () => {
-        headers = new ReplyHeaders() // of this attempt
-        const scope = container.scope(given(request, headers))
-        scopes.push(scope)
-        return scope.run(route.plan, inputs(), (controller, args) => invoke(route, controller, args))
+      async () => {
+        await dispose() // what the attempt before this one still holds, such as a lock
+        headers = new ReplyHeaders()
+        const current = (scope = container.scope(given(request, headers)))
+        return current.run(route.plan, inputs(), (controller, args) => {
+          request.signal.throwIfAborted() // building its arguments took too long
+          return invoke(route, controller, args)
+        })
       },
       (value) => {
         request.signal.throwIfAborted()
@@ -39,7 +43,7 @@ export async function handle({ router, container, report }: Serving, request: Re
       (work) => untilAborted(request.signal, work),
     )
   } finally {
-    for (const scope of scopes) await scope.dispose().catch((error: unknown) => report(error, request))
+    await dispose()
   }
 }
 

@@ -29,7 +29,7 @@ export class Listener {
   readonly #parts: ListenerParts
   readonly #serving: Serving
   readonly #running = new Map<Promise<void>, AbortController>()
-  #draining = false
+  #refusing = false
 
   constructor(parts: ListenerParts) {
     this.#parts = parts
@@ -58,7 +58,7 @@ export class Listener {
     const { docs, handlerTimeout, middleware, ready } = this.#parts
     const timer = setTimeout(() => abort.abort(new HandlerTimeout(handlerTimeout)), handlerTimeout)
     try {
-      if (this.#draining) throw shuttingDown()
+      if (this.#refusing) return toProblemReply(shuttingDown(), request.id, this.#parts.explain).reply
       await ready()
       if (!(await runMiddleware(middleware, request, response, this.#serving.report))) return undefined
       return docs(request.method, request.path) ?? (await handle(this.#serving, request))
@@ -70,7 +70,7 @@ export class Listener {
   }
 
   async #write(reply: Reply, request: Request, response: ServerResponse): Promise<void> {
-    if (this.#draining && !response.headersSent) response.setHeader('connection', 'close')
+    if (this.#refusing && !response.headersSent) response.setHeader('connection', 'close')
     try {
       await writeReply(response, reply, request.raw)
     } catch (error) {
@@ -89,9 +89,13 @@ export class Listener {
     this.#parts.logger.error(`${request.method} ${request.path} [${request.id}] ${describeError(error)}`)
   }
 
-  /** Refuses new requests with 503 and waits for the running ones; those that outlast `limit` milliseconds are aborted. */
+  /** From now on new requests are answered with 503. */
+  refuse(): void {
+    this.#refusing = true
+  }
+
+  /** Waits for the running requests; those that outlast `limit` milliseconds are aborted. */
   async drain(limit: number): Promise<void> {
-    this.#draining = true
     if (await this.#settled(limit)) return
     this.#parts.logger.warn(`${this.#running.size} request(s) still ran after ${limit} ms and were cut off`)
     for (const abort of this.#running.values()) abort.abort(shuttingDown())

@@ -84,19 +84,27 @@ export function decodePercent(text: string): string {
   }
 }
 
+/** Levels of lists and objects within each other. Whoever walks more of them may run out of stack. */
+const MOST_LEVELS = 100
+
+/** A body, and the text that it came as. */
+export interface JsonBody {
+  readonly json: unknown
+  readonly text: string
+}
+
 /**
  * Reads a JSON body, at most `limit` bytes of it. Undefined when there is none.
  *
- * @throws PayloadTooLarge, UnsupportedMediaType, or BadRequest for what is not JSON in UTF-8.
+ * @throws PayloadTooLarge, UnsupportedMediaType, or BadRequest for what is not JSON in UTF-8, or too deeply nested.
  */
-export async function readJson(
-  raw: IncomingMessage,
-  limit: number,
-): Promise<{ json: unknown; text: string } | undefined> {
+export async function readJson(raw: IncomingMessage, limit: number): Promise<JsonBody | undefined> {
   const bytes = await readBody(raw, limit)
   if (bytes.length === 0) return undefined
   refuseOtherThanJson(raw.headers)
-  return parse(decodeUtf8(bytes))
+  const text = decodeUtf8(bytes)
+  refuseDeep(text)
+  return parse(text)
 }
 
 function refuseOtherThanJson(headers: IncomingHttpHeaders): void {
@@ -159,7 +167,23 @@ function decodeUtf8(bytes: Buffer): string {
   }
 }
 
-function parse(text: string): { json: unknown; text: string } {
+function refuseDeep(text: string): void {
+  let level = 0
+  let inString = false
+  for (let i = 0; i < text.length; i++) {
+    const sign = text[i]
+    if (sign === '"') inString = !inString
+    else if (inString) i += sign === '\\' ? 1 : 0
+    else if (sign === '[' || sign === '{') level++
+    else if (sign === ']' || sign === '}') level--
+    if (level > MOST_LEVELS)
+      throw new BadRequest(
+        `The body is nested too deeply: more than ${MOST_LEVELS} lists and objects within each other.`,
+      )
+  }
+}
+
+function parse(text: string): JsonBody {
   try {
     return { json: parseJson(text, undefined, { protoAction: 'error', constructorAction: 'error' }), text }
   } catch (cause) {

@@ -1,7 +1,7 @@
 import { MisfitError } from '../schema/encode.js'
 import type { Shape } from '../schema/shape.js'
-import { isDescribed } from '../schema/shape-of.js'
 import { compileStringify, type Stringify } from '../schema/stringify.js'
+import { stringifyUndeclared, UndeclaredError } from '../schema/undeclared.js'
 import type { Reply } from './reply.js'
 
 /** Turns what a handler returned into the reply. Runs before COMMIT: what does not fit its declaration is not kept. */
@@ -52,23 +52,23 @@ function declared(shape: Shape, name: string): Stringify {
   }
 }
 
-// A model holds columns that nobody declared as public; JSON.stringify would send them all.
 function undeclared(name: string): Stringify {
   return (value) => {
-    const text: string | undefined = JSON.stringify(
-      value,
-      function (this: Record<string, unknown>, key, json: unknown) {
-        const source: unknown = this[key] // as it was before toJSON
-        const type: unknown = typeof source === 'object' && source !== null ? source.constructor : undefined
-        if (isDescribed(type)) {
-          throw new TypeError(
-            `${name} returned a ${type.name}, but declares no response, so that nothing says which of its properties are public. Declare it: @Get('/', ${type.name}) or @Get('/', Item.of(...)).`,
-          )
-        }
-        return json
-      },
-    )
+    const text = writeUndeclared(value, name)
     if (text === undefined) throw new TypeError(`${name} returned a ${typeof value}, which JSON does not have.`)
     return text
+  }
+}
+
+function writeUndeclared(value: unknown, name: string): string | undefined {
+  try {
+    return stringifyUndeclared(value)
+  } catch (cause) {
+    if (!(cause instanceof UndeclaredError)) throw cause
+    const type = cause.type.name
+    throw new TypeError(
+      `${name} returned a ${type}, but declares no response, so that nothing says which of its properties are public. Declare it: @Get('/', ${type}) or @Get('/', Item.of(...)).`,
+      { cause },
+    )
   }
 }

@@ -1,6 +1,7 @@
 import { escapePointer, isDayText, isDecimalText, isIntegerText, isPointInTimeText } from './grammar.js'
 import { isInherited, valueOf } from './property.js'
 import type { ObjectShape, Shape } from './shape.js'
+import { stringifyUndeclared, UndeclaredError } from './undeclared.js'
 
 /** A value that does not fit the declared response. `path` is a JSON Pointer to it. */
 export class MisfitError extends Error {
@@ -188,10 +189,25 @@ function plainDigits(number: number): string {
   return point > 0 ? sign + digits.padEnd(point, '0') : `${sign}0.${'0'.repeat(-point)}${digits}`
 }
 
+// What was checked is what is sent: toJSON() is not asked a second time.
 function encodeAny(value: unknown): unknown {
-  return typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint'
-    ? misfit(value, 'any JSON value')
-    : value
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
+  const text = typeof value === 'object' ? writeAny(value) : undefined
+  return text === undefined ? misfit(value, 'any JSON value') : JSON.parse(text)
+}
+
+function writeAny(value: unknown): string | undefined {
+  try {
+    return stringifyUndeclared(value)
+  } catch (error) {
+    if (!(error instanceof UndeclaredError)) throw error
+    const { name } = error.type
+    throw new MisfitError(
+      '',
+      `holds a ${name}, declared any JSON value, so that nothing says which of its properties are public. ` +
+        `Declare them: @Field({ type: ${name} }), or copy those that are`,
+    )
+  }
 }
 
 function encodeArray(value: unknown, encode: Encode): unknown {

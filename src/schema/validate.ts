@@ -10,16 +10,18 @@ export interface Issue {
   readonly message: string
 }
 
-export type Validate = (value: unknown) => readonly Issue[]
+/** Finds every issue; of a large value, which could have hundreds of thousands, only the first. */
+export type Validate = (value: unknown, isLarge?: boolean) => readonly Issue[]
 
 const NONE: readonly Issue[] = []
 
 /** More issues than a person reads help nobody but an attacker. */
-const MOST_ISSUES = 100
+export const MOST_ISSUES = 100
 
-/** Compiles validators that share the components of one app. They find every issue, not only the first. */
+/** Compiles validators that share the components of one app. */
 export class ValidatorCompiler {
-  readonly #ajv = newAjv()
+  readonly #all = newAjv({ allErrors: true })
+  readonly #first = newAjv({ allErrors: false })
   readonly #components: ReadonlyMap<string, JsonSchema>
 
   constructor(components: ReadonlyMap<string, JsonSchema>) {
@@ -27,16 +29,21 @@ export class ValidatorCompiler {
   }
 
   compile(schema: JsonSchema): Validate {
-    const validate = this.#ajv.compile({ ...schema, components: { schemas: Object.fromEntries(this.#components) } })
-    return (value) => (validate(value) ? NONE : issues(validate))
+    const whole = { ...schema, components: { schemas: Object.fromEntries(this.#components) } }
+    const all = this.#all.compile(whole)
+    let first: ValidateFunction | undefined // compiled for the first large value: most routes never see one
+    return (value, isLarge = false) => {
+      const validate = isLarge ? (first ??= this.#first.compile(whole)) : all
+      return validate(value) ? NONE : issues(validate)
+    }
   }
 }
 
-function newAjv(): Ajv2020 {
+function newAjv(options: { readonly allErrors: boolean }): Ajv2020 {
   // strict: false lets the document's own keywords (examples, components) stand beside the rules.
   // ownProperties: a field may be called 'toString', which every object has.
   // multipleOfPrecision: 0.07 is a multiple of 0.01, although 0.07 / 0.01 is 7.000000000000001.
-  const ajv = new Ajv2020({ allErrors: true, strict: false, ownProperties: true, multipleOfPrecision: 9 })
+  const ajv = new Ajv2020({ ...options, strict: false, ownProperties: true, multipleOfPrecision: 9 })
   ajvFormats.default(ajv)
   for (const [name, { type, is }] of Object.entries(FORMATS)) {
     // ajv's type wants to know whether the check takes strings or numbers, which the table says in `type`.

@@ -3,6 +3,12 @@ import type { Issue } from './validate.js'
 
 const MESSAGE = 'must not contain U+0000 or half of a surrogate pair'
 
+// JSON in UTF-8 can hold them only by an escape, `\u0000` or `\ud83c`.
+/** Whether a JSON text may have {@link illFormedTexts}: few do, so that few need to be walked. */
+export function mayBeIllFormed(json: string): boolean {
+  return /\\u(?:0000|d[89a-f])/i.test(json)
+}
+
 /** Texts that a database or JSON could not hold: PostgreSQL stores no U+0000, a lone surrogate has no UTF-8 form. */
 export function illFormedTexts(value: unknown, path = ''): Issue[] {
   if (typeof value === 'string') return isWellFormed(value) ? [] : [{ path, message: MESSAGE }]

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
 import { Controller, createApp, Get, Inject, Injectable, provide, token } from 'sequitur'
+import { gate } from '../http/support.js'
 
 function recorder() {
   const lines: string[] = []
@@ -249,6 +250,74 @@ test('a value of the app that a request is handed outlives the request', async (
   assert.deepEqual(log, [])
   await app.close()
   assert.deepEqual(log, ['pool'])
+})
+
+const late = [
+  ['a value of the request', (make: () => Promise<Thing>) => ({ factory: make, lifetime: 'request' }) as const],
+  [
+    'a managed value',
+    (make: () => Promise<Thing>) => ({
+      managed: async <R>(use: (thing: Thing) => Promise<R>) => {
+        using thing = await make()
+        return await use(thing)
+      },
+    }),
+  ],
+] as const
+
+for (const [what, provided] of late) {
+  test(`${what} that comes after the answer is disposed at once, and the handler is not run`, async (t) => {
+    const log: string[] = []
+    const [answered, made] = [gate(), gate()]
+    const make = () => answered.opened.then(() => (made.open(), new Thing('disposed', log)))
+    const thing = token<Thing>('thing')
+    @Injectable()
+    class Built {
+      constructor(@Inject(thing) _thing: Thing) {
+        log.push('the next one is built')
+      }
+    }
+    @Controller()
+    class Desk {
+      @Get('/') look(_built: Built) {
+        log.push('the handler runs')
+      }
+    }
+    const app = createApp({
+      controllers: [Desk],
+      providers: [provide(thing, provided(make))],
+      logger: false,
+      timeouts: { handler: 20 },
+    })
+    t.after(() => app.close())
+    const { statusCode } = await app.inject('/')
+    answered.open()
+    await made.opened
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.deepEqual([statusCode, ...log], [503, 'disposed'])
+  })
+}
+
+test('a value that was disposed is not disposed again when a late factory hands it on', async (t) => {
+  const log: string[] = []
+  const [answered, made] = [gate(), gate()]
+  const [one, other] = [token<Thing>('one'), token<Thing>('other')]
+  @Controller()
+  class Desk {
+    @Get('/') look(@Inject(other) _thing: Thing) {}
+  }
+  const handOn = (thing: Thing) => answered.opened.then(() => (made.open(), thing))
+  const providers = [
+    provide(one, { factory: () => new Thing('disposed', log), lifetime: 'request' }),
+    provide(other, { factory: handOn, inject: [one], lifetime: 'request' }),
+  ]
+  const app = createApp({ controllers: [Desk], providers, logger: false, timeouts: { handler: 20 } })
+  t.after(() => app.close())
+  await app.inject('/')
+  answered.open()
+  await made.opened
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.deepEqual(log, ['disposed'])
 })
 
 const lifetimes = [

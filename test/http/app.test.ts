@@ -237,6 +237,20 @@ test('a closed app answers with 503', async (t) => {
   assert.deepEqual([statusCode, headers['retry-after'], headers.connection], [503, '1', 'close'])
 })
 
+test('an app that is closed while it starts answers with 503, and logs nothing', async (t) => {
+  const started = gate()
+  const log: string[] = []
+  const write = (line: string) => void log.push(line)
+  const lifespan = { ...recorded('db', []), start: () => started.opened }
+  const app = newApp(t, { lifespan, logger: { info: write, warn: write, error: write } })
+  const starting = app.start()
+  const closing = app.close()
+  const { statusCode, headers } = await app.inject('/')
+  started.open()
+  await Promise.all([starting, closing])
+  assert.deepEqual([statusCode, headers['retry-after'], headers.connection, ...log], [503, '1', 'close'])
+})
+
 test('app.close while the app is starting to listen leaves no server behind', async (t) => {
   const app = newApp(t)
   await app.start()

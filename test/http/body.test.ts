@@ -97,6 +97,28 @@ test('invalid UTF-8 is a 400', async (t) => {
   assert.match(await response.text(), /not valid UTF-8/)
 })
 
+/** A list in a list in a list. */
+const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+
+for (const [sentence, body, status] of [
+  ['of a hundred levels', nested(100), 201],
+  ['of a hundred and one levels', nested(101), 400],
+  ['of lists and objects, a hundred and one levels', '{"a":['.repeat(50) + '[]' + ']}'.repeat(50), 400],
+  ['of half a million levels', nested(500_000), 400],
+  ['of half a million levels that never end', '['.repeat(500_000), 400],
+  ['of a thousand lists side by side', `[${Array(1000).fill('[]').join()}]`, 201],
+  ['with brackets in a text', JSON.stringify({ text: '['.repeat(200) }), 201],
+  ['with brackets in a text after a quotation mark', JSON.stringify({ text: `"\\${'{'.repeat(200)}` }), 201],
+  ['with levels after a text that ends in a backslash', `["\\\\",${nested(100)}]`, 400],
+] as const) {
+  test(`a body ${sentence} is a ${status}`, async (t) => {
+    const { fetch } = await api(t, [Notes])
+    const response = await fetch('/notes/any', { method: 'POST', headers: json(), body })
+    assert.equal(response.status, status)
+    assert.match(await response.text(), status === 400 ? /nested too deeply: more than 100/ : /^{"value":/)
+  })
+}
+
 test('a missing body is told to be required', async (t) => {
   const { fetch } = await api(t, [Notes])
   const { errors } = (await (await fetch('/notes', { method: 'POST' })).json()) as { errors: unknown }

@@ -13,6 +13,10 @@ class Note {
   @Field() text!: string
 }
 
+class Holder {
+  @Field({ type: 'any' }) value!: unknown
+}
+
 @Table({ tableName: 'secret', timestamps: false })
 class Secret extends Base<Secret> {
   @Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true }) declare id: CreationOptional<number>
@@ -123,6 +127,10 @@ class Wrong {
   @Get('/plain') plain() {
     return wrong()
   }
+
+  @Get('/any', Holder) any() {
+    return { value: wrong() }
+  }
 }
 
 const mistakes: readonly (readonly [sentence: string, path: string, value: () => unknown, log: RegExp])[] = [
@@ -145,6 +153,13 @@ const mistakes: readonly (readonly [sentence: string, path: string, value: () =>
     /returned a Secret/,
   ],
   ['an undeclared class with fields', '/plain', () => new Note(), /returned a Note, but declares no response/],
+  [
+    'a model where any JSON was declared',
+    '/any',
+    () => Secret.build({ password: 'p' }),
+    /Wrong\.any returned what does not fit .*: \/value holds a Secret, declared any JSON value/,
+  ],
+  ['a model inside any JSON', '/any', () => [{ of: Secret.build({ password: 'p' }) }], /\/value holds a Secret/],
   ['a function', '/plain', () => () => 1, /Wrong\.plain returned a function, which JSON does not have/],
   ['a bigint', '/plain', () => ({ n: 1n }), /BigInt/],
   ['a circle', '/plain', circle, /circular/],

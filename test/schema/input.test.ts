@@ -181,7 +181,7 @@ class Named {
   @Field({ type: 'any', optional: true }) rest?: unknown
 }
 
-const illFormed = ['"\\u0000"', '"a\\u0000b"', '"\\ud800"', '"\\udc00\\ud800"', '"a\\ud83d"']
+const illFormed = ['"\\u0000"', '"\\uD800"', '"a\\u0000b"', '"\\ud800"', '"\\udc00\\ud800"', '"a\\ud83d"']
 
 for (const json of illFormed) {
   test(`the text ${json} is refused, in a body at any depth`, async () => {
@@ -192,6 +192,10 @@ for (const json of illFormed) {
     assert.deepEqual(issuesOf(await sendText(`{"rest": [{${json}: 1}]}`)), [`/rest/0 ${message}`])
   })
 }
+
+test('thousands of texts with U+0000 are answered with a hundred issues', async () => {
+  assert.equal(issuesOf(await echo(Named).send({ rest: Array(5000).fill('\u0000') })).length, 100)
+})
 
 test('a whole surrogate pair is a text', async () => {
   assert.deepEqual((await echo(Named).sendText('{"name": "\\ud83c\\udf89"}')).json(), { name: '🎉' })
@@ -242,6 +246,23 @@ test('a body with thousands of issues is answered with a hundred', async () => {
   }
   const issues = issuesOf(await echo(Many).send({ list: Array.from({ length: 5000 }, () => 'a') }))
   assert.equal(issues.length, 100)
+})
+
+test('of a large body the first issue is told, also when it has hundreds of thousands', async () => {
+  class Tagged {
+    @Field({ type: [String] }) tags!: string[]
+    @Field({ type: 'integer', nullable: true }) age!: number | null
+  }
+  const { send } = echo(Tagged)
+  const some = await send({ tags: [0, 0], age: 'old' })
+  assert.deepEqual(issuesOf(some), [
+    '/tags/0 must be a string',
+    '/tags/1 must be a string',
+    '/age must be an integer or null',
+  ])
+  const many = await send({ tags: Array(500_000).fill(0), age: 'old' })
+  assert.deepEqual(issuesOf(many), ['/tags/0 must be a string'])
+  assert.equal((await send({ tags: Array(20_000).fill('a'), age: 1 })).statusCode, 201)
 })
 
 const pollutions = [
