@@ -7,6 +7,7 @@ import {
   type Transaction,
 } from 'sequelize'
 import type { Unit } from '../di/bracket.js'
+import { howToProvide } from '../di/provider.js'
 import { currentLevel, enterLevel, Level } from './ambient.js'
 import { type Change, inForeignKeyOrder } from './change.js'
 import { countRows } from './count.js'
@@ -181,6 +182,12 @@ export class Session {
     this.#state.keeps = false
   }
 }
+
+howToProvide.write(
+  Session,
+  `It comes with a database: import { lifespan } from 'sequitur' and write createApp({ lifespan }), ` +
+    `or with several databases createApp({ lifespan: [lifespan, other] }).`,
+)
 
 /** What finds a row: its primary key's value, or for a composite key the columns. */
 export type Key<M extends Model> =
