@@ -1,5 +1,6 @@
 import { type Attributes, type FindOptions, Model, type ModelStatic, type Sequelize, type Transaction } from 'sequelize'
 import type { Unit } from '../di/bracket.js'
+import { howToProvide } from '../di/provider.js'
 import { currentLevel, enterLevel, Level } from './ambient.js'
 import { type Change, inForeignKeyOrder } from './change.js'
 import { countRows } from './count.js'
@@ -193,6 +194,12 @@ export class Session {
     this.#state.keeps = false
   }
 }
+
+howToProvide.write(
+  Session,
+  `It comes with a database: import { lifespan } from 'sequitur' and write createApp({ lifespan }), ` +
+    `or with several databases createApp({ lifespan: [lifespan, other] }).`,
+)
 
 function asModel(instance: unknown, method: string): Model {
   if (instance instanceof Model) return instance

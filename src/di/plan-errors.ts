@@ -1,4 +1,6 @@
 import { describeParameter, type Parameter } from './parameter.js'
+import { howToProvide } from './provider.js'
+import { type Constructor, isConstructor, tokenName } from './token.js'
 
 /** The text for a file that was compiled without parameter types. */
 export function missingMetadata(parameter: Parameter): string {
@@ -52,10 +54,21 @@ function reason({ type, name = 'value' }: Parameter): string {
   }
 }
 
+/** What to write so that a class is provided. */
+export function adviceFor(type: Constructor): string {
+  return (
+    howToProvide.inherited(type) ??
+    `Mark the class @Injectable(), or give createApp({ providers: [provide(${tokenName(type)}, ...)] }).`
+  )
+}
+
 function classReason(type: unknown, name: string): string {
   const className = typeof type === 'function' ? type.name : String(type)
+  const asks = `asks for ${className}, which nothing provides.`
+  const own = isConstructor(type) ? howToProvide.inherited(type) : undefined
+  if (own !== undefined) return `${asks} ${own}`
   return (
-    `asks for ${className}, which nothing provides. Mark the class @Injectable(), or give createApp({ providers: [provide(${className}, ...)] }). ` +
+    `${asks} Mark the class @Injectable(), or give createApp({ providers: [provide(${className}, ...)] }). ` +
     `If it is what the client sends, give its properties @Field() (a body on POST, PUT and PATCH), ` +
     `or mark the parameter: @Query() ${name}: ${className}.`
   )

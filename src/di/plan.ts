@@ -9,7 +9,7 @@ import {
 import { methodParameters, namedConstructor, type NamedParameter } from './parameter-names.js'
 import { type Dependency, intrinsicProvider, type Lifetime, type Provider, type Provision } from './provider.js'
 import { type Constructor, isConstructor, isToken, type Token, tokenName } from './token.js'
-import { missingMetadata, notInjectable, restParameter } from './plan-errors.js'
+import { adviceFor, missingMetadata, notInjectable, restParameter } from './plan-errors.js'
 
 /** Where an argument comes from when a request arrives: an input of the client, a value of this request, or one of the app. */
 export type Argument =
@@ -164,7 +164,7 @@ export class Planner<I> {
       [],
       `${where}nothing provides ${tokenName(dependency.token)}. ` +
         (isConstructor(dependency.token)
-          ? `Mark the class @Injectable(), or give createApp({ providers: [provide(${tokenName(dependency.token)}, ...)] }).`
+          ? adviceFor(dependency.token)
           : `Give createApp({ providers: [provide(${tokenName(dependency.token)}, { value: ... })] }).`),
     )
   }

@@ -98,6 +98,9 @@ function toProvider<T, D extends readonly Token[]>(token: Token, recipe: Recipe<
   return { kind: 'managed', around: recipe.managed as Extract<Provider, { kind: 'managed' }>['around'], dependencies }
 }
 
+/** What to write for a class, and those below it, that nothing provides; where it is neither `@Injectable()` nor `provide(...)`. */
+export const howToProvide = new MetadataKey<string>('howToProvide')
+
 /** How a class provides itself; a subclass of a self-providing class (`class Big extends newPagination(...) {}`) inherits it. */
 const ownProvider = new MetadataKey<Provider>('provider')
 

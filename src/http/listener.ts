@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { types } from 'node:util'
 import type { Docs } from './docs.js'
 import { ServiceUnavailable } from './errors.js'
 import { ClientGone, handle, HandlerTimeout, type Serving } from './handle.js'
@@ -81,7 +82,7 @@ export class Listener {
 
   #problem(error: unknown, request: Request): Reply {
     const { reply, serverFault } = toProblemReply(error, request.id, this.#parts.explain)
-    if (serverFault && !(error instanceof ClientGone)) this.#report(error, request)
+    if (serverFault && !(types.isNativeError(error) && error instanceof ClientGone)) this.#report(error, request)
     return reply
   }
 

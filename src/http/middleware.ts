@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { BootError } from '../di/errors.js'
 import { fromForeign } from './errors.js'
+import { describeError } from './logger.js'
 import type { Request } from './request.js'
 
 /** Continues with the next middleware, or with an error. */
@@ -72,7 +73,12 @@ function runStep(
 }
 
 function toError(error: unknown): Error {
-  return fromForeign(error, true) ?? (error instanceof Error ? error : new Error(String(error)))
+  try {
+    return fromForeign(error, true) ?? (error instanceof Error ? error : new Error(describeError(error)))
+  } catch {
+    // A getter, or a Proxy, that throws.
+    return new Error(describeError(error))
+  }
 }
 
 function nameOf({ name }: Middleware): string {

@@ -29,9 +29,19 @@ export interface ProblemReply {
   readonly serverFault: boolean
 }
 
+const UNKNOWN: Explanation = { status: 500, detail: 'Something went wrong on our side.' }
+
 /** Of a 5xx the client learns nothing of the inside, unless the program itself said it by an HttpError. */
 export function toProblemReply(error: unknown, requestId: string, explain: Explain): ProblemReply {
-  const explanation = toExplanation(error, explain)
+  try {
+    return replyOf(toExplanation(error, explain), requestId)
+  } catch {
+    // A getter or a Proxy that throws, a text that JSON does not have: the log tells of the error itself.
+    return replyOf(UNKNOWN, requestId)
+  }
+}
+
+function replyOf(explanation: Explanation, requestId: string): ProblemReply {
   const { status } = explanation
   const serverFault = status >= 500
   const problem = toProblem(explanation, serverFault ? `urn:request:${requestId}` : undefined)
@@ -51,8 +61,7 @@ export function toProblem({ status, detail, errors = [] }: Explanation, instance
 }
 
 function toExplanation(error: unknown, explain: Explain): Explanation {
-  const explained = httpExplanation(error) ?? explain(error) ?? httpExplanation(fromForeign(error))
-  return explained ?? { status: 500, detail: 'Something went wrong on our side.' }
+  return httpExplanation(error) ?? explain(error) ?? httpExplanation(fromForeign(error)) ?? UNKNOWN
 }
 
 function httpExplanation(error: unknown): Explanation | undefined {

@@ -9,11 +9,14 @@ import {
   Get,
   Inject,
   Injectable,
+  newLifespan,
+  Paginate,
   Path,
   Post,
   provide,
   type Provision,
   Query,
+  Session,
   token,
 } from 'sequitur'
 // A class brought as a type only: at run time there is none.
@@ -55,6 +58,32 @@ test('services that ask for each other stop the boot, with the circle and the cu
     /Egg -> Hen -> Egg: these ask for each other in a circle\. Move what both need into a third class/,
   )
 })
+
+const audit = newLifespan('sqlite://')
+
+@Controller()
+class AsksForSession {
+  @Get('/') list(_session: Session) {}
+}
+
+@Controller()
+class AsksForItsSession {
+  @Get('/') list(@Inject(audit.Session) _session: Session) {}
+}
+
+@Controller()
+class AsksForPages {
+  @Get('/') list(_paginate: Paginate<object>) {}
+}
+
+for (const controller of [AsksForSession, AsksForItsSession, AsksForPages]) {
+  test(`${controller.name} of an app without a database is told to give one`, () => {
+    const message = bootError(controller)
+    assert.match(message, /nothing provides/)
+    assert.match(message, /Session.*createApp\(\{ lifespan \}\)/)
+    assert.doesNotMatch(message, /@Injectable|@Field/)
+  })
+}
 
 test('a factory that asks for itself stops the boot', () => {
   const clock = token<string>('clock')

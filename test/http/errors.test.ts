@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inspect } from 'node:util'
 import { Controller, Get, Post } from '../../src/http/controller.js'
 import {
   BadRequest,
@@ -169,6 +170,64 @@ for (const [sentence, make] of [
     const { response, problem, log } = await answerTo(t, make)
     assert.equal(response.status, 500)
     assert.doesNotMatch(JSON.stringify(problem), /secret/)
+    assert.equal(log.length, 1)
+  })
+}
+
+function fail(): never {
+  throw new Error('a trap')
+}
+
+const strange: readonly (readonly [sentence: string, make: () => unknown, logged: RegExp])[] = [
+  ['a plain object', () => ({ status: 418, message: 'teapot' }), /\{ status: 418, message: 'teapot' \}$/],
+  ['an object without a prototype', () => Object.create(null), /\{\}$/],
+  ['an object whose toString throws', () => ({ toString: fail }), /\{ toString: \[Function: fail\] \}$/],
+  ['an object whose own way to be shown throws', () => ({ [inspect.custom]: fail }), /something that cannot be shown$/],
+  ['an error whose stack is a number', () => Object.assign(new Error('odd'), { stack: 42 }), /Error: odd$/],
+  ['an error whose stack is empty', () => Object.assign(new Error('odd'), { stack: '' }), /Error: odd$/],
+  [
+    'an error whose message is an object',
+    () => withGetters({ stack: () => '', message: () => ({ a: 1 }) }),
+    /\{ a: 1 \}$/,
+  ],
+  ['an error whose getters throw', () => withGetters({ stack: fail, message: fail, cause: fail }), /cannot be read$/],
+  ['an error whose status throws', () => withGetters({ status: fail }), /Error: odd\n\s+at /],
+  ['an HttpError whose text is a bigint', () => Object.assign(new NotFound('odd'), { message: 1n }), /NotFound: /],
+  ['an AggregateError without a list', () => Object.assign(new AggregateError([]), { errors: 1 }), /AggregateError/],
+  ['a Proxy', () => new Proxy(new Error('odd'), { get: fail, getPrototypeOf: fail }), /Error: odd/],
+  ['a Proxy that was revoked', revoked, /Revoked/],
+]
+
+function withGetters(getters: Readonly<Record<string, () => unknown>>): Error {
+  const error = new Error('odd')
+  for (const [key, get] of Object.entries(getters)) Object.defineProperty(error, key, { get })
+  return error
+}
+
+function revoked(): unknown {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  return proxy
+}
+
+for (const [sentence, make, logged] of strange) {
+  test(`${sentence} that is thrown is a 500, and is logged with the request id`, async (t) => {
+    const { response, log } = await answerTo(t, make)
+    assert.equal(response.status, 500)
+    assert.equal(log.length, 1)
+    assert.match(String(log[0]), /^GET \/ \[r-1\] /)
+    assert.match(String(log[0]), logged)
+  })
+
+  test(`${sentence} that middleware throws is a 500, and is logged`, async (t) => {
+    const { fetch, log } = await api(t, [Throwing], {
+      middleware: [
+        () => {
+          throw make()
+        },
+      ],
+    })
+    assert.equal((await fetch('/')).status, 500)
     assert.equal(log.length, 1)
   })
 }
