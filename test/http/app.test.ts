@@ -401,6 +401,37 @@ test('a request whose time is up before its body has come is not handed to the h
   assert.equal(calls, 0)
 })
 
+for (const head of ['Content-Length: 2\n\n1', 'Transfer-Encoding: chunked\n\n1\n1\n']) {
+  test(
+    `in another server too, a body that never ends (${head.split(':')[0]}) is a 503 and the end of the connection`,
+    { timeout: 5000 },
+    async (t) => {
+      @Controller()
+      class Taking {
+        @Post() take(@Body({ type: 'any' }) body: unknown) {
+          return body
+        }
+      }
+      const app = newApp(t, { controllers: [Taking], timeouts: { handler: 20 } })
+      const { send, received, closed } = connection(t, await foreign(t, app.handler))
+      send(`POST / HTTP/1.1\nHost: a\nContent-Type: application/json\n${head}`)
+      await received(/^HTTP\/1\.1 503 [^]*took too long/)
+      assert.match(await closed, /\r\nconnection: close\r\n/i)
+    },
+  )
+}
+
+test('a timeout whose body had come leaves the connection open', async (t) => {
+  const { Waiting, exit } = waiting()
+  const { url } = await api(t, [Waiting], { timeouts: { handler: 20 } })
+  const { send, received } = connection(t, url)
+  send('GET /wait HTTP/1.1\nHost: a\n\n')
+  assert.doesNotMatch(await received(/took too long/), /\r\nconnection: close\r\n/i)
+  send('GET / HTTP/1.1\nHost: a\n\n')
+  assert.match(await received(/"hello"$/), /200 OK/)
+  exit.open()
+})
+
 test('middleware whose time is up before its turn is not called', async (t) => {
   const started = gate()
   let turns = 0
