@@ -54,7 +54,7 @@ export function compileBind(
   const bound = inputs.map((input): BoundInput => ({ input, read: reader(input), decode: decoder(input) }))
   const readsBody = inputs.some((input) => input.kind === 'body')
   return async (request, variables) => {
-    const body = readsBody ? await readJson(request.raw, bodyLimit) : undefined
+    const body = readsBody ? await readJson(request, bodyLimit) : undefined
     return readAll(bound, validate, { request, variables, body })
   }
 }

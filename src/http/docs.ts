@@ -50,17 +50,17 @@ const START = `SwaggerUIBundle({ url: 'openapi.json', dom_id: '#swagger-ui', dee
  */
 export function docs(document: () => unknown, routes: readonly Routable[]): Docs {
   let json: string | undefined
-  const files: Readonly<Record<string, () => Reply>> = {
-    '/openapi.json': () => ok('application/json; charset=utf-8', (json ??= JSON.stringify(document()))),
-    '/docs': () => ok('text/html; charset=utf-8', PAGE, { 'content-security-policy': CSP }),
-    '/docs/start.js': () => ok('text/javascript; charset=utf-8', START),
-    '/docs/swagger-ui-bundle.js': () => asset('swagger-ui-bundle.js', 'text/javascript; charset=utf-8'),
-    '/docs/swagger-ui.css': () => asset('swagger-ui.css', 'text/css; charset=utf-8'),
-    '/docs/favicon-32x32.png': () => asset('favicon-32x32.png', 'image/png'),
-  }
+  const files = new Map<string, () => Reply>([
+    ['/openapi.json', () => ok('application/json; charset=utf-8', (json ??= JSON.stringify(document())))],
+    ['/docs', () => ok('text/html; charset=utf-8', PAGE, { 'content-security-policy': CSP })],
+    ['/docs/start.js', () => ok('text/javascript; charset=utf-8', START)],
+    ['/docs/swagger-ui-bundle.js', () => asset('swagger-ui-bundle.js', 'text/javascript; charset=utf-8')],
+    ['/docs/swagger-ui.css', () => asset('swagger-ui.css', 'text/css; charset=utf-8')],
+    ['/docs/favicon-32x32.png', () => asset('favicon-32x32.png', 'image/png')],
+  ])
   for (const route of routes) refuseTaken(files, route)
   return (method, path) => {
-    const file = files[path]
+    const file = files.get(path)
     if (!file) return path === '/docs/' ? { status: 308, headers: { location: '../docs' } } : undefined
     const headers = { allow: 'GET, HEAD, OPTIONS' }
     if (method === 'OPTIONS') return { status: 204, headers }
@@ -69,9 +69,9 @@ export function docs(document: () => unknown, routes: readonly Routable[]): Docs
   }
 }
 
-function refuseTaken(files: object, { name, segments }: Routable): void {
+function refuseTaken(files: ReadonlyMap<string, unknown>, { name, segments }: Routable): void {
   const path = openApiPath(segments)
-  if (!Object.hasOwn(files, path)) return
+  if (!files.has(path)) return
   throw new BootError(
     `${name} answers to ${path}, where the documentation is. Choose another path, or createApp({ docs: false }).`,
   )

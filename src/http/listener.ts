@@ -71,7 +71,7 @@ export class Listener {
   }
 
   async #write(reply: Reply, request: Request, response: ServerResponse): Promise<void> {
-    if (this.#refusing && !response.headersSent) response.setHeader('connection', 'close')
+    if ((this.#refusing || isCutOff(request)) && !response.headersSent) response.setHeader('connection', 'close')
     try {
       await writeReply(response, reply, request.raw)
     } catch (error) {
@@ -113,6 +113,11 @@ export class Listener {
     clearTimeout(timer)
     return inTime
   }
+}
+
+// What is still to come of its body would keep the connection from its next request.
+function isCutOff({ raw, signal }: Request): boolean {
+  return signal.aborted && raw.complete === false
 }
 
 function shuttingDown(): ServiceUnavailable {

@@ -36,6 +36,7 @@ export async function runMiddleware(
   report: (error: unknown, request: Request) => void,
 ): Promise<boolean> {
   for (const step of middleware) {
+    request.signal.throwIfAborted() // a signal that is aborted already tells nobody any more
     if (!(await runStep(step, request, response, (error) => report(error, request)))) return false
   }
   return true

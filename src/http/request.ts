@@ -96,10 +96,12 @@ export interface JsonBody {
 /**
  * Reads a JSON body, at most `limit` bytes of it. Undefined when there is none.
  *
- * @throws PayloadTooLarge, UnsupportedMediaType, or BadRequest for what is not JSON in UTF-8, or too deeply nested.
+ * @throws PayloadTooLarge, UnsupportedMediaType, or BadRequest for what is not JSON in UTF-8, or too deeply nested;
+ * the reason of the request's signal when that is aborted before the body is complete.
  */
-export async function readJson(raw: IncomingMessage, limit: number): Promise<JsonBody | undefined> {
-  const bytes = await readBody(raw, limit)
+export async function readJson({ raw, signal }: Request, limit: number): Promise<JsonBody | undefined> {
+  signal.throwIfAborted()
+  const bytes = await readBody(raw, signal, limit)
   if (bytes.length === 0) return undefined
   refuseOtherThanJson(raw.headers)
   const text = decodeUtf8(bytes)
@@ -128,7 +130,7 @@ function refuseOtherThanJson(headers: IncomingHttpHeaders): void {
     throw new UnsupportedMediaType('Send the body without Content-Encoding.')
 }
 
-function readBody(raw: IncomingMessage, limit: number): Promise<Buffer> {
+function readBody(raw: IncomingMessage, signal: AbortSignal, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (raw.readableEnded) return reject(alreadyRead())
     const broken = (cause?: unknown) =>
@@ -148,6 +150,7 @@ function readBody(raw: IncomingMessage, limit: number): Promise<Buffer> {
     raw.on('end', () => resolve(Buffer.concat(chunks)))
     raw.on('error', broken)
     raw.on('close', () => raw.readableEnded || broken())
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
 }
 

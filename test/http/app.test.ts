@@ -11,7 +11,7 @@ import { Controller, Get, Post } from '../../src/http/controller.js'
 import { Body } from '../../src/http/inputs.js'
 import type { Lifespan } from '../../src/http/lifespan.js'
 import type { Middleware } from '../../src/http/middleware.js'
-import { api, connection, exchange, gate } from './support.js'
+import { api, connection, exchange, foreign, gate } from './support.js'
 
 @Controller()
 class Hello {
@@ -84,11 +84,8 @@ test('app.inject sends a body', async (t) => {
 test('app.handler answers in another http server, and starts the app', async (t) => {
   const calls: string[] = []
   const app = newApp(t, { lifespan: recorded('db', calls) })
-  const server = createServer(app.handler).listen(0, '127.0.0.1')
-  t.after(() => server.close())
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).json(), 'hello')
+  const url = await foreign(t, app.handler)
+  assert.equal(await (await fetch(url)).json(), 'hello')
   assert.deepEqual(calls, ['start db'])
 })
 
@@ -402,6 +399,50 @@ test('a request whose time is up before its body has come is not handed to the h
   send('2')
   assert.match(await closed, /^HTTP\/1\.1 503 /)
   assert.equal(calls, 0)
+})
+
+for (const head of ['Content-Length: 2\n\n1', 'Transfer-Encoding: chunked\n\n1\n1\n']) {
+  test(
+    `in another server too, a body that never ends (${head.split(':')[0]}) is a 503 and the end of the connection`,
+    { timeout: 5000 },
+    async (t) => {
+      @Controller()
+      class Taking {
+        @Post() take(@Body({ type: 'any' }) body: unknown) {
+          return body
+        }
+      }
+      const app = newApp(t, { controllers: [Taking], timeouts: { handler: 20 } })
+      const { send, received, closed } = connection(t, await foreign(t, app.handler))
+      send(`POST / HTTP/1.1\nHost: a\nContent-Type: application/json\n${head}`)
+      await received(/^HTTP\/1\.1 503 [^]*took too long/)
+      assert.match(await closed, /\r\nconnection: close\r\n/i)
+    },
+  )
+}
+
+test('a timeout whose body had come leaves the connection open', async (t) => {
+  const { Waiting, exit } = waiting()
+  const { url } = await api(t, [Waiting], { timeouts: { handler: 20 } })
+  const { send, received } = connection(t, url)
+  send('GET /wait HTTP/1.1\nHost: a\n\n')
+  assert.doesNotMatch(await received(/took too long/), /\r\nconnection: close\r\n/i)
+  send('GET / HTTP/1.1\nHost: a\n\n')
+  assert.match(await received(/"hello"$/), /200 OK/)
+  exit.open()
+})
+
+test('middleware whose time is up before its turn is not called', async (t) => {
+  const started = gate()
+  let turns = 0
+  const app = newApp(t, {
+    lifespan: { ...recorded('db', []), start: () => started.opened },
+    middleware: [() => void turns++],
+    timeouts: { handler: 20, drain: 20 },
+  })
+  const answer = fetch(await foreign(t, app.handler), { signal: AbortSignal.timeout(2000) })
+  setTimeout(started.open, 60)
+  assert.deepEqual([(await answer).status, turns], [503, 0])
 })
 
 test('the signal of a request that was answered is not aborted', async (t) => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createApp } from '../../src/http/app.js'
 import { Controller, Get, Post } from '../../src/http/controller.js'
-import { api, bootMessage } from './support.js'
+import { api, bootMessage, foreign } from './support.js'
 
 @Controller('/notes')
 class Notes {
@@ -48,6 +49,15 @@ for (const [path, type] of files) {
     assert.deepEqual([response.status, response.headers.get('allow')], [405, 'GET, HEAD, OPTIONS'])
   })
 }
+
+test('a server that passes on a target without a slash gets a 404, whatever it is named', async (t) => {
+  const app = createApp({ controllers: [Notes], logger: false })
+  t.after(() => app.close())
+  const url = await foreign(t, (request, response) =>
+    app.handler(Object.assign(request, { url: 'toString' }), response),
+  )
+  assert.equal((await fetch(url)).status, 404)
+})
 
 test('the page lets nothing come from, and nothing go to, another origin', async (t) => {
   const { fetch } = await api(t, [Notes])

@@ -1,4 +1,6 @@
-import { connect } from 'node:net'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { AppOptions } from '../../src/http/app.js'
 import { createApp } from '../../src/http/app.js'
@@ -32,6 +34,14 @@ export function bootMessage(controllers: readonly Constructor[], options: Partia
     throw error
   }
   return 'it booted'
+}
+
+/** Opens a server that is not the app's, with Node's own limits, and resolves to its URL. */
+export async function foreign(t: TestContext, listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  t.after(() => server.close().closeAllConnections())
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
 /** A connection that speaks HTTP by hand. */
