@@ -47,7 +47,7 @@ class EncoderCompiler {
   #plain(shape: Shape): Encode {
     switch (shape.kind) {
       case 'string':
-        return (value) => (typeof value === 'string' ? value : misfit(value, 'string'))
+        return shape.padded ? (value) => encodeString(value).replace(/ +$/, '') : encodeString
       case 'integer':
         return encodeInteger
       case 'number':
@@ -63,8 +63,10 @@ class EncoderCompiler {
         return encodeDay
       case 'bigint':
         return encodeBigint
-      case 'decimal':
-        return encodeDecimal
+      case 'decimal': {
+        const { digits } = shape
+        return digits ? (value) => toScale(encodeDecimal(value), digits.fraction) : encodeDecimal
+      }
       case 'bytes':
         return (value) => (value instanceof Uint8Array ? Buffer.from(value).toString('base64') : misfit(value, 'bytes'))
       case 'array': {
@@ -100,7 +102,8 @@ class EncoderCompiler {
       return target
     }
     this.#objects.set(shape.origin, encode) // known before its properties: they may refer to it
-    for (const [name, { shape: inner, optional }] of shape.properties()) {
+    for (const [name, { shape: inner, optional, writeOnly }] of shape.properties()) {
+      if (writeOnly) continue
       properties.push({ name, optional, inherited: isInherited(name), encode: this.compile(inner) })
       clashes ||= isInherited(name)
     }
@@ -122,6 +125,10 @@ function misfit(value: unknown, declared: string): never {
 function describe(value: unknown): string {
   if (typeof value === 'object') return Array.isArray(value) ? 'an array' : (value?.constructor?.name ?? 'an object')
   return typeof value === 'number' || typeof value === 'bigint' ? `the ${typeof value} ${value}` : `a ${typeof value}`
+}
+
+function encodeString(value: unknown): string {
+  return typeof value === 'string' ? value : misfit(value, 'string')
 }
 
 // PostgreSQL's driver gives count(*) and sums as text, as they could be larger than a number.
@@ -174,9 +181,19 @@ function encodeBigint(value: unknown): unknown {
   return typeof text === 'string' && isIntegerText(text) ? text : misfit(value, 'bigint')
 }
 
-function encodeDecimal(value: unknown): unknown {
+function encodeDecimal(value: unknown): string {
   const text = typeof value === 'bigint' ? String(value) : Number.isFinite(value) ? plainDigits(value as number) : value
   return typeof text === 'string' && isDecimalText(text) ? text : misfit(value, 'decimal')
+}
+
+// SQLite drops the zeros at the end, others write them; a value that was not saved yet has the digits that it was given.
+function toScale(text: string, scale: number): string {
+  const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)\.?(\d*)$/.exec(text) ?? []
+  const kept = BigInt(whole + fraction.slice(0, scale).padEnd(scale, '0'))
+  const rounded = (fraction[scale] ?? '0') >= '5' ? kept + 1n : kept // away from zero, as databases do
+  const digits = String(rounded).padStart(scale + 1, '0')
+  const point = digits.length - scale
+  return `${rounded === 0n ? '' : sign}${digits.slice(0, point)}${scale > 0 ? '.' : ''}${digits.slice(point)}`
 }
 
 /** '0.00000015' for 1.5e-7, which String() writes with an exponent. */

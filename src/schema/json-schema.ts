@@ -1,6 +1,6 @@
 import { BootError } from '../di/errors.js'
 import { compileEncoder } from './encode.js'
-import { DECIMAL_TEXT, INTEGER_TEXT } from './grammar.js'
+import { DECIMAL_TEXT, decimalText, INTEGER_TEXT } from './grammar.js'
 import type { ArrayShape, NumberShape, ObjectShape, Property, Shape } from './shape.js'
 
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -53,9 +53,9 @@ export class SchemaWriter {
       case 'date':
         return { type: 'string', format: shape.kind }
       case 'bigint':
-        return { type: 'string', pattern: INTEGER_TEXT }
+        return defined({ type: 'string', pattern: INTEGER_TEXT, format: shape.format })
       case 'decimal':
-        return { type: 'string', pattern: DECIMAL_TEXT }
+        return { type: 'string', pattern: shape.digits ? decimalText(shape.digits) : DECIMAL_TEXT }
       case 'bytes':
         return { type: 'string', contentEncoding: 'base64', format: 'byte' }
       case 'array':
@@ -96,7 +96,10 @@ export class SchemaWriter {
       properties: Object.fromEntries(
         properties.map(([name, property]) => [
           name,
-          { ...this.write(property.shape), ...defined({ default: defaultAsJson(property) }) },
+          {
+            ...this.write(property.shape),
+            ...defined({ default: defaultAsJson(property), writeOnly: property.writeOnly }),
+          },
         ]),
       ),
       required: nonEmpty(properties.filter(([, property]) => !property.optional).map(([name]) => name)),

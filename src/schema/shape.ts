@@ -25,6 +25,8 @@ export interface StringShape extends Common {
   readonly pattern?: string
   /** A JSON Schema format that validation checks: `email`, `uuid`, `uri`, `ipv4`, `time`, ... */
   readonly format?: string
+  /** The database fills it with spaces, which are not part of the value. */
+  readonly padded?: boolean
 }
 
 export interface NumberShape extends Common {
@@ -46,12 +48,23 @@ export interface EnumShape extends Common {
   readonly values: readonly (string | number)[]
 }
 
-/**
- * What JSON has no type for, written as a string: a point in time (`Date`), a day, a whole number beyond 2^53 (`bigint`),
- * an exact decimal, bytes (base64).
- */
+/** What JSON has no type for, written as a string: a point in time (`Date`), a day, bytes (base64). */
 export interface TextualShape extends Common {
-  readonly kind: 'date-time' | 'date' | 'bigint' | 'decimal' | 'bytes'
+  readonly kind: 'date-time' | 'date' | 'bytes'
+}
+
+/** A whole number beyond 2^53 (`bigint`), written as a string. */
+export interface BigintShape extends Common {
+  readonly kind: 'bigint'
+  /** As in the OpenAPI format registry; any size when absent. */
+  readonly format?: 'int64' | 'uint64'
+}
+
+/** An exact decimal, written as a string. */
+export interface DecimalShape extends Common {
+  readonly kind: 'decimal'
+  /** The most digits before the point, and how many are written after it. */
+  readonly digits?: { readonly whole: number; readonly fraction: number }
 }
 
 export interface ArrayShape extends Common {
@@ -69,6 +82,8 @@ export interface ObjectShape extends Common {
   readonly origin: unknown
   /** A thunk, so that classes may refer to themselves and to each other. */
   readonly properties: () => ReadonlyMap<string, Property>
+  /** What dto() chooses from, where that is more than the properties. */
+  readonly selectable?: () => ReadonlyMap<string, Property>
   /** What an input becomes; a plain object when absent. */
   readonly instance?: new () => object
   /** Turns what a handler returned into something whose properties can be read one by one. */
@@ -86,6 +101,8 @@ export type Shape =
   | BooleanShape
   | EnumShape
   | TextualShape
+  | BigintShape
+  | DecimalShape
   | ArrayShape
   | ObjectShape
   | AnyShape
@@ -98,6 +115,8 @@ export interface Property {
   readonly default?: unknown
   /** A client may leave it out of a new record, as the database fills it in. */
   readonly generated?: boolean
+  /** A client sends it and is never sent it, such as a password. */
+  readonly writeOnly?: boolean
 }
 
 /** How a class, or all classes below it, describe themselves. `shapeOf` asks it. */
