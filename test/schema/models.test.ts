@@ -87,15 +87,16 @@ const full = {
 }
 
 /** Rows as they are sent, and as they are answered; what is not said of a row is null. */
-const rows: readonly { readonly id: number; readonly string?: string | null }[] = [
-  { ...full, id: 1 },
-  { ...empty, id: 2 },
-  { ...empty, id: 3, bigint: '9007199254740993', boolean: false, decimal: '-0.0100', json: [] },
-  { ...empty, id: 4, bigint: '-9223372036854775808', decimal: '99999999.9999', whole: '-99999', json: 'text' },
-  { ...empty, id: 5, bigint: '9223372036854775807', decimal: '0.0000', blob: '', string: '', json: '1' },
-  { ...empty, id: 6, json: 1, double: 1e300 },
-  { ...empty, id: 7, json: false },
-]
+const rows: readonly (Readonly<Record<string, unknown>> & { readonly id: number; readonly string?: string | null })[] =
+  [
+    { ...full, id: 1 },
+    { ...empty, id: 2 },
+    { ...empty, id: 3, bigint: '9007199254740993', boolean: false, decimal: '-0.0100', json: [] },
+    { ...empty, id: 4, bigint: '-9223372036854775808', decimal: '99999999.9999', whole: '-99999', json: 'text' },
+    { ...empty, id: 5, bigint: '9223372036854775807', decimal: '0.0000', blob: '', string: '', json: '1' },
+    { ...empty, id: 6, json: 1, double: 1e300 },
+    { ...empty, id: 7, json: false },
+  ]
 
 for (const kind of databases) {
   test(`${kind.name}: a row of every type is answered as it was sent`, async (t) => {
