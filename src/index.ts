@@ -12,6 +12,7 @@ export {
   Put,
   type RouteOptions,
 } from './http/controller.js'
+export { file, type FileOptions, redirect, reply, Reply, type ReplyOptions } from './http/custom-reply.js'
 export { Body, Header, type InputOptions, Path, Query } from './http/inputs.js'
 export { Request } from './http/request.js'
 export type { Logger } from './http/logger.js'

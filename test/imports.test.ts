@@ -142,10 +142,12 @@ test('the imports of a file are read whatever their form', () => {
   assert.deepEqual(
     importsOf('http/respond.ts').map(({ target, atRunTime }) => [target, atRunTime]),
     [
+      ['node:http', true],
       ['schema/encode.ts', true],
       ['schema/shape.ts', false],
       ['schema/shape-of.ts', true],
       ['schema/stringify.ts', true],
+      ['http/custom-reply.ts', true],
       ['http/reply.ts', false],
     ],
   )

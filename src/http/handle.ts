@@ -1,9 +1,10 @@
 import { bracket } from '../di/bracket.js'
 import type { Container, Scope } from '../di/container.js'
 import type { Token } from '../di/token.js'
+import { Reply as CustomReply } from './custom-reply.js'
 import { ServiceUnavailable } from './errors.js'
 import { ReplyHeaders } from './reply-headers.js'
-import type { Reply } from './reply.js'
+import { discard, type Reply } from './reply.js'
 import { Request } from './request.js'
 import type { ServedRoute } from './route.js'
 import type { Router } from './router.js'
@@ -23,6 +24,7 @@ export async function handle({ router, container, report }: Serving, request: Re
   const inputs = await route.bind(request, variables)
   const scopes: Scope[] = []
   let headers = new ReplyHeaders()
+  const contents = new Contents()
   try {
     return await bracket(
       route.open,
@@ -31,7 +33,7 @@ export async function handle({ router, container, report }: Serving, request: Re
         const scope = container.scope(given(request, headers))
         scopes.push(scope)
         return untilAborted(request.signal, () =>
-          scope.run(route.plan, inputs(), (controller, args) => invoke(route, controller, args)),
+          contents.of(scope.run(route.plan, inputs(), (controller, args) => invoke(route, controller, args))),
         )
       },
       (value) => {
@@ -39,8 +41,30 @@ export async function handle({ router, container, report }: Serving, request: Re
         return withHeaders(route.respond(value), headers)
       },
     )
+  } catch (error) {
+    contents.discard()
+    throw error
   } finally {
     for (const scope of scopes) await scope.dispose().catch((error: unknown) => report(error, request))
+  }
+}
+
+/** The stream that a handler returned, destroyed unless it is sent: also when the work is run again, or nobody waits for it any more. */
+class Contents {
+  #last: Reply['body']
+  #discarded = false
+
+  async of(work: Promise<unknown>): Promise<unknown> {
+    const value = await work
+    discard(this.#last)
+    this.#last = value instanceof CustomReply ? value.content : undefined
+    if (this.#discarded) discard(this.#last)
+    return value
+  }
+
+  discard(): void {
+    this.#discarded = true
+    discard(this.#last)
   }
 }
 

@@ -133,7 +133,17 @@ function responsesOf(route: Route, writer: SchemaWriter): ResponsesObject {
   }
 }
 
-function successesOf({ response, status, emptyStatus }: Route, writer: SchemaWriter): ResponsesObject {
+function successesOf(route: Route, writer: SchemaWriter): ResponsesObject {
+  const others = [...route.others].map(([status, { description, shape }]) => [
+    status,
+    shape ? { description, content: json(writer.write(shape)) } : { description },
+  ])
+  return { ...usualOf(route, writer), ...Object.fromEntries(others) }
+}
+
+function usualOf({ response, status, emptyStatus, options }: Route, writer: SchemaWriter): ResponsesObject {
+  if (options.produces !== undefined)
+    return { [status]: { description: 'Success', content: { [options.produces]: {} } } }
   if (!hasBody(status)) return { [status]: DONE }
   return response
     ? { [status]: { description: 'Success', content: json(writer.write(response)) } }
