@@ -14,6 +14,7 @@ export {
 } from './http/controller.js'
 export { file, type FileOptions, redirect, reply, Reply, type ReplyOptions } from './http/custom-reply.js'
 export { Body, Header, type InputOptions, Path, Query } from './http/inputs.js'
+export { Security, type SecurityOptions, type SecurityScheme } from './http/security.js'
 export { Request } from './http/request.js'
 export type { Logger } from './http/logger.js'
 export type { Middleware } from './http/middleware.js'
