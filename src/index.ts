@@ -22,6 +22,7 @@ export type { Lifespan } from './http/lifespan.js'
 
 // What is declared once
 export { dto, type DtoOptions } from './schema/dto.js'
+export type { StandardSchema } from './schema/standard.js'
 export { Field, type ValueOptions } from './schema/field.js'
 
 // Injection

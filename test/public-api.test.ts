@@ -99,6 +99,7 @@ const types = [
   'SecurityScheme',
   'Select',
   'Sql',
+  'StandardSchema',
   'Token',
   'TransactionalOptions',
   'ValueOptions',

@@ -4,6 +4,7 @@ import { type Lifetime, provideItself } from '../di/provider.js'
 import type { Constructor, Injected, Token } from '../di/token.js'
 import type { TypeName } from '../schema/field.js'
 import type { DataOf, Described } from '../schema/shape.js'
+import { isStandardSchema, type StandardSchema } from '../schema/standard.js'
 import type { Reply } from './custom-reply.js'
 
 export interface ControllerOptions {
@@ -87,7 +88,12 @@ export function routesOf(type: Constructor): readonly RouteDeclaration[] {
 }
 
 /** What can be declared as a response: `Page.of(Hero)`, a class with fields, a model, `[Hero]`, `String`. */
-export type Declaration = Described<unknown> | Constructor | readonly [Constructor | Described<unknown>] | TypeName
+export type Declaration =
+  | Described<unknown>
+  | StandardSchema
+  | Constructor
+  | readonly [Constructor | Described<unknown>]
+  | TypeName
 
 type Returned<S> = S extends TypeName ? unknown : DataOf<S>
 
@@ -192,7 +198,13 @@ function routeDecorator(method: string): RouteDecorators {
 }
 
 function isOptions(value: unknown): value is AnyOptions {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !('shape' in value)
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !('shape' in value) &&
+    !isStandardSchema(value)
+  )
 }
 
 function refuseStandardDecorator(name: string, member: unknown): void {

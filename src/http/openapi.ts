@@ -121,7 +121,12 @@ function operationOf(route: Route, writer: SchemaWriter, needsDatabase: boolean)
     ...(deprecated === undefined ? {} : { deprecated }),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body
-      ? { requestBody: { required: !body.property.optional, content: json(writer.write(body.property.shape)) } }
+      ? {
+          requestBody: {
+            required: !body.property.optional,
+            content: json(writer.writeForeign(body.property.shape, 'input')),
+          },
+        }
       : {}),
     responses: responsesOf(route, writer, needsDatabase),
     // One requirement with all schemes: whoever asks must meet each.
@@ -202,7 +207,7 @@ function responsesOf(route: Route, writer: SchemaWriter, needsDatabase: boolean)
 function successesOf(route: Route, writer: SchemaWriter): ResponsesObject {
   const others = [...route.others].map(([status, { description, shape }]) => [
     status,
-    shape ? { description, content: json(writer.write(shape)) } : { description },
+    shape ? { description, content: json(writer.writeForeign(shape, 'output')) } : { description },
   ])
   return { ...usualOf(route, writer), ...Object.fromEntries(others) }
 }
@@ -212,7 +217,7 @@ function usualOf({ response, status, emptyStatus, options }: Route, writer: Sche
     return { [status]: { description: 'Success', content: { [options.produces]: {} } } }
   if (!hasBody(status)) return { [status]: DONE }
   return response
-    ? { [status]: { description: 'Success', content: json(writer.write(response)) } }
+    ? { [status]: { description: 'Success', content: json(writer.writeForeign(response, 'output')) } }
     : { [emptyStatus]: DONE, [status]: { description: 'Success', content: json({}) } }
 }
 

@@ -1,3 +1,4 @@
+import { BootError } from '../di/errors.js'
 import { compileEncoder } from './encode.js'
 import { isInherited, valueOf } from './property.js'
 import type { ObjectShape, Property, Shape } from './shape.js'
@@ -56,6 +57,10 @@ class DecoderCompiler {
       case 'date':
       case 'decimal':
         return asItIs
+      case 'standard':
+        throw new BootError(
+          `A schema of ${shape.schema['~standard'].vendor} can be a whole body or response, not a part of one. Write the whole in that library, or this part with @Field().`,
+        )
       case 'any':
         return copy
     }

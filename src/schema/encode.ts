@@ -1,6 +1,7 @@
 import { escapePointer, isDayText, isDecimalText, isIntegerText, isPointInTimeText } from './grammar.js'
 import { isInherited, valueOf } from './property.js'
 import type { ObjectShape, Shape } from './shape.js'
+import { type StandardSchema, toIssues } from './standard.js'
 
 /** A value that does not fit the declared response. `path` is a JSON Pointer to it. */
 export class MisfitError extends Error {
@@ -37,6 +38,7 @@ class EncoderCompiler {
     const { nullable } = shape
     return (value) => {
       if (value === null || value === undefined) {
+        if (shape.kind === 'standard') return encode(value)
         if (nullable || shape.kind === 'any') return null
         throw new MisfitError('', `is ${value === null ? 'null' : 'missing'}, declared ${shape.kind}`)
       }
@@ -75,6 +77,8 @@ class EncoderCompiler {
       }
       case 'object':
         return this.#object(shape)
+      case 'standard':
+        return (value) => encodeStandard(value, shape.schema)
       case 'any':
         return encodeAny
     }
@@ -203,6 +207,17 @@ function plainDigits(number: number): string {
   const digits = whole + fraction
   const point = whole.length + Number(exponent)
   return point > 0 ? sign + digits.padEnd(point, '0') : `${sign}0.${'0'.repeat(-point)}${digits}`
+}
+
+function encodeStandard(value: unknown, schema: StandardSchema): unknown {
+  const result = schema['~standard'].validate(value)
+  if (result instanceof Promise)
+    throw new TypeError(
+      `A response was declared by a schema of ${schema['~standard'].vendor} that checks asynchronously. Do that before returning, and declare a schema without it.`,
+    )
+  if (!result.issues) return result.value
+  const [issue] = toIssues(result.issues)
+  throw new MisfitError(issue?.path ?? '', issue?.message ?? 'does not fit')
 }
 
 function encodeAny(value: unknown): unknown {

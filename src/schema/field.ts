@@ -6,6 +6,7 @@ import { addField } from './fields.js'
 import { type StringFormat, stringFormats } from './formats.js'
 import type { Notes, Property, Shape } from './shape.js'
 import { shapeOf } from './shape-of.js'
+import type { StandardSchema } from './standard.js'
 
 /** What a field's type can be called; the rest is said by classes. */
 export type TypeName =
@@ -27,6 +28,7 @@ export type TypeOption =
   | (() => unknown)
   | readonly [TypeName | Constructor | (() => unknown)]
   | { readonly shape: unknown }
+  | StandardSchema
 
 /** What can be said of a value beyond its type. */
 export interface ValueOptions extends Notes {

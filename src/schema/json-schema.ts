@@ -1,6 +1,7 @@
 import { BootError } from '../di/errors.js'
 import { compileEncoder } from './encode.js'
 import { DECIMAL_TEXT, decimalText, INTEGER_TEXT } from './grammar.js'
+import { jsonSchemaOf } from './standard.js'
 import type { ArrayShape, NumberShape, ObjectShape, Property, Shape } from './shape.js'
 
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -22,6 +23,11 @@ export class SchemaWriter {
   write(shape: Shape): JsonSchema {
     const schema = shape.kind === 'object' ? this.#reference(shape) : this.#bare(shape)
     return { ...(shape.nullable ? orNull(schema) : schema), ...notes(shape) }
+  }
+
+  /** As write(), and shows what a schema of another library says of what goes in or comes out, where its library tells. */
+  writeForeign(shape: Shape, side: 'input' | 'output'): JsonSchema {
+    return shape.kind === 'standard' ? jsonSchemaOf(shape.schema, side) : this.write(shape)
   }
 
   #bare(shape: Exclude<Shape, ObjectShape>): JsonSchema {
@@ -60,6 +66,8 @@ export class SchemaWriter {
         return { type: 'string', contentEncoding: 'base64', format: 'byte' }
       case 'array':
         return this.#array(shape)
+      case 'standard':
+        return {} // its library validates and writes; see writeForeign
       case 'any':
         return {}
     }

@@ -1,5 +1,6 @@
 import { MetadataKey } from '../di/metadata.js'
 import type { Constructor } from '../di/token.js'
+import type { StandardSchema } from './standard.js'
 
 /*
  * A shape is what one declaration says of a value, as data. Everything else is made from it:
@@ -90,6 +91,12 @@ export interface ObjectShape extends Common {
   readonly read?: (value: object) => object
 }
 
+/** What a schema of another library says. */
+export interface StandardShape extends Common {
+  readonly kind: 'standard'
+  readonly schema: StandardSchema
+}
+
 /** Any JSON value. */
 export interface AnyShape extends Common {
   readonly kind: 'any'
@@ -105,6 +112,7 @@ export type Shape =
   | DecimalShape
   | ArrayShape
   | ObjectShape
+  | StandardShape
   | AnyShape
 
 export interface Property {
@@ -141,18 +149,20 @@ export type Data<T> = T extends Attributed<infer A> ? A : T
 export type DataOf<S> =
   S extends Described<infer T>
     ? T
-    : S extends StringConstructor
-      ? string
-      : S extends NumberConstructor
-        ? number
-        : S extends BooleanConstructor
-          ? boolean
-          : S extends BigIntConstructor
-            ? bigint
-            : S extends DateConstructor
-              ? Date
-              : S extends readonly [infer Item]
-                ? DataOf<Item>[]
-                : S extends abstract new (...args: never[]) => infer T
-                  ? Data<T>
-                  : never
+    : S extends StandardSchema<infer In, unknown>
+      ? In
+      : S extends StringConstructor
+        ? string
+        : S extends NumberConstructor
+          ? number
+          : S extends BooleanConstructor
+            ? boolean
+            : S extends BigIntConstructor
+              ? bigint
+              : S extends DateConstructor
+                ? Date
+                : S extends readonly [infer Item]
+                  ? DataOf<Item>[]
+                  : S extends abstract new (...args: never[]) => infer T
+                    ? Data<T>
+                    : never

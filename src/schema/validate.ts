@@ -2,13 +2,8 @@ import { Ajv2020, type ErrorObject, type Format as AnyFormat, type ValidateFunct
 import ajvFormats from 'ajv-formats'
 import { escapePointer } from './grammar.js'
 import { FORMATS } from './formats.js'
+import type { Issue } from './issue.js'
 import type { JsonSchema } from './json-schema.js'
-
-/** What is wrong with an input, and where: `path` is a JSON Pointer into the value. */
-export interface Issue {
-  readonly path: string
-  readonly message: string
-}
 
 export type Validate = (value: unknown) => readonly Issue[]
 
