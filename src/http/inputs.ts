@@ -165,7 +165,7 @@ function toInputProperty(
 
 function typeOf(place: Place, options: InputOptions, parameter: Parameter | undefined, where: string): unknown {
   const type = options.type ?? parameter?.type
-  if (options.enum !== undefined) return type
+  if (options.enum !== undefined || options.oneOf !== undefined) return type
   if (type === Number && place === 'path') return 'integer'
   if (PRIMITIVES.has(type) || isKnown(type)) return type
   const emitted = typeof type === 'function' ? `'${type.name}'` : 'nothing'

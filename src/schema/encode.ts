@@ -1,6 +1,7 @@
 import { escapePointer, isDayText, isDecimalText, isIntegerText, isPointInTimeText } from './grammar.js'
+import { lazily } from './lazily.js'
 import { isInherited, valueOf } from './property.js'
-import type { ObjectShape, Shape } from './shape.js'
+import type { ObjectShape, Shape, UnionShape } from './shape.js'
 import { type StandardSchema, toIssues } from './standard.js'
 
 /** A value that does not fit the declared response. `path` is a JSON Pointer to it. */
@@ -77,10 +78,23 @@ class EncoderCompiler {
       }
       case 'object':
         return this.#object(shape)
+      case 'union':
+        return this.#union(shape)
       case 'standard':
         return (value) => encodeStandard(value, shape.schema)
       case 'any':
         return encodeAny
+    }
+  }
+
+  #union({ discriminator, options }: UnionShape): Encode {
+    const encoders = lazily(() => new Map([...options()].map(([tag, option]) => [tag, this.compile(option)])))
+    return (value) => {
+      const tag: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, discriminator) : undefined
+      const encode = encoders().get(tag)
+      if (encode) return encode(value)
+      const tags = [...encoders().keys()].join(', ')
+      throw new MisfitError(`/${escapePointer(discriminator)}`, `is ${String(tag)}, declared one of ${tags}`)
     }
   }
 

@@ -2,7 +2,7 @@ import { BootError } from '../di/errors.js'
 import { compileEncoder } from './encode.js'
 import { DECIMAL_TEXT, decimalText, INTEGER_TEXT } from './grammar.js'
 import { jsonSchemaOf } from './standard.js'
-import type { ArrayShape, NumberShape, ObjectShape, Property, Shape } from './shape.js'
+import type { ArrayShape, NumberShape, ObjectShape, Property, Shape, UnionShape } from './shape.js'
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
@@ -66,10 +66,21 @@ export class SchemaWriter {
         return { type: 'string', contentEncoding: 'base64', format: 'byte' }
       case 'array':
         return this.#array(shape)
+      case 'union':
+        return this.#union(shape)
       case 'standard':
         return {} // its library validates and writes; see writeForeign
       case 'any':
         return {}
+    }
+  }
+
+  #union({ discriminator, options }: UnionShape): JsonSchema {
+    const references = [...options()].map(([tag, option]) => [String(tag), this.#reference(option)['$ref']] as const)
+    return {
+      type: 'object',
+      oneOf: [...new Set(references.map(([, $ref]) => $ref))].map(($ref) => ({ $ref })),
+      discriminator: { propertyName: discriminator, mapping: Object.fromEntries(references) },
     }
   }
 
@@ -140,9 +151,9 @@ function notes({ title, description, examples, deprecated }: Shape): JsonSchema 
 function orNull(schema: JsonSchema): JsonSchema {
   if (Array.isArray(schema['enum']))
     return { ...schema, type: [schema['type'], 'null'].flat(), enum: [...schema['enum'], null] }
-  return 'type' in schema
+  return 'type' in schema && !('oneOf' in schema)
     ? { ...schema, type: [schema['type'], 'null'].flat() }
-    : '$ref' in schema
+    : '$ref' in schema || 'oneOf' in schema
       ? { anyOf: [schema, { type: 'null' }] }
       : schema
 }

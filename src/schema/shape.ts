@@ -91,6 +91,14 @@ export interface ObjectShape extends Common {
   readonly read?: (value: object) => object
 }
 
+/** One of several objects, told apart by the value of one property. */
+export interface UnionShape extends Common {
+  readonly kind: 'union'
+  readonly discriminator: string
+  /** By the values of that property. */
+  readonly options: () => ReadonlyMap<unknown, ObjectShape>
+}
+
 /** What a schema of another library says. */
 export interface StandardShape extends Common {
   readonly kind: 'standard'
@@ -112,6 +120,7 @@ export type Shape =
   | DecimalShape
   | ArrayShape
   | ObjectShape
+  | UnionShape
   | StandardShape
   | AnyShape
 

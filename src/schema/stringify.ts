@@ -29,6 +29,7 @@ function hasInheritedName({ properties }: JsonSchema): boolean {
 function bare(schema: unknown): JsonSchema {
   if (Array.isArray(schema)) return schema.map(bare) as unknown as JsonSchema
   if (typeof schema !== 'object' || schema === null) return schema as unknown as JsonSchema
+  if ('oneOf' in schema) return {} // the encoder has chosen, and would be asked for nothing else
   const entries = Object.entries(schema).filter(([key]) => !DONE.has(key))
   return Object.fromEntries(
     entries.map(([key, value]) => [key, key === 'properties' ? bareProperties(value as object) : bare(value)]),

@@ -22,16 +22,43 @@ export class ValidatorCompiler {
   }
 
   compile(schema: JsonSchema): Validate {
-    const validate = this.#ajv.compile({ ...schema, components: { schemas: Object.fromEntries(this.#components) } })
+    const validate = this.#ajv.compile(
+      withoutMappings({ ...schema, components: { schemas: Object.fromEntries(this.#components) } }),
+    )
     return (value) => (validate(value) ? NONE : issues(validate))
   }
+}
+
+// The library reads the values of a discriminator from the classes themselves, and refuses a list of them.
+function withoutMappings<T>(schema: T): T {
+  const text = JSON.stringify(schema, (_, part: unknown) =>
+    isDiscriminator(part) ? { propertyName: part.propertyName } : part,
+  )
+  return JSON.parse(text) as T
+}
+
+function isDiscriminator(part: unknown): part is { readonly propertyName: string } {
+  // A class may have properties of these names, whose schemas are objects.
+  return (
+    typeof part === 'object' &&
+    part !== null &&
+    'mapping' in part &&
+    'propertyName' in part &&
+    typeof part.propertyName === 'string'
+  )
 }
 
 function newAjv(): Ajv2020 {
   // strict: false lets the document's own keywords (examples, components) stand beside the rules.
   // ownProperties: a field may be called 'toString', which every object has.
   // multipleOfPrecision: 0.07 is a multiple of 0.01, although 0.07 / 0.01 is 7.000000000000001.
-  const ajv = new Ajv2020({ allErrors: true, strict: false, ownProperties: true, multipleOfPrecision: 9 })
+  const ajv = new Ajv2020({
+    allErrors: true,
+    discriminator: true,
+    strict: false,
+    ownProperties: true,
+    multipleOfPrecision: 9,
+  })
   ajvFormats.default(ajv)
   for (const [name, { type, is }] of Object.entries(FORMATS)) {
     // ajv's type wants to know whether the check takes strings or numbers, which the table says in `type`.
@@ -56,6 +83,11 @@ function toIssue(error: ErrorObject): Issue {
       return {
         path: `${error.instancePath}/${escapePointer(String(error.params['missingProperty']))}`,
         message: 'is required',
+      }
+    case 'discriminator':
+      return {
+        path: `${error.instancePath}/${escapePointer(String(error.params['tag']))}`,
+        message: error.params['tagValue'] === undefined ? 'is required' : 'is none of the known values',
       }
     case 'additionalProperties':
       return {
