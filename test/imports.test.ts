@@ -62,6 +62,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   db: ['di', 'schema'],
   paging: ['di', 'schema', 'http', 'db'],
   register: [],
+  cli: ['http', 'register'],
 }
 
 for (const [room, allowed] of Object.entries(rooms)) {

@@ -14,6 +14,7 @@ import type { Lifespan } from './lifespan.js'
 import { Listener } from './listener.js'
 import { describeError, type Logger, SILENT } from './logger.js'
 import { type Middleware, refuseErrorMiddleware } from './middleware.js'
+import { onlooker } from './onlooker.js'
 import { type ApiDescription, openApiDocument } from './openapi.js'
 import type { Explanation } from './problem.js'
 import { ReplyHeaders } from './reply-headers.js'
@@ -105,6 +106,7 @@ export class App {
       ready: () => this.start(),
     })
     this.handler = this.#listener.handler
+    onlooker()?.created(this)
   }
 
   #newRouter(): Router<ServedRoute> {
@@ -169,6 +171,8 @@ export class App {
    * @throws when the port is taken, or what {@link start} throws. The app is closed then.
    */
   async listen(port = 8000, host = '127.0.0.1'): Promise<Address> {
+    const watching = onlooker()
+    if (watching) return new Promise(() => watching.listens(this)) // its document is all that is wanted
     await this.start()
     const { address } = await this.#open(port, host).catch(async (error: unknown) => {
       await this.close()
