@@ -28,7 +28,9 @@ export interface Dialect {
   /** The isolation in which all statements of a transaction see one snapshot, where that is not so by default. */
   readonly snapshotIsolation?: string
   lease(sequelize: Sequelize, needs: TransactionNeeds): Promise<Lease>
-  /** Whether the answer to COMMIT means that the work was kept. */
+  /** Sends a statement past Sequelize, where the driver alone gives the same rows and the same errors' details. */
+  direct?(connection: unknown, text: string, values: readonly unknown[]): Promise<{ readonly rows: unknown[] }>
+  /** Whether the answer to COMMIT, as Sequelize gives it, means that the work was kept. */
   isKept(answer: unknown): boolean
   /** Whether an error means that a reader cannot go on to write, and must begin again as a writer. */
   isStale(error: unknown): boolean

@@ -1,8 +1,10 @@
 import { QueryTypes, type Sequelize } from 'sequelize'
+import type { Dialect } from './dialect.js'
 
 /** What Sequelize calls one execution of a statement on a connection. */
 interface Query {
   run(sql: string, parameters?: unknown): Promise<unknown>
+  formatError(error: unknown, stack?: string): unknown
 }
 
 interface QueryClass {
@@ -103,4 +105,26 @@ export async function plainQuery(
       ? [text.trim(), undefined]
       : dialect.Query.formatBindParameters(text.trim(), options.bind, defaults.dialect)
   return new dialect.Query(await transaction.ready(), sequelize, full).run(sql, parameters)
+}
+
+/**
+ * A statement sent past Sequelize, where its dialect can: no query object, no guess from the text what it is.
+ * Its errors are Sequelize's all the same. Undefined where SQL is logged, which is Sequelize's to do.
+ */
+export function directly(sequelize: Sequelize, dialect: Dialect) {
+  const { direct } = dialect
+  const { options, dialect: inner } = insideOf(sequelize)
+  if (!direct || options.logging) return undefined
+  return async (
+    connection: unknown,
+    text: string,
+    values: readonly unknown[],
+  ): Promise<{ readonly rows: unknown[] }> => {
+    try {
+      return await direct(connection, text, values)
+    } catch (error) {
+      Object.assign(error as object, { sql: text, parameters: values })
+      throw new inner.Query(connection, sequelize, {}).formatError(error, new Error().stack)
+    }
+  }
 }

@@ -3,7 +3,6 @@ import {
   type FindOptions,
   type Model,
   type ModelStatic,
-  QueryTypes,
   type Sequelize,
   type Transaction,
 } from 'sequelize'
@@ -14,7 +13,7 @@ import { countRows } from './count.js'
 import { codeOf, type Dialect, type TransactionNeeds } from './dialect.js'
 import { ReadOnlyError, StaleSnapshotError } from './errors.js'
 import { toFind } from './find.js'
-import { type Select, type Sql, toBound } from './statement.js'
+import type { Select, Sql } from './statement.js'
 import { LazyTransaction } from './transaction.js'
 
 /** What the session tells the unit of work, which ends it. */
@@ -108,9 +107,8 @@ export class Session {
 
   /** The rows of a text. Its values are bound by the database, never put into the text. */
   async execute<Row>(statement: Sql<Row>): Promise<Row[]> {
-    const { text, bind } = toBound(statement)
-    // The comment hides a leading INSERT from Sequelize, which on SQLite would throw away what RETURNING gives.
-    const [rows] = await this.#sequelize.query(`/* sql */ ${text}`, { bind, type: QueryTypes.RAW, raw: true })
+    const level = this.#here
+    const rows = await level.query(statement.texts.join('?'), () => level.transaction.rows(statement))
     return Array.isArray(rows) ? (rows as Row[]) : [] // what the text selects is its writer's knowledge
   }
 

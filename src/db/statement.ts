@@ -69,8 +69,12 @@ function appendText(texts: string[], more: string): void {
 
 /** The text with Sequelize's placeholders, and the values to bind. A `$` of the text itself stays one. */
 export function toBound<Row>({ texts, values }: Sql<Row>): { readonly text: string; readonly bind: unknown[] } {
-  const [first = '', ...rest] = texts.map(escapeDollars)
-  return { text: rest.reduce((text, next, index) => `${text}$${index + 1}${next}`, first), bind: [...values] }
+  return { text: toNumbered({ kind: 'sql', texts: texts.map(escapeDollars), values }), bind: [...values] }
+}
+
+/** The text with numbered placeholders, as PostgreSQL itself takes them: `$1`, `$2`. */
+export function toNumbered<Row>({ texts: [first = '', ...rest] }: Sql<Row>): string {
+  return rest.reduce((text, next, index) => `${text}$${index + 1}${next}`, first)
 }
 
 /** Doubles each `$` that Sequelize would take for a placeholder: not that of `US$5`, of which it would leave two. */

@@ -1,7 +1,8 @@
-import { type Sequelize, Transaction } from 'sequelize'
+import { QueryTypes, type Sequelize, Transaction } from 'sequelize'
 import type { Dialect, Lease, TransactionNeeds } from './dialect.js'
 import { CommitFailedError, CommitUnknownError } from './errors.js'
-import { insideOf } from './query.js'
+import { directly, insideOf, plainQuery } from './query.js'
+import { type Sql, toBound, toNumbered } from './statement.js'
 
 // Sequelize's types leave out the constructor and what its query path reads of a transaction.
 const SequelizeTransaction = Transaction as unknown as new (
@@ -80,10 +81,26 @@ export class LazyTransaction extends SequelizeTransaction {
     return this.#send(await this.#begun(), sql)
   }
 
-  #send(lease: Lease, sql: string): Promise<unknown> {
+  async #send(lease: Lease, sql: string): Promise<unknown> {
+    const send = directly(this.#sequelize, this.#dialect)
+    if (send) {
+      const result = await send(lease.connection, sql, [])
+      return [result.rows, result]
+    }
     const { dialect, options } = insideOf(this.#sequelize)
     const { logging = false } = options
     return new dialect.Query(lease.connection, this.#sequelize, { logging, type: 'RAW', raw: true }).run(sql)
+  }
+
+  /** The rows of a text, in the shortest way that there is. */
+  async rows<Row>(statement: Sql<Row>): Promise<unknown> {
+    const send = directly(this.#sequelize, this.#dialect)
+    if (send) return (await send(await this.ready(), toNumbered(statement), statement.values)).rows
+    const { text, bind } = toBound(statement)
+    // The comment hides a leading INSERT from Sequelize, which on SQLite would throw away what RETURNING gives.
+    const options = { bind, type: QueryTypes.RAW, raw: true }
+    const [rows] = (await plainQuery(this.#sequelize, `/* sql */ ${text}`, options, this)) as [unknown]
+    return rows
   }
 
   /**

@@ -14,6 +14,13 @@ export const postgres: Dialect = {
     logOf(sequelize, beginText(needs))
     return { ...lease, begin: [] }
   },
+  direct: (connection, text, values) =>
+    new Promise((resolve, reject) => {
+      const done = (error: Error | null, result: { rows: unknown[] }) => (error ? reject(error) : resolve(result))
+      const { query } = connection as { query(text: string, ...rest: unknown[]): void }
+      if (values.length > 0) query.call(connection, text, values, done)
+      else query.call(connection, text, done)
+    }),
   // RAW queries resolve to [rows, result]; the result's command is what the server says it did.
   isKept: (answer) => (answer as [unknown, { command?: string }?] | undefined)?.[1]?.command !== 'ROLLBACK',
   snapshotIsolation: 'REPEATABLE READ',
