@@ -12,7 +12,9 @@ export {
   Put,
   type RouteOptions,
 } from './http/controller.js'
+export { file, type FileOptions, redirect, reply, Reply, type ReplyOptions } from './http/custom-reply.js'
 export { Body, Header, type InputOptions, Path, Query } from './http/inputs.js'
+export { Security, type SecurityOptions, type SecurityScheme } from './http/security.js'
 export { Request } from './http/request.js'
 export type { Logger } from './http/logger.js'
 export type { Middleware } from './http/middleware.js'
@@ -20,6 +22,7 @@ export type { Lifespan } from './http/lifespan.js'
 
 // What is declared once
 export { dto, type DtoOptions } from './schema/dto.js'
+export type { StandardSchema } from './schema/standard.js'
 export { Field, type ValueOptions } from './schema/field.js'
 
 // Injection

@@ -62,6 +62,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   db: ['di', 'schema'],
   paging: ['di', 'schema', 'http', 'db'],
   register: [],
+  cli: ['http', 'register'],
 }
 
 for (const [room, allowed] of Object.entries(rooms)) {
@@ -142,10 +143,12 @@ test('the imports of a file are read whatever their form', () => {
   assert.deepEqual(
     importsOf('http/respond.ts').map(({ target, atRunTime }) => [target, atRunTime]),
     [
+      ['node:http', true],
       ['schema/encode.ts', true],
       ['schema/shape.ts', false],
       ['schema/stringify.ts', true],
       ['schema/undeclared.ts', true],
+      ['http/custom-reply.ts', true],
       ['http/reply.ts', false],
     ],
   )

@@ -1,6 +1,8 @@
 import { Model as SequelizeModel, type ModelAttributeColumnOptions, type ModelStatic } from 'sequelize'
 import { getAttributes, Model } from 'sequelize-typescript'
+import { compileEncoder, MisfitError } from '../schema/encode.js'
 import { describedBy, type ObjectShape, type Property, type Shape } from '../schema/shape.js'
+import { columnShape, isVirtual } from './column-shape.js'
 
 type ColumnOptions = ModelAttributeColumnOptions & { readonly Model?: unknown }
 
@@ -9,12 +11,14 @@ describedBy.write(SequelizeModel, (type) => modelShape(type as unknown as ModelS
 
 function modelShape(model: ModelStatic<SequelizeModel>): ObjectShape {
   let properties: ReadonlyMap<string, Property> | undefined
+  const selectable = () =>
+    (properties ??= new Map(Object.entries(columnsOf(model)).map(([name, column]) => [name, toProperty(column)])))
   return {
     kind: 'object',
     name: model.name,
     origin: model,
-    properties: () =>
-      (properties ??= new Map(Object.entries(columnsOf(model)).map(([name, column]) => [name, toProperty(column)]))),
+    properties: () => new Map([...selectable()].filter(([, { writeOnly }]) => !writeOnly)),
+    selectable,
     read: readModel,
   }
 }
@@ -36,76 +40,37 @@ function columnsOf(model: ModelStatic<SequelizeModel>): Readonly<Record<string, 
 function toProperty(column: ColumnOptions): Property {
   const nullable = column.allowNull !== false && column.primaryKey !== true
   const shape = {
-    ...typeShape(column.type),
+    ...columnShape(column),
     ...(nullable ? { nullable } : {}),
     ...(column.comment ? { description: column.comment } : {}),
   }
   const generated = nullable || column.autoIncrement === true || column.defaultValue !== undefined
-  return { shape, optional: false, generated, ...literalDefault(column.defaultValue) }
-}
-
-function literalDefault(value: unknown): { default?: unknown } {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? { default: value } : {}
-}
-
-interface ColumnType {
-  readonly key?: string
-  readonly values?: readonly string[]
-  readonly type?: unknown
-  readonly _length?: number
-}
-
-// A type is given as a class (DataType.STRING) or as an instance (DataType.STRING(80)).
-function instanceOf(type: unknown): ColumnType {
-  return (typeof type === 'function' ? new (type as new () => ColumnType)() : (type ?? {})) as ColumnType
-}
-
-const INT32 = { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }
-
-function typeShape(given: unknown): Shape {
-  const type = instanceOf(given)
-  switch (type.key) {
-    case 'STRING':
-    case 'CHAR':
-      return { kind: 'string', maxLength: type._length ?? 255 }
-    case 'TEXT':
-    case 'CITEXT':
-    case 'INET':
-    case 'CIDR':
-    case 'MACADDR':
-      return { kind: 'string' }
-    case 'UUID':
-      return { kind: 'string', format: 'uuid' }
-    case 'TIME':
-      return { kind: 'string' }
-    case 'ENUM':
-      return { kind: 'enum', values: type.values ?? [] }
-    case 'INTEGER':
-      return { kind: 'integer', ...INT32 }
-    case 'TINYINT':
-    case 'SMALLINT':
-    case 'MEDIUMINT':
-      return { kind: 'integer' }
-    case 'BIGINT':
-      return { kind: 'bigint' }
-    case 'DECIMAL':
-      return { kind: 'decimal' }
-    case 'FLOAT':
-    case 'REAL':
-    case 'DOUBLE PRECISION':
-    case 'NUMBER':
-      return { kind: 'number' }
-    case 'BOOLEAN':
-      return { kind: 'boolean' }
-    case 'DATE':
-      return { kind: 'date-time' }
-    case 'DATEONLY':
-      return { kind: 'date' }
-    case 'BLOB':
-      return { kind: 'bytes' }
-    case 'ARRAY':
-      return { kind: 'array', items: typeShape(type.type) }
-    default:
-      return { kind: 'any' }
+  // A virtual column without a getter takes in what never leaves, such as a password.
+  const writeOnly = isVirtual(column.type) && column.get === undefined
+  return {
+    shape,
+    optional: false,
+    generated,
+    ...(writeOnly ? { writeOnly } : {}),
+    ...literalDefault(shape, column.defaultValue),
   }
+}
+
+// What the database or a function computes cannot be shown, nor what the column would first convert.
+function literalDefault(shape: Shape, value: unknown): { default?: unknown } {
+  if (!isLiteral(value)) return {}
+  try {
+    compileEncoder(shape)(value)
+    return { default: value }
+  } catch (error) {
+    if (error instanceof MisfitError) return {}
+    throw error
+  }
+}
+
+function isLiteral(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null)
+    return ['string', 'number', 'boolean', 'bigint'].includes(typeof value)
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return Array.isArray(value) || prototype === Object.prototype || value instanceof Date
 }

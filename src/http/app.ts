@@ -14,7 +14,8 @@ import type { Lifespan } from './lifespan.js'
 import { Listener } from './listener.js'
 import { describeError, type Logger, SILENT } from './logger.js'
 import { type Middleware, refuseErrorMiddleware } from './middleware.js'
-import { type Info, openApiDocument } from './openapi.js'
+import { onlooker } from './onlooker.js'
+import { type ApiDescription, openApiDocument } from './openapi.js'
 import type { Explanation } from './problem.js'
 import { ReplyHeaders } from './reply-headers.js'
 import { Request } from './request.js'
@@ -33,7 +34,7 @@ const GIVEN: readonly Provision[] = [
   { token: AbortSignal, provider: { kind: 'given' } },
 ]
 
-export interface AppOptions {
+export interface AppOptions extends ApiDescription {
   readonly controllers: readonly Constructor[]
   /** The models of the database: of the first lifespan, when there are several. */
   readonly models?: readonly Constructor[]
@@ -45,8 +46,6 @@ export interface AppOptions {
   readonly middleware?: readonly Middleware[]
   /** Signs the cursors of pages, so that nobody else can make one. By default what `toolkit_cursor_secret` says, else a key that everybody knows. */
   readonly cursorSecret?: string
-  /** Title, version and description of the API. */
-  readonly info?: Info
   /** Whether `/docs` and `/openapi.json` are served. Default true. */
   readonly docs?: boolean
   /** `false` for silence. Default `console`. */
@@ -107,6 +106,7 @@ export class App {
       ready: () => this.start(),
     })
     this.handler = this.#listener.handler
+    onlooker()?.created(this)
   }
 
   #newRouter(): Router<ServedRoute> {
@@ -130,7 +130,8 @@ export class App {
 
   /** The OpenAPI 3.1 document. Needs no database. */
   openapi(): OpenAPIObject {
-    return openApiDocument(this.#routes, this.#writer, this.#options.info ?? {})
+    const needsDatabase = this.#lifespans.length > 0
+    return openApiDocument(this.#routes, this.#writer, { ...this.#options, needsDatabase })
   }
 
   /** Answers a request of another server: mount it where a `(request, response)` listener fits. */
@@ -170,6 +171,8 @@ export class App {
    * @throws when the port is taken, or what {@link start} throws. The app is closed then.
    */
   async listen(port = 8000, host = '127.0.0.1'): Promise<Address> {
+    const watching = onlooker()
+    if (watching) return new Promise(() => watching.listens(this)) // its document is all that is wanted
     await this.start()
     const { address } = await this.#open(port, host).catch(async (error: unknown) => {
       await this.close()

@@ -2,7 +2,9 @@ import { compileDecoder, compileDefault, type Decode } from '../schema/decode.js
 import type { JsonSchema, SchemaWriter } from '../schema/json-schema.js'
 import type { Shape } from '../schema/shape.js'
 import { fromText } from '../schema/text.js'
-import { type Issue, MOST_ISSUES, type Validate, type ValidatorCompiler } from '../schema/validate.js'
+import type { Issue } from '../schema/issue.js'
+import { toIssues } from '../schema/standard.js'
+import { MOST_ISSUES, type Validate, type ValidatorCompiler } from '../schema/validate.js'
 import { illFormedTexts, mayBeIllFormed } from '../schema/well-formed.js'
 import { InvalidInput, type InputIssue } from './errors.js'
 import { headerName, type Input } from './inputs.js'
@@ -55,23 +57,51 @@ export function compileBind(
   const readsBody = inputs.some((input) => input.kind === 'body')
   return async (request, variables) => {
     const body = readsBody ? await readJson(request, bodyLimit) : undefined
-    return readAll(bound, validate, { request, variables, body })
+    const values = readAll(bound, validate, { request, variables, body })
+    const made = await validateForeign(bound, values)
+    return () => bound.map(({ decode }, index) => (made.has(index) ? copyOf(made.get(index)) : decode(values[index])))
   }
 }
 
-function readAll(bound: readonly BoundInput[], validate: Validate, source: Source): () => unknown[] {
-  const values: Record<number, unknown> = {}
+function readAll(bound: readonly BoundInput[], validate: Validate, source: Source): Values {
+  const values: Values = {}
   for (const [index, { read }] of bound.entries()) {
     const value = read(source)
     if (value !== undefined) values[index] = value
   }
   const isLarge = source.body !== undefined && source.body.text.length > LARGE
   const issues = [...validate(values, isLarge), ...illFormed(bound, values, source)]
-  if (issues.length > 0)
-    throw new InvalidInput('The request does not fit its description.', {
-      errors: issues.slice(0, MOST_ISSUES).map((issue) => place(issue, bound)),
-    })
-  return () => bound.map(({ decode }, index) => decode(values[index]))
+  if (issues.length > 0) throw invalid(issues.slice(0, MOST_ISSUES).map((issue) => place(issue, bound)))
+  return values
+}
+
+/** The JSON of each input, by its index; of those that the client sent. */
+type Values = Record<number, unknown>
+
+/** What schemas of other libraries make of the inputs, by their index. They are asked only about what is otherwise right. */
+async function validateForeign(bound: readonly BoundInput[], values: Values): Promise<ReadonlyMap<number, unknown>> {
+  const made = new Map<number, unknown>()
+  for (const [index, { input }] of bound.entries()) {
+    const shape = input.kind === 'body' ? input.property.shape : undefined
+    if (shape?.kind !== 'standard' || values[index] === undefined) continue
+    const result = await shape.schema['~standard'].validate(values[index])
+    if (result.issues) throw invalid(toIssues(result.issues).map((issue) => ({ in: input.in, ...issue })))
+    made.set(index, result.value)
+  }
+  return made
+}
+
+function invalid(errors: readonly InputIssue[]): InvalidInput {
+  return new InvalidInput('The request does not fit its description.', { errors })
+}
+
+// A handler that is run again must find what was sent; what a library made may not be copyable.
+function copyOf(value: unknown): unknown {
+  try {
+    return structuredClone(value)
+  } catch {
+    return value
+  }
 }
 
 function illFormed(
@@ -97,6 +127,7 @@ function isOptional(input: Input): boolean {
 
 function decoder(input: Input): Decode {
   if (input.kind === 'group') return compileDecoder(input.shape)
+  if (input.property.shape.kind === 'standard') return (json) => json
   const decode = compileDecoder(input.property.shape)
   const missing = compileDefault(input.property)
   return (json) => (json === undefined ? missing() : decode(json))

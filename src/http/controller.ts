@@ -4,6 +4,8 @@ import { type Lifetime, provideItself } from '../di/provider.js'
 import type { Constructor, Injected, Token } from '../di/token.js'
 import type { TypeName } from '../schema/field.js'
 import type { DataOf, Described } from '../schema/shape.js'
+import { isStandardSchema, type StandardSchema } from '../schema/standard.js'
+import type { Reply } from './custom-reply.js'
 
 export interface ControllerOptions {
   /** The group in the documentation; by default the class's name without `Controller`. */
@@ -27,7 +29,14 @@ export interface RouteOptions {
   readonly operationId?: string
   /** Other statuses that the handler answers with, for the documentation: `{ 404: 'Hero not found' }`. */
   readonly errors?: Readonly<Record<number, string>>
+  /** Other successes that the handler answers with by a `Reply`: what they send, or only a description. */
+  readonly responses?: Responses
+  /** The media type of a success whose bytes come from `file(...)`, for the documentation. */
+  readonly produces?: string
 }
+
+/** `{ 202: Job, 303: 'See the hero' }` */
+export type Responses = Readonly<Record<number, Declaration | string>>
 
 export interface RouteDeclaration {
   readonly method: string
@@ -79,9 +88,17 @@ export function routesOf(type: Constructor): readonly RouteDeclaration[] {
 }
 
 /** What can be declared as a response: `Page.of(Hero)`, a class with fields, a model, `[Hero]`, `String`. */
-export type Declaration = Described<unknown> | Constructor | readonly [Constructor | Described<unknown>] | TypeName
+export type Declaration =
+  | Described<unknown>
+  | StandardSchema
+  | Constructor
+  | readonly [Constructor | Described<unknown>]
+  | TypeName
 
 type Returned<S> = S extends TypeName ? unknown : DataOf<S>
+
+// What other statuses send can only come in a Reply.
+type Others<W> = W extends Responses ? { [K in keyof W]: W[K] extends string ? never : Returned<W[K]> }[keyof W] : never
 
 /** A token for each parameter: a class, a named token, or String, Number, Boolean. */
 export type ParameterTokens = readonly (
@@ -94,9 +111,11 @@ export type ParameterTokens = readonly (
 
 type Values<K extends ParameterTokens> = { -readonly [I in keyof K]: Injected<K[I]> }
 
+type Result<R, O> = R | Reply<R | O>
+
 // any: a handler takes whatever its parameters say; what it returns is what this decorator checks.
 // oxlint-disable typescript/no-explicit-any
-export type RouteDecorator<R> = <F extends (...args: any[]) => R | Promise<R>>(
+export type RouteDecorator<R, O = never> = <F extends (...args: any[]) => Result<R, O> | Promise<Result<R, O>>>(
   target: object,
   member: string,
   descriptor: TypedPropertyDescriptor<F>,
@@ -116,20 +135,24 @@ type SameLength<
       }
 
 /** Checks a handler's parameters against `params: [...]`, one by one, and its result against the declared response. */
-export type CheckedRouteDecorator<R, K extends ParameterTokens> = <F extends (...args: any[]) => R | Promise<R>>(
+export type CheckedRouteDecorator<R, K extends ParameterTokens, O = never> = <
+  F extends (...args: any[]) => Result<R, O> | Promise<Result<R, O>>,
+>(
   target: object,
   member: string,
   descriptor: TypedPropertyDescriptor<F & ((...args: Values<K>) => any) & SameLength<Values<K>, F>>,
 ) => void
 // oxlint-enable typescript/no-explicit-any
 
-interface WithParams<K extends ParameterTokens> extends RouteOptions {
+interface WithParams<K extends ParameterTokens, W extends Responses = Responses> extends RouteOptions {
   /** The types of the handler's parameters, for compilers that emit none; checked against the parameters. */
   readonly params: K
+  readonly responses?: W
 }
 
-interface WithoutParams extends RouteOptions {
+interface WithoutParams<W extends Responses = Responses> extends RouteOptions {
   readonly params?: never
+  readonly responses?: W
 }
 
 interface RouteDecorators {
@@ -137,12 +160,16 @@ interface RouteDecorators {
   (path?: string, options?: WithoutParams): RouteDecorator<unknown>
   <const K extends ParameterTokens>(path: string, options: WithParams<K>): CheckedRouteDecorator<unknown, K>
   /** The compiler checks what the handler returns against the declared response; only what that declares is sent. */
-  <const S extends Declaration>(path: string, response: S, options?: WithoutParams): RouteDecorator<Returned<S>>
-  <const S extends Declaration, const K extends ParameterTokens>(
+  <const S extends Declaration, const W extends Responses = {}>(
     path: string,
     response: S,
-    options: WithParams<K>,
-  ): CheckedRouteDecorator<Returned<S>, K>
+    options?: WithoutParams<W>,
+  ): RouteDecorator<Returned<S>, Others<W>>
+  <const S extends Declaration, const K extends ParameterTokens, const W extends Responses = {}>(
+    path: string,
+    response: S,
+    options: WithParams<K, W>,
+  ): CheckedRouteDecorator<Returned<S>, K, Others<W>>
 }
 
 /** Answers GET, and HEAD without the body. */
@@ -171,7 +198,13 @@ function routeDecorator(method: string): RouteDecorators {
 }
 
 function isOptions(value: unknown): value is AnyOptions {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !('shape' in value)
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !('shape' in value) &&
+    !isStandardSchema(value)
+  )
 }
 
 function refuseStandardDecorator(name: string, member: unknown): void {

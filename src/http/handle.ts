@@ -1,9 +1,10 @@
 import { bracket } from '../di/bracket.js'
 import type { Container, Scope } from '../di/container.js'
 import type { Token } from '../di/token.js'
+import { Reply as CustomReply } from './custom-reply.js'
 import { ServiceUnavailable } from './errors.js'
 import { ReplyHeaders } from './reply-headers.js'
-import type { Reply } from './reply.js'
+import { discard, type Reply } from './reply.js'
 import { Request } from './request.js'
 import type { ServedRoute } from './route.js'
 import type { Router } from './router.js'
@@ -24,6 +25,7 @@ export async function handle({ router, container, report }: Serving, request: Re
   let scope: Scope | undefined
   const dispose = () => scope?.dispose().catch((error: unknown) => report(error, request))
   let headers = new ReplyHeaders()
+  const contents = new Contents()
   try {
     return await bracket(
       route.open,
@@ -31,10 +33,12 @@ export async function handle({ router, container, report }: Serving, request: Re
         await dispose() // what the attempt before this one still holds, such as a lock
         headers = new ReplyHeaders()
         const current = (scope = container.scope(given(request, headers)))
-        return current.run(route.plan, inputs(), (controller, args) => {
-          request.signal.throwIfAborted() // building its arguments took too long
-          return invoke(route, controller, args)
-        })
+        return contents.of(
+          current.run(route.plan, inputs(), (controller, args) => {
+            request.signal.throwIfAborted() // building its arguments took too long
+            return invoke(route, controller, args)
+          }),
+        )
       },
       (value) => {
         request.signal.throwIfAborted()
@@ -42,8 +46,30 @@ export async function handle({ router, container, report }: Serving, request: Re
       },
       (work) => untilAborted(request.signal, work),
     )
+  } catch (error) {
+    contents.discard()
+    throw error
   } finally {
     await dispose()
+  }
+}
+
+/** The stream that a handler returned, destroyed unless it is sent: also when the work is run again, or nobody waits for it any more. */
+class Contents {
+  #last: Reply['body']
+  #discarded = false
+
+  async of(work: Promise<unknown>): Promise<unknown> {
+    const value = await work
+    discard(this.#last)
+    this.#last = value instanceof CustomReply ? value.content : undefined
+    if (this.#discarded) discard(this.#last)
+    return value
+  }
+
+  discard(): void {
+    this.#discarded = true
+    discard(this.#last)
   }
 }
 

@@ -3,6 +3,7 @@ import { BootError } from '../di/errors.js'
 import { toProperty, type TypeOption, type ValueOptions } from '../schema/field.js'
 import type { Property, Shape } from '../schema/shape.js'
 import { isDescribed } from '../schema/shape-of.js'
+import { isStandardSchema } from '../schema/standard.js'
 
 export type Place = 'path' | 'query' | 'header' | 'body'
 
@@ -119,6 +120,10 @@ export class RouteInputs {
     const declaration = input as InputDeclaration // written by declare() above, and by paging
     const where = parameter ? describeParameter(parameter) : `input '${declaration.options.name ?? '?'}'`
     const property = toInputProperty(declaration, parameter, where)
+    if (declaration.in !== 'body' && property.shape.kind === 'standard')
+      throw new BootError(
+        `${where}: a schema of ${property.shape.schema['~standard'].vendor} can be a body or a response. Here use a class with @Field()s.`,
+      )
     if (declaration.in === 'body') return { kind: 'body', in: 'body', property }
     if (declaration.in !== 'path' && property.shape.kind === 'object') {
       return { kind: 'group', in: declaration.in, shape: property.shape }
@@ -160,7 +165,7 @@ function toInputProperty(
 
 function typeOf(place: Place, options: InputOptions, parameter: Parameter | undefined, where: string): unknown {
   const type = options.type ?? parameter?.type
-  if (options.enum !== undefined) return type
+  if (options.enum !== undefined || options.oneOf !== undefined) return type
   if (type === Number && place === 'path') return 'integer'
   if (PRIMITIVES.has(type) || isKnown(type)) return type
   const emitted = typeof type === 'function' ? `'${type.name}'` : 'nothing'
@@ -173,7 +178,12 @@ function typeOf(place: Place, options: InputOptions, parameter: Parameter | unde
 function isKnown(type: unknown): boolean {
   if (type === undefined || type === Object || type === Array || type === Function || type === Promise) return false
   return (
-    typeof type !== 'function' || isDescribed(type) || !('prototype' in type) || type === Buffer || type === Uint8Array
+    typeof type !== 'function' ||
+    isStandardSchema(type) ||
+    isDescribed(type) ||
+    !('prototype' in type) ||
+    type === Buffer ||
+    type === Uint8Array
   )
 }
 

@@ -1,5 +1,6 @@
 import { OpenApiBuilder } from 'openapi3-ts/oas31'
 import type {
+  InfoObject,
   OpenAPIObject,
   OperationObject,
   ParameterObject,
@@ -7,6 +8,8 @@ import type {
   ResponseObject,
   ResponsesObject,
   SchemaObject,
+  ServerObject,
+  TagObject,
 } from 'openapi3-ts/oas31'
 import { BootError } from '../di/errors.js'
 import { defaultAsJson, type JsonSchema, type SchemaWriter } from '../schema/json-schema.js'
@@ -15,35 +18,81 @@ import { headerName, type Input } from './inputs.js'
 import { openApiPath } from './path.js'
 import { hasBody } from './respond.js'
 import type { Route } from './route.js'
+import { type NamedScheme, schemesOf, type SecurityScheme } from './security.js'
 
-/** What the document says of the whole API. */
-export interface Info {
-  readonly title?: string
-  readonly version?: string
-  readonly description?: string
+/** What the document says of the whole API, beside its operations. */
+export interface ApiDescription {
+  /** Title, version, description, contact, license and the like. */
+  readonly info?: Partial<InfoObject>
+  /** Where the API is reached, when that is not where the document comes from. */
+  readonly servers?: readonly ServerObject[]
+  /** What the groups of operations are about, in the order in which they are shown. */
+  readonly tags?: readonly TagObject[]
+  /** Other parts of the document's root: `{ 'x-logo': { url: '...' } }`. */
+  readonly extensions?: Readonly<Record<`x-${string}`, unknown>>
+}
+
+/** What the routes do not tell of themselves. */
+interface Circumstances extends ApiDescription {
+  /** Whether a route may find that a database is away. */
+  readonly needsDatabase: boolean
 }
 
 /**
  * The OpenAPI 3.1 document of some routes, from the very schemas that validate and serialize.
  *
- * @throws BootError when two operations claim one operationId, or a class has the name of a component of every document.
+ * @throws BootError when two operations claim one operationId, two schemes one name, or a class has the name of a component of every document.
  */
-export function openApiDocument(routes: readonly Route[], writer: SchemaWriter, info: Info): OpenAPIObject {
-  const builder = OpenApiBuilder.create().addInfo({ title: 'API', version: '0.0.0', ...info })
+export function openApiDocument(
+  routes: readonly Route[],
+  writer: SchemaWriter,
+  { info, servers, tags, extensions, needsDatabase }: Circumstances,
+): OpenAPIObject {
+  const builder = OpenApiBuilder.create({
+    openapi: '3.1.0',
+    info: { title: 'API', version: '0.0.0', ...info },
+    ...(servers ? { servers: [...servers] } : {}),
+    ...(tags ? { tags: [...tags] } : {}),
+    paths: {},
+    ...extensions,
+  })
+  for (const [path, item] of pathItems(routes, writer, needsDatabase)) builder.addPath(path, item)
+  for (const [name, scheme] of securitySchemes(routes)) builder.addSecurityScheme(name, scheme)
+  for (const [name] of PROBLEM_COMPONENTS) refuseTakenName(writer, name)
+  const components = new Map([...writer.components, ...PROBLEM_COMPONENTS])
+  for (const name of namesUsed(builder.getSpec().paths, components))
+    builder.addSchema(name, components.get(name) as SchemaObject)
+  return builder.getSpec()
+}
+
+function pathItems(
+  routes: readonly Route[],
+  writer: SchemaWriter,
+  needsDatabase: boolean,
+): Map<string, PathItemObject> {
   const paths = new Map<string, PathItemObject>()
   const ids = new Map<string, string>()
   for (const route of routes) {
-    const operation = operationOf(route, writer)
+    const operation = operationOf(route, writer, needsDatabase)
     refuseSecondId(ids, operation.operationId as string, route.name)
     const path = openApiPath(route.segments)
     paths.set(path, { ...paths.get(path), [route.method.toLowerCase()]: operation })
   }
-  for (const [path, item] of paths) builder.addPath(path, item)
-  for (const [name] of PROBLEM_COMPONENTS) refuseTakenName(writer, name)
-  const components = new Map([...writer.components, ...PROBLEM_COMPONENTS])
-  for (const name of namesUsed([...paths.values()], components))
-    builder.addSchema(name, components.get(name) as SchemaObject)
-  return builder.getSpec()
+  return paths
+}
+
+function securitySchemes(routes: readonly Route[]): Map<string, SecurityScheme> {
+  const schemes = new Map<string, SecurityScheme>()
+  for (const { name, scheme } of routes.flatMap(schemesOfRoute)) {
+    if ((schemes.get(name) ?? scheme) !== scheme)
+      throw new BootError(`Two security schemes are named ${name}. Name one: @Security({ ... }, { name: '...' }).`)
+    schemes.set(name, scheme)
+  }
+  return schemes
+}
+
+function schemesOfRoute({ plan }: Route): readonly NamedScheme[] {
+  return schemesOf(plan.steps.map(({ token }) => token))
 }
 
 // The writer also has what only validation refers to, such as a class whose properties come from the query.
@@ -57,11 +106,13 @@ function namesUsed(value: unknown, components: ReadonlyMap<string, JsonSchema>, 
   return used
 }
 
-function operationOf(route: Route, writer: SchemaWriter): OperationObject {
+function operationOf(route: Route, writer: SchemaWriter, needsDatabase: boolean): OperationObject {
   const { inputs } = route.plan
+  const schemes = schemesOfRoute(route)
   const { summary, description, deprecated, operationId } = route.options
   const body = inputs.find((input) => input.kind === 'body')
-  const parameters = uniqueParameters(inputs.flatMap((input) => parametersOf(input, writer)))
+  const all = uniqueParameters(inputs.flatMap((input) => parametersOf(input, writer)))
+  const parameters = all.filter((parameter) => !isSaidElsewhere(parameter, schemes))
   return {
     operationId: operationId ?? defaultId(route),
     tags: [...route.tags],
@@ -70,10 +121,28 @@ function operationOf(route: Route, writer: SchemaWriter): OperationObject {
     ...(deprecated === undefined ? {} : { deprecated }),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body
-      ? { requestBody: { required: !body.property.optional, content: json(writer.write(body.property.shape)) } }
+      ? {
+          requestBody: {
+            required: !body.property.optional,
+            content: json(writer.writeForeign(body.property.shape, 'input')),
+          },
+        }
       : {}),
-    responses: responsesOf(route, writer),
+    responses: responsesOf(route, writer, needsDatabase),
+    // One requirement with all schemes: whoever asks must meet each.
+    ...(schemes.length > 0
+      ? { security: [Object.fromEntries(schemes.map(({ name, scopes }) => [name, [...scopes]]))] }
+      : {}),
   }
+}
+
+const ELSEWHERE: ReadonlySet<string> = new Set(['accept', 'content-type', 'authorization'])
+
+// OpenAPI describes these headers by the bodies and by the security schemes.
+function isSaidElsewhere(parameter: ParameterObject, schemes: readonly NamedScheme[]): boolean {
+  const name = parameter.name.toLowerCase()
+  if (parameter.in === 'header' && ELSEWHERE.has(name)) return true
+  return schemes.some(({ scheme }) => scheme.in === parameter.in && scheme.name?.toLowerCase() === name)
 }
 
 // HeroController.list -> heroList
@@ -118,25 +187,37 @@ function uniqueParameters(parameters: readonly ParameterObject[]): ParameterObje
   return [...new Map(parameters.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter])).values()]
 }
 
-function responsesOf(route: Route, writer: SchemaWriter): ResponsesObject {
+function responsesOf(route: Route, writer: SchemaWriter, needsDatabase: boolean): ResponsesObject {
   const { plan, options } = route
-  const problems = new Map<number, string>(
-    Object.entries(options.errors ?? {}).map(([code, text]) => [Number(code), text]),
-  )
-  if (plan.inputs.length > 0) problems.set(422, problems.get(422) ?? 'An input does not fit its description')
-  if (plan.inputs.some((input) => input.kind === 'body'))
-    problems.set(413, 'The body is too large').set(415, 'The body is not JSON')
+  const hasBody = plan.inputs.some((input) => input.kind === 'body')
+  const problems: Readonly<Record<number, string>> = {
+    ...(schemesOfRoute(route).length > 0 ? { 401: 'It is not known who asks' } : {}),
+    ...(hasBody ? { 413: 'The body is too large', 415: 'The body is not JSON' } : {}),
+    ...(plan.inputs.length > 0 ? { 422: 'An input does not fit its description' } : {}),
+    ...(needsDatabase ? { 503: 'The database cannot be reached' } : {}),
+    ...options.errors,
+  }
   return {
     ...successesOf(route, writer),
-    ...Object.fromEntries([...problems].map(([code, text]) => [code, problem(text)])),
+    ...Object.fromEntries(Object.entries(problems).map(([code, text]) => [code, problem(text)])),
     default: problem('Any other error'),
   }
 }
 
-function successesOf({ response, status, emptyStatus }: Route, writer: SchemaWriter): ResponsesObject {
+function successesOf(route: Route, writer: SchemaWriter): ResponsesObject {
+  const others = [...route.others].map(([status, { description, shape }]) => [
+    status,
+    shape ? { description, content: json(writer.writeForeign(shape, 'output')) } : { description },
+  ])
+  return { ...usualOf(route, writer), ...Object.fromEntries(others) }
+}
+
+function usualOf({ response, status, emptyStatus, options }: Route, writer: SchemaWriter): ResponsesObject {
+  if (options.produces !== undefined)
+    return { [status]: { description: 'Success', content: { [options.produces]: {} } } }
   if (!hasBody(status)) return { [status]: DONE }
   return response
-    ? { [status]: { description: 'Success', content: json(writer.write(response)) } }
+    ? { [status]: { description: 'Success', content: json(writer.writeForeign(response, 'output')) } }
     : { [emptyStatus]: DONE, [status]: { description: 'Success', content: json({}) } }
 }
 

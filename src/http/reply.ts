@@ -1,11 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Headers } from './errors.js'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 
-/** What will be written to the client, in one piece. */
+/** What will be written to the client, in one piece or from a stream. */
 export interface Reply {
   readonly status: number
-  readonly headers: Headers
-  readonly body?: string | Uint8Array
+  readonly headers: Readonly<Record<string, string | readonly string[]>>
+  readonly body?: string | Uint8Array | Readable | (() => Readable)
+}
+
+/** Lets go of a reply that will not be written. */
+export function discard(body: Reply['body']): void {
+  if (body instanceof Readable) body.on('error', () => {}).destroy()
 }
 
 /** Milliseconds without a byte after which a client is taken to have stopped sending what nobody reads. */
@@ -16,12 +22,13 @@ const QUIET = 500
  *
  * @throws for a header that HTTP does not allow; nothing was written then.
  */
-export function writeReply(response: ServerResponse, reply: Reply, request: IncomingMessage): Promise<void> {
+export async function writeReply(response: ServerResponse, reply: Reply, request: IncomingMessage): Promise<void> {
   if (response.headersSent && !response.writableEnded) response.destroy() // half an answer must not look like a whole one
-  if (response.headersSent || response.destroyed) return Promise.resolve()
+  if (response.headersSent || response.destroyed) return discard(reply.body)
   const { status, headers, body } = reply
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
   response.statusCode = status
+  if (body instanceof Readable || typeof body === 'function') return stream(response, body, request)
   if (body !== undefined) response.setHeader('content-length', Buffer.byteLength(body))
   // Node leaves the body out for HEAD by itself, but middleware that wraps end() may not.
   const sent = request.method === 'HEAD' ? undefined : body
@@ -31,6 +38,23 @@ export function writeReply(response: ServerResponse, reply: Reply, request: Inco
     if (sent !== undefined && closesUnread(response, request)) endAfterReading(response, sent, request)
     else response.end(sent)
   })
+}
+
+async function stream(
+  response: ServerResponse,
+  body: Readable | (() => Readable),
+  request: IncomingMessage,
+): Promise<void> {
+  if (request.method === 'HEAD') {
+    discard(body)
+    return void response.end()
+  }
+  try {
+    await pipeline(body instanceof Readable ? body : body(), response)
+  } catch (error) {
+    // Of a client that went away nobody needs to know.
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
+  }
 }
 
 function closesUnread(response: ServerResponse, request: IncomingMessage): boolean {

@@ -1,11 +1,19 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { MisfitError } from '../schema/encode.js'
 import type { Shape } from '../schema/shape.js'
 import { compileStringify, type Stringify } from '../schema/stringify.js'
 import { stringifyUndeclared, UndeclaredError } from '../schema/undeclared.js'
-import type { Reply } from './reply.js'
+import { Reply, type ReplyHeaderValues } from './custom-reply.js'
+import type { Reply as WrittenReply } from './reply.js'
 
 /** Turns what a handler returned into the reply. Runs before COMMIT: what does not fit its declaration is not kept. */
-export type Respond = (value: unknown) => Reply
+export type Respond = (value: unknown) => WrittenReply
+
+/** What a handler may answer beside its usual response. */
+export interface OtherResponse {
+  readonly description: string
+  readonly shape: Shape | undefined
+}
 
 /** What replying needs to know of a route. */
 export interface Responding {
@@ -15,6 +23,8 @@ export interface Responding {
   readonly status: number
   /** The status when the handler returns nothing and declares nothing. */
   readonly emptyStatus: number
+  /** By their status. */
+  readonly others: ReadonlyMap<number, OtherResponse>
 }
 
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' }
@@ -25,13 +35,76 @@ export function hasBody(status: number): boolean {
 }
 
 /** Compiles the reply of a route. */
-export function compileRespond({ name, response, status, emptyStatus }: Responding): Respond {
+export function compileRespond(route: Responding): Respond {
+  const plain = compilePlain(route)
+  const custom = compileCustom(route)
+  return (value) => (value instanceof Reply ? custom(value) : plain(value))
+}
+
+function compilePlain({ name, response, status, emptyStatus }: Responding): Respond {
   if (!hasBody(status)) return () => ({ status, headers: {} })
   const stringify = response ? declared(response, name) : undeclared(name)
   return (value) =>
     value === undefined && !response
       ? { status: emptyStatus, headers: {} }
       : { status, headers: JSON_HEADERS, body: stringify(value) }
+}
+
+function compileCustom(route: Responding): (reply: Reply<unknown>) => WrittenReply {
+  const { name, status: usual } = route
+  const responds = new Map([
+    [usual, compilePlain(route)],
+    ...[...route.others].map(([status, other]) => otherwise(name, status, other)),
+  ])
+  return ({ value, status = usual, headers: given, content }) => {
+    refuseFailure(name, status)
+    checkHeaders(given, name)
+    const headers = lowerCased(given)
+    if (content !== undefined) return { status, headers, body: content }
+    if (value === undefined) return { status, headers }
+    const respond = responds.get(status) ?? (route.response ? undefined : compilePlain({ ...route, status }))
+    if (!respond) throw undeclaredStatus(name, status, [...responds.keys()])
+    const plain = respond(value)
+    return { ...plain, headers: { ...plain.headers, ...headers } }
+  }
+}
+
+function otherwise(name: string, status: number, { shape }: OtherResponse): [number, Respond] {
+  return [status, compilePlain({ name, response: shape, status, emptyStatus: status, others: new Map() })]
+}
+
+function undeclaredStatus(name: string, status: number, declared: readonly number[]): TypeError {
+  return new TypeError(
+    `${name} replied with the status ${status}, and declares ${declared.join(', ')}. Declare it: { responses: { ${status}: Hero } }, or { responses: { ${status}: 'what it means' } }.`,
+  )
+}
+
+function refuseFailure(name: string, status: number): void {
+  if (Number.isInteger(status) && status >= 200 && status <= 399) return
+  throw new TypeError(
+    `${name} replied with the status ${status}; a reply is a success, 200 to 399. For another answer throw an HttpError: notFound('...').`,
+  )
+}
+
+function lowerCased(headers: ReplyHeaderValues): ReplyHeaderValues {
+  return Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value]))
+}
+
+// Checked before COMMIT: what cannot be sent is not kept.
+function checkHeaders(headers: ReplyHeaderValues, name: string): void {
+  for (const [key, value] of Object.entries(headers)) {
+    try {
+      validateHeaderName(key)
+      for (const text of [value].flat()) validateHeaderValue(key, text)
+    } catch (cause) {
+      throw new TypeError(
+        `${name} replied with the header ${JSON.stringify(key)}, which HTTP cannot send: ${(cause as Error).message}.`,
+        {
+          cause,
+        },
+      )
+    }
+  }
 }
 
 function declared(shape: Shape, name: string): Stringify {

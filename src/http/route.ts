@@ -7,11 +7,11 @@ import type { Shape } from '../schema/shape.js'
 import { shapeOf } from '../schema/shape-of.js'
 import type { ValidatorCompiler } from '../schema/validate.js'
 import { type Bind, compileBind, inputSchema } from './bind.js'
-import { controllerOf, type RouteDeclaration, type RouteOptions, routesOf } from './controller.js'
+import { controllerOf, type Responses, type RouteDeclaration, type RouteOptions, routesOf } from './controller.js'
 import { type Input, RouteInputs } from './inputs.js'
 import { type Lifespan, openUnits } from './lifespan.js'
 import { joinPath, parsePath, type Segment } from './path.js'
-import { compileRespond, type Respond } from './respond.js'
+import { compileRespond, type OtherResponse, type Respond } from './respond.js'
 
 /** Everything that can be known of a handler before the first request. */
 export interface Route {
@@ -24,6 +24,8 @@ export interface Route {
   readonly status: number
   /** The status when the handler returns nothing and declares nothing. */
   readonly emptyStatus: number
+  /** The successes that the handler answers with by a Reply. */
+  readonly others: ReadonlyMap<number, OtherResponse>
   readonly options: RouteOptions
   readonly tags: readonly string[]
   readonly controller: Constructor
@@ -75,6 +77,7 @@ function planRoute(
     response,
     status: options.status ?? (method === 'POST' ? 201 : 200),
     emptyStatus: options.status ?? 204,
+    others: othersOf(options.responses ?? {}, name),
     options,
     tags: options.tags ?? tags,
     controller,
@@ -123,6 +126,16 @@ function refuseUnusedVariables(
     `${name}: no parameter takes the variable ${unused.map((variable) => `:${variable}`).join(', ')} of ${path}; the inputs found are ${found}. ` +
       `Name a parameter like the variable, or say @Path('${unused[0]}'). If the code was minified, keep parameter names.`,
   )
+}
+
+function othersOf(responses: Responses, name: string): ReadonlyMap<number, OtherResponse> {
+  const others = Object.entries(responses).map(([status, declared]): [number, OtherResponse] => {
+    refuseOtherThanSuccess(name, Number(status))
+    return typeof declared === 'string'
+      ? [Number(status), { description: declared, shape: undefined }]
+      : [Number(status), { description: 'Success', shape: responseShape(declared, name) }]
+  })
+  return new Map(others)
 }
 
 function refuseOtherThanSuccess(name: string, status: number | undefined): void {

@@ -1,4 +1,6 @@
+import { BootError } from '../di/errors.js'
 import { compileEncoder } from './encode.js'
+import { lazily } from './lazily.js'
 import { isInherited, valueOf } from './property.js'
 import type { ObjectShape, Property, Shape } from './shape.js'
 
@@ -56,6 +58,16 @@ class DecoderCompiler {
       case 'date':
       case 'decimal':
         return asItIs
+      case 'union': {
+        const { discriminator, options } = shape
+        const decoders = lazily(() => new Map([...options()].map(([tag, option]) => [tag, this.compile(option)])))
+        // Validation has found the tag among these.
+        return (json) => (decoders().get((json as Record<string, unknown>)[discriminator]) as Decode)(json)
+      }
+      case 'standard':
+        throw new BootError(
+          `A schema of ${shape.schema['~standard'].vendor} can be a whole body or response, not a part of one. Write the whole in that library, or this part with @Field().`,
+        )
       case 'any':
         return copy
     }

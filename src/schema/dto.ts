@@ -57,7 +57,8 @@ function derive(source: Constructor, options: DtoOptions<string>, type: Construc
     kind: 'object',
     name: type.name,
     origin: type,
-    properties: () => new Map([...select(shape.properties(), options, source.name), ...ownFields(type)]),
+    properties: () =>
+      new Map([...select((shape.selectable ?? shape.properties)(), options, source.name), ...ownFields(type)]),
     ...(type.length === 0 ? { instance: type as unknown as new () => object } : {}),
   }
 }
@@ -84,7 +85,12 @@ function select(
   return new Map(kept.map(([name, property]) => [name, asInput(property, options.partial === true)]))
 }
 
-function asInput({ shape, optional, generated, ...rest }: Property, partial: boolean): Property {
+function asInput({ optional, generated, default: byDefault, ...rest }: Property, partial: boolean): Property {
   // A patch must not put defaults where the client said nothing.
-  return partial ? { shape, optional: true } : { shape, optional: optional || generated === true, ...rest }
+  if (partial) return { ...rest, optional: true }
+  return {
+    ...rest,
+    optional: optional || generated === true,
+    ...(byDefault === undefined ? {} : { default: byDefault }),
+  }
 }

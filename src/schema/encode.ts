@@ -1,6 +1,8 @@
 import { escapePointer, isDayText, isDecimalText, isIntegerText, isPointInTimeText } from './grammar.js'
+import { lazily } from './lazily.js'
 import { isInherited, valueOf } from './property.js'
-import type { ObjectShape, Shape } from './shape.js'
+import type { ObjectShape, Shape, UnionShape } from './shape.js'
+import { type StandardSchema, toIssues } from './standard.js'
 import { stringifyUndeclared, UndeclaredError } from './undeclared.js'
 
 /** A value that does not fit the declared response. `path` is a JSON Pointer to it. */
@@ -38,6 +40,7 @@ class EncoderCompiler {
     const { nullable } = shape
     return (value) => {
       if (value === null || value === undefined) {
+        if (shape.kind === 'standard') return encode(value)
         if (nullable || shape.kind === 'any') return null
         throw new MisfitError('', `is ${value === null ? 'null' : 'missing'}, declared ${shape.kind}`)
       }
@@ -48,7 +51,7 @@ class EncoderCompiler {
   #plain(shape: Shape): Encode {
     switch (shape.kind) {
       case 'string':
-        return (value) => (typeof value === 'string' ? value : misfit(value, 'string'))
+        return shape.padded ? (value) => encodeString(value).replace(/ +$/, '') : encodeString
       case 'integer':
         return encodeInteger
       case 'number':
@@ -64,8 +67,10 @@ class EncoderCompiler {
         return encodeDay
       case 'bigint':
         return encodeBigint
-      case 'decimal':
-        return encodeDecimal
+      case 'decimal': {
+        const { digits } = shape
+        return digits ? (value) => toScale(encodeDecimal(value), digits.fraction) : encodeDecimal
+      }
       case 'bytes':
         return (value) => (value instanceof Uint8Array ? Buffer.from(value).toString('base64') : misfit(value, 'bytes'))
       case 'array': {
@@ -74,8 +79,23 @@ class EncoderCompiler {
       }
       case 'object':
         return this.#object(shape)
+      case 'union':
+        return this.#union(shape)
+      case 'standard':
+        return (value) => encodeStandard(value, shape.schema)
       case 'any':
         return encodeAny
+    }
+  }
+
+  #union({ discriminator, options }: UnionShape): Encode {
+    const encoders = lazily(() => new Map([...options()].map(([tag, option]) => [tag, this.compile(option)])))
+    return (value) => {
+      const tag: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, discriminator) : undefined
+      const encode = encoders().get(tag)
+      if (encode) return encode(value)
+      const tags = [...encoders().keys()].join(', ')
+      throw new MisfitError(`/${escapePointer(discriminator)}`, `is ${String(tag)}, declared one of ${tags}`)
     }
   }
 
@@ -101,7 +121,8 @@ class EncoderCompiler {
       return target
     }
     this.#objects.set(shape.origin, encode) // known before its properties: they may refer to it
-    for (const [name, { shape: inner, optional }] of shape.properties()) {
+    for (const [name, { shape: inner, optional, writeOnly }] of shape.properties()) {
+      if (writeOnly) continue
       properties.push({ name, optional, inherited: isInherited(name), encode: this.compile(inner) })
       clashes ||= isInherited(name)
     }
@@ -123,6 +144,10 @@ function misfit(value: unknown, declared: string): never {
 function describe(value: unknown): string {
   if (typeof value === 'object') return Array.isArray(value) ? 'an array' : (value?.constructor?.name ?? 'an object')
   return typeof value === 'number' || typeof value === 'bigint' ? `the ${typeof value} ${value}` : `a ${typeof value}`
+}
+
+function encodeString(value: unknown): string {
+  return typeof value === 'string' ? value : misfit(value, 'string')
 }
 
 // PostgreSQL's driver gives count(*) and sums as text, as they could be larger than a number.
@@ -175,9 +200,19 @@ function encodeBigint(value: unknown): unknown {
   return typeof text === 'string' && isIntegerText(text) ? text : misfit(value, 'bigint')
 }
 
-function encodeDecimal(value: unknown): unknown {
+function encodeDecimal(value: unknown): string {
   const text = typeof value === 'bigint' ? String(value) : Number.isFinite(value) ? plainDigits(value as number) : value
   return typeof text === 'string' && isDecimalText(text) ? text : misfit(value, 'decimal')
+}
+
+// SQLite drops the zeros at the end, others write them; a value that was not saved yet has the digits that it was given.
+function toScale(text: string, scale: number): string {
+  const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)\.?(\d*)$/.exec(text) ?? []
+  const kept = BigInt(whole + fraction.slice(0, scale).padEnd(scale, '0'))
+  const rounded = (fraction[scale] ?? '0') >= '5' ? kept + 1n : kept // away from zero, as databases do
+  const digits = String(rounded).padStart(scale + 1, '0')
+  const point = digits.length - scale
+  return `${rounded === 0n ? '' : sign}${digits.slice(0, point)}${scale > 0 ? '.' : ''}${digits.slice(point)}`
 }
 
 /** '0.00000015' for 1.5e-7, which String() writes with an exponent. */
@@ -187,6 +222,17 @@ function plainDigits(number: number): string {
   const digits = whole + fraction
   const point = whole.length + Number(exponent)
   return point > 0 ? sign + digits.padEnd(point, '0') : `${sign}0.${'0'.repeat(-point)}${digits}`
+}
+
+function encodeStandard(value: unknown, schema: StandardSchema): unknown {
+  const result = schema['~standard'].validate(value)
+  if (result instanceof Promise)
+    throw new TypeError(
+      `A response was declared by a schema of ${schema['~standard'].vendor} that checks asynchronously. Do that before returning, and declare a schema without it.`,
+    )
+  if (!result.issues) return result.value
+  const [issue] = toIssues(result.issues)
+  throw new MisfitError(issue?.path ?? '', issue?.message ?? 'does not fit')
 }
 
 // What was checked is what is sent: toJSON() is not asked a second time.

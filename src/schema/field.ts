@@ -6,6 +6,8 @@ import { addField } from './fields.js'
 import { type StringFormat, stringFormats } from './formats.js'
 import type { Notes, Property, Shape } from './shape.js'
 import { shapeOf } from './shape-of.js'
+import { unionShape } from './union.js'
+import type { StandardSchema } from './standard.js'
 
 /** What a field's type can be called; the rest is said by classes. */
 export type TypeName =
@@ -27,6 +29,7 @@ export type TypeOption =
   | (() => unknown)
   | readonly [TypeName | Constructor | (() => unknown)]
   | { readonly shape: unknown }
+  | StandardSchema
 
 /** What can be said of a value beyond its type. */
 export interface ValueOptions extends Notes {
@@ -34,6 +37,10 @@ export interface ValueOptions extends Notes {
   readonly type?: TypeOption
   /** The values allowed: a list, or a TypeScript enum. */
   readonly enum?: readonly (string | number)[] | Readonly<Record<string, string | number>>
+  /** The classes that it may be of, told apart by the property that `discriminator` names. */
+  readonly oneOf?: readonly (Constructor | (() => unknown))[]
+  /** Of `oneOf`: each class declares its own values of it, `@Field({ enum: ['cat'] }) kind!: 'cat'`. */
+  readonly discriminator?: string
   readonly nullable?: boolean
   /** It may be left out. */
   readonly optional?: boolean
@@ -76,7 +83,7 @@ export function Field(options: ValueOptions = {}): PropertyDecorator {
     refuseUnusableName(String(property), where)
     if ('type' in options && type === undefined)
       throw new BootError(`@Field({ type: undefined }) on ${where}: ${NOT_LOADED}`)
-    if (options.enum === undefined) refuseUnknownType(type, where)
+    if (options.enum === undefined && options.oneOf === undefined) refuseUnknownType(type, where)
     addField(prototype, String(property), () => toProperty(type, options, where))
   }
 }
@@ -102,10 +109,20 @@ function refuseMisfit(shape: Shape, value: unknown, where: string): void {
 function baseShape(type: unknown, options: ValueOptions, where: string): Shape {
   if (options.enum !== undefined) return enumShape(options.enum, type)
   try {
-    return shapeOf(type)
+    return options.oneOf === undefined ? shapeOf(type) : oneOfShape(options.oneOf, type, options, where)
   } catch (error) {
     throw error instanceof BootError ? new BootError(`${where}: ${error.message}`) : error
   }
+}
+
+function oneOfShape(
+  types: NonNullable<ValueOptions['oneOf']>,
+  type: unknown,
+  { discriminator }: ValueOptions,
+  where: string,
+): Shape {
+  const shape = unionShape(types.map(shapeOf), discriminator, where)
+  return type === Array || Array.isArray(type) ? { kind: 'array', items: shape } : shape
 }
 
 // An enum of numbers has the names as values too: { 0: 'A', A: 0 }.

@@ -1,4 +1,4 @@
-import { isBase64Text, isDayText, isPointInTimeText } from './grammar.js'
+import { isBase64Text, isDayText, isIntegerText, isPointInTimeText } from './grammar.js'
 
 /** A format of JSON Schema: how a message calls it, and its check where the validation library's own is not used. */
 interface Format {
@@ -21,8 +21,19 @@ export const FORMATS: Readonly<Record<string, Format>> = {
     type: 'number',
     is: (value: number) => !Number.isInteger(value) || Number.isSafeInteger(value), // 1.5 is no integer: 'type' says so
   },
+  // The library's are for numbers; a string of digits holds what a number cannot.
+  int64: {
+    meaning: `a whole number from ${-(2n ** 63n)} to ${2n ** 63n - 1n}`,
+    is: isWithin(-(2n ** 63n), 2n ** 63n - 1n),
+  },
+  uint64: { meaning: `a whole number from 0 to ${2n ** 64n - 1n}`, is: isWithin(0n, 2n ** 64n - 1n) },
   email: { meaning: 'an e-mail address' },
   uri: { meaning: 'a URI' },
+}
+
+// A text that is no whole number at all is told so by its pattern.
+function isWithin(least: bigint, most: bigint): (text: string) => boolean {
+  return (text) => !isIntegerText(text) || (BigInt(text) >= least && BigInt(text) <= most)
 }
 
 const STRING_FORMATS = [

@@ -8,6 +8,13 @@ export const INTEGER_TEXT = '^-?(0|[1-9][0-9]*)$'
 /** An exact decimal. */
 export const DECIMAL_TEXT = '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$'
 
+/** An exact decimal of at most so many digits before and after the point. */
+export function decimalText({ whole, fraction }: { readonly whole: number; readonly fraction: number }): string {
+  const before = whole > 0 ? `(0|[1-9][0-9]{0,${whole - 1}})` : '0'
+  const after = fraction > 0 ? `(\\.[0-9]{1,${fraction}})?` : ''
+  return `^-?${before}${after}$`
+}
+
 const INTEGER = new RegExp(INTEGER_TEXT)
 const DECIMAL = new RegExp(DECIMAL_TEXT)
 const DAY = /^\d{4}-\d{2}-\d{2}$/

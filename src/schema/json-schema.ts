@@ -1,7 +1,8 @@
 import { BootError } from '../di/errors.js'
 import { compileEncoder } from './encode.js'
-import { DECIMAL_TEXT, INTEGER_TEXT } from './grammar.js'
-import type { ArrayShape, NumberShape, ObjectShape, Property, Shape } from './shape.js'
+import { DECIMAL_TEXT, decimalText, INTEGER_TEXT } from './grammar.js'
+import { jsonSchemaOf } from './standard.js'
+import type { ArrayShape, NumberShape, ObjectShape, Property, Shape, UnionShape } from './shape.js'
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
@@ -22,6 +23,11 @@ export class SchemaWriter {
   write(shape: Shape): JsonSchema {
     const schema = shape.kind === 'object' ? this.#reference(shape) : this.#bare(shape)
     return { ...(shape.nullable ? orNull(schema) : schema), ...notes(shape) }
+  }
+
+  /** As write(), and shows what a schema of another library says of what goes in or comes out, where its library tells. */
+  writeForeign(shape: Shape, side: 'input' | 'output'): JsonSchema {
+    return shape.kind === 'standard' ? jsonSchemaOf(shape.schema, side) : this.write(shape)
   }
 
   #bare(shape: Exclude<Shape, ObjectShape>): JsonSchema {
@@ -53,15 +59,28 @@ export class SchemaWriter {
       case 'date':
         return { type: 'string', format: shape.kind }
       case 'bigint':
-        return { type: 'string', pattern: INTEGER_TEXT }
+        return defined({ type: 'string', pattern: INTEGER_TEXT, format: shape.format })
       case 'decimal':
-        return { type: 'string', pattern: DECIMAL_TEXT }
+        return { type: 'string', pattern: shape.digits ? decimalText(shape.digits) : DECIMAL_TEXT }
       case 'bytes':
         return { type: 'string', contentEncoding: 'base64', format: 'byte' }
       case 'array':
         return this.#array(shape)
+      case 'union':
+        return this.#union(shape)
+      case 'standard':
+        return {} // its library validates and writes; see writeForeign
       case 'any':
         return {}
+    }
+  }
+
+  #union({ discriminator, options }: UnionShape): JsonSchema {
+    const references = [...options()].map(([tag, option]) => [String(tag), this.#reference(option)['$ref']] as const)
+    return {
+      type: 'object',
+      oneOf: [...new Set(references.map(([, $ref]) => $ref))].map(($ref) => ({ $ref })),
+      discriminator: { propertyName: discriminator, mapping: Object.fromEntries(references) },
     }
   }
 
@@ -96,7 +115,10 @@ export class SchemaWriter {
       properties: Object.fromEntries(
         properties.map(([name, property]) => [
           name,
-          { ...this.write(property.shape), ...defined({ default: defaultAsJson(property) }) },
+          {
+            ...this.write(property.shape),
+            ...defined({ default: defaultAsJson(property), writeOnly: property.writeOnly }),
+          },
         ]),
       ),
       required: nonEmpty(properties.filter(([, property]) => !property.optional).map(([name]) => name)),
@@ -129,9 +151,9 @@ function notes({ title, description, examples, deprecated }: Shape): JsonSchema 
 function orNull(schema: JsonSchema): JsonSchema {
   if (Array.isArray(schema['enum']))
     return { ...schema, type: [schema['type'], 'null'].flat(), enum: [...schema['enum'], null] }
-  return 'type' in schema
+  return 'type' in schema && !('oneOf' in schema)
     ? { ...schema, type: [schema['type'], 'null'].flat() }
-    : '$ref' in schema
+    : '$ref' in schema || 'oneOf' in schema
       ? { anyOf: [schema, { type: 'null' }] }
       : schema
 }

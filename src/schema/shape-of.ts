@@ -1,6 +1,7 @@
 import { BootError } from '../di/errors.js'
 import { type Constructor, isConstructor } from '../di/token.js'
 import { fieldsOf } from './fields.js'
+import { isStandardSchema } from './standard.js'
 import { describedBy, type ObjectShape, type Property, type Shape } from './shape.js'
 
 const BUILT_IN: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
@@ -27,13 +28,14 @@ const known = new WeakMap<object, Shape>()
 export function shapeOf(declaration: unknown): Shape {
   const builtIn = BUILT_IN.get(declaration)
   if (builtIn) return builtIn
+  if (isStandardSchema(declaration)) return { kind: 'standard', schema: declaration }
   if (Array.isArray(declaration) && declaration.length === 1) return { kind: 'array', items: shapeOf(declaration[0]) }
   if (typeof declaration === 'object' && declaration !== null && 'shape' in declaration)
     return fromDescribed(declaration.shape)
   if (isConstructor(declaration)) return shapeOfClass(declaration)
   if (typeof declaration === 'function') return shapeOf((declaration as () => unknown)())
   throw new BootError(
-    `${String(declaration)} is not a type. Use a class with @Field() properties, a model, String, Number, [Item], or a name such as 'integer'.`,
+    `${String(declaration)} is not a type. Use a class with @Field() properties, a model, a Standard Schema, String, Number, [Item], or a name such as 'integer'.`,
   )
 }
 

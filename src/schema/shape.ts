@@ -1,5 +1,6 @@
 import { MetadataKey } from '../di/metadata.js'
 import type { Constructor } from '../di/token.js'
+import type { StandardSchema } from './standard.js'
 
 /*
  * A shape is what one declaration says of a value, as data. Everything else is made from it:
@@ -25,6 +26,8 @@ export interface StringShape extends Common {
   readonly pattern?: string
   /** A JSON Schema format that validation checks: `email`, `uuid`, `uri`, `ipv4`, `time`, ... */
   readonly format?: string
+  /** The database fills it with spaces, which are not part of the value. */
+  readonly padded?: boolean
 }
 
 export interface NumberShape extends Common {
@@ -46,12 +49,23 @@ export interface EnumShape extends Common {
   readonly values: readonly (string | number)[]
 }
 
-/**
- * What JSON has no type for, written as a string: a point in time (`Date`), a day, a whole number beyond 2^53 (`bigint`),
- * an exact decimal, bytes (base64).
- */
+/** What JSON has no type for, written as a string: a point in time (`Date`), a day, bytes (base64). */
 export interface TextualShape extends Common {
-  readonly kind: 'date-time' | 'date' | 'bigint' | 'decimal' | 'bytes'
+  readonly kind: 'date-time' | 'date' | 'bytes'
+}
+
+/** A whole number beyond 2^53 (`bigint`), written as a string. */
+export interface BigintShape extends Common {
+  readonly kind: 'bigint'
+  /** As in the OpenAPI format registry; any size when absent. */
+  readonly format?: 'int64' | 'uint64'
+}
+
+/** An exact decimal, written as a string. */
+export interface DecimalShape extends Common {
+  readonly kind: 'decimal'
+  /** The most digits before the point, and how many are written after it. */
+  readonly digits?: { readonly whole: number; readonly fraction: number }
 }
 
 export interface ArrayShape extends Common {
@@ -69,10 +83,26 @@ export interface ObjectShape extends Common {
   readonly origin: unknown
   /** A thunk, so that classes may refer to themselves and to each other. */
   readonly properties: () => ReadonlyMap<string, Property>
+  /** What dto() chooses from, where that is more than the properties. */
+  readonly selectable?: () => ReadonlyMap<string, Property>
   /** What an input becomes; a plain object when absent. */
   readonly instance?: new () => object
   /** Turns what a handler returned into something whose properties can be read one by one. */
   readonly read?: (value: object) => object
+}
+
+/** One of several objects, told apart by the value of one property. */
+export interface UnionShape extends Common {
+  readonly kind: 'union'
+  readonly discriminator: string
+  /** By the values of that property. */
+  readonly options: () => ReadonlyMap<unknown, ObjectShape>
+}
+
+/** What a schema of another library says. */
+export interface StandardShape extends Common {
+  readonly kind: 'standard'
+  readonly schema: StandardSchema
 }
 
 /** Any JSON value. */
@@ -86,8 +116,12 @@ export type Shape =
   | BooleanShape
   | EnumShape
   | TextualShape
+  | BigintShape
+  | DecimalShape
   | ArrayShape
   | ObjectShape
+  | UnionShape
+  | StandardShape
   | AnyShape
 
 export interface Property {
@@ -98,6 +132,8 @@ export interface Property {
   readonly default?: unknown
   /** A client may leave it out of a new record, as the database fills it in. */
   readonly generated?: boolean
+  /** A client sends it and is never sent it, such as a password. */
+  readonly writeOnly?: boolean
 }
 
 /** How a class, or all classes below it, describe themselves. `shapeOf` asks it. */
@@ -122,18 +158,20 @@ export type Data<T> = T extends Attributed<infer A> ? A : T
 export type DataOf<S> =
   S extends Described<infer T>
     ? T
-    : S extends StringConstructor
-      ? string
-      : S extends NumberConstructor
-        ? number
-        : S extends BooleanConstructor
-          ? boolean
-          : S extends BigIntConstructor
-            ? bigint
-            : S extends DateConstructor
-              ? Date
-              : S extends readonly [infer Item]
-                ? DataOf<Item>[]
-                : S extends abstract new (...args: never[]) => infer T
-                  ? Data<T>
-                  : never
+    : S extends StandardSchema<infer In, unknown>
+      ? In
+      : S extends StringConstructor
+        ? string
+        : S extends NumberConstructor
+          ? number
+          : S extends BooleanConstructor
+            ? boolean
+            : S extends BigIntConstructor
+              ? bigint
+              : S extends DateConstructor
+                ? Date
+                : S extends readonly [infer Item]
+                  ? DataOf<Item>[]
+                  : S extends abstract new (...args: never[]) => infer T
+                    ? Data<T>
+                    : never

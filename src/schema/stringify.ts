@@ -24,15 +24,19 @@ function hasInheritedName({ properties }: JsonSchema): boolean {
   return Object.keys(properties as object).some(isInherited)
 }
 
-// The encoder has already made strings of dates and days and filled nothing in: formats and defaults would be applied a second time.
+// The encoder has already made strings of dates and days, filled nothing in and missed nothing: formats, defaults and what is required
+// would be applied a second time, also to what is never sent.
 function bare(schema: unknown): JsonSchema {
   if (Array.isArray(schema)) return schema.map(bare) as unknown as JsonSchema
   if (typeof schema !== 'object' || schema === null) return schema as unknown as JsonSchema
-  const entries = Object.entries(schema).filter(([key]) => key !== 'format' && key !== 'default' && key !== 'examples')
+  if ('oneOf' in schema) return {} // the encoder has chosen, and would be asked for nothing else
+  const entries = Object.entries(schema).filter(([key]) => !DONE.has(key))
   return Object.fromEntries(
     entries.map(([key, value]) => [key, key === 'properties' ? bareProperties(value as object) : bare(value)]),
   )
 }
+
+const DONE: ReadonlySet<string> = new Set(['format', 'default', 'examples', 'required'])
 
 // Properties may be called 'format' or 'default' themselves.
 function bareProperties(properties: object): JsonSchema {

@@ -16,6 +16,8 @@ export function fromText(shape: Shape, text: string): unknown {
     case 'enum':
       return shape.values.includes(text) ? text : (shape.values.find((value) => String(value) === text) ?? text)
     case 'any':
+    case 'union':
+    case 'standard':
     case 'string':
     case 'date-time':
     case 'date':

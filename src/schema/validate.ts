@@ -2,13 +2,8 @@ import { Ajv2020, type ErrorObject, type Format as AnyFormat, type ValidateFunct
 import ajvFormats from 'ajv-formats'
 import { escapePointer } from './grammar.js'
 import { FORMATS } from './formats.js'
+import type { Issue } from './issue.js'
 import type { JsonSchema } from './json-schema.js'
-
-/** What is wrong with an input, and where: `path` is a JSON Pointer into the value. */
-export interface Issue {
-  readonly path: string
-  readonly message: string
-}
 
 /** Finds every issue; of a large value, which could have hundreds of thousands, only the first. */
 export type Validate = (value: unknown, isLarge?: boolean) => readonly Issue[]
@@ -29,7 +24,7 @@ export class ValidatorCompiler {
   }
 
   compile(schema: JsonSchema): Validate {
-    const whole = { ...schema, components: { schemas: Object.fromEntries(this.#components) } }
+    const whole = withoutMappings({ ...schema, components: { schemas: Object.fromEntries(this.#components) } })
     const all = this.#all.compile(whole)
     let first: ValidateFunction | undefined // compiled for the first large value: most routes never see one
     return (value, isLarge = false) => {
@@ -39,11 +34,36 @@ export class ValidatorCompiler {
   }
 }
 
+// The library reads the values of a discriminator from the classes themselves, and refuses a list of them.
+function withoutMappings<T>(schema: T): T {
+  const text = JSON.stringify(schema, (_, part: unknown) =>
+    isDiscriminator(part) ? { propertyName: part.propertyName } : part,
+  )
+  return JSON.parse(text) as T
+}
+
+function isDiscriminator(part: unknown): part is { readonly propertyName: string } {
+  // A class may have properties of these names, whose schemas are objects.
+  return (
+    typeof part === 'object' &&
+    part !== null &&
+    'mapping' in part &&
+    'propertyName' in part &&
+    typeof part.propertyName === 'string'
+  )
+}
+
 function newAjv(options: { readonly allErrors: boolean }): Ajv2020 {
   // strict: false lets the document's own keywords (examples, components) stand beside the rules.
   // ownProperties: a field may be called 'toString', which every object has.
   // multipleOfPrecision: 0.07 is a multiple of 0.01, although 0.07 / 0.01 is 7.000000000000001.
-  const ajv = new Ajv2020({ ...options, strict: false, ownProperties: true, multipleOfPrecision: 9 })
+  const ajv = new Ajv2020({
+    ...options,
+    discriminator: true,
+    strict: false,
+    ownProperties: true,
+    multipleOfPrecision: 9,
+  })
   ajvFormats.default(ajv)
   for (const [name, { type, is }] of Object.entries(FORMATS)) {
     // ajv's type wants to know whether the check takes strings or numbers, which the table says in `type`.
@@ -68,6 +88,11 @@ function toIssue(error: ErrorObject): Issue {
       return {
         path: `${error.instancePath}/${escapePointer(String(error.params['missingProperty']))}`,
         message: 'is required',
+      }
+    case 'discriminator':
+      return {
+        path: `${error.instancePath}/${escapePointer(String(error.params['tag']))}`,
+        message: error.params['tagValue'] === undefined ? 'is required' : 'is none of the known values',
       }
     case 'additionalProperties':
       return {

@@ -1,5 +1,5 @@
 import { escapePointer } from './grammar.js'
-import type { Issue } from './validate.js'
+import type { Issue } from './issue.js'
 
 const MESSAGE = 'must not contain U+0000 or half of a surrogate pair'
 

@@ -6,6 +6,8 @@ import { Injectable } from '../../src/di/provider.js'
 import { Controller, Delete, Get, Patch, Post } from '../../src/http/controller.js'
 import { Body, Header, Query } from '../../src/http/inputs.js'
 import { Field } from '../../src/schema/field.js'
+import { Security } from '../../src/http/security.js'
+import { memoryDatabase } from '../../src/testing.js'
 import { bootMessage } from './support.js'
 
 class Note {
@@ -289,4 +291,106 @@ test("the example's document is the one in openapi.snapshot.json (UPDATE_SNAPSHO
   const made: unknown = JSON.parse(JSON.stringify(app.openapi()))
   if (process.env['UPDATE_SNAPSHOT'] === '1') writeFileSync(file, `${JSON.stringify(made, null, 2)}\n`)
   assert.deepEqual(made, JSON.parse(readFileSync(file, 'utf8')))
+})
+
+@Injectable()
+@Security({ type: 'http', scheme: 'bearer' })
+class CurrentUser {
+  readonly token: string
+  constructor(@Header() authorization: string) {
+    this.token = authorization
+  }
+}
+
+@Injectable()
+class Account {
+  readonly user: CurrentUser
+  constructor(user: CurrentUser) {
+    this.user = user
+  }
+}
+
+@Injectable()
+@Security({ type: 'apiKey', in: 'header', name: 'X-Key' }, { name: 'key' })
+class ApiKey {
+  readonly key: string
+  constructor(@Header('x-key') key: string, @Header('x-tenant') tenant: string) {
+    this.key = key + tenant
+  }
+}
+
+@Controller('/private')
+class PrivateController {
+  @Get('/open') open() {}
+  @Get('/direct', { errors: { 401: 'Log in first' } }) direct(user: CurrentUser) {
+    void user
+  }
+  @Get('/by-way-of', { errors: { 404: 'No such account' } }) indirect(account: Account, key: ApiKey) {
+    void [account, key]
+  }
+}
+
+const secured = createApp({
+  controllers: [PrivateController],
+  logger: false,
+  info: { title: 'Private', contact: { name: 'The team' } },
+  servers: [{ url: 'https://api.example.com' }],
+  tags: [{ name: 'Private', description: 'Not for all' }],
+  extensions: { 'x-logo': { url: '/logo.png' } },
+}).openapi()
+
+test('an operation is documented with the schemes of all that it injects', () => {
+  assert.deepEqual(
+    Object.values(secured.paths ?? {}).map(({ get: operation }) => operation?.security),
+    [undefined, [{ CurrentUser: [] }], [{ CurrentUser: [], key: [] }]],
+  )
+  assert.deepEqual(secured.components?.securitySchemes, {
+    CurrentUser: { type: 'http', scheme: 'bearer' },
+    key: { type: 'apiKey', in: 'header', name: 'X-Key' },
+  })
+})
+
+test('an operation with a scheme is documented with 401', () => {
+  const described = Object.values(secured.paths ?? {}).map(
+    ({ get: operation }) => (operation?.responses?.['401'] as { description?: string } | undefined)?.description,
+  )
+  assert.deepEqual(described, [undefined, 'Log in first', 'It is not known who asks'])
+})
+
+test('a header that a scheme describes is no parameter beside it', () => {
+  const names = Object.values(secured.paths ?? {}).map(({ get: operation }) =>
+    (operation?.parameters ?? []).map((parameter) => 'name' in parameter && parameter.name),
+  )
+  assert.deepEqual(names, [[], [], ['x-tenant']])
+})
+
+test('two schemes of one name stop the boot', () => {
+  @Injectable()
+  @Security({ type: 'http', scheme: 'basic' }, { name: 'key' })
+  class Other {}
+  @Controller()
+  class Both {
+    @Get() get(key: ApiKey, other: Other) {
+      void [key, other]
+    }
+  }
+  assert.match(bootMessage([Both]), /Two security schemes are named key\. Name one: @Security/)
+})
+
+test('the document has the servers, tags, extensions and all of the info given', () => {
+  const { info, servers, tags, 'x-logo': logo } = secured as typeof secured & { 'x-logo'?: unknown }
+  assert.deepEqual(info, { title: 'Private', version: '0.0.0', contact: { name: 'The team' } })
+  assert.deepEqual(
+    [servers, tags, logo],
+    [[{ url: 'https://api.example.com' }], [{ name: 'Private', description: 'Not for all' }], { url: '/logo.png' }],
+  )
+})
+
+test('503 is documented where there is a database', () => {
+  const responses = (lifespan?: ReturnType<typeof memoryDatabase>) =>
+    createApp({ controllers: [PrivateController], logger: false, ...(lifespan ? { lifespan } : {}) }).openapi().paths?.[
+      '/private/open'
+    ]?.get?.responses
+  assert.deepEqual(Object.keys(responses() ?? {}), ['200', '204', 'default'])
+  assert.deepEqual(Object.keys(responses(memoryDatabase()) ?? {}), ['200', '204', '503', 'default'])
 })

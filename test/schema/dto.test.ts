@@ -93,8 +93,8 @@ test('of a model, what the database fills in may be left out, and nothing else',
 test("a model's default is given, in the form of its type", async () => {
   class VillainInput extends dto(Villain, { omit: ['id'] }) {}
   const { app, send } = echo(VillainInput)
-  assert.deepEqual((await send({ name: 'a' })).json(), { name: 'a', age: 40, bounty: '0' })
-  assert.equal(componentsOf(app)['VillainInput']?.properties['bounty']?.default, '0')
+  assert.deepEqual((await send({ name: 'a' })).json(), { name: 'a', age: 40, bounty: '0.00' })
+  assert.equal(componentsOf(app)['VillainInput']?.properties['bounty']?.default, '0.00')
 })
 
 test("a model's column limits the input", async () => {

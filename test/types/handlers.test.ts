@@ -9,6 +9,7 @@ import {
   createApp,
   dto,
   Field,
+  file,
   Get,
   Inject,
   Injectable,
@@ -18,6 +19,8 @@ import {
   Paginate,
   type PaginateType,
   Post,
+  redirect,
+  reply,
   select,
   Session,
   token,
@@ -76,6 +79,15 @@ class RightResults {
   @Get('/more', HeroModel) more() {
     return { ...hero, secret: 'not sent' }
   }
+  @Get('/reply', HeroModel) reply() {
+    return reply(hero, { headers: { 'x-hero': '1' } })
+  }
+  @Get('/several', HeroModel, { responses: { 202: HeroInput, 303: 'Elsewhere' } }) several(wait: boolean) {
+    return wait ? reply({ name: 'Robin' }, { status: 202 }) : redirect('/')
+  }
+  @Get('/file', { produces: 'image/png' }) picture() {
+    return file('./hero.png')
+  }
   @Get('/undeclared') undeclared() {
     return { anything: true }
   }
@@ -101,6 +113,18 @@ export class WrongResults {
   // @ts-expect-error: a collection has a list
   @Get('/collection', Collection.of(HeroModel)) collection() {
     return { data: hero }
+  }
+  // @ts-expect-error: the name is missing in the reply
+  @Get('/reply', HeroModel) reply() {
+    return reply({ id: 1 })
+  }
+  // @ts-expect-error: no status has a title
+  @Get('/several', HeroModel, { responses: { 202: HeroInput, 303: 'Elsewhere' } }) async several() {
+    return reply({ title: 'Robin' }, { status: 202 })
+  }
+  // @ts-expect-error: another status is answered by a reply
+  @Get('/bare', HeroModel, { responses: { 202: HeroInput } }) bare() {
+    return { name: 'Robin' }
   }
   // @ts-expect-error: the name is missing
   @Get('/class', HeroModel) plain() {

@@ -13,6 +13,7 @@ import {
 } from '../dialect.js'
 import type { SqliteConfig } from '../url.js'
 import type { SqliteMode } from '../url-options.js'
+import { tellExactIntegers } from './sqlite-integers.js'
 
 const MEMORY = ':memory:'
 
@@ -219,6 +220,7 @@ async function openConnection(
     throw new ConnectionError(error as Error) // the library rejects with its own class of Error
   }
   rememberColumns(connection)
+  tellExactIntegers(connection)
   return connection
 }
 

@@ -1,0 +1,71 @@
+#!/usr/bin/env node
+import { readFileSync, writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
+import { type Describable, setOnlooker } from '../http/onlooker.js'
+import '../register/index.js'
+import { breakingChanges } from './breaking.js'
+
+const USAGE = `Usage: sequitur openapi <module> [--out <file>] [--check <old document>]
+
+Prints the OpenAPI document of the app that the module makes, without a server or a database.
+  --out    writes it to a file instead
+  --check  exits with 1 when it breaks clients of the old document, and says how
+`
+
+class UsageError extends Error {}
+
+async function main(): Promise<number> {
+  const { module, out, check } = readArguments()
+  const document = JSON.parse(JSON.stringify((await appOf(module)).openapi())) as Record<string, unknown>
+  if (check === undefined || out !== undefined) write(`${JSON.stringify(document, null, 2)}\n`, out)
+  if (check === undefined) return 0
+  const changes = breakingChanges(JSON.parse(readFileSync(check, 'utf8')) as Record<string, unknown>, document)
+  for (const change of changes) process.stdout.write(`${change}\n`)
+  return changes.length > 0 ? 1 : 0
+}
+
+function readArguments() {
+  const options = { out: { type: 'string' }, check: { type: 'string' } } as const
+  try {
+    const { positionals, values } = parseArgs({ allowPositionals: true, options })
+    const [command, module, ...others] = positionals
+    if (command === 'openapi' && module !== undefined && others.length === 0) return { module, ...values }
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
+  throw new UsageError('Name the module that makes the app: sequitur openapi src/app.ts')
+}
+
+function write(text: string, out: string | undefined): void {
+  if (out === undefined) process.stdout.write(text)
+  else writeFileSync(out, text)
+}
+
+/** The app that the module lets listen, else the one that it exports, else the last one that it makes. */
+async function appOf(module: string): Promise<Describable> {
+  let last: Describable | undefined
+  const listening = new Promise<Describable>((listens) => setOnlooker({ created: (app) => (last = app), listens }))
+  const exported = import(pathToFileURL(resolve(module)).href).then((values: object) =>
+    Object.values(values).find(isDescribable),
+  )
+  const app = (await Promise.race([listening, exported])) ?? last
+  if (!app) throw new UsageError(`${module} makes no app. Name the module that calls createApp().`)
+  return app
+}
+
+function isDescribable(value: unknown): value is Describable {
+  return typeof value === 'object' && value !== null && 'openapi' in value && typeof value.openapi === 'function'
+}
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  process.stderr.write(
+    error instanceof UsageError ? `${error.message}\n\n${USAGE}` : `${String((error as Error)?.stack ?? error)}\n`,
+  )
+  process.exitCode = 2
+}
+// What the module has opened, or waits for, must not keep the command alive.
+process.stdout.write('', () => process.exit())

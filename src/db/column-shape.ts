@@ -1,0 +1,99 @@
+import type { ModelAttributeColumnOptions } from 'sequelize'
+import type { NumberShape, Shape, StringShape } from '../schema/shape.js'
+import { ruledShape } from './column-rules.js'
+
+interface ColumnType {
+  readonly key?: string
+  readonly values?: readonly string[]
+  readonly type?: unknown
+  readonly returnType?: unknown
+  readonly _length?: number
+  readonly _unsigned?: boolean
+  readonly _precision?: number
+  readonly _scale?: number
+}
+
+/** What a column's type and its `validate` say of its values. */
+export function columnShape({ type, validate }: Pick<ModelAttributeColumnOptions, 'type' | 'validate'>): Shape {
+  return ruledShape(typeShape(type), validate)
+}
+
+/** Whether a column is computed by the program, and no part of the table. */
+export function isVirtual(type: unknown): boolean {
+  return instanceOf(type).key === 'VIRTUAL'
+}
+
+// A type is given as a class (DataType.STRING) or as an instance (DataType.STRING(80)).
+function instanceOf(type: unknown): ColumnType {
+  return (typeof type === 'function' ? new (type as new () => ColumnType)() : (type ?? {})) as ColumnType
+}
+
+function typeShape(given: unknown): Shape {
+  const type = instanceOf(given)
+  switch (type.key) {
+    case 'STRING':
+      return { kind: 'string', maxLength: type._length ?? 255 }
+    case 'CHAR':
+      return { kind: 'string', maxLength: type._length ?? 255, padded: true }
+    case 'TEXT':
+    case 'CITEXT':
+    case 'INET':
+    case 'CIDR':
+    case 'MACADDR':
+      return { kind: 'string' }
+    case 'UUID':
+      return { kind: 'string', format: 'uuid' }
+    case 'TIME':
+      return TIME
+    case 'ENUM':
+      return { kind: 'enum', values: type.values ?? [] }
+    case 'TINYINT':
+      return integer(8, type)
+    case 'SMALLINT':
+      return integer(16, type)
+    case 'MEDIUMINT':
+      return integer(24, type)
+    case 'INTEGER':
+      return integer(32, type)
+    case 'BIGINT':
+      return { kind: 'bigint', format: type._unsigned ? 'uint64' : 'int64' }
+    case 'DECIMAL':
+      return decimal(type)
+    case 'FLOAT':
+    case 'REAL':
+    case 'DOUBLE PRECISION':
+    case 'NUMBER':
+      return { kind: 'number', ...(type._unsigned ? { minimum: 0 } : {}) }
+    case 'BOOLEAN':
+      return { kind: 'boolean' }
+    case 'DATE':
+      return { kind: 'date-time' }
+    case 'DATEONLY':
+      return { kind: 'date' }
+    case 'BLOB':
+      return { kind: 'bytes' }
+    case 'ARRAY':
+      return { kind: 'array', items: typeShape(type.type) }
+    case 'VIRTUAL':
+      return typeShape(type.returnType)
+    default:
+      return { kind: 'any' }
+  }
+}
+
+// Databases differ in what else they take for a time, and in how they write it then.
+const TIME: StringShape = { kind: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]$' }
+
+// SQLite has no bounds of its own: what one database refuses, all refuse.
+function integer(bits: number, { _unsigned }: ColumnType): NumberShape {
+  return _unsigned
+    ? { kind: 'integer', minimum: 0, maximum: 2 ** bits - 1 }
+    : { kind: 'integer', minimum: -(2 ** (bits - 1)), maximum: 2 ** (bits - 1) - 1 }
+}
+
+// Without a precision, how many digits are kept differs between databases.
+function decimal({ _precision, _scale = 0 }: ColumnType): Shape {
+  return _precision === undefined
+    ? { kind: 'decimal' }
+    : { kind: 'decimal', digits: { whole: _precision - _scale, fraction: _scale } }
+}

@@ -1,0 +1,45 @@
+import { BootError } from '../di/errors.js'
+import type { ObjectShape, Shape, UnionShape } from './shape.js'
+
+/**
+ * One of several classes, told apart by a property whose values each of them declares: `@Field({ enum: ['cat'] }) kind!: 'cat'`.
+ *
+ * @throws BootError when a class does not declare it, or two declare one value.
+ */
+export function unionShape(shapes: readonly Shape[], discriminator: string | undefined, where: string): UnionShape {
+  if (discriminator === undefined)
+    throw new BootError(
+      `${where}: oneOf needs the property that tells its classes apart. Say it: discriminator: 'kind'.`,
+    )
+  const options = shapes.map((shape): ObjectShape => {
+    if (shape.kind === 'object') return shape
+    throw new BootError(`${where}: oneOf takes classes with @Field()s, got '${shape.kind}'.`)
+  })
+  // A thunk: the classes may refer back to the one that is just being declared.
+  return { kind: 'union', discriminator, options: () => byTag(options, discriminator, where) }
+}
+
+function byTag(
+  options: readonly ObjectShape[],
+  discriminator: string,
+  where: string,
+): ReadonlyMap<unknown, ObjectShape> {
+  const tags = new Map<unknown, ObjectShape>()
+  for (const option of options) {
+    for (const tag of tagsOf(option, discriminator, where)) {
+      const other = tags.get(tag)
+      if (other)
+        throw new BootError(`${where}: ${other.name} and ${option.name} both have the ${discriminator} '${tag}'.`)
+      tags.set(tag, option)
+    }
+  }
+  return tags
+}
+
+function tagsOf(option: ObjectShape, discriminator: string, where: string): readonly (string | number)[] {
+  const property = option.properties().get(discriminator)
+  if (property?.shape.kind === 'enum' && !property.optional && !property.shape.nullable) return property.shape.values
+  throw new BootError(
+    `${where}: ${option.name} does not say which ${discriminator} it has. Write @Field({ enum: ['...'] }) ${discriminator} in it.`,
+  )
+}

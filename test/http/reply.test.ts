@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { test, type TestContext } from 'node:test'
+import { Column, DataType, Table } from 'sequelize-typescript'
+import { Base, Controller, createApp, Field, file, Get, Post, redirect, reply, Session } from 'sequitur'
+import { memoryDatabase } from '../../src/testing.js'
+import { api, bootMessage } from './support.js'
+
+class Job {
+  @Field({ type: 'integer' }) id!: number
+}
+
+class Queued {
+  @Field({ type: 'integer' }) position!: number
+}
+
+@Controller()
+class Jobs {
+  @Post('/jobs', Job, { responses: { 202: Queued, 303: 'See the job that runs already' } })
+  create(answer: string) {
+    switch (answer) {
+      case 'queued':
+        return reply({ position: 3, secret: 'x' }, { status: 202, headers: { 'Retry-After': '5' } })
+      case 'known':
+        return redirect('/jobs/1')
+      case 'cookies':
+        return reply({ id: 1 }, { headers: { 'set-cookie': ['a=1', 'b=2'] } })
+      case 'undeclared':
+        return reply({ id: 1 }, { status: 203 })
+      case 'failure':
+        return reply({ id: 1 }, { status: 404 })
+      case 'split':
+        return reply({ id: 1 }, { headers: { 'x-name': 'a\r\nset-cookie: b' } })
+      case 'name':
+        return reply({ id: 1 }, { headers: { 'x name': 'a' } })
+      case 'misfit':
+        return reply({ id: 'one' as never }, { status: 202 })
+    }
+    return { id: 1 }
+  }
+
+  @Get('/go') go(to: string) {
+    return redirect(to, 307)
+  }
+
+  @Get('/anything') anything() {
+    return reply([1], { status: 203 })
+  }
+}
+
+const post = (answer: string) => [`/jobs?answer=${answer}`, { method: 'POST', redirect: 'manual' }] as const
+
+test('a reply has the status and headers given, and the declared properties of its status', async (t) => {
+  const { fetch } = await api(t, [Jobs])
+  const response = await fetch(...post('queued'))
+  assert.equal(await response.text(), '{"position":3}')
+  assert.deepEqual([response.status, response.headers.get('retry-after')], [202, '5'])
+})
+
+test('a route with other responses still answers its usual one', async (t) => {
+  const { fetch } = await api(t, [Jobs])
+  const response = await fetch(...post('plain'))
+  assert.deepEqual([response.status, await response.json()], [201, { id: 1 }])
+})
+
+test('a header may be sent several times', async (t) => {
+  const { fetch } = await api(t, [Jobs])
+  assert.deepEqual((await fetch(...post('cookies'))).headers.getSetCookie(), ['a=1', 'b=2'])
+})
+
+test('a redirect is 303 unless said otherwise, and has no body', async (t) => {
+  const { fetch } = await api(t, [Jobs])
+  const response = await fetch(...post('known'))
+  assert.deepEqual([response.status, response.headers.get('location'), await response.text()], [303, '/jobs/1', ''])
+  assert.equal((await fetch('/go?to=/a', { redirect: 'manual' })).status, 307)
+})
+
+for (const [to, location] of [
+  ['/größe?a=1#b', '/gr%C3%B6%C3%9Fe?a=1#b'],
+  ['/a b', '/a%20b'],
+  ['/a%20b', '/a%20b'],
+  ['/a\r\nset-cookie: b', '/a%0D%0Aset-cookie:%20b'],
+] as const) {
+  test(`a redirect to ${JSON.stringify(to)} has the location ${location}`, async (t) => {
+    const { fetch } = await api(t, [Jobs])
+    const response = await fetch(`/go?to=${encodeURIComponent(to)}`, { redirect: 'manual' })
+    assert.equal(response.headers.get('location'), location)
+  })
+}
+
+test('a route that declares nothing replies with any success', async (t) => {
+  const { fetch } = await api(t, [Jobs])
+  const response = await fetch('/anything')
+  assert.deepEqual([response.status, await response.json()], [203, [1]])
+})
+
+const faults: readonly (readonly [answer: string, line: RegExp])[] = [
+  [
+    'undeclared',
+    /Jobs\.create replied with the status 203, and declares 201, 202, 303\. Declare it: \{ responses: \{ 203/,
+  ],
+  ['failure', /Jobs\.create replied with the status 404; a reply is a success, 200 to 399\. [^]*notFound/],
+  ['split', /Jobs\.create replied with the header "x-name", which HTTP cannot send/],
+  ['name', /Jobs\.create replied with the header "x name", which HTTP cannot send/],
+  ['misfit', /\/position is missing, declared integer/],
+]
+
+for (const [answer, line] of faults) {
+  test(`a reply that cannot be sent (${answer}) is a 500 that the log explains`, async (t) => {
+    const { fetch, log } = await api(t, [Jobs])
+    assert.equal((await fetch(...post(answer))).status, 500)
+    assert.match(log.join('\n'), line)
+  })
+}
+
+test('other responses are documented', () => {
+  const { paths } = createApp({ controllers: [Jobs], logger: false }).openapi()
+  const { 201: usual, 202: queued, 303: seen } = paths?.['/jobs']?.post?.responses ?? {}
+  const content = (name: string) => ({ 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } })
+  assert.deepEqual(
+    [usual, queued, seen],
+    [
+      { description: 'Success', content: content('Job') },
+      { description: 'Success', content: content('Queued') },
+      { description: 'See the job that runs already' },
+    ],
+  )
+})
+
+test('a declared response that is no success stops the boot', () => {
+  @Controller()
+  class Wrong {
+    @Get('/', Job, { responses: { 404: Queued } }) get() {
+      return { id: 1 }
+    }
+  }
+  assert.match(bootMessage([Wrong]), /Wrong\.get: \{ status: 404 \} is the status of a success/)
+})
+
+function folder(t: TestContext): string {
+  const made = mkdtempSync(join(tmpdir(), 'sequitur-reply-'))
+  t.after(() => rmSync(made, { recursive: true }))
+  return made
+}
+
+test('a file is sent with its length, type and name', async (t) => {
+  const path = join(folder(t), 'a.csv')
+  writeFileSync(path, 'a,b\n')
+  @Controller()
+  class Files {
+    @Get('/', { produces: 'text/csv' }) get() {
+      return file(path, { type: 'text/csv', name: 'größe "1".csv' })
+    }
+  }
+  const { fetch } = await api(t, [Files])
+  for (const method of ['GET', 'HEAD']) {
+    const response = await fetch('/', { method })
+    assert.deepEqual(
+      ['content-type', 'content-length', 'content-disposition'].map((name) => response.headers.get(name)),
+      ['text/csv', '4', `attachment; filename="gr__e _1_.csv"; filename*=UTF-8''gr%C3%B6%C3%9Fe%20%221%22.csv`],
+    )
+    assert.equal(await response.text(), method === 'GET' ? 'a,b\n' : '')
+  }
+  const { paths } = createApp({ controllers: [Files], logger: false }).openapi()
+  assert.deepEqual(paths?.['/']?.get?.responses?.['200'], { description: 'Success', content: { 'text/csv': {} } })
+})
+
+test('an empty file is sent as nothing', async (t) => {
+  const path = join(folder(t), 'empty')
+  writeFileSync(path, '')
+  @Controller()
+  class Files {
+    @Get('/') get() {
+      return file(path)
+    }
+  }
+  const response = await (await api(t, [Files])).fetch('/')
+  assert.deepEqual([response.status, response.headers.get('content-length'), await response.text()], [200, '0', ''])
+})
+
+for (const path of ['./no-such-file', tmpdir()]) {
+  test(`file('${path}') is a 500, as it leads to no file`, async (t) => {
+    @Controller()
+    class Files {
+      @Get('/') get() {
+        return file(path)
+      }
+    }
+    const { fetch, log } = await api(t, [Files])
+    assert.equal((await fetch('/')).status, 500)
+    assert.match(log.join('\n'), /no-such-file|this is no file/)
+  })
+}
+
+test('bytes and streams are sent as they are', async (t) => {
+  @Controller()
+  class Files {
+    @Get('/bytes') bytes() {
+      return file(Buffer.from([0, 255]))
+    }
+    @Get('/stream') stream() {
+      return file(Readable.from(['a', 'b']), { type: 'text/plain' })
+    }
+  }
+  const { fetch } = await api(t, [Files])
+  assert.deepEqual(Buffer.from(await (await fetch('/bytes')).arrayBuffer()), Buffer.from([0, 255]))
+  const response = await fetch('/stream')
+  assert.deepEqual([response.headers.get('content-type'), await response.text()], ['text/plain', 'ab'])
+})
+
+test('a stream that fails cuts the answer off, and the log says why', async (t) => {
+  @Controller()
+  class Files {
+    @Get('/') get() {
+      async function* broken() {
+        yield 'a'
+        await new Promise((resolve) => setTimeout(resolve, 50))
+        throw new Error('the disk broke')
+      }
+      return file(Readable.from(broken()))
+    }
+  }
+  const { fetch, log } = await api(t, [Files])
+  await assert.rejects(async () => (await fetch('/')).text())
+  assert.match(log.join('\n'), /the disk broke/)
+})
+
+@Table({ tableName: 'download', timestamps: false })
+class Download extends Base<Download> {
+  @Column({ type: DataType.INTEGER, primaryKey: true }) declare id: number
+}
+
+function isOpen(session: Session): boolean {
+  try {
+    return session.transaction !== undefined
+  } catch {
+    return false
+  }
+}
+
+test('a stream is read after COMMIT, and destroyed when there is none', async (t) => {
+  const streams: Readable[] = []
+  const seen: string[] = []
+  @Controller()
+  class Downloads {
+    @Get('/') async get(id: number, session: Session) {
+      session.add(Download.build({ id }))
+      const stream = new Readable({
+        read() {
+          seen.push(isOpen(session) ? 'open' : 'closed')
+          this.push('a')
+          this.push(null)
+        },
+      })
+      streams.push(stream)
+      return file(stream)
+    }
+  }
+  const lifespan = memoryDatabase()
+  const { fetch } = await api(t, [Downloads], { models: [Download], lifespan })
+  assert.equal(await (await fetch('/?id=1')).text(), 'a')
+  assert.equal((await fetch('/?id=1')).status, 409)
+  assert.deepEqual(seen, ['closed'])
+  assert.deepEqual(
+    streams.map(({ destroyed }) => destroyed),
+    [true, true],
+  )
+})

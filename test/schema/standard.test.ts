@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Body, Collection, Controller, createApp, Field, Get, Post, Query, type StandardSchema } from 'sequitur'
+import { api, bootMessage } from '../http/support.js'
+import { issuesOf } from './echo.js'
+
+interface NewNote {
+  text: string
+  at: string
+}
+interface Note {
+  text: string
+  at: Date
+}
+
+/** What zod, valibot and arktype have in common, by hand. */
+function noteSchema(more: object = {}): StandardSchema<NewNote, Note> {
+  const validate = (value: unknown) => {
+    const { text, at } = value as Partial<NewNote>
+    const issues = [
+      ...(typeof text === 'string' ? [] : [{ message: 'must be a string', path: ['text'] }]),
+      ...(Number.isNaN(Date.parse(String(at))) ? [{ message: 'must be a date', path: [{ key: 'at' }] }] : []),
+    ]
+    return issues.length > 0 ? { issues } : { value: { text: String(text), at: new Date(String(at)) } }
+  }
+  return { '~standard': { version: 1, vendor: 'tiny', validate, ...more } }
+}
+
+const note = noteSchema({
+  jsonSchema: {
+    input: () => ({ $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object', title: 'NewNote' }),
+    output: () => ({ type: 'object', title: 'Note' }),
+  },
+})
+
+const later = noteSchema({ validate: async () => ({ issues: [{ message: 'is taken', path: ['a/b', 0] }] }) })
+
+const seen: unknown[] = []
+
+@Controller()
+class Notes {
+  @Post('/', note) create(@Body({ type: note }) input: Note) {
+    seen.push(input.at)
+    return { text: input.text, at: input.at.toISOString(), secret: 1 }
+  }
+  @Post('/later') later(@Body({ type: later }) input: Note) {
+    return input.text
+  }
+  @Get('/wrong', note) wrong() {
+    return { text: 5 as never, at: '2026-01-31' }
+  }
+  @Get('/asynchronous', later) asynchronous() {
+    return { text: 'a', at: '2026-01-31' }
+  }
+  @Get('/', Collection.of(note)) list() {
+    return { data: [{ text: 'a', at: '2026-01-31', secret: 1 }] }
+  }
+}
+
+const post = (body: object) => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+})
+
+test('a body is what the schema of another library makes of it', async (t) => {
+  const { fetch } = await api(t, [Notes])
+  const response = await fetch('/', post({ text: 'a', at: '2026-01-31' }))
+  assert.equal(response.status, 201)
+  assert.deepEqual(seen, [new Date('2026-01-31')])
+})
+
+test('a response is what the schema of another library leaves of it', async (t) => {
+  const { fetch } = await api(t, [Notes])
+  const [created, list] = [await fetch('/', post({ text: 'a', at: '2026-01-31' })), await fetch('/')]
+  assert.equal(await created.text(), '{"text":"a","at":"2026-01-31T00:00:00.000Z"}')
+  assert.equal(await list.text(), '{"data":[{"text":"a","at":"2026-01-31T00:00:00.000Z"}]}')
+})
+
+for (const [path, body, issues] of [
+  ['/', {}, ['/text must be a string', '/at must be a date']],
+  ['/later', {}, ['/a~1b/0 is taken']],
+] as const) {
+  test(`what another library finds wrong with a body of ${path} is a 422`, async (t) => {
+    const { fetch } = await api(t, [Notes])
+    const response = await fetch(path, post(body))
+    const json: unknown = await response.json()
+    assert.deepEqual([response.status, issuesOf({ json: () => json })], [422, issues])
+  })
+}
+
+for (const [path, line] of [
+  ['/wrong', /Notes\.wrong returned what does not fit [^]*\/text must be a string/],
+  ['/asynchronous', /a schema of tiny that checks asynchronously/],
+] as const) {
+  test(`a result of ${path} that the schema cannot pass is a 500, and the log says why`, async (t) => {
+    const { fetch, log } = await api(t, [Notes])
+    assert.equal((await fetch(path)).status, 500)
+    assert.match(log.join('\n'), line)
+  })
+}
+
+test("the document shows the library's JSON Schema, else an open one", () => {
+  const { paths } = createApp({ controllers: [Notes], logger: false }).openapi()
+  const { requestBody, responses } = paths?.['/']?.post ?? {}
+  assert.deepEqual(
+    [requestBody && 'content' in requestBody && requestBody.content, responses?.['201']],
+    [
+      { 'application/json': { schema: { type: 'object', title: 'NewNote' } } },
+      { description: 'Success', content: { 'application/json': { schema: { type: 'object', title: 'Note' } } } },
+    ],
+  )
+  assert.deepEqual(paths?.['/later']?.post?.requestBody, {
+    required: true,
+    content: { 'application/json': { schema: {} } },
+  })
+})
+
+test('a schema of another library as a part of a body stops the boot', () => {
+  class Envelope {
+    @Field({ type: note }) note!: Note
+  }
+  @Controller()
+  class Envelopes {
+    @Post() create(envelope: Envelope) {
+      void envelope
+    }
+  }
+  @Controller()
+  class Queries {
+    @Get() list(@Query({ type: note }) filter: Note) {
+      void filter
+    }
+  }
+  assert.match(bootMessage([Envelopes]), /A schema of tiny can be a whole body or response, not a part of one/)
+  assert.match(bootMessage([Queries]), /a schema of tiny can be a body or a response\. Here use a class with @Field/)
+})

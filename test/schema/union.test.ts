@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Body, Controller, createApp, Field, Post } from 'sequitur'
+import { api, bootMessage } from '../http/support.js'
+import { componentsOf, echo, issuesOf } from './echo.js'
+
+class Cat {
+  @Field({ enum: ['cat', 'kitten'] }) kind!: 'cat' | 'kitten'
+  @Field({ type: 'integer' }) lives!: number
+}
+
+class Dog {
+  @Field({ enum: ['dog'] }) kind!: 'dog'
+  @Field() born!: Date
+  @Field({ oneOf: [() => Cat, () => Dog], discriminator: 'kind', optional: true, nullable: true })
+  friend?: unknown
+}
+
+class Household {
+  @Field({ oneOf: [Cat, Dog], discriminator: 'kind' }) first!: Cat | Dog
+  @Field({ oneOf: [Cat, Dog], discriminator: 'kind', optional: true }) others?: (Cat | Dog)[]
+}
+
+const cat = { kind: 'cat', lives: 9 }
+const dog = { kind: 'dog', born: '2026-01-31T12:00:00.000Z' }
+
+for (const household of [
+  { first: cat },
+  { first: { ...cat, kind: 'kitten' }, others: [] },
+  { first: dog, others: [cat, dog, { ...dog, friend: null }, { ...dog, friend: { ...dog, friend: cat } }] },
+]) {
+  test(`one of several classes comes back as it was sent: ${JSON.stringify(household)}`, async () => {
+    const response = await echo(Household).send(household)
+    assert.deepEqual([response.statusCode, response.json()], [201, household])
+  })
+}
+
+test('each value arrives as an instance of the class that its discriminator says', async () => {
+  const seen: Household[] = []
+  await echo(Household, seen).send({ first: dog, others: [cat] })
+  assert.ok(seen[0]?.first instanceof Dog && seen[0].first.born instanceof Date)
+  assert.ok(seen[0].others?.[0] instanceof Cat)
+})
+
+for (const [first, issues] of [
+  [{ kind: 'bird' }, ['/first/kind is none of the known values']],
+  [{ lives: 9 }, ['/first/kind is required']],
+  ['cat', ['/first must be an object']],
+  [{ kind: 'cat', lives: 'nine' }, ['/first/lives must be an integer']],
+  [{ ...dog, lives: 9 }, ['/first/lives is not a known field']],
+] as const) {
+  test(`only the class that is meant says what is wrong with ${JSON.stringify(first)}`, async () => {
+    assert.deepEqual(issuesOf(await echo(Household).send({ first })), issues)
+  })
+}
+
+test('the document shows the classes, and which value means which', () => {
+  assert.deepEqual(componentsOf(echo(Household).app)['Household']?.properties['first'], {
+    type: 'object',
+    oneOf: [{ $ref: '#/components/schemas/Cat' }, { $ref: '#/components/schemas/Dog' }],
+    discriminator: {
+      propertyName: 'kind',
+      mapping: {
+        cat: '#/components/schemas/Cat',
+        kitten: '#/components/schemas/Cat',
+        dog: '#/components/schemas/Dog',
+      },
+    },
+  })
+})
+
+test('a body may be one of several classes', async (t) => {
+  const seen: unknown[] = []
+  @Controller()
+  class Pets {
+    @Post() create(@Body({ oneOf: [Cat, Dog], discriminator: 'kind' }) pet: Cat | Dog) {
+      seen.push(pet)
+    }
+  }
+  const { fetch } = await api(t, [Pets])
+  const headers = { 'content-type': 'application/json' }
+  assert.equal((await fetch('/', { method: 'POST', headers, body: JSON.stringify(cat) })).status, 204)
+  assert.ok(seen[0] instanceof Cat)
+})
+
+test('a result whose discriminator is unknown is a 500', async () => {
+  @Controller()
+  class Households {
+    @Post('/', Household) create() {
+      return { first: { kind: 'bird' } as never }
+    }
+  }
+  const lines: string[] = []
+  const logger = { info() {}, warn() {}, error: (line: string) => void lines.push(line) }
+  assert.equal(
+    (await createApp({ controllers: [Households], logger }).inject({ method: 'POST', url: '/' })).statusCode,
+    500,
+  )
+  assert.match(lines.join('\n'), /\/first\/kind is bird, declared one of cat, kitten, dog/)
+})
+
+test('a class may have properties that are named like the parts of a discriminator', async () => {
+  class Named {
+    @Field() propertyName!: string
+    @Field({ maxLength: 1 }) mapping!: string
+  }
+  assert.deepEqual(issuesOf(await echo(Named).send({ propertyName: 'a', mapping: 'ab' })), [
+    '/mapping must have at most 1 character',
+  ])
+})
+
+class Bird {
+  @Field() kind!: string
+}
+class Tom {
+  @Field({ enum: ['cat'] }) kind!: 'cat'
+}
+
+for (const [options, message] of [
+  [{ oneOf: [Cat, Dog] }, /oneOf needs the property that tells its classes apart\. Say it: discriminator: 'kind'/],
+  [{ oneOf: [Cat, Bird], discriminator: 'kind' }, /Bird does not say which kind it has\. Write @Field\(\{ enum/],
+  [{ oneOf: [Cat, Tom], discriminator: 'kind' }, /Cat and Tom both have the kind 'cat'/],
+  [{ oneOf: [Cat, String], discriminator: 'kind' }, /oneOf takes classes with @Field\(\)s, got 'string'/],
+] as const) {
+  test(`classes that cannot be told apart stop the boot: ${message.source.slice(0, 40)}`, () => {
+    @Controller()
+    class Pets {
+      @Post() create(@Body(options) pet: unknown) {
+        void pet
+      }
+    }
+    assert.match(bootMessage([Pets]), message)
+  })
+}
