@@ -300,7 +300,7 @@ export class SessionUnit implements Unit {
   }
 
   async rollback(): Promise<void> {
-    if (this.#transaction.finished) return
+    if (this.#transaction.hasEnded) return
     if (!(await this.#state.level.abandon())) return this.#transaction.cut()
     // A failed ROLLBACK has closed the connection, which undoes the work as well.
     await this.#transaction.undo().catch(() => {})

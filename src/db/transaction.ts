@@ -20,6 +20,7 @@ export class LazyTransaction extends SequelizeTransaction {
   #needs: TransactionNeeds
   #lease: Promise<Lease> | undefined
   #savepoints = 0
+  #ended = false
 
   constructor(sequelize: Sequelize, dialect: Dialect, needs: TransactionNeeds) {
     super(sequelize, { readOnly: needs.readOnly === true })
@@ -31,6 +32,11 @@ export class LazyTransaction extends SequelizeTransaction {
       get: () => this.ready(),
       set() {},
     })
+  }
+
+  /** Whether its end was sent. Not `finished`: on a deadlock of MySQL Sequelize writes that before the connection is given back. */
+  get hasEnded(): boolean {
+    return this.#ended
   }
 
   /** Whether any query was made. */
@@ -131,7 +137,8 @@ export class LazyTransaction extends SequelizeTransaction {
 
   // A connection whose COMMIT or ROLLBACK failed is in an unknown state, and on SQLite still holds the lock: it is destroyed.
   async #end(state: 'commit' | 'rollback', sql: string): Promise<unknown> {
-    if (this.finished) throw new Error(`The transaction has already ended with ${this.finished}.`)
+    if (this.#ended) throw new Error(`The transaction has already ended with ${this.finished}.`)
+    this.#ended = true
     this.finished = state
     if (!this.#lease) return undefined
     const lease = await this.#lease
@@ -145,6 +152,7 @@ export class LazyTransaction extends SequelizeTransaction {
 
   /** Ends without a word: closes the connection under a statement that does not come to its end, which undoes the work. */
   cut(): void {
+    this.#ended = true
     this.finished = 'rollback'
     this.#lease?.then((lease) => lease.destroy()).catch(() => {}) // no connection was had, or it is closed already
   }
