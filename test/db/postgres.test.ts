@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { QueryTypes } from 'sequelize'
+import { pipelinedPg } from '../../src/db/dialects/postgres-client.js'
 import { Session } from '../../src/db/session.js'
 import { sql } from '../../src/db/statement.js'
 import { Transactional } from '../../src/db/transactional.js'
@@ -126,4 +127,9 @@ test('PostgreSQL: a statement that outlasts its handler is cut, and its connecti
   })
   assert.equal((await fetch('/', post)).status, 503)
   assert.equal((await fetch('/')).status, 200)
+})
+
+test('PostgreSQL: an error of a connection that nobody listens to yet does not end the process', () => {
+  const { Client } = pipelinedPg({ prepared: true }) as { Client: new (config: object) => NodeJS.EventEmitter }
+  assert.doesNotThrow(() => new Client({}).emit('error', new Error('terminating connection')))
 })

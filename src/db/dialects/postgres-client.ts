@@ -29,6 +29,9 @@ class PipelinedClient extends (pg.Client as unknown as new (config: object) => p
 
   constructor(config: object) {
     super({ ...config, pipeline: true })
+    // Sequelize listens only once the connection is set up. An error before that, as of a server that shuts down, has no listener,
+    // and would end the process; whoever waits for the connection or for a query is told in any case.
+    this.on('error', () => {})
   }
 
   /** Sends a transaction's beginning with the next query. Should it fail, that query fails with its error, and so do all after it. */
