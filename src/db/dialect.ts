@@ -1,4 +1,5 @@
-import { ConnectionError, DatabaseError, type Sequelize } from 'sequelize'
+import { ConnectionAcquireTimeoutError, ConnectionError, DatabaseError, type Sequelize } from 'sequelize'
+import { TimeoutError } from 'sequelize-pool'
 
 /** What a transaction is asked to be. */
 export interface TransactionNeeds {
@@ -15,12 +16,17 @@ export interface Lease {
   /** The statements that begin the transaction, in one go. */
   readonly begin: readonly string[]
   /** Called before each statement; a dialect may have to wait for its turn. */
-  beforeStatement?(sql: string): Promise<void>
+  beforeStatement?(sql: string): Promise<unknown> | undefined
   /** Whether the transaction still goes on, where the connection knows. */
   isOpen?(): boolean
   release(): void | Promise<void>
   /** The connection is in an unknown state: it is closed and never used again. */
   destroy(): Promise<void>
+}
+
+/** What a driver answers. */
+export interface DirectResult {
+  readonly rows: unknown[]
 }
 
 /** What differs between databases; one file for each in dialects/. */
@@ -31,7 +37,12 @@ export interface Dialect {
   readonly snapshotIsolation?: string
   lease(sequelize: Sequelize, needs: TransactionNeeds): Promise<Lease>
   /** Sends a statement past Sequelize, where the driver alone gives the same rows and the same errors' details. */
-  direct?(connection: unknown, text: string, values: readonly unknown[]): Promise<{ readonly rows: unknown[] }>
+  direct?(
+    connection: unknown,
+    text: string,
+    values: readonly unknown[],
+    done: (error: Error | null, result: DirectResult) => void,
+  ): void
   /** Whether the answer to COMMIT, as Sequelize gives it, means that the work was kept. */
   isKept(answer: unknown): boolean
   /** Whether an error means that a reader cannot go on to write, and must begin again as a writer. */
@@ -61,6 +72,7 @@ export const BROKEN_SOCKET: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'
 /** The part of Sequelize's connection manager that is used here; its types do not tell of it. */
 export interface ConnectionManager {
   readonly lib: unknown
+  readonly pool: { acquire(type: string | undefined, useMaster: boolean): Promise<unknown> }
   getConnection(options?: { type?: string; useMaster?: boolean; uuid?: string }): Promise<unknown>
   releaseConnection(connection: unknown): void
   destroyConnection(connection: unknown): Promise<void>
@@ -72,19 +84,31 @@ export function connectionManagerOf(sequelize: Sequelize): ConnectionManager {
 }
 
 /** A lease from Sequelize's own pool: of the replica for what is declared read-only, where there is one. */
-export async function leaseFromPool(
+export function leaseFromPool(
   sequelize: Sequelize,
   { readOnly }: TransactionNeeds,
-  begin: readonly string[],
+  begin: (connection: unknown) => Pick<Lease, 'begin' | 'isOpen'>,
 ): Promise<Lease> {
   const manager = connectionManagerOf(sequelize)
-  const connection = await manager.getConnection(readOnly ? { type: 'SELECT' } : { useMaster: true })
-  return {
+  return acquire(sequelize, manager, readOnly === true).then((connection) => ({
     connection,
-    begin,
+    ...begin(connection),
     release: () => manager.releaseConnection(connection),
     destroy: () => manager.destroyConnection(connection),
-  }
+  }))
+}
+
+const POOL_HOOKS = ['beforePoolAcquire', 'afterPoolAcquire'] as const
+
+// Sequelize's own way asks for the server's version, and twice for hooks: a dozen promises where nothing has to be waited for.
+function acquire(sequelize: Sequelize, manager: ConnectionManager, fromReplica: boolean): Promise<unknown> {
+  const { options } = sequelize as unknown as { readonly options: { readonly databaseVersion?: unknown } }
+  const isOwn = Object.hasOwn(manager, 'getConnection') // replaced, as when the manager is closed
+  if (isOwn || options.databaseVersion === 0 || POOL_HOOKS.some((name) => sequelize.hasHook(name)))
+    return manager.getConnection(fromReplica ? { type: 'SELECT' } : { useMaster: true })
+  return manager.pool.acquire(fromReplica ? 'SELECT' : undefined, !fromReplica).catch((error: unknown) => {
+    throw error instanceof TimeoutError ? new ConnectionAcquireTimeoutError(error) : error
+  })
 }
 
 /** Milliseconds after which the server gives up, where nothing else is said. */

@@ -159,8 +159,11 @@ export class Database {
   }
 
   /** Runs the work while the database is open: of several at the same time the first opens it and the last closes it. */
-  async during<R>(work: () => Promise<R>): Promise<R> {
-    if (this.isRunning && this.#users === 0) return work()
+  during<R>(work: () => Promise<R>): Promise<R> {
+    return this.isRunning && this.#users === 0 ? work() : this.#opened(work)
+  }
+
+  async #opened<R>(work: () => Promise<R>): Promise<R> {
     this.#users++
     try {
       await (this.#shared ??= this.start())
@@ -201,7 +204,7 @@ export class Database {
   }
 
   /** Runs the work in a session of its own. */
-  async session<R>(work: (session: Session) => Promise<R>): Promise<R> {
+  session<R>(work: (session: Session) => Promise<R>): Promise<R> {
     let unit: SessionUnit | undefined
     const open = () => [(unit = this.#unit({}))]
     return bracket(

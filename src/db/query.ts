@@ -1,5 +1,5 @@
 import { QueryTypes, type Sequelize } from 'sequelize'
-import type { Dialect } from './dialect.js'
+import type { Dialect, DirectResult } from './dialect.js'
 
 /** What Sequelize calls one execution of a statement on a connection. */
 interface Query {
@@ -47,13 +47,11 @@ export function lightenQueries(sequelize: Sequelize): void {
 // whoever awaits the statement is on it, as the way to it is all async functions.
 function withLateStack(Query: QueryClass): QueryClass {
   return class LateStackQuery extends Query {
-    override async run(sql: string, parameters?: unknown): Promise<unknown> {
-      try {
-        return await withoutStacks(() => super.run(sql, parameters))
-      } catch (error) {
+    override run(sql: string, parameters?: unknown): Promise<unknown> {
+      return withoutStacks(() => super.run(sql, parameters)).catch((error: unknown) => {
         if (error instanceof Error) error.stack = `${error.name}: ${error.message}\n${framesOf(new Error())}`
         throw error
-      }
+      })
     }
   }
 }
@@ -82,11 +80,11 @@ export function isPlain(sequelize: Sequelize, sql: unknown, options: QueryOption
 }
 
 /** What Sequelize's query() does for a plain query in a transaction, without the retries and the look-ups for rare options. */
-export async function plainQuery(
+export function plainQuery(
   sequelize: Sequelize,
   text: string,
   options: QueryOptions,
-  transaction: { ready(): Promise<unknown> },
+  connection: unknown,
 ): Promise<unknown> {
   const { dialect, options: defaults } = insideOf(sequelize)
   const { instance, model = instance?.constructor, nest, plain } = options
@@ -104,27 +102,33 @@ export async function plainQuery(
     options.bind === undefined
       ? [text.trim(), undefined]
       : dialect.Query.formatBindParameters(text.trim(), options.bind, defaults.dialect)
-  return new dialect.Query(await transaction.ready(), sequelize, full).run(sql, parameters)
+  return new dialect.Query(connection, sequelize, full).run(sql, parameters)
 }
 
-/**
- * A statement sent past Sequelize, where its dialect can: no query object, no guess from the text what it is.
- * Its errors are Sequelize's all the same. Undefined where SQL is logged, which is Sequelize's to do.
- */
-export function directly(sequelize: Sequelize, dialect: Dialect) {
-  const { direct } = dialect
-  const { options, dialect: inner } = insideOf(sequelize)
-  if (!direct || options.logging) return undefined
-  return async (
-    connection: unknown,
-    text: string,
-    values: readonly unknown[],
-  ): Promise<{ readonly rows: unknown[] }> => {
-    try {
-      return await direct(connection, text, values)
-    } catch (error) {
-      Object.assign(error as object, { sql: text, parameters: values })
-      throw new inner.Query(connection, sequelize, {}).formatError(error, new Error().stack)
-    }
-  }
+/** Whether a statement can be sent past Sequelize. Not where SQL is logged, which is Sequelize's to do. */
+export function canSendDirectly(sequelize: Sequelize, { direct }: Dialect): boolean {
+  return direct !== undefined && !insideOf(sequelize).options.logging
+}
+
+interface Request {
+  readonly connection: unknown
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+/** A statement sent past Sequelize: no query object, no guess from the text what it is. Its errors are Sequelize's all the same. */
+export function sendDirectly<T>(
+  sequelize: Sequelize,
+  { direct }: Dialect,
+  { connection, text, values }: Request,
+  pick: (result: DirectResult) => T,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    direct?.(connection, text, values, (error, result) => {
+      if (!error) return resolve(pick(result))
+      const { dialect } = insideOf(sequelize)
+      Object.assign(error, { sql: text, parameters: values })
+      reject(new dialect.Query(connection, sequelize, {}).formatError(error, new Error().stack))
+    })
+  })
 }

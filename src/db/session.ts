@@ -1,7 +1,7 @@
 import { type Attributes, type FindOptions, Model, type ModelStatic, type Sequelize, type Transaction } from 'sequelize'
 import type { Unit } from '../di/bracket.js'
 import { howToProvide } from '../di/provider.js'
-import { currentLevel, enterLevel, Level } from './ambient.js'
+import { currentLevel, enterLevel, Level } from './level.js'
 import { type Change, inForeignKeyOrder } from './change.js'
 import { countRows } from './count.js'
 import { codeOf, type Dialect, type TransactionNeeds } from './dialect.js'
@@ -13,7 +13,6 @@ import { LazyTransaction } from './transaction.js'
 /** What the session tells the unit of work, which ends it. */
 interface SessionState {
   readonly level: Level
-  readonly callbacks: (() => unknown)[]
   keeps: boolean
 }
 
@@ -72,10 +71,14 @@ export class Session {
   }
 
   // Whatever the asynchronous context has become, a session's own methods work in its own transaction, or are refused.
-  async #inside<T>(work: () => Promise<T>): Promise<T> {
+  #inside<T>(work: () => Promise<T>): Promise<T> {
     const here = this.#here
-    here.assertOpen()
-    return currentLevel(this.#sequelize) === here ? work() : enterLevel(this.#sequelize, here, work)
+    try {
+      here.assertOpen()
+      return currentLevel(this.#sequelize) === here ? work() : enterLevel(this.#sequelize, here, work)
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   /**
@@ -112,10 +115,9 @@ export class Session {
   }
 
   /** The rows of a text. Its values are bound by the database, never put into the text. */
-  async execute<Row>(statement: Sql<Row>): Promise<Row[]> {
+  execute<Row>(statement: Sql<Row>): Promise<Row[]> {
     const level = this.#here
-    const rows = await level.query(statement.texts.join('?'), () => level.transaction.rows(statement))
-    return Array.isArray(rows) ? (rows as Row[]) : [] // what the text selects is its writer's knowledge
+    return level.query(statement.texts.join('?'), () => level.transaction.rows(statement))
   }
 
   /** Notes a new or changed instance; {@link flush} writes it, at the latest before COMMIT. Returns the instance. */
@@ -185,7 +187,7 @@ export class Session {
   /** Runs the callback once COMMIT has succeeded, before the response; never when it failed or was not tried. Its errors are logged. */
   afterCommit(callback: () => unknown): void {
     this.#level.assertOpen()
-    this.#state.callbacks.push(callback)
+    this.#level.transaction.callbacks.push(callback)
   }
 
   /** Answer as usual, but keep nothing. */
@@ -263,7 +265,6 @@ export class SessionUnit implements Unit {
         isUndoing: (error) => dialect.isUndoing(error),
         oneAtATime: dialect.oneAtATime,
       }),
-      callbacks: [],
       keeps: true,
     }
     this.session = new SessionClass(sequelize, this.#state)
@@ -307,9 +308,8 @@ export class SessionUnit implements Unit {
   }
 
   async committed(): Promise<void> {
-    const { callbacks, keeps } = this.#state
-    if (!keeps) return
-    for (const callback of callbacks) {
+    if (!this.#state.keeps) return
+    for (const callback of this.#transaction.callbacks) {
       try {
         await callback()
       } catch (error) {

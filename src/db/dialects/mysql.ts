@@ -10,7 +10,7 @@ export const mysql: Dialect = {
       sequelize.addHook('afterConnect', (connection: unknown) => bendResults(connection as MariadbConnection))
     }
   },
-  lease: (sequelize, needs) => leaseFromPool(sequelize, needs, beginTexts(needs)),
+  lease: (sequelize, needs) => leaseFromPool(sequelize, needs, () => ({ begin: beginTexts(needs) })),
   // A failed statement does not spoil the rest of the transaction, so that COMMIT does what it says; some undo it whole.
   isKept: () => true,
   isStale: () => false,

@@ -7,21 +7,19 @@ import { isOutdatedPlan, isPipelined, pipelinedPg } from './postgres-client.js'
 /** PostgreSQL through pg, and what speaks its protocol: CockroachDB, YugabyteDB. */
 export const postgres: Dialect = {
   prepare() {},
-  lease: async (sequelize, needs) => {
-    const lease = await leaseFromPool(sequelize, needs, [beginText(needs)])
-    const { connection } = lease
-    if (!isPipelined(connection)) return lease
-    connection.beginWithNext(beginText(needs))
-    logOf(sequelize, beginText(needs))
-    return { ...lease, begin: [], isOpen: () => connection.isInTransaction }
-  },
-  direct: (connection, text, values) =>
-    new Promise((resolve, reject) => {
-      const done = (error: Error | null, result: { rows: unknown[] }) => (error ? reject(error) : resolve(result))
-      const { query } = connection as { query(text: string, ...rest: unknown[]): void }
-      if (values.length > 0) query.call(connection, text, values, done)
-      else query.call(connection, text, done)
+  lease: (sequelize, needs) =>
+    leaseFromPool(sequelize, needs, (connection) => {
+      const begin = beginText(needs)
+      if (!isPipelined(connection)) return { begin: [begin] }
+      connection.beginWithNext(begin)
+      logOf(sequelize, begin)
+      return { begin: [], isOpen: () => connection.isInTransaction }
     }),
+  direct: (connection, text, values, done) => {
+    const { query } = connection as { query(text: string, ...rest: unknown[]): void }
+    if (values.length > 0) query.call(connection, text, values, done)
+    else query.call(connection, text, done)
+  },
   // RAW queries resolve to [rows, result]; the result's command is what the server says it did.
   isKept: (answer) => (answer as [unknown, { command?: string }?] | undefined)?.[1]?.command !== 'ROLLBACK',
   snapshotIsolation: 'REPEATABLE READ',

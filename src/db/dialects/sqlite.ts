@@ -136,9 +136,7 @@ class SqlitePools {
       connection,
       begin: ['BEGIN DEFERRED'],
       // Who holds the writing connection has the turn to write, though this session goes on using its own.
-      beforeStatement: async (sql) => {
-        if (!readOnly && isWrite(sql)) await (turn ??= acquire(this.#writers))
-      },
+      beforeStatement: (sql) => (!readOnly && isWrite(sql) ? (turn ??= acquire(this.#writers)) : undefined),
       release: () => {
         this.#readers.release(connection)
         endTurn()
