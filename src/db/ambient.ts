@@ -31,7 +31,7 @@ export function bindAmbient(sequelize: Sequelize): void {
   const transaction = wrapped.transaction.bind(sequelize)
 
   wrapped.query = (text, asked) => {
-    const { sql, options } = withBoundValues(text, asked) as { sql: unknown; options?: QueryOptions }
+    const { sql, options } = withBoundValues(...unfolded(text, asked)) as { sql: unknown; options?: QueryOptions }
     const given = options?.transaction
     if (given && given.sequelize && given.sequelize !== sequelize) return Promise.reject(new ForeignTransactionError())
     const level = given === null ? undefined : currentLevel(sequelize)
@@ -81,6 +81,16 @@ function shadowClass(sequelize: Sequelize): void {
 function belongsTo(transaction: { readonly parent?: unknown } | Transaction, own: LazyTransaction): boolean {
   for (let at: unknown = transaction; at; at = (at as { parent?: unknown }).parent) if (at === own) return true
   return false
+}
+
+// What writes is asked for as { query, bind }.
+function unfolded(
+  text: unknown,
+  options: QueryOptions | undefined,
+): [text: unknown, options: QueryOptions | undefined] {
+  if (typeof text !== 'object' || text === null || !('query' in text) || 'values' in text) return [text, options]
+  const { query, bind } = text as { query: unknown; bind?: unknown }
+  return [query, bind === undefined ? options : { ...options, bind }]
 }
 
 function textOf(sql: unknown): string {

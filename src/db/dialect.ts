@@ -19,7 +19,7 @@ export interface Lease {
   beforeStatement?(sql: string): Promise<unknown> | undefined
   /** Whether the transaction still goes on, where the connection knows. */
   isOpen?(): boolean
-  release(): void | Promise<void>
+  release(): Promise<void> | undefined
   /** The connection is in an unknown state: it is closed and never used again. */
   destroy(): Promise<void>
 }
@@ -90,25 +90,28 @@ export function leaseFromPool(
   begin: (connection: unknown) => Pick<Lease, 'begin' | 'isOpen'>,
 ): Promise<Lease> {
   const manager = connectionManagerOf(sequelize)
-  return acquire(sequelize, manager, readOnly === true).then((connection) => ({
+  const lease = (connection: unknown): Lease => ({
     connection,
     ...begin(connection),
-    release: () => manager.releaseConnection(connection),
+    release: () => void manager.releaseConnection(connection),
     destroy: () => manager.destroyConnection(connection),
-  }))
+  })
+  return hasDetours(sequelize, manager)
+    ? manager.getConnection(readOnly ? { type: 'SELECT' } : { useMaster: true }).then(lease)
+    : manager.pool.acquire(readOnly ? 'SELECT' : undefined, !readOnly).then(lease, refuseTimeout)
+}
+
+// Sequelize's own way to a connection asks for the server's version, and twice for hooks: a dozen promises where nothing is to be waited for.
+function hasDetours(sequelize: Sequelize, manager: ConnectionManager): boolean {
+  const { options } = sequelize as unknown as { readonly options: { readonly databaseVersion?: unknown } }
+  const isReplaced = Object.hasOwn(manager, 'getConnection') // as by a manager that is closed
+  return isReplaced || options.databaseVersion === 0 || POOL_HOOKS.some((name) => sequelize.hasHook(name))
 }
 
 const POOL_HOOKS = ['beforePoolAcquire', 'afterPoolAcquire'] as const
 
-// Sequelize's own way asks for the server's version, and twice for hooks: a dozen promises where nothing has to be waited for.
-function acquire(sequelize: Sequelize, manager: ConnectionManager, fromReplica: boolean): Promise<unknown> {
-  const { options } = sequelize as unknown as { readonly options: { readonly databaseVersion?: unknown } }
-  const isOwn = Object.hasOwn(manager, 'getConnection') // replaced, as when the manager is closed
-  if (isOwn || options.databaseVersion === 0 || POOL_HOOKS.some((name) => sequelize.hasHook(name)))
-    return manager.getConnection(fromReplica ? { type: 'SELECT' } : { useMaster: true })
-  return manager.pool.acquire(fromReplica ? 'SELECT' : undefined, !fromReplica).catch((error: unknown) => {
-    throw error instanceof TimeoutError ? new ConnectionAcquireTimeoutError(error) : error
-  })
+function refuseTimeout(error: unknown): never {
+  throw error instanceof TimeoutError ? new ConnectionAcquireTimeoutError(error) : error
 }
 
 /** Milliseconds after which the server gives up, where nothing else is said. */

@@ -57,12 +57,14 @@ export class Level {
   readonly changes: Change[] = []
   /** Queries of this very level whose turn has come. */
   readonly #queries = new Tally()
+  readonly #talliesOfQueries: readonly Tally[]
   /** The last savepoint begun on this level; resolves when it is closed. */
   #last: Promise<void> | undefined
   #ended: string | undefined
 
   private constructor(shared: Shared) {
     this.#shared = shared
+    this.#talliesOfQueries = [shared.pending, shared.statements, this.#queries]
   }
 
   /** The level of a new session. */
@@ -97,40 +99,44 @@ export class Level {
   }
 
   /** Runs a query in its turn. */
-  async query<T>(sql: string, execute: () => Promise<T>): Promise<T> {
+  query<T>(sql: string, execute: () => Promise<T>): Promise<T> {
+    return this.#last ? this.#following(this.#last, () => this.#inTurn(sql, execute)) : this.#inTurn(sql, execute)
+  }
+
+  async #following<T>(turn: Promise<void> | undefined, work: () => Promise<T>): Promise<T> {
     const { pending } = this.#shared
     pending.enter()
     try {
-      if (this.#last) await this.#last
-      return await this.#inTurn(sql, execute)
+      await turn
+      return await work()
     } finally {
       pending.leave()
     }
   }
 
   #inTurn<T>(sql: string, execute: () => Promise<T>): Promise<T> {
-    return this.#statement(
-      () => {
-        if (CONTROLS.test(sql)) throw new TransactionControlError(sql.trim().slice(0, 40))
-        return this.#shared.transaction.beforeStatement(sql)
-      },
-      execute,
-      this.#queries,
-    )
+    const prepare = () => {
+      if (CONTROLS.test(sql)) throw new TransactionControlError(sql.trim().slice(0, 40))
+      return this.#shared.transaction.beforeStatement(sql)
+    }
+    return this.#statement(prepare, execute, this.#talliesOfQueries)
   }
 
   /** A statement about a savepoint. Refused after the session's end, when the connection serves somebody else. */
   async #command(sql: string): Promise<void> {
-    await this.#statement(
-      () => undefined,
-      () => this.#shared.transaction.command(sql),
-    )
+    const { statements, transaction } = this.#shared
+    const prepare = () => undefined
+    await this.#statement(prepare, () => transaction.command(sql), [statements])
   }
 
   /** Prepares, which may have to wait, then sends. */
-  #statement<T>(prepare: () => Promise<unknown> | undefined, send: () => Promise<T>, queries?: Tally): Promise<T> {
+  #statement<T>(
+    prepare: () => Promise<unknown> | undefined,
+    send: () => Promise<T>,
+    tallies: readonly Tally[],
+  ): Promise<T> {
     const { last, events } = this.#shared
-    const sent = this.#send(prepare, send, events.oneAtATime ? last : undefined, queries)
+    const sent = this.#send(prepare, send, tallies, events.oneAtATime ? last : undefined)
     if (events.oneAtATime) this.#shared.last = sent
     return sent
   }
@@ -138,12 +144,11 @@ export class Level {
   async #send<T>(
     prepare: () => Promise<unknown> | undefined,
     send: () => Promise<T>,
+    tallies: readonly Tally[],
     before: Promise<unknown> | undefined,
-    queries: Tally | undefined,
   ): Promise<T> {
-    const { statements, events } = this.#shared
-    statements.enter()
-    queries?.enter()
+    const { events } = this.#shared
+    for (const tally of tallies) tally.enter()
     try {
       this.assertOpen()
       if (before) await before.catch(() => {}) // its own caller is told
@@ -155,8 +160,7 @@ export class Level {
       if (events.isUndoing(error)) this.#shared.lost ??= { error }
       throw noteQueryError(events.onError(error), this.#onStray)
     } finally {
-      queries?.leave()
-      statements.leave()
+      for (const tally of tallies) tally.leave()
     }
   }
 

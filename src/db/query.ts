@@ -5,16 +5,23 @@ import type { Dialect, DirectResult } from './dialect.js'
 interface Query {
   run(sql: string, parameters?: unknown): Promise<unknown>
   formatError(error: unknown, stack?: string): unknown
+  handleSelectQuery(rows: readonly unknown[]): unknown
 }
 
 interface QueryClass {
   new (connection: unknown, sequelize: Sequelize, options: object): Query
-  formatBindParameters(sql: string, values: unknown, dialect: string): [sql: string, parameters: unknown]
+  formatBindParameters(sql: string, values: unknown, dialect: string): [sql: string, parameters?: readonly unknown[]]
 }
 
 /** The parts of a Sequelize instance that its types leave out. */
 interface Inside {
-  readonly options: { readonly logging?: unknown; readonly dialect: string; readonly query?: object }
+  readonly options: {
+    readonly logging?: unknown
+    readonly dialect: string
+    readonly query?: object
+    readonly minifyAliases?: boolean
+    readonly quoteIdentifiers?: boolean
+  }
   readonly dialect: { Query: QueryClass; readonly queryGenerator: { generateTransactionId: () => string } }
   hasHook(name: string): boolean
 }
@@ -70,8 +77,8 @@ function framesOf({ stack = '' }: Error): string {
   return stack.slice(stack.indexOf('\n') + 1)
 }
 
-/** Options of Sequelize's query() that only its own way of querying knows. */
-const RARE = ['replacements', 'retry', 'mapToModel', 'searchPath', 'alter', 'completesTransaction'] as const
+/** Options of Sequelize's query() that only its own way of querying knows. Not `retry`: in a transaction it only hides what went wrong. */
+const RARE = ['replacements', 'mapToModel', 'searchPath', 'alter', 'completesTransaction'] as const
 
 /** Whether a query of a session may take the short way below. */
 export function isPlain(sequelize: Sequelize, sql: unknown, options: QueryOptions): sql is string {
@@ -82,12 +89,13 @@ export function isPlain(sequelize: Sequelize, sql: unknown, options: QueryOption
 /** What Sequelize's query() does for a plain query in a transaction, without the retries and the look-ups for rare options. */
 export function plainQuery(
   sequelize: Sequelize,
+  ours: Dialect,
   text: string,
   options: QueryOptions,
   connection: unknown,
 ): Promise<unknown> {
   const { dialect, options: defaults } = insideOf(sequelize)
-  const { instance, model = instance?.constructor, nest, plain } = options
+  const { instance, model = instance?.constructor, nest, plain, bind } = options
   const raw = instance === undefined && model === undefined ? { raw: true } : {}
   const type = options.type ?? (model !== undefined || nest || plain ? QueryTypes.SELECT : QueryTypes.RAW)
   const full = {
@@ -99,10 +107,21 @@ export function plainQuery(
     ...(model === undefined ? {} : { model }),
   }
   const [sql, parameters] =
-    options.bind === undefined
+    bind === undefined
       ? [text.trim(), undefined]
-      : dialect.Query.formatBindParameters(text.trim(), options.bind, defaults.dialect)
-  return new dialect.Query(connection, sequelize, full).run(sql, parameters)
+      : dialect.Query.formatBindParameters(text.trim(), bind, defaults.dialect)
+  const query = new dialect.Query(connection, sequelize, full)
+  // Of a SELECT Sequelize only makes its rows into what was asked for; otherwise it looks at the text for what it may be.
+  if (type === QueryTypes.SELECT && canSendDirectly(sequelize, ours) && !isRewritten(defaults)) {
+    const request = { connection, text: sql, values: parameters ?? [] }
+    return sendDirectly(sequelize, ours, request, ({ rows }) => query.handleSelectQuery(rows))
+  }
+  return query.run(sql, parameters)
+}
+
+/** Whether Sequelize changes the names in the text, and back in the rows. */
+function isRewritten({ minifyAliases, quoteIdentifiers }: Inside['options']): boolean {
+  return minifyAliases === true || quoteIdentifiers === false
 }
 
 /** Whether a statement can be sent past Sequelize. Not where SQL is logged, which is Sequelize's to do. */
@@ -120,15 +139,24 @@ interface Request {
 export function sendDirectly<T>(
   sequelize: Sequelize,
   { direct }: Dialect,
-  { connection, text, values }: Request,
+  request: Request,
   pick: (result: DirectResult) => T,
 ): Promise<T> {
+  const { connection, text, values } = request
   return new Promise((resolve, reject) => {
     direct?.(connection, text, values, (error, result) => {
-      if (!error) return resolve(pick(result))
-      const { dialect } = insideOf(sequelize)
-      Object.assign(error, { sql: text, parameters: values })
-      reject(new dialect.Query(connection, sequelize, {}).formatError(error, new Error().stack))
+      if (error) return reject(explained(sequelize, error, request))
+      try {
+        resolve(pick(result)) // a model's own class may throw when it is built
+      } catch (failure) {
+        reject(failure as Error)
+      }
     })
   })
+}
+
+function explained(sequelize: Sequelize, error: Error, { connection, text, values }: Request): unknown {
+  const { dialect } = insideOf(sequelize)
+  Object.assign(error, { sql: text, parameters: values })
+  return new dialect.Query(connection, sequelize, {}).formatError(error, new Error().stack)
 }

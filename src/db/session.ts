@@ -307,9 +307,13 @@ export class SessionUnit implements Unit {
     await this.#transaction.undo().catch(() => {})
   }
 
-  async committed(): Promise<void> {
-    if (!this.#state.keeps) return
-    for (const callback of this.#transaction.callbacks) {
+  committed(): Promise<void> | undefined {
+    const { callbacks } = this.#transaction
+    return this.#state.keeps && callbacks.length > 0 ? this.#announce(callbacks) : undefined
+  }
+
+  async #announce(callbacks: LazyTransaction['callbacks']): Promise<void> {
+    for (const callback of callbacks) {
       try {
         await callback()
       } catch (error) {

@@ -125,7 +125,7 @@ export class LazyTransaction extends SequelizeTransaction {
 
   /** A plain query of a model or of Sequelize's query(), after {@link beforeStatement}. */
   query(text: string, options: QueryOptions): Promise<unknown> {
-    return plainQuery(this.#sequelize, text, options, this.#connection)
+    return plainQuery(this.#sequelize, this.#dialect, text, options, this.#connection)
   }
 
   get #connection(): unknown {
@@ -135,14 +135,14 @@ export class LazyTransaction extends SequelizeTransaction {
   /**
    * @throws CommitFailedError when the database answers that nothing was kept, CommitUnknownError when it never answered; else whatever made COMMIT fail.
    */
-  async keep(): Promise<void> {
-    if (this.#begun?.isOpen?.() === false) throw new TransactionControlError('A statement ended the transaction')
-    const answer = await this.#end('commit', 'COMMIT')
-    if (answer !== undefined && !this.#dialect.isKept(answer)) throw new CommitFailedError()
+  keep(): Promise<void> {
+    if (this.#begun?.isOpen?.() === false)
+      return Promise.reject(new TransactionControlError('A statement ended the transaction'))
+    return this.#end('commit', 'COMMIT')
   }
 
-  async undo(): Promise<void> {
-    await this.#end('rollback', 'ROLLBACK')
+  undo(): Promise<void> {
+    return this.#end('rollback', 'ROLLBACK')
   }
 
   /** What models' hooks and other libraries call: the same as the session's own. */
@@ -161,20 +161,22 @@ export class LazyTransaction extends SequelizeTransaction {
   }
 
   // A connection whose COMMIT or ROLLBACK failed is in an unknown state, and on SQLite still holds the lock: it is destroyed.
-  async #end(state: 'commit' | 'rollback', sql: string): Promise<unknown> {
+  async #end(state: 'commit' | 'rollback', sql: string): Promise<void> {
     if (this.#ended) throw new Error(`The transaction has already ended with ${this.finished}.`)
     this.#ended = true
     this.finished = state
-    if (!this.#lease) return undefined
+    if (!this.#lease) return
     const lease = this.#begun ?? (await this.#lease)
+    let answer: unknown
     try {
-      const answer = await this.#send(lease, sql)
-      await giveBack(lease)
-      return answer
+      answer = await this.#send(lease, sql)
     } catch (error) {
       await lease.destroy().catch(() => {}) // what went wrong first is what matters
       throw state === 'commit' && this.#dialect.isLost(error) ? new CommitUnknownError(error) : error
     }
+    const given = giveBack(lease)
+    if (given) await given
+    if (state === 'commit' && !this.#dialect.isKept(answer)) throw new CommitFailedError()
   }
 
   /** Ends without a word: closes the connection under a statement that does not come to its end, which undoes the work. */
@@ -189,11 +191,11 @@ export class LazyTransaction extends SequelizeTransaction {
 }
 
 // The work is done, well or badly: a connection that cannot be given back is closed, and is nobody's error.
-async function giveBack(lease: Lease): Promise<void> {
+function giveBack(lease: Lease): Promise<void> | undefined {
+  const close = () => lease.destroy().catch(() => {})
   try {
-    const released = lease.release()
-    if (released) await released
+    return lease.release()?.catch(close)
   } catch {
-    await lease.destroy().catch(() => {})
+    return close()
   }
 }

@@ -106,7 +106,7 @@ class SqlitePools {
   }
 
   // The next writer begins in another turn of the event loop, so that a queue of writers does not keep new requests waiting.
-  #endTurn(connection: SqliteConnection): void {
+  #endTurn(connection: SqliteConnection): undefined {
     setImmediate(() => this.#writers.release(connection))
   }
 
@@ -140,6 +140,7 @@ class SqlitePools {
       release: () => {
         this.#readers.release(connection)
         endTurn()
+        return undefined
       },
       destroy: async () => {
         endTurn()
