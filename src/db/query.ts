@@ -19,11 +19,14 @@ interface Inside {
     readonly logging?: unknown
     readonly dialect: string
     readonly query?: object
+    readonly benchmark?: boolean
+    readonly logQueryParameters?: boolean
     readonly minifyAliases?: boolean
     readonly quoteIdentifiers?: boolean
   }
   readonly dialect: { Query: QueryClass; readonly queryGenerator: { generateTransactionId: () => string } }
   hasHook(name: string): boolean
+  log(text: string, options: object): void
 }
 
 export function insideOf(sequelize: Sequelize): Inside {
@@ -112,27 +115,30 @@ export function plainQuery(
       : dialect.Query.formatBindParameters(text.trim(), bind, defaults.dialect)
   const query = new dialect.Query(connection, sequelize, full)
   // Of a SELECT Sequelize only makes its rows into what was asked for; otherwise it looks at the text for what it may be.
-  if (type === QueryTypes.SELECT && canSendDirectly(sequelize, ours) && !isRewritten(defaults)) {
-    const request = { connection, text: sql, values: parameters ?? [] }
+  if (type === QueryTypes.SELECT && !options['benchmark'] && canSendDirectly(sequelize, ours)) {
+    const request = { connection, text: sql, values: parameters ?? [], logging: full.logging }
     return sendDirectly(sequelize, ours, request, ({ rows }) => query.handleSelectQuery(rows))
   }
   return query.run(sql, parameters)
 }
 
-/** Whether Sequelize changes the names in the text, and back in the rows. */
-function isRewritten({ minifyAliases, quoteIdentifiers }: Inside['options']): boolean {
-  return minifyAliases === true || quoteIdentifiers === false
+/** Whether a statement can be sent past Sequelize. Not where it measures, or changes names in the text and back in the rows. */
+export function canSendDirectly(sequelize: Sequelize, { direct }: Dialect): boolean {
+  const { benchmark, logQueryParameters, minifyAliases, quoteIdentifiers } = insideOf(sequelize).options
+  return direct !== undefined && !benchmark && !logQueryParameters && !minifyAliases && quoteIdentifiers !== false
 }
 
-/** Whether a statement can be sent past Sequelize. Not where SQL is logged, which is Sequelize's to do. */
-export function canSendDirectly(sequelize: Sequelize, { direct }: Dialect): boolean {
-  return direct !== undefined && !insideOf(sequelize).options.logging
+/** Logs a statement as Sequelize does, to where one query is logged, or all. */
+export function logStatement(sequelize: Sequelize, text: string, logging = insideOf(sequelize).options.logging): void {
+  if (logging) insideOf(sequelize).log(`Executing (default): ${text}`, { logging })
 }
 
 interface Request {
   readonly connection: unknown
   readonly text: string
   readonly values: readonly unknown[]
+  /** Where one query is logged; by default where all are. */
+  readonly logging?: unknown
 }
 
 /** A statement sent past Sequelize: no query object, no guess from the text what it is. Its errors are Sequelize's all the same. */
@@ -142,7 +148,8 @@ export function sendDirectly<T>(
   request: Request,
   pick: (result: DirectResult) => T,
 ): Promise<T> {
-  const { connection, text, values } = request
+  const { connection, text, values, logging } = request
+  logStatement(sequelize, text, logging)
   return new Promise((resolve, reject) => {
     direct?.(connection, text, values, (error, result) => {
       if (error) return reject(explained(sequelize, error, request))

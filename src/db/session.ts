@@ -7,6 +7,7 @@ import { countRows } from './count.js'
 import { codeOf, type Dialect, type TransactionNeeds } from './dialect.js'
 import { CommitUnknownError, ReadOnlyError, StaleSnapshotError } from './errors.js'
 import { toFind } from './find.js'
+import { pointRead } from './point-read.js'
 import type { Select, Sql } from './statement.js'
 import { LazyTransaction } from './transaction.js'
 
@@ -89,8 +90,10 @@ export class Session {
   get<M extends Model>(
     model: ModelStatic<M>,
     key: Key<M>,
-    options: Omit<FindOptions<Attributes<M>>, 'where'> = {},
+    options?: Omit<FindOptions<Attributes<M>>, 'where'>,
   ): Promise<M | null> {
+    const read = options === undefined && this.#level.transaction.isDirect ? pointRead(model, key) : undefined
+    if (read) return this.#here.query(read.text, () => this.#level.transaction.read(read))
     return this.#inside(() => {
       if (typeof key !== 'object' || key instanceof Date || Buffer.isBuffer(key))
         return model.findByPk(key as string, options)

@@ -1,6 +1,7 @@
-import { QueryTypes, type Sequelize, Transaction } from 'sequelize'
+import { type Model, QueryTypes, type Sequelize, Transaction } from 'sequelize'
 import type { Dialect, Lease, TransactionNeeds } from './dialect.js'
 import { CommitFailedError, CommitUnknownError, TransactionControlError } from './errors.js'
+import type { PointRead } from './point-read.js'
 import { canSendDirectly, insideOf, plainQuery, type QueryOptions, sendDirectly } from './query.js'
 import { type Sql, toBound, toNumbered } from './statement.js'
 
@@ -98,7 +99,7 @@ export class LazyTransaction extends SequelizeTransaction {
   }
 
   #send({ connection }: Lease, sql: string): Promise<unknown> {
-    if (canSendDirectly(this.#sequelize, this.#dialect))
+    if (this.isDirect)
       return sendDirectly(this.#sequelize, this.#dialect, { connection, text: sql, values: [] }, (result) => [
         result.rows,
         result,
@@ -108,10 +109,21 @@ export class LazyTransaction extends SequelizeTransaction {
     return new dialect.Query(connection, this.#sequelize, { logging, type: 'RAW', raw: true }).run(sql)
   }
 
+  /** Whether statements can be sent past Sequelize. */
+  get isDirect(): boolean {
+    return canSendDirectly(this.#sequelize, this.#dialect)
+  }
+
+  /** A row by its key, where {@link isDirect}. Like {@link query} after {@link beforeStatement}. */
+  read<M extends Model>({ text, values, build }: PointRead<M>): Promise<M | null> {
+    const request = { connection: this.#connection, text, values }
+    return sendDirectly(this.#sequelize, this.#dialect, request, ({ rows }) => build(rows))
+  }
+
   /** The rows of a text, in the shortest way that there is. Like {@link query} after {@link beforeStatement}. */
   rows<Row>(statement: Sql<Row>): Promise<Row[]> {
     const { values } = statement
-    if (!canSendDirectly(this.#sequelize, this.#dialect)) return this.#rowsThroughSequelize(statement)
+    if (!this.isDirect) return this.#rowsThroughSequelize(statement)
     const request = { connection: this.#connection, text: toNumbered(statement), values }
     return sendDirectly(this.#sequelize, this.#dialect, request, ({ rows }) => rows as Row[])
   }

@@ -1,5 +1,6 @@
-import { DatabaseError, type Options, type Sequelize } from 'sequelize'
+import { DatabaseError, type Options } from 'sequelize'
 import { BROKEN_SOCKET, codeOf, DEFAULTS, type Dialect, leaseFromPool, type TransactionNeeds } from '../dialect.js'
+import { logStatement } from '../query.js'
 import type { PostgresConfig } from '../url.js'
 import type { SslMode } from '../url-options.js'
 import { isOutdatedPlan, isPipelined, pipelinedPg } from './postgres-client.js'
@@ -12,7 +13,7 @@ export const postgres: Dialect = {
       const begin = beginText(needs)
       if (!isPipelined(connection)) return { begin: [begin] }
       connection.beginWithNext(begin)
-      logOf(sequelize, begin)
+      logStatement(sequelize, begin)
       return { begin: [], isOpen: () => connection.isInTransaction }
     }),
   direct: (connection, text, values, done) => {
@@ -47,11 +48,6 @@ function isBroken(error: unknown): boolean {
 // From a fixed set of words: BEGIN travels with the first statement, which must not find it refused.
 function beginText({ isolation, readOnly }: TransactionNeeds): string {
   return `START TRANSACTION${isolation ? ` ISOLATION LEVEL ${isolation}` : ''}${readOnly ? ' READ ONLY' : ''}`
-}
-
-function logOf(sequelize: Sequelize, text: string): void {
-  const { log, options } = sequelize as unknown as { log(text: string, options: object): void; options: object }
-  log.call(sequelize, `Executing (default): ${text}`, options)
 }
 
 /** What Sequelize needs to know to connect. */
