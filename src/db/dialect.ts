@@ -8,6 +8,10 @@ export interface TransactionNeeds {
   readonly readOnly?: boolean
   /** May begin as a reader: a GET, whose handler may be run again. */
   readonly reader?: boolean
+  /** Milliseconds to wait for the answer to COMMIT or ROLLBACK, which no server limits; 0 for ever. */
+  readonly endTimeout?: number
+  /** The session that this one is opened inside of. */
+  readonly outer?: { readonly holdsTurn: boolean }
 }
 
 /** A connection for the time of one transaction. */
@@ -17,6 +21,8 @@ export interface Lease {
   readonly begin: readonly string[]
   /** Called before each statement; a dialect may have to wait for its turn. */
   beforeStatement?(sql: string): Promise<unknown> | undefined
+  /** Whether other sessions cannot write until this one has ended. */
+  holdsTurn?(): boolean
   /** Whether the transaction still goes on, where the connection knows. */
   isOpen?(): boolean
   release(): Promise<void> | undefined
@@ -87,15 +93,24 @@ export function connectionManagerOf(sequelize: Sequelize): ConnectionManager {
 export function leaseFromPool(
   sequelize: Sequelize,
   { readOnly }: TransactionNeeds,
-  begin: (connection: unknown) => Pick<Lease, 'begin' | 'isOpen'>,
+  begin: (connection: unknown) => Pick<Lease, 'begin' | 'isOpen'> & {
+    /** Drops the connection without a word to the server, which may not be listening any more. */
+    readonly drop?: () => void
+  },
 ): Promise<Lease> {
   const manager = connectionManagerOf(sequelize)
-  const lease = (connection: unknown): Lease => ({
-    connection,
-    ...begin(connection),
-    release: () => void manager.releaseConnection(connection),
-    destroy: () => manager.destroyConnection(connection),
-  })
+  const lease = (connection: unknown): Lease => {
+    const { drop, ...begun } = begin(connection)
+    return {
+      connection,
+      ...begun,
+      release: () => void manager.releaseConnection(connection),
+      destroy: () => {
+        drop?.()
+        return manager.destroyConnection(connection)
+      },
+    }
+  }
   return hasDetours(sequelize, manager)
     ? manager.getConnection(readOnly ? { type: 'SELECT' } : { useMaster: true }).then(lease)
     : manager.pool.acquire(readOnly ? 'SELECT' : undefined, !readOnly).then(lease, refuseTimeout)

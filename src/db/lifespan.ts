@@ -9,6 +9,7 @@ import { compareTables, refuseShadowedColumns } from './check.js'
 import { connect, type Connection, connectionOf } from './connect.js'
 import type { TransactionNeeds } from './dialect.js'
 import { explain, type Explanation } from './explain.js'
+import { currentLevel } from './level.js'
 import type { LifespanOptions } from './lifespan-options.js'
 import './model-shape.js'
 import { reach } from './reach.js'
@@ -198,9 +199,16 @@ export class Database {
   }
 
   #unit(needs: TransactionNeeds, retry = 0): SessionUnit {
-    const { sequelize, dialect } = this.#started
+    const { sequelize, dialect, endTimeout } = this.#started
     const onCallbackError = (error: unknown) => this.#log(`afterCommit: ${describe(error)}`)
-    return new SessionUnit(sequelize, dialect, this.Session, { ...needs, retry, onCallbackError })
+    const outer = currentLevel(sequelize)?.transaction
+    return new SessionUnit(sequelize, dialect, this.Session, {
+      ...needs,
+      endTimeout,
+      ...(outer ? { outer } : {}),
+      retry,
+      onCallbackError,
+    })
   }
 
   /** Runs the work in a session of its own. */

@@ -60,6 +60,12 @@ export class LazyTransaction extends SequelizeTransaction {
     return this.#lease !== undefined
   }
 
+  /** Whether other sessions cannot write until this one, or one that it is opened inside of, has ended. */
+  get holdsTurn(): boolean {
+    const holds = !this.#ended && this.#begun?.holdsTurn?.() === true
+    return holds || this.#needs.outer?.holdsTurn === true
+  }
+
   /** A reader that has read nothing yet sees one snapshot from now on, where the database would give each statement its own. */
   readOneSnapshot(): void {
     const isolation = this.#dialect.snapshotIsolation
@@ -181,10 +187,11 @@ export class LazyTransaction extends SequelizeTransaction {
     const lease = this.#begun ?? (await this.#lease)
     let answer: unknown
     try {
-      answer = await this.#send(lease, sql)
+      answer = await within(this.#needs.endTimeout, sql, this.#send(lease, sql))
     } catch (error) {
       await lease.destroy().catch(() => {}) // what went wrong first is what matters
-      throw state === 'commit' && this.#dialect.isLost(error) ? new CommitUnknownError(error) : error
+      const isUnknown = error instanceof NoAnswerError || this.#dialect.isLost(error)
+      throw state === 'commit' && isUnknown ? new CommitUnknownError(error) : error
     }
     const given = giveBack(lease)
     if (given) await given
@@ -210,4 +217,26 @@ function giveBack(lease: Lease): Promise<void> | undefined {
   } catch {
     return close()
   }
+}
+
+/** The server, or the network to it, has fallen silent. */
+class NoAnswerError extends Error {
+  override name = 'NoAnswerError'
+
+  constructor(sql: string, milliseconds: number) {
+    super(`${sql} was not answered within ${milliseconds} ms.`)
+  }
+}
+
+// A network that swallows everything breaks no connection for many minutes.
+function within<T>(milliseconds: number | undefined, sql: string, answer: Promise<T>): Promise<T> {
+  if (!milliseconds) return answer
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new NoAnswerError(sql, milliseconds)), milliseconds)
+    const settle = (then: () => void) => (clearTimeout(timer), then())
+    answer.then(
+      (value) => settle(() => resolve(value)),
+      (error: unknown) => settle(() => reject(error as Error)),
+    )
+  })
 }

@@ -11,10 +11,11 @@ export const postgres: Dialect = {
   lease: (sequelize, needs) =>
     leaseFromPool(sequelize, needs, (connection) => {
       const begin = beginText(needs)
-      if (!isPipelined(connection)) return { begin: [begin] }
+      const drop = () => void (connection as Connected).connection.stream.destroy()
+      if (!isPipelined(connection)) return { begin: [begin], drop }
       connection.beginWithNext(begin)
       logStatement(sequelize, begin)
-      return { begin: [], isOpen: () => connection.isInTransaction }
+      return { begin: [], isOpen: () => connection.isInTransaction, drop }
     }),
   direct: (connection, text, values, done) => {
     const { query } = connection as { query(text: string, ...rest: unknown[]): void }
@@ -31,6 +32,11 @@ export const postgres: Dialect = {
   isUndoing: () => false,
   oneAtATime: false,
   isLost: (error) => LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)) || isBroken(error),
+}
+
+/** What the library does not tell of its client. */
+interface Connected {
+  readonly connection: { readonly stream: { destroy(): void } }
 }
 
 function isOutdated(error: unknown): boolean {
