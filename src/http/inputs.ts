@@ -2,6 +2,7 @@ import { declareParameter, describeParameter, type Parameter } from '../di/param
 import { BootError } from '../di/errors.js'
 import { toProperty, type TypeOption, type ValueOptions } from '../schema/field.js'
 import type { Property, Shape } from '../schema/shape.js'
+import { refuseRows } from '../schema/rows.js'
 import { isDescribed } from '../schema/shape-of.js'
 import { isStandardSchema } from '../schema/standard.js'
 
@@ -120,6 +121,7 @@ export class RouteInputs {
     const declaration = input as InputDeclaration // written by declare() above, and by paging
     const where = parameter ? describeParameter(parameter) : `input '${declaration.options.name ?? '?'}'`
     const property = toInputProperty(declaration, parameter, where)
+    refuseRows(property.shape, where)
     if (declaration.in !== 'body' && property.shape.kind === 'standard')
       throw new BootError(
         `${where}: a schema of ${property.shape.schema['~standard'].vendor} can be a body or a response. Here use a class with @Field()s.`,

@@ -29,6 +29,7 @@ export interface DtoOptions<K extends string> {
 
 /**
  * A class with some of the properties of a model or of another class: one declaration for the table, the input and the document.
+ * A model itself is no input: it would take every column from the client, also the key.
  * What the database fills in (an auto-incremented key, a default) may be left out.
  *
  * @throws BootError when a named property does not exist, or both `pick` and `omit` are given.
