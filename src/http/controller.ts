@@ -1,7 +1,7 @@
 import { BootError } from '../di/errors.js'
 import { MetadataKey } from '../di/metadata.js'
-import { type Lifetime, provideItself } from '../di/provider.js'
-import type { Constructor, Injected, Token } from '../di/token.js'
+import { type Lifetime, provideItself, refuseOtherThanLifetime } from '../di/provider.js'
+import { type Constructor, type Injected, type Token, tokenName } from '../di/token.js'
 import type { TypeName } from '../schema/field.js'
 import type { DataOf, Described } from '../schema/shape.js'
 import { isStandardSchema, type StandardSchema } from '../schema/standard.js'
@@ -64,6 +64,7 @@ const routesKey = new MetadataKey<readonly RouteDeclaration[]>('routes')
 export function Controller(path = '/', options: ControllerOptions = {}): ClassDecorator {
   return (target) => {
     const type = target as unknown as Constructor
+    refuseOtherThanLifetime(`@Controller() on ${type.name}`, options.lifetime)
     controllerKey.write(type, { path, tags: options.tags ?? [type.name.replace(/Controller$/, '') || type.name] })
     if (options.lifetime) provideItself(type, { kind: 'class', type, lifetime: options.lifetime })
   }
@@ -74,7 +75,7 @@ export function controllerOf(type: Constructor): ControllerDeclaration {
   const declaration = controllerKey.own(type)
   if (!declaration)
     throw new BootError(
-      `createApp({ controllers }): ${type?.name ?? String(type)} is not a controller. Put @Controller('/path') on the class.`,
+      `createApp({ controllers }): ${tokenName(type)} is not a controller. Put @Controller('/path') on the class.`,
     )
   return declaration
 }
