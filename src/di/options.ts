@@ -20,8 +20,72 @@ function isClass(value: unknown): boolean {
   return /^class\b/.test(Function.prototype.toString.call(value))
 }
 
-/** @throws BootError for what is neither a list nor left out; `example` is what an entry looks like. */
+/** @throws BootError for what is neither a list nor left out; `example` is what an entry looks like. A text is not shown: it may be a secret. */
 export function refuseOtherThanList(list: unknown, where: string, example: string): void {
   if (list === undefined || Array.isArray(list)) return
-  throw new BootError(`${where} takes a list, got ${shown(list)}. Write [${example}].`)
+  throw new BootError(
+    `${where} takes a list, got ${typeof list === 'string' ? 'a text' : shown(list)}. Write [${example}].`,
+  )
+}
+
+/** 24 days in milliseconds: what setTimeout() takes. Beyond it, time would be up at once. */
+export const LONGEST = 2 ** 31 - 1
+
+/** @throws BootError for what is neither left out nor a whole number within these bounds. */
+export function refuseOtherThanWhole(value: unknown, where: string, unit: string, least: number, most: number): void {
+  if (value === undefined || (Number.isInteger(value) && (value as number) >= least && (value as number) <= most))
+    return
+  throw new BootError(`${where} is ${shown(value)}. Write a whole number of ${unit}, from ${least} to ${most}.`)
+}
+
+/** @throws BootError for what is neither left out nor of the type. The value is not shown: it may be a secret. */
+export function refuseOtherType(where: string, value: unknown, type: 'string' | 'boolean', expected: string): void {
+  if (value !== undefined && typeof value !== type)
+    throw new BootError(`${where} is of type ${value === null ? 'null' : typeof value}. Write ${expected}.`)
+}
+
+type KeyOf<T> = T extends unknown ? keyof T : never
+
+/** The names of the options that `T`, or any part of a union, has: the compiler lets nobody forget a new one. */
+export type OptionNames<T> = Readonly<Record<KeyOf<T>, true>>
+
+/** @throws BootError for what is no object, and for names that are none of those known, with what was probably meant. */
+export function refuseUnknownOptions(where: string, options: unknown, names: Readonly<Record<string, true>>): void {
+  const known = Object.keys(names)
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw new BootError(`${where} takes options such as { ${known[0]}: ... }, got ${shown(options)}.`)
+  const unknown = Object.keys(options).filter((name) => !known.includes(name))
+  if (unknown.length > 0)
+    throw new BootError(unknown.map((name) => `${where} has no option '${name}'. ${meant(name, known)}`).join('\n'))
+}
+
+function meant(name: string, known: readonly string[]): string {
+  const nearest = known
+    .map((option) => ({ option, distance: distanceOf(plain(name), plain(option)), exact: distanceOf(name, option) }))
+    .toSorted((a, b) => a.distance - b.distance || a.exact - b.exact)[0]
+  const most = Math.max(1, Math.floor(name.length / 3))
+  if (nearest && nearest.distance <= most) return `Did you mean '${nearest.option}'?`
+  const longer = known.filter((option) => name.length > 2 && plain(option).startsWith(plain(name)))
+  return longer.length > 0
+    ? `Did you mean ${longer.map((option) => `'${option}'`).join(' or ')}?`
+    : `It has ${known.join(', ')}.`
+}
+
+/** `max_page_size` -> `maxpagesize` */
+function plain(name: string): string {
+  return name.replaceAll(/[_-]/g, '').toLowerCase()
+}
+
+/** How many letters must be changed, put in or left out to make one text of the other (Levenshtein). */
+function distanceOf(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (const [i, letter] of [...from].entries()) {
+    const next = [i + 1]
+    for (const [j, other] of [...to].entries()) {
+      const replaced = (row[j] as number) + (letter === other ? 0 : 1)
+      next.push(Math.min(replaced, (row[j + 1] as number) + 1, (next[j] as number) + 1))
+    }
+    row = next
+  }
+  return row[to.length] as number
 }

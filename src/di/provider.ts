@@ -1,6 +1,6 @@
 import { BootError } from './errors.js'
 import { MetadataKey } from './metadata.js'
-import { NOT_LOADED, refuseOtherThanList, shown } from './options.js'
+import { NOT_LOADED, type OptionNames, refuseOtherThanList, refuseUnknownOptions, shown } from './options.js'
 import { type Constructor, type Injected, type Token, isConstructor, isToken, NamedToken, tokenName } from './token.js'
 
 /** How long a value lives: as long as the app, or for one request. */
@@ -75,10 +75,7 @@ export function provide<K extends Token, const D extends readonly Token[] = []>(
 ): Provision {
   if (!isToken(token))
     throw new BootError(`provide(): the first argument must be a class or a token('name'), got ${String(token)}.`)
-  if (typeof recipe !== 'object' || recipe === null)
-    throw new BootError(
-      `provide(${tokenName(token)}, ...): got ${shown(recipe)}. Write { value: ${tokenName(token)} } or the like.`,
-    )
+  refuseUnknownOptions(`provide(${tokenName(token)}, ...)`, recipe, RECIPE)
   const ways = (['value', 'class', 'factory', 'managed'] as const).filter((way) => way in recipe)
   if (ways.length !== 1) {
     throw new BootError(
@@ -87,6 +84,15 @@ export function provide<K extends Token, const D extends readonly Token[] = []>(
   }
   refuseUnusable(`provide(${tokenName(token)}, ...)`, recipe)
   return { token, provider: toProvider(token, recipe) }
+}
+
+const RECIPE: OptionNames<Recipe<unknown, readonly Token[]>> = {
+  value: true,
+  class: true,
+  factory: true,
+  managed: true,
+  inject: true,
+  lifetime: true,
 }
 
 function refuseUnusable(where: string, recipe: Readonly<Record<string, unknown>>): void {
@@ -164,6 +170,7 @@ export function intrinsicProvider(token: Token): Provider | undefined {
 export function Injectable(options: { readonly lifetime?: Lifetime } = {}): ClassDecorator {
   return (target) => {
     const type = target as unknown as Constructor
+    refuseUnknownOptions(`@Injectable() on ${type.name}`, options, { lifetime: true })
     refuseOtherThanLifetime(`@Injectable() on ${type.name}`, options.lifetime)
     provideItself(type, { kind: 'class', type, lifetime: options.lifetime ?? 'request' })
   }

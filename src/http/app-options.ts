@@ -1,5 +1,14 @@
 import { BootError } from '../di/errors.js'
-import { NOT_LOADED, refuseOtherThanList, shown } from '../di/options.js'
+import {
+  LONGEST,
+  NOT_LOADED,
+  type OptionNames,
+  refuseOtherThanList,
+  refuseOtherThanWhole,
+  refuseOtherType,
+  refuseUnknownOptions,
+  shown,
+} from '../di/options.js'
 import { isProvision, type Provision } from '../di/provider.js'
 import { type Constructor, isConstructor } from '../di/token.js'
 import type { Lifespan } from './lifespan.js'
@@ -41,10 +50,26 @@ export interface Timeouts {
   readonly drain?: number
 }
 
+const OPTIONS: OptionNames<AppOptions> = {
+  controllers: true,
+  models: true,
+  lifespan: true,
+  providers: true,
+  middleware: true,
+  cursorSecret: true,
+  docs: true,
+  logger: true,
+  bodyLimit: true,
+  timeouts: true,
+  info: true,
+  servers: true,
+  tags: true,
+  extensions: true,
+}
+
 /** @throws BootError for whatever in the options is not what it should be, saying where it is and what to write. */
 export function checkAppOptions(options: AppOptions): void {
-  if (typeof options !== 'object' || options === null)
-    throw new BootError(`createApp() takes { controllers: [HeroController] }, got ${shown(options)}.`)
+  refuseUnknownOptions('createApp()', options, OPTIONS)
   if (options.controllers === undefined)
     throw new BootError(`createApp(): controllers is missing. Write controllers: [HeroController].`)
   each('controllers', options.controllers, 'HeroController', refuseOtherThanClass)
@@ -55,9 +80,15 @@ export function checkAppOptions(options: AppOptions): void {
   refuseErrorMiddleware(options.middleware ?? [])
   refuseOtherThanLifespans(options.lifespan)
   refuseOtherThanLogger(options.logger)
-  refuseOtherType('cursorSecret', options.cursorSecret, 'string', 'a text that nobody can guess')
-  refuseOtherType('docs', options.docs, 'boolean', 'true or false')
-  refuseOtherThanWhole(options.bodyLimit, 'bodyLimit', 'bytes, as in 1024 * 1024', 1, Number.MAX_SAFE_INTEGER)
+  refuseOtherType('createApp(): cursorSecret', options.cursorSecret, 'string', 'a text that nobody can guess')
+  refuseOtherType('createApp(): docs', options.docs, 'boolean', 'true or false')
+  refuseOtherThanWhole(
+    options.bodyLimit,
+    'createApp(): bodyLimit',
+    'bytes, as in 1024 * 1024',
+    1,
+    Number.MAX_SAFE_INTEGER,
+  )
   checkTimeouts(options.timeouts)
 }
 
@@ -119,12 +150,6 @@ function refuseOtherThanLifespans(lifespan: unknown): void {
   }
 }
 
-function refuseOtherType(name: string, value: unknown, type: 'string' | 'boolean', expected: string): void {
-  // The value is not shown: it may be a secret.
-  if (value !== undefined && typeof value !== type)
-    throw new BootError(`createApp(): ${name} is of type ${value === null ? 'null' : typeof value}. Write ${expected}.`)
-}
-
 function isLifespan(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'start' in value && typeof value.start === 'function'
 }
@@ -140,36 +165,14 @@ function refuseOtherThanLogger(logger: unknown): void {
     )
 }
 
-/** The least milliseconds of each. */
-const TIMEOUTS: Readonly<Record<keyof Timeouts, number>> = {
-  headers: 1,
-  request: 1,
-  handler: 1,
-  keepAlive: 1,
-  drain: 0,
-}
-
-// 24 days: what setTimeout() takes. Beyond it, time would be up at once.
-const LONGEST = 2 ** 31 - 1
+const TIMEOUTS: OptionNames<Timeouts> = { headers: true, request: true, handler: true, keepAlive: true, drain: true }
 
 function checkTimeouts(timeouts: unknown): void {
   if (timeouts === undefined) return
-  if (typeof timeouts !== 'object' || timeouts === null)
-    throw new BootError(`createApp(): timeouts is ${shown(timeouts)}. Write timeouts: { handler: 30_000 }.`)
-  for (const [name, least] of Object.entries(TIMEOUTS))
-    refuseOtherThanWhole(
-      timeouts[name as keyof typeof timeouts],
-      `timeouts.${name}`,
-      'milliseconds, as in 30_000',
-      least,
-      LONGEST,
-    )
-}
-
-function refuseOtherThanWhole(value: unknown, name: string, unit: string, least: number, most: number): void {
-  if (value === undefined || (Number.isInteger(value) && (value as number) >= least && (value as number) <= most))
-    return
-  throw new BootError(
-    `createApp(): ${name} is ${shown(value)}. Write a whole number of ${unit}, from ${least} to ${most}.`,
-  )
+  refuseUnknownOptions('createApp(): timeouts', timeouts, TIMEOUTS)
+  for (const [name, value] of Object.entries(timeouts as Timeouts)) {
+    // Nothing need be waited for at the end.
+    const least = name === 'drain' ? 0 : 1
+    refuseOtherThanWhole(value, `createApp(): timeouts.${name}`, 'milliseconds, as in 30_000', least, LONGEST)
+  }
 }

@@ -1,6 +1,7 @@
 import { declareParameter, describeParameter, type Parameter } from '../di/parameter.js'
 import { BootError } from '../di/errors.js'
-import { toProperty, type TypeOption, type ValueOptions } from '../schema/field.js'
+import { type OptionNames, refuseUnknownOptions } from '../di/options.js'
+import { toProperty, type TypeOption, VALUE_OPTIONS, type ValueOptions } from '../schema/field.js'
 import type { Property, Shape } from '../schema/shape.js'
 import { refuseRows } from '../schema/rows.js'
 import { isDescribed } from '../schema/shape-of.js'
@@ -13,6 +14,8 @@ export interface InputOptions extends ValueOptions {
   /** Its name in the request; the parameter's own by default. */
   readonly name?: string
 }
+
+const INPUT_OPTIONS: OptionNames<InputOptions> = { ...VALUE_OPTIONS, name: true }
 
 /** What a decorator, or a provider of this package, says of an input. */
 export interface InputDeclaration {
@@ -120,6 +123,7 @@ export class RouteInputs {
   declared(input: unknown, parameter: Parameter | undefined): Input {
     const declaration = input as InputDeclaration // written by declare() above, and by paging
     const where = parameter ? describeParameter(parameter) : `input '${declaration.options.name ?? '?'}'`
+    refuseUnknownOptions(`@${decoratorOf(declaration.in)}() of ${where}`, declaration.options, INPUT_OPTIONS)
     const property = toInputProperty(declaration, parameter, where)
     refuseRows(property.shape, where)
     if (declaration.in !== 'body' && property.shape.kind === 'standard')

@@ -1,4 +1,5 @@
 import { BootError } from '../di/errors.js'
+import type { OptionNames } from '../di/options.js'
 import { inputDependency } from '../http/inputs.js'
 
 /** How long a page is, and how long it may be asked to be. */
@@ -15,6 +16,14 @@ export interface SizeOptions {
   readonly maxPageSize?: number
   readonly default_page_size?: number
   readonly max_page_size?: number
+}
+
+/** What `SizeOptions` has. */
+export const SIZE_OPTIONS: OptionNames<SizeOptions> = {
+  defaultPageSize: true,
+  maxPageSize: true,
+  default_page_size: true,
+  max_page_size: true,
 }
 
 const DEFAULT_LIMITS: Limits = { standard: 10, most: 100 }

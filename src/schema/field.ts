@@ -1,5 +1,6 @@
 import { BootError } from '../di/errors.js'
 import { emittedPropertyType } from '../di/metadata.js'
+import { type OptionNames, refuseUnknownOptions } from '../di/options.js'
 import type { Constructor } from '../di/token.js'
 import { compileEncoder, MisfitError } from './encode.js'
 import { addField } from './fields.js'
@@ -61,6 +62,33 @@ export interface ValueOptions extends Notes {
   readonly maxItems?: number
 }
 
+/** What `ValueOptions` has. */
+export const VALUE_OPTIONS: OptionNames<ValueOptions> = {
+  type: true,
+  enum: true,
+  oneOf: true,
+  discriminator: true,
+  nullable: true,
+  optional: true,
+  default: true,
+  example: true,
+  examples: true,
+  title: true,
+  description: true,
+  deprecated: true,
+  minimum: true,
+  maximum: true,
+  exclusiveMinimum: true,
+  exclusiveMaximum: true,
+  multipleOf: true,
+  minLength: true,
+  maxLength: true,
+  pattern: true,
+  format: true,
+  minItems: true,
+  maxItems: true,
+}
+
 /**
  * Declares a property of a request or response class: validation, output, OpenAPI and the injection rules read it.
  *
@@ -78,6 +106,7 @@ export function Field(options: ValueOptions = {}): PropertyDecorator {
   return (prototype, property) => {
     refuseStandardDecorator(property)
     const where = `${prototype.constructor.name}.${String(property)}`
+    refuseUnknownOptions(`@Field() on ${where}`, options, VALUE_OPTIONS)
     const emitted = emittedPropertyType(prototype, String(property))
     const type = 'type' in options ? options.type : emitted
     refuseUnusableName(String(property), where)

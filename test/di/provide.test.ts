@@ -226,7 +226,7 @@ for (const [what, managed, message] of misuses) {
 const recipes = [
   ['none of the four', {}, /provide\(greeting, \.\.\.\): give exactly one of value, class, factory, managed; got none/],
   ['two of them', { value: 'a', factory: () => 'b' }, /got value and factory/],
-  ['no object', undefined, /got undefined\. Write \{ value: greeting \} or the like/],
+  ['no object', undefined, /takes options such as \{ value: \.\.\. \}, got undefined/],
   ['a class that was not loaded', { class: undefined }, /class is undefined\. Either its name is misspelt/],
   ['an instance for a class', { class: new Date(0) }, /class is an instance of Date\. Write the class itself/],
   ['a value for a factory', { factory: 'a' }, /factory is 'a'\. Write a function, or \{ value: \.\.\. \}/],

@@ -57,7 +57,7 @@ const mistakes: readonly (readonly [options: object, where: string, message: Reg
   [{ logger: { info() {}, error() {} } }, 'logger', /^is an object with info, error, without warn\(\)\./],
   [{ docs: 'no' }, 'docs', /^is of type string\. Write true or false\.$/],
   [{ cursorSecret: null }, 'cursorSecret', /^is of type null\. Write a text that nobody can guess\.$/],
-  [{ timeouts: 1000 }, 'timeouts', /^is 1000\. Write timeouts: \{ handler: 30_000 \}\.$/],
+  [{ timeouts: 1000 }, 'timeouts', /^takes options such as \{ headers: \.\.\. \}, got 1000\.$/],
 ]
 
 for (const [options, where, message] of mistakes) {
@@ -100,5 +100,8 @@ test('no wait at all at the end, and a body of one byte, are sizes', () => {
 test('createApp() without options says what it takes', () => {
   const make = createApp as (options?: unknown) => unknown
   for (const options of [undefined, null, 'heros'])
-    assert.throws(() => make(options), { name: 'BootError', message: /^createApp\(\) takes \{ controllers: \[/ })
+    assert.throws(() => make(options), {
+      name: 'BootError',
+      message: /^createApp\(\) takes options such as \{ controllers: \.\.\. \}, got /,
+    })
 })
