@@ -211,6 +211,7 @@ for (const [who, one] of Object.entries(takers)) {
       for (const misspelt of [
         name.slice(0, middle) + name.slice(middle + 1),
         `${name}s`,
+        `${name[1]}${name[0]}${name.slice(2)}`,
         `_${name[0]?.toUpperCase()}${name.slice(1)}`,
         name.replaceAll(/[A-Z]/g, '-$&'),
       ]) {
@@ -224,7 +225,7 @@ for (const [who, one] of Object.entries(takers)) {
   test(`${who} lists its options where none is near`, () => {
     assert.equal(
       messageOf(one, { quux: 1 }).replace(/^.* has no/, 'has no'),
-      `has no option 'quux'. It has ${one.names.join(', ')}.`,
+      `has no option 'quux'. There are ${one.names.join(', ')}.`,
     )
   })
 }

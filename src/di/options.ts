@@ -59,7 +59,8 @@ export function refuseUnknownOptions(where: string, options: unknown, names: Rea
     throw new BootError(unknown.map((name) => `${where} has no option '${name}'. ${meant(name, known)}`).join('\n'))
 }
 
-function meant(name: string, known: readonly string[]): string {
+/** What was probably meant by a name that is none of the known ones. */
+export function meant(name: string, known: readonly string[]): string {
   const nearest = known
     .map((option) => ({ option, distance: distanceOf(plain(name), plain(option)), exact: distanceOf(name, option) }))
     .toSorted((a, b) => a.distance - b.distance || a.exact - b.exact)[0]
@@ -68,7 +69,7 @@ function meant(name: string, known: readonly string[]): string {
   const longer = known.filter((option) => name.length > 2 && plain(option).startsWith(plain(name)))
   return longer.length > 0
     ? `Did you mean ${longer.map((option) => `'${option}'`).join(' or ')}?`
-    : `It has ${known.join(', ')}.`
+    : `There are ${known.join(', ')}.`
 }
 
 /** `max_page_size` -> `maxpagesize` */
@@ -76,16 +77,17 @@ function plain(name: string): string {
   return name.replaceAll(/[_-]/g, '').toLowerCase()
 }
 
-/** How many letters must be changed, put in or left out to make one text of the other (Levenshtein). */
+/** How many letters must be changed, put in, left out or exchanged with their neighbour to make one text of the other. */
 function distanceOf(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
-  for (const [i, letter] of [...from].entries()) {
-    const next = [i + 1]
-    for (const [j, other] of [...to].entries()) {
-      const replaced = (row[j] as number) + (letter === other ? 0 : 1)
-      next.push(Math.min(replaced, (row[j + 1] as number) + 1, (next[j] as number) + 1))
+  const rows: number[][] = []
+  const at = (i: number, j: number) => rows[i]?.[j] ?? Infinity
+  for (let i = 0; i <= from.length; i++) {
+    const row: number[] = (rows[i] = [])
+    for (let j = 0; j <= to.length; j++) {
+      const replaced = at(i - 1, j - 1) + (from[i - 1] === to[j - 1] ? 0 : 1)
+      const exchanged = from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1] ? at(i - 2, j - 2) + 1 : Infinity
+      row.push(i + j === 0 ? 0 : Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, replaced, exchanged))
     }
-    row = next
   }
-  return row[to.length] as number
+  return at(from.length, to.length)
 }

@@ -3,9 +3,9 @@ import { MetadataKey } from '../di/metadata.js'
 import { type Lifetime, provideItself, refuseOtherThanLifetime } from '../di/provider.js'
 import { NOT_LOADED, type OptionNames, refuseUnknownOptions } from '../di/options.js'
 import { type Constructor, type Injected, type Token, tokenName } from '../di/token.js'
-import type { TypeName } from '../schema/field.js'
 import type { DataOf, Described } from '../schema/shape.js'
 import { isStandardSchema, type StandardSchema } from '../schema/standard.js'
+import type { TypeName } from '../schema/value-options.js'
 import type { Reply } from './custom-reply.js'
 
 export interface ControllerOptions {

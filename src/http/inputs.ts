@@ -1,11 +1,13 @@
 import { declareParameter, describeParameter, type Parameter } from '../di/parameter.js'
 import { BootError } from '../di/errors.js'
 import { type OptionNames, refuseUnknownOptions } from '../di/options.js'
-import { toProperty, type TypeOption, VALUE_OPTIONS, type ValueOptions } from '../schema/field.js'
+import { defaultOf } from '../schema/default.js'
+import { toProperty } from '../schema/field.js'
 import type { Property, Shape } from '../schema/shape.js'
 import { refuseRows } from '../schema/rows.js'
 import { isDescribed } from '../schema/shape-of.js'
 import { isStandardSchema } from '../schema/standard.js'
+import { type TypeOption, VALUE_OPTIONS, type ValueOptions } from '../schema/value-options.js'
 
 export type Place = 'path' | 'query' | 'header' | 'body'
 
@@ -165,7 +167,7 @@ function toInputProperty(
   const { shape, optional, ...rest } = toProperty(type, options, where)
   // A literal default is shown in the documentation; the function itself applies it. Null says only that there is none.
   const literal = parameter?.hasDefault ? (parameter.defaultValue ?? undefined) : undefined
-  const shown = literal === undefined ? {} : { default: literal }
+  const shown = literal === undefined ? {} : { default: defaultOf(shape, literal, where) }
   return { shape, optional: optional || parameter?.hasDefault === true, ...shown, ...rest }
 }
 
