@@ -9,6 +9,7 @@ export function shown(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`
   if (typeof value === 'function') return `the ${isClass(value) ? 'class' : 'function'} ${value.name || '(anonymous)'}`
   if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'bigint') return `${value}n`
   if (typeof value !== 'object' || value === null) return String(value)
   const type: unknown = value.constructor
   if (typeof type === 'function' && type !== Object) return `an instance of ${type.name}`

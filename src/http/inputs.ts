@@ -177,9 +177,13 @@ function typeOf(place: Place, options: InputOptions, parameter: Parameter | unde
   if (type === Number && place === 'path') return 'integer'
   if (PRIMITIVES.has(type) || isKnown(type)) return type
   const emitted = typeof type === 'function' ? `'${type.name}'` : 'nothing'
+  const examples =
+    place === 'body'
+      ? [`type: HeroInput`, `type: [HeroInput]`, `type: 'any'`]
+      : [`type: 'integer'`, `type: [String]`, `enum: ['asc', 'desc']`]
   throw new BootError(
-    `${where}: the compiler emitted ${emitted}, which does not say what to read. ` +
-      `Say it: @${decoratorOf(place)}({ type: 'integer' }), @${decoratorOf(place)}({ type: [String] }), @${decoratorOf(place)}({ enum: ['asc', 'desc'] }).`,
+    `${where}: the compiler emitted ${emitted}, which does not say what to read (an array, a union, an interface, or a class brought by 'import type'). ` +
+      `Say it: ${examples.map((example) => `@${decoratorOf(place)}({ ${example} })`).join(', ')}.`,
   )
 }
 

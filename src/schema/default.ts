@@ -13,28 +13,41 @@ import { type Validate, ValidatorCompiler } from './validate.js'
  * @throws BootError when it is of another type, or breaks the property's own rules.
  */
 export function defaultOf(shape: Shape, value: unknown, where: string): unknown {
-  const json = toJson(shape, value, where)
-  if (shape.kind === 'standard') return value
-  const [issue] = validatorOf(shape)(json)
-  if (issue)
-    throw new BootError(
-      `${where}: its default${typeof value === 'object' ? '' : ` ${shown(value)}`}${at(issue.path)} ${issue.message}. Give one that fits, or say optional: true instead.`,
-    )
+  const json = fittingJson(shape, value, `${where}: its default`)
   // Lists and the like are made anew for each request.
-  return typeof value === 'object' ? value : compileDecoder(shape)(json)
+  return shape.kind === 'standard' || typeof value === 'object' ? value : compileDecoder(shape)(json)
 }
 
-/** Of these a default is given as JSON has it; what comes from a database may be written otherwise. */
+/** An example as the document shows it. @throws BootError when it is none of the property. */
+export function exampleOf(shape: Shape, value: unknown, where: string): unknown {
+  // A class may refer to itself: its properties are not known while one of them is being declared.
+  return isScalar(shape) ? fittingJson(shape, value, `${where}: its example`) : value
+}
+
+function isScalar(shape: Shape): boolean {
+  if (shape.kind === 'array') return isScalar(shape.items)
+  return shape.kind !== 'object' && shape.kind !== 'union' && shape.kind !== 'standard'
+}
+
+function fittingJson(shape: Shape, value: unknown, what: string): unknown {
+  const json = toJson(shape, value, what)
+  const [issue] = shape.kind === 'standard' ? [] : validatorOf(shape)(json)
+  if (!issue) return json
+  const given = typeof value === 'object' ? '' : ` ${shown(value)}`
+  throw new BootError(`${what}${given}${at(issue.path)} ${issue.message}. Give one that fits, or leave it away.`)
+}
+
+/** Of these a value is given as JSON has it; what comes from a database may be written otherwise. */
 const PLAIN: ReadonlySet<string> = new Set(['string', 'integer', 'number', 'boolean', 'enum'])
 
-function toJson(shape: Shape, value: unknown, where: string): unknown {
+function toJson(shape: Shape, value: unknown, what: string): unknown {
   try {
     const json = compileEncoder(shape)(value)
     if (!PLAIN.has(shape.kind) || json === value) return json
     throw new MisfitError('', `is ${shown(value)}, declared ${shape.kind}`)
   } catch (error) {
     throw error instanceof MisfitError
-      ? new BootError(`${where}: its default${at(error.path)} ${error.reason}. Give one that fits.`)
+      ? new BootError(`${what}${at(error.path)} ${error.reason}. Give one that fits.`)
       : error
   }
 }

@@ -5,7 +5,7 @@ import { defaultOf } from './default.js'
 import { addField } from './fields.js'
 import { enumShape } from './enum.js'
 import type { Property, Shape } from './shape.js'
-import { withRules } from './rules.js'
+import { withExamples, withRules } from './rules.js'
 import { shapeOf } from './shape-of.js'
 import { unionShape } from './union.js'
 import { VALUE_OPTIONS, type ValueOptions } from './value-options.js'
@@ -39,7 +39,8 @@ export function Field(options: ValueOptions = {}): PropertyDecorator {
 
 /** A property from its type and options; `where` names it in messages. */
 export function toProperty(type: unknown, options: ValueOptions, where: string): Property {
-  const shape = withRules(baseShape(type, options, where), options, where)
+  const ruled = withRules(baseShape(type, options, where), options, where)
+  const shape = withExamples(ruled, options, where)
   if (options.default === undefined) return { shape, optional: options.optional === true }
   return { shape, optional: true, default: defaultOf(shape, options.default, where) }
 }

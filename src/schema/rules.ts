@@ -1,10 +1,11 @@
 import { BootError } from '../di/errors.js'
-import { meant, refuseOtherType, shown } from '../di/options.js'
+import { meant, refuseOtherThanList, refuseOtherType, shown } from '../di/options.js'
+import { exampleOf } from './default.js'
 import { stringFormats } from './formats.js'
 import type { Shape } from './shape.js'
 import type { ValueOptions } from './value-options.js'
 
-const NOTES = ['title', 'description', 'examples', 'deprecated', 'nullable'] as const
+const NOTES = ['title', 'description', 'deprecated', 'nullable'] as const
 const STRING = ['minLength', 'maxLength', 'format', 'pattern'] as const
 const NUMBER = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'] as const
 const ARRAY = ['minItems', 'maxItems'] as const
@@ -32,8 +33,14 @@ export function withRules(shape: Shape, options: ValueOptions, where: string): S
     ...shape,
     ...rest,
     ...(pattern === undefined ? {} : { pattern: patternSource(pattern, where) }),
-    ...(options.example === undefined ? {} : { examples: [options.example] }),
   } as Shape // every key copied is one of this kind's: `fitting` was chosen by it
+}
+
+/** The shape with the examples, as the document shows them. */
+export function withExamples(shape: Shape, { example, examples }: ValueOptions, where: string): Shape {
+  refuseOtherThanList(examples, `${where}: examples`, 'first, second')
+  const given = example === undefined ? examples : [example]
+  return given ? { ...shape, examples: given.map((one) => exampleOf(shape, one, where)) } : shape
 }
 
 function refuseOtherThanCounts(options: ValueOptions, where: string): void {

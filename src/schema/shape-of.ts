@@ -1,5 +1,5 @@
 import { BootError } from '../di/errors.js'
-import { meant, shown } from '../di/options.js'
+import { meant, NOT_LOADED, shown } from '../di/options.js'
 import { type Constructor, isConstructor } from '../di/token.js'
 import { fieldsOf } from './fields.js'
 import { isStandardSchema } from './standard.js'
@@ -35,6 +35,7 @@ export function shapeOf(declaration: unknown): Shape {
     return fromDescribed(declaration.shape)
   if (isConstructor(declaration)) return shapeOfClass(declaration)
   if (typeof declaration === 'function') return shapeOf((declaration as () => unknown)())
+  if (declaration === undefined) throw new BootError(`the class is undefined. ${NOT_LOADED}`)
   throw new BootError(
     `${shown(declaration)} is not a type. ${
       typeof declaration === 'string'

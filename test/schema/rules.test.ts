@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Controller, Field, Get, newPagination, Query, type ValueOptions } from 'sequitur'
 import { newPagination as newCursorPagination } from 'sequitur/cursor'
 import { bootMessage } from '../http/support.js'
-import { echo } from './echo.js'
+import { componentsOf, echo } from './echo.js'
 
 class Cat {
   @Field({ enum: ['cat'] }) kind!: 'cat'
@@ -191,3 +191,33 @@ for (const [name, make] of Object.entries({ newPagination, newCursorPagination }
     assert.throws(() => make({ defaultPageSize: 5, default_page_size: 6 }), { name: 'BootError', message: same })
   })
 }
+
+const examples = [
+  ['bigint', 9007199254740993n, '9007199254740993'],
+  ['date-time', new Date(0), '1970-01-01T00:00:00.000Z'],
+  ['bytes', Buffer.from('a'), 'YQ=='],
+  [[Number], [1, 2], [1, 2]],
+  [Cat, { kind: 'cat' }, { kind: 'cat' }],
+] as const
+
+for (const [type, example, json] of examples) {
+  test(`an example of ${String(type)} is documented as JSON`, () => {
+    for (const options of [{ example }, { examples: [example] }]) {
+      const properties = componentsOf(echo(sample({ type, ...options })).app)['Sample']?.properties
+      assert.deepEqual((properties?.['value'] as { examples?: unknown } | undefined)?.examples, [json])
+    }
+  })
+}
+
+test('an example that does not fit its property stops the boot', () => {
+  const boot = (options: object) => () => echo(sample(options))
+  assert.throws(boot({ type: 'integer', example: '5' }), {
+    message: /^Sample\.value: its example is '5', declared integer/,
+  })
+  assert.throws(boot({ type: 'string', maxLength: 1, examples: ['a', 'ab'] }), {
+    message: /its example 'ab' must have/,
+  })
+  assert.throws(boot({ type: 'string', examples: 'a' }), {
+    message: /^Sample\.value: examples takes a list, got a text/,
+  })
+})
