@@ -54,7 +54,8 @@ export function Path(nameOrOptions?: string | InputOptions, options?: InputOptio
 }
 
 /**
- * A parameter of the query. On a parameter whose class has fields: each field is one.
+ * A parameter of the query. On a parameter whose class has fields: each field is one. One that may be left out has a default, or is
+ * said to be optional: of a `?` alone nothing is left at run time.
  *
  * @example
  * list(@Query({ optional: true }) age?: number, @Query({ enum: ['asc', 'desc'], default: 'asc' }) order: string, @Query() filter: HeroFilter) {}
