@@ -2,6 +2,7 @@ import type { Model, ModelStatic, Sequelize } from 'sequelize'
 import { Sequelize as TypescriptSequelize } from 'sequelize-typescript'
 import { bracket, type Unit } from '../di/bracket.js'
 import { BootError } from '../di/errors.js'
+import { shown } from '../di/options.js'
 import type { Provision } from '../di/provider.js'
 import type { Constructor, Token } from '../di/token.js'
 import { bindAmbient, isBound } from './ambient.js'
@@ -10,7 +11,7 @@ import { connect, type Connection, connectionOf } from './connect.js'
 import type { TransactionNeeds } from './dialect.js'
 import { explain, type Explanation } from './explain.js'
 import { currentLevel } from './level.js'
-import type { LifespanOptions } from './lifespan-options.js'
+import { checkLifespanOptions, type LifespanOptions } from './lifespan-options.js'
 import './model-shape.js'
 import { reach } from './reach.js'
 import { currentSession, Session, SessionUnit } from './session.js'
@@ -56,6 +57,8 @@ export class Database {
   #shared: Promise<void> | undefined
 
   constructor(source: string | Sequelize | undefined, options: LifespanOptions) {
+    refuseOtherThanSource(source)
+    checkLifespanOptions(options)
     this.#source = source
     this.#options = options
     this.#models = new Set(options.models)
@@ -221,6 +224,14 @@ export class Database {
       (result) => result,
     )
   }
+}
+
+function refuseOtherThanSource(source: unknown): void {
+  if (source === undefined || typeof source === 'string') return
+  if (typeof source === 'object' && source !== null && 'getDialect' in source) return
+  throw new BootError(
+    `newLifespan(): the first argument is ${shown(source)}. Write a URL, a Sequelize instance, or undefined for the URL that the environment names; options come second.`,
+  )
 }
 
 function sessionWithoutTransaction({ name }: Constructor, member: string): string {

@@ -19,6 +19,7 @@ function modelShape(model: ModelStatic<SequelizeModel>): ObjectShape {
     origin: model,
     properties: () => new Map([...selectable()].filter(([, { writeOnly }]) => !writeOnly)),
     selectable,
+    rowKey: () => keyOf(model),
     read: readModel,
   }
 }
@@ -35,6 +36,10 @@ function readModel(value: object): object {
 function columnsOf(model: ModelStatic<SequelizeModel>): Readonly<Record<string, ColumnOptions>> {
   const initialized = (model as { rawAttributes?: Record<string, ColumnOptions> }).rawAttributes
   return initialized && Object.keys(initialized).length > 0 ? initialized : (getAttributes(model.prototype) ?? {})
+}
+
+function keyOf(model: ModelStatic<SequelizeModel>): readonly string[] {
+  return Object.entries(columnsOf(model)).flatMap(([name, { primaryKey }]) => (primaryKey ? name : []))
 }
 
 function toProperty(column: ColumnOptions): Property {
