@@ -130,8 +130,7 @@ export class App {
 
   /** The OpenAPI 3.1 document. Needs no database. */
   openapi(): OpenAPIObject {
-    const needsDatabase = this.#lifespans.length > 0
-    return openApiDocument(this.#routes, this.#writer, { ...this.#options, needsDatabase })
+    return openApiDocument(this.#routes, this.#writer, this.#options)
   }
 
   /** Answers a request of another server: mount it where a `(request, response)` listener fits. */

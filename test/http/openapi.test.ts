@@ -7,7 +7,6 @@ import { Controller, Delete, Get, Patch, Post } from '../../src/http/controller.
 import { Body, Header, Query } from '../../src/http/inputs.js'
 import { Field } from '../../src/schema/field.js'
 import { Security } from '../../src/http/security.js'
-import { memoryDatabase } from '../../src/testing.js'
 import { bootMessage } from './support.js'
 
 class Note {
@@ -163,12 +162,30 @@ test('a query class is no component, as nothing refers to it', () => {
 })
 
 const statuses: readonly (readonly [operation: string, codes: readonly string[]])[] = [
-  ['get /notes', ['200', '422', 'default']],
-  ['post /notes', ['201', '413', '415', '422', 'default']],
-  ['get /notes/{id}', ['200', '404', '422', 'default']],
-  ['patch /notes/{id}', ['200', '204', '413', '415', '422', 'default']],
-  ['delete /notes/{id}', ['204', '422', 'default']],
+  ['get /notes', ['200', '400', '422', '503', 'default']],
+  ['post /notes', ['201', '400', '413', '415', '422', '503', 'default']],
+  ['get /notes/{id}', ['200', '400', '404', '422', '503', 'default']],
+  ['patch /notes/{id}', ['200', '204', '400', '413', '415', '422', '503', 'default']],
+  ['delete /notes/{id}', ['204', '400', '422', '503', 'default']],
 ]
+
+test('an operation without inputs may be refused, nobody knows how; a header alone can be read', () => {
+  @Controller()
+  class Some {
+    @Get('/plain') plain() {}
+    @Get('/declared', { errors: { 404: 'Not there' } }) declared() {}
+    @Get('/header') header(@Header() accept_language: string) {
+      return accept_language
+    }
+  }
+  const { paths = {} } = createApp({ controllers: [Some], logger: false }).openapi()
+  const codes = ['/plain', '/declared', '/header'].map((path) => Object.keys(paths[path]?.get?.responses ?? {}))
+  assert.deepEqual(codes, [
+    ['200', '204', '503', '4XX', 'default'],
+    ['200', '204', '404', '503', 'default'],
+    ['200', '204', '422', '503', 'default'],
+  ])
+})
 
 for (const [name, codes] of statuses) {
   test(`${name} is documented with ${codes.join(', ')}`, () => {
@@ -211,6 +228,48 @@ test("a route's own words are in the document", () => {
 test('an operation is called after its controller and method, and grouped by its controller', () => {
   assert.equal(list?.operationId, 'noteList')
   assert.deepEqual(list?.tags, ['Note'])
+})
+
+const summaries = {
+  list: 'List',
+  findByName: 'Find by name',
+  export_as_CSV: 'Export as CSV',
+  getHTTPLog2: 'Get HTTP log2',
+  größteÄnderung: 'Größte änderung',
+  $: '$',
+}
+
+for (const [member, summary] of Object.entries(summaries)) {
+  test(`the summary of an operation without one is its method's name: ${member}, ${summary}`, () => {
+    class Some {}
+    Object.defineProperty(Some.prototype, member, { value: () => {}, writable: true, configurable: true })
+    const descriptor = Object.getOwnPropertyDescriptor(Some.prototype, member) as TypedPropertyDescriptor<never>
+    Get('/', { params: [] })(Some.prototype, member, descriptor)
+    Controller()(Some)
+    assert.equal(createApp({ controllers: [Some], logger: false }).openapi().paths?.['/']?.get?.summary, summary)
+  })
+}
+
+test('groups that the app does not describe are declared after those that it does', () => {
+  @Controller('/a/', { tags: ['Things', 'Others'] })
+  class One {
+    @Get() get() {}
+  }
+  @Controller('/b', { tags: ['Things'] })
+  class Two {
+    @Get() get() {}
+    @Post('/', { tags: ['Others', 'Known'] }) post() {}
+  }
+  const known = { name: 'Known', description: 'What we know' }
+  assert.deepEqual(createApp({ controllers: [One, Two], logger: false, tags: [known] }).openapi().tags, [
+    known,
+    { name: 'Things', description: 'Operations of /a, /b' },
+    { name: 'Others', description: 'Operations of /a, /b' },
+  ])
+})
+
+test('where nothing else is said, an API is where its document is, and open to all', () => {
+  assert.deepEqual([document.servers, document.security], [[{ url: '/' }], []])
 })
 
 test('a controller may choose its group', () => {
@@ -384,13 +443,4 @@ test('the document has the servers, tags, extensions and all of the info given',
     [servers, tags, logo],
     [[{ url: 'https://api.example.com' }], [{ name: 'Private', description: 'Not for all' }], { url: '/logo.png' }],
   )
-})
-
-test('503 is documented where there is a database', () => {
-  const responses = (lifespan?: ReturnType<typeof memoryDatabase>) =>
-    createApp({ controllers: [PrivateController], logger: false, ...(lifespan ? { lifespan } : {}) }).openapi().paths?.[
-      '/private/open'
-    ]?.get?.responses
-  assert.deepEqual(Object.keys(responses() ?? {}), ['200', '204', 'default'])
-  assert.deepEqual(Object.keys(responses(memoryDatabase()) ?? {}), ['200', '204', '503', 'default'])
 })

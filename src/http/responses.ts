@@ -1,0 +1,99 @@
+import type { ResponseObject, ResponsesObject, SchemaObject } from 'openapi3-ts/oas31'
+import type { JsonSchema, SchemaWriter } from '../schema/json-schema.js'
+import { hasBody } from './respond.js'
+import type { Route } from './route.js'
+import { schemesOf } from './security.js'
+
+/** What an operation answers: the successes that it declares, and the errors that it can come to. */
+export function responsesOf(route: Route, writer: SchemaWriter): ResponsesObject {
+  return { ...successesOf(route, writer), ...problemsOf(route) }
+}
+
+function successesOf(route: Route, writer: SchemaWriter): ResponsesObject {
+  const others = [...route.others].map(([status, { description, shape }]) => [
+    status,
+    shape ? { description, content: jsonContent(writer.writeForeign(shape, 'output')) } : { description },
+  ])
+  return { ...usualOf(route, writer), ...Object.fromEntries(others) }
+}
+
+function usualOf({ response, status, emptyStatus, options }: Route, writer: SchemaWriter): ResponsesObject {
+  if (options.produces !== undefined)
+    return { [status]: { description: 'Success', content: { [options.produces]: {} } } }
+  if (!hasBody(status)) return { [status]: DONE }
+  return response
+    ? { [status]: { description: 'Success', content: jsonContent(writer.writeForeign(response, 'output')) } }
+    : { [emptyStatus]: DONE, [status]: { description: 'Success', content: jsonContent({}) } }
+}
+
+const DONE: ResponseObject = { description: 'Done' }
+
+function problemsOf(route: Route): ResponsesObject {
+  const problems: Readonly<Record<string, string>> = { ...expectedProblems(route), ...route.options.errors }
+  const isRefused = Object.keys(problems).some((status) => status.startsWith('4'))
+  return Object.fromEntries(
+    Object.entries({
+      ...problems,
+      // Nothing is known of how, but middleware or an HttpError may refuse any request.
+      ...(isRefused ? {} : { '4XX': 'The request is refused' }),
+      default: 'Any other error',
+    }).map(([status, text]) => [status, problem(text)]),
+  )
+}
+
+function expectedProblems({ plan }: Route): Readonly<Record<number, string>> {
+  const { inputs } = plan
+  const hasBody = inputs.some((input) => input.kind === 'body')
+  const isSecured = schemesOf(plan).length > 0
+  return {
+    // A header cannot be broken: what Node cannot read never becomes a request.
+    ...(inputs.some((input) => input.in !== 'header') ? { 400: 'The request cannot be read' } : {}),
+    ...(isSecured ? { 401: 'It is not known who asks' } : {}),
+    ...(hasBody ? { 413: 'The body is too large', 415: 'The body is not JSON' } : {}),
+    ...(inputs.length > 0 ? { 422: 'An input does not fit its description' } : {}),
+    503: 'The answer cannot be given now; try again later',
+  }
+}
+
+/** JSON of this schema, as the content of a body or of a response. */
+export function jsonContent(schema: JsonSchema) {
+  return { 'application/json': { schema: schema as SchemaObject } }
+}
+
+function problem(description: string): ResponseObject {
+  return { description, content: { 'application/problem+json': { schema: { $ref: `${REFERENCE}Problem` } } } }
+}
+
+export const REFERENCE = '#/components/schemas/'
+
+/** The components that every document has. */
+export const PROBLEM_COMPONENTS: readonly [string, JsonSchema][] = [
+  [
+    'Problem',
+    {
+      type: 'object',
+      description: 'What went wrong: RFC 9457.',
+      properties: {
+        type: { type: 'string', format: 'uri-reference' },
+        title: { type: 'string' },
+        status: { type: 'integer', minimum: 400, maximum: 599 },
+        detail: { type: 'string' },
+        instance: { type: 'string', format: 'uri-reference' },
+        errors: { type: 'array', items: { $ref: `${REFERENCE}InputIssue` } },
+      },
+      required: ['type', 'title', 'status'],
+    },
+  ],
+  [
+    'InputIssue',
+    {
+      type: 'object',
+      properties: {
+        in: { type: 'string', enum: ['path', 'query', 'header', 'body'] },
+        path: { type: 'string', description: 'A JSON Pointer to the value.' },
+        message: { type: 'string' },
+      },
+      required: ['in', 'path', 'message'],
+    },
+  ],
+]
