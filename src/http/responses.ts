@@ -1,5 +1,6 @@
 import type { ResponseObject, ResponsesObject, SchemaObject } from 'openapi3-ts/oas31'
 import type { JsonSchema, SchemaWriter } from '../schema/json-schema.js'
+import { mayConflict } from './conflict.js'
 import { hasBody } from './respond.js'
 import type { Route } from './route.js'
 import { schemesOf } from './security.js'
@@ -41,7 +42,8 @@ function problemsOf(route: Route): ResponsesObject {
   )
 }
 
-function expectedProblems({ plan }: Route): Readonly<Record<number, string>> {
+function expectedProblems(route: Route): Readonly<Record<number, string>> {
+  const { plan } = route
   const { inputs } = plan
   const hasBody = inputs.some((input) => input.kind === 'body')
   const isSecured = schemesOf(plan).length > 0
@@ -49,6 +51,7 @@ function expectedProblems({ plan }: Route): Readonly<Record<number, string>> {
     // A header cannot be broken: what Node cannot read never becomes a request.
     ...(inputs.some((input) => input.in !== 'header') ? { 400: 'The request cannot be read' } : {}),
     ...(isSecured ? { 401: 'It is not known who asks' } : {}),
+    ...(mayConflict(route) ? { 409: 'It exists already, or what it refers to does not' } : {}),
     ...(hasBody ? { 413: 'The body is too large', 415: 'The body is not JSON' } : {}),
     ...(inputs.length > 0 ? { 422: 'An input does not fit its description' } : {}),
     503: 'The answer cannot be given now; try again later',
