@@ -1,11 +1,12 @@
 import { createApp } from 'sequitur'
+import { AccountController } from './account.js'
 import { CursorHeroController } from './cursor-heros.js'
 import { database } from './database.js'
 import { HeroController } from './heros.js'
 import { HeroesController } from './heroes.js'
 
 export const app = createApp({
-  controllers: [HeroController, HeroesController, CursorHeroController],
+  controllers: [HeroController, HeroesController, CursorHeroController, AccountController],
   lifespan: database,
   info: {
     title: 'Heroes',
@@ -17,5 +18,6 @@ export const app = createApp({
     { name: 'Hero', description: 'An input class and an output class beside the model' },
     { name: 'Heroes', description: 'One declaration: the model is the output, the input is derived from it' },
     { name: 'CursorHero', description: 'Pages by cursor, for "Load more"' },
+    { name: 'Account', description: 'Who asks, by a bearer token' },
   ],
 })

@@ -98,7 +98,7 @@ export class App {
     this.#container = new Container(planner.shared)
     this.#listener = new Listener({
       serving: { router: this.#newRouter(), container: this.#container },
-      docs: options.docs === false ? () => undefined : docs(() => document, this.#routes),
+      docs: options.docs === false ? () => undefined : docs(document, this.#routes),
       middleware: options.middleware ?? [],
       handlerTimeout: options.timeouts?.handler ?? 30_000,
       logger: this.#logger,
