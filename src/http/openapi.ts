@@ -1,5 +1,6 @@
 import { OpenApiBuilder } from 'openapi3-ts/oas31'
 import type {
+  ExternalDocumentationObject,
   InfoObject,
   OpenAPIObject,
   PathItemObject,
@@ -9,9 +10,9 @@ import type {
 } from 'openapi3-ts/oas31'
 import { BootError } from '../di/errors.js'
 import type { JsonSchema, SchemaWriter } from '../schema/json-schema.js'
-import { controllerOf } from './controller.js'
+import { controllerOf, type Extensions } from './controller.js'
 import { operationOf } from './operation.js'
-import { joinPath, openApiPath } from './path.js'
+import { joinPath, openApiPath, type Segment } from './path.js'
 import { PROBLEM_COMPONENTS, REFERENCE } from './responses.js'
 import type { Route } from './route.js'
 import { schemesOf, type SecurityScheme } from './security.js'
@@ -24,8 +25,10 @@ export interface ApiDescription {
   readonly servers?: readonly ServerObject[]
   /** What the groups of operations are about, in the order in which they are shown. */
   readonly tags?: readonly TagObject[]
+  /** Where more is said of it. */
+  readonly externalDocs?: ExternalDocumentationObject
   /** Other parts of the document's root: `{ 'x-logo': { url: '...' } }`. */
-  readonly extensions?: Readonly<Record<`x-${string}`, unknown>>
+  readonly extensions?: Extensions
 }
 
 /**
@@ -36,7 +39,7 @@ export interface ApiDescription {
 export function openApiDocument(
   routes: readonly Route[],
   writer: SchemaWriter,
-  { info, servers = HERE, tags = [], extensions }: ApiDescription,
+  { info, servers = HERE, tags = [], externalDocs, extensions }: ApiDescription,
 ): OpenAPIObject {
   const builder = OpenApiBuilder.create({
     openapi: '3.1.0',
@@ -44,6 +47,7 @@ export function openApiDocument(
     servers: [...servers],
     security: [], // what asks for more says so itself
     tags: allTags(tags, routes),
+    ...(externalDocs ? { externalDocs } : {}),
     paths: {},
     ...extensions,
   })
@@ -71,13 +75,22 @@ function allTags(given: readonly TagObject[], routes: readonly Route[]): TagObje
 function pathItems(routes: readonly Route[], writer: SchemaWriter): Map<string, PathItemObject> {
   const paths = new Map<string, PathItemObject>()
   const ids = new Map<string, string>()
+  const known = new Map<string, readonly Segment[]>()
   for (const route of routes) {
-    const operation = operationOf(route, writer)
+    const shape = shapeOfPath(route.segments)
+    const segments = known.get(shape) ?? route.segments
+    known.set(shape, segments)
+    const operation = operationOf(route, segments, writer)
     refuseSecondId(ids, operation.operationId as string, route.name)
-    const path = openApiPath(route.segments)
+    const path = openApiPath(segments)
     paths.set(path, { ...paths.get(path), [route.method.toLowerCase()]: operation })
   }
   return paths
+}
+
+// To OpenAPI '/{id}' and '/{key}' are one path, which can be written only once.
+function shapeOfPath(segments: readonly Segment[]): string {
+  return JSON.stringify(segments.map((segment) => (segment.kind === 'fixed' ? segment.text : null)))
 }
 
 function securitySchemes(routes: readonly Route[]): Map<string, SecurityScheme> {

@@ -3,23 +3,27 @@ import { defaultAsJson, type SchemaWriter } from '../schema/json-schema.js'
 import type { Property } from '../schema/shape.js'
 import { headerName, type Input } from './inputs.js'
 import { jsonContent, responsesOf } from './responses.js'
+import type { Segment } from './path.js'
 import type { Route } from './route.js'
 import { type NamedScheme, schemesOf } from './security.js'
 
-/** How the document describes a route. */
-export function operationOf(route: Route, writer: SchemaWriter): OperationObject {
+/** How the document describes a route, whose path it may write with other names of its variables: those of `path`. */
+export function operationOf(route: Route, path: readonly Segment[], writer: SchemaWriter): OperationObject {
   const { inputs } = route.plan
   const schemes = schemesOf(route.plan)
-  const { summary, description, deprecated, operationId } = route.options
+  const { summary, description, deprecated, operationId, externalDocs, extensions } = route.options
   const body = inputs.find((input) => input.kind === 'body')
   const all = uniqueParameters(inputs.flatMap((input) => parametersOf(input, writer)))
-  const parameters = all.filter((parameter) => !isSaidElsewhere(parameter, schemes))
+  const parameters = all
+    .filter((parameter) => !isSaidElsewhere(parameter, schemes))
+    .map((parameter) => renamed(parameter, route.segments, path))
   return {
     operationId: operationId ?? defaultId(route),
     tags: [...route.tags],
     summary: summary ?? defaultSummary(route),
     ...(description === undefined ? {} : { description }),
     ...(deprecated === undefined ? {} : { deprecated }),
+    ...(externalDocs ? { externalDocs } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(body
       ? {
@@ -34,7 +38,14 @@ export function operationOf(route: Route, writer: SchemaWriter): OperationObject
     ...(schemes.length > 0
       ? { security: [Object.fromEntries(schemes.map(({ name, scopes }) => [name, [...scopes]]))] }
       : {}),
+    ...extensions,
   }
+}
+
+function renamed(parameter: ParameterObject, from: readonly Segment[], to: readonly Segment[]): ParameterObject {
+  if (parameter.in !== 'path') return parameter
+  const segment = to[from.findIndex((one) => one.kind === 'variable' && one.name === parameter.name)]
+  return segment?.kind === 'variable' ? { ...parameter, name: segment.name } : parameter
 }
 
 const ELSEWHERE: ReadonlySet<string> = new Set(['accept', 'content-type', 'authorization'])
@@ -49,7 +60,8 @@ function isSaidElsewhere(parameter: ParameterObject, schemes: readonly NamedSche
 // HeroController.list -> heroList
 function defaultId({ controller, member }: Route): string {
   const group = controller.name.replace(/Controller$/, '') || controller.name
-  return `${group[0]?.toLowerCase()}${group.slice(1)}${member[0]?.toUpperCase()}${member.slice(1)}`
+  const id = `${group[0]?.toLowerCase()}${group.slice(1)}${member[0]?.toUpperCase()}${member.slice(1)}`
+  return id.replaceAll(/[^\w.$-]/gu, '_') // it may become a part of a URL, or a name in a program
 }
 
 // listByName -> List by name; the group beside it says of what.

@@ -272,6 +272,63 @@ test('where nothing else is said, an API is where its document is, and open to a
   assert.deepEqual([document.servers, document.security], [[{ url: '/' }], []])
 })
 
+test('two names of one variable are one path, as OpenAPI knows no other', async () => {
+  @Controller('/teams')
+  class Some {
+    @Get('/:team/members/:id') get(team: string, id: number) {
+      return [team, id]
+    }
+    @Patch('/:id/members/:team') patch(team: string, id: number) {
+      return [team, id]
+    }
+  }
+  const app = createApp({ controllers: [Some], logger: false })
+  const { paths = {} } = app.openapi()
+  assert.deepEqual(Object.keys(paths), ['/teams/{team}/members/{id}'])
+  const described = (['get', 'patch'] as const).map((method) =>
+    paths['/teams/{team}/members/{id}']?.[method]?.parameters?.map(
+      (parameter) => 'name' in parameter && [parameter.name, (parameter.schema as { type?: string }).type],
+    ),
+  )
+  assert.deepEqual(described, [
+    [
+      ['team', 'string'],
+      ['id', 'integer'],
+    ],
+    [
+      ['id', 'string'],
+      ['team', 'integer'],
+    ],
+  ])
+  assert.deepEqual((await app.inject({ method: 'PATCH', url: '/teams/7/members/x' })).json(), ['x', 7])
+})
+
+test('an operationId has only what a URL and a program take for a name', () => {
+  @Controller()
+  class Größe {
+    @Get() ändern() {}
+  }
+  assert.equal(
+    createApp({ controllers: [Größe], logger: false }).openapi().paths?.['/']?.get?.operationId,
+    'gr__e_ndern',
+  )
+})
+
+test('an operation and the document can have more than Sequitur knows of', () => {
+  @Controller()
+  class Some {
+    @Get('/', { extensions: { 'x-internal': true }, externalDocs: { url: 'https://example.org/more' } }) get() {}
+  }
+  const { externalDocs, paths } = createApp({
+    controllers: [Some],
+    logger: false,
+    externalDocs: { url: 'https://example.org', description: 'The manual' },
+  }).openapi()
+  assert.deepEqual(externalDocs, { url: 'https://example.org', description: 'The manual' })
+  const { externalDocs: more, 'x-internal': internal } = paths?.['/']?.get ?? {}
+  assert.deepEqual([more, internal], [{ url: 'https://example.org/more' }, true])
+})
+
 test('a controller may choose its group', () => {
   @Controller('/a', { tags: ['Things'] })
   class Some {
