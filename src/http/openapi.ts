@@ -56,7 +56,7 @@ export function openApiDocument(
   for (const [name] of PROBLEM_COMPONENTS) refuseTakenName(writer, name)
   const components = new Map([...writer.components, ...PROBLEM_COMPONENTS])
   for (const name of namesUsed(builder.getSpec().paths, components))
-    builder.addSchema(name, components.get(name) as SchemaObject)
+    builder.addSchema(name, withExamples(components.get(name) as JsonSchema) as SchemaObject)
   return builder.getSpec()
 }
 
@@ -112,6 +112,22 @@ function namesUsed(value: unknown, components: ReadonlyMap<string, JsonSchema>, 
     else if (!used.has(name)) namesUsed(components.get(name), components, used.add(name))
   }
   return used
+}
+
+// Readers of the page are shown the least number allowed: for a column of 32 bits -2147483648, as an id or an age.
+function withExamples(component: JsonSchema): JsonSchema {
+  const properties = component['properties'] as Readonly<Record<string, JsonSchema>> | undefined
+  if (!properties) return component
+  const shown = Object.entries(properties).map(([name, schema]) => [
+    name,
+    isOddlyBounded(schema) ? { ...schema, examples: [1] } : schema,
+  ])
+  return { ...component, properties: Object.fromEntries(shown) }
+}
+
+function isOddlyBounded({ type, minimum, maximum, examples, default: byDefault }: JsonSchema): boolean {
+  const isInteger = [type].flat().includes('integer')
+  return isInteger && examples === undefined && byDefault === undefined && Number(minimum) < 0 && Number(maximum) >= 1
 }
 
 function refuseTakenName({ components }: SchemaWriter, name: string): void {

@@ -1,6 +1,8 @@
 import type { ResponseObject, ResponsesObject, SchemaObject } from 'openapi3-ts/oas31'
 import type { JsonSchema, SchemaWriter } from '../schema/json-schema.js'
 import { mayConflict } from './conflict.js'
+import type { Problem } from './problem.js'
+import { exampleProblem, otherProblem } from './problem-example.js'
 import { hasBody } from './respond.js'
 import type { Route } from './route.js'
 import { schemesOf } from './security.js'
@@ -30,16 +32,20 @@ function usualOf({ response, status, emptyStatus, options }: Route, writer: Sche
 const DONE: ResponseObject = { description: 'Done' }
 
 function problemsOf(route: Route): ResponsesObject {
-  const problems: Readonly<Record<string, string>> = { ...expectedProblems(route), ...route.options.errors }
+  const { plan, options } = route
+  const problems: Readonly<Record<string, string>> = { ...expectedProblems(route), ...options.errors }
   const isRefused = Object.keys(problems).some((status) => status.startsWith('4'))
-  return Object.fromEntries(
-    Object.entries({
-      ...problems,
-      // Nothing is known of how, but middleware or an HttpError may refuse any request.
-      ...(isRefused ? {} : { '4XX': 'The request is refused' }),
-      default: 'Any other error',
-    }).map(([status, text]) => [status, problem(text)]),
-  )
+  const described = Object.entries(problems).map(([status, text]): [string, ResponseObject] => {
+    // What a program declares is most often what it throws, word for word.
+    const detail = options.errors?.[Number(status)] ?? `${text}.`
+    return [status, problem(text, exampleProblem(Number(status), detail, plan.inputs))]
+  })
+  return {
+    ...Object.fromEntries(described),
+    // Nothing is known of how, but middleware or an HttpError may refuse any request.
+    ...(isRefused ? {} : { '4XX': problem('The request is refused') }),
+    default: problem('Any other error', otherProblem),
+  }
 }
 
 function expectedProblems(route: Route): Readonly<Record<number, string>> {
@@ -53,7 +59,7 @@ function expectedProblems(route: Route): Readonly<Record<number, string>> {
     ...(isSecured ? { 401: 'It is not known who asks' } : {}),
     ...(mayConflict(route) ? { 409: 'It exists already, or what it refers to does not' } : {}),
     ...(hasBody ? { 413: 'The body is too large', 415: 'The body is not JSON' } : {}),
-    ...(inputs.length > 0 ? { 422: 'An input does not fit its description' } : {}),
+    ...(inputs.length > 0 ? { 422: 'The request does not fit its description' } : {}),
     503: 'The answer cannot be given now; try again later',
   }
 }
@@ -63,8 +69,9 @@ export function jsonContent(schema: JsonSchema) {
   return { 'application/json': { schema: schema as SchemaObject } }
 }
 
-function problem(description: string): ResponseObject {
-  return { description, content: { 'application/problem+json': { schema: { $ref: `${REFERENCE}Problem` } } } }
+function problem(description: string, example?: Problem): ResponseObject {
+  const schema = { $ref: `${REFERENCE}Problem` }
+  return { description, content: { 'application/problem+json': { schema, ...(example ? { example } : {}) } } }
 }
 
 export const REFERENCE = '#/components/schemas/'
@@ -78,11 +85,15 @@ export const PROBLEM_COMPONENTS: readonly [string, JsonSchema][] = [
       description: 'What went wrong: RFC 9457.',
       properties: {
         type: { type: 'string', format: 'uri-reference' },
-        title: { type: 'string' },
+        title: { type: 'string', description: 'The status in words.' },
         status: { type: 'integer', minimum: 400, maximum: 599 },
-        detail: { type: 'string' },
-        instance: { type: 'string', format: 'uri-reference' },
-        errors: { type: 'array', items: { $ref: `${REFERENCE}InputIssue` } },
+        detail: { type: 'string', description: 'What happened, to be read by people.' },
+        instance: { type: 'string', format: 'uri-reference', description: 'The id of the request, from 500 on.' },
+        errors: {
+          type: 'array',
+          items: { $ref: `${REFERENCE}InputIssue` },
+          description: 'All that is wrong with the inputs.',
+        },
       },
       required: ['type', 'title', 'status'],
     },
@@ -91,6 +102,7 @@ export const PROBLEM_COMPONENTS: readonly [string, JsonSchema][] = [
     'InputIssue',
     {
       type: 'object',
+      description: 'What is wrong with one input.',
       properties: {
         in: { type: 'string', enum: ['path', 'query', 'header', 'body'] },
         path: { type: 'string', description: 'A JSON Pointer to the value.' },

@@ -43,6 +43,7 @@ class Member extends Base<Member> {
 }
 
 class NewTeam extends dto(Team, { omit: ['id'] }) {}
+class WholeTeam extends dto(Team, { omit: [] }) {}
 class Motto extends dto(Team, { pick: ['motto'], partial: true }) {}
 class Code extends dto(Member, { pick: ['code'] }) {}
 class Badge extends dto(Member, { pick: ['badge'] }) {}
@@ -71,7 +72,7 @@ class Writing {
     await session.flush()
     return { data: team }
   }
-  @Post('/teams/whole') whole(team: Team) {
+  @Post('/teams/whole') whole(team: WholeTeam) {
     return add(Team.build(team))
   }
   @Put('/teams') several(@Body({ type: [NewTeam] }) teams: NewTeam[]) {

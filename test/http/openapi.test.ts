@@ -151,6 +151,37 @@ test('a component has the properties, bounds and required ones of its class', ()
   })
 })
 
+test('a number that may be far below zero is shown as 1, unless an example is given', () => {
+  const bounds = { type: 'integer', minimum: -(2 ** 31), maximum: 2 ** 31 - 1 } as const
+  class Numbers {
+    @Field(bounds) plain!: number
+    @Field({ ...bounds, nullable: true }) nullable!: number | null
+    @Field({ ...bounds, example: 7 }) given!: number
+    @Field({ ...bounds, default: 5 }) byDefault!: number
+    @Field({ ...bounds, minimum: 2 }) fromTwo!: number
+    @Field({ type: 'integer', minimum: -9, maximum: 0 }) cold!: number
+  }
+  @Controller()
+  class Some {
+    @Post('/', Numbers) echo(numbers: Numbers) {
+      return numbers
+    }
+  }
+  const { components } = createApp({ controllers: [Some], logger: false }).openapi()
+  const numbers = components?.schemas?.['Numbers'] as { properties: Record<string, { examples?: unknown }> } | undefined
+  assert.deepEqual(
+    Object.entries(numbers?.properties ?? {}).map(([name, { examples }]) => [name, examples]),
+    [
+      ['plain', [1]],
+      ['nullable', [1]],
+      ['given', [7]],
+      ['byDefault', undefined],
+      ['fromTwo', undefined],
+      ['cold', undefined],
+    ],
+  )
+})
+
 test('every reference of the document leads to a component', () => {
   const names = Object.keys(document.components?.schemas ?? {})
   const references = JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)
@@ -202,10 +233,66 @@ test('a declared response is documented as JSON', () => {
 })
 
 test('errors are problems, with the text declared for their status', () => {
-  const problem = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } }
-  assert.deepEqual(get?.responses?.['404'], { description: 'No such note', content: problem })
-  assert.deepEqual(get?.responses?.['422'], { description: 'The id is no number', content: problem })
+  const schema = { $ref: '#/components/schemas/Problem' }
+  const problem = (status: number, title: string, detail: string, errors?: object) => ({
+    'application/problem+json': { schema, example: { type: 'about:blank', title, status, detail, ...errors } },
+  })
+  assert.deepEqual(get?.responses?.['404'], {
+    description: 'No such note',
+    content: problem(404, 'Not Found', 'No such note'),
+  })
+  assert.deepEqual(get?.responses?.['422'], {
+    description: 'The id is no number',
+    content: problem(422, 'Unprocessable Entity', 'The id is no number', {
+      errors: [{ in: 'header', path: '/x-tenant', message: 'is required' }],
+    }),
+  })
 })
+
+class Two {
+  @Field({ optional: true }) note!: string
+  @Field({ type: 'integer' }) count!: number
+}
+
+@Controller()
+class Wrong {
+  @Post('/body') body(body: Two) {
+    return body
+  }
+  @Post('/list') list(@Body({ type: [Two] }) list: Two[]) {
+    return list
+  }
+  @Get('/integer') integer(@Query({ type: 'integer', default: 1 }) count: number) {
+    return count
+  }
+  @Get('/number') number(@Query({ optional: true }) share?: number) {
+    return share
+  }
+  @Get('/group') group(@Query() two: Two) {
+    return two
+  }
+  @Get('/header') header(@Header() x_key: string) {
+    return x_key
+  }
+}
+
+for (const [method, url, payload] of [
+  ['POST', '/body', {}],
+  ['POST', '/list', [{}]],
+  ['GET', '/integer?count=x', undefined],
+  ['GET', '/number?share=x', undefined],
+  ['GET', '/group?count=x', undefined],
+  ['GET', '/header', undefined],
+] as const) {
+  test(`the example of a 422 is what ${method} ${url} answers`, async () => {
+    const app = createApp({ controllers: [Wrong], logger: false })
+    const answer = await app.inject({ method, url, ...(payload ? { payload } : {}) })
+    const item = app.openapi().paths?.[url.replace(/\?.*/, '')]
+    const responses = (item?.get ?? item?.post)?.responses as Record<string, { content: Record<string, object> }>
+    const content = responses['422']?.content['application/problem+json'] as { example?: unknown } | undefined
+    assert.deepEqual(answer.json(), content?.example)
+  })
+}
 
 test('a 204 is documented without a body', () => {
   assert.deepEqual(paths['/notes/{id}']?.delete?.responses?.['204'], { description: 'Done' })
