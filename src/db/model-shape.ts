@@ -3,6 +3,7 @@ import { getAttributes, Model } from 'sequelize-typescript'
 import { compileEncoder, MisfitError } from '../schema/encode.js'
 import { describedBy, type ObjectShape, type Property, type Shape } from '../schema/shape.js'
 import { columnShape, isVirtual } from './column-shape.js'
+import { contestedColumns } from './contested.js'
 
 type ColumnOptions = ModelAttributeColumnOptions & { readonly Model?: unknown }
 
@@ -11,8 +12,7 @@ describedBy.write(SequelizeModel, (type) => modelShape(type as unknown as ModelS
 
 function modelShape(model: ModelStatic<SequelizeModel>): ObjectShape {
   let properties: ReadonlyMap<string, Property> | undefined
-  const selectable = () =>
-    (properties ??= new Map(Object.entries(columnsOf(model)).map(([name, column]) => [name, toProperty(column)])))
+  const selectable = () => (properties ??= propertiesOf(model))
   return {
     kind: 'object',
     name: model.name,
@@ -22,6 +22,17 @@ function modelShape(model: ModelStatic<SequelizeModel>): ObjectShape {
     rowKey: () => keyOf(model),
     read: readModel,
   }
+}
+
+function propertiesOf(model: ModelStatic<SequelizeModel>): ReadonlyMap<string, Property> {
+  const columns = columnsOf(model)
+  const contested = contestedColumns(model, columns)
+  return new Map(
+    Object.entries(columns).map(([name, column]) => [
+      name,
+      { ...toProperty(column), ...(contested.has(name) ? { contested: true } : {}) },
+    ]),
+  )
 }
 
 // A class's own toJSON decides what its instances look like; Sequelize's copies all columns, of which the shape picks.

@@ -136,6 +136,8 @@ export interface Property {
   readonly generated?: boolean
   /** A client sends it and is never sent it, such as a password. */
   readonly writeOnly?: boolean
+  /** Other records can stand against it: it is unique, or refers to one that must be there. */
+  readonly contested?: boolean
 }
 
 /** How a class, or all classes below it, describe themselves. `shapeOf` asks it. */
