@@ -1,5 +1,3 @@
-import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { ConnectionAcquireTimeoutError, ConnectionError, type Options, type Sequelize } from 'sequelize'
 import { Pool, TimeoutError } from 'sequelize-pool'
 import type { Database as SqliteConnection } from 'sqlite3'
@@ -14,6 +12,7 @@ import {
 import { WaitsForItselfError } from '../errors.js'
 import type { SqliteConfig } from '../url.js'
 import type { SqliteMode } from '../url-options.js'
+import { prepareFile } from './sqlite-file.js'
 import { tellExactIntegers } from './sqlite-integers.js'
 
 const MEMORY = ':memory:'
@@ -215,7 +214,7 @@ async function openConnection(
   lib: typeof import('sqlite3'),
   { storage, mode, options }: SqliteConfig,
 ): Promise<SqliteConnection> {
-  if (storage !== MEMORY && mode === 'rwc') mkdirSync(dirname(storage), { recursive: true })
+  if (storage !== MEMORY) prepareFile(storage, mode)
   const connection = await new Promise<SqliteConnection>((resolve, reject) => {
     const opened: SqliteConnection = new lib.Database(storage, flags(lib, mode), (error) =>
       error ? reject(new ConnectionError(error)) : resolve(opened),
