@@ -17,6 +17,8 @@ export interface NamedParameter {
   readonly hasDefault: boolean
   /** `...values` */
   readonly rest?: boolean
+  /** `age?: number`: known where `sequitur/register` compiled the file, and left a mark. */
+  readonly optional?: boolean
   /** The default, where it is a plain literal. */
   readonly defaultValue?: unknown
 }
@@ -24,7 +26,7 @@ export interface NamedParameter {
 /** The parameters of a method, read from the function's own text: what runs is what is read. */
 export function methodParameters(method: (...args: never[]) => unknown): readonly NamedParameter[] {
   const source = sourceOf(method)
-  return isNative(source) ? [] : parseFunction(source).params.map(toParameter)
+  return isNative(source) ? [] : parseFunction(source)
 }
 
 /** A constructor: of a class, or of the nearest ancestor that has one. */
@@ -37,9 +39,11 @@ export interface NamedConstructor {
 /** The constructor that `new type()` runs. One that hands everything on, `constructor(...args) { super(...args) }`, counts as none. */
 export function namedConstructor(type: Constructor): NamedConstructor {
   const source = sourceOf(type)
-  const node = isNative(source) ? undefined : parse(`(${source})`)
+  const text = `(${source})`
+  const node = isNative(source) ? undefined : parse(text)
   if (node?.type !== 'ClassExpression') return { owner: type, parameters: [] }
-  const parameters = constructorOf(node)?.params.map(toParameter)
+  const own = constructorOf(node)
+  const parameters = own && parametersOf(own, text)
   const parent: unknown = Object.getPrototypeOf(type)
   const isDerived = typeof parent === 'function' && parent !== Function.prototype
   if (isDerived && (!parameters || (parameters.length === 1 && parameters[0]?.rest)))
@@ -69,13 +73,18 @@ function parse(source: string): Expression {
 }
 
 // 'async list(a, b) {}' is a method only inside an object; '(a) => {}' and 'function (a) {}' are expressions.
-function parseFunction(source: string): FunctionExpression | ArrowFunctionExpression {
-  const object = attempt(() => parse(`({${source}})`))
-  const property = object?.type === 'ObjectExpression' ? object.properties[0] : undefined
-  if (property?.type === 'Property' && property.value.type === 'FunctionExpression') return property.value
-  const expression = attempt(() => parse(`(${source})`))
-  if (expression?.type === 'FunctionExpression' || expression?.type === 'ArrowFunctionExpression') return expression
+function parseFunction(source: string): readonly NamedParameter[] {
+  for (const text of [`({${source}})`, `(${source})`]) {
+    const found = functionIn(attempt(() => parse(text)))
+    if (found) return parametersOf(found, text)
+  }
   throw new BootError(`The names of its parameters cannot be read from the source: ${source.slice(0, 60)} ...`)
+}
+
+function functionIn(node: Expression | undefined): FunctionExpression | ArrowFunctionExpression | undefined {
+  const property = node?.type === 'ObjectExpression' ? node.properties[0] : undefined
+  const found = property?.type === 'Property' ? property.value : node
+  return found?.type === 'FunctionExpression' || found?.type === 'ArrowFunctionExpression' ? found : undefined
 }
 
 function attempt<T>(read: () => T): T | undefined {
@@ -84,6 +93,14 @@ function attempt<T>(read: () => T): T | undefined {
   } catch {
     return undefined
   }
+}
+
+function parametersOf({ params }: { readonly params: readonly Pattern[] }, text: string): readonly NamedParameter[] {
+  return params.map((pattern) => ({
+    ...toParameter(pattern),
+    // The mark of src/register/optional.js.
+    ...(text.startsWith('/*?*/', pattern.end) ? { optional: true } : {}),
+  }))
 }
 
 function toParameter(pattern: Pattern): NamedParameter {

@@ -46,6 +46,8 @@ export interface Parameter {
   readonly typed: boolean
   readonly hasDefault: boolean
   readonly rest?: boolean
+  /** Whether it is written with a `?`, where that is known. */
+  readonly optional?: boolean
   /** The default, where it is a literal that can be read from the source. */
   readonly defaultValue?: unknown
 }

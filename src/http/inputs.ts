@@ -133,10 +133,14 @@ export class RouteInputs {
       throw new BootError(
         `${where}: a schema of ${property.shape.schema['~standard'].vendor} can be a body or a response. Here use a class with @Field()s.`,
       )
-    if (declaration.in === 'body') return { kind: 'body', in: 'body', property }
+    if (declaration.in === 'body') {
+      refuseMereMark('body', property, parameter, where)
+      return { kind: 'body', in: 'body', property }
+    }
     if (declaration.in !== 'path' && property.shape.kind === 'object') {
       return { kind: 'group', in: declaration.in, shape: property.shape }
     }
+    if (declaration.in !== 'path') refuseMereMark(declaration.in, property, parameter, where)
     const name = this.#nameOf(declaration, parameter, where)
     return { kind: 'value', in: declaration.in, name, property }
   }
@@ -152,6 +156,15 @@ export class RouteInputs {
     if (place !== 'header') return name
     return options.name === undefined ? headerName(name) : options.name.toLowerCase()
   }
+}
+
+// What runs in production does not know of it either: there it would be required.
+function refuseMereMark(place: Place, { optional }: Property, parameter: Parameter | undefined, where: string): void {
+  if (optional || !parameter?.optional) return
+  throw new BootError(
+    `${where}: nothing of its '?' is left at run time, so that it would be required. ` +
+      `Write @${decoratorOf(place)}({ optional: true }) ${parameter.name}?: ..., or a default.`,
+  )
 }
 
 /** `accept_language` -> `accept-language` */

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { transformSync } from 'oxc-transform'
+import { markOptional } from './optional.js'
 import * as runtime from './runtime.js'
 
 /** @typedef {import('oxc-transform').TransformOptions} Options */
@@ -27,6 +28,7 @@ const importRuntime = `import * as babelHelpers from ${JSON.stringify(new URL('.
 export function lower(file, source) {
   const { code, map, helpersUsed } = transform(file, source, options)
   const helpers = Object.keys(helpersUsed).map((name) => (name === 'decorateMetadata' ? 'metadataOf' : name))
+  const decorated = helpers.includes('decorate')
   const unknown = helpers.find((name) => !(name in runtime))
   if (unknown)
     throw new SyntaxError(`${file} needs the oxc helper "${unknown}", which sequitur/register does not have.`)
@@ -34,8 +36,8 @@ export function lower(file, source) {
 
   // The import stands last, where it moves no line of the source map.
   return {
-    code: `${deferred(code)}\n${helpers.length > 0 ? importRuntime : ''}\n${inline(file, map)}`,
-    decorated: helpers.includes('decorate'),
+    code: `${deferred(decorated ? markOptional(source, code, map) : code)}\n${helpers.length > 0 ? importRuntime : ''}\n${inline(file, map)}`,
+    decorated,
   }
 }
 

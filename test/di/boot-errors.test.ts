@@ -9,6 +9,7 @@ import {
   createApp,
   Field,
   Get,
+  Header,
   Inject,
   Injectable,
   newLifespan,
@@ -192,6 +193,9 @@ interface Filter {
   name: string
 }
 
+class Hero {
+  @Field() name!: string
+}
 @Controller('/interface')
 class WithInterface {
   @Get('/') look(_filter: Filter) {}
@@ -232,6 +236,18 @@ class WithBodyInterface {
 class WithQueryOfImportedType {
   @Get('/') look(@Query() _error: ServiceUnavailable) {}
 }
+@Controller('/mark')
+class WithMark {
+  @Get('/') look(_limit: number, _name?: string) {}
+}
+@Controller('/mark-of-header')
+class WithMarkOfHeader {
+  @Get('/') look(@Header() _tenant?: string) {}
+}
+@Controller('/mark-of-body')
+class WithMarkOfBody {
+  @Post('/') add(_hero?: Hero) {}
+}
 @Controller('/promise')
 class WithPromise {
   @Get('/') look(_clock: Promise<Clock>) {}
@@ -267,9 +283,6 @@ class WithUnknownVariable {
   @Get('/') look(@Path('id') id: number) {
     return id
   }
-}
-class Hero {
-  @Field() name!: string
 }
 @Controller('/bodies')
 class WithTwoBodies {
@@ -323,6 +336,17 @@ const mistakes = [
     WithQueryOfImportedType,
     /'_error': [^]*brought by 'import type'\)\. Say it: @Query\(/,
   ],
+  [
+    'a mere question mark',
+    WithMark,
+    /parameter 2 '_name': nothing of its '\?' is left at run time, so that it would be required\. Write @Query\(\{ optional: true \}\) _name\?: \.\.\., or a default/,
+  ],
+  [
+    'a header with a mere question mark',
+    WithMarkOfHeader,
+    /'_tenant': nothing of its '\?'[^]*@Header\(\{ optional: true \}\)/,
+  ],
+  ['a body with a mere question mark', WithMarkOfBody, /'_hero': nothing of its '\?'[^]*@Body\(\{ optional: true \}\)/],
   ['a promise', WithPromise, /'_clock' is a Promise\. Ask for the value itself/],
   [
     'an array',
@@ -396,3 +420,18 @@ function caught(run: () => unknown): unknown {
     return error
   }
 }
+
+test('a question mark beside what makes a parameter optional, of a variable of the path, or of a service, boots', () => {
+  @Controller('/:id')
+  class Heroes {
+    @Get('/') list(
+      id?: number,
+      @Query({ optional: true }) name?: string,
+      @Query({ default: 1 }) age?: number,
+      clock?: Clock,
+    ) {
+      return [id, name, age, clock]
+    }
+  }
+  createApp({ controllers: [Heroes], logger: false })
+})

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { afterTsx, alone, inTsx, printed, project } from './project.js'
+
+/** Lists of parameters, and how their names read at run time. */
+const forms: Readonly<Record<string, string>> = {
+  'a?: string': 'a/*?*/',
+  'a ? : string': 'a/*?*/',
+  'a: string, b?: number, c?: Date': 'a, b/*?*/, c/*?*/',
+  '@Note() a?: string': 'a/*?*/',
+  '@Note({ x: 1 ? 2 : 3 }) a?: string, b = 5': 'a/*?*/, b = 5',
+  'a: string': 'a',
+  'a: { b?: string }': 'a',
+  'a: (b?: string) => void': 'a',
+  '{ b }: { b?: string } = {}': '{ b } = {}',
+  'f = (x?: string) => x': 'f = (x) => x',
+  '...a: (string | undefined)[]': '...a',
+  'a: string = 1 ? "a" : "b"': 'a = 1 ? "a" : "b"',
+  '\n// why?\n  a?: string,\n  /* b?: */ b: string = "?"': 'a/*?*/, b = "?"',
+  'größe?: string': 'größe/*?*/',
+}
+
+const program = `
+const Note = (..._: unknown[]): any => () => {}
+class Heroes {
+${Object.keys(forms)
+  .map((form, i) => `  @Note() method${i}(${form}) { const g = (x?: string) => (x ? 1 : 2); return [g] }`)
+  .join('\n')}
+}
+class Service {
+  @Note() static make(id?: string) { return id }
+  constructor(@Note() readonly name?: string, @Note() readonly age: number = 5) {}
+}
+const inner = () => {
+  class Inner { @Note() list(a?: string) {} }
+  return Inner
+}
+const text = (value: unknown) => /\\(([^]*?)\\) \\{/.exec(String(value))![1]!
+console.log(JSON.stringify(Object.getOwnPropertyNames(Heroes.prototype).slice(1).map((name) => text((Heroes.prototype as any)[name]))))
+console.log(text(/constructor[^]*/.exec(String(Service))![0]), text(Service.make), text(inner().prototype.list))`
+
+// Where tsx comes last it compiles what is compiled already, and takes the marks away.
+for (const mode of [alone, afterTsx, inTsx]) {
+  test(`${mode.name}, the text of a method tells which of its parameters are written with a '?'`, async (t) => {
+    const lines = (await printed(await project(t, { 'app.ts': program }), mode, 'app.ts')).split('\n')
+    const texts = JSON.parse(lines[0] ?? '') as string[]
+    assert.deepEqual(Object.fromEntries(Object.keys(forms).map((form, i) => [form, texts[i]])), forms)
+    assert.equal(lines[1], 'name/*?*/, age = 5 id/*?*/ a/*?*/')
+  })
+}
+
+test('the marks move no line of an error', async (t) => {
+  const source = `const Note: MethodDecorator = () => {}
+class Heroes {
+  @Note list(
+    a?: string,
+    b?: string,
+  ) {
+    throw new Error('here')
+  }
+}
+try { new Heroes().list() } catch (error) { console.log(/app\\.ts:(\\d+)/.exec((error as Error).stack!)![1]) }`
+  assert.equal(await printed(await project(t, { 'app.ts': source }), alone, 'app.ts'), '7')
+})
