@@ -226,10 +226,8 @@ for (const [who, one] of Object.entries(takers)) {
   })
 
   test(`${who} lists its options where none is near`, () => {
-    assert.equal(
-      messageOf(one, { quux: 1 }).replace(/^.* has no/, 'has no'),
-      `has no option 'quux'. There are ${one.names.join(', ')}.`,
-    )
+    const [, names = ''] = / has no option 'quux'\. There are (.*)\.$/.exec(messageOf(one, { quux: 1 })) ?? []
+    assert.deepEqual(names.split(', ').toSorted(), [...one.names].toSorted())
   })
 }
 

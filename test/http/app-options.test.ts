@@ -80,7 +80,7 @@ for (const value of ['1mb', '1000', NaN, -1, 1.5, Infinity, null, 1n]) {
       assert.match(
         bootMessage([Door], options as never),
         new RegExp(
-          `createApp\\(\\): ${where} is '?${value}'?\\. Write a whole number of (bytes|milliseconds), as in .* from [01] to \\d+\\.`,
+          `createApp\\(\\): ${where} is '?${value}[n']?\\. Write a whole number of (bytes|milliseconds), as in .* from [01] to \\d+\\.`,
         ),
       )
     })
