@@ -22,6 +22,7 @@ import type { CursorPage } from './page.js'
 import { refuseUnpageable } from './refuse.js'
 import { CursorKey } from './secret.js'
 import { comesInParts, type Placed, readPlaces, readRows, readRowsAt, type Stretch } from './rows.js'
+import { pageOf, type Row } from './unbuilt.js'
 
 /** A paginator: gives the page of a statement that follows the client's cursor. */
 export interface CursorPaginateType<T> {
@@ -95,7 +96,7 @@ interface Asked {
 }
 
 function cursorPaginator(asked: Asked) {
-  return async (statement: Select<Model>): Promise<CursorPage<Model>> => {
+  return async (statement: Select<Model>): Promise<CursorPage<unknown>> => {
     const list = toList(asked.session, statement)
     const binding = { key: asked.key, order: signatureOf(list) }
     const mark = asked.cursor === undefined ? undefined : markOf(list, asked.cursor, binding)
@@ -105,7 +106,7 @@ function cursorPaginator(asked: Asked) {
     const next_cursor = next ? cursorTo(next, binding, list) : null
     const { request, headers, limit } = asked
     setLinks(request, headers, { next: next_cursor === null ? undefined : { limit, next_cursor } })
-    return { data: rows, meta: { next_cursor } }
+    return pageOf(rows, { next_cursor })
   }
 }
 
@@ -157,7 +158,7 @@ function isUnreadable(error: unknown): boolean {
 }
 
 interface Slice {
-  readonly rows: Model[]
+  readonly rows: Row[]
   /** Where the next page begins; undefined at the end. */
   readonly next: Mark | undefined
 }
@@ -171,7 +172,7 @@ async function readPage(list: List, mark: Mark | undefined, limit: number): Prom
     : await readRanges(list, start, limit + 1, rowsIn)
   const page = read.slice(0, limit)
   const next = read.length > limit ? markAt(page.map(({ place }) => place)) : undefined
-  return { rows: inParts ? await wholeRows(list, page) : (page as Placed<Model>[]).map(({ row }) => row), next }
+  return { rows: inParts ? await wholeRows(list, page) : (page as Placed<Row>[]).map(({ row }) => row), next }
 }
 
 function markAt(places: readonly Place[]): Mark {
@@ -180,11 +181,11 @@ function markAt(places: readonly Place[]): Mark {
   return { place: last, shared: changes < 0 ? last.length - 1 : changes }
 }
 
-type ReadRange = (list: List, stretch: Stretch) => Promise<Placed<Model | undefined>[]>
+type ReadRange = (list: List, stretch: Stretch) => Promise<Placed<Row | undefined>[]>
 
 async function readRanges(list: List, start: Mark | undefined, count: number, read: ReadRange) {
   const { columns, notation } = list
-  const rows: Placed<Model | undefined>[] = []
+  const rows: Placed<Row | undefined>[] = []
   if (!start) return read(list, { order: orderOf(columns), limit: count })
   for (const { condition, order } of rangesAfter(columns, start.place, start.shared, notation)) {
     const limit = count - rows.length

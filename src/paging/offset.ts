@@ -18,6 +18,7 @@ import { keyColumns } from './order.js'
 import type { Page, PageMeta } from './page.js'
 import { refuseUnpageable } from './refuse.js'
 import { comesInParts, readPlaces, readRowsAt } from './rows.js'
+import { findRows, instancesOf, pageOf, type Row } from './unbuilt.js'
 
 /** A paginator: turns a statement into the page that the client asked for. */
 export interface PaginateType<T> {
@@ -149,7 +150,10 @@ function paginator({ session, request, headers, slice, options: { count, map } }
         ? slice.offset + rows.length
         : await list.count()
     setLinks(request, headers, linksOf(total, slice))
-    return { data: map ? await Promise.all(rows.map((row) => map(row as never))) : rows, meta: metaOf(total, slice) }
+    const meta = metaOf(total, slice)
+    return map
+      ? { data: await Promise.all(instancesOf(rows).map((row) => map(row as never))), meta }
+      : pageOf(rows, meta)
   }
 }
 
@@ -198,11 +202,11 @@ function toList(session: Session, statement: AnyStatement): List {
   return { rows: (slice) => rowsOf(find, slice), count: () => countRows(find) }
 }
 
-async function rowsOf(find: Find, slice: Slice): Promise<Model[]> {
+async function rowsOf(find: Find, slice: Slice): Promise<Row[]> {
   const { model, options } = find
   const order = withPrimaryKey(model, options.order)
   if (comesInParts(find) && model.primaryKeyAttributes.length > 0) return wholeRowsOf(find, slice, order)
-  return model.findAll({ ...options, ...slice, order, subQuery: false })
+  return findRows(model, { ...options, ...slice, order, subQuery: false })
 }
 
 // First which rows, then the rows with all that they include: LIMIT on a join would cut through a row.

@@ -4,6 +4,7 @@ import { type Find, type Join, joinsMany, leadsTo, mentionsOf, neededIncludes } 
 import type { Sql } from '../db/statement.js'
 import { atPlaces, type OrderColumn, type Place } from './keyset.js'
 import type { Notation } from './notation.js'
+import { findRows, type Row, Unbuilt } from './unbuilt.js'
 
 /** Some rows of a statement, in order. */
 export interface Stretch {
@@ -30,9 +31,9 @@ export async function readRows(
   columns: readonly OrderColumn[],
   notation: Notation,
   stretch: Stretch,
-): Promise<Placed<Model>[]> {
+): Promise<Placed<Row>[]> {
   const { model, options } = find
-  const rows = await model.findAll({
+  const rows = await findRows(model, {
     ...options,
     ...cut(options, stretch),
     attributes: withPlace(options.attributes, columns, notation),
@@ -123,7 +124,12 @@ function withPlace(
 }
 
 // The handler's row is as if its place had never been read.
-function takePlace(row: Model, columns: readonly OrderColumn[], notation: Notation): Place {
+function takePlace(row: Row, columns: readonly OrderColumn[], notation: Notation): Place {
+  if (row instanceof Unbuilt) {
+    const place = placeIn(row.values, columns, notation)
+    for (const index of columns.keys()) row.values[`${ALIAS}${index}`] = undefined // which is not built into an instance
+    return place
+  }
   const sources = [row.dataValues, (row as { _previousDataValues?: object })._previousDataValues, row]
   const values = (row.dataValues ?? row) as Record<string, unknown>
   const place = placeIn(values, columns, notation)
