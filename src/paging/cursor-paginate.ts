@@ -1,5 +1,4 @@
 import { literal, type Model } from 'sequelize'
-import { createHash } from 'node:crypto'
 import { codeOf } from '../db/dialect.js'
 import { type Find, toFind } from '../db/find.js'
 import { type Session, Session as SessionToken } from '../db/session.js'
@@ -12,7 +11,7 @@ import { invalidInput } from '../http/errors.js'
 import { inputDependency } from '../http/inputs.js'
 import { ReplyHeaders } from '../http/reply-headers.js'
 import { Request } from '../http/request.js'
-import { type Binding, CURSOR_LENGTH, type Mark, proofOf, readCursor, writeCursor } from './cursor.js'
+import { type Binding, CURSOR_LENGTH, type Mark, proofOf, readCursor, signatureOf, writeCursor } from './cursor.js'
 import { atPlaces, type OrderColumn, type Place, rangesAfter } from './keyset.js'
 import { limitInput, limitsOf, SIZE_OPTIONS, type SizeOptions } from './limits.js'
 import { setLinks } from './links.js'
@@ -98,7 +97,7 @@ interface Asked {
 function cursorPaginator(asked: Asked) {
   return async (statement: Select<Model>): Promise<CursorPage<unknown>> => {
     const list = toList(asked.session, statement)
-    const binding = { key: asked.key, order: signatureOf(list) }
+    const binding = { key: asked.key, order: signatureOf(list.find.model, list.columns, list.notation) }
     const mark = asked.cursor === undefined ? undefined : markOf(list, asked.cursor, binding)
     const { rows, next } = await readPage(list, mark, asked.limit).catch((error: unknown) => {
       throw mark && isUnreadable(error) ? refuseCursor() : error
@@ -126,18 +125,6 @@ function toList({ sequelize }: Session, statement: Select<Model>): List {
   refuseUnpageable(find)
   const notation = notationOf(sequelize.getDialect())
   return { find, notation, columns: orderColumns(find, notation) }
-}
-
-// Columns of the same names in another order, of another type or on another database are another order.
-function signatureOf({ find, columns, notation }: List): string {
-  const order = columns.map(({ sql, direction, nullable, type }) => [sql, direction, nullable, type.kind])
-  const said = JSON.stringify([
-    find.model.sequelize?.getDialect(),
-    find.model.getTableName(),
-    notation.nullsHigh,
-    order,
-  ])
-  return createHash('sha256').update(said).digest('base64')
 }
 
 function markOf({ columns, find }: List, cursor: string, binding: Binding): Mark {
