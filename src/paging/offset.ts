@@ -3,7 +3,7 @@ import { countRows } from '../db/count.js'
 import { type Find, type Join, leadsTo, toFind } from '../db/find.js'
 import { queryGeneratorOf } from '../db/quote.js'
 import { type Session, Session as SessionToken } from '../db/session.js'
-import { rawSql, type Select, type Sql, sql } from '../db/statement.js'
+import type { Select, Sql } from '../db/statement.js'
 import { BootError } from '../di/errors.js'
 import { type OptionNames, refuseUnknownOptions } from '../di/options.js'
 import { provideItself } from '../di/provider.js'
@@ -18,6 +18,7 @@ import { keyColumns } from './order.js'
 import type { Page, PageMeta } from './page.js'
 import { refuseUnpageable } from './refuse.js'
 import { comesInParts, readPlaces, readRowsAt } from './rows.js'
+import { counting, sliced } from './text.js'
 import { findRows, instancesOf, pageOf, type Row } from './unbuilt.js'
 
 /** A paginator: turns a statement into the page that the client asked for. */
@@ -196,7 +197,10 @@ interface List {
 
 function toList(session: Session, statement: AnyStatement): List {
   if (statement.kind === 'sql')
-    return { rows: (slice) => session.execute(sliced(statement, slice)), count: () => countOfText(session, statement) }
+    return {
+      rows: (slice) => session.execute(sliced(statement, slice, session.sequelize.getDialect())),
+      count: () => countOfText(session, statement),
+    }
   const find = toFind(statement)
   refuseUnpageable(find)
   return { rows: (slice) => rowsOf(find, slice), count: () => countRows(find) }
@@ -252,25 +256,7 @@ function columnName(item: OrderItem): unknown {
   return Array.isArray(item) ? (item.length <= 2 ? item[0] : undefined) : item
 }
 
-// The numbers stand in the text: not every database takes a parameter for them. Both were validated as whole numbers.
-function sliced(statement: Sql<unknown>, { offset, limit }: Slice): Sql<unknown> {
-  const whole = trimmed(statement)
-  const cut = rawSql(`\nLIMIT ${limit} OFFSET ${offset}`)
-  return endsWithLimit(whole) ? sql`SELECT * FROM (${whole}\n) AS page${cut}` : sql`${whole}${cut}`
-}
-
 async function countOfText(session: Session, statement: Sql<unknown>): Promise<number> {
-  const [row] = await session.execute<{ total: number | string }>(
-    sql`SELECT count(*) AS total FROM (${trimmed(statement)}\n) AS counted`,
-  )
-  return Number(row?.total)
-}
-
-function trimmed({ texts, ...rest }: Sql<unknown>): Sql<unknown> {
-  return { ...rest, texts: [...texts.slice(0, -1), (texts.at(-1) as string).replace(/[\s;]+$/, '')] }
-}
-
-// A LIMIT of the statement's own, outside of any parentheses, is part of what is paged.
-function endsWithLimit({ texts }: Sql<unknown>): boolean {
-  return /\b(?:LIMIT|FETCH\s+(?:FIRST|NEXT))\b[^)]*$/i.test(texts.join('?'))
+  const [row] = await session.execute(counting(statement, session.sequelize.getDialect()))
+  return Number((row as { total: number | string }).total)
 }
