@@ -25,7 +25,7 @@ import { pageOf, type Row } from './unbuilt.js'
 
 /** A paginator: gives the page of a statement that follows the client's cursor. */
 export interface CursorPaginateType<T> {
-  <M extends Model>(statement: Select<M>): Promise<CursorPage<M extends T ? T : never>>
+  <M extends Model & T>(statement: Select<M>): Promise<CursorPage<T>>
 }
 
 export type CursorPaginate<T> = CursorPaginateType<T>

@@ -21,11 +21,14 @@ import { comesInParts, readPlaces, readRowsAt } from './rows.js'
 import { counting, sliced } from './text.js'
 import { findRows, instancesOf, pageOf, type Row } from './unbuilt.js'
 
-/** A paginator: turns a statement into the page that the client asked for. */
+/** A paginator: turns a statement into the page that the client asked for. Rows of the statement are what it was asked for: `T`. */
 export interface PaginateType<T> {
-  <M extends Model>(statement: Select<M>): Promise<Page<M extends T ? T : never>>
-  <Row>(statement: Sql<Row>): Promise<Page<Row extends T ? T : never>>
+  <M extends Model & T>(statement: Select<M>): Promise<Page<T>>
+  <Row>(statement: Sql<Row> & Giving<Row, T>): Promise<Page<T>>
 }
+
+// Of a text that does not say what its rows are, what is sent is checked when it is sent.
+type Giving<Row, T> = string extends keyof Row ? unknown : Row extends T ? unknown : Sql<T>
 
 export type Paginate<T> = PaginateType<T>
 
