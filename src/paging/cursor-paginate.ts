@@ -1,10 +1,10 @@
 import { literal, type Model } from 'sequelize'
 import { codeOf } from '../db/dialect.js'
 import { type Find, toFind } from '../db/find.js'
-import { type Session, Session as SessionToken } from '../db/session.js'
+import type { Session } from '../db/session.js'
 import type { Select } from '../db/statement.js'
 import { BootError } from '../di/errors.js'
-import { refuseUnknownOptions } from '../di/options.js'
+import { type OptionNames, refuseUnknownOptions } from '../di/options.js'
 import { provideItself } from '../di/provider.js'
 import type { Yields } from '../di/token.js'
 import { invalidInput } from '../http/errors.js'
@@ -12,6 +12,7 @@ import { inputDependency } from '../http/inputs.js'
 import { ReplyHeaders } from '../http/reply-headers.js'
 import { Request } from '../http/request.js'
 import { type Binding, CURSOR_LENGTH, type Mark, proofOf, readCursor, signatureOf, writeCursor } from './cursor.js'
+import { DATABASE_OPTIONS, type DatabaseOptions, sessionFor, sessionTokenOf } from './database.js'
 import { atPlaces, type OrderColumn, type Place, rangesAfter } from './keyset.js'
 import { limitInput, limitsOf, SIZE_OPTIONS, type SizeOptions } from './limits.js'
 import { setLinks } from './links.js'
@@ -38,6 +39,12 @@ export interface CursorPaginationToken extends Yields<CursorPaginateType<any>> {
 }
 // oxlint-enable typescript/no-explicit-any
 
+/** A paginator's own sizes, and its own database. */
+export interface CursorPaginationOptions extends SizeOptions, DatabaseOptions {}
+
+/** What `CursorPaginationOptions` has. */
+const OPTIONS: OptionNames<CursorPaginationOptions> = { ...SIZE_OPTIONS, ...DATABASE_OPTIONS }
+
 /**
  * A paginator by cursor with sizes of its own.
  *
@@ -46,8 +53,8 @@ export interface CursorPaginationToken extends Yields<CursorPaginateType<any>> {
  * class BigPages<T> extends newPagination({ defaultPageSize: 5, maxPageSize: 500 })<T> {}
  * // list(paginate: BigPages<HeroModel>) { return paginate(select(Hero, { order: [['age', 'DESC']] })) }
  */
-export function newCursorPagination(options: SizeOptions = {}): CursorPaginationToken {
-  refuseUnknownOptions('newPagination()', options, SIZE_OPTIONS)
+export function newCursorPagination(options: CursorPaginationOptions = {}): CursorPaginationToken {
+  refuseUnknownOptions('newPagination()', options, OPTIONS)
   const limits = limitsOf(options)
   const token = class Paginate {}
   provideItself(token, {
@@ -62,7 +69,7 @@ export function newCursorPagination(options: SizeOptions = {}): CursorPagination
       cursor: string | undefined,
     ) => cursorPaginator({ session, key: key.value, request, headers, limit, cursor }),
     dependencies: [
-      { kind: 'token', token: SessionToken },
+      { kind: 'token', token: sessionTokenOf(options) },
       { kind: 'token', token: CursorKey },
       { kind: 'token', token: Request },
       { kind: 'token', token: ReplyHeaders },
@@ -96,7 +103,7 @@ interface Asked {
 
 function cursorPaginator(asked: Asked) {
   return async (statement: Select<Model>): Promise<CursorPage<unknown>> => {
-    const list = toList(asked.session, statement)
+    const list = toList(sessionFor(statement, asked.session), statement)
     const binding = { key: asked.key, order: signatureOf(list.find.model, list.columns, list.notation) }
     const mark = asked.cursor === undefined ? undefined : markOf(list, asked.cursor, binding)
     const { rows, next } = await readPage(list, mark, asked.limit).catch((error: unknown) => {

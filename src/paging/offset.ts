@@ -2,7 +2,7 @@ import type { Model, ModelStatic, Order, OrderItem, Sequelize } from 'sequelize'
 import { countRows } from '../db/count.js'
 import { type Find, type Join, leadsTo, toFind } from '../db/find.js'
 import { queryGeneratorOf } from '../db/quote.js'
-import { type Session, Session as SessionToken } from '../db/session.js'
+import type { Session } from '../db/session.js'
 import type { Select, Sql } from '../db/statement.js'
 import { BootError } from '../di/errors.js'
 import { type OptionNames, refuseUnknownOptions } from '../di/options.js'
@@ -11,6 +11,7 @@ import type { Yields } from '../di/token.js'
 import { inputDependency } from '../http/inputs.js'
 import { ReplyHeaders } from '../http/reply-headers.js'
 import { Request } from '../http/request.js'
+import { DATABASE_OPTIONS, type DatabaseOptions, sessionFor, sessionTokenOf } from './database.js'
 import { limitInput, limitsOf, SIZE_OPTIONS, type SizeOptions } from './limits.js'
 import { setLinks } from './links.js'
 import { notationOf } from './notation.js'
@@ -42,8 +43,8 @@ export interface PaginationToken extends Yields<PaginateType<any>> {
 
 type AnyStatement = Select<Model> | Sql<unknown>
 
-/** A paginator's own sizes, and its own way to count. */
-export interface PaginationOptions extends SizeOptions {
+/** A paginator's own sizes, its own database, and its own way to count. */
+export interface PaginationOptions extends SizeOptions, DatabaseOptions {
   /** How many rows there are in all, where something knows better than COUNT: an estimate, a cache. */
   readonly count?: (session: Session, statement: AnyStatement) => number | Promise<number>
 }
@@ -69,13 +70,14 @@ export interface MappedPaginationToken<Row, T> extends Yields<MappedPaginate<Row
 }
 
 /**
- * A paginator with sizes of its own, its own count, or its own mapping of rows.
+ * A paginator with sizes of its own, its own count, or its own mapping of rows; or for texts of another database than the first.
  *
- * @throws BootError for sizes that are not whole numbers with 1 <= default <= max, and for what should be a function.
+ * @throws BootError for sizes that are not whole numbers with 1 <= default <= max, for what should be a function, and for no session.
  * @example
  * const bigPages = newPagination({ defaultPageSize: 5, maxPageSize: 500 })
  * // list(@Inject(bigPages) paginate: PaginateType<HeroModel>) { return paginate(select(Hero)) }
  * const stickies = newPagination({ map: (row: StickyRow) => ({ id: row.id, by: row.user_name }), count: (session) => session.count(select(Sticky)) })
+ * const entries = newPagination({ session: audit.Session })
  * class BigPages<T> extends newPagination({ maxPageSize: 500 })<T> {}
  * // list(paginate: BigPages<HeroModel>) { return paginate(select(Hero)) }
  */
@@ -92,7 +94,7 @@ export function newPagination(options: AnyPaginationOptions = {}): unknown {
     create: (session: Session, request: Request, headers: ReplyHeaders, offset: number, limit: number) =>
       paginator({ session, request, headers, slice: { offset, limit }, options }),
     dependencies: [
-      { kind: 'token', token: SessionToken },
+      { kind: 'token', token: sessionTokenOf(options) },
       { kind: 'token', token: Request },
       { kind: 'token', token: ReplyHeaders },
       offsetInput(),
@@ -103,7 +105,12 @@ export function newPagination(options: AnyPaginationOptions = {}): unknown {
   return token
 }
 
-const PAGINATION_OPTIONS: OptionNames<AnyPaginationOptions> = { ...SIZE_OPTIONS, count: true, map: true }
+const PAGINATION_OPTIONS: OptionNames<AnyPaginationOptions> = {
+  ...SIZE_OPTIONS,
+  ...DATABASE_OPTIONS,
+  count: true,
+  map: true,
+}
 
 function refuseOtherThanFunctions(options: AnyPaginationOptions): void {
   for (const name of ['count', 'map'] as const)
@@ -143,8 +150,9 @@ interface Asked {
   readonly options: AnyPaginationOptions
 }
 
-function paginator({ session, request, headers, slice, options: { count, map } }: Asked) {
+function paginator({ session: own, request, headers, slice, options: { count, map } }: Asked) {
   return async (statement: AnyStatement): Promise<Page<unknown>> => {
+    const session = sessionFor(statement, own)
     session.readOneSnapshot()
     const list = toList(session, statement)
     const rows = await list.rows(slice)
