@@ -3,17 +3,23 @@
 // PostgreSQL starts by itself; MariaDB is measured where TEST_MARIADB_URL says where it is. Writes bench/pages.svg.
 // The milliseconds are those of one machine; read how they grow.
 import { writeFile } from 'node:fs/promises'
+import type { Sequelize } from 'sequelize'
 import { Column, DataType, Index, Table } from 'sequelize-typescript'
 import { Base, Controller, createApp, Get, newLifespan, Page, Paginate, select } from 'sequitur'
 import { newPagination, Page as CursorPage } from 'sequitur/cursor'
-import { databases } from '../test/support/databases.js'
+import { benchDatabases, type BenchDatabase } from './databases.js'
 import { plot, type Series } from './plot.js'
 
 const ROWS = Number(process.argv[2] ?? 1_000_000)
 const LIMIT = 10
 const ROUNDS = 31
+/** Pages that cost a millisecond are measured more often than those that cost hundreds. */
+const CURSOR_ROUNDS = 301
 const DEPTHS = [0, ROWS / 100, ROWS / 10, ROWS - 3 * LIMIT]
 const MOST = 50_000
+const AGES = 97
+/** A page that begins here has rows of the first age, and of the next. */
+const END_OF_FIRST_AGE = Math.floor(ROWS / AGES) - LIMIT / 2
 
 @Table({ tableName: 'hero', timestamps: false })
 class Hero extends Base<Hero> {
@@ -47,12 +53,16 @@ const NUMBERS: Readonly<Record<string, string>> = {
 
 type Api = (path: string) => Promise<{ readonly meta: { readonly next_cursor: string } }>
 
+function pathAfter(cursor: string | undefined, limit: number): string {
+  return `/cursor?limit=${limit}${cursor ? `&next_cursor=${cursor}` : ''}`
+}
+
 /** The cursor behind so many rows; undefined for none. The page before it is one of the usual size. */
 async function cursorAt(get: Api, depth: number): Promise<string | undefined> {
   let cursor: string | undefined
   for (let left = depth; left > 0;) {
     const limit = left > LIMIT ? Math.min(left - LIMIT, MOST) : LIMIT
-    const { meta } = await get(`/cursor?limit=${limit}${cursor ? `&next_cursor=${cursor}` : ''}`)
+    const { meta } = await get(pathAfter(cursor, limit))
     cursor = meta.next_cursor
     left -= limit
   }
@@ -69,58 +79,58 @@ function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[values.length >> 1] as number
 }
 
-async function measure(name: string, url: string): Promise<Series[]> {
-  const lifespan = newLifespan(url, { sync: true, statementTimeout: 600_000 })
-  const app = createApp({
-    controllers: [Heroes],
-    models: [Hero],
-    lifespan,
-    logger: false,
-    timeouts: { handler: 600_000 },
-  })
-  await app.start()
-  const { sequelize } = lifespan
-  const numbers = NUMBERS[sequelize.getDialect()]
+/** Of each path, the requests taken in turns. */
+async function medians(get: Api, paths: readonly string[], rounds: number): Promise<number[]> {
+  const times = paths.map((): number[] => [])
+  for (let round = 0; round < rounds; round++)
+    for (const [index, path] of paths.entries()) times[index]?.push(await timed(() => get(path)))
+  return times.map(median)
+}
+
+async function fill(sequelize: Sequelize): Promise<void> {
+  const dialect = sequelize.getDialect()
+  const number = '(n * 7919) % 1000003'
+  const name = dialect === 'mariadb' ? `CONCAT('hero ', ${number})` : `'hero ' || ${number}`
   await sequelize.query(
-    `INSERT INTO hero (id, age, name) SELECT n, (n * 31) % 97, ${sequelize.getDialect() === 'mariadb' ? "CONCAT('hero ', (n * 7919) % 1000003)" : "'hero ' || (n * 7919) % 1000003"} FROM (${numbers}) AS numbers`,
+    `INSERT INTO hero (id, age, name) SELECT n, (n * 31) % ${AGES}, ${name} FROM (${NUMBERS[dialect]}) AS numbers`,
   )
-  await sequelize.query(sequelize.getDialect() === 'mariadb' ? 'ANALYZE TABLE hero' : 'ANALYZE')
+  await sequelize.query(dialect === 'mariadb' ? 'ANALYZE TABLE hero' : 'ANALYZE')
+}
+
+async function measure({ name, url }: BenchDatabase): Promise<Series[]> {
+  const lifespan = newLifespan(url, { models: [Hero], sync: true, statementTimeout: 600_000 })
+  const app = createApp({ controllers: [Heroes], lifespan, logger: false, timeouts: { handler: 600_000 } })
+  await app.start()
+  await fill(lifespan.sequelize)
   const get: Api = async (path) => {
     const { statusCode, body } = await app.inject(path)
     if (statusCode !== 200) throw new Error(body)
     return JSON.parse(body)
   }
-  const cursors: (string | undefined)[] = []
-  for (const depth of DEPTHS) cursors.push(await cursorAt(get, depth))
-  const paths = [
-    ...cursors.map((cursor) => `/cursor?limit=${LIMIT}${cursor ? `&next_cursor=${cursor}` : ''}`),
-    ...DEPTHS.map((depth) => `/offset?limit=${LIMIT}&offset=${depth}`),
-  ]
-  for (let round = 0; round < 300; round++) await get(paths[round % DEPTHS.length] as string) // until the program is compiled
-  const times = paths.map((): number[] => [])
-  for (let round = 0; round < ROUNDS; round++)
-    for (const [index, path] of paths.entries()) times[index]?.push(await timed(() => get(path)))
-  const points = times.map((list, index): [number, number] => [DEPTHS[index % DEPTHS.length] as number, median(list)])
-  const [cursor, offset] = [points.slice(0, DEPTHS.length), points.slice(DEPTHS.length)]
-  for (const [index, [depth, ms]] of cursor.entries())
-    console.log(
-      name.padEnd(12),
-      String(depth).padStart(8),
-      `cursor ${ms.toFixed(2)} ms`,
-      `offset ${offset[index]?.[1].toFixed(2)} ms`,
-    )
+  const ofCursors: string[] = []
+  for (const depth of [...DEPTHS, END_OF_FIRST_AGE]) ofCursors.push(pathAfter(await cursorAt(get, depth), LIMIT))
+  const ofOffsets = DEPTHS.map((depth) => `/offset?limit=${LIMIT}&offset=${depth}`)
+  await medians(get, ofCursors, 100) // until the program is compiled
+  const cursor = await medians(get, ofCursors, CURSOR_ROUNDS)
+  const offset = await medians(get, ofOffsets, ROUNDS)
   await app.close()
+  for (const [index, depth] of DEPTHS.entries())
+    console.log(name.padEnd(12), String(depth).padStart(8), `cursor ${ms(cursor[index])}   offset ${ms(offset[index])}`)
+  console.log(name.padEnd(12), 'at the end of equal rows', `cursor ${ms(cursor.at(-1))}`)
+  const pointsOf = (times: readonly number[]) =>
+    DEPTHS.map((depth, index): [number, number] => [depth, times[index] as number])
   return [
-    { name: `${name}, cursor`, points: cursor },
-    { name: `${name}, offset`, points: offset },
+    { name: `${name}, cursor`, points: pointsOf(cursor) },
+    { name: `${name}, offset`, points: pointsOf(offset) },
   ]
 }
 
-const series: Series[] = []
-for (const { name, url } of databases) {
-  if (!['SQLite in a file', 'PostgreSQL', 'MariaDB'].includes(name)) continue
-  series.push(...(await measure(name === 'SQLite in a file' ? 'SQLite' : name, await url())))
+function ms(value: number | undefined): string {
+  return `${value?.toFixed(2)} ms`
 }
+
+const series: Series[] = []
+for (const database of await benchDatabases()) series.push(...(await measure(database)))
 const svg = plot(
   `A page of ${LIMIT} of ${ROWS.toLocaleString('en')} rows`,
   'rows before the page',

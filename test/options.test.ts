@@ -30,6 +30,7 @@ import {
 } from 'sequitur'
 import { newPagination as newCursorPagination } from 'sequitur/cursor'
 import type { Timeouts } from '../src/http/app-options.js'
+import type { CursorPaginationOptions } from '../src/paging/cursor-paginate.js'
 import type { SizeOptions } from '../src/paging/limits.js'
 
 class Hero {
@@ -189,8 +190,8 @@ const takers: Readonly<Record<string, Taker>> = {
     startTimeout: 0,
     echo: 0,
   }),
-  'newPagination()': taker<MappedPaginationOptions<0, 0>>(newPagination, { ...sizes, count: 0, map: 0 }),
-  'newPagination() of cursors': taker<SizeOptions>(newCursorPagination, sizes),
+  'newPagination()': taker<MappedPaginationOptions<0, 0>>(newPagination, { ...sizes, session: 0, count: 0, map: 0 }),
+  'newPagination() of cursors': taker<CursorPaginationOptions>(newCursorPagination, { ...sizes, session: 0 }),
 }
 
 function messageOf({ take }: Taker, options: object): string {

@@ -1,18 +1,18 @@
 import { literal, type Model } from 'sequelize'
-import { createHash } from 'node:crypto'
 import { codeOf } from '../db/dialect.js'
 import { type Find, toFind } from '../db/find.js'
-import { type Session, Session as SessionToken } from '../db/session.js'
+import type { Session } from '../db/session.js'
 import type { Select } from '../db/statement.js'
 import { BootError } from '../di/errors.js'
-import { refuseUnknownOptions } from '../di/options.js'
+import { type OptionNames, refuseUnknownOptions } from '../di/options.js'
 import { provideItself } from '../di/provider.js'
 import type { Yields } from '../di/token.js'
 import { invalidInput } from '../http/errors.js'
 import { inputDependency } from '../http/inputs.js'
 import { ReplyHeaders } from '../http/reply-headers.js'
 import { Request } from '../http/request.js'
-import { type Binding, CURSOR_LENGTH, type Mark, proofOf, readCursor, writeCursor } from './cursor.js'
+import { type Binding, CURSOR_LENGTH, type Mark, proofOf, readCursor, signatureOf, writeCursor } from './cursor.js'
+import { DATABASE_OPTIONS, type DatabaseOptions, sessionFor, sessionTokenOf } from './database.js'
 import { atPlaces, type OrderColumn, type Place, rangesAfter } from './keyset.js'
 import { limitInput, limitsOf, SIZE_OPTIONS, type SizeOptions } from './limits.js'
 import { setLinks } from './links.js'
@@ -22,10 +22,11 @@ import type { CursorPage } from './page.js'
 import { refuseUnpageable } from './refuse.js'
 import { CursorKey } from './secret.js'
 import { comesInParts, type Placed, readPlaces, readRows, readRowsAt, type Stretch } from './rows.js'
+import { pageOf, type Row } from './unbuilt.js'
 
 /** A paginator: gives the page of a statement that follows the client's cursor. */
 export interface CursorPaginateType<T> {
-  <M extends Model>(statement: Select<M>): Promise<CursorPage<M extends T ? T : never>>
+  <M extends Model & T>(statement: Select<M>): Promise<CursorPage<T>>
 }
 
 export type CursorPaginate<T> = CursorPaginateType<T>
@@ -38,6 +39,12 @@ export interface CursorPaginationToken extends Yields<CursorPaginateType<any>> {
 }
 // oxlint-enable typescript/no-explicit-any
 
+/** A paginator's own sizes, and its own database. */
+export interface CursorPaginationOptions extends SizeOptions, DatabaseOptions {}
+
+/** What `CursorPaginationOptions` has. */
+const OPTIONS: OptionNames<CursorPaginationOptions> = { ...SIZE_OPTIONS, ...DATABASE_OPTIONS }
+
 /**
  * A paginator by cursor with sizes of its own.
  *
@@ -46,8 +53,8 @@ export interface CursorPaginationToken extends Yields<CursorPaginateType<any>> {
  * class BigPages<T> extends newPagination({ defaultPageSize: 5, maxPageSize: 500 })<T> {}
  * // list(paginate: BigPages<HeroModel>) { return paginate(select(Hero, { order: [['age', 'DESC']] })) }
  */
-export function newCursorPagination(options: SizeOptions = {}): CursorPaginationToken {
-  refuseUnknownOptions('newPagination()', options, SIZE_OPTIONS)
+export function newCursorPagination(options: CursorPaginationOptions = {}): CursorPaginationToken {
+  refuseUnknownOptions('newPagination()', options, OPTIONS)
   const limits = limitsOf(options)
   const token = class Paginate {}
   provideItself(token, {
@@ -62,7 +69,7 @@ export function newCursorPagination(options: SizeOptions = {}): CursorPagination
       cursor: string | undefined,
     ) => cursorPaginator({ session, key: key.value, request, headers, limit, cursor }),
     dependencies: [
-      { kind: 'token', token: SessionToken },
+      { kind: 'token', token: sessionTokenOf(options) },
       { kind: 'token', token: CursorKey },
       { kind: 'token', token: Request },
       { kind: 'token', token: ReplyHeaders },
@@ -95,9 +102,9 @@ interface Asked {
 }
 
 function cursorPaginator(asked: Asked) {
-  return async (statement: Select<Model>): Promise<CursorPage<Model>> => {
-    const list = toList(asked.session, statement)
-    const binding = { key: asked.key, order: signatureOf(list) }
+  return async (statement: Select<Model>): Promise<CursorPage<unknown>> => {
+    const list = toList(sessionFor(statement, asked.session), statement)
+    const binding = { key: asked.key, order: signatureOf(list.find.model, list.columns, list.notation) }
     const mark = asked.cursor === undefined ? undefined : markOf(list, asked.cursor, binding)
     const { rows, next } = await readPage(list, mark, asked.limit).catch((error: unknown) => {
       throw mark && isUnreadable(error) ? refuseCursor() : error
@@ -105,7 +112,7 @@ function cursorPaginator(asked: Asked) {
     const next_cursor = next ? cursorTo(next, binding, list) : null
     const { request, headers, limit } = asked
     setLinks(request, headers, { next: next_cursor === null ? undefined : { limit, next_cursor } })
-    return { data: rows, meta: { next_cursor } }
+    return pageOf(rows, { next_cursor })
   }
 }
 
@@ -127,18 +134,6 @@ function toList({ sequelize }: Session, statement: Select<Model>): List {
   return { find, notation, columns: orderColumns(find, notation) }
 }
 
-// Columns of the same names in another order, of another type or on another database are another order.
-function signatureOf({ find, columns, notation }: List): string {
-  const order = columns.map(({ sql, direction, nullable, type }) => [sql, direction, nullable, type.kind])
-  const said = JSON.stringify([
-    find.model.sequelize?.getDialect(),
-    find.model.getTableName(),
-    notation.nullsHigh,
-    order,
-  ])
-  return createHash('sha256').update(said).digest('base64')
-}
-
 function markOf({ columns, find }: List, cursor: string, binding: Binding): Mark {
   const mark = readCursor(cursor, binding)
   const length = mark?.proof === undefined ? columns.length : find.model.primaryKeyAttributes.length
@@ -157,7 +152,7 @@ function isUnreadable(error: unknown): boolean {
 }
 
 interface Slice {
-  readonly rows: Model[]
+  readonly rows: Row[]
   /** Where the next page begins; undefined at the end. */
   readonly next: Mark | undefined
 }
@@ -171,7 +166,7 @@ async function readPage(list: List, mark: Mark | undefined, limit: number): Prom
     : await readRanges(list, start, limit + 1, rowsIn)
   const page = read.slice(0, limit)
   const next = read.length > limit ? markAt(page.map(({ place }) => place)) : undefined
-  return { rows: inParts ? await wholeRows(list, page) : (page as Placed<Model>[]).map(({ row }) => row), next }
+  return { rows: inParts ? await wholeRows(list, page) : (page as Placed<Row>[]).map(({ row }) => row), next }
 }
 
 function markAt(places: readonly Place[]): Mark {
@@ -180,11 +175,11 @@ function markAt(places: readonly Place[]): Mark {
   return { place: last, shared: changes < 0 ? last.length - 1 : changes }
 }
 
-type ReadRange = (list: List, stretch: Stretch) => Promise<Placed<Model | undefined>[]>
+type ReadRange = (list: List, stretch: Stretch) => Promise<Placed<Row | undefined>[]>
 
 async function readRanges(list: List, start: Mark | undefined, count: number, read: ReadRange) {
   const { columns, notation } = list
-  const rows: Placed<Model | undefined>[] = []
+  const rows: Placed<Row | undefined>[] = []
   if (!start) return read(list, { order: orderOf(columns), limit: count })
   for (const { condition, order } of rangesAfter(columns, start.place, start.shared, notation)) {
     const limit = count - rows.length

@@ -1,6 +1,8 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import type { Place } from './keyset.js'
+import type { Model, ModelStatic } from 'sequelize'
+import type { OrderColumn, Place } from './keyset.js'
+import type { Notation } from './notation.js'
 
 /** What a cursor says: a place in an order, and how many of the order's first columns did not change within its page. */
 export interface Mark {
@@ -67,6 +69,17 @@ function readBody(body: Buffer): Mark | undefined {
   if (!(version & WITH_PROOF)) return { shared, place: values }
   const [proof, ...place] = values
   return { shared, place, proof: proof ?? '' }
+}
+
+/** What tells one order from another: columns of the same names in another order, of another type or on another database. */
+export function signatureOf(
+  model: ModelStatic<Model>,
+  columns: readonly OrderColumn[],
+  { nullsHigh }: Pick<Notation, 'nullsHigh'>,
+): string {
+  const order = columns.map(({ sql, direction, nullable, type }) => [sql, direction, nullable, type.kind])
+  const said = JSON.stringify([model.sequelize?.getDialect(), model.getTableName(), nullsHigh, order])
+  return createHash('sha256').update(said).digest('base64')
 }
 
 /** What stands in a cursor for values that are too long for it. */

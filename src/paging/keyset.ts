@@ -54,6 +54,11 @@ export function rangesAfter(
 
 /** The rows at one of several places. */
 export function atPlaces(columns: readonly OrderColumn[], places: readonly Place[], notation: Notation): Sql {
+  const [column] = columns
+  if (column && columns.length === 1) {
+    const values = places.map(([value]) => notation.read(value as string, column.type)) // a key is not NULL
+    return sql`${rawSql(`${column.sql} IN (`)}${joined(values, ', ')}${rawSql(')')}`
+  }
   return any(places.map((place) => all(new Keyset(columns, place, notation).equal(columns.length))))
 }
 
@@ -128,5 +133,15 @@ function any(conditions: readonly Sql[]): Sql {
 }
 
 function joined([first, ...rest]: readonly Sql[], word: string): Sql {
-  return rest.reduce((text, next) => sql`${text}${rawSql(word)}${next}`, first as Sql) // never of nothing
+  const { texts, values } = first as Sql // never of nothing
+  const [allTexts, allValues] = [[...texts], [...values]]
+  for (const {
+    texts: [text = '', ...more],
+    values,
+  } of rest) {
+    allTexts[allTexts.length - 1] += word + text
+    allTexts.push(...more)
+    allValues.push(...values)
+  }
+  return { kind: 'sql', texts: allTexts, values: allValues }
 }

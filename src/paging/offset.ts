@@ -2,8 +2,8 @@ import type { Model, ModelStatic, Order, OrderItem, Sequelize } from 'sequelize'
 import { countRows } from '../db/count.js'
 import { type Find, type Join, leadsTo, toFind } from '../db/find.js'
 import { queryGeneratorOf } from '../db/quote.js'
-import { type Session, Session as SessionToken } from '../db/session.js'
-import { rawSql, type Select, type Sql, sql } from '../db/statement.js'
+import type { Session } from '../db/session.js'
+import type { Select, Sql } from '../db/statement.js'
 import { BootError } from '../di/errors.js'
 import { type OptionNames, refuseUnknownOptions } from '../di/options.js'
 import { provideItself } from '../di/provider.js'
@@ -11,6 +11,7 @@ import type { Yields } from '../di/token.js'
 import { inputDependency } from '../http/inputs.js'
 import { ReplyHeaders } from '../http/reply-headers.js'
 import { Request } from '../http/request.js'
+import { DATABASE_OPTIONS, type DatabaseOptions, sessionFor, sessionTokenOf } from './database.js'
 import { limitInput, limitsOf, SIZE_OPTIONS, type SizeOptions } from './limits.js'
 import { setLinks } from './links.js'
 import { notationOf } from './notation.js'
@@ -18,12 +19,17 @@ import { keyColumns } from './order.js'
 import type { Page, PageMeta } from './page.js'
 import { refuseUnpageable } from './refuse.js'
 import { comesInParts, readPlaces, readRowsAt } from './rows.js'
+import { counting, sliced } from './text.js'
+import { findRows, instancesOf, pageOf, type Row } from './unbuilt.js'
 
-/** A paginator: turns a statement into the page that the client asked for. */
+/** A paginator: turns a statement into the page that the client asked for. Rows of the statement are what it was asked for: `T`. */
 export interface PaginateType<T> {
-  <M extends Model>(statement: Select<M>): Promise<Page<M extends T ? T : never>>
-  <Row>(statement: Sql<Row>): Promise<Page<Row extends T ? T : never>>
+  <M extends Model & T>(statement: Select<M>): Promise<Page<T>>
+  <Row>(statement: Sql<Row> & Giving<Row, T>): Promise<Page<T>>
 }
+
+// Of a text that does not say what its rows are, what is sent is checked when it is sent.
+type Giving<Row, T> = string extends keyof Row ? unknown : Row extends T ? unknown : Sql<T>
 
 export type Paginate<T> = PaginateType<T>
 
@@ -37,8 +43,8 @@ export interface PaginationToken extends Yields<PaginateType<any>> {
 
 type AnyStatement = Select<Model> | Sql<unknown>
 
-/** A paginator's own sizes, and its own way to count. */
-export interface PaginationOptions extends SizeOptions {
+/** A paginator's own sizes, its own database, and its own way to count. */
+export interface PaginationOptions extends SizeOptions, DatabaseOptions {
   /** How many rows there are in all, where something knows better than COUNT: an estimate, a cache. */
   readonly count?: (session: Session, statement: AnyStatement) => number | Promise<number>
 }
@@ -64,13 +70,14 @@ export interface MappedPaginationToken<Row, T> extends Yields<MappedPaginate<Row
 }
 
 /**
- * A paginator with sizes of its own, its own count, or its own mapping of rows.
+ * A paginator with sizes of its own, its own count, or its own mapping of rows; or for texts of another database than the first.
  *
- * @throws BootError for sizes that are not whole numbers with 1 <= default <= max, and for what should be a function.
+ * @throws BootError for sizes that are not whole numbers with 1 <= default <= max, for what should be a function, and for no session.
  * @example
  * const bigPages = newPagination({ defaultPageSize: 5, maxPageSize: 500 })
  * // list(@Inject(bigPages) paginate: PaginateType<HeroModel>) { return paginate(select(Hero)) }
  * const stickies = newPagination({ map: (row: StickyRow) => ({ id: row.id, by: row.user_name }), count: (session) => session.count(select(Sticky)) })
+ * const entries = newPagination({ session: audit.Session })
  * class BigPages<T> extends newPagination({ maxPageSize: 500 })<T> {}
  * // list(paginate: BigPages<HeroModel>) { return paginate(select(Hero)) }
  */
@@ -87,7 +94,7 @@ export function newPagination(options: AnyPaginationOptions = {}): unknown {
     create: (session: Session, request: Request, headers: ReplyHeaders, offset: number, limit: number) =>
       paginator({ session, request, headers, slice: { offset, limit }, options }),
     dependencies: [
-      { kind: 'token', token: SessionToken },
+      { kind: 'token', token: sessionTokenOf(options) },
       { kind: 'token', token: Request },
       { kind: 'token', token: ReplyHeaders },
       offsetInput(),
@@ -98,7 +105,12 @@ export function newPagination(options: AnyPaginationOptions = {}): unknown {
   return token
 }
 
-const PAGINATION_OPTIONS: OptionNames<AnyPaginationOptions> = { ...SIZE_OPTIONS, count: true, map: true }
+const PAGINATION_OPTIONS: OptionNames<AnyPaginationOptions> = {
+  ...SIZE_OPTIONS,
+  ...DATABASE_OPTIONS,
+  count: true,
+  map: true,
+}
 
 function refuseOtherThanFunctions(options: AnyPaginationOptions): void {
   for (const name of ['count', 'map'] as const)
@@ -138,8 +150,9 @@ interface Asked {
   readonly options: AnyPaginationOptions
 }
 
-function paginator({ session, request, headers, slice, options: { count, map } }: Asked) {
+function paginator({ session: own, request, headers, slice, options: { count, map } }: Asked) {
   return async (statement: AnyStatement): Promise<Page<unknown>> => {
+    const session = sessionFor(statement, own)
     session.readOneSnapshot()
     const list = toList(session, statement)
     const rows = await list.rows(slice)
@@ -149,7 +162,10 @@ function paginator({ session, request, headers, slice, options: { count, map } }
         ? slice.offset + rows.length
         : await list.count()
     setLinks(request, headers, linksOf(total, slice))
-    return { data: map ? await Promise.all(rows.map((row) => map(row as never))) : rows, meta: metaOf(total, slice) }
+    const meta = metaOf(total, slice)
+    return map
+      ? { data: await Promise.all(instancesOf(rows).map((row) => map(row as never))), meta }
+      : pageOf(rows, meta)
   }
 }
 
@@ -192,17 +208,20 @@ interface List {
 
 function toList(session: Session, statement: AnyStatement): List {
   if (statement.kind === 'sql')
-    return { rows: (slice) => session.execute(sliced(statement, slice)), count: () => countOfText(session, statement) }
+    return {
+      rows: (slice) => session.execute(sliced(statement, slice, session.sequelize.getDialect())),
+      count: () => countOfText(session, statement),
+    }
   const find = toFind(statement)
   refuseUnpageable(find)
   return { rows: (slice) => rowsOf(find, slice), count: () => countRows(find) }
 }
 
-async function rowsOf(find: Find, slice: Slice): Promise<Model[]> {
+async function rowsOf(find: Find, slice: Slice): Promise<Row[]> {
   const { model, options } = find
   const order = withPrimaryKey(model, options.order)
   if (comesInParts(find) && model.primaryKeyAttributes.length > 0) return wholeRowsOf(find, slice, order)
-  return model.findAll({ ...options, ...slice, order, subQuery: false })
+  return findRows(model, { ...options, ...slice, order, subQuery: false })
 }
 
 // First which rows, then the rows with all that they include: LIMIT on a join would cut through a row.
@@ -248,25 +267,7 @@ function columnName(item: OrderItem): unknown {
   return Array.isArray(item) ? (item.length <= 2 ? item[0] : undefined) : item
 }
 
-// The numbers stand in the text: not every database takes a parameter for them. Both were validated as whole numbers.
-function sliced(statement: Sql<unknown>, { offset, limit }: Slice): Sql<unknown> {
-  const whole = trimmed(statement)
-  const cut = rawSql(`\nLIMIT ${limit} OFFSET ${offset}`)
-  return endsWithLimit(whole) ? sql`SELECT * FROM (${whole}\n) AS page${cut}` : sql`${whole}${cut}`
-}
-
 async function countOfText(session: Session, statement: Sql<unknown>): Promise<number> {
-  const [row] = await session.execute<{ total: number | string }>(
-    sql`SELECT count(*) AS total FROM (${trimmed(statement)}\n) AS counted`,
-  )
-  return Number(row?.total)
-}
-
-function trimmed({ texts, ...rest }: Sql<unknown>): Sql<unknown> {
-  return { ...rest, texts: [...texts.slice(0, -1), (texts.at(-1) as string).replace(/[\s;]+$/, '')] }
-}
-
-// A LIMIT of the statement's own, outside of any parentheses, is part of what is paged.
-function endsWithLimit({ texts }: Sql<unknown>): boolean {
-  return /\b(?:LIMIT|FETCH\s+(?:FIRST|NEXT))\b[^)]*$/i.test(texts.join('?'))
+  const [row] = await session.execute(counting(statement, session.sequelize.getDialect()))
+  return Number((row as { total: number | string }).total)
 }

@@ -1,5 +1,6 @@
 import type { DataOf, Described, ObjectShape, Property, Shape } from '../schema/shape.js'
 import { shapeOf } from '../schema/shape-of.js'
+import { type PlainReader, plainReader, rowsOfUntouched } from './unbuilt.js'
 
 /** Where a page stands in the whole list. */
 export interface PageMeta {
@@ -48,10 +49,7 @@ export interface Collection<T> {
  */
 export const Page = {
   of<const S>(declaration: S): Described<Page<DataOf<S>>> {
-    return envelope('Page', declaration, (shape) => ({
-      data: required({ kind: 'array', items: shape }),
-      meta: required(META),
-    }))
+    return pageEnvelope('Page', declaration, META)
   },
 }
 
@@ -63,10 +61,7 @@ export const Page = {
  */
 export const CursorPage = {
   of<const S>(declaration: S): Described<CursorPage<DataOf<S>>> {
-    return envelope('CursorPage', declaration, (shape) => ({
-      data: required({ kind: 'array', items: shape }),
-      meta: required(CURSOR_META),
-    }))
+    return pageEnvelope('CursorPage', declaration, CURSOR_META)
   },
 }
 
@@ -128,14 +123,42 @@ function required(shape: Shape): Property {
   return { shape, optional: false }
 }
 
+type Properties = (item: Shape) => Record<string, Property>
+
 // A thunk: a model tells its columns only once it is mapped, and Page.of() runs while classes are still being declared.
-function envelope(name: string, declaration: unknown, properties: (shape: Shape) => Record<string, Property>) {
+function envelope(name: string, declaration: unknown, properties: Properties, reader?: typeof pageReader) {
   let made: ObjectShape | undefined
-  const shape = () => (made ??= makeEnvelope(name, shapeOf(declaration), properties))
-  return { shape }
+  const make = (item: Shape): ObjectShape => ({
+    ...makeEnvelope(name, item, properties),
+    ...(reader ? { read: reader(item) } : {}),
+  })
+  return { shape: () => (made ??= make(shapeOf(declaration))) }
 }
 
-function makeEnvelope(name: string, shape: Shape, properties: (shape: Shape) => Record<string, Property>): ObjectShape {
+function pageEnvelope(name: string, declaration: unknown, meta: ObjectShape) {
+  const properties: Properties = (item) => ({ data: required({ kind: 'array', items: item }), meta: required(meta) })
+  return envelope(name, declaration, properties, pageReader)
+}
+
+// A page that was returned as it came from the paginator is read without instances where these would show the same.
+function pageReader(item: Shape): (page: object) => object {
+  if (item.kind !== 'object') return (page) => page
+  const readers = new WeakMap<object, PlainReader | undefined>()
+  return (page) => {
+    const rows = rowsOfUntouched(page)
+    const model = rows?.[0]?.model
+    if (!rows || !model) return page
+    if (!readers.has(model)) readers.set(model, plainReader(model, namesOf(item)))
+    const read = readers.get(model)
+    return read ? { data: rows.map(({ values }) => read(values)), meta: Reflect.get(page, 'meta') } : page
+  }
+}
+
+function namesOf({ properties }: ObjectShape): string[] {
+  return [...properties()].flatMap(([name, { writeOnly }]) => (writeOnly ? [] : [name]))
+}
+
+function makeEnvelope(name: string, shape: Shape, properties: Properties): ObjectShape {
   const made = new Map(Object.entries(properties(shape)))
   return {
     kind: 'object',

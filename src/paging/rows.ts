@@ -4,6 +4,7 @@ import { type Find, type Join, joinsMany, leadsTo, mentionsOf, neededIncludes } 
 import type { Sql } from '../db/statement.js'
 import { atPlaces, type OrderColumn, type Place } from './keyset.js'
 import type { Notation } from './notation.js'
+import { findRows, type Row, Unbuilt } from './unbuilt.js'
 
 /** Some rows of a statement, in order. */
 export interface Stretch {
@@ -30,9 +31,9 @@ export async function readRows(
   columns: readonly OrderColumn[],
   notation: Notation,
   stretch: Stretch,
-): Promise<Placed<Model>[]> {
+): Promise<Placed<Row>[]> {
   const { model, options } = find
-  const rows = await model.findAll({
+  const rows = await findRows(model, {
     ...options,
     ...cut(options, stretch),
     attributes: withPlace(options.attributes, columns, notation),
@@ -64,6 +65,9 @@ export async function readPlaces(
   return rows.map((row) => placeIn(row as Record<string, unknown>, columns, notation))
 }
 
+/** SQLite takes no expression of more than a thousand alternatives, and all databases have a bound for the values of a statement. */
+const MOST_AT_ONCE = 500
+
 /** The whole rows, with all that they include, at these places of the key; `order` is that of the included rows. */
 export async function readRowsAt(
   find: Find,
@@ -72,17 +76,20 @@ export async function readRowsAt(
   places: readonly Place[],
   order: readonly OrderItem[] = [],
 ): Promise<Model[]> {
-  if (places.length === 0) return []
   const { order: _, ...unordered } = find.options
-  const { condition, options } = toCondition(atPlaces(keys, places, notation))
-  const rows = await find.model.findAll({
-    ...unordered,
-    ...options,
-    ...(order.length > 0 ? { order: [...order] } : {}),
-    where: and(find.options, condition),
-    attributes: withPlace(find.options.attributes, keys, notation),
-  })
-  const byKey = new Map(rows.map((row) => [JSON.stringify(takePlace(row, keys, notation)), row]))
+  const byKey = new Map<string, Model>()
+  for (let from = 0; from < places.length; from += MOST_AT_ONCE) {
+    const some = places.slice(from, from + MOST_AT_ONCE)
+    const { condition, options } = toCondition(atPlaces(keys, some, notation))
+    const rows = await find.model.findAll({
+      ...unordered,
+      ...options,
+      ...(order.length > 0 ? { order: [...order] } : {}),
+      where: and(find.options, condition),
+      attributes: withPlace(find.options.attributes, keys, notation),
+    })
+    for (const row of rows) byKey.set(JSON.stringify(takePlace(row, keys, notation)), row)
+  }
   // A row that was deleted since its place was read is left out.
   return places.flatMap((place) => byKey.get(JSON.stringify(place)) ?? [])
 }
@@ -123,7 +130,12 @@ function withPlace(
 }
 
 // The handler's row is as if its place had never been read.
-function takePlace(row: Model, columns: readonly OrderColumn[], notation: Notation): Place {
+function takePlace(row: Row, columns: readonly OrderColumn[], notation: Notation): Place {
+  if (row instanceof Unbuilt) {
+    const place = placeIn(row.values, columns, notation)
+    for (const index of columns.keys()) row.values[`${ALIAS}${index}`] = undefined // which is not built into an instance
+    return place
+  }
   const sources = [row.dataValues, (row as { _previousDataValues?: object })._previousDataValues, row]
   const values = (row.dataValues ?? row) as Record<string, unknown>
   const place = placeIn(values, columns, notation)

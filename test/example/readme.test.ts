@@ -34,14 +34,16 @@ test('the first program of the README runs, and serves heroes and their document
 const documents = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'))
 const inDocuments = documents.flatMap((name) => piecesOf(readFileSync(join(root, 'docs', name), 'utf8')))
 
-test('every other piece of code in the README and in docs/ stands in a program of the example', () => {
-  const programs = readdirSync(join(root, 'example'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => readFileSync(join(root, 'example', name), 'utf8'))
+test('every other piece of code in the README and in docs/ stands in a program of the example or of a client', () => {
+  const programs = ['example', 'test/client/programs'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => readFileSync(join(root, folder, name), 'utf8')),
+  )
   for (const piece of [...others, ...inDocuments])
     assert.ok(
       programs.some((text) => text.includes(piece)),
-      `nowhere in example/:\n${piece}`,
+      `nowhere in example/ or test/client/:\n${piece}`,
     )
 })
 

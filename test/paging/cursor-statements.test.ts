@@ -9,6 +9,7 @@ import {
   DefaultScope,
   ForeignKey,
   HasMany,
+  HasOne,
   Table,
 } from 'sequelize-typescript'
 import { Base } from '../../src/db/base.js'
@@ -65,8 +66,22 @@ class Post extends Base<Post> {
   @Column({ type: DataType.INTEGER })
   declare team_id: number | null
   @BelongsTo(() => Team) declare team?: unknown
+  @HasOne(() => Cover) declare cover?: unknown
   @HasMany(() => Comment) declare comments?: Comment[]
   @BelongsToMany(() => Tag, () => PostTag) declare tags?: Tag[]
+}
+
+@Table({ tableName: 'cover', timestamps: false })
+class Cover extends Base<Cover> {
+  @Column({ type: DataType.INTEGER, primaryKey: true }) declare id: number
+  @Column({ type: DataType.STRING, field: 'cover_title' }) declare title: string | null
+  @ForeignKey(() => Post)
+  @Column({ type: DataType.INTEGER, field: 'of_post' })
+  declare postId: number
+  @ForeignKey(() => City)
+  @Column({ type: DataType.INTEGER })
+  declare city_id: number | null
+  @BelongsTo(() => City) declare city?: unknown
 }
 
 @Table({ tableName: 'comment', timestamps: false })
@@ -120,7 +135,7 @@ class Lists {
   }
 }
 
-const models = [City, Team, Player, Tag, Post, Comment, PostTag]
+const models = [City, Team, Player, Tag, Post, Cover, Comment, PostTag]
 
 async function fill(): Promise<void> {
   const next = random(3)
@@ -146,6 +161,15 @@ async function fill(): Promise<void> {
       team_id: orNull(1 + next(4)),
     })) as never,
   )
+  const covered = Array.from({ length: 40 }, (_, id) => id).filter(() => next(3) > 0)
+  await Cover.bulkCreate(
+    covered.map((postId, id) => ({
+      id,
+      postId,
+      title: ['a', 'b', null][next(3)],
+      city_id: orNull(1 + next(3)),
+    })) as never,
+  )
   await Comment.bulkCreate(Array.from({ length: 100 }, (_, id) => ({ id, post_id: next(40), stars: next(5) })) as never)
   await Tag.bulkCreate([1, 2, 3].map((id) => ({ id, label: `t${id}` })) as never)
   const links = new Set(Array.from({ length: 60 }, () => `${next(40)} ${1 + next(3)}`))
@@ -161,6 +185,7 @@ function withAliases(item: OrderItem): unknown {
   const names = new Map<unknown, string>([
     [Team, 'team'],
     [City, 'city'],
+    [Cover, 'cover'],
   ])
   return Array.isArray(item) ? (item as unknown[]).map((part) => names.get(part) ?? part) : item
 }
@@ -191,6 +216,31 @@ const statements: Readonly<Record<string, Options>> = {
     order: [
       [Team, City, 'name', 'DESC'],
       ['score', 'ASC'],
+    ],
+  },
+  'a column of what it has one of': {
+    include: [Cover],
+    order: [
+      [Cover, 'title', 'DESC'],
+      ['score', 'ASC'],
+    ],
+  },
+  'the same, required': {
+    include: [{ model: Cover, required: true }],
+    order: [
+      ['score', 'DESC'],
+      ['cover', 'title', 'ASC'],
+    ],
+  },
+  'a column of what it has one of, beside children': {
+    include: [Cover, Comment],
+    order: [[Cover, 'title', 'ASC']],
+  },
+  'what belongs to what it has one of': {
+    include: [{ model: Cover, include: [City] }],
+    order: [
+      [Cover, City, 'name', 'DESC'],
+      [Cover, 'title', 'ASC'],
     ],
   },
   'children beside it': { include: [Comment, Tag], order: [['score', 'DESC']] },

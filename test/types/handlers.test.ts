@@ -23,8 +23,10 @@ import {
   reply,
   select,
   Session,
+  sql,
   token,
 } from 'sequitur'
+import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
 import { memoryDatabase } from 'sequitur/testing'
 
 /*
@@ -230,6 +232,78 @@ class Paginated {
     return paginate(select(Hero))
   }
   @Get('/injected', Page.of(HeroModel)) injected(@Inject(bigPages) paginate: PaginateType<HeroModel>) {
+    return paginate(select(Hero))
+  }
+}
+
+interface HeroRow {
+  id: number
+  name: string
+  age: number
+}
+interface TeamRow {
+  title: string
+}
+class ShortHero extends dto(Hero, { pick: ['name', 'age'] }) {}
+
+export class RightPages {
+  @Get('/model', Page.of(Hero)) model(paginate: Paginate<Hero>) {
+    return paginate(select(Hero))
+  }
+  @Get('/dto', Page.of(ShortHero)) dto(paginate: Paginate<ShortHero>) {
+    return paginate(select(Hero))
+  }
+  @Get('/cursor', CursorPage.of(HeroModel)) cursor(paginate: CursorPaginate<HeroModel>) {
+    return paginate(select(Hero, { order: ['name'] }))
+  }
+  @Get('/text', Page.of(HeroModel)) text(paginate: Paginate<HeroModel>) {
+    return paginate(sql<HeroRow>`SELECT id, name, age FROM hero`)
+  }
+  @Get('/literal', Page.of(HeroModel)) literal(paginate: PaginateType<HeroModel>) {
+    return paginate(sql<{ id: number; name: string }>`SELECT id, name FROM hero`)
+  }
+  @Get('/dto-text', Page.of(ShortHero)) dtoText(paginate: Paginate<ShortHero>) {
+    return paginate(sql<ShortHero>`SELECT name, age FROM hero`)
+  }
+  @Get('/untyped', Page.of(HeroModel)) untyped(paginate: Paginate<HeroModel>) {
+    return paginate(sql`SELECT id, name FROM hero`)
+  }
+  async look(paginate: Paginate<Hero>): Promise<Hero[]> {
+    return (await paginate(select(Hero))).data
+  }
+}
+
+export class WrongPages {
+  model(paginate: Paginate<HeroModel>) {
+    // @ts-expect-error: another model's rows
+    return paginate(select(Team))
+  }
+  own(@Inject(bigPages) paginate: PaginateType<HeroModel>) {
+    // @ts-expect-error: another model's rows
+    return paginate(select(Team))
+  }
+  big(paginate: BigPages<HeroModel>) {
+    // @ts-expect-error: another model's rows
+    return paginate(select(Team))
+  }
+  cursor(paginate: CursorPaginate<HeroModel>) {
+    // @ts-expect-error: another model's rows
+    return paginate(select(Team, { order: ['title'] }))
+  }
+  text(paginate: Paginate<HeroModel>) {
+    // @ts-expect-error: another table's rows
+    return paginate(sql<TeamRow>`SELECT title FROM team`)
+  }
+  literal(paginate: Paginate<HeroModel>) {
+    // @ts-expect-error: the id is a number
+    return paginate(sql<{ id: string; name: string }>`SELECT title AS id, title AS name FROM team`)
+  }
+  cursorOfText(paginate: CursorPaginate<HeroModel>) {
+    // @ts-expect-error: a text does not tell its order
+    return paginate(sql<HeroRow>`SELECT id, name, age FROM hero`)
+  }
+  // @ts-expect-error: a page by offset, declared as one by cursor
+  @Get('/', CursorPage.of(HeroModel)) style(paginate: Paginate<HeroModel>) {
     return paginate(select(Hero))
   }
 }

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Column, DataType, Table } from 'sequelize-typescript'
+import { Base } from '../../src/db/base.js'
+import { newLifespan } from '../../src/db/lifespan.js'
+import { Session } from '../../src/db/session.js'
+import { select, sql } from '../../src/db/statement.js'
+import { Transactional } from '../../src/db/transactional.js'
+import { Inject } from '../../src/di/parameter.js'
+import { createApp } from '../../src/http/app.js'
+import { Controller, Get } from '../../src/http/controller.js'
+import { CursorPaginate, type CursorPaginateType, newCursorPagination } from '../../src/paging/cursor-paginate.js'
+import { newPagination, Paginate, type PaginateType } from '../../src/paging/offset.js'
+import { CursorPage, Page } from '../../src/paging/page.js'
+import { Field } from '../../src/schema/field.js'
+import { memoryDatabase, testApp } from '../../src/testing.js'
+import { databases, postgres, sqliteMemory, statements } from '../support/databases.js'
+import { walk } from './walk.js'
+
+@Table({ tableName: 'hero', timestamps: false })
+class Hero extends Base<Hero> {
+  @Column({ type: DataType.INTEGER, primaryKey: true }) declare id: number
+}
+
+@Table({ tableName: 'entry', timestamps: false })
+class Entry extends Base<Entry> {
+  @Column({ type: DataType.INTEGER, primaryKey: true }) declare id: number
+  @Column({ type: DataType.INTEGER }) declare weight: number | null
+}
+
+class Id {
+  @Field({ type: 'integer' }) id!: number
+}
+
+const ENTRIES = Array.from({ length: 7 }, (_, id) => ({ id, weight: id % 3 || null }))
+const mariadb = databases.find(({ name }) => name === 'MariaDB')
+
+for (const [first, second] of [
+  [sqliteMemory, postgres],
+  [postgres, sqliteMemory],
+  ...(mariadb ? [[postgres, mariadb] as const, [mariadb, postgres] as const] : []),
+] as const) {
+  test(`beside ${first.name}, lists of ${second.name} are paged where they are`, async (t) => {
+    const log: string[] = []
+    const main = newLifespan(await first.url(), { sync: true, models: [Hero] })
+    const audit = newLifespan(await second.url(), { sync: true, echo: true, models: [Entry] })
+    const pages = newPagination({ session: audit.Session })
+    class Counted extends newPagination({ session: audit.Session, count: (log) => log.count(select(Entry)) })<Id> {}
+    const cursors = newCursorPagination({ session: audit.Session })
+
+    @Controller('/')
+    class Lists {
+      @Get('/model', Page.of(Id)) model(paginate: Paginate<Id>) {
+        return paginate(select(Entry))
+      }
+      @Get('/text', Page.of(Id)) text(@Inject(pages) paginate: PaginateType<Id>) {
+        return paginate(sql<Id>`SELECT id FROM entry WHERE id >= ${0} ORDER BY id`)
+      }
+      @Get('/counted', Page.of(Id)) counted(paginate: Counted) {
+        return paginate(sql<Id>`SELECT id FROM entry ORDER BY id`)
+      }
+      @Get('/both', Page.of(Id)) async both(@Inject(pages) paginate: PaginateType<Id>, session: Session) {
+        await session.execute(sql`SELECT id FROM hero`)
+        const heroes = await paginate(select(Hero))
+        assert.equal(heroes.meta.total_items, 1)
+        return paginate(select(Entry))
+      }
+      @Get('/cursor', CursorPage.of(Id)) cursor(paginate: CursorPaginate<Id>) {
+        return paginate(select(Entry, { order: [['weight', 'DESC']] }))
+      }
+      @Get('/own-cursor', CursorPage.of(Id)) ownCursor(@Inject(cursors) paginate: CursorPaginateType<Id>) {
+        return paginate(select(Entry, { order: [['weight', 'DESC']] }))
+      }
+    }
+
+    const write = (line: string) => void log.push(line)
+    const { fetch, close } = await testApp({
+      controllers: [Lists],
+      lifespan: [main, audit],
+      logger: { info: write, warn: write, error: write },
+    })
+    t.after(close)
+    await Hero.create({ id: 1 })
+    await Entry.bulkCreate(ENTRIES)
+
+    for (const path of ['/model', '/text', '/counted', '/both']) {
+      log.length = 0
+      const answer = await fetch(`${path}?limit=3&offset=3`)
+      assert.equal(answer.status, 200, `${path} ${log.at(-1)}`)
+      const { data, meta } = (await answer.json()) as { data: Id[]; meta: { total_items: number } }
+      assert.deepEqual([data, meta.total_items], [[3, 4, 5].map((id) => ({ id })), 7])
+      const begins = statements(log).filter((line) => line.startsWith('START'))
+      if (second === postgres) assert.deepEqual(begins, ['START TRANSACTION ISOLATION LEVEL REPEATABLE READ'])
+    }
+    const all = (await Entry.findAll({ order: [['weight', 'DESC'], 'id'] })).map(({ id }) => id)
+    for (const path of ['/cursor', '/own-cursor'])
+      for (const limit of [1, 2, 5])
+        assert.deepEqual(
+          (await walk(fetch, path, limit)).map(({ id }) => id),
+          all,
+        )
+  })
+}
+
+test('a paginator of another database needs its transaction, and a session is no database', () => {
+  const [main, audit] = [memoryDatabase(), memoryDatabase()]
+  const pages = newPagination({ session: audit.Session })
+  @Controller('/')
+  class Lists {
+    @Transactional(false)
+    @Get('/')
+    list(@Inject(pages) paginate: PaginateType<Id>) {
+      return paginate(sql`SELECT 1 AS id`)
+    }
+  }
+  const make = () => createApp({ controllers: [Lists], lifespan: [main, audit] })
+  assert.throws(make, /Lists\.list.*@Transactional\(false\).*a paginator asks for one/s)
+  for (const session of [audit, null, class {}])
+    for (const make of [newPagination, newCursorPagination])
+      assert.throws(() => make({ session: session as never }), /newPagination\(\{ session: audit\.Session \}\)/)
+})

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Order } from 'sequelize'
+import { Column, DataType, Table } from 'sequelize-typescript'
+import { Base } from '../../src/db/base.js'
+import { toFind } from '../../src/db/find.js'
+import { select } from '../../src/db/statement.js'
+import { Controller, Get } from '../../src/http/controller.js'
+import { CursorPaginate as Paginate } from '../../src/paging/cursor-paginate.js'
+import { type Mark, signatureOf, writeCursor } from '../../src/paging/cursor.js'
+import { notationOf } from '../../src/paging/notation.js'
+import { orderColumns } from '../../src/paging/order.js'
+import { CursorPage as Page } from '../../src/paging/page.js'
+import { Field } from '../../src/schema/field.js'
+import { databaseApp, databases } from '../support/databases.js'
+
+/*
+ * Who knows the key, and with it how cursors are made, may send one that holds anything. It may begin anywhere; it must not fail
+ * otherwise than as an input that is wrong, and must not reach the SQL.
+ */
+
+@Table({ tableName: 'prize', timestamps: false })
+class Prize extends Base<Prize> {
+  @Column({ type: DataType.INTEGER, primaryKey: true }) declare id: number
+  @Column(DataType.INTEGER) declare integer: number | null
+  @Column(DataType.BIGINT) declare bigint: string | null
+  @Column(DataType.DECIMAL(10, 2)) declare decimal: string | null
+  @Column(DataType.DOUBLE) declare double: number | null
+  @Column(DataType.STRING) declare string: string | null
+  @Column(DataType.BOOLEAN) declare boolean: boolean | null
+  @Column(DataType.DATEONLY) declare dateonly: string | null
+  @Column(DataType.DATE(6)) declare date: Date | null
+  @Column(DataType.TIME) declare time: string | null
+  @Column(DataType.UUID) declare uuid: string | null
+  @Column(DataType.ENUM('small', 'big')) declare enumeration: string | null
+  @Column(DataType.BLOB) declare blob: Buffer | null
+}
+
+class Id {
+  @Field({ type: 'integer' }) id!: number
+}
+
+let order: Order = []
+
+@Controller('/')
+class Prizes {
+  @Get('/', Page.of(Id)) list(paginate: Paginate<Id>) {
+    return paginate(select(Prize, { order }))
+  }
+}
+
+/** What PostgreSQL refuses for a column of the type. */
+const REFUSED: Readonly<Record<string, readonly string[]>> = {
+  integer: ['one', '2147483648', ''],
+  bigint: ['1.5', '9223372036854775808'],
+  decimal: ['ten', '1e'],
+  double: ['x', '1e999'],
+  string: [],
+  boolean: ['maybe', '2'],
+  dateonly: ['2024-13-45', 'soon'],
+  date: ['noon', '2024-02-30 00:00:00+00', '999999-01-01'],
+  time: ['25:61', 'x'],
+  uuid: ['abc'],
+  enumeration: ['huge'],
+  blob: ['\\xzz', '\\'],
+}
+const OTHERS = ["'; DROP TABLE prize; --", '$1', 'a\0b', '\ufffd', 'x'.repeat(60_000)]
+
+// SQLite's texts begin with the type of the value.
+function junkOf(refused: readonly string[]): string[] {
+  return ['', 'i', 'r', 't', 'b'].flatMap((type) => [...refused, ...OTHERS].map((text) => type + text))
+}
+
+for (const kind of databases) {
+  test(`on ${kind.name} a cursor that somebody made with the key begins anywhere, or is refused`, async (t) => {
+    const { fetch, log, database } = await databaseApp(t, kind, [Prize], [Prizes], { cursorSecret: 'known' })
+    await Prize.bulkCreate([{ id: 1, integer: 1, string: 'a' }, { id: 2 }] as never[])
+    const isPostgres = database.sequelize.getDialect() === 'postgres'
+    const notation = notationOf(database.sequelize.getDialect())
+    const follow = async (mark: Mark) => {
+      const find = toFind(select(Prize, { order }))
+      const signature = signatureOf(find.model, orderColumns(find, notation), notation)
+      const cursor = writeCursor(mark, { key: 'known', order: signature })
+      if (cursor === undefined) return 422 // it would be too long for a parameter
+      const answer = await fetch(`/?next_cursor=${cursor}`)
+      const body = await answer.text()
+      assert.ok(answer.status === 200 || answer.status === 422, `${JSON.stringify(mark)}: ${body} ${log.at(-1)}`)
+      if (answer.status === 422)
+        assert.deepEqual(JSON.parse(body).errors, [
+          { in: 'query', path: '/next_cursor', message: 'is not a cursor of this list; begin again without it' },
+        ])
+      return answer.status
+    }
+    for (const [name, refused] of Object.entries(REFUSED)) {
+      order = [name]
+      log.length = 0
+      for (const text of junkOf(refused)) {
+        const status = await follow({ place: [text, isPostgres ? '1' : 'i1'], shared: 0 })
+        if (isPostgres && refused.includes(text)) assert.equal(status, 422, `${name}: ${text}`)
+      }
+      assert.doesNotMatch(log.join(), /DROP|SELECT .*noon/)
+    }
+    order = ['integer']
+    for (const place of [[], [null], ['1'], ['1', null], [null, null], ['1', '1', '1']])
+      assert.equal(await follow({ place, shared: 0 }), 422)
+    for (const text of junkOf(['x'])) await follow({ place: [null, text], shared: 1 })
+    for (const shared of [1, 2, 200, 255]) await follow({ place: [null, isPostgres ? '1' : 'i1'], shared })
+    for (const proof of ['', 'x', '\0'])
+      assert.equal(await follow({ place: [isPostgres ? '1' : 'i1'], shared: 0, proof }), 422)
+    assert.equal(await Prize.count(), 2)
+  })
+}
