@@ -8,6 +8,7 @@ interface ColumnType {
   readonly type?: unknown
   readonly returnType?: unknown
   readonly _length?: number
+  readonly _binary?: boolean
   readonly _unsigned?: boolean
   readonly _precision?: number
   readonly _scale?: number
@@ -23,6 +24,11 @@ export function isVirtual(type: unknown): boolean {
   return instanceOf(type).key === 'VIRTUAL'
 }
 
+/** Whether a column holds any JSON. */
+export function isJson(type: unknown): boolean {
+  return /^JSONB?$/.test(instanceOf(type).key ?? '')
+}
+
 // A type is given as a class (DataType.STRING) or as an instance (DataType.STRING(80)).
 function instanceOf(type: unknown): ColumnType {
   return (typeof type === 'function' ? new (type as new () => ColumnType)() : (type ?? {})) as ColumnType
@@ -32,9 +38,9 @@ function typeShape(given: unknown): Shape {
   const type = instanceOf(given)
   switch (type.key) {
     case 'STRING':
-      return { kind: 'string', maxLength: type._length ?? 255 }
+      return { kind: 'string', maxLength: type._length ?? 255, ...(type._binary ? { binary: true } : {}) }
     case 'CHAR':
-      return { kind: 'string', maxLength: type._length ?? 255, padded: true }
+      return { kind: 'string', maxLength: type._length ?? 255, ...(type._binary ? { binary: true } : { padded: true }) }
     case 'TEXT':
     case 'CITEXT':
     case 'INET':

@@ -2,7 +2,9 @@ import { Model as SequelizeModel, type ModelAttributeColumnOptions, type ModelSt
 import { getAttributes, Model } from 'sequelize-typescript'
 import { compileEncoder, MisfitError } from '../schema/encode.js'
 import { describedBy, type ObjectShape, type Property, type Shape } from '../schema/shape.js'
-import { columnShape, isVirtual } from './column-shape.js'
+import { lazily } from '../schema/lazily.js'
+import { columnShape, isJson, isVirtual } from './column-shape.js'
+import { withoutJsonText } from './json-text.js'
 
 type ColumnOptions = ModelAttributeColumnOptions & { readonly Model?: unknown }
 
@@ -13,13 +15,16 @@ function modelShape(model: ModelStatic<SequelizeModel>): ObjectShape {
   let properties: ReadonlyMap<string, Property> | undefined
   const selectable = () =>
     (properties ??= new Map(Object.entries(columnsOf(model)).map(([name, column]) => [name, toProperty(column)])))
+  const jsonColumns = lazily(() =>
+    Object.entries(columnsOf(model)).flatMap(([name, { type }]) => (isJson(type) ? [name] : [])),
+  )
   return {
     kind: 'object',
     name: model.name,
     origin: model,
     properties: () => new Map([...selectable()].filter(([, { writeOnly }]) => !writeOnly)),
     selectable,
-    read: readModel,
+    read: (value) => readModel(withoutJsonText(value, jsonColumns)),
   }
 }
 

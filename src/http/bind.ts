@@ -1,6 +1,6 @@
 import { compileDecoder, compileDefault, type Decode } from '../schema/decode.js'
 import type { JsonSchema, SchemaWriter } from '../schema/json-schema.js'
-import type { Shape } from '../schema/shape.js'
+import { propertiesOf, type Shape } from '../schema/shape.js'
 import { fromText } from '../schema/text.js'
 import type { Issue } from '../schema/issue.js'
 import { toIssues } from '../schema/standard.js'
@@ -37,9 +37,7 @@ interface BoundInput {
 export function inputSchema(inputs: readonly Input[], writer: SchemaWriter): JsonSchema {
   return {
     type: 'object',
-    properties: Object.fromEntries(
-      inputs.map((input, index) => [index, writer.write(input.kind === 'group' ? input.shape : input.property.shape)]),
-    ),
+    properties: Object.fromEntries(inputs.map((input, index) => [index, writer.write(shapeOfInput(input), 'input')])),
     required: inputs.flatMap((input, index) => (isOptional(input) ? [] : [String(index)])),
   }
 }
@@ -121,6 +119,10 @@ function place({ path, message }: Issue, bound: readonly BoundInput[]): InputIss
   return { in: input.in, path: input.kind === 'value' ? `/${input.name}${rest}` : rest, message }
 }
 
+function shapeOfInput(input: Input): Shape {
+  return input.kind === 'group' ? input.shape : input.property.shape
+}
+
 function isOptional(input: Input): boolean {
   return input.kind === 'group' || input.property.optional
 }
@@ -145,7 +147,7 @@ function reader(input: Input): BoundInput['read'] {
 }
 
 function groupReader(input: Extract<Input, { kind: 'group' }>): BoundInput['read'] {
-  const readers = [...input.shape.properties()].map(([name, { shape }]) => {
+  const readers = propertiesOf(input.shape, 'input').map(([name, { shape }]) => {
     const read = textReader(input.in, input.in === 'header' ? headerName(name) : name, shape)
     return [name, read] as const
   })

@@ -13,7 +13,7 @@ import type {
 } from 'openapi3-ts/oas31'
 import { BootError } from '../di/errors.js'
 import { defaultAsJson, type JsonSchema, type SchemaWriter } from '../schema/json-schema.js'
-import type { Property } from '../schema/shape.js'
+import { isOmissible, propertiesOf, type Property } from '../schema/shape.js'
 import { headerName, type Input } from './inputs.js'
 import { openApiPath } from './path.js'
 import { hasBody } from './respond.js'
@@ -56,13 +56,19 @@ export function openApiDocument(
     paths: {},
     ...extensions,
   })
+  writeBodies(routes, writer)
   for (const [path, item] of pathItems(routes, writer, needsDatabase)) builder.addPath(path, item)
   for (const [name, scheme] of securitySchemes(routes)) builder.addSecurityScheme(name, scheme)
   for (const [name] of PROBLEM_COMPONENTS) refuseTakenName(writer, name)
-  const components = new Map([...writer.components, ...PROBLEM_COMPONENTS])
-  for (const name of namesUsed(builder.getSpec().paths, components))
-    builder.addSchema(name, components.get(name) as SchemaObject)
+  for (const [name, component] of [...writer.components, ...PROBLEM_COMPONENTS])
+    builder.addSchema(name, component as SchemaObject)
   return builder.getSpec()
+}
+
+// Of a class that comes in otherwise than it goes out, what comes in has the plain name.
+function writeBodies(routes: readonly Route[], writer: SchemaWriter): void {
+  for (const { plan } of routes)
+    for (const input of plan.inputs) if (input.kind === 'body') writer.write(input.property.shape, 'input')
 }
 
 function pathItems(
@@ -95,17 +101,6 @@ function schemesOfRoute({ plan }: Route): readonly NamedScheme[] {
   return schemesOf(plan.steps.map(({ token }) => token))
 }
 
-// The writer also has what only validation refers to, such as a class whose properties come from the query.
-function namesUsed(value: unknown, components: ReadonlyMap<string, JsonSchema>, used = new Set<string>()): Set<string> {
-  if (typeof value !== 'object' || value === null) return used
-  for (const [key, part] of Object.entries(value)) {
-    const name = key === '$ref' && typeof part === 'string' ? part.slice(REFERENCE.length) : undefined
-    if (name === undefined) namesUsed(part, components, used)
-    else if (!used.has(name)) namesUsed(components.get(name), components, used.add(name))
-  }
-  return used
-}
-
 function operationOf(route: Route, writer: SchemaWriter, needsDatabase: boolean): OperationObject {
   const { inputs } = route.plan
   const schemes = schemesOfRoute(route)
@@ -124,7 +119,7 @@ function operationOf(route: Route, writer: SchemaWriter, needsDatabase: boolean)
       ? {
           requestBody: {
             required: !body.property.optional,
-            content: json(writer.writeForeign(body.property.shape, 'input')),
+            content: json(writer.write(body.property.shape, 'input')),
           },
         }
       : {}),
@@ -158,7 +153,7 @@ function parametersOf(input: Input, writer: SchemaWriter): ParameterObject[] {
     case 'value':
       return [parameterOf(input.in, input.name, input.property, writer)]
     case 'group':
-      return [...input.shape.properties()].map(([name, property]) =>
+      return propertiesOf(input.shape, 'input').map(([name, property]) =>
         parameterOf(input.in, input.in === 'header' ? headerName(name) : name, property, writer),
       )
   }
@@ -170,12 +165,12 @@ function parameterOf(
   property: Property,
   writer: SchemaWriter,
 ): ParameterObject {
-  const { description, deprecated, ...schema } = writer.write(property.shape)
+  const { description, deprecated, ...schema } = writer.write(property.shape, 'input')
   const byDefault = defaultAsJson(property)
   return {
     name,
     in: place,
-    required: place === 'path' || !property.optional,
+    required: place === 'path' || !isOmissible(property, 'input'),
     ...(description === undefined ? {} : { description: description as string }),
     ...(deprecated === undefined ? {} : { deprecated: deprecated as boolean }),
     schema: { ...schema, ...(byDefault === undefined ? {} : { default: byDefault }) } as SchemaObject,
@@ -207,7 +202,7 @@ function responsesOf(route: Route, writer: SchemaWriter, needsDatabase: boolean)
 function successesOf(route: Route, writer: SchemaWriter): ResponsesObject {
   const others = [...route.others].map(([status, { description, shape }]) => [
     status,
-    shape ? { description, content: json(writer.writeForeign(shape, 'output')) } : { description },
+    shape ? { description, content: json(writer.write(shape, 'output')) } : { description },
   ])
   return { ...usualOf(route, writer), ...Object.fromEntries(others) }
 }
@@ -217,7 +212,7 @@ function usualOf({ response, status, emptyStatus, options }: Route, writer: Sche
     return { [status]: { description: 'Success', content: { [options.produces]: {} } } }
   if (!hasBody(status)) return { [status]: DONE }
   return response
-    ? { [status]: { description: 'Success', content: json(writer.writeForeign(response, 'output')) } }
+    ? { [status]: { description: 'Success', content: json(writer.write(response, 'output')) } }
     : { [emptyStatus]: DONE, [status]: { description: 'Success', content: json({}) } }
 }
 

@@ -2,7 +2,7 @@ import { BootError } from '../di/errors.js'
 import { compileEncoder } from './encode.js'
 import { lazily } from './lazily.js'
 import { isInherited, valueOf } from './property.js'
-import type { ObjectShape, Property, Shape } from './shape.js'
+import { type ObjectShape, propertiesOf, type Property, type Shape } from './shape.js'
 
 /** Turns validated JSON into what the type says: `Date`, `bigint`, class instances. */
 export type Decode = (json: unknown) => unknown
@@ -89,7 +89,7 @@ class DecoderCompiler {
       return target
     }
     this.#objects.set(shape.origin, decode) // known before its properties: they may refer to it
-    for (const [name, property] of shape.properties()) {
+    for (const [name, property] of propertiesOf(shape, 'input')) {
       const decodeProperty = this.compile(property.shape)
       const makeDefault = defaultMaker(property, decodeProperty)
       properties.push({ name, inherited: isInherited(name), decode: decodeProperty, makeDefault })

@@ -59,6 +59,7 @@ function derive(source: Constructor, options: DtoOptions<string>, type: Construc
     origin: type,
     properties: () =>
       new Map([...select((shape.selectable ?? shape.properties)(), options, source.name), ...ownFields(type)]),
+    ...(shape.read ? { read: shape.read } : {}),
     ...(type.length === 0 ? { instance: type as unknown as new () => object } : {}),
   }
 }
@@ -82,15 +83,10 @@ function select(
   const kept = [...properties].filter(([name]) =>
     options.pick ? options.pick.includes(name) : !options.omit?.includes(name),
   )
-  return new Map(kept.map(([name, property]) => [name, asInput(property, options.partial === true)]))
+  return new Map(options.partial ? kept.map(([name, property]) => [name, toPatch(property)]) : kept)
 }
 
-function asInput({ optional, generated, default: byDefault, ...rest }: Property, partial: boolean): Property {
-  // A patch must not put defaults where the client said nothing.
-  if (partial) return { ...rest, optional: true }
-  return {
-    ...rest,
-    optional: optional || generated === true,
-    ...(byDefault === undefined ? {} : { default: byDefault }),
-  }
+// A patch must not put defaults where the client said nothing.
+function toPatch({ generated: _generated, default: _default, ...rest }: Property): Property {
+  return { ...rest, optional: true }
 }

@@ -1,7 +1,7 @@
 import { escapePointer, isDayText, isDecimalText, isIntegerText, isPointInTimeText } from './grammar.js'
 import { lazily } from './lazily.js'
 import { isInherited, valueOf } from './property.js'
-import type { ObjectShape, Shape, UnionShape } from './shape.js'
+import { type ObjectShape, propertiesOf, type Shape, type StringShape, type UnionShape } from './shape.js'
 import { type StandardSchema, toIssues } from './standard.js'
 import { stringifyUndeclared, UndeclaredError } from './undeclared.js'
 
@@ -51,7 +51,7 @@ class EncoderCompiler {
   #plain(shape: Shape): Encode {
     switch (shape.kind) {
       case 'string':
-        return shape.padded ? (value) => encodeString(value).replace(/ +$/, '') : encodeString
+        return stringEncoder(shape)
       case 'integer':
         return encodeInteger
       case 'number':
@@ -121,8 +121,7 @@ class EncoderCompiler {
       return target
     }
     this.#objects.set(shape.origin, encode) // known before its properties: they may refer to it
-    for (const [name, { shape: inner, optional, writeOnly }] of shape.properties()) {
-      if (writeOnly) continue
+    for (const [name, { shape: inner, optional }] of propertiesOf(shape, 'output')) {
       properties.push({ name, optional, inherited: isInherited(name), encode: this.compile(inner) })
       clashes ||= isInherited(name)
     }
@@ -144,6 +143,11 @@ function misfit(value: unknown, declared: string): never {
 function describe(value: unknown): string {
   if (typeof value === 'object') return Array.isArray(value) ? 'an array' : (value?.constructor?.name ?? 'an object')
   return typeof value === 'number' || typeof value === 'bigint' ? `the ${typeof value} ${value}` : `a ${typeof value}`
+}
+
+function stringEncoder({ padded, binary }: StringShape): Encode {
+  if (binary) return (value) => encodeString(value instanceof Uint8Array ? Buffer.from(value).toString() : value)
+  return padded ? (value) => encodeString(value).replace(/ +$/, '') : encodeString
 }
 
 function encodeString(value: unknown): string {

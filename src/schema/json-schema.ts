@@ -2,35 +2,53 @@ import { BootError } from '../di/errors.js'
 import { compileEncoder } from './encode.js'
 import { DECIMAL_TEXT, decimalText, INTEGER_TEXT } from './grammar.js'
 import { jsonSchemaOf } from './standard.js'
-import type { ArrayShape, NumberShape, ObjectShape, Property, Shape, UnionShape } from './shape.js'
+import {
+  type ArrayShape,
+  isOmissible,
+  type NumberShape,
+  type ObjectShape,
+  propertiesOf,
+  type Property,
+  type Shape,
+  type Side,
+  type UnionShape,
+} from './shape.js'
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
+interface WriterOptions {
+  /** Where references find the components. */
+  readonly prefix?: string
+  /** Says nothing of what schemas of other libraries say, as those check and write by themselves. */
+  readonly opaque?: boolean
+}
+
 /**
  * Writes shapes as JSON Schema 2020-12. Objects become named components, each once; the same writer serves all shapes of an app.
+ * A class that says different things of what comes in and of what goes out has a component for each, of which the one that is
+ * written first has its plain name.
  *
  * @throws BootError when two different classes claim one component name.
  */
 export class SchemaWriter {
   readonly components = new Map<string, JsonSchema>()
-  readonly #origins = new Map<string, unknown>()
+  /** Whose component a name is. */
+  readonly #owners = new Map<string, { readonly origin: unknown; readonly side: Side | undefined }>()
+  readonly #differing = new Map<unknown, boolean>()
   readonly #prefix: string
+  readonly #opaque: boolean
 
-  constructor(prefix = '#/components/schemas/') {
+  constructor({ prefix = '#/components/schemas/', opaque = false }: WriterOptions = {}) {
     this.#prefix = prefix
+    this.#opaque = opaque
   }
 
-  write(shape: Shape): JsonSchema {
-    const schema = shape.kind === 'object' ? this.#reference(shape) : this.#bare(shape)
+  write(shape: Shape, side: Side): JsonSchema {
+    const schema = shape.kind === 'object' ? this.#reference(shape, side) : this.#bare(shape, side)
     return { ...(shape.nullable ? orNull(schema) : schema), ...notes(shape) }
   }
 
-  /** As write(), and shows what a schema of another library says of what goes in or comes out, where its library tells. */
-  writeForeign(shape: Shape, side: 'input' | 'output'): JsonSchema {
-    return shape.kind === 'standard' ? jsonSchemaOf(shape.schema, side) : this.write(shape)
-  }
-
-  #bare(shape: Exclude<Shape, ObjectShape>): JsonSchema {
+  #bare(shape: Exclude<Shape, ObjectShape>, side: Side): JsonSchema {
     switch (shape.kind) {
       case 'string':
         return defined({
@@ -65,18 +83,20 @@ export class SchemaWriter {
       case 'bytes':
         return { type: 'string', contentEncoding: 'base64', format: 'byte' }
       case 'array':
-        return this.#array(shape)
+        return this.#array(shape, side)
       case 'union':
-        return this.#union(shape)
+        return this.#union(shape, side)
       case 'standard':
-        return {} // its library validates and writes; see writeForeign
+        return this.#opaque ? {} : jsonSchemaOf(shape.schema, side)
       case 'any':
         return {}
     }
   }
 
-  #union({ discriminator, options }: UnionShape): JsonSchema {
-    const references = [...options()].map(([tag, option]) => [String(tag), this.#reference(option)['$ref']] as const)
+  #union({ discriminator, options }: UnionShape, side: Side): JsonSchema {
+    const references = [...options()].map(
+      ([tag, option]) => [String(tag), this.#reference(option, side)['$ref']] as const,
+    )
     return {
       type: 'object',
       oneOf: [...new Set(references.map(([, $ref]) => $ref))].map(($ref) => ({ $ref })),
@@ -84,47 +104,99 @@ export class SchemaWriter {
     }
   }
 
-  #array(shape: ArrayShape): JsonSchema {
+  #array(shape: ArrayShape, side: Side): JsonSchema {
     return defined({
       type: 'array',
-      items: this.write(shape.items),
+      items: this.write(shape.items, side),
       minItems: shape.minItems,
       maxItems: shape.maxItems,
     })
   }
 
-  #reference(shape: ObjectShape): JsonSchema {
-    const { origin } = shape
-    const name = componentName(shape)
-    if (!this.#origins.has(name)) {
-      this.#origins.set(name, origin)
+  #reference(shape: ObjectShape, side: Side): JsonSchema {
+    const owner = { origin: shape.origin, side: this.#differs(shape) ? side : undefined }
+    const name = this.#nameOf(shape, owner)
+    if (!this.#owners.has(name)) {
+      this.#owners.set(name, owner)
       this.components.set(name, {}) // taken before its properties are written: they may refer to it
-      this.components.set(name, this.#object(shape))
-    } else if (this.#origins.get(name) !== origin) {
-      throw new BootError(
-        `Two different classes are named ${name}, and a schema component can stand for only one. Rename one, or name it: dto(Source, { name: '...' }).`,
-      )
+      this.components.set(name, this.#object(shape, side))
     }
     return { $ref: this.#prefix + name }
   }
 
-  #object(shape: ObjectShape): JsonSchema {
-    const properties = [...shape.properties()]
+  #nameOf(shape: ObjectShape, { origin, side }: { readonly origin: unknown; readonly side: Side | undefined }): string {
+    const plain = componentName(shape)
+    for (const name of side ? [plain, plain + SUFFIX[side]] : [plain]) {
+      const owner = this.#owners.get(name)
+      if (!owner || (owner.origin === origin && owner.side === side)) return name
+      if (owner.origin !== origin) throw clash(name)
+    }
+    throw clash(plain)
+  }
+
+  /** Whether the class, or one that it refers to, says different things of what comes in and of what goes out. */
+  #differs(shape: ObjectShape): boolean {
+    const known = this.#differing.get(shape.origin)
+    if (known !== undefined) return known
+    const differs = this.#hasDifference(shape, new Set())
+    this.#differing.set(shape.origin, differs)
+    return differs
+  }
+
+  #hasDifference(shape: Shape, seen: Set<unknown>): boolean {
+    switch (shape.kind) {
+      case 'array':
+        return this.#hasDifference(shape.items, seen)
+      case 'union':
+        return [...shape.options().values()].some((option) => this.#hasDifference(option, seen))
+      case 'standard':
+        return JSON.stringify(this.#bare(shape, 'input')) !== JSON.stringify(this.#bare(shape, 'output'))
+      case 'object': {
+        if (seen.has(shape.origin)) return false
+        seen.add(shape.origin)
+        return [...shape.properties().values()].some(
+          (property) => isOneSided(property) || this.#hasDifference(property.shape, seen),
+        )
+      }
+      default:
+        return false
+    }
+  }
+
+  #object(shape: ObjectShape, side: Side): JsonSchema {
+    const properties = propertiesOf(shape, side)
     return defined({
       type: 'object',
       properties: Object.fromEntries(
         properties.map(([name, property]) => [
           name,
           {
-            ...this.write(property.shape),
-            ...defined({ default: defaultAsJson(property), writeOnly: property.writeOnly }),
+            ...this.write(property.shape, side),
+            ...defined({ default: defaultAsJson(property), ...oneSided(property) }),
           },
         ]),
       ),
-      required: nonEmpty(properties.filter(([, property]) => !property.optional).map(([name]) => name)),
+      required: nonEmpty(properties.filter(([, property]) => !isOmissible(property, side)).map(([name]) => name)),
       additionalProperties: false,
     })
   }
+}
+
+const SUFFIX = { input: 'Input', output: 'Output' } as const
+
+function clash(name: string): BootError {
+  return new BootError(
+    `Two different classes are named ${name}, and a schema component can stand for only one. Rename one, or name it: dto(Source, { name: '...' }).`,
+  )
+}
+
+function isOneSided(property: Property): boolean {
+  const { writeOnly = false, readOnly = false } = property
+  return writeOnly || readOnly || isOmissible(property, 'input') !== isOmissible(property, 'output')
+}
+
+function oneSided({ writeOnly, readOnly }: Property): Record<string, unknown> {
+  return { writeOnly, readOnly }
 }
 
 // OpenAPI allows no other characters; a class may be called Größe.

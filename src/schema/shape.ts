@@ -28,6 +28,8 @@ export interface StringShape extends Common {
   readonly format?: string
   /** The database fills it with spaces, which are not part of the value. */
   readonly padded?: boolean
+  /** A database may hold and tell it as bytes. */
+  readonly binary?: boolean
 }
 
 export interface NumberShape extends Common {
@@ -130,10 +132,25 @@ export interface Property {
   readonly optional: boolean
   /** What an input gets when the client leaves it out. */
   readonly default?: unknown
-  /** A client may leave it out of a new record, as the database fills it in. */
+  /** A client may leave it out, as the database fills it in; it is always sent. */
   readonly generated?: boolean
   /** A client sends it and is never sent it, such as a password. */
   readonly writeOnly?: boolean
+  /** A client is sent it and never sends it, such as the time of the last change. */
+  readonly readOnly?: boolean
+}
+
+/** Which way a value goes: one declaration may say different things of what comes in and of what goes out. */
+export type Side = 'input' | 'output'
+
+/** Whether a value may go this way without the property. */
+export function isOmissible({ optional, generated }: Property, side: Side): boolean {
+  return optional || (side === 'input' && generated === true)
+}
+
+/** The properties that go this way. */
+export function propertiesOf(shape: ObjectShape, side: Side): readonly (readonly [string, Property])[] {
+  return [...shape.properties()].filter(([, { writeOnly, readOnly }]) => !(side === 'input' ? readOnly : writeOnly))
 }
 
 /** How a class, or all classes below it, describe themselves. `shapeOf` asks it. */

@@ -10,8 +10,8 @@ export type Stringify = (value: unknown) => string
 /** Compiles the way from what a handler returns to JSON text. @throws MisfitError (the function made) for a value that does not fit. */
 export function compileStringify(shape: Shape): Stringify {
   const encode = compileEncoder(shape)
-  const writer = new SchemaWriter('#/definitions/')
-  const schema = writer.write(shape)
+  const writer = new SchemaWriter({ prefix: '#/definitions/', opaque: true })
+  const schema = writer.write(shape, 'output')
   if ([...writer.components.values()].some(hasInheritedName)) return (value) => JSON.stringify(encode(value))
   const definitions = Object.fromEntries([...writer.components].map(([name, component]) => [name, bare(component)]))
   // The library's type names every keyword; ours is a record, as JSON Schema is open.

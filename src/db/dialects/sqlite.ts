@@ -14,6 +14,7 @@ import {
 import type { SqliteConfig } from '../url.js'
 import type { SqliteMode } from '../url-options.js'
 import { tellExactIntegers } from './sqlite-integers.js'
+import { readRowsAlike } from './sqlite-rows.js'
 
 const MEMORY = ':memory:'
 
@@ -32,6 +33,7 @@ export function sqliteDialect(config: SqliteConfig): Dialect {
   return {
     prepare(sequelize) {
       pools.set(sequelize, new SqlitePools(connectionManagerOf(sequelize), config))
+      readRowsAlike(sequelize)
     },
     lease: (sequelize, needs) => (pools.get(sequelize) as SqlitePools).lease(needs),
     isKept: () => true,
