@@ -1,12 +1,11 @@
-import { Model as SequelizeModel, type ModelAttributeColumnOptions, type ModelStatic } from 'sequelize'
-import { getAttributes, Model } from 'sequelize-typescript'
+import { Model as SequelizeModel, type ModelStatic } from 'sequelize'
+import { Model } from 'sequelize-typescript'
 import { compileEncoder, MisfitError } from '../schema/encode.js'
 import { describedBy, type ObjectShape, type Property, type Shape } from '../schema/shape.js'
 import { lazily } from '../schema/lazily.js'
 import { columnShape, isJson, isVirtual } from './column-shape.js'
+import { type Column, columnsOf } from './columns.js'
 import { withoutJsonText } from './json-text.js'
-
-type ColumnOptions = ModelAttributeColumnOptions & { readonly Model?: unknown }
 
 /** Makes every Sequelize model describe itself by its columns, so that it can be a response, or the source of a dto. */
 describedBy.write(SequelizeModel, (type) => modelShape(type as unknown as ModelStatic<SequelizeModel>))
@@ -36,13 +35,7 @@ function readModel(value: object): object {
   return (value as { toJSON(): object }).toJSON()
 }
 
-// Before the model meets its database, only sequelize-typescript's own notes tell of the columns.
-function columnsOf(model: ModelStatic<SequelizeModel>): Readonly<Record<string, ColumnOptions>> {
-  const initialized = (model as { rawAttributes?: Record<string, ColumnOptions> }).rawAttributes
-  return initialized && Object.keys(initialized).length > 0 ? initialized : (getAttributes(model.prototype) ?? {})
-}
-
-function toProperty(column: ColumnOptions): Property {
+function toProperty(column: Column): Property {
   const nullable = column.allowNull !== false && column.primaryKey !== true
   const shape = {
     ...columnShape(column),
@@ -50,13 +43,16 @@ function toProperty(column: ColumnOptions): Property {
     ...(column.comment ? { description: column.comment } : {}),
   }
   const generated = nullable || column.autoIncrement === true || column.defaultValue !== undefined
+  const virtual = isVirtual(column.type)
   // A virtual column without a getter takes in what never leaves, such as a password.
-  const writeOnly = isVirtual(column.type) && column.get === undefined
+  const writeOnly = virtual && column.get === undefined
+  const readOnly = column.kept === true || (virtual && !writeOnly && column.set === undefined)
   return {
     shape,
-    optional: false,
+    optional: column.implied === true && !nullable,
     generated,
     ...(writeOnly ? { writeOnly } : {}),
+    ...(readOnly ? { readOnly } : {}),
     ...literalDefault(shape, column.defaultValue),
   }
 }
