@@ -3,17 +3,20 @@ import { Model } from 'sequelize-typescript'
 import { compileEncoder, MisfitError } from '../schema/encode.js'
 import { describedBy, type ObjectShape, type Property, type Shape } from '../schema/shape.js'
 import { lazily } from '../schema/lazily.js'
+import { shapeOf } from '../schema/shape-of.js'
+import { associationsOf } from './associations.js'
 import { columnShape, isJson, isVirtual } from './column-shape.js'
 import { type Column, columnsOf } from './columns.js'
 import { withoutJsonText } from './json-text.js'
 
-/** Makes every Sequelize model describe itself by its columns, so that it can be a response, or the source of a dto. */
+/** Makes every Sequelize model describe itself by its columns and associations, so that it can be a response, or the source of a dto. */
 describedBy.write(SequelizeModel, (type) => modelShape(type as unknown as ModelStatic<SequelizeModel>))
 
 function modelShape(model: ModelStatic<SequelizeModel>): ObjectShape {
-  let properties: ReadonlyMap<string, Property> | undefined
-  const selectable = () =>
-    (properties ??= new Map(Object.entries(columnsOf(model)).map(([name, column]) => [name, toProperty(column)])))
+  const columns = lazily(() =>
+    Object.entries(columnsOf(model)).map(([name, column]) => [name, toProperty(column)] as const),
+  )
+  const selectable = () => new Map([...columns(), ...associatedTo(model)])
   const jsonColumns = lazily(() =>
     Object.entries(columnsOf(model)).flatMap(([name, { type }]) => (isJson(type) ? [name] : [])),
   )
@@ -33,6 +36,14 @@ function readModel(value: object): object {
   if (typeof toJSON !== 'function' || toJSON === SequelizeModel.prototype.toJSON || toJSON === Model.prototype.toJSON)
     return value
   return (value as { toJSON(): object }).toJSON()
+}
+
+function associatedTo(model: ModelStatic<SequelizeModel>): [string, Property][] {
+  return associationsOf(model).map(({ name, target, many }) => {
+    const one = shapeOf(target())
+    const shape: Shape = many ? { kind: 'array', items: one } : { ...one, nullable: true }
+    return [name, { shape, optional: true, readOnly: true, associated: true }]
+  })
 }
 
 function toProperty(column: Column): Property {

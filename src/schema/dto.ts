@@ -1,13 +1,18 @@
 import { BootError } from '../di/errors.js'
 import type { Constructor } from '../di/token.js'
 import { fieldsOf } from './fields.js'
-import { describedBy, type Data, type Property, type Shape } from './shape.js'
+import { describedBy, type Attributed, type Data, type Property, type Shape } from './shape.js'
 import { shapeOf } from './shape-of.js'
 
 // A model says apart what may be left out of a new record.
 type Writable<T> = T extends { readonly _creationAttributes: infer C } ? C : Data<T>
 
-type Keys<T> = keyof Data<T> & string
+// Of a model: its associations, too.
+type Keys<T> = (keyof Data<T> | Associated<T>) & string
+
+type Associated<T> = {
+  [K in keyof T]-?: NonNullable<T[K]> extends Attributed<unknown> | readonly Attributed<unknown>[] ? K : never
+}[keyof T]
 
 type Partly<T, Options> = Options extends { readonly partial: true } ? Partial<T> : T
 
@@ -29,7 +34,7 @@ export interface DtoOptions<K extends string> {
 
 /**
  * A class with some of the properties of a model or of another class: one declaration for the table, the input and the document.
- * What the database fills in (an auto-incremented key, a default) may be left out.
+ * What the database fills in (an auto-incremented key, a default) may be left out. Associations are part of it when they are picked.
  *
  * @throws BootError when a named property does not exist, or both `pick` and `omit` are given.
  * @example
@@ -80,8 +85,8 @@ function select(
       `dto(${source}, ...): ${source} has no ${unknown.join(', ')}. It has ${[...properties.keys()].join(', ')}.`,
     )
   }
-  const kept = [...properties].filter(([name]) =>
-    options.pick ? options.pick.includes(name) : !options.omit?.includes(name),
+  const kept = [...properties].filter(([name, { associated }]) =>
+    options.pick ? options.pick.includes(name) : !associated && !options.omit?.includes(name),
   )
   return new Map(options.partial ? kept.map(([name, property]) => [name, toPatch(property)]) : kept)
 }

@@ -138,6 +138,8 @@ export interface Property {
   readonly writeOnly?: boolean
   /** A client is sent it and never sends it, such as the time of the last change. */
   readonly readOnly?: boolean
+  /** Another record, sent when the handler read it along. A derived class has it only when it picks it. */
+  readonly associated?: boolean
 }
 
 /** Which way a value goes: one declaration may say different things of what comes in and of what goes out. */
@@ -164,7 +166,7 @@ export interface Described<T> {
 }
 
 // A Sequelize model tells its attributes in this property, which exists only for the compiler.
-interface Attributed<A> {
+export interface Attributed<A> {
   readonly _attributes: A
 }
 
