@@ -5,6 +5,7 @@ import { jsonSchemaOf } from './standard.js'
 import {
   type ArrayShape,
   isOmissible,
+  type Named,
   type NumberShape,
   type ObjectShape,
   propertiesOf,
@@ -44,11 +45,12 @@ export class SchemaWriter {
   }
 
   write(shape: Shape, side: Side): JsonSchema {
-    const schema = shape.kind === 'object' ? this.#reference(shape, side) : this.#bare(shape, side)
+    const named = namedOf(shape)
+    const schema = named ? this.#reference(named, shape, side) : this.#bare(shape, side)
     return { ...(shape.nullable ? orNull(schema) : schema), ...notes(shape) }
   }
 
-  #bare(shape: Exclude<Shape, ObjectShape>, side: Side): JsonSchema {
+  #bare(shape: Shape, side: Side): JsonSchema {
     switch (shape.kind) {
       case 'string':
         return defined({
@@ -84,6 +86,8 @@ export class SchemaWriter {
         return { type: 'string', contentEncoding: 'base64', format: 'byte' }
       case 'array':
         return this.#array(shape, side)
+      case 'object':
+        return this.#object(shape, side)
       case 'union':
         return this.#union(shape, side)
       case 'standard':
@@ -94,9 +98,7 @@ export class SchemaWriter {
   }
 
   #union({ discriminator, options }: UnionShape, side: Side): JsonSchema {
-    const references = [...options()].map(
-      ([tag, option]) => [String(tag), this.#reference(option, side)['$ref']] as const,
-    )
+    const references = [...options()].map(([tag, option]) => [String(tag), this.write(option, side)['$ref']] as const)
     return {
       type: 'object',
       oneOf: [...new Set(references.map(([, $ref]) => $ref))].map(($ref) => ({ $ref })),
@@ -113,19 +115,19 @@ export class SchemaWriter {
     })
   }
 
-  #reference(shape: ObjectShape, side: Side): JsonSchema {
-    const owner = { origin: shape.origin, side: this.#differs(shape) ? side : undefined }
-    const name = this.#nameOf(shape, owner)
+  #reference({ name: given, origin }: Named, shape: Shape, side: Side): JsonSchema {
+    const owner = { origin, side: this.#differs(origin, shape) ? side : undefined }
+    const name = this.#nameOf(given, owner)
     if (!this.#owners.has(name)) {
       this.#owners.set(name, owner)
       this.components.set(name, {}) // taken before its properties are written: they may refer to it
-      this.components.set(name, this.#object(shape, side))
+      this.components.set(name, this.#bare(shape, side))
     }
     return { $ref: this.#prefix + name }
   }
 
-  #nameOf(shape: ObjectShape, { origin, side }: { readonly origin: unknown; readonly side: Side | undefined }): string {
-    const plain = componentName(shape)
+  #nameOf(given: string, { origin, side }: { readonly origin: unknown; readonly side: Side | undefined }): string {
+    const plain = componentName(given)
     for (const name of side ? [plain, plain + SUFFIX[side]] : [plain]) {
       const owner = this.#owners.get(name)
       if (!owner || (owner.origin === origin && owner.side === side)) return name
@@ -135,11 +137,11 @@ export class SchemaWriter {
   }
 
   /** Whether the class, or one that it refers to, says different things of what comes in and of what goes out. */
-  #differs(shape: ObjectShape): boolean {
-    const known = this.#differing.get(shape.origin)
+  #differs(origin: unknown, shape: Shape): boolean {
+    const known = this.#differing.get(origin)
     if (known !== undefined) return known
     const differs = this.#hasDifference(shape, new Set())
-    this.#differing.set(shape.origin, differs)
+    this.#differing.set(origin, differs)
     return differs
   }
 
@@ -199,8 +201,13 @@ function oneSided({ writeOnly, readOnly }: Property): Record<string, unknown> {
   return { writeOnly, readOnly }
 }
 
+function namedOf(shape: Shape): Named | undefined {
+  if (shape.kind === 'object') return shape.anonymous ? undefined : shape
+  return shape.kind === 'union' ? shape.named : undefined
+}
+
 // OpenAPI allows no other characters; a class may be called Größe.
-function componentName({ name }: ObjectShape): string {
+function componentName(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9._-]/gu, '_')
 }
 

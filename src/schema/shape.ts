@@ -77,12 +77,18 @@ export interface ArrayShape extends Common {
   readonly maxItems?: number
 }
 
-export interface ObjectShape extends Common {
-  readonly kind: 'object'
+/** What becomes a component of the document. */
+export interface Named {
   /** The name of the OpenAPI component. */
   readonly name: string
   /** What the component stands for: two shapes of one origin are the same component. */
   readonly origin: unknown
+}
+
+export interface ObjectShape extends Common, Named {
+  readonly kind: 'object'
+  /** Written where it stands, as nothing has named it. */
+  readonly anonymous?: boolean
   /** A thunk, so that classes may refer to themselves and to each other. */
   readonly properties: () => ReadonlyMap<string, Property>
   /** What dto() chooses from, where that is more than the properties. */
@@ -96,6 +102,8 @@ export interface ObjectShape extends Common {
 /** One of several objects, told apart by the value of one property. */
 export interface UnionShape extends Common {
   readonly kind: 'union'
+  /** Absent when it is written where it stands. */
+  readonly named?: Named
   readonly discriminator: string
   /** By the values of that property. */
   readonly options: () => ReadonlyMap<unknown, ObjectShape>

@@ -20,7 +20,7 @@ export function compileStringify(shape: Shape): Stringify {
 }
 
 // The library loses properties that are named like those of every object, such as 'toString'.
-function hasInheritedName({ properties }: JsonSchema): boolean {
+function hasInheritedName({ properties = {} }: JsonSchema): boolean {
   return Object.keys(properties as object).some(isInherited)
 }
 
