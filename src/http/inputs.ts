@@ -1,9 +1,10 @@
 import { declareParameter, describeParameter, type Parameter } from '../di/parameter.js'
 import { BootError } from '../di/errors.js'
 import { toProperty, type TypeOption, type ValueOptions } from '../schema/field.js'
-import type { Property, Shape } from '../schema/shape.js'
+import type { ObjectShape, Property, Shape, StandardShape } from '../schema/shape.js'
 import { isDescribed } from '../schema/shape-of.js'
 import { isStandardSchema } from '../schema/standard.js'
+import { textualProperties } from '../schema/text.js'
 
 export type Place = 'path' | 'query' | 'header' | 'body'
 
@@ -27,11 +28,13 @@ export type Input =
       readonly name: string
       readonly property: Property
     }
-  /** A class whose properties each come from the query, or from a header. */
+  /** A class, or a schema of another library, whose properties each come from the query, or from a header. */
   | {
       readonly kind: 'group'
       readonly in: 'query' | 'header'
-      readonly shape: Extract<Shape, { kind: 'object' }>
+      readonly shape: ObjectShape
+      /** What checks it, and makes its value: a class by its fields, or a schema of another library. */
+      readonly whole: ObjectShape | StandardShape
     }
   | { readonly kind: 'body'; readonly in: 'body'; readonly property: Property }
 
@@ -120,14 +123,9 @@ export class RouteInputs {
     const declaration = input as InputDeclaration // written by declare() above, and by paging
     const where = parameter ? describeParameter(parameter) : `input '${declaration.options.name ?? '?'}'`
     const property = toInputProperty(declaration, parameter, where)
-    if (declaration.in !== 'body' && property.shape.kind === 'standard')
-      throw new BootError(
-        `${where}: a schema of ${property.shape.schema['~standard'].vendor} can be a body or a response. Here use a class with @Field()s.`,
-      )
     if (declaration.in === 'body') return { kind: 'body', in: 'body', property }
-    if (declaration.in !== 'path' && property.shape.kind === 'object') {
-      return { kind: 'group', in: declaration.in, shape: property.shape }
-    }
+    const group = declaration.in === 'path' ? undefined : groupOf(property.shape)
+    if (group && declaration.in !== 'path') return { kind: 'group', in: declaration.in, ...group }
     const name = this.#nameOf(declaration, parameter, where)
     return { kind: 'value', in: declaration.in, name, property }
   }
@@ -143,6 +141,20 @@ export class RouteInputs {
     if (place !== 'header') return name
     return options.name === undefined ? headerName(name) : options.name.toLowerCase()
   }
+}
+
+function groupOf(shape: Shape): { shape: ObjectShape; whole: ObjectShape | StandardShape } | undefined {
+  if (shape.kind === 'object') return { shape, whole: shape }
+  const properties = shape.kind === 'standard' ? textualProperties(shape.schema) : undefined
+  if (shape.kind !== 'standard' || !properties) return undefined
+  const group = {
+    kind: 'object',
+    name: 'object',
+    origin: properties,
+    anonymous: true,
+    properties: () => properties,
+  } as const
+  return { shape: group, whole: shape }
 }
 
 /** `accept_language` -> `accept-language` */

@@ -40,7 +40,7 @@ class EncoderCompiler {
     const { nullable } = shape
     return (value) => {
       if (value === null || value === undefined) {
-        if (shape.kind === 'standard') return encode(value)
+        if (shape.kind === 'standard' && !(nullable && value === null)) return encode(value)
         if (nullable || shape.kind === 'any') return null
         throw new MisfitError('', `is ${value === null ? 'null' : 'missing'}, declared ${shape.kind}`)
       }
@@ -234,7 +234,7 @@ function encodeStandard(value: unknown, schema: StandardSchema): unknown {
     throw new TypeError(
       `A response was declared by a schema of ${schema['~standard'].vendor} that checks asynchronously. Do that before returning, and declare a schema without it.`,
     )
-  if (!result.issues) return result.value
+  if (!result.issues) return encodeAny(result.value)
   const [issue] = toIssues(result.issues)
   throw new MisfitError(issue?.path ?? '', issue?.message ?? 'does not fit')
 }

@@ -7,7 +7,7 @@ import { type StringFormat, stringFormats } from './formats.js'
 import type { Notes, Property, Shape } from './shape.js'
 import { shapeOf } from './shape-of.js'
 import { unionShape } from './union.js'
-import type { StandardSchema } from './standard.js'
+import { type StandardSchema, takesNothing } from './standard.js'
 
 /** What a field's type can be called; the rest is said by classes. */
 export type TypeName =
@@ -22,12 +22,12 @@ export type TypeName =
   | 'bytes'
   | 'any'
 
-/** `'integer'`, `String`, `Tag`, `[Tag]`, `() => Tag` (for a class declared further down), `Page.of(Tag)`. */
+/** `'integer'`, `String`, `Tag`, `[Tag]`, `() => Tag` (for a class declared further down), `Page.of(Tag)`, `z.email()`. */
 export type TypeOption =
   | TypeName
   | Constructor
   | (() => unknown)
-  | readonly [TypeName | Constructor | (() => unknown)]
+  | readonly [TypeName | Constructor | (() => unknown) | { readonly shape: unknown } | StandardSchema]
   | { readonly shape: unknown }
   | StandardSchema
 
@@ -91,7 +91,10 @@ export function Field(options: ValueOptions = {}): PropertyDecorator {
 /** A property from its type and options; `where` names it in messages. */
 export function toProperty(type: unknown, options: ValueOptions, where: string): Property {
   const shape = withOptions(baseShape(type, options, where), options, where)
-  if (options.default === undefined) return { shape, optional: options.optional === true }
+  if (options.default === undefined) {
+    const optional = options.optional ?? (shape.kind === 'standard' && takesNothing(shape.schema))
+    return { shape, optional }
+  }
   refuseMisfit(shape, options.default, where)
   return { shape, optional: true, default: options.default }
 }

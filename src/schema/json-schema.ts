@@ -1,10 +1,13 @@
-import { BootError } from '../di/errors.js'
+import { Components } from './components.js'
 import { compileEncoder } from './encode.js'
 import { DECIMAL_TEXT, decimalText, INTEGER_TEXT } from './grammar.js'
+import { hoisted } from './hoist.js'
+import { hasSides } from './sides.js'
 import { jsonSchemaOf } from './standard.js'
 import {
   type ArrayShape,
   isOmissible,
+  type JsonSchema,
   type Named,
   type NumberShape,
   type ObjectShape,
@@ -15,7 +18,7 @@ import {
   type UnionShape,
 } from './shape.js'
 
-export type JsonSchema = Readonly<Record<string, unknown>>
+export type { JsonSchema } from './shape.js'
 
 interface WriterOptions {
   /** Where references find the components. */
@@ -32,10 +35,8 @@ interface WriterOptions {
  * @throws BootError when two different classes claim one component name.
  */
 export class SchemaWriter {
-  readonly components = new Map<string, JsonSchema>()
-  /** Whose component a name is. */
-  readonly #owners = new Map<string, { readonly origin: unknown; readonly side: Side | undefined }>()
-  readonly #differing = new Map<unknown, boolean>()
+  readonly #components = new Components()
+  readonly #sided = new Map<unknown, boolean>()
   readonly #prefix: string
   readonly #opaque: boolean
 
@@ -44,7 +45,13 @@ export class SchemaWriter {
     this.#opaque = opaque
   }
 
+  /** All that was written by reference, by its name. */
+  get components(): ReadonlyMap<string, JsonSchema> {
+    return this.#components.schemas
+  }
+
   write(shape: Shape, side: Side): JsonSchema {
+    if (shape.documented && !this.#opaque) return this.#foreign(shape.documented, side)
     const named = namedOf(shape)
     const schema = named ? this.#reference(named, shape, side) : this.#bare(shape, side)
     return { ...(shape.nullable ? orNull(schema) : schema), ...notes(shape) }
@@ -91,7 +98,7 @@ export class SchemaWriter {
       case 'union':
         return this.#union(shape, side)
       case 'standard':
-        return this.#opaque ? {} : jsonSchemaOf(shape.schema, side)
+        return this.#opaque ? {} : this.#foreign(jsonSchemaOf(shape.schema, side), side)
       case 'any':
         return {}
     }
@@ -115,54 +122,19 @@ export class SchemaWriter {
     })
   }
 
-  #reference({ name: given, origin }: Named, shape: Shape, side: Side): JsonSchema {
-    const owner = { origin, side: this.#differs(origin, shape) ? side : undefined }
-    const name = this.#nameOf(given, owner)
-    if (!this.#owners.has(name)) {
-      this.#owners.set(name, owner)
-      this.components.set(name, {}) // taken before its properties are written: they may refer to it
-      this.components.set(name, this.#bare(shape, side))
-    }
-    return { $ref: this.#prefix + name }
+  #reference(named: Named, shape: Shape, side: Side): JsonSchema {
+    const sided = this.#hasSides(named.origin, shape) ? side : undefined
+    return { $ref: this.#prefix + this.#components.ofClass(named, sided, () => this.#bare(shape, side)) }
   }
 
-  #nameOf(given: string, { origin, side }: { readonly origin: unknown; readonly side: Side | undefined }): string {
-    const plain = componentName(given)
-    for (const name of side ? [plain, plain + SUFFIX[side]] : [plain]) {
-      const owner = this.#owners.get(name)
-      if (!owner || (owner.origin === origin && owner.side === side)) return name
-      if (owner.origin !== origin) throw clash(name)
-    }
-    throw clash(plain)
+  #foreign(json: JsonSchema, side: Side): JsonSchema {
+    return hoisted(json, (named, write) => this.#prefix + this.#components.ofDefinition(named, side, write))
   }
 
-  /** Whether the class, or one that it refers to, says different things of what comes in and of what goes out. */
-  #differs(origin: unknown, shape: Shape): boolean {
-    const known = this.#differing.get(origin)
-    if (known !== undefined) return known
-    const differs = this.#hasDifference(shape, new Set())
-    this.#differing.set(origin, differs)
-    return differs
-  }
-
-  #hasDifference(shape: Shape, seen: Set<unknown>): boolean {
-    switch (shape.kind) {
-      case 'array':
-        return this.#hasDifference(shape.items, seen)
-      case 'union':
-        return [...shape.options().values()].some((option) => this.#hasDifference(option, seen))
-      case 'standard':
-        return JSON.stringify(this.#bare(shape, 'input')) !== JSON.stringify(this.#bare(shape, 'output'))
-      case 'object': {
-        if (seen.has(shape.origin)) return false
-        seen.add(shape.origin)
-        return [...shape.properties().values()].some(
-          (property) => isOneSided(property) || this.#hasDifference(property.shape, seen),
-        )
-      }
-      default:
-        return false
-    }
+  #hasSides(origin: unknown, shape: Shape): boolean {
+    const known = this.#sided.get(origin) ?? hasSides(shape)
+    this.#sided.set(origin, known)
+    return known
   }
 
   #object(shape: ObjectShape, side: Side): JsonSchema {
@@ -184,19 +156,6 @@ export class SchemaWriter {
   }
 }
 
-const SUFFIX = { input: 'Input', output: 'Output' } as const
-
-function clash(name: string): BootError {
-  return new BootError(
-    `Two different classes are named ${name}, and a schema component can stand for only one. Rename one, or name it: dto(Source, { name: '...' }).`,
-  )
-}
-
-function isOneSided(property: Property): boolean {
-  const { writeOnly = false, readOnly = false } = property
-  return writeOnly || readOnly || isOmissible(property, 'input') !== isOmissible(property, 'output')
-}
-
 function oneSided({ writeOnly, readOnly }: Property): Record<string, unknown> {
   return { writeOnly, readOnly }
 }
@@ -204,11 +163,6 @@ function oneSided({ writeOnly, readOnly }: Property): Record<string, unknown> {
 function namedOf(shape: Shape): Named | undefined {
   if (shape.kind === 'object') return shape.anonymous ? undefined : shape
   return shape.kind === 'union' ? shape.named : undefined
-}
-
-// OpenAPI allows no other characters; a class may be called Größe.
-function componentName(name: string): string {
-  return name.replaceAll(/[^A-Za-z0-9._-]/gu, '_')
 }
 
 // Bounds that keep a number where all integers are exact say more than the format does.

@@ -7,6 +7,8 @@ import type { StandardSchema } from './standard.js'
  * json-schema.ts (OpenAPI and validation), validate.ts (what comes in), serialize.ts (what goes out).
  */
 
+export type JsonSchema = Readonly<Record<string, unknown>>
+
 /** What the documentation shows beside a value; validation ignores it. */
 export interface Notes {
   readonly title?: string
@@ -17,6 +19,8 @@ export interface Notes {
 
 interface Common extends Notes {
   readonly nullable?: boolean
+  /** What the document shows instead, where another library says more. */
+  readonly documented?: JsonSchema
 }
 
 export interface StringShape extends Common {
