@@ -1,3 +1,4 @@
+import { numberOf } from './check.js'
 import { Components } from './components.js'
 import { compileEncoder } from './encode.js'
 import { DECIMAL_TEXT, decimalText, INTEGER_TEXT } from './grammar.js'
@@ -51,10 +52,24 @@ export class SchemaWriter {
   }
 
   write(shape: Shape, side: Side): JsonSchema {
-    if (shape.documented && !this.#opaque) return this.#foreign(shape.documented, side)
-    const named = namedOf(shape)
-    const schema = named ? this.#reference(named, shape, side) : this.#bare(shape, side)
+    const schema = this.#opaque ? this.#checked(shape, side) : this.#told(shape, side)
     return { ...(shape.nullable ? orNull(schema) : schema), ...notes(shape) }
+  }
+
+  #told(shape: Shape, side: Side): JsonSchema {
+    const schema = shape.documented ? this.#foreign(shape.documented, side) : this.#plain(shape, side)
+    return shape.not ? { ...schema, not: shape.not } : schema
+  }
+
+  #checked(shape: Shape, side: Side): JsonSchema {
+    if (!shape.ruled) return this.#plain(shape, side)
+    const { base, checks } = shape.ruled
+    return { ...this.#bare(base, side), checks: checks.map(numberOf) }
+  }
+
+  #plain(shape: Shape, side: Side): JsonSchema {
+    const named = namedOf(shape)
+    return named ? this.#reference(named, shape, side) : this.#bare(shape, side)
   }
 
   #bare(shape: Shape, side: Side): JsonSchema {

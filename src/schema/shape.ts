@@ -1,5 +1,6 @@
 import { MetadataKey } from '../di/metadata.js'
 import type { Constructor } from '../di/token.js'
+import type { Check } from './check.js'
 import type { StandardSchema } from './standard.js'
 
 /*
@@ -21,6 +22,10 @@ interface Common extends Notes {
   readonly nullable?: boolean
   /** What the document shows instead, where another library says more. */
   readonly documented?: JsonSchema
+  /** What it is none of. */
+  readonly not?: JsonSchema
+  /** Rules of another library that check what comes in, in place of those that the document can show. */
+  readonly ruled?: { readonly base: Shape; readonly checks: readonly Check[] }
 }
 
 export interface StringShape extends Common {

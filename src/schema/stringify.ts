@@ -36,7 +36,7 @@ function bare(schema: unknown): JsonSchema {
   )
 }
 
-const DONE: ReadonlySet<string> = new Set(['format', 'default', 'examples', 'required'])
+const DONE: ReadonlySet<string> = new Set(['format', 'default', 'examples', 'required', 'checks'])
 
 // Properties may be called 'format' or 'default' themselves.
 function bareProperties(properties: object): JsonSchema {

@@ -1,5 +1,6 @@
 import { Ajv2020, type ErrorObject, type Format as AnyFormat, type ValidateFunction } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
+import { failuresOf } from './check.js'
 import { escapePointer } from './grammar.js'
 import { FORMATS } from './formats.js'
 import type { Issue } from './issue.js'
@@ -65,11 +66,24 @@ function newAjv(options: { readonly allErrors: boolean }): Ajv2020 {
     multipleOfPrecision: 9,
   })
   ajvFormats.default(ajv)
+  ajv.addKeyword({ keyword: 'checks', schemaType: 'array', errors: true, validate: check })
   for (const [name, { type, is }] of Object.entries(FORMATS)) {
     // ajv's type wants to know whether the check takes strings or numbers, which the table says in `type`.
     if (is) ajv.addFormat(name, { validate: is, ...(type ? { type } : {}) } as AnyFormat)
   }
   return ajv
+}
+
+interface Checking {
+  (numbers: readonly number[], value: unknown): boolean
+  errors?: Partial<ErrorObject>[]
+}
+
+// The library's way for a keyword to say what is wrong: a property of the function itself.
+const check: Checking = (numbers, value) => {
+  const failures = failuresOf(numbers, value)
+  check.errors = failures.map((message) => ({ keyword: 'checks', params: {}, message }))
+  return failures.length === 0
 }
 
 function issues(validate: ValidateFunction): Issue[] {
