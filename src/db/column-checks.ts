@@ -70,6 +70,11 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 function messageOf(name: string, rule: unknown, args: readonly unknown[]): string {
   if (isObject(rule) && typeof rule['msg'] === 'string') return rule['msg']
+  return ruleMessage(name, args)
+}
+
+/** What is wrong with a value that does not pass a rule which says nothing itself. */
+export function ruleMessage(name: string, args: readonly unknown[]): string {
   return MESSAGES[name]?.(args) ?? `must pass the rule ${name}`
 }
 
