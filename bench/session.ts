@@ -3,7 +3,7 @@
 // It measures what is built: tsx adds work of its own to every function of the source.
 // Rounds are interleaved; read the ratio of CPU, not the milliseconds.
 import { type CreationOptional, DataTypes, QueryTypes, Sequelize } from 'sequelize'
-import { Column, DataType, Table } from 'sequelize-typescript'
+import { Column, DataType, Sequelize as ClassSequelize, Table } from 'sequelize-typescript'
 import { Base, newLifespan, sql, withSession } from 'sequitur'
 import { startPostgres } from '../test/support/postgres-server.js'
 
@@ -69,7 +69,7 @@ await withSession(database, () =>
   Hero.bulkCreate(Array.from({ length: ROWS }, (_, n) => ({ name: `hero ${n}`, age: n % 90 }))),
 )
 
-const stock = new Sequelize({
+const options = {
   dialect: 'postgres',
   host,
   port: Number(port),
@@ -78,7 +78,8 @@ const stock = new Sequelize({
   database: 'postgres',
   logging: false,
   pool: { max: 10, acquire: 60_000 },
-})
+} as const
+const stock = new Sequelize(options)
 const StockHero = stock.define(
   'hero',
   {
@@ -89,6 +90,9 @@ const StockHero = stock.define(
   { tableName: 'hero', timestamps: false },
 )
 
+class ClassHero extends Hero {}
+const classes = new ClassSequelize({ ...options, models: [ClassHero] })
+
 let serial = 0
 const newName = () => `new ${serial++}`
 
@@ -98,6 +102,7 @@ await compare('nothing', {
 })
 await compare('one by key', {
   stock: () => stock.transaction((transaction) => StockHero.findByPk(anyId(), { transaction })),
+  classes: () => classes.transaction((transaction) => ClassHero.findByPk(anyId(), { transaction })),
   session: () => withSession(database, (session) => session.get(Hero, anyId())),
 })
 const text = 'SELECT id, name, age FROM hero WHERE id = '
@@ -111,9 +116,11 @@ await compare('one by text', {
 })
 await compare('insert', {
   stock: () => stock.transaction((transaction) => StockHero.create({ name: newName() }, { transaction })),
+  classes: () => classes.transaction((transaction) => ClassHero.create({ name: newName() }, { transaction })),
   session: () => withSession(database, () => Hero.create({ name: newName() })),
 })
 
 await stock.close()
+await classes.close()
 await database.stop()
 await server.stop()

@@ -23,8 +23,9 @@ export type { Lifespan } from './http/lifespan.js'
 // What is declared once
 export { dto, type DtoOptions } from './schema/dto.js'
 export type { StandardSchema } from './schema/standard.js'
-export { Field, type ValueOptions } from './schema/field.js'
+export { Field } from './schema/field.js'
 export { oneOf } from './schema/union.js'
+export type { ValueOptions } from './schema/value-options.js'
 
 // Injection
 export { BootError, InjectionError } from './di/errors.js'

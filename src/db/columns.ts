@@ -25,7 +25,13 @@ export function columnsOf(model: ModelStatic<Model>): Columns {
   )
 }
 
-const KEY: Column = { type: DataTypes.INTEGER, allowNull: false, primaryKey: true, autoIncrement: true }
+const KEY: Column = {
+  type: DataTypes.INTEGER,
+  allowNull: false,
+  primaryKey: true,
+  autoIncrement: true,
+  implied: true,
+}
 
 function withImplied(declared: Columns, kept: ReadonlyMap<string, Column>, options: ModelOptions): Columns {
   const hasKey = Object.values(declared).some(({ primaryKey }) => primaryKey)

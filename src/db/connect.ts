@@ -1,6 +1,6 @@
 import type { Options, Sequelize } from 'sequelize'
 import { Sequelize as TypescriptSequelize } from 'sequelize-typescript'
-import type { Dialect } from './dialect.js'
+import { DEFAULTS, type Dialect } from './dialect.js'
 import { mysql, mysqlOptions } from './dialects/mysql.js'
 import { other } from './dialects/other.js'
 import { postgres, postgresOptions } from './dialects/postgres.js'
@@ -12,6 +12,8 @@ import type { DatabaseConfig } from './url.js'
 export interface Connection {
   readonly sequelize: Sequelize
   readonly dialect: Dialect
+  /** Milliseconds to wait for the answer to COMMIT or ROLLBACK; a SQLite file gives its own. */
+  readonly endTimeout: number
 }
 
 /**
@@ -22,12 +24,15 @@ export interface Connection {
 export function connect(config: DatabaseConfig, replicas: readonly DatabaseConfig[], common: Options): Connection {
   const dialect = dialectOf(config)
   const options = { ...optionsOf(config), ...common, ...replication(config, replicas) }
-  return { sequelize: newSequelize(config, options), dialect }
+  const { statementTimeout = DEFAULTS.statement } =
+    config.dialect === 'sqlite' ? { statementTimeout: 0 } : config.options
+  return { sequelize: newSequelize(config, options), dialect, endTimeout: statementTimeout }
 }
 
 /** A Sequelize instance that the program made itself. */
 export function connectionOf(sequelize: Sequelize): Connection {
-  return { sequelize, dialect: dialectOfInstance(sequelize) }
+  const endTimeout = sequelize.getDialect() === 'sqlite' ? 0 : DEFAULTS.statement
+  return { sequelize, dialect: dialectOfInstance(sequelize), endTimeout }
 }
 
 function dialectOf(config: DatabaseConfig): Dialect {

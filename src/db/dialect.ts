@@ -1,4 +1,5 @@
-import { ConnectionError, DatabaseError, type Sequelize } from 'sequelize'
+import { ConnectionAcquireTimeoutError, ConnectionError, DatabaseError, type Sequelize } from 'sequelize'
+import { TimeoutError } from 'sequelize-pool'
 
 /** What a transaction is asked to be. */
 export interface TransactionNeeds {
@@ -7,6 +8,10 @@ export interface TransactionNeeds {
   readonly readOnly?: boolean
   /** May begin as a reader: a GET, whose handler may be run again. */
   readonly reader?: boolean
+  /** Milliseconds to wait for the answer to COMMIT or ROLLBACK, which no server limits; 0 for ever. */
+  readonly endTimeout?: number
+  /** The session that this one is opened inside of. */
+  readonly outer?: { readonly holdsTurn: boolean }
 }
 
 /** A connection for the time of one transaction. */
@@ -15,12 +20,19 @@ export interface Lease {
   /** The statements that begin the transaction, in one go. */
   readonly begin: readonly string[]
   /** Called before each statement; a dialect may have to wait for its turn. */
-  beforeStatement?(sql: string): Promise<void>
+  beforeStatement?(sql: string): Promise<unknown> | undefined
+  /** Whether other sessions cannot write until this one has ended. */
+  holdsTurn?(): boolean
   /** Whether the transaction still goes on, where the connection knows. */
   isOpen?(): boolean
-  release(): void | Promise<void>
+  release(): Promise<void> | undefined
   /** The connection is in an unknown state: it is closed and never used again. */
   destroy(): Promise<void>
+}
+
+/** What a driver answers. */
+export interface DirectResult {
+  readonly rows: unknown[]
 }
 
 /** What differs between databases; one file for each in dialects/. */
@@ -31,7 +43,12 @@ export interface Dialect {
   readonly snapshotIsolation?: string
   lease(sequelize: Sequelize, needs: TransactionNeeds): Promise<Lease>
   /** Sends a statement past Sequelize, where the driver alone gives the same rows and the same errors' details. */
-  direct?(connection: unknown, text: string, values: readonly unknown[]): Promise<{ readonly rows: unknown[] }>
+  direct?(
+    connection: unknown,
+    text: string,
+    values: readonly unknown[],
+    done: (error: Error | null, result: DirectResult) => void,
+  ): void
   /** Whether the answer to COMMIT, as Sequelize gives it, means that the work was kept. */
   isKept(answer: unknown): boolean
   /** Whether an error means that a reader cannot go on to write, and must begin again as a writer. */
@@ -61,6 +78,7 @@ export const BROKEN_SOCKET: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'
 /** The part of Sequelize's connection manager that is used here; its types do not tell of it. */
 export interface ConnectionManager {
   readonly lib: unknown
+  readonly pool: { acquire(type: string | undefined, useMaster: boolean): Promise<unknown> }
   getConnection(options?: { type?: string; useMaster?: boolean; uuid?: string }): Promise<unknown>
   releaseConnection(connection: unknown): void
   destroyConnection(connection: unknown): Promise<void>
@@ -72,19 +90,43 @@ export function connectionManagerOf(sequelize: Sequelize): ConnectionManager {
 }
 
 /** A lease from Sequelize's own pool: of the replica for what is declared read-only, where there is one. */
-export async function leaseFromPool(
+export function leaseFromPool(
   sequelize: Sequelize,
   { readOnly }: TransactionNeeds,
-  begin: readonly string[],
+  begin: (connection: unknown) => Pick<Lease, 'begin' | 'isOpen'> & {
+    /** Drops the connection without a word to the server, which may not be listening any more. */
+    readonly drop?: () => void
+  },
 ): Promise<Lease> {
   const manager = connectionManagerOf(sequelize)
-  const connection = await manager.getConnection(readOnly ? { type: 'SELECT' } : { useMaster: true })
-  return {
-    connection,
-    begin,
-    release: () => manager.releaseConnection(connection),
-    destroy: () => manager.destroyConnection(connection),
+  const lease = (connection: unknown): Lease => {
+    const { drop, ...begun } = begin(connection)
+    return {
+      connection,
+      ...begun,
+      release: () => void manager.releaseConnection(connection),
+      destroy: () => {
+        drop?.()
+        return manager.destroyConnection(connection)
+      },
+    }
   }
+  return hasDetours(sequelize, manager)
+    ? manager.getConnection(readOnly ? { type: 'SELECT' } : { useMaster: true }).then(lease)
+    : manager.pool.acquire(readOnly ? 'SELECT' : undefined, !readOnly).then(lease, refuseTimeout)
+}
+
+// Sequelize's own way to a connection asks for the server's version, and twice for hooks: a dozen promises where nothing is to be waited for.
+function hasDetours(sequelize: Sequelize, manager: ConnectionManager): boolean {
+  const { options } = sequelize as unknown as { readonly options: { readonly databaseVersion?: unknown } }
+  const isReplaced = Object.hasOwn(manager, 'getConnection') // as by a manager that is closed
+  return isReplaced || options.databaseVersion === 0 || POOL_HOOKS.some((name) => sequelize.hasHook(name))
+}
+
+const POOL_HOOKS = ['beforePoolAcquire', 'afterPoolAcquire'] as const
+
+function refuseTimeout(error: unknown): never {
+  throw error instanceof TimeoutError ? new ConnectionAcquireTimeoutError(error) : error
 }
 
 /** Milliseconds after which the server gives up, where nothing else is said. */

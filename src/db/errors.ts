@@ -2,7 +2,8 @@
  * SessionClosedError      a query after the end of its session
  * ForeignTransactionError a query with a transaction of another database
  * CommitFailedError       PostgreSQL answered COMMIT with ROLLBACK: nothing was kept
- * CommitUnknownError      the connection broke during COMMIT: nobody knows whether the work was kept
+ * CommitUnknownError      the connection broke, or fell silent, during COMMIT: nobody knows whether the work was kept
+ * WaitsForItselfError     a session inside of another one that has the turn to write
  * ReadOnlyError           a write in a session that was declared read-only
  * TransactionControlError COMMIT, ROLLBACK or BEGIN by the program itself
  * StaleSnapshotError      SQLite cannot write on what an old snapshot read: the work is run again
@@ -50,9 +51,22 @@ export class CommitUnknownError extends Error {
   override name = 'CommitUnknownError'
 
   constructor(cause: unknown) {
-    super('The outcome is unknown: the connection broke during COMMIT. The work may be in the database, or not.', {
+    super('The outcome is unknown: no answer came to COMMIT. The work may be in the database, or not.', {
       cause,
     })
+  }
+}
+
+/** A session was opened inside of another, and waited for that one to end. */
+export class WaitsForItselfError extends Error {
+  override name = 'WaitsForItselfError'
+
+  constructor(cause: unknown) {
+    super(
+      'A session waited for its own turn: withSession() inside of a session that writes, where one session writes at a time, as on SQLite. ' +
+        'For work that may fail alone use session.nested(...); what must be kept apart goes into session.afterCommit(...).',
+      { cause },
+    )
   }
 }
 

@@ -1,5 +1,16 @@
 import type { Model } from 'sequelize'
-import type { Constructor } from '../di/token.js'
+import { BootError } from '../di/errors.js'
+import {
+  LONGEST,
+  NOT_LOADED,
+  type OptionNames,
+  refuseOtherThanList,
+  refuseOtherThanWhole,
+  refuseOtherType,
+  refuseUnknownOptions,
+  shown,
+} from '../di/options.js'
+import { type Constructor, isConstructor } from '../di/token.js'
 
 /** What can be said of a database in code; the URL and the environment say most of it, too. */
 export interface LifespanOptions {
@@ -27,4 +38,52 @@ export interface LifespanOptions {
   readonly startTimeout?: number
   /** Log the SQL (`echo`, `toolkit_echo`). Default false. */
   readonly echo?: boolean
+}
+
+const OPTIONS: OptionNames<LifespanOptions> = {
+  defaultUrl: true,
+  models: true,
+  replicas: true,
+  sync: true,
+  poolSize: true,
+  poolTimeout: true,
+  statementTimeout: true,
+  lockTimeout: true,
+  idleInTransactionTimeout: true,
+  preparedStatements: true,
+  startTimeout: true,
+  echo: true,
+}
+
+/** The least milliseconds of each; 0 where it means for ever. */
+const TIMES = {
+  poolTimeout: 1,
+  statementTimeout: 0,
+  lockTimeout: 0,
+  idleInTransactionTimeout: 0,
+  startTimeout: 0,
+} as const
+
+/** @throws BootError for whatever in the options is not what it should be, saying where it is and what to write. */
+export function checkLifespanOptions(options: LifespanOptions): void {
+  refuseUnknownOptions('newLifespan()', options, OPTIONS)
+  refuseOtherThanList(options.models, 'newLifespan(): models', 'Hero')
+  for (const [index, model] of (options.models ?? []).entries())
+    if (!isConstructor(model))
+      throw new BootError(
+        `newLifespan(): models[${index}] is ${shown(model)}. ${model === undefined ? NOT_LOADED : 'Write the class itself, as in [Hero].'}`,
+      )
+  refuseOtherThanList(options.replicas, 'newLifespan(): replicas', `'postgres://...'`)
+  for (const name of ['sync', 'echo', 'preparedStatements'] as const)
+    refuseOtherType(`newLifespan(): ${name}`, options[name], 'boolean', 'true or false')
+  refuseOtherType('newLifespan(): defaultUrl', options.defaultUrl, 'string', `a URL, such as 'sqlite:///./app.sqlite'`)
+  refuseOtherThanWhole(options.poolSize, 'newLifespan(): poolSize', 'connections', 1, 999_999)
+  for (const [name, least] of Object.entries(TIMES))
+    refuseOtherThanWhole(
+      options[name as keyof typeof TIMES],
+      `newLifespan(): ${name}`,
+      'milliseconds, as in 30_000',
+      least,
+      LONGEST,
+    )
 }

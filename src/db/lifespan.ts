@@ -2,6 +2,7 @@ import type { Model, ModelStatic, Sequelize } from 'sequelize'
 import { Sequelize as TypescriptSequelize } from 'sequelize-typescript'
 import { bracket, type Unit } from '../di/bracket.js'
 import { BootError } from '../di/errors.js'
+import { shown } from '../di/options.js'
 import type { Provision } from '../di/provider.js'
 import type { Constructor, Token } from '../di/token.js'
 import { bindAmbient, isBound } from './ambient.js'
@@ -10,7 +11,8 @@ import { readComputedColumns } from './computed.js'
 import { connect, type Connection, connectionOf } from './connect.js'
 import type { TransactionNeeds } from './dialect.js'
 import { explain, type Explanation } from './explain.js'
-import type { LifespanOptions } from './lifespan-options.js'
+import { currentLevel } from './level.js'
+import { checkLifespanOptions, type LifespanOptions } from './lifespan-options.js'
 import './model-shape.js'
 import { reach } from './reach.js'
 import { currentSession, Session, SessionUnit } from './session.js'
@@ -56,6 +58,8 @@ export class Database {
   #shared: Promise<void> | undefined
 
   constructor(source: string | Sequelize | undefined, options: LifespanOptions) {
+    refuseOtherThanSource(source)
+    checkLifespanOptions(options)
     this.#source = source
     this.#options = options
     this.#models = new Set(options.models)
@@ -161,8 +165,11 @@ export class Database {
   }
 
   /** Runs the work while the database is open: of several at the same time the first opens it and the last closes it. */
-  async during<R>(work: () => Promise<R>): Promise<R> {
-    if (this.isRunning && this.#users === 0) return work()
+  during<R>(work: () => Promise<R>): Promise<R> {
+    return this.isRunning && this.#users === 0 ? work() : this.#opened(work)
+  }
+
+  async #opened<R>(work: () => Promise<R>): Promise<R> {
     this.#users++
     try {
       await (this.#shared ??= this.start())
@@ -197,13 +204,20 @@ export class Database {
   }
 
   #unit(needs: TransactionNeeds, retry = 0): SessionUnit {
-    const { sequelize, dialect } = this.#started
+    const { sequelize, dialect, endTimeout } = this.#started
     const onCallbackError = (error: unknown) => this.#log(`afterCommit: ${describe(error)}`)
-    return new SessionUnit(sequelize, dialect, this.Session, { ...needs, retry, onCallbackError })
+    const outer = currentLevel(sequelize)?.transaction
+    return new SessionUnit(sequelize, dialect, this.Session, {
+      ...needs,
+      endTimeout,
+      ...(outer ? { outer } : {}),
+      retry,
+      onCallbackError,
+    })
   }
 
   /** Runs the work in a session of its own. */
-  async session<R>(work: (session: Session) => Promise<R>): Promise<R> {
+  session<R>(work: (session: Session) => Promise<R>): Promise<R> {
     let unit: SessionUnit | undefined
     const open = () => [(unit = this.#unit({}))]
     return bracket(
@@ -212,6 +226,14 @@ export class Database {
       (result) => result,
     )
   }
+}
+
+function refuseOtherThanSource(source: unknown): void {
+  if (source === undefined || typeof source === 'string') return
+  if (typeof source === 'object' && source !== null && 'getDialect' in source) return
+  throw new BootError(
+    `newLifespan(): the first argument is ${shown(source)}. Write a URL, a Sequelize instance, or undefined for the URL that the environment names; options come second.`,
+  )
 }
 
 function sessionWithoutTransaction({ name }: Constructor, member: string): string {

@@ -26,6 +26,7 @@ function modelShape(model: ModelStatic<SequelizeModel>): ObjectShape {
     origin: model,
     properties: () => new Map([...selectable()].filter(([, { writeOnly }]) => !writeOnly)),
     selectable,
+    rowKey: () => keyOf(model),
     read: (value) => readModel(withoutJsonText(value, jsonColumns)),
   }
 }
@@ -46,6 +47,12 @@ function associatedTo(model: ModelStatic<SequelizeModel>): [string, Property][] 
   })
 }
 
+function keyOf(model: ModelStatic<SequelizeModel>): readonly string[] {
+  return Object.entries(columnsOf(model)).flatMap(([name, { primaryKey, implied }]) =>
+    primaryKey && !implied ? name : [],
+  )
+}
+
 function toProperty(column: Column): Property {
   const nullable = column.allowNull !== false && column.primaryKey !== true
   const shape = {
@@ -60,7 +67,7 @@ function toProperty(column: Column): Property {
   const readOnly = column.kept === true || (virtual && !writeOnly && column.set === undefined)
   return {
     shape,
-    optional: column.implied === true && !nullable,
+    optional: column.implied === true && !nullable && !column.primaryKey,
     generated,
     ...(writeOnly ? { writeOnly } : {}),
     ...(readOnly ? { readOnly } : {}),

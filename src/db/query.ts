@@ -1,22 +1,32 @@
 import { QueryTypes, type Sequelize } from 'sequelize'
-import type { Dialect } from './dialect.js'
+import type { Dialect, DirectResult } from './dialect.js'
 
 /** What Sequelize calls one execution of a statement on a connection. */
 interface Query {
   run(sql: string, parameters?: unknown): Promise<unknown>
   formatError(error: unknown, stack?: string): unknown
+  handleSelectQuery(rows: readonly unknown[]): unknown
 }
 
 interface QueryClass {
   new (connection: unknown, sequelize: Sequelize, options: object): Query
-  formatBindParameters(sql: string, values: unknown, dialect: string): [sql: string, parameters: unknown]
+  formatBindParameters(sql: string, values: unknown, dialect: string): [sql: string, parameters?: readonly unknown[]]
 }
 
 /** The parts of a Sequelize instance that its types leave out. */
 interface Inside {
-  readonly options: { readonly logging?: unknown; readonly dialect: string; readonly query?: object }
+  readonly options: {
+    readonly logging?: unknown
+    readonly dialect: string
+    readonly query?: object
+    readonly benchmark?: boolean
+    readonly logQueryParameters?: boolean
+    readonly minifyAliases?: boolean
+    readonly quoteIdentifiers?: boolean
+  }
   readonly dialect: { Query: QueryClass; readonly queryGenerator: { generateTransactionId: () => string } }
   hasHook(name: string): boolean
+  log(text: string, options: object): void
 }
 
 export function insideOf(sequelize: Sequelize): Inside {
@@ -47,13 +57,11 @@ export function lightenQueries(sequelize: Sequelize): void {
 // whoever awaits the statement is on it, as the way to it is all async functions.
 function withLateStack(Query: QueryClass): QueryClass {
   return class LateStackQuery extends Query {
-    override async run(sql: string, parameters?: unknown): Promise<unknown> {
-      try {
-        return await withoutStacks(() => super.run(sql, parameters))
-      } catch (error) {
+    override run(sql: string, parameters?: unknown): Promise<unknown> {
+      return withoutStacks(() => super.run(sql, parameters)).catch((error: unknown) => {
         if (error instanceof Error) error.stack = `${error.name}: ${error.message}\n${framesOf(new Error())}`
         throw error
-      }
+      })
     }
   }
 }
@@ -72,8 +80,8 @@ function framesOf({ stack = '' }: Error): string {
   return stack.slice(stack.indexOf('\n') + 1)
 }
 
-/** Options of Sequelize's query() that only its own way of querying knows. */
-const RARE = ['replacements', 'retry', 'mapToModel', 'searchPath', 'alter', 'completesTransaction'] as const
+/** Options of Sequelize's query() that only its own way of querying knows. Not `retry`: in a transaction it only hides what went wrong. */
+const RARE = ['replacements', 'mapToModel', 'searchPath', 'alter', 'completesTransaction'] as const
 
 /** Whether a query of a session may take the short way below. */
 export function isPlain(sequelize: Sequelize, sql: unknown, options: QueryOptions): sql is string {
@@ -82,14 +90,15 @@ export function isPlain(sequelize: Sequelize, sql: unknown, options: QueryOption
 }
 
 /** What Sequelize's query() does for a plain query in a transaction, without the retries and the look-ups for rare options. */
-export async function plainQuery(
+export function plainQuery(
   sequelize: Sequelize,
+  ours: Dialect,
   text: string,
   options: QueryOptions,
-  transaction: { ready(): Promise<unknown> },
+  connection: unknown,
 ): Promise<unknown> {
   const { dialect, options: defaults } = insideOf(sequelize)
-  const { instance, model = instance?.constructor, nest, plain } = options
+  const { instance, model = instance?.constructor, nest, plain, bind } = options
   const raw = instance === undefined && model === undefined ? { raw: true } : {}
   const type = options.type ?? (model !== undefined || nest || plain ? QueryTypes.SELECT : QueryTypes.RAW)
   const full = {
@@ -101,30 +110,60 @@ export async function plainQuery(
     ...(model === undefined ? {} : { model }),
   }
   const [sql, parameters] =
-    options.bind === undefined
+    bind === undefined
       ? [text.trim(), undefined]
-      : dialect.Query.formatBindParameters(text.trim(), options.bind, defaults.dialect)
-  return new dialect.Query(await transaction.ready(), sequelize, full).run(sql, parameters)
+      : dialect.Query.formatBindParameters(text.trim(), bind, defaults.dialect)
+  const query = new dialect.Query(connection, sequelize, full)
+  // Of a SELECT Sequelize only makes its rows into what was asked for; otherwise it looks at the text for what it may be.
+  if (type === QueryTypes.SELECT && !options['benchmark'] && canSendDirectly(sequelize, ours)) {
+    const request = { connection, text: sql, values: parameters ?? [], logging: full.logging }
+    return sendDirectly(sequelize, ours, request, ({ rows }) => query.handleSelectQuery(rows))
+  }
+  return query.run(sql, parameters)
 }
 
-/**
- * A statement sent past Sequelize, where its dialect can: no query object, no guess from the text what it is.
- * Its errors are Sequelize's all the same. Undefined where SQL is logged, which is Sequelize's to do.
- */
-export function directly(sequelize: Sequelize, dialect: Dialect) {
-  const { direct } = dialect
-  const { options, dialect: inner } = insideOf(sequelize)
-  if (!direct || options.logging) return undefined
-  return async (
-    connection: unknown,
-    text: string,
-    values: readonly unknown[],
-  ): Promise<{ readonly rows: unknown[] }> => {
-    try {
-      return await direct(connection, text, values)
-    } catch (error) {
-      Object.assign(error as object, { sql: text, parameters: values })
-      throw new inner.Query(connection, sequelize, {}).formatError(error, new Error().stack)
-    }
-  }
+/** Whether a statement can be sent past Sequelize. Not where it measures, or changes names in the text and back in the rows. */
+export function canSendDirectly(sequelize: Sequelize, { direct }: Dialect): boolean {
+  const { benchmark, logQueryParameters, minifyAliases, quoteIdentifiers } = insideOf(sequelize).options
+  return direct !== undefined && !benchmark && !logQueryParameters && !minifyAliases && quoteIdentifiers !== false
+}
+
+/** Logs a statement as Sequelize does, to where one query is logged, or all. */
+export function logStatement(sequelize: Sequelize, text: string, logging = insideOf(sequelize).options.logging): void {
+  if (logging) insideOf(sequelize).log(`Executing (default): ${text}`, { logging })
+}
+
+interface Request {
+  readonly connection: unknown
+  readonly text: string
+  readonly values: readonly unknown[]
+  /** Where one query is logged; by default where all are. */
+  readonly logging?: unknown
+}
+
+/** A statement sent past Sequelize: no query object, no guess from the text what it is. Its errors are Sequelize's all the same. */
+export function sendDirectly<T>(
+  sequelize: Sequelize,
+  { direct }: Dialect,
+  request: Request,
+  pick: (result: DirectResult) => T,
+): Promise<T> {
+  const { connection, text, values, logging } = request
+  logStatement(sequelize, text, logging)
+  return new Promise((resolve, reject) => {
+    direct?.(connection, text, values, (error, result) => {
+      if (error) return reject(explained(sequelize, error, request))
+      try {
+        resolve(pick(result)) // a model's own class may throw when it is built
+      } catch (failure) {
+        reject(failure as Error)
+      }
+    })
+  })
+}
+
+function explained(sequelize: Sequelize, error: Error, { connection, text, values }: Request): unknown {
+  const { dialect } = insideOf(sequelize)
+  Object.assign(error, { sql: text, parameters: values })
+  return new dialect.Query(connection, sequelize, {}).formatError(error, new Error().stack)
 }

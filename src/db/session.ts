@@ -1,19 +1,19 @@
 import { type Attributes, type FindOptions, Model, type ModelStatic, type Sequelize, type Transaction } from 'sequelize'
 import type { Unit } from '../di/bracket.js'
 import { howToProvide } from '../di/provider.js'
-import { currentLevel, enterLevel, Level } from './ambient.js'
+import { currentLevel, enterLevel, Level } from './level.js'
 import { type Change, inForeignKeyOrder } from './change.js'
 import { countRows } from './count.js'
 import { codeOf, type Dialect, type TransactionNeeds } from './dialect.js'
 import { CommitUnknownError, ReadOnlyError, StaleSnapshotError } from './errors.js'
 import { toFind } from './find.js'
+import { pointRead } from './point-read.js'
 import type { Select, Sql } from './statement.js'
 import { LazyTransaction } from './transaction.js'
 
 /** What the session tells the unit of work, which ends it. */
 interface SessionState {
   readonly level: Level
-  readonly callbacks: (() => unknown)[]
   keeps: boolean
 }
 
@@ -72,10 +72,14 @@ export class Session {
   }
 
   // Whatever the asynchronous context has become, a session's own methods work in its own transaction, or are refused.
-  async #inside<T>(work: () => Promise<T>): Promise<T> {
+  #inside<T>(work: () => Promise<T>): Promise<T> {
     const here = this.#here
-    here.assertOpen()
-    return currentLevel(this.#sequelize) === here ? work() : enterLevel(this.#sequelize, here, work)
+    try {
+      here.assertOpen()
+      return currentLevel(this.#sequelize) === here ? work() : enterLevel(this.#sequelize, here, work)
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   /**
@@ -86,8 +90,10 @@ export class Session {
   get<M extends Model>(
     model: ModelStatic<M>,
     key: Key<M>,
-    options: Omit<FindOptions<Attributes<M>>, 'where'> = {},
+    options?: Omit<FindOptions<Attributes<M>>, 'where'>,
   ): Promise<M | null> {
+    const read = options === undefined && this.#level.transaction.isDirect ? pointRead(model, key) : undefined
+    if (read) return this.#here.query(read.text, () => this.#level.transaction.read(read))
     return this.#inside(() => {
       if (typeof key !== 'object' || key instanceof Date || Buffer.isBuffer(key))
         return model.findByPk(key as string, options)
@@ -112,10 +118,9 @@ export class Session {
   }
 
   /** The rows of a text. Its values are bound by the database, never put into the text. */
-  async execute<Row>(statement: Sql<Row>): Promise<Row[]> {
+  execute<Row>(statement: Sql<Row>): Promise<Row[]> {
     const level = this.#here
-    const rows = await level.query(statement.texts.join('?'), () => level.transaction.rows(statement))
-    return Array.isArray(rows) ? (rows as Row[]) : [] // what the text selects is its writer's knowledge
+    return level.query(statement.texts.join('?'), () => level.transaction.rows(statement))
   }
 
   /** Notes a new or changed instance; {@link flush} writes it, at the latest before COMMIT. Returns the instance. */
@@ -185,7 +190,7 @@ export class Session {
   /** Runs the callback once COMMIT has succeeded, before the response; never when it failed or was not tried. Its errors are logged. */
   afterCommit(callback: () => unknown): void {
     this.#level.assertOpen()
-    this.#state.callbacks.push(callback)
+    this.#level.transaction.callbacks.push(callback)
   }
 
   /** Answer as usual, but keep nothing. */
@@ -263,7 +268,6 @@ export class SessionUnit implements Unit {
         isUndoing: (error) => dialect.isUndoing(error),
         oneAtATime: dialect.oneAtATime,
       }),
-      callbacks: [],
       keeps: true,
     }
     this.session = new SessionClass(sequelize, this.#state)
@@ -306,9 +310,12 @@ export class SessionUnit implements Unit {
     await this.#transaction.undo().catch(() => {})
   }
 
-  async committed(): Promise<void> {
-    const { callbacks, keeps } = this.#state
-    if (!keeps) return
+  committed(): Promise<void> | undefined {
+    const { callbacks } = this.#transaction
+    return this.#state.keeps && callbacks.length > 0 ? this.#announce(callbacks) : undefined
+  }
+
+  async #announce(callbacks: LazyTransaction['callbacks']): Promise<void> {
     for (const callback of callbacks) {
       try {
         await callback()

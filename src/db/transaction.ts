@@ -1,14 +1,23 @@
-import { QueryTypes, type Sequelize, Transaction } from 'sequelize'
+import { type Model, QueryTypes, type Sequelize, Transaction } from 'sequelize'
 import type { Dialect, Lease, TransactionNeeds } from './dialect.js'
 import { CommitFailedError, CommitUnknownError, TransactionControlError } from './errors.js'
-import { directly, insideOf, plainQuery } from './query.js'
+import type { PointRead } from './point-read.js'
+import { canSendDirectly, insideOf, plainQuery, type QueryOptions, sendDirectly } from './query.js'
 import { type Sql, toBound, toNumbered } from './statement.js'
 
 // Sequelize's types leave out the constructor and what its query path reads of a transaction.
+interface SequelizeTransaction extends Omit<Transaction, 'commit' | 'rollback' | 'afterCommit'> {
+  finished?: string
+  parent?: Transaction | null
+  commit(): Promise<void>
+  rollback(): Promise<void>
+  afterCommit(hook: (transaction: Transaction) => unknown): void
+}
+
 const SequelizeTransaction = Transaction as unknown as new (
   sequelize: Sequelize,
   options: object,
-) => Transaction & { finished?: string; connection?: unknown; parent?: Transaction | null }
+) => SequelizeTransaction
 
 /**
  * A Sequelize transaction that takes its connection and sends BEGIN with the first query: Sequelize awaits `transaction.connection`
@@ -19,6 +28,10 @@ export class LazyTransaction extends SequelizeTransaction {
   readonly #dialect: Dialect
   #needs: TransactionNeeds
   #lease: Promise<Lease> | undefined
+  /** The same, as soon as it has begun. */
+  #begun: Lease | undefined
+  /** To be run once COMMIT has succeeded. */
+  readonly callbacks: (() => unknown)[] = []
   #savepoints = 0
   #ended = false
 
@@ -27,12 +40,15 @@ export class LazyTransaction extends SequelizeTransaction {
     this.#sequelize = sequelize
     this.#dialect = dialect
     this.#needs = needs
-    // An own property: the constructor of Sequelize's class leaves none, but its methods assign one.
-    Object.defineProperty(this, 'connection', {
-      get: () => this.ready(),
-      set() {},
-    })
   }
+
+  /** What Sequelize awaits before each statement: the connection, once the transaction has begun. */
+  get connection(): Promise<unknown> {
+    return this.#begin().then(({ connection }) => connection)
+  }
+
+  // Sequelize's own methods take the connection away when they have ended a transaction.
+  set connection(_: unknown) {}
 
   /** Whether its end was sent. Not `finished`: on a deadlock of MySQL Sequelize writes that before the connection is given back. */
   get hasEnded(): boolean {
@@ -44,9 +60,10 @@ export class LazyTransaction extends SequelizeTransaction {
     return this.#lease !== undefined
   }
 
-  /** The connection, once the transaction has begun. */
-  async ready(): Promise<unknown> {
-    return (await this.#begun()).connection
+  /** Whether other sessions cannot write until this one, or one that it is opened inside of, has ended. */
+  get holdsTurn(): boolean {
+    const holds = !this.#ended && this.#begun?.holdsTurn?.() === true
+    return holds || this.#needs.outer?.holdsTurn === true
   }
 
   /** A reader that has read nothing yet sees one snapshot from now on, where the database would give each statement its own. */
@@ -56,10 +73,10 @@ export class LazyTransaction extends SequelizeTransaction {
     this.#needs = { ...this.#needs, isolation }
   }
 
-  /** Before each statement of the session. */
-  async beforeStatement(sql: string): Promise<void> {
-    const lease = await this.#begun()
-    await lease.beforeStatement?.(sql)
+  /** Before each statement of the session: begins, and waits for its turn, where that is needed. */
+  beforeStatement(sql: string): Promise<unknown> | undefined {
+    if (this.#begun) return this.#begun.beforeStatement?.(sql)
+    return this.#begin().then((lease) => lease.beforeStatement?.(sql))
   }
 
   /** A number that no other savepoint of this transaction has. */
@@ -67,11 +84,11 @@ export class LazyTransaction extends SequelizeTransaction {
     return ++this.#savepoints
   }
 
-  #begun(): Promise<Lease> {
-    return (this.#lease ??= this.#begin())
+  #begin(): Promise<Lease> {
+    return (this.#lease ??= this.#open())
   }
 
-  async #begin(): Promise<Lease> {
+  async #open(): Promise<Lease> {
     const lease = await this.#dialect.lease(this.#sequelize, this.#needs)
     try {
       for (const sql of lease.begin) await this.#send(lease, sql)
@@ -79,50 +96,76 @@ export class LazyTransaction extends SequelizeTransaction {
       await lease.destroy().catch(() => {}) // what went wrong first is what matters
       throw error
     }
-    return lease
+    return (this.#begun = lease)
   }
 
   /** A statement about the transaction itself, past Sequelize's query path. */
   async command(sql: string): Promise<unknown> {
-    return this.#send(await this.#begun(), sql)
+    return this.#send(await this.#begin(), sql)
   }
 
-  async #send(lease: Lease, sql: string): Promise<unknown> {
-    const send = directly(this.#sequelize, this.#dialect)
-    if (send) {
-      const result = await send(lease.connection, sql, [])
-      return [result.rows, result]
-    }
+  #send({ connection }: Lease, sql: string): Promise<unknown> {
+    if (this.isDirect)
+      return sendDirectly(this.#sequelize, this.#dialect, { connection, text: sql, values: [] }, (result) => [
+        result.rows,
+        result,
+      ])
     const { dialect, options } = insideOf(this.#sequelize)
     const { logging = false } = options
-    return new dialect.Query(lease.connection, this.#sequelize, { logging, type: 'RAW', raw: true }).run(sql)
+    return new dialect.Query(connection, this.#sequelize, { logging, type: 'RAW', raw: true }).run(sql)
   }
 
-  /** The rows of a text, in the shortest way that there is. */
-  async rows<Row>(statement: Sql<Row>): Promise<unknown> {
-    const send = directly(this.#sequelize, this.#dialect)
-    if (send) return (await send(await this.ready(), toNumbered(statement), statement.values)).rows
+  /** Whether statements can be sent past Sequelize. */
+  get isDirect(): boolean {
+    return canSendDirectly(this.#sequelize, this.#dialect)
+  }
+
+  /** A row by its key, where {@link isDirect}. Like {@link query} after {@link beforeStatement}. */
+  read<M extends Model>({ text, values, build }: PointRead<M>): Promise<M | null> {
+    const request = { connection: this.#connection, text, values }
+    return sendDirectly(this.#sequelize, this.#dialect, request, ({ rows }) => build(rows))
+  }
+
+  /** The rows of a text, in the shortest way that there is. Like {@link query} after {@link beforeStatement}. */
+  rows<Row>(statement: Sql<Row>): Promise<Row[]> {
+    const { values } = statement
+    if (!this.isDirect) return this.#rowsThroughSequelize(statement)
+    const request = { connection: this.#connection, text: toNumbered(statement), values }
+    return sendDirectly(this.#sequelize, this.#dialect, request, ({ rows }) => rows as Row[])
+  }
+
+  async #rowsThroughSequelize<Row>(statement: Sql<Row>): Promise<Row[]> {
     const { text, bind } = toBound(statement)
     // The comment hides a leading INSERT from Sequelize, which on SQLite would throw away what RETURNING gives.
-    const options = { bind, type: QueryTypes.RAW, raw: true }
-    const [rows] = (await plainQuery(this.#sequelize, `/* sql */ ${text}`, options, this)) as [unknown]
-    return rows
+    const [rows] = (await this.query(`/* sql */ ${text}`, { bind, type: QueryTypes.RAW, raw: true })) as [unknown]
+    return Array.isArray(rows) ? (rows as Row[]) : []
+  }
+
+  /** A plain query of a model or of Sequelize's query(), after {@link beforeStatement}. */
+  query(text: string, options: QueryOptions): Promise<unknown> {
+    return plainQuery(this.#sequelize, this.#dialect, text, options, this.#connection)
+  }
+
+  get #connection(): unknown {
+    return (this.#begun as Lease).connection
   }
 
   /**
    * @throws CommitFailedError when the database answers that nothing was kept, CommitUnknownError when it never answered; else whatever made COMMIT fail.
    */
-  async keep(): Promise<void> {
-    if ((await this.#lease)?.isOpen?.() === false)
-      throw new TransactionControlError('A statement ended the transaction')
-    const answer = await this.#end('commit', 'COMMIT').catch((error: unknown) => {
-      throw this.#dialect.isLost(error) ? new CommitUnknownError(error) : error
-    })
-    if (answer !== undefined && !this.#dialect.isKept(answer)) throw new CommitFailedError()
+  keep(): Promise<void> {
+    if (this.#begun?.isOpen?.() === false)
+      return Promise.reject(new TransactionControlError('A statement ended the transaction'))
+    return this.#end('commit', 'COMMIT')
   }
 
-  async undo(): Promise<void> {
-    await this.#end('rollback', 'ROLLBACK')
+  undo(): Promise<void> {
+    return this.#end('rollback', 'ROLLBACK')
+  }
+
+  /** What models' hooks and other libraries call: the same as the session's own. */
+  override afterCommit(hook: (transaction: Transaction) => unknown): void {
+    this.callbacks.push(() => hook(this as unknown as Transaction))
   }
 
   /** Not for programs: the session ends its transaction. @throws TransactionControlError always. */
@@ -136,18 +179,23 @@ export class LazyTransaction extends SequelizeTransaction {
   }
 
   // A connection whose COMMIT or ROLLBACK failed is in an unknown state, and on SQLite still holds the lock: it is destroyed.
-  async #end(state: 'commit' | 'rollback', sql: string): Promise<unknown> {
+  async #end(state: 'commit' | 'rollback', sql: string): Promise<void> {
     if (this.#ended) throw new Error(`The transaction has already ended with ${this.finished}.`)
     this.#ended = true
     this.finished = state
-    if (!this.#lease) return undefined
-    const lease = await this.#lease
-    const answer = await this.#send(lease, sql).catch(async (error: unknown) => {
+    if (!this.#lease) return
+    const lease = this.#begun ?? (await this.#lease)
+    let answer: unknown
+    try {
+      answer = await within(this.#needs.endTimeout, sql, this.#send(lease, sql))
+    } catch (error) {
       await lease.destroy().catch(() => {}) // what went wrong first is what matters
-      throw error
-    })
-    await giveBack(lease)
-    return answer
+      const isUnknown = error instanceof NoAnswerError || this.#dialect.isLost(error)
+      throw state === 'commit' && isUnknown ? new CommitUnknownError(error) : error
+    }
+    const given = giveBack(lease)
+    if (given) await given
+    if (state === 'commit' && !this.#dialect.isKept(answer)) throw new CommitFailedError()
   }
 
   /** Ends without a word: closes the connection under a statement that does not come to its end, which undoes the work. */
@@ -162,10 +210,33 @@ export class LazyTransaction extends SequelizeTransaction {
 }
 
 // The work is done, well or badly: a connection that cannot be given back is closed, and is nobody's error.
-async function giveBack(lease: Lease): Promise<void> {
+function giveBack(lease: Lease): Promise<void> | undefined {
+  const close = () => lease.destroy().catch(() => {})
   try {
-    await lease.release()
+    return lease.release()?.catch(close)
   } catch {
-    await lease.destroy().catch(() => {})
+    return close()
   }
+}
+
+/** The server, or the network to it, has fallen silent. */
+class NoAnswerError extends Error {
+  override name = 'NoAnswerError'
+
+  constructor(sql: string, milliseconds: number) {
+    super(`${sql} was not answered within ${milliseconds} ms.`)
+  }
+}
+
+// A network that swallows everything breaks no connection for many minutes.
+function within<T>(milliseconds: number | undefined, sql: string, answer: Promise<T>): Promise<T> {
+  if (!milliseconds) return answer
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new NoAnswerError(sql, milliseconds)), milliseconds)
+    const settle = (then: () => void) => (clearTimeout(timer), then())
+    answer.then(
+      (value) => settle(() => resolve(value)),
+      (error: unknown) => settle(() => reject(error as Error)),
+    )
+  })
 }

@@ -1,5 +1,6 @@
 import { BootError } from '../di/errors.js'
 import { MetadataKey } from '../di/metadata.js'
+import { type OptionNames, refuseUnknownOptions, shown } from '../di/options.js'
 import type { Constructor } from '../di/token.js'
 
 const ISOLATION = {
@@ -40,7 +41,13 @@ export function Transactional(options: TransactionalOptions | false): MethodDeco
     transactionalKey.write(target, options, member as string | undefined)
 }
 
-function refuseNonsense({ isolation, retry }: TransactionalOptions): void {
+const OPTIONS: OptionNames<TransactionalOptions> = { isolation: true, readOnly: true, retry: true }
+
+function refuseNonsense(options: TransactionalOptions): void {
+  refuseUnknownOptions('@Transactional()', options, OPTIONS)
+  const { isolation, readOnly, retry } = options
+  if (readOnly !== undefined && typeof readOnly !== 'boolean')
+    throw new BootError(`@Transactional(): readOnly is ${shown(readOnly)}. Write true or false.`)
   if (isolation !== undefined && !Object.hasOwn(ISOLATION, isolation)) {
     throw new BootError(
       `@Transactional(): there is no isolation '${String(isolation)}'. Write one of ${Object.keys(ISOLATION).join(', ')}.`,

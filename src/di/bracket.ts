@@ -14,7 +14,7 @@ export interface Unit {
   /** Whether a commit has made any work last: it must not be run again then. */
   readonly hasKept: boolean
   /** What waits for the commits of all units. Never throws: what is kept is kept. */
-  committed(): Promise<void>
+  committed(): Promise<void> | undefined
   /** Milliseconds after which the whole work may be run again, or undefined when it may not. */
   retryAfter(error: unknown, attempt: number): number | undefined
 }
@@ -70,7 +70,10 @@ async function once<V, R>(
     for (const unit of units) await unit.rollback(error)
     throw error
   }
-  for (const unit of units) await unit.committed()
+  for (const unit of units) {
+    const told = unit.committed()
+    if (told) await told
+  }
   return sealed
 }
 

@@ -1,3 +1,4 @@
+import { NOT_LOADED } from './options.js'
 import { describeParameter, type Parameter } from './parameter.js'
 import { howToProvide } from './provider.js'
 import { type Constructor, isConstructor, tokenName } from './token.js'
@@ -33,12 +34,15 @@ export function notInjectable(parameter: Parameter): string {
 function reason({ type, name = 'value' }: Parameter): string {
   switch (type) {
     case undefined:
-      return `has no type at run time: the class was undefined when the decorator ran. Two files import each other; move the class that both need into a third file.`
+      return `has no type at run time: what its type names was undefined when the decorator ran. ${NOT_LOADED}`
     case Object:
       return (
-        `has no type at run time (the compiler emitted 'Object'): an interface, a union such as 'T | null', a type alias, 'any', ` +
-        `an untyped default, or a class brought by 'import type'. Use the class itself, drop 'type' from the import, ` +
-        `write the type beside the default ('${name}: number = 1'), or say what it is: @Inject(token), @Query({ type: String }), @Body({ type: X }).`
+        `has no type at run time (the compiler emitted 'Object'). It is one of these:\n` +
+        `  a class brought by 'import type', or by 'import { type X }': drop 'type' from the import\n` +
+        `  a name that does not exist: the compiler says so, npx tsc --noEmit\n` +
+        `  a default without a type: write the type beside it, '${name}: number = 1'\n` +
+        `  a union such as 'T | null' or 'T | undefined': say what it is, @Query({ type: String, optional: true }) ${name}?: string\n` +
+        `  an interface, an alias or 'any': use a class, or say what it is: @Inject(token), @Query({ type: String }), @Body({ type: X })`
       )
     case Function:
       return (
@@ -64,6 +68,11 @@ export function adviceFor(type: Constructor): string {
 
 function classReason(type: unknown, name: string): string {
   const className = typeof type === 'function' ? type.name : String(type)
+  if (Reflect.get(globalThis, className) === type)
+    return (
+      `asks for ${className}, which is JavaScript's own, and which nothing provides. Where it is a service, give it a token: @Inject(token). ` +
+      `Where it is what the client sends, write a class with @Field()s, or @Body({ type: 'any' }) for any JSON.`
+    )
   const asks = `asks for ${className}, which nothing provides.`
   const own = isConstructor(type) ? howToProvide.inherited(type) : undefined
   if (own !== undefined) return `${asks} ${own}`

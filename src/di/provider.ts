@@ -1,6 +1,7 @@
 import { BootError } from './errors.js'
 import { MetadataKey } from './metadata.js'
-import { type Constructor, type Injected, type Token, isToken, NamedToken, tokenName } from './token.js'
+import { NOT_LOADED, type OptionNames, refuseOtherThanList, refuseUnknownOptions, shown } from './options.js'
+import { type Constructor, type Injected, type Token, isConstructor, isToken, NamedToken, tokenName } from './token.js'
 
 /** How long a value lives: as long as the app, or for one request. */
 export type Lifetime = 'application' | 'request'
@@ -34,6 +35,10 @@ export interface Provision {
   readonly provider: Provider
 }
 
+export function isProvision(value: unknown): value is Provision {
+  return typeof value === 'object' && value !== null && 'token' in value && isToken(value.token) && 'provider' in value
+}
+
 type Values<D extends readonly Token[]> = { -readonly [I in keyof D]: Injected<D[I]> }
 
 /** The ways to provide a value; exactly one of `value`, `class`, `factory`, `managed`. */
@@ -58,7 +63,7 @@ export type Recipe<T, D extends readonly Token[]> =
  * - `factory`: what the function returns or resolves to; once for the app unless `lifetime: 'request'`.
  * - `managed`: a bracket around each request. It ends before COMMIT, so that its failure still rolls back.
  *
- * @throws BootError when the recipe has none or several of the four.
+ * @throws BootError when the recipe has none or several of the four, or what it has is no class or function.
  * @example
  * provide(Clock, { value: fixedClock })
  * provide(Cache, { factory: (settings) => connect(settings.cacheUrl), inject: [Settings] })
@@ -70,13 +75,45 @@ export function provide<K extends Token, const D extends readonly Token[] = []>(
 ): Provision {
   if (!isToken(token))
     throw new BootError(`provide(): the first argument must be a class or a token('name'), got ${String(token)}.`)
+  refuseUnknownOptions(`provide(${tokenName(token)}, ...)`, recipe, RECIPE)
   const ways = (['value', 'class', 'factory', 'managed'] as const).filter((way) => way in recipe)
   if (ways.length !== 1) {
     throw new BootError(
       `provide(${tokenName(token)}, ...): give exactly one of value, class, factory, managed; got ${ways.join(' and ') || 'none'}.`,
     )
   }
+  refuseUnusable(`provide(${tokenName(token)}, ...)`, recipe)
   return { token, provider: toProvider(token, recipe) }
+}
+
+const RECIPE: OptionNames<Recipe<unknown, readonly Token[]>> = {
+  value: true,
+  class: true,
+  factory: true,
+  managed: true,
+  inject: true,
+  lifetime: true,
+}
+
+function refuseUnusable(where: string, recipe: Readonly<Record<string, unknown>>): void {
+  const { class: type, inject } = recipe
+  if ('class' in recipe && !isConstructor(type))
+    throw new BootError(
+      `${where}: class is ${shown(type)}. ${type === undefined ? NOT_LOADED : 'Write the class itself, or { value: ... } for what is made already.'}`,
+    )
+  for (const way of ['factory', 'managed'] as const)
+    if (way in recipe && typeof recipe[way] !== 'function')
+      throw new BootError(
+        `${where}: ${way} is ${shown(recipe[way])}. Write a function, or { value: ... } for what is made already.`,
+      )
+  refuseOtherThanList(inject, `${where}: inject`, 'Settings')
+  refuseOtherThanLifetime(where, recipe['lifetime'])
+}
+
+/** @throws BootError for what is neither left out nor one of the two. */
+export function refuseOtherThanLifetime(where: string, lifetime: unknown): void {
+  if (lifetime === undefined || lifetime === 'application' || lifetime === 'request') return
+  throw new BootError(`${where}: lifetime is ${shown(lifetime)}. Write 'application' or 'request'.`)
 }
 
 function toProvider<T, D extends readonly Token[]>(token: Token, recipe: Recipe<T, D>): Provider {
@@ -131,10 +168,10 @@ export function intrinsicProvider(token: Token): Provider | undefined {
  * class HeroService { constructor(private readonly session: Session) {} }
  */
 export function Injectable(options: { readonly lifetime?: Lifetime } = {}): ClassDecorator {
-  return (type) =>
-    provideItself(type as unknown as Constructor, {
-      kind: 'class',
-      type: type as unknown as Constructor,
-      lifetime: options.lifetime ?? 'request',
-    })
+  return (target) => {
+    const type = target as unknown as Constructor
+    refuseUnknownOptions(`@Injectable() on ${type.name}`, options, { lifetime: true })
+    refuseOtherThanLifetime(`@Injectable() on ${type.name}`, options.lifetime)
+    provideItself(type, { kind: 'class', type, lifetime: options.lifetime ?? 'request' })
+  }
 }

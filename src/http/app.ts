@@ -5,17 +5,16 @@ import type { OpenAPIObject } from 'openapi3-ts/oas31'
 import { Container } from '../di/container.js'
 import { Planner } from '../di/plan.js'
 import type { Provision } from '../di/provider.js'
-import type { Constructor } from '../di/token.js'
 import { SchemaWriter } from '../schema/json-schema.js'
 import { ValidatorCompiler } from '../schema/validate.js'
+import { type AppOptions, checkAppOptions } from './app-options.js'
 import { docs } from './docs.js'
 import type { Input } from './inputs.js'
 import type { Lifespan } from './lifespan.js'
 import { Listener } from './listener.js'
 import { describeError, type Logger, SILENT } from './logger.js'
-import { type Middleware, refuseErrorMiddleware } from './middleware.js'
 import { onlooker } from './onlooker.js'
-import { type ApiDescription, openApiDocument } from './openapi.js'
+import { openApiDocument } from './openapi.js'
 import type { Explanation } from './problem.js'
 import { ReplyHeaders } from './reply-headers.js'
 import { Request } from './request.js'
@@ -25,6 +24,7 @@ import { cursorSecret } from './secret.js'
 import { type Address, openServer, type OpenServer } from './server.js'
 import { onTermination } from './termination.js'
 
+export type { AppOptions } from './app-options.js'
 export type { Address } from './server.js'
 
 /** The request itself, and its signal, can be asked for by any parameter. */
@@ -33,38 +33,6 @@ const GIVEN: readonly Provision[] = [
   { token: ReplyHeaders, provider: { kind: 'given' } },
   { token: AbortSignal, provider: { kind: 'given' } },
 ]
-
-export interface AppOptions extends ApiDescription {
-  readonly controllers: readonly Constructor[]
-  /** The models of the database: of the first lifespan, when there are several. */
-  readonly models?: readonly Constructor[]
-  /** The database, or several: `lifespan`, or what `newLifespan(...)` returns. */
-  readonly lifespan?: Lifespan | readonly Lifespan[]
-  /** Values, classes and factories for tokens; they also replace `@Injectable()` classes. */
-  readonly providers?: readonly Provision[]
-  /** Connect-style middleware, run in order before the routes. */
-  readonly middleware?: readonly Middleware[]
-  /** Signs the cursors of pages, so that nobody else can make one. By default what `toolkit_cursor_secret` says, else a key that everybody knows. */
-  readonly cursorSecret?: string
-  /** Whether `/docs` and `/openapi.json` are served. Default true. */
-  readonly docs?: boolean
-  /** `false` for silence. Default `console`. */
-  readonly logger?: Logger | false
-  /** The largest body in bytes. Default 1 MiB. */
-  readonly bodyLimit?: number
-  readonly timeouts?: {
-    /** Milliseconds for the request's headers to arrive. Default 15,000. */
-    readonly headers?: number
-    /** Milliseconds for the whole request to arrive. Default 30,000. */
-    readonly request?: number
-    /** Milliseconds for a handler to answer, after which it is rolled back and answered with 503. Default 30,000. */
-    readonly handler?: number
-    /** Milliseconds that an idle connection is kept. Default 65,000, more than the usual balancer's 60,000. */
-    readonly keepAlive?: number
-    /** Milliseconds that close() waits for running requests. Default 10,000. */
-    readonly drain?: number
-  }
-}
 
 /** An app: routes, their values, their databases. Made by {@link createApp}. */
 export class App {
@@ -82,11 +50,11 @@ export class App {
   #forgetSignals: (() => void) | undefined
 
   constructor(options: AppOptions) {
+    checkAppOptions(options)
     this.#options = options
     this.#lifespans = [options.lifespan ?? []].flat()
     this.#logger = options.logger === false ? SILENT : (options.logger ?? console)
     this.#lifespans[0]?.adopt(options.models ?? [])
-    refuseErrorMiddleware(options.middleware ?? [])
     const secret = { token: cursorSecret, provider: { kind: 'value', value: options.cursorSecret } } as const
     const planner = new Planner<Input>([
       ...GIVEN,

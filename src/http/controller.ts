@@ -1,10 +1,11 @@
 import { BootError } from '../di/errors.js'
 import { MetadataKey } from '../di/metadata.js'
-import { type Lifetime, provideItself } from '../di/provider.js'
-import type { Constructor, Injected, Token } from '../di/token.js'
-import type { TypeName } from '../schema/field.js'
+import { type Lifetime, provideItself, refuseOtherThanLifetime } from '../di/provider.js'
+import { NOT_LOADED, type OptionNames, refuseUnknownOptions } from '../di/options.js'
+import { type Constructor, type Injected, type Token, tokenName } from '../di/token.js'
 import type { DataOf, Described } from '../schema/shape.js'
 import { isStandardSchema, type StandardSchema } from '../schema/standard.js'
+import type { TypeName } from '../schema/value-options.js'
 import type { Reply } from './custom-reply.js'
 
 export interface ControllerOptions {
@@ -13,6 +14,8 @@ export interface ControllerOptions {
   /** By default as long as what its constructor asks for allows: the app's, or a request's. */
   readonly lifetime?: Lifetime
 }
+
+const CONTROLLER_OPTIONS: OptionNames<ControllerOptions> = { tags: true, lifetime: true }
 
 export interface ControllerDeclaration {
   readonly path: string
@@ -33,6 +36,19 @@ export interface RouteOptions {
   readonly responses?: Responses
   /** The media type of a success whose bytes come from `file(...)`, for the documentation. */
   readonly produces?: string
+}
+
+const ROUTE_OPTIONS: OptionNames<AnyOptions> = {
+  status: true,
+  summary: true,
+  description: true,
+  tags: true,
+  deprecated: true,
+  operationId: true,
+  errors: true,
+  responses: true,
+  produces: true,
+  params: true,
 }
 
 /** `{ 202: Job, 303: 'See the hero' }` */
@@ -64,6 +80,8 @@ const routesKey = new MetadataKey<readonly RouteDeclaration[]>('routes')
 export function Controller(path = '/', options: ControllerOptions = {}): ClassDecorator {
   return (target) => {
     const type = target as unknown as Constructor
+    refuseUnknownOptions(`@Controller() on ${type.name}`, options, CONTROLLER_OPTIONS)
+    refuseOtherThanLifetime(`@Controller() on ${type.name}`, options.lifetime)
     controllerKey.write(type, { path, tags: options.tags ?? [type.name.replace(/Controller$/, '') || type.name] })
     if (options.lifetime) provideItself(type, { kind: 'class', type, lifetime: options.lifetime })
   }
@@ -74,7 +92,7 @@ export function controllerOf(type: Constructor): ControllerDeclaration {
   const declaration = controllerKey.own(type)
   if (!declaration)
     throw new BootError(
-      `createApp({ controllers }): ${type?.name ?? String(type)} is not a controller. Put @Controller('/path') on the class.`,
+      `createApp({ controllers }): ${tokenName(type)} is not a controller. Put @Controller('/path') on the class.`,
     )
   return declaration
 }
@@ -190,6 +208,10 @@ function routeDecorator(method: string): RouteDecorators {
       rest.length > 0 && isOptions(rest[0]) ? [undefined, rest[0]] : [rest[0], rest[1] as AnyOptions | undefined]
     return (target: object, member: unknown) => {
       refuseStandardDecorator(name, member)
+      const where = `@${name}() on ${target.constructor.name}.${String(member)}`
+      if (rest.length > 1 && rest[0] === undefined)
+        throw new BootError(`${where}: its response is undefined. ${NOT_LOADED}`)
+      if (options !== undefined) refuseUnknownOptions(where, options, ROUTE_OPTIONS)
       const { params, ...others } = options ?? {}
       const declaration: RouteDeclaration = { method, path, member: String(member), response, params, options: others }
       routesKey.write(target.constructor, [...(routesKey.own(target.constructor) ?? []), declaration])

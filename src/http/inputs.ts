@@ -1,10 +1,14 @@
 import { declareParameter, describeParameter, type Parameter } from '../di/parameter.js'
 import { BootError } from '../di/errors.js'
-import { toProperty, type TypeOption, type ValueOptions } from '../schema/field.js'
+import { type OptionNames, refuseUnknownOptions } from '../di/options.js'
+import { defaultOf } from '../schema/default.js'
+import { toProperty } from '../schema/field.js'
+import { refuseRows } from '../schema/rows.js'
 import type { ObjectShape, Property, Shape, StandardShape } from '../schema/shape.js'
 import { isDescribed } from '../schema/shape-of.js'
 import { isStandardSchema } from '../schema/standard.js'
 import { textualProperties } from '../schema/text.js'
+import { type TypeOption, VALUE_OPTIONS, type ValueOptions } from '../schema/value-options.js'
 
 export type Place = 'path' | 'query' | 'header' | 'body'
 
@@ -13,6 +17,8 @@ export interface InputOptions extends ValueOptions {
   /** Its name in the request; the parameter's own by default. */
   readonly name?: string
 }
+
+const INPUT_OPTIONS: OptionNames<InputOptions> = { ...VALUE_OPTIONS, name: true }
 
 /** What a decorator, or a provider of this package, says of an input. */
 export interface InputDeclaration {
@@ -51,7 +57,8 @@ export function Path(nameOrOptions?: string | InputOptions, options?: InputOptio
 }
 
 /**
- * A parameter of the query. On a parameter whose class has fields: each field is one.
+ * A parameter of the query. On a parameter whose class has fields: each field is one. One that may be left out has a default, or is
+ * said to be optional: of a `?` alone nothing is left at run time.
  *
  * @example
  * list(@Query({ optional: true }) age?: number, @Query({ enum: ['asc', 'desc'], default: 'asc' }) order: string, @Query() filter: HeroFilter) {}
@@ -122,7 +129,9 @@ export class RouteInputs {
   declared(input: unknown, parameter: Parameter | undefined): Input {
     const declaration = input as InputDeclaration // written by declare() above, and by paging
     const where = parameter ? describeParameter(parameter) : `input '${declaration.options.name ?? '?'}'`
+    refuseUnknownOptions(`@${decoratorOf(declaration.in)}() of ${where}`, declaration.options, INPUT_OPTIONS)
     const property = toInputProperty(declaration, parameter, where)
+    refuseRows(property.shape, where)
     if (declaration.in === 'body') return { kind: 'body', in: 'body', property }
     const group = declaration.in === 'path' ? undefined : groupOf(property.shape)
     if (group && declaration.in !== 'path') return { kind: 'group', in: declaration.in, ...group }
@@ -171,7 +180,7 @@ function toInputProperty(
   const { shape, optional, ...rest } = toProperty(type, options, where)
   // A literal default is shown in the documentation; the function itself applies it. Null says only that there is none.
   const literal = parameter?.hasDefault ? (parameter.defaultValue ?? undefined) : undefined
-  const shown = literal === undefined ? {} : { default: literal }
+  const shown = literal === undefined ? {} : { default: defaultOf(shape, literal, where) }
   return { shape, optional: optional || parameter?.hasDefault === true, ...shown, ...rest }
 }
 
@@ -181,9 +190,13 @@ function typeOf(place: Place, options: InputOptions, parameter: Parameter | unde
   if (type === Number && place === 'path') return 'integer'
   if (PRIMITIVES.has(type) || isKnown(type)) return type
   const emitted = typeof type === 'function' ? `'${type.name}'` : 'nothing'
+  const examples =
+    place === 'body'
+      ? [`type: HeroInput`, `type: [HeroInput]`, `type: 'any'`]
+      : [`type: 'integer'`, `type: [String]`, `enum: ['asc', 'desc']`]
   throw new BootError(
-    `${where}: the compiler emitted ${emitted}, which does not say what to read. ` +
-      `Say it: @${decoratorOf(place)}({ type: 'integer' }), @${decoratorOf(place)}({ type: [String] }), @${decoratorOf(place)}({ enum: ['asc', 'desc'] }).`,
+    `${where}: the compiler emitted ${emitted}, which does not say what to read (an array, a union, an interface, or a class brought by 'import type'). ` +
+      `Say it: ${examples.map((example) => `@${decoratorOf(place)}({ ${example} })`).join(', ')}.`,
   )
 }
 

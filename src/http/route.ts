@@ -68,7 +68,7 @@ function planRoute(
   refuseTwoBodies(name, plan.inputs)
   const response = declaration.response === undefined ? undefined : responseShape(declaration.response, name)
   refuseOtherThanSuccess(name, options.status)
-  const schema = inputSchema(plan.inputs, writer)
+  const schema = naming(name, () => inputSchema(plan.inputs, writer))
   return {
     name,
     method,
@@ -104,10 +104,14 @@ export function serveRoute(
 }
 
 function responseShape(declaration: unknown, name: string): Shape {
+  return naming(`${name}, its response`, () => shapeOf(declaration))
+}
+
+function naming<T>(where: string, make: () => T): T {
   try {
-    return shapeOf(declaration)
+    return make()
   } catch (error) {
-    throw error instanceof BootError ? new BootError(`${name}, its response: ${error.message}`) : error
+    throw error instanceof BootError ? new BootError(`${where}: ${error.message}`) : error
   }
 }
 

@@ -5,6 +5,7 @@ import { type Find, toFind } from '../db/find.js'
 import { type Session, Session as SessionToken } from '../db/session.js'
 import type { Select } from '../db/statement.js'
 import { BootError } from '../di/errors.js'
+import { refuseUnknownOptions } from '../di/options.js'
 import { provideItself } from '../di/provider.js'
 import type { Yields } from '../di/token.js'
 import { invalidInput } from '../http/errors.js'
@@ -13,7 +14,7 @@ import { ReplyHeaders } from '../http/reply-headers.js'
 import { Request } from '../http/request.js'
 import { type Binding, CURSOR_LENGTH, type Mark, proofOf, readCursor, writeCursor } from './cursor.js'
 import { atPlaces, type OrderColumn, type Place, rangesAfter } from './keyset.js'
-import { limitInput, limitsOf, type SizeOptions } from './limits.js'
+import { limitInput, limitsOf, SIZE_OPTIONS, type SizeOptions } from './limits.js'
 import { setLinks } from './links.js'
 import { type Notation, notationOf } from './notation.js'
 import { keyColumns, orderColumns } from './order.js'
@@ -46,6 +47,7 @@ export interface CursorPaginationToken extends Yields<CursorPaginateType<any>> {
  * // list(paginate: BigPages<HeroModel>) { return paginate(select(Hero, { order: [['age', 'DESC']] })) }
  */
 export function newCursorPagination(options: SizeOptions = {}): CursorPaginationToken {
+  refuseUnknownOptions('newPagination()', options, SIZE_OPTIONS)
   const limits = limitsOf(options)
   const token = class Paginate {}
   provideItself(token, {

@@ -1,4 +1,5 @@
 import { BootError } from '../di/errors.js'
+import { type OptionNames, refuseOtherThanWhole } from '../di/options.js'
 import { inputDependency } from '../http/inputs.js'
 
 /** How long a page is, and how long it may be asked to be. */
@@ -17,22 +18,33 @@ export interface SizeOptions {
   readonly max_page_size?: number
 }
 
+/** What `SizeOptions` has. */
+export const SIZE_OPTIONS: OptionNames<SizeOptions> = {
+  defaultPageSize: true,
+  maxPageSize: true,
+  default_page_size: true,
+  max_page_size: true,
+}
+
 const DEFAULT_LIMITS: Limits = { standard: 10, most: 100 }
 
 /** @throws BootError for sizes that are not whole numbers with 1 <= standard <= most. */
 export function limitsOf(options: SizeOptions): Limits {
-  const standard = options.defaultPageSize ?? options.default_page_size ?? DEFAULT_LIMITS.standard
-  const most = options.maxPageSize ?? options.max_page_size ?? DEFAULT_LIMITS.most
-  for (const [name, size] of [
-    ['defaultPageSize', standard],
-    ['maxPageSize', most],
-  ] as const) {
-    if (!Number.isInteger(size) || size < 1)
-      throw new BootError(`newPagination(): ${name} must be a whole number from 1, got ${size}.`)
-  }
+  const standard = sizeOf(options, 'defaultPageSize', 'default_page_size') ?? DEFAULT_LIMITS.standard
+  const most = sizeOf(options, 'maxPageSize', 'max_page_size') ?? DEFAULT_LIMITS.most
   if (standard > most)
-    throw new BootError(`newPagination(): defaultPageSize (${standard}) is larger than maxPageSize (${most}).`)
+    throw new BootError(
+      `newPagination(): defaultPageSize (${standard}) is larger than maxPageSize (${most}). Write a defaultPageSize from 1 to ${most}, or a larger maxPageSize.`,
+    )
   return { standard, most }
+}
+
+function sizeOf(options: SizeOptions, name: keyof SizeOptions, other: keyof SizeOptions): number | undefined {
+  if (options[name] !== undefined && options[other] !== undefined)
+    throw new BootError(`newPagination(): ${name} and ${other} are the same. Write one of them.`)
+  const given = options[other] === undefined ? name : other
+  refuseOtherThanWhole(options[given], `newPagination(): ${given}`, 'rows', 1, Number.MAX_SAFE_INTEGER - 1)
+  return options[given]
 }
 
 export function limitInput({ standard, most }: Limits) {

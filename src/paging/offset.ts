@@ -5,12 +5,13 @@ import { queryGeneratorOf } from '../db/quote.js'
 import { type Session, Session as SessionToken } from '../db/session.js'
 import { rawSql, type Select, type Sql, sql } from '../db/statement.js'
 import { BootError } from '../di/errors.js'
+import { type OptionNames, refuseUnknownOptions } from '../di/options.js'
 import { provideItself } from '../di/provider.js'
 import type { Yields } from '../di/token.js'
 import { inputDependency } from '../http/inputs.js'
 import { ReplyHeaders } from '../http/reply-headers.js'
 import { Request } from '../http/request.js'
-import { limitInput, limitsOf, type SizeOptions } from './limits.js'
+import { limitInput, limitsOf, SIZE_OPTIONS, type SizeOptions } from './limits.js'
 import { setLinks } from './links.js'
 import { notationOf } from './notation.js'
 import { keyColumns } from './order.js'
@@ -76,6 +77,7 @@ export interface MappedPaginationToken<Row, T> extends Yields<MappedPaginate<Row
 export function newPagination(options?: PaginationOptions): PaginationToken
 export function newPagination<Row, T>(options: MappedPaginationOptions<Row, T>): MappedPaginationToken<Row, T>
 export function newPagination(options: AnyPaginationOptions = {}): unknown {
+  refuseUnknownOptions('newPagination()', options, PAGINATION_OPTIONS)
   const limits = limitsOf(options)
   refuseOtherThanFunctions(options)
   const token = class Paginate {}
@@ -95,6 +97,8 @@ export function newPagination(options: AnyPaginationOptions = {}): unknown {
   // Nothing is ever built by `new`: the provider above makes the function that the type speaks of.
   return token
 }
+
+const PAGINATION_OPTIONS: OptionNames<AnyPaginationOptions> = { ...SIZE_OPTIONS, count: true, map: true }
 
 function refuseOtherThanFunctions(options: AnyPaginationOptions): void {
   for (const name of ['count', 'map'] as const)

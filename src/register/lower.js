@@ -26,7 +26,7 @@ const importRuntime = `import * as babelHelpers from ${JSON.stringify(new URL('.
  */
 export function lower(file, source) {
   const { code, map, helpersUsed } = transform(file, source, options)
-  const helpers = Object.keys(helpersUsed)
+  const helpers = Object.keys(helpersUsed).map((name) => (name === 'decorateMetadata' ? 'metadataOf' : name))
   const unknown = helpers.find((name) => !(name in runtime))
   if (unknown)
     throw new SyntaxError(`${file} needs the oxc helper "${unknown}", which sequitur/register does not have.`)
@@ -34,9 +34,18 @@ export function lower(file, source) {
 
   // The import stands last, where it moves no line of the source map.
   return {
-    code: `${code}\n${helpers.length > 0 ? importRuntime : ''}\n${inline(file, map)}`,
+    code: `${deferred(code)}\n${helpers.length > 0 ? importRuntime : ''}\n${inline(file, map)}`,
     decorated: helpers.includes('decorate'),
   }
+}
+
+/**
+ * Types are read when the decorators are applied: where one of them is not there yet, it is known by then of what it is one.
+ * What is put in is as long as what it replaces, so that the source map stays true.
+ * @param {string} code
+ */
+function deferred(code) {
+  return code.replaceAll(/(babelHelpers)\.decorateMetadata\(("design:\w+"), /g, '$1.metadataOf($2, () => ')
 }
 
 /**

@@ -1,4 +1,4 @@
-// What lowered code calls: the names and the arguments are oxc's.
+// What lowered code calls: the names and the arguments are oxc's, but that types come as functions (lower.js).
 export { usingCtx } from './using.js'
 
 /** @typedef {(...args: any[]) => any} Decorator */
@@ -42,10 +42,44 @@ function decorateMember(decorators, owner, key, descriptor) {
 /**
  * Nothing without reflect-metadata, as with tsc: what reads the metadata is who can say that it is missing.
  * @param {string} key
- * @param {unknown} value
+ * @param {() => unknown} read
+ * @returns {Decorator}
  */
-export function decorateMetadata(key, value) {
-  return reflect.metadata?.(key, value)
+export function metadataOf(key, read) {
+  return (target, member) => reflect.metadata?.(key, typesOf(read, target, member))(target, member)
+}
+
+/**
+ * @param {() => unknown} read
+ * @param {any} target a class, or the owner of the member
+ * @param {PropertyKey | undefined} member
+ */
+function typesOf(read, target, member) {
+  try {
+    return read()
+  } catch (error) {
+    const [, type] =
+      /^Cannot access '(.+)' before initialization$/.exec(error instanceof Error ? error.message : '') ?? []
+    if (!type) throw error
+    throw new ReferenceError(notLoaded(type, target, member), { cause: error })
+  }
+}
+
+/**
+ * @param {string} type
+ * @param {any} target
+ * @param {PropertyKey | undefined} member
+ */
+function notLoaded(type, target, member) {
+  const owner = typeof target === 'function' ? target.name : target.constructor.name
+  const where = member === undefined ? `The constructor of ${owner}` : `${owner}.${String(member)}`
+  const isProperty =
+    member !== undefined && typeof Object.getOwnPropertyDescriptor(target, member)?.value !== 'function'
+  return (
+    `${where} has the type ${type}, and that class is not there yet when the decorators of ${owner} run. ` +
+    `If it is declared further down in the same file, move it up. If two files import each other, move what both need into a third file` +
+    (isProperty ? `, or give the property a type that leaves nothing to run, import("./file.js").${type}.` : '.')
+  )
 }
 
 /**

@@ -1,5 +1,6 @@
 import { BootError } from '../di/errors.js'
-import type { Constructor } from '../di/token.js'
+import { NOT_LOADED, type OptionNames, refuseOtherThanList, refuseUnknownOptions, shown } from '../di/options.js'
+import { type Constructor, isConstructor } from '../di/token.js'
 import { fieldsOf } from './fields.js'
 import { describedBy, type Attributed, type Data, type Property, type Shape } from './shape.js'
 import { shapeOf } from './shape-of.js'
@@ -32,8 +33,11 @@ export interface DtoOptions<K extends string> {
   readonly name?: string
 }
 
+const DTO_OPTIONS: OptionNames<DtoOptions<string>> = { omit: true, pick: true, partial: true, name: true }
+
 /**
  * A class with some of the properties of a model or of another class: one declaration for the table, the input and the document.
+ * A model itself is no input: it would take every column from the client, also the key.
  * What the database fills in (an auto-incremented key, a default) may be left out. Associations are part of it when they are picked.
  *
  * @throws BootError when a named property does not exist, or both `pick` and `omit` are given.
@@ -45,6 +49,13 @@ export function dto<T, const O extends DtoOptions<Keys<T>>>(
   source: Constructor<T>,
   options: O,
 ): new () => Partly<Selected<T, O>, O> {
+  if (!isConstructor(source))
+    throw new BootError(
+      `dto(${shown(source)}, ...) takes a class. ${source === undefined ? NOT_LOADED : 'Write the class itself.'}`,
+    )
+  refuseUnknownOptions(`dto(${source.name}, ...)`, options, DTO_OPTIONS)
+  refuseOtherThanList(options.pick, `dto(${source.name}, ...): pick`, `'name'`)
+  refuseOtherThanList(options.omit, `dto(${source.name}, ...): omit`, `'id'`)
   if (options.pick && options.omit) throw new BootError(`dto(${source.name}, ...): give pick or omit, not both.`)
   const derived = class {}
   const name = options.name ?? `${source.name}Dto`

@@ -1,8 +1,11 @@
 import { BootError } from '../di/errors.js'
+import { meant, NOT_LOADED, shown } from '../di/options.js'
 import { type Constructor, isConstructor } from '../di/token.js'
 import { fieldsOf } from './fields.js'
 import { isStandardSchema } from './standard.js'
 import { describedBy, type ObjectShape, type Property, type Shape } from './shape.js'
+
+const NAMES = 'string integer number boolean date-time date bigint decimal bytes any'.split(' ')
 
 const BUILT_IN: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
   [String, { kind: 'string' }],
@@ -12,9 +15,7 @@ const BUILT_IN: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
   [Date, { kind: 'date-time' }],
   [Uint8Array, { kind: 'bytes' }],
   [Buffer, { kind: 'bytes' }],
-  ...(
-    ['string', 'integer', 'number', 'boolean', 'date-time', 'date', 'bigint', 'decimal', 'bytes', 'any'] as const
-  ).map((kind): [string, Shape] => [kind, { kind } as Shape]),
+  ...NAMES.map((kind): [string, Shape] => [kind, { kind } as Shape]),
 ])
 
 const known = new WeakMap<object, Shape>()
@@ -34,8 +35,15 @@ export function shapeOf(declaration: unknown): Shape {
     return fromDescribed(declaration.shape)
   if (isConstructor(declaration)) return shapeOfClass(declaration)
   if (typeof declaration === 'function') return shapeOf((declaration as () => unknown)())
+  if (declaration === undefined) throw new BootError(`the class is undefined. ${NOT_LOADED}`)
   throw new BootError(
-    `${String(declaration)} is not a type. Use a class with @Field() properties, a model, a Standard Schema, String, Number, [Item], or a name such as 'integer'.`,
+    `${shown(declaration)} is not a type. ${
+      typeof declaration === 'string'
+        ? meant(declaration, NAMES)
+        : Array.isArray(declaration)
+          ? 'Write [Item] for a list of one class, oneOf: [Cat, Dog] for one of several.'
+          : `Use a class with @Field() properties, a model, a Standard Schema, String, Number, [Item], or a name such as 'integer'.`
+    }`,
   )
 }
 

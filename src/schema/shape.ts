@@ -104,6 +104,8 @@ export interface ObjectShape extends Common, Named {
   readonly selectable?: () => ReadonlyMap<string, Property>
   /** What an input becomes; a plain object when absent. */
   readonly instance?: new () => object
+  /** Of a table's row, the columns of its key. A row is sent, never taken in: a client would choose all of its columns. */
+  readonly rowKey?: () => readonly string[]
   /** Turns what a handler returned into something whose properties can be read one by one. */
   readonly read?: (value: object) => object
 }

@@ -218,12 +218,14 @@ for (const kind of databases) {
     class Announcing {
       @Post() async create(session: Session) {
         session.afterCommit(() => ran.push('kept'))
+        // What models' hooks do, with the transaction that they are handed.
+        session.transaction.afterCommit(() => void ran.push('kept, says a hook'))
         await Hero.create({ name: 'Robin' })
       }
     }
     const { fetch } = await databaseApp(t, kind, models, [Announcing])
     assert.deepEqual([(await fetch('/', post)).status, (await fetch('/', post)).status], [204, 409])
-    assert.deepEqual(ran, ['kept'])
+    assert.deepEqual(ran, ['kept', 'kept, says a hook'])
   })
 
   test(`${kind.name}: session methods read and write what they say`, async (t) => {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
 import { test } from 'node:test'
+import { inspect } from 'node:util'
 import {
+  Body,
   BootError,
   Controller,
   createApp,
@@ -210,6 +212,26 @@ class WithNodeType {
 class WithFunction {
   @Get('/') look(_next: () => void) {}
 }
+@Controller('/undefined')
+class WithUndefined {
+  @Get('/') look(_limit: undefined) {}
+}
+@Controller('/or-undefined')
+class WithOrUndefined {
+  @Get('/') look(_limit: number | undefined) {}
+}
+@Controller('/built-in')
+class WithBuiltIn {
+  @Post('/') add(_map: Map<string, string>) {}
+}
+@Controller('/body-interface')
+class WithBodyInterface {
+  @Post('/') add(@Body() _filter: Filter) {}
+}
+@Controller('/query-type')
+class WithQueryOfImportedType {
+  @Get('/') look(@Query() _error: ServiceUnavailable) {}
+}
 @Controller('/promise')
 class WithPromise {
   @Get('/') look(_clock: Promise<Clock>) {}
@@ -262,7 +284,7 @@ const mistakes = [
   [
     'an interface',
     WithInterface,
-    /'_filter' has no type at run time \(the compiler emitted 'Object'\): an interface[^]*@Inject\(token\)/,
+    /'_filter' has no type at run time \(the compiler emitted 'Object'\)[^]*an interface[^]*@Inject\(token\)/,
   ],
   ['a union', WithUnion, /'_clock' has no type at run time[^]*a union such as 'T \| null'/],
   ['a class imported as a type', WithImportedType, /'_error' has no type at run time[^]*rop 'type' from the import/],
@@ -276,13 +298,38 @@ const mistakes = [
     WithFunction,
     /'_next' has no type at run time \(the compiler emitted 'Function'\)[^]*@Inject\(token\)/,
   ],
+  [
+    'a type that was not loaded',
+    WithUndefined,
+    /'_limit' has no type at run time: [^]*misspelt[^]*two files import each/,
+  ],
+  [
+    'what may be undefined',
+    WithOrUndefined,
+    /'T \| undefined': [^]*@Query\(\{ type: String, optional: true \}\) _limit\?/,
+  ],
+  [
+    'a class of the language',
+    WithBuiltIn,
+    /'_map' asks for Map, which is JavaScript's own[^]*@Inject\(token\)[^]*@Field\(\)s, or @Body/,
+  ],
+  [
+    'a body that is an interface',
+    WithBodyInterface,
+    /'_filter': the compiler emitted 'Object'[^]*@Body\(\{ type: HeroInput \}\)/,
+  ],
+  [
+    'a query of an imported type',
+    WithQueryOfImportedType,
+    /'_error': [^]*brought by 'import type'\)\. Say it: @Query\(/,
+  ],
   ['a promise', WithPromise, /'_clock' is a Promise\. Ask for the value itself/],
   [
     'an array',
     WithArray,
     /'_names' is an array, whose item type is lost at run time\. Write @Query\(\{ type: \[String\] \}\)/,
   ],
-  ['a default without a type', WithUntypedDefault, /write the type beside the default \('limit: number = 1'\)/],
+  ['a default without a type', WithUntypedDefault, /write the type beside it, 'limit: number = 1'/],
   ['a rest parameter', WithRest, /'_names' is a rest parameter[^]*@Query\(\{ type: \[String\] \}\) _names: string\[\]/],
   [
     'a destructured input',
@@ -321,3 +368,31 @@ test('@Inject() of a class that was not loaded names the parameter', () => {
     return Desk
   }, /Desk\.look, parameter 1: @Inject\(undefined\) names no token[^]*two files import each other/)
 })
+
+test('a boot error is shown without saying twice what is wrong', () => {
+  const shown = inspect(caught(() => createApp({ controllers: [WithInterface], logger: false })))
+  assert.equal(shown.split('has no type at run time').length, 2)
+})
+
+test('two classes of one name stop the boot, and the handler of the second is named', () => {
+  const other = () => {
+    class Hero {
+      @Field() motto!: string
+    }
+    return Hero
+  }
+  @Controller()
+  class Heroes {
+    @Post('/') add(_hero: Hero) {}
+    @Post('/others') addOther(@Body({ type: other() }) _hero: unknown) {}
+  }
+  assert.match(bootError(Heroes), /^Heroes\.addOther: Two different classes are named Hero/)
+})
+
+function caught(run: () => unknown): unknown {
+  try {
+    return run()
+  } catch (error) {
+    return error
+  }
+}

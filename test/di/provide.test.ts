@@ -226,12 +226,43 @@ for (const [what, managed, message] of misuses) {
 const recipes = [
   ['none of the four', {}, /provide\(greeting, \.\.\.\): give exactly one of value, class, factory, managed; got none/],
   ['two of them', { value: 'a', factory: () => 'b' }, /got value and factory/],
+  ['no object', undefined, /takes options such as \{ value: \.\.\. \}, got undefined/],
+  ['a class that was not loaded', { class: undefined }, /class is undefined\. Either its name is misspelt/],
+  ['an instance for a class', { class: new Date(0) }, /class is an instance of Date\. Write the class itself/],
+  ['a value for a factory', { factory: 'a' }, /factory is 'a'\. Write a function, or \{ value: \.\.\. \}/],
+  ['a value for a bracket', { managed: { a: 1 } }, /managed is an object with a\. Write a function/],
+  [
+    'one dependency instead of a list',
+    { factory: () => 'a', inject: Map },
+    /inject takes a list, got the function Map/,
+  ],
+  [
+    'an unknown lifetime',
+    { factory: () => 'a', lifetime: 'singleton' },
+    /lifetime is 'singleton'\. Write 'application' or/,
+  ],
   ['a dependency that was not loaded', { factory: () => 'a', inject: [undefined] }, /inject\[0\] is undefined/],
 ] as const
 
 for (const [what, recipe, message] of recipes) {
   test(`a recipe with ${what} is refused`, () => {
     assert.throws(() => provide(greeting, recipe as never), { name: 'BootError', message })
+  })
+}
+
+for (const [name, decorator] of [
+  ['Injectable', Injectable],
+  ['Controller', (options: object) => Controller('/', options)],
+] as const) {
+  test(`@${name}() of an unknown lifetime is refused`, () => {
+    assert.throws(
+      () => {
+        @decorator({ lifetime: 'singleton' as never })
+        class Desk {}
+        return Desk
+      },
+      { name: 'BootError', message: /on Desk: lifetime is 'singleton'\. Write 'application' or 'request'\.$/ },
+    )
   })
 }
 

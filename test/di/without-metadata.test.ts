@@ -108,7 +108,7 @@ test('a class in params that was not loaded stops the boot', () => {
   const route = Get('/', { params: [undefined] } as never)
   assert.throws(
     () => appOf(decorate(Heroes, 'list', route)),
-    /'_clock' has no type at run time[^]*Two files import each other/,
+    /'_clock' has no type at run time[^]*two files import each other/,
   )
 })
 

@@ -63,3 +63,81 @@ test('an interface imported without "type" into a decorated signature stops the 
   assert.match(stderr, /filter\.js' does not provide an export named 'Filter'/)
   assert.equal(code, 1)
 })
+
+const circle = {
+  'service.ts': `
+    import { Heroes } from './controller.js'
+    export class Service { controller = Heroes }`,
+  'controller.ts': `
+    import 'reflect-metadata'
+    import { Service } from './service.js'
+    const Get: MethodDecorator = () => {}
+    export class Heroes {
+      @Get list(service: Service) {}
+    }`,
+  'app.ts': `import './service.js'`,
+}
+
+const early = (members: string, decorator = '') => `
+import 'reflect-metadata'
+const Note = (..._: unknown[]): any => {}
+${decorator} class Hero {
+  ${members}
+}
+class Team {}`
+
+const tooEarly = [
+  [
+    'a parameter of a method, in files that import each other',
+    circle,
+    /Heroes\.list has the type Service,/,
+    /controller\.ts:6:/,
+  ],
+  [
+    'a parameter of a method',
+    { 'app.ts': early('@Note join(team: Team) {}') },
+    /Hero\.join has the type Team,/,
+    /app\.ts:5:/,
+  ],
+  [
+    'a result',
+    { 'app.ts': early('@Note team(): Team { return new Team() }') },
+    /Hero\.team has the type Team,/,
+    /app\.ts:5:/,
+  ],
+  [
+    'a parameter of a constructor',
+    { 'app.ts': early('constructor(team: Team) {}', '@Note') },
+    /The constructor of Hero has the type Team,/,
+    /app\.ts:4:/,
+  ],
+  [
+    'a property',
+    { 'app.ts': early('@Note declare team: Team') },
+    /Hero\.team has the type Team,[^]*or give the property a type that leaves nothing to run, import\("\.\/file\.js"\)\.Team/,
+    /app\.ts:5:/,
+  ],
+] as const
+
+for (const mode of orders) {
+  for (const [what, files, who, where] of tooEarly) {
+    test(`${mode.name}, ${what} of a class that is not there yet names both, and the cure`, async (t) => {
+      const { code, stderr } = await run(await project(t, files), mode, 'app.ts')
+      assert.match(stderr, who)
+      assert.match(
+        stderr,
+        /ReferenceError: .* is not there yet when the decorators of \w+ run\. If it is declared further down in the same file, move it up\. If two files import each other, move what both need into a third file/,
+      )
+      assert.match(stderr, where)
+      assert.equal(code, 1)
+    })
+  }
+}
+
+test('a property whose type is imported in place leaves nothing to run', async (t) => {
+  const member = `@Note declare team: import('./app.js').Team`
+  const root = await project(t, {
+    'app.ts': `${early(member).replace('class Team', 'export class Team')}\nconsole.log('ran')`,
+  })
+  assert.equal(await printed(root, alone, 'app.ts'), 'ran')
+})

@@ -2,8 +2,8 @@ import { type App, Controller, createApp, Post } from 'sequitur'
 
 type Described = new () => object
 
-/** An app that answers with the body it was sent, through the class both ways; `seen` keeps what its handler was given. */
-export function echo(type: Described, seen: unknown[] = []) {
+/** An app that answers with the body it was sent, through the class both ways unless another is to answer; `seen` keeps what its handler was given. */
+export function echo(type: Described, seen: unknown[] = [], response = type) {
   class Echo {
     echo(body: unknown) {
       seen.push(body)
@@ -11,7 +11,7 @@ export function echo(type: Described, seen: unknown[] = []) {
     }
   }
   const descriptor = Object.getOwnPropertyDescriptor(Echo.prototype, 'echo') as TypedPropertyDescriptor<never>
-  Post('/', type, { params: [type] } as never)(Echo.prototype, 'echo', descriptor)
+  Post('/', response, { params: [type] } as never)(Echo.prototype, 'echo', descriptor)
   Controller()(Echo)
   const app = createApp({ controllers: [Echo], logger: false })
   const send = (payload: string) =>

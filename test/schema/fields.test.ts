@@ -282,7 +282,7 @@ const refusals: readonly (readonly [what: string, declare: () => PropertyDecorat
   [
     'an unknown format',
     () => Field({ type: 'string', format: 'emial' as never }),
-    /'emial' is no known format\. Known are [^]*email/,
+    /'emial' is no known format\. Did you mean 'email'\?$/,
   ],
   [
     'a class without fields',

@@ -1,221 +1,223 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import { DataTypes, Model, type ModelStatic, type ModelValidateOptions, Sequelize } from 'sequelize'
-import { dto } from 'sequitur'
-import { componentsOf, echo, issuesOf } from './echo.js'
+import { Controller, Field, Get, newPagination, Query, type ValueOptions } from 'sequitur'
+import { newPagination as newCursorPagination } from 'sequitur/cursor'
+import { bootMessage } from '../http/support.js'
+import { componentsOf, echo } from './echo.js'
 
-const texts = [
-  '',
-  ' ',
-  '\t\n',
-  'a',
-  'b',
-  'A',
-  'ab',
-  'abc',
-  'abcd',
-  '🎉🎉',
-  'ñ',
-  '0',
-  '1',
-  '12',
-  '1.5',
-  '-3',
-  'a@b.co',
-  'ü@example.com',
-]
-  .concat([
-    'a@b',
-    'https://example.com/a?b',
-    'example.com',
-    'localhost',
-    'ftp://x',
-    '10.0.0.1',
-    '::1',
-    '999.1.1.1',
-    'null',
-    'true',
-  ])
-  .concat([
-    '0198a3c4-7b1e-4000-8000-000000000001',
-    '0198a3c4-7b1e-7000-8000-000000000001',
-    '2026-01-31',
-    'x'.repeat(40),
-  ])
-const integers = [0, -1, 1, 2, 3, 5, 10, 99, 100, 101, 1000, -1000, 2147483647]
-const numbers = [...integers, 0.5, 1.5, -0.25, 99.99]
-const bigints = [...integers.map(String), '9007199254740993', '-9007199254740993']
-const decimals = ['0', '-0.5', '1', '1.0', '1.50', '2', '9.99', '10', '10.01', '99.99', '-3']
-const times = ['2020-01-01T00:00:00Z', '2026-01-31T12:00:00Z', '1999-12-31T23:59:59Z']
-const days = ['2020-01-01', '2026-01-31', '1999-12-31']
-
-const { STRING, TEXT, CHAR, INTEGER, BIGINT, DECIMAL, DOUBLE, BOOLEAN, DATE, DATEONLY, UUID } = DataTypes
-
-const columns: readonly (readonly [type: unknown, values: readonly unknown[], rules: readonly object[]])[] = [
-  [
-    STRING,
-    texts,
-    [
-      { len: [2, 3] },
-      { len: [2] },
-      { len: { args: [0, 3], msg: 'at most three' } },
-      { notEmpty: true },
-      { notEmpty: { msg: 'say something' } },
-      { isEmail: true },
-      { isEmail: { msg: 'no address' } },
-      { isUrl: true },
-      { isUUID: 4 },
-      { isUUID: { args: [4], msg: 'no version 4' } },
-      { isIP: true },
-      { isIPv4: true },
-      { isIPv6: true },
-      { isIn: [['a', 'b', 'ñ']] },
-      { isIn: { args: [['a', '1']], msg: 'a or 1' } },
-      { isIn: [[1, 12]] },
-      { isIn: [[null, true, 1.5]] },
-      { notIn: [['a', 'b']] },
-      { is: /^[a-z]+$/ },
-      { is: /^[a-z]+$/i },
-      { is: ['^[a-z]+$', 'i'] },
-      { is: '^[a-c]+$' },
-      { not: /[0-9]/ },
-      { not: ['[a-z]', 'i'] },
-      { isAlpha: true },
-      { isAlphanumeric: true },
-      { isNumeric: true },
-      { isInt: true },
-      { isFloat: true },
-      { isDecimal: true },
-      { isLowercase: true },
-      { isUppercase: true },
-      { isDate: true },
-      { isNull: true },
-      { contains: 'a' },
-      { notContains: 'a' },
-      { equals: 'abc' },
-      { min: 1, max: 10 },
-      { isEmail: true, len: [0, 10], notIn: [['a@b.co']] },
-    ],
-  ],
-  [TEXT, texts, [{ len: [1, 2] }, { isUrl: true }, { isCreditCard: true }]],
-  [CHAR(3), ['a', 'abc', ''], [{ len: [2, 3] }, { isIn: [['a', 'abc']] }]],
-  [
-    INTEGER,
-    integers,
-    [
-      { min: 1 },
-      { max: 100 },
-      { min: { args: [2], msg: 'too few' }, max: { args: [99], msg: 'too many' } },
-      { min: '5' },
-      { isIn: [[1, 2, 3]] },
-      { isIn: [['1', '2', '03']] },
-      { notIn: [[1, 2]] },
-      { len: [2, 3] },
-      { isInt: true },
-      { is: /^[0-9]$/ },
-    ],
-  ],
-  [DOUBLE, numbers, [{ min: 0.5 }, { max: 99 }, { isIn: [[0.5, 1.5]] }, { isInt: true }]],
-  [
-    BIGINT,
-    bigints,
-    [
-      { min: 1, max: 100 },
-      { min: 0 },
-      { isIn: [[1, 2]] },
-      { isIn: [['1', '9007199254740993']] },
-      { notIn: [['0']] },
-      { len: [2, 3] },
-    ],
-  ],
-  [
-    DECIMAL(10, 2),
-    decimals,
-    [{ min: 0 }, { min: 1, max: 10 }, { max: 9.99 }, { isIn: [[1, '9.99']] }, { isDecimal: true }],
-  ],
-  [BOOLEAN, [true, false], [{ isIn: [[true]] }, { equals: 'true' }]],
-  [DATE, times, [{ isAfter: '2020-06-01' }, { isBefore: '2020-06-01' }, { isDate: true }]],
-  [DATEONLY, days, [{ isAfter: '2020-06-01' }, { isBefore: { args: '2020-06-01', msg: 'too late' } }]],
-  [UUID, texts.filter((text) => /^.{8}-/.test(text)), [{ isUUID: 4 }]],
-]
-
-const sequelize = new Sequelize('mariadb://localhost/none', { logging: false })
-
-async function isValid(model: ModelStatic<Model>, value: unknown): Promise<boolean> {
-  return model
-    .build({ value })
-    .validate({ hooks: false })
-    .then(
-      () => true,
-      () => false,
-    )
+class Cat {
+  @Field({ enum: ['cat'] }) kind!: 'cat'
 }
 
-for (const [type, values, all] of columns) {
-  for (const rules of all) {
-    for (const allowNull of [true, false]) {
-      const what = `${String((type as { key?: string }).key)}${allowNull ? '' : ' NOT NULL'} with ${inspect(rules)}`
-      test(`${what} takes what Sequelize takes, and the document says so`, async () => {
-        class Ruled extends Model {}
-        const validate = rules as ModelValidateOptions
-        Ruled.init(
-          {
-            id: { type: INTEGER, primaryKey: true, autoIncrement: true },
-            value: { type: type as never, allowNull, validate },
-          },
-          { sequelize, timestamps: false },
+/** The class `Sample` with one property `value`, declared by these options. */
+function sample(options: object) {
+  class Sample {
+    declare value: unknown
+  }
+  Field(options)(Sample.prototype, 'value')
+  return Sample
+}
+
+/** Options of a field that cannot be, and what is said of them. */
+const mistakes: readonly (readonly [options: object, message: RegExp])[] = [
+  [{ enum: [] }, /enum has no values, so that nothing would fit\. Write them, as in enum: \['asc', 'desc'\]/],
+  [{ enum: {} }, /enum has no values/],
+  [{ enum: 'asc' }, /enum is 'asc'\. Write a list, as in enum: \['asc', 'desc'\], or a TypeScript enum/],
+  [{ enum: null }, /enum is null\. Write a list/],
+  [{ enum: undefined }, /^@Field\(\{ enum: undefined \}\) on Sample\.value: Either its name is misspelt/],
+  [{ enum: ['a', null] }, /enum has the value null\. Say nullable: true instead/],
+  [{ enum: [true] }, /enum has the value true\. Its values are texts and numbers/],
+  [{ enum: [NaN] }, /enum has the value NaN/],
+  [{ type: String, enum: ['a', 1] }, /enum has the value 1, but its type is string\. Write values of that type/],
+  [{ type: Number, enum: ['a'] }, /enum has the value 'a', but its type is number/],
+  [{ type: ['integer'], enum: ['a'] }, /enum has the value 'a', but its type is number/],
+  [{ type: 'boolean', enum: ['a'] }, /enum has the value 'a', but its type is boolean/],
+  [{ oneOf: [] }, /oneOf is empty\. Name the classes: oneOf: \[Cat, Dog\]/],
+  [{ oneOf: undefined }, /^@Field\(\{ oneOf: undefined \}\) on Sample\.value: Either its name is misspelt/],
+  [{ oneOf: Cat, discriminator: 'kind' }, /oneOf takes a list, got the class Cat\. Write \[Cat, Dog\]/],
+  [
+    { oneOf: [Cat, undefined], discriminator: 'kind' },
+    /oneOf\[1\] is undefined: .*Name it in a function, as in \(\) =>/,
+  ],
+  [{ oneOf: [Cat] }, /^Sample\.value: oneOf needs the property that tells its classes apart/],
+  [{ type: 'string', discriminator: 'kind' }, /discriminator says nothing without oneOf/],
+  [{ type: 'intger' }, /'intger' is not a type\. Did you mean 'integer'\?$/],
+  [{ type: 'datetime' }, /'datetime' is not a type\. Did you mean 'date-time'\?$/],
+  [{ type: 'float' }, /'float' is not a type\. There are string, integer, number,/],
+  [{ type: [String, Number] }, /a list is not a type\. Write \[Item\] for a list of one class, oneOf:/],
+  [{ type: 5 }, /5 is not a type\. Use a class with @Field\(\) properties/],
+  [{ type: 'string', pattern: 5 }, /pattern is 5\. Write a regular expression, as in \/\^\[a-z\]\+\$\/\.$/],
+  [{ type: 'string', format: null }, /null is no known format\. There are date-time,/],
+  [{ type: 'number', multipleOf: 0 }, /multipleOf is 0\. Write a number above 0/],
+  [{ type: 'number', multipleOf: -1 }, /multipleOf is -1\. Write a number above 0/],
+  ...['nullable', 'optional', 'deprecated'].map(
+    (name) =>
+      [{ type: 'string', [name]: 'no' }, new RegExp(`${name} is of type string\\. Write true or false`)] as const,
+  ),
+  ...['minLength', 'maxLength'].flatMap((name) =>
+    ['1', -1, 1.5, NaN, Infinity].map((value) => [{ type: 'string', [name]: value }, notWhole(name)] as const),
+  ),
+  ...['minItems', 'maxItems'].flatMap((name) =>
+    ['1', -1, 1.5, NaN, Infinity].map((value) => [{ type: [String], [name]: value }, notWhole(name)] as const),
+  ),
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'].flatMap((name) =>
+    ['1', NaN, Infinity, null, 1n].map(
+      (value) =>
+        [{ type: 'number', [name]: value }, new RegExp(`: ${name} is .*\\. Write a number, or leave`)] as const,
+    ),
+  ),
+]
+
+function notWhole(name: string): RegExp {
+  return new RegExp(`: ${name} is .*\\. Write a whole number from 0\\.$`)
+}
+
+for (const [options, message] of mistakes) {
+  test(`a field stops the boot where ${message.source.replace(/^\W*/, '').slice(0, 50)} (${Object.keys(options)})`, () => {
+    assert.throws(() => echo(sample(options)), { name: /^(Boot|Injection)Error$/, message })
+    assert.throws(() => echo(sample(options)), /Sample\.value/)
+  })
+}
+
+/** Two bounds, and whether a value may be equal to both. */
+const pairs = [
+  ['string', 'minLength', 'maxLength', true],
+  [[String], 'minItems', 'maxItems', true],
+  ['number', 'minimum', 'maximum', true],
+  ['number', 'minimum', 'exclusiveMaximum', false],
+  ['integer', 'exclusiveMinimum', 'maximum', false],
+  ['integer', 'exclusiveMinimum', 'exclusiveMaximum', false],
+] as const
+
+for (const [type, lower, upper, mayBeEqual] of pairs) {
+  test(`${lower} beyond ${upper} stops the boot, with the way out`, () => {
+    const boot = (least: number, most: number) => echo(sample({ type, [lower]: least, [upper]: most }))
+    const message = new RegExp(
+      `Sample\\.value: no value fits ${lower} \\d and ${upper} \\d\\..*Write the smaller one as ${lower}`,
+    )
+    assert.throws(() => boot(3, 2), { message })
+    if (mayBeEqual) boot(2, 2)
+    else assert.throws(() => boot(2, 2), { message })
+    boot(2, 3)
+  })
+}
+
+/** Options, defaults that fit them, and defaults that do not. */
+const defaults: readonly (readonly [options: ValueOptions, good: unknown[], bad: unknown[]])[] = [
+  [{ type: 'string' }, ['', 'a'], [1, true, null, new Date(0), ['a']]],
+  [{ type: 'number' }, [0, -1.5], ['1', NaN, Infinity, 1n, true]],
+  [{ type: 'integer' }, [0, -1], ['1', 1.5, 2 ** 53]],
+  [{ type: 'boolean' }, [true, false], ['true', 0, 1]],
+  [{ type: 'string', nullable: true }, [null, 'a'], [1]],
+  [{ type: 'string', minLength: 1 }, ['a'], ['']],
+  [{ type: 'string', maxLength: 1 }, ['a', '🎉'], ['ab']],
+  [{ type: 'string', pattern: '^a' }, ['a'], ['b']],
+  [{ type: 'string', format: 'email' }, ['a@b.co'], ['a']],
+  [{ type: 'number', minimum: 1 }, [1], [0]],
+  [{ type: 'number', exclusiveMaximum: 1 }, [0], [1]],
+  [{ type: 'number', multipleOf: 0.5 }, [1.5], [1.2]],
+  [{ enum: ['a', 1] }, ['a', 1], ['b', '1']],
+  [{ type: [String], minItems: 1 }, [['a']], [[], 'a', [1]]],
+  [
+    { type: [Cat], maxItems: 1 },
+    [[], [{ kind: 'cat' }]],
+    [[{ kind: 'dog' }], [{}], [{ kind: 'cat' }, { kind: 'cat' }]],
+  ],
+  [{ type: 'decimal' }, ['1.50'], ['a', '01']],
+  [{ type: 'date' }, ['2026-01-31'], ['2026-02-30', 5]],
+  [{ type: 'bytes' }, [Buffer.from('a')], ['YQ==']],
+]
+
+for (const [options, good, bad] of defaults) {
+  test(`a default fits ${JSON.stringify(options)}, or stops the boot`, async () => {
+    for (const value of good) {
+      const seen: { value: unknown }[] = []
+      await echo(sample({ ...options, default: value }), seen).send({})
+      assert.deepEqual(JSON.stringify(seen[0]?.value), JSON.stringify(value))
+    }
+    for (const value of bad)
+      assert.throws(() => echo(sample({ ...options, default: value })), {
+        message: /^Sample\.value: its default .*\. Give one that fits/,
+      })
+  })
+}
+
+const written = [
+  ['date-time', '2026-01-31T12:00:00Z', new Date('2026-01-31T12:00:00Z')],
+  ['bigint', '9007199254740993', 9007199254740993n],
+  ['bigint', 5, 5n],
+  ['decimal', 1.5, '1.5'],
+] as const
+
+for (const [type, value, given] of written) {
+  test(`a handler is given the default ${value} as the type ${type} has it`, async () => {
+    const seen: { value: unknown }[] = []
+    await echo(sample({ type, default: value }), seen).send({})
+    assert.deepEqual(seen[0]?.value, given)
+  })
+}
+
+test('a default in the parameter list fits the rules beside it, or stops the boot', () => {
+  @Controller()
+  class Heroes {
+    @Get('/') list(@Query({ type: 'integer', minimum: 1 }) limit: number = 0) {
+      return limit
+    }
+  }
+  assert.match(
+    bootMessage([Heroes]),
+    /^InjectionError: Heroes\.list, parameter 1 'limit': its default 0 must be >= 1\. Give/,
+  )
+})
+
+for (const [name, make] of Object.entries({ newPagination, newCursorPagination })) {
+  for (const option of ['defaultPageSize', 'maxPageSize', 'default_page_size', 'max_page_size'] as const) {
+    for (const size of ['10', NaN, 0, -1, 1.5, Infinity, null]) {
+      test(`${name}({ ${option}: ${typeof size} ${size} }) is refused`, () => {
+        const message = new RegExp(
+          `^newPagination\\(\\): ${option} is '?${size}'?\\. Write a whole number of rows, from 1`,
         )
-        class NewRuled extends dto(Ruled as never, { omit: ['id'] as never }) {}
-        const { app, send } = echo(NewRuled)
-        const documented = new Ajv2020({ strict: false, logger: false }).compile(componentsOf(app)['NewRuled'] ?? {})
-        for (const value of [...values, null]) {
-          const response = await send({ value })
-          const accepted = response.statusCode === 201
-          assert.equal(
-            accepted,
-            await isValid(Ruled, decoded(type, value)),
-            `${JSON.stringify(value)} ${response.body}`,
-          )
-          if (accepted)
-            assert.ok(documented({ value }), `${JSON.stringify(value)} ${JSON.stringify(documented.errors)}`)
-          else assert.equal(issuesOf(response).length >= 1, true)
-        }
+        assert.throws(() => make({ [option]: size as never }), { name: 'BootError', message })
       })
     }
   }
+
+  test(`${name}() of a default beyond the largest, or of one size in two spellings, is refused`, () => {
+    const message =
+      /larger than maxPageSize \((5|100)\)\. Write a defaultPageSize from 1 to \1, or a larger maxPageSize\.$/
+    assert.throws(() => make({ maxPageSize: 5 }), { name: 'BootError', message })
+    assert.throws(() => make({ default_page_size: 500 }), { name: 'BootError', message })
+    const same = /defaultPageSize and default_page_size are the same\. Write one of them\.$/
+    assert.throws(() => make({ defaultPageSize: 5, default_page_size: 6 }), { name: 'BootError', message: same })
+  })
 }
 
-// What a handler is given of the JSON.
-function decoded(type: unknown, value: unknown): unknown {
-  return type === DATE && typeof value === 'string' ? new Date(value) : value
+const examples = [
+  ['bigint', 9007199254740993n, '9007199254740993'],
+  ['date-time', new Date(0), '1970-01-01T00:00:00.000Z'],
+  ['bytes', Buffer.from('a'), 'YQ=='],
+  [[Number], [1, 2], [1, 2]],
+  [Cat, { kind: 'cat' }, { kind: 'cat' }],
+] as const
+
+for (const [type, example, json] of examples) {
+  test(`an example of ${String(type)} is documented as JSON`, () => {
+    for (const options of [{ example }, { examples: [example] }]) {
+      const properties = componentsOf(echo(sample({ type, ...options })).app)['Sample']?.properties
+      assert.deepEqual((properties?.['value'] as { examples?: unknown } | undefined)?.examples, [json])
+    }
+  })
 }
 
-function inspect(rules: object): string {
-  return JSON.stringify(rules, (_, part: unknown) => (part instanceof RegExp ? String(part) : part))
-}
-
-test('a message of the model is the one that a client is told', async () => {
-  class Ruled extends Model {}
-  Ruled.init(
-    {
-      name: {
-        type: STRING(20),
-        allowNull: false,
-        primaryKey: true,
-        validate: { len: { args: [2, 4], msg: 'two to four' }, isAlpha: true },
-      },
-      price: { type: DECIMAL(5, 2), allowNull: false, validate: { min: { args: [1], msg: 'too cheap' } } },
-      kind: { type: INTEGER, allowNull: false, validate: { isIn: [[1, 2]] } },
-    },
-    { sequelize, timestamps: false },
-  )
-  const NewRuled = dto(Ruled as unknown as new () => object, { name: 'NewRuled' })
-  const issues = issuesOf(await echo(NewRuled).send({ name: '1', price: '0.50', kind: 3 }))
-  assert.deepEqual(issues, [
-    '/name two to four',
-    '/name must pass the rule isAlpha',
-    '/price too cheap',
-    '/kind must be one of 1, 2',
-  ])
+test('an example that does not fit its property stops the boot', () => {
+  const boot = (options: object) => () => echo(sample(options))
+  assert.throws(boot({ type: 'integer', example: '5' }), {
+    message: /^Sample\.value: its example is '5', declared integer/,
+  })
+  assert.throws(boot({ type: 'string', maxLength: 1, examples: ['a', 'ab'] }), {
+    message: /its example 'ab' must have/,
+  })
+  assert.throws(boot({ type: 'string', examples: 'a' }), {
+    message: /^Sample\.value: examples takes a list, got a text/,
+  })
 })

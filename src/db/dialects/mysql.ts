@@ -10,7 +10,11 @@ export const mysql: Dialect = {
       sequelize.addHook('afterConnect', (connection: unknown) => bendResults(connection as MariadbConnection))
     }
   },
-  lease: (sequelize, needs) => leaseFromPool(sequelize, needs, beginTexts(needs)),
+  lease: (sequelize, needs) =>
+    leaseFromPool(sequelize, needs, (connection) => ({
+      begin: beginTexts(needs),
+      drop: () => (connection as { destroy(): void }).destroy(),
+    })),
   // A failed statement does not spoil the rest of the transaction, so that COMMIT does what it says; some undo it whole.
   isKept: () => true,
   isStale: () => false,

@@ -7,7 +7,9 @@ import { BROKEN_SOCKET, codeOf, type Dialect, leaseFromPool } from '../dialect.j
 export const other: Dialect = {
   prepare() {},
   lease: (sequelize, needs) =>
-    leaseFromPool(sequelize, needs, [sequelize.getDialect() === 'mssql' ? 'BEGIN TRANSACTION' : 'START TRANSACTION']),
+    leaseFromPool(sequelize, needs, () => ({
+      begin: [sequelize.getDialect() === 'mssql' ? 'BEGIN TRANSACTION' : 'START TRANSACTION'],
+    })),
   isKept: () => true,
   isStale: () => false,
   isConflict: () => false,

@@ -1,5 +1,6 @@
-import { DatabaseError, type Options, type Sequelize } from 'sequelize'
+import { DatabaseError, type Options } from 'sequelize'
 import { BROKEN_SOCKET, codeOf, DEFAULTS, type Dialect, leaseFromPool, type TransactionNeeds } from '../dialect.js'
+import { logStatement } from '../query.js'
 import type { PostgresConfig } from '../url.js'
 import type { SslMode } from '../url-options.js'
 import { isOutdatedPlan, isPipelined, pipelinedPg } from './postgres-client.js'
@@ -7,21 +8,20 @@ import { isOutdatedPlan, isPipelined, pipelinedPg } from './postgres-client.js'
 /** PostgreSQL through pg, and what speaks its protocol: CockroachDB, YugabyteDB. */
 export const postgres: Dialect = {
   prepare() {},
-  lease: async (sequelize, needs) => {
-    const lease = await leaseFromPool(sequelize, needs, [beginText(needs)])
-    const { connection } = lease
-    if (!isPipelined(connection)) return lease
-    connection.beginWithNext(beginText(needs))
-    logOf(sequelize, beginText(needs))
-    return { ...lease, begin: [], isOpen: () => connection.isInTransaction }
-  },
-  direct: (connection, text, values) =>
-    new Promise((resolve, reject) => {
-      const done = (error: Error | null, result: { rows: unknown[] }) => (error ? reject(error) : resolve(result))
-      const { query } = connection as { query(text: string, ...rest: unknown[]): void }
-      if (values.length > 0) query.call(connection, text, values, done)
-      else query.call(connection, text, done)
+  lease: (sequelize, needs) =>
+    leaseFromPool(sequelize, needs, (connection) => {
+      const begin = beginText(needs)
+      const drop = () => void (connection as Connected).connection.stream.destroy()
+      if (!isPipelined(connection)) return { begin: [begin], drop }
+      connection.beginWithNext(begin)
+      logStatement(sequelize, begin)
+      return { begin: [], isOpen: () => connection.isInTransaction, drop }
     }),
+  direct: (connection, text, values, done) => {
+    const { query } = connection as { query(text: string, ...rest: unknown[]): void }
+    if (values.length > 0) query.call(connection, text, values, done)
+    else query.call(connection, text, done)
+  },
   // RAW queries resolve to [rows, result]; the result's command is what the server says it did.
   isKept: (answer) => (answer as [unknown, { command?: string }?] | undefined)?.[1]?.command !== 'ROLLBACK',
   snapshotIsolation: 'REPEATABLE READ',
@@ -32,6 +32,11 @@ export const postgres: Dialect = {
   isUndoing: () => false,
   oneAtATime: false,
   isLost: (error) => LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)) || isBroken(error),
+}
+
+/** What the library does not tell of its client. */
+interface Connected {
+  readonly connection: { readonly stream: { destroy(): void } }
 }
 
 function isOutdated(error: unknown): boolean {
@@ -49,11 +54,6 @@ function isBroken(error: unknown): boolean {
 // From a fixed set of words: BEGIN travels with the first statement, which must not find it refused.
 function beginText({ isolation, readOnly }: TransactionNeeds): string {
   return `START TRANSACTION${isolation ? ` ISOLATION LEVEL ${isolation}` : ''}${readOnly ? ' READ ONLY' : ''}`
-}
-
-function logOf(sequelize: Sequelize, text: string): void {
-  const { log, options } = sequelize as unknown as { log(text: string, options: object): void; options: object }
-  log.call(sequelize, `Executing (default): ${text}`, options)
 }
 
 /** What Sequelize needs to know to connect. */

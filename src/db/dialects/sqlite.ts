@@ -11,6 +11,7 @@ import {
   type Lease,
   type TransactionNeeds,
 } from '../dialect.js'
+import { WaitsForItselfError } from '../errors.js'
 import type { SqliteConfig } from '../url.js'
 import type { SqliteMode } from '../url-options.js'
 import { tellExactIntegers } from './sqlite-integers.js'
@@ -97,10 +98,11 @@ class SqlitePools {
     return reads && this.#readers !== this.#writers ? this.#leaseReader(needs) : this.#leaseWriter(needs)
   }
 
-  async #leaseWriter({ readOnly, reader }: TransactionNeeds): Promise<Lease> {
-    const connection = await acquire(this.#writers)
+  async #leaseWriter({ readOnly, reader, outer }: TransactionNeeds): Promise<Lease> {
+    const connection = await takeTurn(this.#writers, outer)
     return withReadOnly(readOnly, {
       connection,
+      holdsTurn: () => true,
       begin: [reader || readOnly ? 'BEGIN DEFERRED' : 'BEGIN IMMEDIATE'],
       release: () => this.#endTurn(connection),
       destroy: () => this.#abandon(connection),
@@ -108,7 +110,7 @@ class SqlitePools {
   }
 
   // The next writer begins in another turn of the event loop, so that a queue of writers does not keep new requests waiting.
-  #endTurn(connection: SqliteConnection): void {
+  #endTurn(connection: SqliteConnection): undefined {
     setImmediate(() => this.#writers.release(connection))
   }
 
@@ -125,7 +127,7 @@ class SqlitePools {
     this.#writers.release(connection)
   }
 
-  async #leaseReader({ readOnly }: TransactionNeeds): Promise<Lease> {
+  async #leaseReader({ readOnly, outer }: TransactionNeeds): Promise<Lease> {
     const connection = await acquire(this.#readers)
     let turn: Promise<SqliteConnection> | undefined
     // Where no turn was had, there is none to end.
@@ -137,13 +139,13 @@ class SqlitePools {
     return withReadOnly(readOnly, {
       connection,
       begin: ['BEGIN DEFERRED'],
+      holdsTurn: () => turn !== undefined,
       // Who holds the writing connection has the turn to write, though this session goes on using its own.
-      beforeStatement: async (sql) => {
-        if (!readOnly && isWrite(sql)) await (turn ??= acquire(this.#writers))
-      },
+      beforeStatement: (sql) => (!readOnly && isWrite(sql) ? (turn ??= takeTurn(this.#writers, outer)) : undefined),
       release: () => {
         this.#readers.release(connection)
         endTurn()
+        return undefined
       },
       destroy: async () => {
         endTurn()
@@ -193,6 +195,14 @@ function newPool(
     destroy: close,
     validate: () => true,
   })
+}
+
+async function takeTurn(writers: Pool<SqliteConnection>, outer: TransactionNeeds['outer']): Promise<SqliteConnection> {
+  try {
+    return await acquire(writers)
+  } catch (error) {
+    throw error instanceof ConnectionAcquireTimeoutError && outer?.holdsTurn ? new WaitsForItselfError(error) : error
+  }
 }
 
 async function acquire(pool: Pool<SqliteConnection>): Promise<SqliteConnection> {

@@ -1,0 +1,263 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Sequelize } from 'sequelize'
+import type { Change } from './change.js'
+import { SessionClosedError, TransactionControlError } from './errors.js'
+import { noteQueryError } from './stray.js'
+import { Tally } from './tally.js'
+import type { LazyTransaction } from './transaction.js'
+
+/** Which session each database has here. A map: a handler may work in several databases, and none leaks into another. */
+const storage = new AsyncLocalStorage<ReadonlyMap<Sequelize, Level>>()
+
+/** The session, or savepoint, that a query of this database belongs to at this point of the program. */
+export function currentLevel(sequelize: Sequelize): Level | undefined {
+  return storage.getStore()?.get(sequelize)
+}
+
+/** Runs the work so that queries of this database find the level. */
+export function enterLevel<T>(sequelize: Sequelize, level: Level, work: () => Promise<T>): Promise<T> {
+  return storage.run(new Map([...(storage.getStore() ?? []), [sequelize, level]]), work)
+}
+
+/** What all levels of one session share. */
+interface Shared {
+  readonly sequelize: Sequelize
+  readonly transaction: LazyTransaction
+  readonly events: LevelEvents
+  /** Everything under way, savepoints too, so that a commit can wait for it. */
+  readonly pending: Tally
+  /** What the connection is busy with, so that a rollback can wait for it: not for a handler's own work, which may never end. */
+  readonly statements: Tally
+  /** The statement that the next one waits for, where one is sent at a time. */
+  last?: Promise<unknown>
+  ended?: string
+  /** Why the database has undone the transaction already. */
+  lost?: { readonly error: unknown }
+}
+
+/** What a session makes of the errors of its queries. */
+export interface LevelEvents {
+  /** Told of every query that fails; says what to throw. */
+  onError(error: unknown): unknown
+  /** Whether an error means that the database has undone the whole transaction: what came later would be outside of it. */
+  isUndoing(error: unknown): boolean
+  /** Whether a statement must not be sent before the one before it was answered. */
+  readonly oneAtATime: boolean
+}
+
+/**
+ * A session, or a savepoint inside of it. What is asked of one level happens in the order of asking: a query that comes while a
+ * savepoint is open waits for its end, as a rollback to the savepoint would undo it too.
+ *
+ * Each query passes here. A promise costs about a microsecond where its context is followed, so that there are few of them.
+ */
+export class Level {
+  readonly #shared: Shared
+  /** What the session was told to write and has not yet written, on this very level. */
+  readonly changes: Change[] = []
+  /** Queries of this very level whose turn has come. */
+  readonly #queries = new Tally()
+  readonly #talliesOfQueries: readonly Tally[]
+  /** The last savepoint begun on this level; resolves when it is closed. */
+  #last: Promise<void> | undefined
+  #ended: string | undefined
+
+  private constructor(shared: Shared) {
+    this.#shared = shared
+    this.#talliesOfQueries = [shared.pending, shared.statements, this.#queries]
+  }
+
+  /** The level of a new session. */
+  static of(sequelize: Sequelize, transaction: LazyTransaction, events: LevelEvents): Level {
+    return new Level({ sequelize, transaction, events, pending: new Tally(), statements: new Tally() })
+  }
+
+  get transaction(): LazyTransaction {
+    return this.#shared.transaction
+  }
+
+  /** From now on every query is refused, here and in all savepoints. `end` says why: 'committed', 'rolled back'. */
+  end(end: string): void {
+    this.#shared.ended = end
+  }
+
+  /** @throws SessionClosedError after the end, or what undid the transaction, although the handler has caught it. */
+  assertOpen(): void {
+    const ended = this.#shared.ended ?? this.#ended
+    if (ended !== undefined) throw new SessionClosedError(ended)
+    this.assertKept()
+  }
+
+  /** @throws what made the database undo the transaction. */
+  assertKept(): void {
+    if (this.#shared.lost) throw this.#shared.lost.error
+  }
+
+  // What nobody awaited has failed all the same: the work is not whole, and must not be kept.
+  readonly #onStray = (error: unknown): void => {
+    this.#shared.lost ??= { error }
+  }
+
+  /** Runs a query in its turn. */
+  query<T>(sql: string, execute: () => Promise<T>): Promise<T> {
+    return this.#last ? this.#following(this.#last, () => this.#inTurn(sql, execute)) : this.#inTurn(sql, execute)
+  }
+
+  async #following<T>(turn: Promise<void> | undefined, work: () => Promise<T>): Promise<T> {
+    const { pending } = this.#shared
+    pending.enter()
+    try {
+      await turn
+      return await work()
+    } finally {
+      pending.leave()
+    }
+  }
+
+  #inTurn<T>(sql: string, execute: () => Promise<T>): Promise<T> {
+    const prepare = () => {
+      if (CONTROLS.test(sql)) throw new TransactionControlError(sql.trim().slice(0, 40))
+      return this.#shared.transaction.beforeStatement(sql)
+    }
+    return this.#statement(prepare, execute, this.#talliesOfQueries)
+  }
+
+  /** A statement about a savepoint. Refused after the session's end, when the connection serves somebody else. */
+  async #command(sql: string): Promise<void> {
+    const { statements, transaction } = this.#shared
+    const prepare = () => undefined
+    await this.#statement(prepare, () => transaction.command(sql), [statements])
+  }
+
+  /** Prepares, which may have to wait, then sends. */
+  #statement<T>(
+    prepare: () => Promise<unknown> | undefined,
+    send: () => Promise<T>,
+    tallies: readonly Tally[],
+  ): Promise<T> {
+    const { last, events } = this.#shared
+    const sent = this.#send(prepare, send, tallies, events.oneAtATime ? last : undefined)
+    if (events.oneAtATime) this.#shared.last = sent
+    return sent
+  }
+
+  async #send<T>(
+    prepare: () => Promise<unknown> | undefined,
+    send: () => Promise<T>,
+    tallies: readonly Tally[],
+    before: Promise<unknown> | undefined,
+  ): Promise<T> {
+    const { events } = this.#shared
+    for (const tally of tallies) tally.enter()
+    try {
+      this.assertOpen()
+      if (before) await before.catch(() => {}) // its own caller is told
+      const prepared = prepare()
+      if (prepared) await prepared
+      this.assertOpen()
+      return await send()
+    } catch (error) {
+      if (events.isUndoing(error)) this.#shared.lost ??= { error }
+      throw noteQueryError(events.onError(error), this.#onStray)
+    } finally {
+      for (const tally of tallies) tally.leave()
+    }
+  }
+
+  /** Runs the work in a savepoint: kept with the session when it resolves, undone when it rejects. */
+  async nested<T>(work: () => Promise<T>): Promise<T> {
+    const { pending } = this.#shared
+    pending.enter()
+    try {
+      return await this.#nestedInTurn(work)
+    } finally {
+      pending.leave()
+    }
+  }
+
+  async #nestedInTurn<T>(work: () => Promise<T>): Promise<T> {
+    this.assertOpen()
+    const before = this.#last
+    let close: () => void = () => {}
+    const turn = new Promise<void>((resolve) => (close = resolve))
+    this.#last = turn
+    try {
+      await before
+      await this.#queries.empty()
+      this.assertOpen()
+      return await this.#inSavepoint(work)
+    } finally {
+      if (this.#last === turn) this.#last = undefined
+      close()
+    }
+  }
+
+  async #inSavepoint<T>(work: () => Promise<T>): Promise<T> {
+    const { transaction, sequelize } = this.#shared
+    const name = `sequitur_${transaction.nextSavepoint()}`
+    const inner = new Level(this.#shared)
+    await this.#command(`SAVEPOINT ${name}`)
+    try {
+      const result = await enterLevel(sequelize, inner, work)
+      await inner.#close('released')
+      await this.#command(`RELEASE SAVEPOINT ${name}`)
+      return result
+    } catch (error) {
+      await inner.#close('rolled back')
+      await this.#undo(name)
+      throw noteQueryError(error, this.#onStray)
+    }
+  }
+
+  // A savepoint that cannot be undone is work that nobody wants, in a transaction that must not be kept.
+  async #undo(name: string): Promise<void> {
+    try {
+      await this.#command(`ROLLBACK TO SAVEPOINT ${name}`)
+      await this.#command(`RELEASE SAVEPOINT ${name}`)
+    } catch (error) {
+      this.#shared.lost ??= { error }
+    }
+  }
+
+  async #close(end: string): Promise<void> {
+    await turnOfTheLoop()
+    await this.#last
+    await this.#queries.empty()
+    this.#ended ??= end
+  }
+
+  /** Waits for all that is under way, also for what that starts. */
+  settle(): Promise<void> {
+    const { pending } = this.#shared
+    // A model's own work (validation, hooks) goes before its query: without a turn of the loop a query that nobody awaits would not be seen.
+    return new Promise((resolve) => {
+      const look = () => (pending.isEmpty ? resolve() : void pending.empty().then(() => setImmediate(look)))
+      setImmediate(look)
+    })
+  }
+
+  /** Refuses whatever comes, and waits until the connection is at rest, but not for ever. Whether it is. */
+  async abandon(): Promise<boolean> {
+    this.end('rolled back')
+    if (this.#shared.statements.isEmpty) return true
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<false>((resolve) => (timer = setTimeout(resolve, GRACE, false)))
+    const atRest = this.#shared.statements.empty().then(() => true)
+    try {
+      return await Promise.race([atRest, late])
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
+/** Statements that begin or end a transaction; those about savepoints are the program's to use. */
+const CONTROLS =
+  /^(?:\s|\/\*[\s\S]*?\*\/|--[^\n]*\n)*(?:BEGIN|START\s+TRANSACTION|COMMIT|END|ABORT|ROLLBACK(?!\s+(?:WORK\s+|TRANSACTION\s+)?TO\b)|PREPARE\s+TRANSACTION)\b/i
+
+/** Milliseconds that a rollback waits for a statement that still runs; then its connection is cut. */
+const GRACE = 1_000
+
+function turnOfTheLoop(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Controller, createApp, Get, lifespan, newLifespan, provide } from 'sequitur'
+import { bootMessage } from './support.js'
+
+@Controller()
+class Door {
+  @Get('/') open() {}
+}
+class Clock {}
+const clock = provide(Clock, { value: new Clock() })
+const cors = (_request: unknown, _response: unknown, next: () => void) => next()
+
+const notLoaded = /^is undefined\. Either its name is misspelt, or .* two files import each other: move what both need/
+
+/** Options, what in them is named, and what is said of it. */
+const mistakes: readonly (readonly [options: object, where: string, message: RegExp])[] = [
+  [{ controllers: undefined }, 'controllers', /^is missing\. Write controllers: \[HeroController\]\.$/],
+  [{ controllers: Door }, 'controllers', /^takes a list, got the class Door\. Write \[HeroController\]\.$/],
+  [{ controllers: [Door, undefined] }, 'controllers[1]', notLoaded],
+  // oxlint-disable-next-line no-sparse-arrays
+  [{ controllers: [, Door] }, 'controllers[0]', notLoaded],
+  [
+    { controllers: [Door, Door] },
+    'controllers[1]',
+    /^is Door, which controllers\[0\] is already\. Remove one of them\.$/,
+  ],
+  [{ controllers: [new Door()] }, 'controllers[0]', /^is an instance of Door\. Write the class itself/],
+  [{ controllers: [() => Door] }, 'controllers[0]', /^is the function \(anonymous\)\. Write the class itself/],
+  [{ controllers: ['Door'] }, 'controllers[0]', /^is 'Door'\. Write the class itself, as in \[HeroController\]\.$/],
+  [{ models: Clock }, 'models', /^takes a list, got the class Clock\. Write \[Hero\]\.$/],
+  [{ models: [Clock, undefined] }, 'models[1]', notLoaded],
+  [{ models: [new Clock()] }, 'models[0]', /^is an instance of Clock\. Write the class itself, as in \[Hero\]\.$/],
+  [{ providers: clock }, 'providers', /^takes a list, got an object with token, provider\. Write \[provide\(/],
+  [{ providers: [clock, undefined] }, 'providers[1]', notLoaded],
+  [
+    { providers: [Clock] },
+    'providers[0]',
+    /^is the class Clock\. Mark it @Injectable\(\).*provide\(Clock, \{ class: Clock \}\)/,
+  ],
+  [
+    { providers: [{ provide: Clock, useValue: 1 }] },
+    'providers[0]',
+    /^is an object with provide, useValue\. Write provide\(/,
+  ],
+  [{ middleware: cors }, 'middleware', /^takes a list, got the function cors\. Write \[helmet\(\)\]\.$/],
+  [{ middleware: [cors, undefined] }, 'middleware[1]', notLoaded],
+  [
+    { middleware: [{ cors }] },
+    'middleware[0]',
+    /^is an object with cors\. Write a function \(request, response, next\)/,
+  ],
+  [{ lifespan: newLifespan }, 'lifespan', /^is the function newLifespan\. Write lifespan, .* or newLifespan\(url\)\.$/],
+  [{ lifespan: [lifespan, undefined] }, 'lifespan[1]', /^is undefined\. Write lifespan/],
+  [{ lifespan: 'postgres://a:secret@b/c' }, 'lifespan', /^is a text\. Write lifespan/],
+  [{ logger: true }, 'logger', /^is true, without info\(\), warn\(\), error\(\)\. Write logger: console, or false/],
+  [{ logger: { info() {}, error() {} } }, 'logger', /^is an object with info, error, without warn\(\)\./],
+  [{ docs: 'no' }, 'docs', /^is of type string\. Write true or false\.$/],
+  [{ cursorSecret: null }, 'cursorSecret', /^is of type null\. Write a text that nobody can guess\.$/],
+  [{ timeouts: 1000 }, 'timeouts', /^takes options such as \{ headers: \.\.\. \}, got 1000\.$/],
+]
+
+for (const [options, where, message] of mistakes) {
+  test(`createApp(): ${where} that ${message.source.slice(1, 40)} stops the boot`, () => {
+    const text = bootMessage([Door], options)
+    const start = `BootError: createApp(): ${where} `
+    assert.ok(text.startsWith(start), text)
+    assert.match(text.slice(start.length), message)
+  })
+}
+
+for (const value of ['1mb', '1000', NaN, -1, 1.5, Infinity, null, 1n]) {
+  for (const [options, where] of [
+    [{ bodyLimit: value }, 'bodyLimit'],
+    ...['headers', 'request', 'handler', 'keepAlive', 'drain'].map(
+      (name) => [{ timeouts: { [name]: value } }, `timeouts.${name}`] as const,
+    ),
+  ] as const) {
+    test(`createApp(): ${where} of ${typeof value} ${value} stops the boot`, () => {
+      assert.match(
+        bootMessage([Door], options as never),
+        new RegExp(
+          `createApp\\(\\): ${where} is '?${value}'?\\. Write a whole number of (bytes|milliseconds), as in .* from [01] to \\d+\\.`,
+        ),
+      )
+    })
+  }
+}
+
+test('a timeout beyond what a timer takes, which would be over at once, stops the boot', () => {
+  const most = 2 ** 31 - 1
+  assert.equal(bootMessage([Door], { timeouts: { handler: most } }), 'it booted')
+  assert.match(bootMessage([Door], { timeouts: { handler: most + 1 } }), /from 1 to 2147483647/)
+})
+
+test('no wait at all at the end, and a body of one byte, are sizes', () => {
+  assert.equal(bootMessage([Door], { timeouts: { drain: 0 }, bodyLimit: 1 }), 'it booted')
+})
+
+test('createApp() without options says what it takes', () => {
+  const make = createApp as (options?: unknown) => unknown
+  for (const options of [undefined, null, 'heros'])
+    assert.throws(() => make(options), {
+      name: 'BootError',
+      message: /^createApp\(\) takes options such as \{ controllers: \.\.\. \}, got /,
+    })
+})

@@ -1,0 +1,342 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  type AppOptions,
+  Body,
+  Controller,
+  type ControllerOptions,
+  createApp,
+  dto,
+  type DtoOptions,
+  Field,
+  Get,
+  Header,
+  Injectable,
+  type InputOptions,
+  type LifespanOptions,
+  type MappedPaginationOptions,
+  newLifespan,
+  newPagination,
+  Path,
+  Post,
+  provide,
+  Query,
+  type Recipe,
+  type RouteOptions,
+  type Token,
+  Transactional,
+  type TransactionalOptions,
+  type ValueOptions,
+} from 'sequitur'
+import { newPagination as newCursorPagination } from 'sequitur/cursor'
+import type { Timeouts } from '../src/http/app-options.js'
+import type { SizeOptions } from '../src/paging/limits.js'
+
+class Hero {
+  @Field() name!: string
+}
+
+/** Who takes options, and all that its type says it takes: a new one that is missing here does not compile. */
+interface Taker {
+  readonly take: (options: never) => unknown
+  readonly names: readonly string[]
+}
+
+type NamesOf<T> = Record<T extends unknown ? keyof T : never, 0>
+
+function taker<T>(take: (options: never) => unknown, names: NamesOf<T>): Taker {
+  return { take, names: Object.keys(names) }
+}
+
+function decorated(decorate: (prototype: object) => void): void {
+  class Heroes {
+    list(_input: unknown) {}
+  }
+  decorate(Heroes.prototype)
+}
+
+const value: NamesOf<ValueOptions> = {
+  type: 0,
+  enum: 0,
+  oneOf: 0,
+  discriminator: 0,
+  nullable: 0,
+  optional: 0,
+  default: 0,
+  example: 0,
+  examples: 0,
+  title: 0,
+  description: 0,
+  deprecated: 0,
+  minimum: 0,
+  maximum: 0,
+  exclusiveMinimum: 0,
+  exclusiveMaximum: 0,
+  multipleOf: 0,
+  minLength: 0,
+  maxLength: 0,
+  pattern: 0,
+  format: 0,
+  minItems: 0,
+  maxItems: 0,
+}
+const route: NamesOf<RouteOptions & { params: 0 }> = {
+  status: 0,
+  summary: 0,
+  description: 0,
+  tags: 0,
+  deprecated: 0,
+  operationId: 0,
+  errors: 0,
+  responses: 0,
+  produces: 0,
+  params: 0,
+}
+const sizes: NamesOf<SizeOptions> = { defaultPageSize: 0, maxPageSize: 0, default_page_size: 0, max_page_size: 0 }
+
+function routed(options: object): void {
+  const member = { value() {} } as TypedPropertyDescriptor<never>
+  decorated((prototype) => Get('/', options)(prototype, 'list', member))
+}
+
+function input(decorator: ParameterDecorator, path: string): void {
+  class Heroes {
+    list(_input: unknown) {}
+  }
+  const { prototype } = Heroes
+  decorator(prototype, 'list', 0)
+  const member = Object.getOwnPropertyDescriptor(prototype, 'list') as TypedPropertyDescriptor<never>
+  Post(path, { params: [String] } as never)(prototype, 'list', member)
+  Controller()(Heroes)
+  createApp({ controllers: [Heroes], logger: false })
+}
+
+const takers: Readonly<Record<string, Taker>> = {
+  'createApp()': taker<AppOptions>((options) => createApp({ controllers: [], ...(options as object) }), {
+    controllers: 0,
+    models: 0,
+    lifespan: 0,
+    providers: 0,
+    middleware: 0,
+    cursorSecret: 0,
+    docs: 0,
+    logger: 0,
+    bodyLimit: 0,
+    timeouts: 0,
+    info: 0,
+    servers: 0,
+    tags: 0,
+    extensions: 0,
+  }),
+  'createApp(): timeouts': taker<Timeouts>((timeouts) => createApp({ controllers: [], timeouts }), {
+    headers: 0,
+    request: 0,
+    handler: 0,
+    keepAlive: 0,
+    drain: 0,
+  }),
+  '@Controller()': taker<ControllerOptions>(
+    (options) => decorated(({ constructor }) => Controller('/', options)(constructor)),
+    {
+      tags: 0,
+      lifetime: 0,
+    },
+  ),
+  '@Get()': taker(routed, route),
+  '@Get() with a response': taker((options) => {
+    const member = { value: () => new Hero() } as TypedPropertyDescriptor<never>
+    decorated((prototype) => Get('/', Hero, options as {})(prototype, 'list', member))
+  }, route),
+  '@Field()': taker(
+    (options) => decorated((prototype) => Field({ type: 'string', ...(options as object) })(prototype, 'name')),
+    value,
+  ),
+  '@Path()': taker<InputOptions>((options) => input(Path(options), '/:_input'), { ...value, name: 0 }),
+  '@Query()': taker<InputOptions>((options) => input(Query(options), '/'), { ...value, name: 0 }),
+  '@Query() with a name': taker<InputOptions>((options) => input(Query('name', options), '/'), { ...value, name: 0 }),
+  '@Header()': taker<InputOptions>((options) => input(Header(options), '/'), { ...value, name: 0 }),
+  '@Body()': taker<InputOptions>((options) => input(Body(options), '/'), { ...value, name: 0 }),
+  '@Injectable()': taker<{ lifetime: 0 }>(
+    (options) => decorated(({ constructor }) => Injectable(options)(constructor)),
+    {
+      lifetime: 0,
+    },
+  ),
+  'provide()': taker<Recipe<unknown, Token[]>>((recipe) => provide(Hero, recipe), {
+    value: 0,
+    class: 0,
+    factory: 0,
+    managed: 0,
+    inject: 0,
+    lifetime: 0,
+  }),
+  'dto()': taker<DtoOptions<'name'>>((options) => dto(Hero, options), { omit: 0, pick: 0, partial: 0, name: 0 }),
+  '@Transactional()': taker<TransactionalOptions>(Transactional, { isolation: 0, readOnly: 0, retry: 0 }),
+  'newLifespan()': taker<LifespanOptions>((options) => newLifespan('sqlite://', options), {
+    defaultUrl: 0,
+    models: 0,
+    replicas: 0,
+    sync: 0,
+    poolSize: 0,
+    poolTimeout: 0,
+    statementTimeout: 0,
+    lockTimeout: 0,
+    idleInTransactionTimeout: 0,
+    preparedStatements: 0,
+    startTimeout: 0,
+    echo: 0,
+  }),
+  'newPagination()': taker<MappedPaginationOptions<0, 0>>(newPagination, { ...sizes, count: 0, map: 0 }),
+  'newPagination() of cursors': taker<SizeOptions>(newCursorPagination, sizes),
+}
+
+function messageOf({ take }: Taker, options: object): string {
+  try {
+    take(options as never)
+  } catch (error) {
+    if (error instanceof Error && /^(Boot|Injection)Error$/.test(error.name)) return error.message
+    throw error
+  }
+  return ''
+}
+
+for (const [who, one] of Object.entries(takers)) {
+  test(`${who} knows all of its options`, () => {
+    assert.doesNotMatch(messageOf(one, Object.fromEntries(one.names.map((name) => [name, undefined]))), /has no option/)
+  })
+
+  test(`${who} says what was meant by a misspelt option`, () => {
+    for (const name of one.names) {
+      const middle = Math.floor(name.length / 2)
+      for (const misspelt of [
+        name.slice(0, middle) + name.slice(middle + 1),
+        `${name}s`,
+        `${name[1]}${name[0]}${name.slice(2)}`,
+        `_${name[0]?.toUpperCase()}${name.slice(1)}`,
+        name.replaceAll(/[A-Z]/g, '-$&'),
+      ]) {
+        if (one.names.includes(misspelt)) continue
+        const message = messageOf(one, { [misspelt]: undefined })
+        assert.match(message, new RegExp(` has no option '${misspelt}'\\. Did you mean '${name}'\\?$`))
+      }
+    }
+  })
+
+  test(`${who} lists its options where none is near`, () => {
+    assert.equal(
+      messageOf(one, { quux: 1 }).replace(/^.* has no/, 'has no'),
+      `has no option 'quux'. There are ${one.names.join(', ')}.`,
+    )
+  })
+}
+
+test('an option that is only begun is told how it goes on', () => {
+  assert.match(
+    messageOf(takers['@Field()'] as Taker, { min: 1 }),
+    /'min'\. Did you mean 'minimum' or 'minLength' or 'minItems'\?$/,
+  )
+  assert.match(messageOf(takers['@Get()'] as Taker, { desc: 'a' }), /'desc'\. Did you mean 'description'\?$/)
+})
+
+test('every unknown option is named at once, with the class and the member', () => {
+  assert.equal(
+    messageOf(takers['@Get()'] as Taker, { sumary: 'a', tag: [] }),
+    `@Get() on Heroes.list has no option 'sumary'. Did you mean 'summary'?\n@Get() on Heroes.list has no option 'tag'. Did you mean 'tags'?`,
+  )
+  assert.match(
+    messageOf(takers['@Query()'] as Taker, { optionel: true }),
+    /^@Query\(\) of Heroes\.list, parameter 1 '_input' has no option/,
+  )
+  assert.match(messageOf(takers['@Field()'] as Taker, { optionel: true }), /^@Field\(\) on Heroes\.name has no option/)
+})
+
+for (const who of [
+  'createApp(): timeouts',
+  '@Controller()',
+  '@Injectable()',
+  'provide()',
+  'dto()',
+  '@Transactional()',
+  'newLifespan()',
+  'newPagination()',
+  'newPagination() of cursors',
+]) {
+  for (const [options, got] of [
+    [null, 'null'],
+    ['name', `'name'`],
+    [5, '5'],
+    [['name'], 'a list'],
+  ] as const) {
+    test(`${who} takes an object, not ${got}`, () => {
+      const message = messageOf(takers[who] as Taker, options as never)
+      assert.match(message, new RegExp(` takes options such as \\{ \\w+: \\.\\.\\. \\}, got ${got}\\.$`))
+    })
+  }
+}
+
+const database = (options: object) => newLifespan('sqlite://', options)
+const notWhole = (name: string) => new RegExp(`^newLifespan\\(\\): ${name} is .*\\. Write a whole number of `)
+
+/** What makes the mistake, and what is said of it. */
+const mistakes: readonly (readonly [make: () => unknown, message: RegExp])[] = [
+  ...['poolSize', 'poolTimeout', 'statementTimeout', 'lockTimeout', 'idleInTransactionTimeout', 'startTimeout'].flatMap(
+    (name) =>
+      ['5', NaN, -1, 0.5, Infinity, null].map((given) => [() => database({ [name]: given }), notWhole(name)] as const),
+  ),
+  ...['sync', 'echo', 'preparedStatements'].map(
+    (name) =>
+      [
+        () => database({ [name]: 'true' }),
+        new RegExp(`: ${name} is of type string\\. Write true or false\\.$`),
+      ] as const,
+  ),
+  [() => database({ poolSize: 0 }), notWhole('poolSize')],
+  [() => database({ models: Hero }), /^newLifespan\(\): models takes a list, got the class Hero\. Write \[Hero\]\.$/],
+  [() => database({ models: [undefined] }), /^newLifespan\(\): models\[0\] is undefined\. Either its name is misspelt/],
+  [() => database({ models: ['Hero'] }), /^newLifespan\(\): models\[0\] is 'Hero'\. Write the class itself/],
+  [
+    () => database({ replicas: 'postgres://a:secret@b/c' }),
+    /^newLifespan\(\): replicas takes a list, got a text\. Write \['postgres:\/\/\.\.\.'\]\.$/,
+  ],
+  [() => database({ defaultUrl: null }), /^newLifespan\(\): defaultUrl is of type null\. Write a URL/],
+  [
+    () => newLifespan({ sync: true } as never),
+    /first argument is an object with sync\. Write a URL, a Sequelize instance, or undefined .*; options come second/,
+  ],
+  [
+    () => dto(Hero, { pick: 'name' as never }),
+    /^dto\(Hero, \.\.\.\): pick takes a list, got a text\. Write \['name'\]\.$/,
+  ],
+  [() => dto(Hero, { omit: 'name' as never }), /^dto\(Hero, \.\.\.\): omit takes a list/],
+  [() => dto(undefined as never, {}), /^dto\(undefined, \.\.\.\) takes a class\. Either its name is misspelt/],
+  [() => dto(new Hero() as never, {}), /^dto\(an instance of Hero, \.\.\.\) takes a class\. Write the class itself\.$/],
+  [
+    () => Transactional({ readOnly: 'yes' as never }),
+    /^@Transactional\(\): readOnly is 'yes'\. Write true or false\.$/,
+  ],
+  [
+    () =>
+      decorated((prototype) =>
+        Get('/', undefined as never, {})(prototype, 'list', {} as TypedPropertyDescriptor<never>),
+      ),
+    /^@Get\(\) on Heroes\.list: its response is undefined\. Either its name is misspelt/,
+  ],
+]
+
+for (const [make, message] of mistakes) {
+  test(`an option of a wrong kind is refused where it is written: ${String(make).slice(6, 60)} ${message.source.slice(0, 60)}`, () => {
+    assert.throws(make, { name: 'BootError', message })
+  })
+}
+
+test('for ever, and the sizes and times that are used, are options', () => {
+  database({
+    statementTimeout: 0,
+    lockTimeout: 0,
+    idleInTransactionTimeout: 0,
+    startTimeout: 0,
+    poolSize: 1,
+    poolTimeout: 1,
+  })
+  database({ poolSize: undefined, models: undefined, sync: undefined })
+})

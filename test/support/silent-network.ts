@@ -1,0 +1,44 @@
+import { connect, createServer, type Socket } from 'node:net'
+import type { TestContext } from 'node:test'
+
+/** A network to a server that can fall silent: nothing arrives any more, and nobody is told. */
+export interface SilentNetwork {
+  /** The same URL, through this network. */
+  readonly url: string
+  /** What is connected now hears nothing more; new connections work. */
+  silence(): void
+}
+
+export async function silentNetwork(t: TestContext, url: string): Promise<SilentNetwork> {
+  const server = new URL(url)
+  const pairs = new Set<readonly [Socket, Socket]>()
+  const network = createServer((client) => {
+    const upstream = connect(Number(server.port || 3306), server.hostname)
+    const pair = [client, upstream] as const
+    pairs.add(pair)
+    client.pipe(upstream)
+    upstream.pipe(client)
+    for (const socket of pair) {
+      socket.on('error', () => {}) // the other side is closed all the same
+      socket.on('close', () => {
+        pairs.delete(pair)
+        for (const other of pair) other.destroy()
+      })
+    }
+  })
+  await new Promise<void>((resolve) => network.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    for (const pair of pairs) for (const socket of pair) socket.destroy()
+    network.close()
+  })
+  const { port } = network.address() as { port: number }
+  return {
+    url: Object.assign(new URL(url), { hostname: '127.0.0.1', port: String(port) }).href,
+    silence() {
+      for (const [client, upstream] of pairs) {
+        client.unpipe(upstream).resume()
+        upstream.unpipe(client).resume()
+      }
+    },
+  }
+}
