@@ -1,5 +1,6 @@
 import type { ModelValidateOptions } from 'sequelize'
 import type { JsonSchema, NumberShape, Shape, StringShape } from '../schema/shape.js'
+import { atLeastPattern, atMostPattern } from '../schema/range-pattern.js'
 import { argumentsOf, checksOf } from './column-checks.js'
 
 /**
@@ -10,9 +11,11 @@ export function ruledShape(shape: Shape, rules: ModelValidateOptions | undefined
   if (!rules) return shape
   const checks = checksOf(shape, rules)
   const not = exclusionOf(shape, rules)
+  const allOf = isTextual(shape) ? rangeOf(rules) : []
+  const more = { ...(not ? { not } : {}), ...(allOf.length > 0 ? { allOf } : {}) }
   return {
     ...toldShape(shape, rules),
-    ...(not ? { not } : {}),
+    ...(Object.keys(more).length > 0 ? { more } : {}),
     ...(checks.length > 0 ? { ruled: { base: shape, checks } } : {}),
   }
 }
@@ -66,6 +69,19 @@ function exclusionOf({ kind }: Shape, rules: ModelValidateOptions): JsonSchema |
   if (values) return { enum: values }
   const { pattern } = patternOf(rule(rules, 'not') ?? rule(rules, 'notRegex'))
   return pattern === undefined || isNumber ? undefined : { type: 'string', pattern }
+}
+
+function isTextual({ kind }: Shape): boolean {
+  return kind === 'bigint' || kind === 'decimal'
+}
+
+function rangeOf(rules: ModelValidateOptions): readonly JsonSchema[] {
+  const [least, most] = [rule(rules, 'min')?.[0], rule(rules, 'max')?.[0]].map((bound) =>
+    bound === undefined ? '' : String(bound),
+  )
+  return [atLeastPattern(least as string), atMostPattern(most as string)].flatMap((pattern) =>
+    pattern === undefined ? [] : { pattern },
+  )
 }
 
 const FORMATS = { isEmail: 'email', isUUID: 'uuid', isIPv4: 'ipv4', isIPv6: 'ipv6' } as const

@@ -58,7 +58,7 @@ export class SchemaWriter {
 
   #told(shape: Shape, side: Side): JsonSchema {
     const schema = shape.documented ? this.#foreign(shape.documented, side) : this.#plain(shape, side)
-    return shape.not ? { ...schema, not: shape.not } : schema
+    return shape.more ? { ...schema, ...shape.more } : schema
   }
 
   #checked(shape: Shape, side: Side): JsonSchema {

@@ -22,8 +22,8 @@ interface Common extends Notes {
   readonly nullable?: boolean
   /** What the document shows instead, where another library says more. */
   readonly documented?: JsonSchema
-  /** What it is none of. */
-  readonly not?: JsonSchema
+  /** What the document shows beside it. */
+  readonly more?: JsonSchema
   /** Rules of another library that check what comes in, in place of those that the document can show. */
   readonly ruled?: { readonly base: Shape; readonly checks: readonly Check[] }
 }

@@ -170,9 +170,10 @@ for (const kind of databases) {
     const conforms = conformsTo(app)
     for (const [path, answer] of Object.entries(answers)) {
       const response = await fetch(path)
-      const json = (await response.json()) as { data?: unknown }
+      const text = await response.text()
+      const json = JSON.parse(text) as { data?: unknown }
       assert.deepEqual(Array.isArray(json) ? json : json.data, answer, `${path}\n${log.join('\n')}`)
-      conforms('get', path, response.status, json)
+      conforms('get', path, response, text)
     }
   })
 }
@@ -246,9 +247,10 @@ test('associations of models made by init() are sent alike', async (t) => {
     lifespan: newLifespan(sequelize, { sync: true }),
   })
   t.after(close)
-  const created = await (await fetch('/?name=a', { method: 'POST' })).json()
-  assert.deepEqual(created, { data: { id: 1, name: 'a', books: [{ title: 'b', authorId: 1 }] } })
+  const response = await fetch('/?name=a', { method: 'POST' })
+  const created = await response.text()
+  assert.deepEqual(JSON.parse(created), { data: { id: 1, name: 'a', books: [{ title: 'b', authorId: 1 }] } })
   const { data } = (await (await fetch('/')).json()) as { data: unknown }
   assert.deepEqual(data, [{ title: 'b', authorId: 1, author: { id: 1, name: 'a' } }])
-  conformsTo(app)('post', '/', 201, created)
+  conformsTo(app)('post', '/', response, created)
 })

@@ -119,10 +119,10 @@ for (const [path, init, answer] of good) {
   test(`what zod takes of ${path} arrives as zod makes it ${'body' in init ? init.body : ''}`, async (t) => {
     const { app, fetch, log } = await api(t, [Notes])
     const response = await fetch(path, init)
-    const json: unknown = await response.json()
-    assert.deepEqual(json, answer, log.join('\n'))
+    const text = await response.text()
+    assert.deepEqual(JSON.parse(text), answer, log.join('\n'))
     const documented = path.replace(/\?.*/, '').replace(uuid, '{id}')
-    conformsTo(app)('body' in init ? 'post' : 'get', documented, response.status, json)
+    conformsTo(app)('body' in init ? 'post' : 'get', documented, response, text)
   })
 }
 
@@ -212,7 +212,7 @@ interface Schema {
   readonly properties: Readonly<Record<string, unknown>>
 }
 
-test('a schema that refers to itself is a component, named by its title', () => {
+test('a schema that refers to itself is a component, named by its title', async () => {
   const Tree = z.object({
     name: z.string(),
     get children() {
@@ -235,5 +235,7 @@ test('a schema that refers to itself is a component, named by its title', () => 
     type: 'array',
     items: { $ref: '#/components/schemas/Schema' },
   })
-  conformsTo(app)('post', '/', 201, { data: { name: 'a', children: [{ name: 'b', children: [] }] } })
+  const tree = { name: 'a', children: [{ name: 'b', children: [] }] }
+  const response = await app.inject({ method: 'POST', url: '/', payload: tree })
+  assert.deepEqual(response.json(), { data: tree })
 })

@@ -3,8 +3,16 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import type { App } from 'sequitur'
 
-/** Asserts that an answer is documented, by the document as a client gets it and a validator that is not the app's own. */
-export type Conforms = (method: string, path: string, status: number, json: unknown) => void
+/**
+ * Asserts that an answer is documented: its status by itself, its media type, and its JSON. The document is the one that a client gets,
+ * the validator not the app's own. Only that a request cannot be read may be left to `default`.
+ */
+export type Conforms = (method: string, path: string, response: Answer, text: string, what?: string) => void
+
+interface Answer {
+  readonly status: number
+  readonly headers: { get(name: string): string | null }
+}
 
 interface Answers {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: Responses }>>>>
@@ -20,16 +28,27 @@ export function conformsTo(app: App): Conforms {
   ajvFormats.default(ajv)
   ajv.addSchema(document, 'document')
   const validators = new Map<string, ValidateFunction>()
-  return (method, path, status, json) => {
-    const responses = document.paths[path]?.[method]?.responses
-    const code = responses && String(status) in responses ? String(status) : 'default'
-    const [type] = Object.keys(responses?.[code]?.content ?? {})
-    const what = `${method.toUpperCase()} ${path} answered ${status}`
-    assert.ok(type !== undefined, `${what}, which the document does not say`)
+  return (
+    method,
+    path,
+    { status, headers },
+    text,
+    what = `${method.toUpperCase()} ${path} answered ${status} ${text}`,
+  ) => {
+    const responses = document.paths[path]?.[method]?.responses ?? {}
+    const code = String(status) in responses || status !== 400 ? String(status) : 'default'
+    assert.ok(code in responses, `Not documented: ${what}`)
+    const types = Object.keys(responses[code]?.content ?? {})
+    const [type] = types
+    if (type === undefined) return assert.equal(text, '', `Nothing is documented: ${what}`)
+    assert.ok(
+      headers.get('content-type')?.startsWith(type),
+      `Not documented as ${headers.get('content-type')}: ${what}`,
+    )
     const parts = ['paths', path, method, 'responses', code, 'content', type, 'schema']
     const $ref = `document#/${parts.map((part) => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))).join('/')}`
     const validate = validators.get($ref) ?? ajv.compile({ $ref })
     validators.set($ref, validate)
-    assert.ok(validate(json), `${what}: ${JSON.stringify(validate.errors)} of ${JSON.stringify(json)}`)
+    assert.ok(validate(JSON.parse(text)), `Documented otherwise, ${JSON.stringify(validate.errors)}: ${what}`)
   }
 }

@@ -14,6 +14,7 @@ import {
 import { WaitsForItselfError } from '../errors.js'
 import type { SqliteConfig } from '../url.js'
 import type { SqliteMode } from '../url-options.js'
+import { keepBounds } from './sqlite-bounds.js'
 import { tellExactIntegers } from './sqlite-integers.js'
 import { readRowsAlike } from './sqlite-rows.js'
 
@@ -35,6 +36,7 @@ export function sqliteDialect(config: SqliteConfig): Dialect {
     prepare(sequelize) {
       pools.set(sequelize, new SqlitePools(connectionManagerOf(sequelize), config))
       readRowsAlike(sequelize)
+      keepBounds(sequelize)
     },
     lease: (sequelize, needs) => (pools.get(sequelize) as SqlitePools).lease(needs),
     isKept: () => true,
