@@ -40,7 +40,7 @@ function typeShape(given: unknown): Shape {
     case 'STRING':
       return { kind: 'string', maxLength: type._length ?? 255, ...(type._binary ? { binary: true } : {}) }
     case 'CHAR':
-      return { kind: 'string', maxLength: type._length ?? 255, ...(type._binary ? { binary: true } : { padded: true }) }
+      return { kind: 'string', maxLength: type._length ?? 255, ...(type._binary ? { binary: true } : { tail: / +$/ }) }
     case 'TEXT':
     case 'CITEXT':
     case 'INET':
@@ -88,7 +88,11 @@ function typeShape(given: unknown): Shape {
 }
 
 // Databases differ in what else they take for a time, and in how they write it then.
-const TIME: StringShape = { kind: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]$' }
+const TIME: StringShape = {
+  kind: 'string',
+  pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]$',
+  tail: /\.\d+$/,
+}
 
 // SQLite has no bounds of its own: what one database refuses, all refuse.
 function integer(bits: number, { _unsigned }: ColumnType): NumberShape {

@@ -1,6 +1,7 @@
 import { Model as SequelizeModel, type ModelStatic } from 'sequelize'
 import { Model } from 'sequelize-typescript'
-import { compileEncoder, MisfitError } from '../schema/encode.js'
+import { compileEncoder } from '../schema/encode.js'
+import { MisfitError } from '../schema/misfit.js'
 import { describedBy, type ObjectShape, type Property, type Shape } from '../schema/shape.js'
 import { lazily } from '../schema/lazily.js'
 import { shapeOf } from '../schema/shape-of.js'

@@ -35,8 +35,8 @@ export interface StringShape extends Common {
   readonly pattern?: string
   /** A JSON Schema format that validation checks: `email`, `uuid`, `uri`, `ipv4`, `time`, ... */
   readonly format?: string
-  /** The database fills it with spaces, which are not part of the value. */
-  readonly padded?: boolean
+  /** What a database adds to it that is no part of the value: the spaces that fill a CHAR. */
+  readonly tail?: RegExp
   /** A database may hold and tell it as bytes. */
   readonly binary?: boolean
 }

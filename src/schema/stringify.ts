@@ -1,5 +1,5 @@
 import fastJsonStringify from 'fast-json-stringify'
-import { compileEncoder } from './encode.js'
+import { compileStrictEncoder } from './encode.js'
 import { type JsonSchema, SchemaWriter } from './json-schema.js'
 import { isInherited } from './property.js'
 import type { Shape } from './shape.js'
@@ -9,7 +9,7 @@ export type Stringify = (value: unknown) => string
 
 /** Compiles the way from what a handler returns to JSON text. @throws MisfitError (the function made) for a value that does not fit. */
 export function compileStringify(shape: Shape): Stringify {
-  const encode = compileEncoder(shape)
+  const encode = compileStrictEncoder(shape)
   const writer = new SchemaWriter({ prefix: '#/definitions/', opaque: true })
   const schema = writer.write(shape, 'output')
   if ([...writer.components.values()].some(hasInheritedName)) return (value) => JSON.stringify(encode(value))

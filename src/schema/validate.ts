@@ -4,7 +4,7 @@ import { failuresOf } from './check.js'
 import { escapePointer } from './grammar.js'
 import { FORMATS } from './formats.js'
 import type { Issue } from './issue.js'
-import type { JsonSchema } from './json-schema.js'
+import type { JsonSchema } from './shape.js'
 
 /** Finds every issue; of a large value, which could have hundreds of thousands, only the first. */
 export type Validate = (value: unknown, isLarge?: boolean) => readonly Issue[]
@@ -33,6 +33,15 @@ export class ValidatorCompiler {
       return validate(value) ? NONE : issues(validate)
     }
   }
+}
+
+const formats = new Map<string, ValidateFunction>()
+
+/** Tells whether a text is of a format, as validation means it. */
+export function isOfFormat(format: string): (text: string) => boolean {
+  const validate = formats.get(format) ?? newAjv({ allErrors: false }).compile({ format })
+  formats.set(format, validate)
+  return (text) => validate(text)
 }
 
 // The library reads the values of a discriminator from the classes themselves, and refuses a list of them.

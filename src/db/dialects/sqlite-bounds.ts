@@ -80,7 +80,9 @@ function compileBounds(shape: Shape): Bounds | undefined {
       return (value) => outside(toNumber(value), minimum, maximum)
     }
     case 'string': {
-      const { maxLength = Infinity } = shape
+      const { maxLength = Infinity, format } = shape
+      if (format === 'uuid')
+        return (value) => (typeof value !== 'string' || UUID.test(value) ? undefined : 'must be a UUID')
       return (value) => (isLonger(value, maxLength) ? `must have at most ${maxLength} characters` : undefined)
     }
     case 'enum':
@@ -106,6 +108,8 @@ function compileBounds(shape: Shape): Bounds | undefined {
       return undefined
   }
 }
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 function outside<N extends number | bigint>(value: N | undefined, least: N, most: N): string | undefined {
   if (value === undefined) return undefined
