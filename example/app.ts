@@ -1,11 +1,23 @@
 import { createApp } from 'sequitur'
+import { AccountController } from './account.js'
 import { CursorHeroController } from './cursor-heros.js'
 import { database } from './database.js'
 import { HeroController } from './heros.js'
 import { HeroesController } from './heroes.js'
 
 export const app = createApp({
-  controllers: [HeroController, HeroesController, CursorHeroController],
+  controllers: [HeroController, HeroesController, CursorHeroController, AccountController],
   lifespan: database,
-  info: { title: 'Heroes', version: '1.0.0', description: 'The example of Sequitur.' },
+  info: {
+    title: 'Heroes',
+    version: '1.0.0',
+    description: 'Heroes and their secret identities: the example of Sequitur, in three styles.',
+    license: { name: 'MIT', identifier: 'MIT' },
+  },
+  tags: [
+    { name: 'Hero', description: 'An input class and an output class beside the model' },
+    { name: 'Heroes', description: 'One declaration: the model is the output, the input is derived from it' },
+    { name: 'CursorHero', description: 'Pages by cursor, for "Load more"' },
+    { name: 'Account', description: 'Who asks, by a bearer token' },
+  ],
 })

@@ -21,7 +21,11 @@ class HeroController {
   }
 }
 
-const app = createApp({ controllers: [HeroController], lifespan: database })
+const app = createApp({
+  controllers: [HeroController],
+  lifespan: database,
+  info: { title: 'Heroes by cursor', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } },
+})
 
 await migrate()
 await app.start()

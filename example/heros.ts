@@ -3,13 +3,13 @@ import { UniqueConstraintError } from 'sequelize'
 import { Hero } from './hero.js'
 
 class HeroInput {
-  @Field() name!: string
-  @Field() secret_identity!: string
-  @Field({ type: 'integer' }) age!: number
+  @Field({ example: 'Robin' }) name!: string
+  @Field({ example: 'Tim Drake' }) secret_identity!: string
+  @Field({ type: 'integer', example: 17 }) age!: number
 }
 
 class HeroModel extends HeroInput {
-  @Field({ type: 'integer' }) id!: number
+  @Field({ type: 'integer', example: 13 }) id!: number
 }
 
 /** The specification's own example: an input model and an output model beside the table. */

@@ -37,7 +37,7 @@ function testFiles(/** @type {string} */ path) {
   if (!statSync(path).isDirectory()) return [path]
   const names = readdirSync(path, { recursive: true, encoding: 'utf8' })
   return names
-    .filter((name) => name.endsWith('.test.ts'))
+    .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules'))
     .map((name) => join(path, name))
     .sort()
 }

@@ -21,7 +21,7 @@ async function main(): Promise<number> {
   const document = JSON.parse(JSON.stringify((await appOf(module)).openapi())) as Record<string, unknown>
   if (check === undefined || out !== undefined) write(`${JSON.stringify(document, null, 2)}\n`, out)
   if (check === undefined) return 0
-  const changes = breakingChanges(JSON.parse(readFileSync(check, 'utf8')) as Record<string, unknown>, document)
+  const changes = breakingChanges(readDocument(check), document)
   for (const change of changes) process.stdout.write(`${change}\n`)
   return changes.length > 0 ? 1 : 0
 }
@@ -36,6 +36,14 @@ function readArguments() {
     throw new UsageError((error as Error).message)
   }
   throw new UsageError('Name the module that makes the app: sequitur openapi src/app.ts')
+}
+
+function readDocument(file: string): Record<string, unknown> {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
+  } catch (error) {
+    throw new UsageError(`--check ${file}: this is not a document to compare with: ${(error as Error).message}`)
+  }
 }
 
 function write(text: string, out: string | undefined): void {

@@ -8,15 +8,14 @@ import { shapeOf } from '../schema/shape-of.js'
 import { associationsOf } from './associations.js'
 import { columnShape, isJson, isVirtual } from './column-shape.js'
 import { type Column, columnsOf } from './columns.js'
+import { contestedColumns } from './contested.js'
 import { withoutJsonText } from './json-text.js'
 
 /** Makes every Sequelize model describe itself by its columns and associations, so that it can be a response, or the source of a dto. */
 describedBy.write(SequelizeModel, (type) => modelShape(type as unknown as ModelStatic<SequelizeModel>))
 
 function modelShape(model: ModelStatic<SequelizeModel>): ObjectShape {
-  const columns = lazily(() =>
-    Object.entries(columnsOf(model)).map(([name, column]) => [name, toProperty(column)] as const),
-  )
+  const columns = lazily(() => propertiesOf(model))
   const selectable = () => new Map([...columns(), ...associatedTo(model)])
   const jsonColumns = lazily(() =>
     Object.entries(columnsOf(model)).flatMap(([name, { type }]) => (isJson(type) ? [name] : [])),
@@ -30,6 +29,15 @@ function modelShape(model: ModelStatic<SequelizeModel>): ObjectShape {
     rowKey: () => keyOf(model),
     read: (value) => readModel(withoutJsonText(value, jsonColumns)),
   }
+}
+
+function propertiesOf(model: ModelStatic<SequelizeModel>): readonly (readonly [string, Property])[] {
+  const columns = columnsOf(model)
+  const contested = contestedColumns(model, columns)
+  return Object.entries(columns).map(([name, column]) => [
+    name,
+    { ...toProperty(column), ...(contested.has(name) ? { contested: true } : {}) },
+  ])
 }
 
 // A class's own toJSON decides what its instances look like; Sequelize's copies all columns, of which the shape picks.

@@ -64,6 +64,7 @@ const OPTIONS: OptionNames<AppOptions> = {
   info: true,
   servers: true,
   tags: true,
+  externalDocs: true,
   extensions: true,
 }
 

@@ -67,7 +67,7 @@ export class App {
     this.#container = new Container(planner.shared)
     this.#listener = new Listener({
       serving: { router: this.#newRouter(), container: this.#container },
-      docs: options.docs === false ? () => undefined : docs(() => document, this.#routes),
+      docs: options.docs === false ? () => undefined : docs(document, this.#routes),
       middleware: options.middleware ?? [],
       handlerTimeout: options.timeouts?.handler ?? 30_000,
       logger: this.#logger,
@@ -99,8 +99,7 @@ export class App {
 
   /** The OpenAPI 3.1 document. Needs no database. */
   openapi(): OpenAPIObject {
-    const needsDatabase = this.#lifespans.length > 0
-    return openApiDocument(this.#routes, this.#writer, { ...this.#options, needsDatabase })
+    return openApiDocument(this.#routes, this.#writer, this.#options)
   }
 
   /** Answers a request of another server: mount it where a `(request, response)` listener fits. */

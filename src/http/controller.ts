@@ -1,3 +1,4 @@
+import type { ExternalDocumentationObject } from 'openapi3-ts/oas31'
 import { BootError } from '../di/errors.js'
 import { MetadataKey } from '../di/metadata.js'
 import { type Lifetime, provideItself, refuseOtherThanLifetime } from '../di/provider.js'
@@ -22,6 +23,9 @@ export interface ControllerDeclaration {
   readonly tags: readonly string[]
 }
 
+/** Parts of the document that OpenAPI leaves to others. */
+export type Extensions = Readonly<Record<`x-${string}`, unknown>>
+
 export interface RouteOptions {
   /** The status of a success; by default 204 when the handler returns nothing, else 201 for POST and 200. */
   readonly status?: number
@@ -30,6 +34,10 @@ export interface RouteOptions {
   readonly tags?: readonly string[]
   readonly deprecated?: boolean
   readonly operationId?: string
+  /** Where more is said of it. */
+  readonly externalDocs?: ExternalDocumentationObject
+  /** Other parts of the operation in the document: `{ 'x-internal': true }`. */
+  readonly extensions?: Extensions
   /** Other statuses that the handler answers with, for the documentation: `{ 404: 'Hero not found' }`. */
   readonly errors?: Readonly<Record<number, string>>
   /** Other successes that the handler answers with by a `Reply`: what they send, or only a description. */
@@ -48,6 +56,8 @@ const ROUTE_OPTIONS: OptionNames<AnyOptions> = {
   errors: true,
   responses: true,
   produces: true,
+  extensions: true,
+  externalDocs: true,
   params: true,
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { OpenAPIObject } from 'openapi3-ts/oas31'
 import { BootError } from '../di/errors.js'
 import { MethodNotAllowed } from './errors.js'
 import { openApiPath } from './path.js'
@@ -23,12 +24,12 @@ const CSP = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const PAGE = `<!doctype html>
+const PAGE = (title: string) => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>API documentation</title>
+    <title>${escaped(title)}</title>
     <link rel="stylesheet" href="docs/swagger-ui.css">
     <link rel="icon" type="image/png" href="docs/favicon-32x32.png">
   </head>
@@ -40,7 +41,24 @@ const PAGE = `<!doctype html>
 </html>
 `
 
-const START = `SwaggerUIBundle({ url: 'openapi.json', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null })
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`)
+}
+
+// The document does not know below which path the app may be mounted; the page does.
+const START = `const source = new URL('openapi.json', location.href)
+const home = new URL('.', source).pathname.replace(/\\/$/, '')
+SwaggerUIBundle({
+  url: 'openapi.json',
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  validatorUrl: null,
+  responseInterceptor(response) {
+    if (response.url !== source.href || home === '') return response
+    const text = response.text.replace('"servers":[{"url":"/"}]', '"servers":' + JSON.stringify([{ url: home }]))
+    return { ...response, text }
+  },
+})
 `
 
 /**
@@ -48,11 +66,11 @@ const START = `SwaggerUIBundle({ url: 'openapi.json', dom_id: '#swagger-ui', dee
  *
  * @throws BootError when a route has the path of one of its files.
  */
-export function docs(document: () => unknown, routes: readonly Routable[]): Docs {
+export function docs(document: OpenAPIObject, routes: readonly Routable[]): Docs {
   let json: string | undefined
   const files = new Map<string, () => Reply>([
-    ['/openapi.json', () => ok('application/json; charset=utf-8', (json ??= JSON.stringify(document())))],
-    ['/docs', () => ok('text/html; charset=utf-8', PAGE, { 'content-security-policy': CSP })],
+    ['/openapi.json', () => ok('application/json; charset=utf-8', (json ??= JSON.stringify(document)))],
+    ['/docs', () => ok('text/html; charset=utf-8', PAGE(document.info.title), { 'content-security-policy': CSP })],
     ['/docs/start.js', () => ok('text/javascript; charset=utf-8', START)],
     ['/docs/swagger-ui-bundle.js', () => asset('swagger-ui-bundle.js', 'text/javascript; charset=utf-8')],
     ['/docs/swagger-ui.css', () => asset('swagger-ui.css', 'text/css; charset=utf-8')],

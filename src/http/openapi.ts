@@ -1,24 +1,21 @@
 import { OpenApiBuilder } from 'openapi3-ts/oas31'
 import type {
+  ExternalDocumentationObject,
   InfoObject,
   OpenAPIObject,
-  OperationObject,
-  ParameterObject,
   PathItemObject,
-  ResponseObject,
-  ResponsesObject,
   SchemaObject,
   ServerObject,
   TagObject,
 } from 'openapi3-ts/oas31'
 import { BootError } from '../di/errors.js'
-import { defaultAsJson, type JsonSchema, type SchemaWriter } from '../schema/json-schema.js'
-import { isOmissible, propertiesOf, type Property } from '../schema/shape.js'
-import { headerName, type Input } from './inputs.js'
-import { openApiPath } from './path.js'
-import { hasBody } from './respond.js'
+import type { JsonSchema, SchemaWriter } from '../schema/json-schema.js'
+import { controllerOf, type Extensions } from './controller.js'
+import { operationOf } from './operation.js'
+import { joinPath, openApiPath, type Segment } from './path.js'
+import { PROBLEM_COMPONENTS } from './responses.js'
 import type { Route } from './route.js'
-import { type NamedScheme, schemesOf, type SecurityScheme } from './security.js'
+import { schemesOf, type SecurityScheme } from './security.js'
 
 /** What the document says of the whole API, beside its operations. */
 export interface ApiDescription {
@@ -28,14 +25,10 @@ export interface ApiDescription {
   readonly servers?: readonly ServerObject[]
   /** What the groups of operations are about, in the order in which they are shown. */
   readonly tags?: readonly TagObject[]
+  /** Where more is said of it. */
+  readonly externalDocs?: ExternalDocumentationObject
   /** Other parts of the document's root: `{ 'x-logo': { url: '...' } }`. */
-  readonly extensions?: Readonly<Record<`x-${string}`, unknown>>
-}
-
-/** What the routes do not tell of themselves. */
-interface Circumstances extends ApiDescription {
-  /** Whether a route may find that a database is away. */
-  readonly needsDatabase: boolean
+  readonly extensions?: Extensions
 }
 
 /**
@@ -46,23 +39,37 @@ interface Circumstances extends ApiDescription {
 export function openApiDocument(
   routes: readonly Route[],
   writer: SchemaWriter,
-  { info, servers, tags, extensions, needsDatabase }: Circumstances,
+  { info, servers = HERE, tags = [], externalDocs, extensions }: ApiDescription,
 ): OpenAPIObject {
   const builder = OpenApiBuilder.create({
     openapi: '3.1.0',
     info: { title: 'API', version: '0.0.0', ...info },
-    ...(servers ? { servers: [...servers] } : {}),
-    ...(tags ? { tags: [...tags] } : {}),
+    servers: [...servers],
+    security: [], // what asks for more says so itself
+    tags: allTags(tags, routes),
+    ...(externalDocs ? { externalDocs } : {}),
     paths: {},
     ...extensions,
   })
   writeBodies(routes, writer)
-  for (const [path, item] of pathItems(routes, writer, needsDatabase)) builder.addPath(path, item)
+  for (const [path, item] of pathItems(routes, writer)) builder.addPath(path, item)
   for (const [name, scheme] of securitySchemes(routes)) builder.addSecurityScheme(name, scheme)
   for (const [name] of PROBLEM_COMPONENTS) refuseTakenName(writer, name)
   for (const [name, component] of [...writer.components, ...PROBLEM_COMPONENTS])
-    builder.addSchema(name, component as SchemaObject)
+    builder.addSchema(name, withExamples(component) as SchemaObject)
   return builder.getSpec()
+}
+
+const HERE: readonly ServerObject[] = [{ url: '/' }]
+
+function allTags(given: readonly TagObject[], routes: readonly Route[]): TagObject[] {
+  const paths = new Map<string, Set<string>>()
+  for (const { tags, controller } of routes) {
+    for (const tag of tags) paths.set(tag, (paths.get(tag) ?? new Set()).add(joinPath(controllerOf(controller).path)))
+  }
+  const known = new Set(given.map(({ name }) => name))
+  const others = [...paths].filter(([name]) => !known.has(name))
+  return [...given, ...others.map(([name, all]) => ({ name, description: `Operations of ${[...all].join(', ')}` }))]
 }
 
 // Of a class that comes in otherwise than it goes out, what comes in has the plain name.
@@ -71,25 +78,30 @@ function writeBodies(routes: readonly Route[], writer: SchemaWriter): void {
     for (const input of plan.inputs) if (input.kind === 'body') writer.write(input.property.shape, 'input')
 }
 
-function pathItems(
-  routes: readonly Route[],
-  writer: SchemaWriter,
-  needsDatabase: boolean,
-): Map<string, PathItemObject> {
+function pathItems(routes: readonly Route[], writer: SchemaWriter): Map<string, PathItemObject> {
   const paths = new Map<string, PathItemObject>()
   const ids = new Map<string, string>()
+  const known = new Map<string, readonly Segment[]>()
   for (const route of routes) {
-    const operation = operationOf(route, writer, needsDatabase)
+    const shape = shapeOfPath(route.segments)
+    const segments = known.get(shape) ?? route.segments
+    known.set(shape, segments)
+    const operation = operationOf(route, segments, writer)
     refuseSecondId(ids, operation.operationId as string, route.name)
-    const path = openApiPath(route.segments)
+    const path = openApiPath(segments)
     paths.set(path, { ...paths.get(path), [route.method.toLowerCase()]: operation })
   }
   return paths
 }
 
+// To OpenAPI '/{id}' and '/{key}' are one path, which can be written only once.
+function shapeOfPath(segments: readonly Segment[]): string {
+  return JSON.stringify(segments.map((segment) => (segment.kind === 'fixed' ? segment.text : null)))
+}
+
 function securitySchemes(routes: readonly Route[]): Map<string, SecurityScheme> {
   const schemes = new Map<string, SecurityScheme>()
-  for (const { name, scheme } of routes.flatMap(schemesOfRoute)) {
+  for (const { name, scheme } of routes.flatMap(({ plan }) => schemesOf(plan))) {
     if ((schemes.get(name) ?? scheme) !== scheme)
       throw new BootError(`Two security schemes are named ${name}. Name one: @Security({ ... }, { name: '...' }).`)
     schemes.set(name, scheme)
@@ -97,167 +109,21 @@ function securitySchemes(routes: readonly Route[]): Map<string, SecurityScheme> 
   return schemes
 }
 
-function schemesOfRoute({ plan }: Route): readonly NamedScheme[] {
-  return schemesOf(plan.steps.map(({ token }) => token))
-}
-
-function operationOf(route: Route, writer: SchemaWriter, needsDatabase: boolean): OperationObject {
-  const { inputs } = route.plan
-  const schemes = schemesOfRoute(route)
-  const { summary, description, deprecated, operationId } = route.options
-  const body = inputs.find((input) => input.kind === 'body')
-  const all = uniqueParameters(inputs.flatMap((input) => parametersOf(input, writer)))
-  const parameters = all.filter((parameter) => !isSaidElsewhere(parameter, schemes))
-  return {
-    operationId: operationId ?? defaultId(route),
-    tags: [...route.tags],
-    ...(summary === undefined ? {} : { summary }),
-    ...(description === undefined ? {} : { description }),
-    ...(deprecated === undefined ? {} : { deprecated }),
-    ...(parameters.length > 0 ? { parameters } : {}),
-    ...(body
-      ? {
-          requestBody: {
-            required: !body.property.optional,
-            content: json(writer.write(body.property.shape, 'input')),
-          },
-        }
-      : {}),
-    responses: responsesOf(route, writer, needsDatabase),
-    // One requirement with all schemes: whoever asks must meet each.
-    ...(schemes.length > 0
-      ? { security: [Object.fromEntries(schemes.map(({ name, scopes }) => [name, [...scopes]]))] }
-      : {}),
-  }
-}
-
-const ELSEWHERE: ReadonlySet<string> = new Set(['accept', 'content-type', 'authorization'])
-
-// OpenAPI describes these headers by the bodies and by the security schemes.
-function isSaidElsewhere(parameter: ParameterObject, schemes: readonly NamedScheme[]): boolean {
-  const name = parameter.name.toLowerCase()
-  if (parameter.in === 'header' && ELSEWHERE.has(name)) return true
-  return schemes.some(({ scheme }) => scheme.in === parameter.in && scheme.name?.toLowerCase() === name)
-}
-
-// HeroController.list -> heroList
-function defaultId({ controller, member }: Route): string {
-  const group = controller.name.replace(/Controller$/, '') || controller.name
-  return `${group[0]?.toLowerCase()}${group.slice(1)}${member[0]?.toUpperCase()}${member.slice(1)}`
-}
-
-function parametersOf(input: Input, writer: SchemaWriter): ParameterObject[] {
-  switch (input.kind) {
-    case 'body':
-      return []
-    case 'value':
-      return [parameterOf(input.in, input.name, input.property, writer)]
-    case 'group':
-      return propertiesOf(input.shape, 'input').map(([name, property]) =>
-        parameterOf(input.in, input.in === 'header' ? headerName(name) : name, property, writer),
-      )
-  }
-}
-
-function parameterOf(
-  place: 'path' | 'query' | 'header',
-  name: string,
-  property: Property,
-  writer: SchemaWriter,
-): ParameterObject {
-  const { description, deprecated, ...schema } = writer.write(property.shape, 'input')
-  const byDefault = defaultAsJson(property)
-  return {
+// Readers of the page are shown the least number allowed: for a column of 32 bits -2147483648, as an id or an age.
+function withExamples(component: JsonSchema): JsonSchema {
+  const properties = component['properties'] as Readonly<Record<string, JsonSchema>> | undefined
+  if (!properties) return component
+  const shown = Object.entries(properties).map(([name, schema]) => [
     name,
-    in: place,
-    required: place === 'path' || !isOmissible(property, 'input'),
-    ...(description === undefined ? {} : { description: description as string }),
-    ...(deprecated === undefined ? {} : { deprecated: deprecated as boolean }),
-    schema: { ...schema, ...(byDefault === undefined ? {} : { default: byDefault }) } as SchemaObject,
-  }
-}
-
-// Two services of one request may each read the same header.
-function uniqueParameters(parameters: readonly ParameterObject[]): ParameterObject[] {
-  return [...new Map(parameters.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter])).values()]
-}
-
-function responsesOf(route: Route, writer: SchemaWriter, needsDatabase: boolean): ResponsesObject {
-  const { plan, options } = route
-  const hasBody = plan.inputs.some((input) => input.kind === 'body')
-  const problems: Readonly<Record<number, string>> = {
-    ...(schemesOfRoute(route).length > 0 ? { 401: 'It is not known who asks' } : {}),
-    ...(hasBody ? { 413: 'The body is too large', 415: 'The body is not JSON' } : {}),
-    ...(plan.inputs.length > 0 ? { 422: 'An input does not fit its description' } : {}),
-    ...(needsDatabase ? { 503: 'The database cannot be reached' } : {}),
-    ...options.errors,
-  }
-  return {
-    ...successesOf(route, writer),
-    ...Object.fromEntries(Object.entries(problems).map(([code, text]) => [code, problem(text)])),
-    default: problem('Any other error'),
-  }
-}
-
-function successesOf(route: Route, writer: SchemaWriter): ResponsesObject {
-  const others = [...route.others].map(([status, { description, shape }]) => [
-    status,
-    shape ? { description, content: json(writer.write(shape, 'output')) } : { description },
+    isOddlyBounded(schema) ? { ...schema, examples: [1] } : schema,
   ])
-  return { ...usualOf(route, writer), ...Object.fromEntries(others) }
+  return { ...component, properties: Object.fromEntries(shown) }
 }
 
-function usualOf({ response, status, emptyStatus, options }: Route, writer: SchemaWriter): ResponsesObject {
-  if (options.produces !== undefined)
-    return { [status]: { description: 'Success', content: { [options.produces]: {} } } }
-  if (!hasBody(status)) return { [status]: DONE }
-  return response
-    ? { [status]: { description: 'Success', content: json(writer.write(response, 'output')) } }
-    : { [emptyStatus]: DONE, [status]: { description: 'Success', content: json({}) } }
+function isOddlyBounded({ type, minimum, maximum, examples, default: byDefault }: JsonSchema): boolean {
+  const isInteger = [type].flat().includes('integer')
+  return isInteger && examples === undefined && byDefault === undefined && Number(minimum) < 0 && Number(maximum) >= 1
 }
-
-const DONE: ResponseObject = { description: 'Done' }
-
-function json(schema: JsonSchema) {
-  return { 'application/json': { schema: schema as SchemaObject } }
-}
-
-function problem(description: string): ResponseObject {
-  return { description, content: { 'application/problem+json': { schema: { $ref: `${REFERENCE}Problem` } } } }
-}
-
-const REFERENCE = '#/components/schemas/'
-
-const PROBLEM_COMPONENTS: readonly [string, JsonSchema][] = [
-  [
-    'Problem',
-    {
-      type: 'object',
-      description: 'What went wrong: RFC 9457.',
-      properties: {
-        type: { type: 'string', format: 'uri-reference' },
-        title: { type: 'string' },
-        status: { type: 'integer', minimum: 400, maximum: 599 },
-        detail: { type: 'string' },
-        instance: { type: 'string', format: 'uri-reference' },
-        errors: { type: 'array', items: { $ref: `${REFERENCE}InputIssue` } },
-      },
-      required: ['type', 'title', 'status'],
-    },
-  ],
-  [
-    'InputIssue',
-    {
-      type: 'object',
-      properties: {
-        in: { type: 'string', enum: ['path', 'query', 'header', 'body'] },
-        path: { type: 'string', description: 'A JSON Pointer to the value.' },
-        message: { type: 'string' },
-      },
-      required: ['in', 'path', 'message'],
-    },
-  ],
-]
 
 function refuseTakenName({ components }: SchemaWriter, name: string): void {
   if (components.has(name))

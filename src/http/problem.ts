@@ -33,7 +33,8 @@ export interface ProblemReply {
   readonly serverFault: boolean
 }
 
-const UNKNOWN: Explanation = { status: 500, detail: 'Something went wrong on our side.' }
+/** What is told of an error that is nobody else's business. */
+export const UNKNOWN: Explanation = { status: 500, detail: 'Something went wrong on our side.' }
 
 /** Of a 5xx the client learns nothing of the inside, unless the program itself said it by an HttpError. */
 export function toProblemReply(

@@ -39,7 +39,7 @@ export function Security(scheme: SecurityScheme, { name, scopes = [] }: Security
   }
 }
 
-/** The schemes of what a route injects. */
-export function schemesOf(tokens: readonly Token[]): readonly NamedScheme[] {
-  return tokens.flatMap((token) => (typeof token === 'function' ? (securityKey.own(token) ?? []) : []))
+/** The schemes of what a route injects, directly or by way of others. */
+export function schemesOf({ steps }: { readonly steps: readonly { readonly token: Token }[] }): readonly NamedScheme[] {
+  return steps.flatMap(({ token }) => (typeof token === 'function' ? (securityKey.own(token) ?? []) : []))
 }

@@ -159,6 +159,8 @@ export interface Property {
   readonly readOnly?: boolean
   /** Another record, sent when the handler read it along. A derived class has it only when it picks it. */
   readonly associated?: boolean
+  /** Other records can stand against it: it is unique, or refers to one that must be there. */
+  readonly contested?: boolean
 }
 
 /** Which way a value goes: one declaration may say different things of what comes in and of what goes out. */

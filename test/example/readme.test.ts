@@ -5,7 +5,11 @@ import { test } from 'node:test'
 import { jsonOf, post, root, serve, temporaryFolder } from './processes.js'
 
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
-const [program = '', ...others] = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code as string)
+const [program = '', ...others] = piecesOf(readme)
+
+function piecesOf(text: string): string[] {
+  return [...text.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code as string)
+}
 
 test('the first program of the README is example/quickstart.ts, which the compiler checks', () => {
   assert.equal(program, readFileSync(join(root, 'example/quickstart.ts'), 'utf8'))
@@ -27,11 +31,14 @@ test('the first program of the README runs, and serves heroes and their document
   assert.equal(await stop(), 0)
 })
 
-test('every other piece of code in the README stands in a program of the example', () => {
+const documents = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'))
+const inDocuments = documents.flatMap((name) => piecesOf(readFileSync(join(root, 'docs', name), 'utf8')))
+
+test('every other piece of code in the README and in docs/ stands in a program of the example', () => {
   const programs = readdirSync(join(root, 'example'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => readFileSync(join(root, 'example', name), 'utf8'))
-  for (const piece of others)
+  for (const piece of [...others, ...inDocuments])
     assert.ok(
       programs.some((text) => text.includes(piece)),
       `nowhere in example/:\n${piece}`,

@@ -80,6 +80,11 @@ test('the page has no script of its own, as its policy forbids', async (t) => {
   assert.doesNotMatch(await (await fetch('/docs')).text(), /<script>|<script [^>]*>[^<]| on\w+=/)
 })
 
+test('the page has the title of the document, as a text', async (t) => {
+  const { fetch } = await api(t, [Notes], { info: { title: 'Notes & <b>more' } })
+  assert.match(await (await fetch('/docs')).text(), /<title>Notes &#38; &#60;b&#62;more<\/title>/)
+})
+
 test('/docs/ leads to /docs', async (t) => {
   const { fetch, url } = await api(t, [Notes])
   const response = await fetch('/docs/', { redirect: 'manual' })

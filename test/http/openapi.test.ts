@@ -7,7 +7,6 @@ import { Controller, Delete, Get, Patch, Post } from '../../src/http/controller.
 import { Body, Header, Query } from '../../src/http/inputs.js'
 import { Field } from '../../src/schema/field.js'
 import { Security } from '../../src/http/security.js'
-import { memoryDatabase } from '../../src/testing.js'
 import { bootMessage } from './support.js'
 
 class Note {
@@ -152,6 +151,37 @@ test('a component has the properties, bounds and required ones of its class', ()
   })
 })
 
+test('a number that may be far below zero is shown as 1, unless an example is given', () => {
+  const bounds = { type: 'integer', minimum: -(2 ** 31), maximum: 2 ** 31 - 1 } as const
+  class Numbers {
+    @Field(bounds) plain!: number
+    @Field({ ...bounds, nullable: true }) nullable!: number | null
+    @Field({ ...bounds, example: 7 }) given!: number
+    @Field({ ...bounds, default: 5 }) byDefault!: number
+    @Field({ ...bounds, minimum: 2 }) fromTwo!: number
+    @Field({ type: 'integer', minimum: -9, maximum: 0 }) cold!: number
+  }
+  @Controller()
+  class Some {
+    @Post('/', Numbers) echo(numbers: Numbers) {
+      return numbers
+    }
+  }
+  const { components } = createApp({ controllers: [Some], logger: false }).openapi()
+  const numbers = components?.schemas?.['Numbers'] as { properties: Record<string, { examples?: unknown }> } | undefined
+  assert.deepEqual(
+    Object.entries(numbers?.properties ?? {}).map(([name, { examples }]) => [name, examples]),
+    [
+      ['plain', [1]],
+      ['nullable', [1]],
+      ['given', [7]],
+      ['byDefault', undefined],
+      ['fromTwo', undefined],
+      ['cold', undefined],
+    ],
+  )
+})
+
 test('every reference of the document leads to a component', () => {
   const names = Object.keys(document.components?.schemas ?? {})
   const references = JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)
@@ -163,12 +193,30 @@ test('a query class is no component, as nothing refers to it', () => {
 })
 
 const statuses: readonly (readonly [operation: string, codes: readonly string[]])[] = [
-  ['get /notes', ['200', '422', 'default']],
-  ['post /notes', ['201', '413', '415', '422', 'default']],
-  ['get /notes/{id}', ['200', '404', '422', 'default']],
-  ['patch /notes/{id}', ['200', '204', '413', '415', '422', 'default']],
-  ['delete /notes/{id}', ['204', '422', 'default']],
+  ['get /notes', ['200', '400', '422', '503', 'default']],
+  ['post /notes', ['201', '400', '413', '415', '422', '503', 'default']],
+  ['get /notes/{id}', ['200', '400', '404', '422', '503', 'default']],
+  ['patch /notes/{id}', ['200', '204', '400', '413', '415', '422', '503', 'default']],
+  ['delete /notes/{id}', ['204', '400', '422', '503', 'default']],
 ]
+
+test('an operation without inputs may be refused, nobody knows how; a header alone can be read', () => {
+  @Controller()
+  class Some {
+    @Get('/plain') plain() {}
+    @Get('/declared', { errors: { 404: 'Not there' } }) declared() {}
+    @Get('/header') header(@Header() accept_language: string) {
+      return accept_language
+    }
+  }
+  const { paths = {} } = createApp({ controllers: [Some], logger: false }).openapi()
+  const codes = ['/plain', '/declared', '/header'].map((path) => Object.keys(paths[path]?.get?.responses ?? {}))
+  assert.deepEqual(codes, [
+    ['200', '204', '503', '4XX', 'default'],
+    ['200', '204', '404', '503', 'default'],
+    ['200', '204', '422', '503', 'default'],
+  ])
+})
 
 for (const [name, codes] of statuses) {
   test(`${name} is documented with ${codes.join(', ')}`, () => {
@@ -185,10 +233,66 @@ test('a declared response is documented as JSON', () => {
 })
 
 test('errors are problems, with the text declared for their status', () => {
-  const problem = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } }
-  assert.deepEqual(get?.responses?.['404'], { description: 'No such note', content: problem })
-  assert.deepEqual(get?.responses?.['422'], { description: 'The id is no number', content: problem })
+  const schema = { $ref: '#/components/schemas/Problem' }
+  const problem = (status: number, title: string, detail: string, errors?: object) => ({
+    'application/problem+json': { schema, example: { type: 'about:blank', title, status, detail, ...errors } },
+  })
+  assert.deepEqual(get?.responses?.['404'], {
+    description: 'No such note',
+    content: problem(404, 'Not Found', 'No such note'),
+  })
+  assert.deepEqual(get?.responses?.['422'], {
+    description: 'The id is no number',
+    content: problem(422, 'Unprocessable Entity', 'The id is no number', {
+      errors: [{ in: 'header', path: '/x-tenant', message: 'is required' }],
+    }),
+  })
 })
+
+class Two {
+  @Field({ optional: true }) note!: string
+  @Field({ type: 'integer' }) count!: number
+}
+
+@Controller()
+class Wrong {
+  @Post('/body') body(body: Two) {
+    return body
+  }
+  @Post('/list') list(@Body({ type: [Two] }) list: Two[]) {
+    return list
+  }
+  @Get('/integer') integer(@Query({ type: 'integer', default: 1 }) count: number) {
+    return count
+  }
+  @Get('/number') number(@Query({ optional: true }) share?: number) {
+    return share
+  }
+  @Get('/group') group(@Query() two: Two) {
+    return two
+  }
+  @Get('/header') header(@Header() x_key: string) {
+    return x_key
+  }
+}
+
+for (const [method, url, payload] of [
+  ['POST', '/body', {}],
+  ['POST', '/list', [{}]],
+  ['GET', '/integer?count=x', undefined],
+  ['GET', '/number?share=x', undefined],
+  ['GET', '/group?count=x', undefined],
+  ['GET', '/header', undefined],
+] as const) {
+  test(`the example of a 422 is what ${method} ${url} answers`, async () => {
+    const app = createApp({ controllers: [Wrong], logger: false })
+    const answer = await app.inject({ method, url, ...(payload ? { payload } : {}) })
+    const item = app.openapi().paths?.[url.replace(/\?.*/, '')]
+    const responses = (item?.get ?? item?.post)?.responses as Record<string, { content: Record<string, object> }>
+    const content = responses['422']?.content['application/problem+json'] as { example?: unknown } | undefined
+    assert.deepEqual(answer.json(), content?.example)
+  })
+}
 
 test('a 204 is documented without a body', () => {
   assert.deepEqual(paths['/notes/{id}']?.delete?.responses?.['204'], { description: 'Done' })
@@ -211,6 +315,105 @@ test("a route's own words are in the document", () => {
 test('an operation is called after its controller and method, and grouped by its controller', () => {
   assert.equal(list?.operationId, 'noteList')
   assert.deepEqual(list?.tags, ['Note'])
+})
+
+const summaries = {
+  list: 'List',
+  findByName: 'Find by name',
+  export_as_CSV: 'Export as CSV',
+  getHTTPLog2: 'Get HTTP log2',
+  größteÄnderung: 'Größte änderung',
+  $: '$',
+}
+
+for (const [member, summary] of Object.entries(summaries)) {
+  test(`the summary of an operation without one is its method's name: ${member}, ${summary}`, () => {
+    class Some {}
+    Object.defineProperty(Some.prototype, member, { value: () => {}, writable: true, configurable: true })
+    const descriptor = Object.getOwnPropertyDescriptor(Some.prototype, member) as TypedPropertyDescriptor<never>
+    Get('/', { params: [] })(Some.prototype, member, descriptor)
+    Controller()(Some)
+    assert.equal(createApp({ controllers: [Some], logger: false }).openapi().paths?.['/']?.get?.summary, summary)
+  })
+}
+
+test('groups that the app does not describe are declared after those that it does', () => {
+  @Controller('/a/', { tags: ['Things', 'Others'] })
+  class One {
+    @Get() get() {}
+  }
+  @Controller('/b', { tags: ['Things'] })
+  class Two {
+    @Get() get() {}
+    @Post('/', { tags: ['Others', 'Known'] }) post() {}
+  }
+  const known = { name: 'Known', description: 'What we know' }
+  assert.deepEqual(createApp({ controllers: [One, Two], logger: false, tags: [known] }).openapi().tags, [
+    known,
+    { name: 'Things', description: 'Operations of /a, /b' },
+    { name: 'Others', description: 'Operations of /a, /b' },
+  ])
+})
+
+test('where nothing else is said, an API is where its document is, and open to all', () => {
+  assert.deepEqual([document.servers, document.security], [[{ url: '/' }], []])
+})
+
+test('two names of one variable are one path, as OpenAPI knows no other', async () => {
+  @Controller('/teams')
+  class Some {
+    @Get('/:team/members/:id') get(team: string, id: number) {
+      return [team, id]
+    }
+    @Patch('/:id/members/:team') patch(team: string, id: number) {
+      return [team, id]
+    }
+  }
+  const app = createApp({ controllers: [Some], logger: false })
+  const { paths = {} } = app.openapi()
+  assert.deepEqual(Object.keys(paths), ['/teams/{team}/members/{id}'])
+  const described = (['get', 'patch'] as const).map((method) =>
+    paths['/teams/{team}/members/{id}']?.[method]?.parameters?.map(
+      (parameter) => 'name' in parameter && [parameter.name, (parameter.schema as { type?: string }).type],
+    ),
+  )
+  assert.deepEqual(described, [
+    [
+      ['team', 'string'],
+      ['id', 'integer'],
+    ],
+    [
+      ['id', 'string'],
+      ['team', 'integer'],
+    ],
+  ])
+  assert.deepEqual((await app.inject({ method: 'PATCH', url: '/teams/7/members/x' })).json(), ['x', 7])
+})
+
+test('an operationId has only what a URL and a program take for a name', () => {
+  @Controller()
+  class Größe {
+    @Get() ändern() {}
+  }
+  assert.equal(
+    createApp({ controllers: [Größe], logger: false }).openapi().paths?.['/']?.get?.operationId,
+    'gr__e_ndern',
+  )
+})
+
+test('an operation and the document can have more than Sequitur knows of', () => {
+  @Controller()
+  class Some {
+    @Get('/', { extensions: { 'x-internal': true }, externalDocs: { url: 'https://example.org/more' } }) get() {}
+  }
+  const { externalDocs, paths } = createApp({
+    controllers: [Some],
+    logger: false,
+    externalDocs: { url: 'https://example.org', description: 'The manual' },
+  }).openapi()
+  assert.deepEqual(externalDocs, { url: 'https://example.org', description: 'The manual' })
+  const { externalDocs: more, 'x-internal': internal } = paths?.['/']?.get ?? {}
+  assert.deepEqual([more, internal], [{ url: 'https://example.org/more' }, true])
 })
 
 test('a controller may choose its group', () => {
@@ -384,13 +587,4 @@ test('the document has the servers, tags, extensions and all of the info given',
     [servers, tags, logo],
     [[{ url: 'https://api.example.com' }], [{ name: 'Private', description: 'Not for all' }], { url: '/logo.png' }],
   )
-})
-
-test('503 is documented where there is a database', () => {
-  const responses = (lifespan?: ReturnType<typeof memoryDatabase>) =>
-    createApp({ controllers: [PrivateController], logger: false, ...(lifespan ? { lifespan } : {}) }).openapi().paths?.[
-      '/private/open'
-    ]?.get?.responses
-  assert.deepEqual(Object.keys(responses() ?? {}), ['200', '204', 'default'])
-  assert.deepEqual(Object.keys(responses(memoryDatabase()) ?? {}), ['200', '204', '503', 'default'])
 })
