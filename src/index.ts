@@ -24,6 +24,7 @@ export type { Lifespan } from './http/lifespan.js'
 export { dto, type DtoOptions } from './schema/dto.js'
 export type { StandardSchema } from './schema/standard.js'
 export { Field } from './schema/field.js'
+export { oneOf } from './schema/union.js'
 export type { ValueOptions } from './schema/value-options.js'
 
 // Injection

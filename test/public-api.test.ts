@@ -60,6 +60,7 @@ const values = [
   'newPagination',
   'new_pagination',
   'notFound',
+  'oneOf',
   'open_session',
   'provide',
   'redirect',

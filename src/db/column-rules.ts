@@ -1,18 +1,37 @@
 import type { ModelValidateOptions } from 'sequelize'
-import type { NumberShape, Shape, StringShape } from '../schema/shape.js'
+import type { JsonSchema, NumberShape, Shape, StringShape } from '../schema/shape.js'
+import { atLeastPattern, atMostPattern } from '../schema/range-pattern.js'
+import { argumentsOf, checksOf } from './column-checks.js'
 
 /**
- * A column's shape with what its `validate` says. Rules that JSON Schema cannot say exactly are left to the model,
- * which checks them when it is saved: functions, patterns with flags, `isUrl` (which takes addresses without a scheme).
+ * A column's shape with what its `validate` says: inputs are checked by Sequelize's own rules, and the document tells of those
+ * that JSON Schema can say. It cannot say functions, patterns with flags, `isUrl` (which takes addresses without a scheme).
  */
 export function ruledShape(shape: Shape, rules: ModelValidateOptions | undefined): Shape {
   if (!rules) return shape
+  const checks = checksOf(shape, rules)
+  const not = exclusionOf(shape, rules)
+  const allOf = isTextual(shape) ? rangeOf(rules) : []
+  const more = { ...(not ? { not } : {}), ...(allOf.length > 0 ? { allOf } : {}) }
+  return {
+    ...toldShape(shape, rules),
+    ...(Object.keys(more).length > 0 ? { more } : {}),
+    ...(checks.length > 0 ? { ruled: { base: shape, checks } } : {}),
+  }
+}
+
+function toldShape(shape: Shape, rules: ModelValidateOptions): Shape {
   switch (shape.kind) {
     case 'string':
-      return oneOf(rules, 'string') ?? ruledString(shape, rules)
+      return oneOf(rules, String) ?? ruledString(shape, rules)
     case 'integer':
     case 'number':
-      return oneOf(rules, 'number') ?? ruledNumber(shape, rules)
+      return oneOf(rules, Number) ?? ruledNumber(shape, rules)
+    case 'bigint':
+    case 'decimal': {
+      const values = valuesOf(rules, 'isIn', String)
+      return values ? { ...shape, documented: { type: 'string', enum: values } } : shape
+    }
     default:
       return shape
   }
@@ -21,40 +40,69 @@ export function ruledShape(shape: Shape, rules: ModelValidateOptions | undefined
 type Rules = Readonly<Record<string, unknown>>
 
 /** The arguments of a rule: `len: [2, 10]`, `len: { args: [2, 10], msg: '...' }`, `min: 3`; undefined when it is not set. */
-function argumentsOf(rules: ModelValidateOptions, name: keyof ModelValidateOptions): readonly unknown[] | undefined {
-  const rule = (rules as Rules)[name]
-  if (rule === undefined || rule === false) return undefined
-  const isOption = typeof rule === 'object' && rule !== null && !Array.isArray(rule) && !(rule instanceof RegExp)
-  const given = isOption ? ((rule as { args?: unknown }).args ?? true) : rule
-  return Array.isArray(given) ? given : [given]
+function rule(rules: ModelValidateOptions, name: string): readonly unknown[] | undefined {
+  const given = (rules as Rules)[name]
+  return given === undefined || given === false || typeof given === 'function' ? undefined : argumentsOf(name, given)
 }
 
-// isIn: [['a', 'b']], a list of one argument; some write isIn: ['a', 'b'], which Sequelize takes too.
-function oneOf(rules: ModelValidateOptions, type: 'string' | 'number'): Shape | undefined {
-  const [first, ...others] = argumentsOf(rules, 'isIn') ?? []
-  const values: readonly unknown[] = Array.isArray(first) ? first : [first, ...others]
-  return values.every((value) => typeof value === type) ? { kind: 'enum', values: values as string[] } : undefined
+function oneOf(rules: ModelValidateOptions, type: typeof String | typeof Number): Shape | undefined {
+  const values = valuesOf(rules, 'isIn', type)
+  return values && { kind: 'enum', values }
+}
+
+// isIn: [['a', 'b']], a list of one argument, of which Sequelize compares the texts.
+function valuesOf(
+  rules: ModelValidateOptions,
+  name: 'isIn' | 'notIn',
+  type: typeof String | typeof Number,
+): readonly (string | number)[] | undefined {
+  const [list] = rule(rules, name) ?? []
+  // Of null the text is '' to Sequelize.
+  if (!Array.isArray(list) || list.includes(null) || list.includes(undefined)) return undefined
+  const values = list.map((value: unknown) => type(value))
+  return values.every((value, index) => String(value) === String(list[index])) ? [...new Set(values)] : undefined
+}
+
+function exclusionOf({ kind }: Shape, rules: ModelValidateOptions): JsonSchema | undefined {
+  const isNumber = kind === 'integer' || kind === 'number'
+  const values = valuesOf(rules, 'notIn', isNumber ? Number : String)
+  if (values) return { enum: values }
+  const { pattern } = patternOf(rule(rules, 'not') ?? rule(rules, 'notRegex'))
+  return pattern === undefined || isNumber ? undefined : { type: 'string', pattern }
+}
+
+function isTextual({ kind }: Shape): boolean {
+  return kind === 'bigint' || kind === 'decimal'
+}
+
+function rangeOf(rules: ModelValidateOptions): readonly JsonSchema[] {
+  const [least, most] = [rule(rules, 'min')?.[0], rule(rules, 'max')?.[0]].map((bound) =>
+    bound === undefined ? '' : String(bound),
+  )
+  return [atLeastPattern(least as string), atMostPattern(most as string)].flatMap((pattern) =>
+    pattern === undefined ? [] : { pattern },
+  )
 }
 
 const FORMATS = { isEmail: 'email', isUUID: 'uuid', isIPv4: 'ipv4', isIPv6: 'ipv6' } as const
 
 function ruledString(shape: StringShape, rules: ModelValidateOptions): StringShape {
-  const [least, most] = argumentsOf(rules, 'len') ?? []
-  const format = Object.entries(FORMATS).find(([name]) => argumentsOf(rules, name as keyof typeof FORMATS))?.[1]
+  const [least, most] = rule(rules, 'len') ?? []
+  const format = Object.entries(FORMATS).find(([name]) => rule(rules, name))?.[1]
   return {
     ...shape,
-    ...greatest('minLength', argumentsOf(rules, 'notEmpty') ? 1 : undefined, least),
+    ...greatest('minLength', rule(rules, 'notEmpty') ? 1 : undefined, least),
     ...smallest('maxLength', shape.maxLength, most),
     ...(format === undefined ? {} : { format }),
-    ...patternOf(argumentsOf(rules, 'is') ?? argumentsOf(rules, 'regex' as never)),
+    ...patternOf(rule(rules, 'is') ?? rule(rules, 'regex')),
   }
 }
 
 function ruledNumber(shape: NumberShape, rules: ModelValidateOptions): NumberShape {
   return {
     ...shape,
-    ...greatest('minimum', shape.minimum, argumentsOf(rules, 'min')?.[0]),
-    ...smallest('maximum', shape.maximum, argumentsOf(rules, 'max')?.[0]),
+    ...greatest('minimum', shape.minimum, rule(rules, 'min')?.[0]),
+    ...smallest('maximum', shape.maximum, rule(rules, 'max')?.[0]),
   }
 }
 

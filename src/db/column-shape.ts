@@ -8,6 +8,7 @@ interface ColumnType {
   readonly type?: unknown
   readonly returnType?: unknown
   readonly _length?: number
+  readonly _binary?: boolean
   readonly _unsigned?: boolean
   readonly _precision?: number
   readonly _scale?: number
@@ -23,6 +24,11 @@ export function isVirtual(type: unknown): boolean {
   return instanceOf(type).key === 'VIRTUAL'
 }
 
+/** Whether a column holds any JSON. */
+export function isJson(type: unknown): boolean {
+  return /^JSONB?$/.test(instanceOf(type).key ?? '')
+}
+
 // A type is given as a class (DataType.STRING) or as an instance (DataType.STRING(80)).
 function instanceOf(type: unknown): ColumnType {
   return (typeof type === 'function' ? new (type as new () => ColumnType)() : (type ?? {})) as ColumnType
@@ -32,9 +38,9 @@ function typeShape(given: unknown): Shape {
   const type = instanceOf(given)
   switch (type.key) {
     case 'STRING':
-      return { kind: 'string', maxLength: type._length ?? 255 }
+      return { kind: 'string', maxLength: type._length ?? 255, ...(type._binary ? { binary: true } : {}) }
     case 'CHAR':
-      return { kind: 'string', maxLength: type._length ?? 255, padded: true }
+      return { kind: 'string', maxLength: type._length ?? 255, ...(type._binary ? { binary: true } : { tail: / +$/ }) }
     case 'TEXT':
     case 'CITEXT':
     case 'INET':
@@ -82,7 +88,11 @@ function typeShape(given: unknown): Shape {
 }
 
 // Databases differ in what else they take for a time, and in how they write it then.
-const TIME: StringShape = { kind: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]$' }
+const TIME: StringShape = {
+  kind: 'string',
+  pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]$',
+  tail: /\.\d+$/,
+}
 
 // SQLite has no bounds of its own: what one database refuses, all refuse.
 function integer(bits: number, { _unsigned }: ColumnType): NumberShape {

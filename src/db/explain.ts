@@ -1,4 +1,6 @@
 import {
+  AggregateError,
+  BulkRecordError,
   ConnectionAcquireTimeoutError,
   ConnectionError,
   DatabaseError,
@@ -7,13 +9,15 @@ import {
   type ModelStatic,
   UniqueConstraintError,
   ValidationError,
+  type ValidationErrorItem,
 } from 'sequelize'
 import { BROKEN_SOCKET, codeOf } from './dialect.js'
+import { ruleMessage } from './column-checks.js'
 import { CommitUnknownError } from './errors.js'
 
-interface BodyIssue {
-  readonly in: 'body'
-  readonly path: string
+interface FieldIssue {
+  /** Absent when it is about the whole row. */
+  readonly field: string | undefined
   readonly message: string
 }
 
@@ -22,7 +26,7 @@ export interface Explanation {
   readonly status: number
   readonly detail: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly errors?: readonly BodyIssue[]
+  readonly fields?: readonly FieldIssue[]
 }
 
 const RETRY = { 'retry-after': '1' }
@@ -73,10 +77,12 @@ export function explain(error: unknown): Explanation | undefined {
   if (error instanceof CommitUnknownError)
     return { status: 503, detail: 'It is not known whether this was saved. Look before you try again.' }
   if (error instanceof UniqueConstraintError && isUnique(error))
-    return { status: 409, detail: 'It exists already.', errors: issuesOf(error) }
+    return { status: 409, detail: 'It exists already.', fields: issuesOf(error) }
   if (error instanceof ForeignKeyConstraintError)
     return { status: 409, detail: 'Something that it refers to, or that refers to it, stands against it.' }
-  if (error instanceof ValidationError) return { status: 422, detail: 'A value is not valid.', errors: issuesOf(error) }
+  if (error instanceof ValidationError) return invalid(issuesOf(error))
+  if (error instanceof AggregateError && error.errors.every(isBulkRecordError))
+    return invalid(error.errors.flatMap((record) => issuesOf((record as BulkRecordError).errors as ValidationError)))
   if (error instanceof ConnectionAcquireTimeoutError)
     return { status: 503, detail: 'The server is busy; try again.', headers: RETRY }
   if (error instanceof ConnectionError || isLostConnection(error)) return UNAVAILABLE
@@ -88,10 +94,32 @@ function isUnique({ original }: UniqueConstraintError): boolean {
   return !/SQLITE_CONSTRAINT: (?:NOT NULL|CHECK)/.test(original?.message ?? '')
 }
 
-function issuesOf({ errors }: ValidationError): BodyIssue[] {
-  return errors.flatMap(({ path, message, instance }) =>
-    path ? [{ in: 'body', path: `/${attributeOf(path, instance)}`, message }] : [],
-  )
+function invalid(fields: readonly FieldIssue[]): Explanation {
+  return { status: 422, detail: 'A value is not valid.', fields }
+}
+
+// What bulkCreate(rows, { validate: true }) throws for each row.
+function isBulkRecordError(error: unknown): error is BulkRecordError {
+  return error instanceof BulkRecordError && (error.errors as unknown) instanceof ValidationError
+}
+
+function issuesOf({ errors }: ValidationError): FieldIssue[] {
+  return errors.map((item) => ({ field: fieldOf(item), message: messageOf(item) }))
+}
+
+function fieldOf({ path, instance }: ValidationErrorItem): string | undefined {
+  const field = path ? attributeOf(path, instance) : undefined
+  const attributes = (instance?.constructor as ModelStatic<Model> | undefined)?.getAttributes()
+  return attributes && field !== undefined && !(field in attributes) ? undefined : field // a rule of the whole row has a name of its own
+}
+
+// Sequelize's own texts name the model.
+function messageOf({ message, type, path, validatorName, validatorArgs }: ValidationErrorItem): string {
+  if (/^notnull violation$/i.test(type ?? '') && message.endsWith(`.${path} cannot be null`)) return 'is required'
+  if (type === 'string violation') return 'must be a string'
+  return validatorName && message === `Validation ${validatorName} on ${path} failed`
+    ? ruleMessage(validatorName, validatorArgs)
+    : message
 }
 
 // PostgreSQL names the column, a client knows the attribute.

@@ -7,6 +7,7 @@ import type { Provision } from '../di/provider.js'
 import type { Constructor, Token } from '../di/token.js'
 import { bindAmbient, isBound } from './ambient.js'
 import { compareTables, refuseShadowedColumns } from './check.js'
+import { readComputedColumns } from './computed.js'
 import { connect, type Connection, connectionOf } from './connect.js'
 import type { TransactionNeeds } from './dialect.js'
 import { explain, type Explanation } from './explain.js'
@@ -115,6 +116,7 @@ export class Database {
     try {
       dialect.prepare(sequelize)
       bindAmbient(sequelize)
+      readComputedColumns(sequelize)
       const models = this.#map(sequelize)
       refuseShadowedColumns(models)
       await reach(sequelize, name, startTimeout, this.#log)

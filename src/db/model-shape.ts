@@ -1,18 +1,25 @@
-import { Model as SequelizeModel, type ModelAttributeColumnOptions, type ModelStatic } from 'sequelize'
-import { getAttributes, Model } from 'sequelize-typescript'
-import { compileEncoder, MisfitError } from '../schema/encode.js'
+import { Model as SequelizeModel, type ModelStatic } from 'sequelize'
+import { Model } from 'sequelize-typescript'
+import { compileEncoder } from '../schema/encode.js'
+import { MisfitError } from '../schema/misfit.js'
 import { describedBy, type ObjectShape, type Property, type Shape } from '../schema/shape.js'
-import { columnShape, isVirtual } from './column-shape.js'
+import { lazily } from '../schema/lazily.js'
+import { shapeOf } from '../schema/shape-of.js'
+import { associationsOf } from './associations.js'
+import { columnShape, isJson, isVirtual } from './column-shape.js'
+import { type Column, columnsOf } from './columns.js'
 import { contestedColumns } from './contested.js'
+import { withoutJsonText } from './json-text.js'
 
-type ColumnOptions = ModelAttributeColumnOptions & { readonly Model?: unknown }
-
-/** Makes every Sequelize model describe itself by its columns, so that it can be a response, or the source of a dto. */
+/** Makes every Sequelize model describe itself by its columns and associations, so that it can be a response, or the source of a dto. */
 describedBy.write(SequelizeModel, (type) => modelShape(type as unknown as ModelStatic<SequelizeModel>))
 
 function modelShape(model: ModelStatic<SequelizeModel>): ObjectShape {
-  let properties: ReadonlyMap<string, Property> | undefined
-  const selectable = () => (properties ??= propertiesOf(model))
+  const columns = lazily(() => propertiesOf(model))
+  const selectable = () => new Map([...columns(), ...associatedTo(model)])
+  const jsonColumns = lazily(() =>
+    Object.entries(columnsOf(model)).flatMap(([name, { type }]) => (isJson(type) ? [name] : [])),
+  )
   return {
     kind: 'object',
     name: model.name,
@@ -20,19 +27,17 @@ function modelShape(model: ModelStatic<SequelizeModel>): ObjectShape {
     properties: () => new Map([...selectable()].filter(([, { writeOnly }]) => !writeOnly)),
     selectable,
     rowKey: () => keyOf(model),
-    read: readModel,
+    read: (value) => readModel(withoutJsonText(value, jsonColumns)),
   }
 }
 
-function propertiesOf(model: ModelStatic<SequelizeModel>): ReadonlyMap<string, Property> {
+function propertiesOf(model: ModelStatic<SequelizeModel>): readonly (readonly [string, Property])[] {
   const columns = columnsOf(model)
   const contested = contestedColumns(model, columns)
-  return new Map(
-    Object.entries(columns).map(([name, column]) => [
-      name,
-      { ...toProperty(column), ...(contested.has(name) ? { contested: true } : {}) },
-    ]),
-  )
+  return Object.entries(columns).map(([name, column]) => [
+    name,
+    { ...toProperty(column), ...(contested.has(name) ? { contested: true } : {}) },
+  ])
 }
 
 // A class's own toJSON decides what its instances look like; Sequelize's copies all columns, of which the shape picks.
@@ -43,17 +48,21 @@ function readModel(value: object): object {
   return (value as { toJSON(): object }).toJSON()
 }
 
-// Before the model meets its database, only sequelize-typescript's own notes tell of the columns.
-function columnsOf(model: ModelStatic<SequelizeModel>): Readonly<Record<string, ColumnOptions>> {
-  const initialized = (model as { rawAttributes?: Record<string, ColumnOptions> }).rawAttributes
-  return initialized && Object.keys(initialized).length > 0 ? initialized : (getAttributes(model.prototype) ?? {})
+function associatedTo(model: ModelStatic<SequelizeModel>): [string, Property][] {
+  return associationsOf(model).map(({ name, target, many }) => {
+    const one = shapeOf(target())
+    const shape: Shape = many ? { kind: 'array', items: one } : { ...one, nullable: true }
+    return [name, { shape, optional: true, readOnly: true, associated: true }]
+  })
 }
 
 function keyOf(model: ModelStatic<SequelizeModel>): readonly string[] {
-  return Object.entries(columnsOf(model)).flatMap(([name, { primaryKey }]) => (primaryKey ? name : []))
+  return Object.entries(columnsOf(model)).flatMap(([name, { primaryKey, implied }]) =>
+    primaryKey && !implied ? name : [],
+  )
 }
 
-function toProperty(column: ColumnOptions): Property {
+function toProperty(column: Column): Property {
   const nullable = column.allowNull !== false && column.primaryKey !== true
   const shape = {
     ...columnShape(column),
@@ -61,13 +70,16 @@ function toProperty(column: ColumnOptions): Property {
     ...(column.comment ? { description: column.comment } : {}),
   }
   const generated = nullable || column.autoIncrement === true || column.defaultValue !== undefined
+  const virtual = isVirtual(column.type)
   // A virtual column without a getter takes in what never leaves, such as a password.
-  const writeOnly = isVirtual(column.type) && column.get === undefined
+  const writeOnly = virtual && column.get === undefined
+  const readOnly = column.kept === true || (virtual && !writeOnly && column.set === undefined)
   return {
     shape,
-    optional: false,
+    optional: column.implied === true && !nullable && !column.primaryKey,
     generated,
     ...(writeOnly ? { writeOnly } : {}),
+    ...(readOnly ? { readOnly } : {}),
     ...literalDefault(shape, column.defaultValue),
   }
 }

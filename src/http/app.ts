@@ -41,6 +41,7 @@ export class App {
   readonly #logger: Logger
   readonly #routes: readonly Route[]
   readonly #writer = new SchemaWriter()
+  readonly #inputs = new SchemaWriter({ opaque: true })
   readonly #container: Container
   readonly #listener: Listener
   readonly #servers = new Set<OpenServer>()
@@ -61,8 +62,8 @@ export class App {
       ...provisionsOf(this.#lifespans),
       ...(options.providers ?? []),
     ])
-    this.#routes = options.controllers.flatMap((controller) => planRoutes(controller, planner, this.#writer))
-    const document = this.openapi() // writes every component, before validators are compiled from them
+    this.#routes = options.controllers.flatMap((controller) => planRoutes(controller, planner, this.#inputs))
+    const document = this.openapi()
     this.#container = new Container(planner.shared)
     this.#listener = new Listener({
       serving: { router: this.#newRouter(), container: this.#container },
@@ -79,7 +80,7 @@ export class App {
 
   #newRouter(): Router<ServedRoute> {
     const router = new Router<ServedRoute>()
-    const validators = new ValidatorCompiler(this.#writer.components)
+    const validators = new ValidatorCompiler(this.#inputs.components)
     for (const route of this.#routes) router.add(serveRoute(route, validators, this.#lifespans, this.#bodyLimit))
     return router
   }

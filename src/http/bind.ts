@@ -1,9 +1,9 @@
 import { compileDecoder, compileDefault, type Decode } from '../schema/decode.js'
 import type { JsonSchema, SchemaWriter } from '../schema/json-schema.js'
-import type { Shape } from '../schema/shape.js'
-import { fromText } from '../schema/text.js'
+import { type ObjectShape, propertiesOf, type Shape } from '../schema/shape.js'
+import { compileFindParts, consult, type FindParts } from '../schema/foreign.js'
+import { fromText, textual } from '../schema/text.js'
 import type { Issue } from '../schema/issue.js'
-import { toIssues } from '../schema/standard.js'
 import { MOST_ISSUES, type Validate, type ValidatorCompiler } from '../schema/validate.js'
 import { illFormedTexts, mayBeIllFormed } from '../schema/well-formed.js'
 import { InvalidInput, type InputIssue } from './errors.js'
@@ -31,15 +31,14 @@ interface BoundInput {
   /** The value as JSON; undefined when the client left it out. */
   readonly read: (source: Source) => unknown
   readonly decode: Decode
+  readonly findParts: FindParts | undefined
 }
 
 /** The JSON Schema of all inputs of a route at once: each under its index. */
 export function inputSchema(inputs: readonly Input[], writer: SchemaWriter): JsonSchema {
   return {
     type: 'object',
-    properties: Object.fromEntries(
-      inputs.map((input, index) => [index, writer.write(input.kind === 'group' ? input.shape : input.property.shape)]),
-    ),
+    properties: Object.fromEntries(inputs.map((input, index) => [index, writer.write(shapeOfInput(input), 'input')])),
     required: inputs.flatMap((input, index) => (isOptional(input) ? [] : [String(index)])),
   }
 }
@@ -53,24 +52,29 @@ export function compileBind(
 ): Bind {
   if (inputs.length === 0) return () => Promise.resolve(() => [])
   const validate = validators.compile(schema)
-  const bound = inputs.map((input): BoundInput => ({ input, read: reader(input), decode: decoder(input) }))
+  const bound = inputs.map((input): BoundInput => ({
+    input,
+    read: reader(input),
+    decode: decoder(input),
+    findParts: compileFindParts(input.kind === 'group' ? input.whole : input.property.shape),
+  }))
   const readsBody = inputs.some((input) => input.kind === 'body')
   return async (request, variables) => {
     const body = readsBody ? await readJson(request, bodyLimit) : undefined
-    const values = readAll(bound, validate, { request, variables, body })
-    const made = await validateForeign(bound, values)
-    return () => bound.map(({ decode }, index) => (made.has(index) ? copyOf(made.get(index)) : decode(values[index])))
+    const values = await readAll(bound, validate, { request, variables, body })
+    return () => bound.map(({ decode }, index) => decode(values[index]))
   }
 }
 
-function readAll(bound: readonly BoundInput[], validate: Validate, source: Source): Values {
+async function readAll(bound: readonly BoundInput[], validate: Validate, source: Source): Promise<Values> {
   const values: Values = {}
   for (const [index, { read }] of bound.entries()) {
     const value = read(source)
     if (value !== undefined) values[index] = value
   }
   const isLarge = source.body !== undefined && source.body.text.length > LARGE
-  const issues = [...validate(values, isLarge), ...illFormed(bound, values, source)]
+  const ours = [...validate(values, isLarge), ...illFormed(bound, values, source)]
+  const issues = isLarge && ours.length > 0 ? ours : [...ours, ...(await consultOthers(bound, values, ours))]
   if (issues.length > 0) throw invalid(issues.slice(0, MOST_ISSUES).map((issue) => place(issue, bound)))
   return values
 }
@@ -78,30 +82,21 @@ function readAll(bound: readonly BoundInput[], validate: Validate, source: Sourc
 /** The JSON of each input, by its index; of those that the client sent. */
 type Values = Record<number, unknown>
 
-/** What schemas of other libraries make of the inputs, by their index. They are asked only about what is otherwise right. */
-async function validateForeign(bound: readonly BoundInput[], values: Values): Promise<ReadonlyMap<number, unknown>> {
-  const made = new Map<number, unknown>()
-  for (const [index, { input }] of bound.entries()) {
-    const shape = input.kind === 'body' ? input.property.shape : undefined
-    if (shape?.kind !== 'standard' || values[index] === undefined) continue
-    const result = await shape.schema['~standard'].validate(values[index])
-    if (result.issues) throw invalid(toIssues(result.issues).map((issue) => ({ in: input.in, ...issue })))
-    made.set(index, result.value)
-  }
-  return made
+/** What other libraries find wrong with the parts that are theirs, where nothing else is wrong with them. */
+async function consultOthers(
+  bound: readonly BoundInput[],
+  values: Values,
+  known: readonly Issue[],
+): Promise<readonly Issue[]> {
+  const parts = bound.flatMap(({ findParts }, index) => findParts?.(values, index, `/${index}`) ?? [])
+  if (parts.length === 0) return []
+  const wrong = new Set(known.map(({ path }) => path))
+  const issues = await consult(parts.filter(({ path }) => !wrong.has(path)))
+  return issues.filter(({ path }) => !wrong.has(path))
 }
 
 function invalid(errors: readonly InputIssue[]): InvalidInput {
   return new InvalidInput('The request does not fit its description.', { errors })
-}
-
-// A handler that is run again must find what was sent; what a library made may not be copyable.
-function copyOf(value: unknown): unknown {
-  try {
-    return structuredClone(value)
-  } catch {
-    return value
-  }
 }
 
 function illFormed(
@@ -121,13 +116,18 @@ function place({ path, message }: Issue, bound: readonly BoundInput[]): InputIss
   return { in: input.in, path: input.kind === 'value' ? `/${input.name}${rest}` : rest, message }
 }
 
+// What our own validation checks: of a text, whether it is what its type says.
+function shapeOfInput(input: Input): Shape {
+  if (input.kind === 'body') return input.property.shape
+  return textual(input.kind === 'group' ? input.shape : input.property.shape)
+}
+
 function isOptional(input: Input): boolean {
   return input.kind === 'group' || input.property.optional
 }
 
 function decoder(input: Input): Decode {
-  if (input.kind === 'group') return compileDecoder(input.shape)
-  if (input.property.shape.kind === 'standard') return (json) => json
+  if (input.kind === 'group') return compileDecoder(input.whole)
   const decode = compileDecoder(input.property.shape)
   const missing = compileDefault(input.property)
   return (json) => (json === undefined ? missing() : decode(json))
@@ -140,12 +140,12 @@ function reader(input: Input): BoundInput['read'] {
     case 'group':
       return groupReader(input)
     case 'value':
-      return textReader(input.in, input.name, input.property.shape)
+      return textReader(input.in, input.name, textual(input.property.shape))
   }
 }
 
 function groupReader(input: Extract<Input, { kind: 'group' }>): BoundInput['read'] {
-  const readers = [...input.shape.properties()].map(([name, { shape }]) => {
+  const readers = propertiesOf(textual(input.shape) as ObjectShape, 'input').map(([name, { shape }]) => {
     const read = textReader(input.in, input.in === 'header' ? headerName(name) : name, shape)
     return [name, read] as const
   })

@@ -1,4 +1,4 @@
-import type { ObjectShape, Property, Shape } from '../schema/shape.js'
+import { type ObjectShape, propertiesOf, type Property, type Shape } from '../schema/shape.js'
 import type { Route } from './route.js'
 
 /**
@@ -9,15 +9,15 @@ export function mayConflict({ method, plan, response }: Pick<Route, 'method' | '
   const body = plan.inputs.find((input) => input.kind === 'body')?.property.shape
   if (method === 'GET' || !body) return false
   if (isContested(body)) return true
-  const written = objectsOf(body).flatMap(({ properties }) => [...properties().keys()])
+  const written = objectsOf(body).flatMap((shape) => propertiesOf(shape, 'input').map(([name]) => name))
   return contestedAnswer(response).some((name) => written.includes(name))
 }
 
 function isContested(shape: Shape, seen = new Set<Shape>()): boolean {
   if (seen.has(shape)) return false // classes may refer to themselves
   seen.add(shape)
-  return objectsOf(shape).some(({ properties }) =>
-    [...properties().values()].some((property) => property.contested === true || isContested(property.shape, seen)),
+  return objectsOf(shape).some((object) =>
+    propertiesOf(object, 'input').some(([, { contested, shape }]) => contested === true || isContested(shape, seen)),
   )
 }
 
@@ -38,11 +38,11 @@ function objectsOf(shape: Shape): readonly ObjectShape[] {
 // Of a single record, also in an envelope: a list is what was found, not what was written.
 function contestedAnswer(response: Shape | undefined): string[] {
   if (response?.kind !== 'object') return []
-  const properties = [...response.properties()]
+  const properties = propertiesOf(response, 'output')
   const own = namesOfContested(properties)
   if (own.length > 0) return own
   return properties.flatMap(([, { shape }]) =>
-    shape.kind === 'object' ? namesOfContested([...shape.properties()]) : [],
+    shape.kind === 'object' ? namesOfContested(propertiesOf(shape, 'output')) : [],
   )
 }
 

@@ -120,7 +120,7 @@ export type Declaration =
   | Described<unknown>
   | StandardSchema
   | Constructor
-  | readonly [Constructor | Described<unknown>]
+  | readonly [Constructor | Described<unknown> | StandardSchema]
   | TypeName
 
 type Returned<S> = S extends TypeName ? unknown : DataOf<S>

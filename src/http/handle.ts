@@ -3,6 +3,7 @@ import type { Container, Scope } from '../di/container.js'
 import type { Token } from '../di/token.js'
 import { Reply as CustomReply } from './custom-reply.js'
 import { ServiceUnavailable } from './errors.js'
+import type { Input } from './inputs.js'
 import { ReplyHeaders } from './reply-headers.js'
 import { discard, type Reply } from './reply.js'
 import { Request } from './request.js'
@@ -17,11 +18,19 @@ export interface Serving {
   readonly report: (error: unknown, request: Request) => void
 }
 
+const inputs = new WeakMap<Request, readonly Input[]>()
+
+/** What the route of a request takes; nothing before there is one. */
+export function inputsOf(request: Request): readonly Input[] {
+  return inputs.get(request) ?? []
+}
+
 /** The life of a request. Whatever it throws becomes the answer: see problem.ts. */
 export async function handle({ router, container, report }: Serving, request: Request): Promise<Reply> {
   if (request.method === 'OPTIONS') return options(router, request)
   const { route, variables } = router.match(request.method, request.path)
-  const inputs = await route.bind(request, variables)
+  inputs.set(request, route.plan.inputs)
+  const values = await route.bind(request, variables)
   let scope: Scope | undefined
   const dispose = () => scope?.dispose().catch((error: unknown) => report(error, request))
   let headers = new ReplyHeaders()
@@ -34,7 +43,7 @@ export async function handle({ router, container, report }: Serving, request: Re
         headers = new ReplyHeaders()
         const current = (scope = container.scope(given(request, headers)))
         return contents.of(
-          current.run(route.plan, inputs(), (controller, args) => {
+          current.run(route.plan, values(), (controller, args) => {
             request.signal.throwIfAborted() // building its arguments took too long
             return invoke(route, controller, args)
           }),

@@ -3,10 +3,11 @@ import { BootError } from '../di/errors.js'
 import { type OptionNames, refuseUnknownOptions } from '../di/options.js'
 import { defaultOf } from '../schema/default.js'
 import { toProperty } from '../schema/field.js'
-import type { Property, Shape } from '../schema/shape.js'
 import { refuseRows } from '../schema/rows.js'
+import type { ObjectShape, Property, Shape, StandardShape } from '../schema/shape.js'
 import { isDescribed } from '../schema/shape-of.js'
 import { isStandardSchema } from '../schema/standard.js'
+import { textualProperties } from '../schema/text.js'
 import { type TypeOption, VALUE_OPTIONS, type ValueOptions } from '../schema/value-options.js'
 
 export type Place = 'path' | 'query' | 'header' | 'body'
@@ -33,11 +34,13 @@ export type Input =
       readonly name: string
       readonly property: Property
     }
-  /** A class whose properties each come from the query, or from a header. */
+  /** A class, or a schema of another library, whose properties each come from the query, or from a header. */
   | {
       readonly kind: 'group'
       readonly in: 'query' | 'header'
-      readonly shape: Extract<Shape, { kind: 'object' }>
+      readonly shape: ObjectShape
+      /** What checks it, and makes its value: a class by its fields, or a schema of another library. */
+      readonly whole: ObjectShape | StandardShape
     }
   | { readonly kind: 'body'; readonly in: 'body'; readonly property: Property }
 
@@ -129,17 +132,12 @@ export class RouteInputs {
     refuseUnknownOptions(`@${decoratorOf(declaration.in)}() of ${where}`, declaration.options, INPUT_OPTIONS)
     const property = toInputProperty(declaration, parameter, where)
     refuseRows(property.shape, where)
-    if (declaration.in !== 'body' && property.shape.kind === 'standard')
-      throw new BootError(
-        `${where}: a schema of ${property.shape.schema['~standard'].vendor} can be a body or a response. Here use a class with @Field()s.`,
-      )
     if (declaration.in === 'body') {
       refuseMereMark('body', property, parameter, where)
       return { kind: 'body', in: 'body', property }
     }
-    if (declaration.in !== 'path' && property.shape.kind === 'object') {
-      return { kind: 'group', in: declaration.in, shape: property.shape }
-    }
+    const group = declaration.in === 'path' ? undefined : groupOf(property.shape)
+    if (group && declaration.in !== 'path') return { kind: 'group', in: declaration.in, ...group }
     if (declaration.in !== 'path') refuseMereMark(declaration.in, property, parameter, where)
     const name = this.#nameOf(declaration, parameter, where)
     return { kind: 'value', in: declaration.in, name, property }
@@ -165,6 +163,20 @@ function refuseMereMark(place: Place, { optional }: Property, parameter: Paramet
     `${where}: nothing of its '?' is left at run time, so that it would be required. ` +
       `Write @${decoratorOf(place)}({ optional: true }) ${parameter.name}?: ..., or a default.`,
   )
+}
+
+function groupOf(shape: Shape): { shape: ObjectShape; whole: ObjectShape | StandardShape } | undefined {
+  if (shape.kind === 'object') return { shape, whole: shape }
+  const properties = shape.kind === 'standard' ? textualProperties(shape.schema) : undefined
+  if (shape.kind !== 'standard' || !properties) return undefined
+  const group = {
+    kind: 'object',
+    name: 'object',
+    origin: properties,
+    anonymous: true,
+    properties: () => properties,
+  } as const
+  return { shape: group, whole: shape }
 }
 
 /** `accept_language` -> `accept-language` */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { types } from 'node:util'
 import type { Docs } from './docs.js'
 import { ServiceUnavailable } from './errors.js'
-import { ClientGone, handle, HandlerTimeout, type Serving } from './handle.js'
+import { ClientGone, handle, HandlerTimeout, inputsOf, type Serving } from './handle.js'
 import { describeError, type Logger } from './logger.js'
 import { type Middleware, runMiddleware } from './middleware.js'
 import { type Explain, toProblemReply } from './problem.js'
@@ -81,7 +81,7 @@ export class Listener {
   }
 
   #problem(error: unknown, request: Request): Reply {
-    const { reply, serverFault } = toProblemReply(error, request.id, this.#parts.explain)
+    const { reply, serverFault } = toProblemReply(error, request.id, this.#parts.explain, inputsOf(request))
     if (serverFault && !(types.isNativeError(error) && error instanceof ClientGone)) this.#report(error, request)
     return reply
   }

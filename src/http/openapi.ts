@@ -13,7 +13,7 @@ import type { JsonSchema, SchemaWriter } from '../schema/json-schema.js'
 import { controllerOf, type Extensions } from './controller.js'
 import { operationOf } from './operation.js'
 import { joinPath, openApiPath, type Segment } from './path.js'
-import { PROBLEM_COMPONENTS, REFERENCE } from './responses.js'
+import { PROBLEM_COMPONENTS } from './responses.js'
 import type { Route } from './route.js'
 import { schemesOf, type SecurityScheme } from './security.js'
 
@@ -51,12 +51,12 @@ export function openApiDocument(
     paths: {},
     ...extensions,
   })
+  writeBodies(routes, writer)
   for (const [path, item] of pathItems(routes, writer)) builder.addPath(path, item)
   for (const [name, scheme] of securitySchemes(routes)) builder.addSecurityScheme(name, scheme)
   for (const [name] of PROBLEM_COMPONENTS) refuseTakenName(writer, name)
-  const components = new Map([...writer.components, ...PROBLEM_COMPONENTS])
-  for (const name of namesUsed(builder.getSpec().paths, components))
-    builder.addSchema(name, withExamples(components.get(name) as JsonSchema) as SchemaObject)
+  for (const [name, component] of [...writer.components, ...PROBLEM_COMPONENTS])
+    builder.addSchema(name, withExamples(component) as SchemaObject)
   return builder.getSpec()
 }
 
@@ -70,6 +70,12 @@ function allTags(given: readonly TagObject[], routes: readonly Route[]): TagObje
   const known = new Set(given.map(({ name }) => name))
   const others = [...paths].filter(([name]) => !known.has(name))
   return [...given, ...others.map(([name, all]) => ({ name, description: `Operations of ${[...all].join(', ')}` }))]
+}
+
+// Of a class that comes in otherwise than it goes out, what comes in has the plain name.
+function writeBodies(routes: readonly Route[], writer: SchemaWriter): void {
+  for (const { plan } of routes)
+    for (const input of plan.inputs) if (input.kind === 'body') writer.write(input.property.shape, 'input')
 }
 
 function pathItems(routes: readonly Route[], writer: SchemaWriter): Map<string, PathItemObject> {
@@ -101,17 +107,6 @@ function securitySchemes(routes: readonly Route[]): Map<string, SecurityScheme> 
     schemes.set(name, scheme)
   }
   return schemes
-}
-
-// The writer also has what only validation refers to, such as a class whose properties come from the query.
-function namesUsed(value: unknown, components: ReadonlyMap<string, JsonSchema>, used = new Set<string>()): Set<string> {
-  if (typeof value !== 'object' || value === null) return used
-  for (const [key, part] of Object.entries(value)) {
-    const name = key === '$ref' && typeof part === 'string' ? part.slice(REFERENCE.length) : undefined
-    if (name === undefined) namesUsed(part, components, used)
-    else if (!used.has(name)) namesUsed(components.get(name), components, used.add(name))
-  }
-  return used
 }
 
 // Readers of the page are shown the least number allowed: for a column of 32 bits -2147483648, as an id or an age.

@@ -1,6 +1,6 @@
 import type { OperationObject, ParameterObject, SchemaObject } from 'openapi3-ts/oas31'
 import { defaultAsJson, type SchemaWriter } from '../schema/json-schema.js'
-import type { Property } from '../schema/shape.js'
+import { isOmissible, propertiesOf, type Property } from '../schema/shape.js'
 import { headerName, type Input } from './inputs.js'
 import { jsonContent, responsesOf } from './responses.js'
 import type { Segment } from './path.js'
@@ -29,7 +29,7 @@ export function operationOf(route: Route, path: readonly Segment[], writer: Sche
       ? {
           requestBody: {
             required: !body.property.optional,
-            content: jsonContent(writer.writeForeign(body.property.shape, 'input')),
+            content: jsonContent(writer.write(body.property.shape, 'input')),
           },
         }
       : {}),
@@ -78,7 +78,7 @@ function parametersOf(input: Input, writer: SchemaWriter): ParameterObject[] {
     case 'value':
       return [parameterOf(input.in, input.name, input.property, writer)]
     case 'group':
-      return [...input.shape.properties()].map(([name, property]) =>
+      return propertiesOf(input.shape, 'input').map(([name, property]) =>
         parameterOf(input.in, input.in === 'header' ? headerName(name) : name, property, writer),
       )
   }
@@ -90,12 +90,12 @@ function parameterOf(
   property: Property,
   writer: SchemaWriter,
 ): ParameterObject {
-  const { description, deprecated, ...schema } = writer.write(property.shape)
+  const { description, deprecated, ...schema } = writer.write(property.shape, 'input')
   const byDefault = defaultAsJson(property)
   return {
     name,
     in: place,
-    required: place === 'path' || !property.optional,
+    required: place === 'path' || !isOmissible(property, 'input'),
     ...(description === undefined ? {} : { description: description as string }),
     ...(deprecated === undefined ? {} : { deprecated: deprecated as boolean }),
     schema: { ...schema, ...(byDefault === undefined ? {} : { default: byDefault }) } as SchemaObject,

@@ -1,4 +1,4 @@
-import type { Property } from '../schema/shape.js'
+import { isOmissible, propertiesOf, type Property } from '../schema/shape.js'
 import type { InputIssue } from './errors.js'
 import type { Input } from './inputs.js'
 import { type Problem, toProblem, UNKNOWN } from './problem.js'
@@ -20,7 +20,7 @@ function exampleIssue(input: Input): InputIssue[] {
     case 'body':
       return propertyIssue(input.in, input.property)
     case 'group':
-      return [...input.shape.properties()]
+      return propertiesOf(input.shape, 'input')
         .flatMap(([name, property]) => valueIssue(input.in, name, property))
         .slice(0, 1)
     case 'value':
@@ -31,14 +31,15 @@ function exampleIssue(input: Input): InputIssue[] {
 function propertyIssue(place: 'body', { shape }: Property): InputIssue[] {
   const [object, path] = shape.kind === 'array' ? [shape.items, '/0'] : [shape, '']
   if (object.kind !== 'object') return []
-  const required = [...object.properties()].find(([, property]) => !property.optional)
+  const required = propertiesOf(object, 'input').find(([, property]) => !isOmissible(property, 'input'))
   return required ? [{ in: place, path: `${path}/${required[0]}`, message: 'is required' }] : []
 }
 
-function valueIssue(place: InputIssue['in'], name: string, { shape, optional }: Property): InputIssue[] {
+function valueIssue(place: InputIssue['in'], name: string, property: Property): InputIssue[] {
+  const { shape } = property
   const path = `/${name}`
   if (shape.nullable) return []
   if (shape.kind === 'integer') return [{ in: place, path, message: 'must be an integer' }]
   if (shape.kind === 'number') return [{ in: place, path, message: 'must be a number' }]
-  return optional || place === 'path' ? [] : [{ in: place, path, message: 'is required' }]
+  return isOmissible(property, 'input') || place === 'path' ? [] : [{ in: place, path, message: 'is required' }]
 }

@@ -15,7 +15,7 @@ export function responsesOf(route: Route, writer: SchemaWriter): ResponsesObject
 function successesOf(route: Route, writer: SchemaWriter): ResponsesObject {
   const others = [...route.others].map(([status, { description, shape }]) => [
     status,
-    shape ? { description, content: jsonContent(writer.writeForeign(shape, 'output')) } : { description },
+    shape ? { description, content: jsonContent(writer.write(shape, 'output')) } : { description },
   ])
   return { ...usualOf(route, writer), ...Object.fromEntries(others) }
 }
@@ -25,7 +25,7 @@ function usualOf({ response, status, emptyStatus, options }: Route, writer: Sche
     return { [status]: { description: 'Success', content: { [options.produces]: {} } } }
   if (!hasBody(status)) return { [status]: DONE }
   return response
-    ? { [status]: { description: 'Success', content: jsonContent(writer.writeForeign(response, 'output')) } }
+    ? { [status]: { description: 'Success', content: jsonContent(writer.write(response, 'output')) } }
     : { [emptyStatus]: DONE, [status]: { description: 'Success', content: jsonContent({}) } }
 }
 
@@ -74,7 +74,7 @@ function problem(description: string, example?: Problem): ResponseObject {
   return { description, content: { 'application/problem+json': { schema, ...(example ? { example } : {}) } } }
 }
 
-export const REFERENCE = '#/components/schemas/'
+const REFERENCE = '#/components/schemas/'
 
 /** The components that every document has. */
 export const PROBLEM_COMPONENTS: readonly [string, JsonSchema][] = [

@@ -185,7 +185,8 @@ export function metaOf(total: number, { offset, limit }: Slice): PageMeta {
     offset,
     total_items: total,
     total_pages: Math.ceil(total / limit),
-    page_number: Math.floor(offset / limit) + 1,
+    // At the greatest offset and pages of one, the exact number is one that JSON readers do not have.
+    page_number: Math.min(Math.floor(offset / limit) + 1, Number.MAX_SAFE_INTEGER),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { DataOf, Described, ObjectShape, Property, Shape } from '../schema/shape.js'
+import type { DataOf, Described, Named, ObjectShape, Property, Shape } from '../schema/shape.js'
 import { shapeOf } from '../schema/shape-of.js'
 import { type PlainReader, plainReader, rowsOfUntouched } from './unbuilt.js'
 
@@ -160,29 +160,37 @@ function namesOf({ properties }: ObjectShape): string[] {
 
 function makeEnvelope(name: string, shape: Shape, properties: Properties): ObjectShape {
   const made = new Map(Object.entries(properties(shape)))
-  return {
-    kind: 'object',
-    name: `${name}_${componentName(shape)}`,
-    origin: originOf(name, shape),
-    properties: () => made,
-  }
+  const inner = namedIn(shape)
+  const whole = { kind: 'object', properties: () => made } as const
+  return inner
+    ? { ...whole, name: `${name}_${inner.name}`, origin: originOf(`${name}_${inner.name}`, inner.origin) }
+    : { ...whole, name, origin: made, anonymous: true }
 }
 
-function componentName(shape: Shape): string {
-  return shape.kind === 'object'
-    ? shape.name
-    : shape.kind === 'array'
-      ? `${componentName(shape.items)}_list`
-      : shape.kind
+// What has no name of its own may be anything: two of them must not become one component.
+function namedIn(shape: Shape): Named | undefined {
+  switch (shape.kind) {
+    case 'object':
+      return shape.anonymous ? undefined : shape
+    case 'union':
+      return shape.named
+    case 'array': {
+      const items = namedIn(shape.items)
+      return items && { name: `${items.name}_list`, origin: items.origin }
+    }
+    case 'enum':
+    case 'standard':
+      return undefined
+    default:
+      return { name: shape.kind, origin: shape.kind }
+  }
 }
 
 const origins = new WeakMap<object, Map<string, object>>()
 
 // Two Page.of(Hero) are one component; a Page.of(Hero) of another Hero is not.
-function originOf(name: string, shape: Shape): unknown {
-  const inner = shape.kind === 'object' ? shape.origin : undefined
-  if (typeof inner !== 'object' && typeof inner !== 'function') return `${name}_${componentName(shape)}`
-  if (inner === null) return undefined
+function originOf(name: string, inner: unknown): unknown {
+  if ((typeof inner !== 'object' && typeof inner !== 'function') || inner === null) return name
   const known = origins.get(inner) ?? new Map<string, object>()
   origins.set(inner, known)
   const origin = known.get(name) ?? {}

@@ -1,8 +1,8 @@
-import { BootError } from '../di/errors.js'
 import { compileEncoder } from './encode.js'
+import { Made } from './foreign.js'
 import { lazily } from './lazily.js'
 import { isInherited, valueOf } from './property.js'
-import type { ObjectShape, Property, Shape } from './shape.js'
+import { type ObjectShape, propertiesOf, type Property, type Shape } from './shape.js'
 
 /** Turns validated JSON into what the type says: `Date`, `bigint`, class instances. */
 export type Decode = (json: unknown) => unknown
@@ -11,6 +11,17 @@ const asItIs: Decode = (json) => json
 
 // A handler may change what it was given, and be run again with what was sent.
 const copy: Decode = (json) => (typeof json === 'object' && json !== null ? structuredClone(json) : json)
+
+const made: Decode = (json) => (json instanceof Made ? copyOf(json.value) : json)
+
+// What a library made may not be copyable.
+function copyOf(value: unknown): unknown {
+  try {
+    return structuredClone(value)
+  } catch {
+    return value
+  }
+}
 
 /** Compiles the decoder of a shape. Its input must have passed validation. */
 export function compileDecoder(shape: Shape): Decode {
@@ -65,9 +76,7 @@ class DecoderCompiler {
         return (json) => (decoders().get((json as Record<string, unknown>)[discriminator]) as Decode)(json)
       }
       case 'standard':
-        throw new BootError(
-          `A schema of ${shape.schema['~standard'].vendor} can be a whole body or response, not a part of one. Write the whole in that library, or this part with @Field().`,
-        )
+        return made
       case 'any':
         return copy
     }
@@ -89,7 +98,7 @@ class DecoderCompiler {
       return target
     }
     this.#objects.set(shape.origin, decode) // known before its properties: they may refer to it
-    for (const [name, property] of shape.properties()) {
+    for (const [name, property] of propertiesOf(shape, 'input')) {
       const decodeProperty = this.compile(property.shape)
       const makeDefault = defaultMaker(property, decodeProperty)
       properties.push({ name, inherited: isInherited(name), decode: decodeProperty, makeDefault })

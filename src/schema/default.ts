@@ -1,7 +1,8 @@
 import { BootError } from '../di/errors.js'
 import { shown } from '../di/options.js'
 import { compileDecoder } from './decode.js'
-import { compileEncoder, MisfitError } from './encode.js'
+import { compileEncoder } from './encode.js'
+import { MisfitError } from './misfit.js'
 import { SchemaWriter } from './json-schema.js'
 import { lazily } from './lazily.js'
 import type { Shape } from './shape.js'
@@ -61,8 +62,8 @@ const validators = new Map<string, Validate>()
 
 // Many routes have the same defaults, such as those of pages, and compiling takes time.
 function validatorOf(shape: Shape): Validate {
-  const writer = new SchemaWriter()
-  const schema = writer.write(shape)
+  const writer = new SchemaWriter({ opaque: true })
+  const schema = writer.write(shape, 'input')
   if (writer.components.size > 0) return new ValidatorCompiler(writer.components).compile(schema)
   const key = JSON.stringify(schema)
   const known = validators.get(key) ?? compiler().compile(schema)

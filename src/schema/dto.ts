@@ -2,13 +2,18 @@ import { BootError } from '../di/errors.js'
 import { NOT_LOADED, type OptionNames, refuseOtherThanList, refuseUnknownOptions, shown } from '../di/options.js'
 import { type Constructor, isConstructor } from '../di/token.js'
 import { fieldsOf } from './fields.js'
-import { describedBy, type Data, type Property, type Shape } from './shape.js'
+import { describedBy, type Attributed, type Data, type Property, type Shape } from './shape.js'
 import { shapeOf } from './shape-of.js'
 
 // A model says apart what may be left out of a new record.
 type Writable<T> = T extends { readonly _creationAttributes: infer C } ? C : Data<T>
 
-type Keys<T> = keyof Data<T> & string
+// Of a model: its associations, too.
+type Keys<T> = (keyof Data<T> | Associated<T>) & string
+
+type Associated<T> = {
+  [K in keyof T]-?: NonNullable<T[K]> extends Attributed<unknown> | readonly Attributed<unknown>[] ? K : never
+}[keyof T]
 
 type Partly<T, Options> = Options extends { readonly partial: true } ? Partial<T> : T
 
@@ -33,7 +38,7 @@ const DTO_OPTIONS: OptionNames<DtoOptions<string>> = { omit: true, pick: true, p
 /**
  * A class with some of the properties of a model or of another class: one declaration for the table, the input and the document.
  * A model itself is no input: it would take every column from the client, also the key.
- * What the database fills in (an auto-incremented key, a default) may be left out.
+ * What the database fills in (an auto-incremented key, a default) may be left out. Associations are part of it when they are picked.
  *
  * @throws BootError when a named property does not exist, or both `pick` and `omit` are given.
  * @example
@@ -70,6 +75,7 @@ function derive(source: Constructor, options: DtoOptions<string>, type: Construc
     origin: type,
     properties: () =>
       new Map([...select((shape.selectable ?? shape.properties)(), options, source.name), ...ownFields(type)]),
+    ...(shape.read ? { read: shape.read } : {}),
     ...(type.length === 0 ? { instance: type as unknown as new () => object } : {}),
   }
 }
@@ -90,18 +96,13 @@ function select(
       `dto(${source}, ...): ${source} has no ${unknown.join(', ')}. It has ${[...properties.keys()].join(', ')}.`,
     )
   }
-  const kept = [...properties].filter(([name]) =>
-    options.pick ? options.pick.includes(name) : !options.omit?.includes(name),
+  const kept = [...properties].filter(([name, { associated }]) =>
+    options.pick ? options.pick.includes(name) : !associated && !options.omit?.includes(name),
   )
-  return new Map(kept.map(([name, property]) => [name, asInput(property, options.partial === true)]))
+  return new Map(options.partial ? kept.map(([name, property]) => [name, toPatch(property)]) : kept)
 }
 
-function asInput({ optional, generated, default: byDefault, ...rest }: Property, partial: boolean): Property {
-  // A patch must not put defaults where the client said nothing.
-  if (partial) return { ...rest, optional: true }
-  return {
-    ...rest,
-    optional: optional || generated === true,
-    ...(byDefault === undefined ? {} : { default: byDefault }),
-  }
+// A patch must not put defaults where the client said nothing.
+function toPatch({ generated: _generated, default: _default, ...rest }: Property): Property {
+  return { ...rest, optional: true }
 }

@@ -1,46 +1,52 @@
-import { escapePointer, isDayText, isDecimalText, isIntegerText, isPointInTimeText } from './grammar.js'
+import { compileConstraint } from './constraints.js'
+import { escapePointer } from './grammar.js'
 import { lazily } from './lazily.js'
+import { misfit, MisfitError } from './misfit.js'
 import { isInherited, valueOf } from './property.js'
-import type { ObjectShape, Shape, UnionShape } from './shape.js'
+import {
+  encodeBigint,
+  encodeBoolean,
+  encodeDateTime,
+  encodeDay,
+  encodeDecimal,
+  encodeInteger,
+  encodeNumber,
+  stringEncoder,
+  toScale,
+} from './scalars.js'
+import { type ObjectShape, propertiesOf, type Shape, type UnionShape } from './shape.js'
 import { type StandardSchema, toIssues } from './standard.js'
 import { stringifyUndeclared, UndeclaredError } from './undeclared.js'
 
-/** A value that does not fit the declared response. `path` is a JSON Pointer to it. */
-export class MisfitError extends Error {
-  override name = 'MisfitError'
-  readonly path: string
-  readonly reason: string
-
-  constructor(path: string, reason: string) {
-    super(`${path || '/'} ${reason}`)
-    this.path = path
-    this.reason = reason
-  }
-
-  static at(key: string | number, error: unknown): unknown {
-    return error instanceof MisfitError
-      ? new MisfitError(`/${escapePointer(String(key))}${error.path}`, error.reason)
-      : error
-  }
-}
+export { MisfitError } from './misfit.js'
 
 /** Turns what a handler returned into plain JSON values: only declared properties, the same types on every dialect. */
 export type Encode = (value: unknown) => unknown
 
-/** Compiles the encoder of a shape. @throws MisfitError (the encoder) for a value that does not fit the shape. */
+/** Compiles the encoder of a shape. @throws MisfitError (the encoder) for a value that is of another type. */
 export function compileEncoder(shape: Shape): Encode {
-  return new EncoderCompiler().compile(shape)
+  return new EncoderCompiler(() => undefined).compile(shape)
+}
+
+/** As {@link compileEncoder}, and what the shape says beyond types holds too: what is sent is what the document says. */
+export function compileStrictEncoder(shape: Shape): Encode {
+  return new EncoderCompiler(compileConstraint).compile(shape)
 }
 
 class EncoderCompiler {
   readonly #objects = new Map<unknown, Encode>()
+  readonly #constrain: typeof compileConstraint
+
+  constructor(constrain: typeof compileConstraint) {
+    this.#constrain = constrain
+  }
 
   compile(shape: Shape): Encode {
-    const encode = this.#plain(shape)
+    const encode = this.#constrained(shape)
     const { nullable } = shape
     return (value) => {
       if (value === null || value === undefined) {
-        if (shape.kind === 'standard') return encode(value)
+        if (shape.kind === 'standard' && !(nullable && value === null)) return encode(value)
         if (nullable || shape.kind === 'any') return null
         throw new MisfitError('', `is ${value === null ? 'null' : 'missing'}, declared ${shape.kind}`)
       }
@@ -48,10 +54,22 @@ class EncoderCompiler {
     }
   }
 
+  #constrained(shape: Shape): Encode {
+    const encode = this.#plain(shape)
+    const constraint = this.#constrain(shape)
+    if (!constraint) return encode
+    return (value) => {
+      const json = encode(value)
+      const reason = constraint(json)
+      if (reason !== undefined) throw new MisfitError('', reason)
+      return json
+    }
+  }
+
   #plain(shape: Shape): Encode {
     switch (shape.kind) {
       case 'string':
-        return shape.padded ? (value) => encodeString(value).replace(/ +$/, '') : encodeString
+        return stringEncoder(shape)
       case 'integer':
         return encodeInteger
       case 'number':
@@ -121,8 +139,7 @@ class EncoderCompiler {
       return target
     }
     this.#objects.set(shape.origin, encode) // known before its properties: they may refer to it
-    for (const [name, { shape: inner, optional, writeOnly }] of shape.properties()) {
-      if (writeOnly) continue
+    for (const [name, { shape: inner, optional }] of propertiesOf(shape, 'output')) {
       properties.push({ name, optional, inherited: isInherited(name), encode: this.compile(inner) })
       clashes ||= isInherited(name)
     }
@@ -137,100 +154,13 @@ interface EncodedProperty {
   readonly encode: Encode
 }
 
-function misfit(value: unknown, declared: string): never {
-  throw new MisfitError('', `is ${describe(value)}, declared ${declared}`)
-}
-
-function describe(value: unknown): string {
-  if (typeof value === 'object') return Array.isArray(value) ? 'an array' : (value?.constructor?.name ?? 'an object')
-  return typeof value === 'number' || typeof value === 'bigint' ? `the ${typeof value} ${value}` : `a ${typeof value}`
-}
-
-function encodeString(value: unknown): string {
-  return typeof value === 'string' ? value : misfit(value, 'string')
-}
-
-// PostgreSQL's driver gives count(*) and sums as text, as they could be larger than a number.
-function toNumber(value: unknown): unknown {
-  if (typeof value === 'bigint') return Number(value)
-  return typeof value === 'string' && isDecimalText(value) ? Number(value) : value
-}
-
-// Beyond 2^53 a number is not the one that was stored: 'bigint' carries all digits.
-function encodeInteger(value: unknown): unknown {
-  const number = toNumber(value)
-  return Number.isSafeInteger(number) ? number : misfit(value, 'integer')
-}
-
-function encodeNumber(value: unknown): unknown {
-  const number = toNumber(value)
-  return Number.isFinite(number) ? number : misfit(value, 'number')
-}
-
-// Rows read without a model carry SQLite's and MySQL's booleans as 0 and 1.
-function encodeBoolean(value: unknown): unknown {
-  if (typeof value === 'boolean') return value
-  return value === 0 || value === 1 ? value === 1 : misfit(value, 'boolean')
-}
-
-// Rows read without a model carry SQLite's times as text, in UTC whether they say so or not.
-const TIME_TEXT = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2}(?:\.\d+)?) ?(Z|[+-]\d{2}:\d{2})?$/
-
-function encodeDateTime(value: unknown): unknown {
-  const text = typeof value === 'string' ? value.replace(TIME_TEXT, '$1T$2$3') : undefined
-  const zoned = text?.replace(/T[\d:.]+$/, '$&Z')
-  const date = zoned !== undefined && isPointInTimeText(zoned) ? new Date(zoned) : value
-  return isWritable(date) ? date.toISOString() : misfit(value, 'date-time')
-}
-
-function encodeDay(value: unknown): unknown {
-  if (typeof value === 'string' && isDayText(value)) return value
-  return isWritable(value) ? value.toISOString().slice(0, 10) : misfit(value, 'date')
-}
-
-// ISO 8601 as JSON Schema has it writes a year with four digits.
-function isWritable(value: unknown): value is Date {
-  if (!(value instanceof Date)) return false
-  const year = value.getUTCFullYear() // NaN, and so outside, for an invalid date
-  return year >= 0 && year <= 9999
-}
-
-function encodeBigint(value: unknown): unknown {
-  const text = typeof value === 'bigint' || Number.isSafeInteger(value) ? String(value) : value
-  return typeof text === 'string' && isIntegerText(text) ? text : misfit(value, 'bigint')
-}
-
-function encodeDecimal(value: unknown): string {
-  const text = typeof value === 'bigint' ? String(value) : Number.isFinite(value) ? plainDigits(value as number) : value
-  return typeof text === 'string' && isDecimalText(text) ? text : misfit(value, 'decimal')
-}
-
-// SQLite drops the zeros at the end, others write them; a value that was not saved yet has the digits that it was given.
-function toScale(text: string, scale: number): string {
-  const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)\.?(\d*)$/.exec(text) ?? []
-  const kept = BigInt(whole + fraction.slice(0, scale).padEnd(scale, '0'))
-  const rounded = (fraction[scale] ?? '0') >= '5' ? kept + 1n : kept // away from zero, as databases do
-  const digits = String(rounded).padStart(scale + 1, '0')
-  const point = digits.length - scale
-  return `${rounded === 0n ? '' : sign}${digits.slice(0, point)}${scale > 0 ? '.' : ''}${digits.slice(point)}`
-}
-
-/** '0.00000015' for 1.5e-7, which String() writes with an exponent. */
-function plainDigits(number: number): string {
-  const [, sign = '', whole = '', fraction = '', exponent] = /^(-?)(\d+)\.?(\d*)e([+-]\d+)$/.exec(String(number)) ?? []
-  if (exponent === undefined) return String(number)
-  const digits = whole + fraction
-  const point = whole.length + Number(exponent)
-  return point > 0 ? sign + digits.padEnd(point, '0') : `${sign}0.${'0'.repeat(-point)}${digits}`
-}
-
 function encodeStandard(value: unknown, schema: StandardSchema): unknown {
   const result = schema['~standard'].validate(value)
   if (result instanceof Promise)
     throw new TypeError(
       `A response was declared by a schema of ${schema['~standard'].vendor} that checks asynchronously. Do that before returning, and declare a schema without it.`,
     )
-  if (!result.issues) return result.value
+  if (!result.issues) return encodeAny(result.value)
   const [issue] = toIssues(result.issues)
   throw new MisfitError(issue?.path ?? '', issue?.message ?? 'does not fit')
 }

@@ -7,6 +7,7 @@ import { enumShape } from './enum.js'
 import type { Property, Shape } from './shape.js'
 import { withExamples, withRules } from './rules.js'
 import { shapeOf } from './shape-of.js'
+import { takesNothing } from './standard.js'
 import { unionShape } from './union.js'
 import { VALUE_OPTIONS, type ValueOptions } from './value-options.js'
 
@@ -41,7 +42,10 @@ export function Field(options: ValueOptions = {}): PropertyDecorator {
 export function toProperty(type: unknown, options: ValueOptions, where: string): Property {
   const ruled = withRules(baseShape(type, options, where), options, where)
   const shape = withExamples(ruled, options, where)
-  if (options.default === undefined) return { shape, optional: options.optional === true }
+  if (options.default === undefined) {
+    const optional = options.optional ?? (shape.kind === 'standard' && takesNothing(shape.schema))
+    return { shape, optional }
+  }
   return { shape, optional: true, default: defaultOf(shape, options.default, where) }
 }
 

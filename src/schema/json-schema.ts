@@ -1,36 +1,78 @@
-import { BootError } from '../di/errors.js'
+import { numberOf } from './check.js'
+import { Components } from './components.js'
 import { compileEncoder } from './encode.js'
 import { DECIMAL_TEXT, decimalText, INTEGER_TEXT } from './grammar.js'
+import { hoisted } from './hoist.js'
+import { hasSides } from './sides.js'
 import { jsonSchemaOf } from './standard.js'
-import type { ArrayShape, NumberShape, ObjectShape, Property, Shape, UnionShape } from './shape.js'
+import {
+  type ArrayShape,
+  isOmissible,
+  type JsonSchema,
+  type Named,
+  type NumberShape,
+  type ObjectShape,
+  propertiesOf,
+  type Property,
+  type Shape,
+  type Side,
+  type UnionShape,
+} from './shape.js'
 
-export type JsonSchema = Readonly<Record<string, unknown>>
+export type { JsonSchema } from './shape.js'
+
+interface WriterOptions {
+  /** Where references find the components. */
+  readonly prefix?: string
+  /** Says nothing of what schemas of other libraries say, as those check and write by themselves. */
+  readonly opaque?: boolean
+}
 
 /**
  * Writes shapes as JSON Schema 2020-12. Objects become named components, each once; the same writer serves all shapes of an app.
+ * A class that says different things of what comes in and of what goes out has a component for each, of which the one that is
+ * written first has its plain name.
  *
  * @throws BootError when two different classes claim one component name.
  */
 export class SchemaWriter {
-  readonly components = new Map<string, JsonSchema>()
-  readonly #origins = new Map<string, unknown>()
+  readonly #components = new Components()
+  readonly #sided = new Map<unknown, boolean>()
   readonly #prefix: string
+  readonly #opaque: boolean
 
-  constructor(prefix = '#/components/schemas/') {
+  constructor({ prefix = '#/components/schemas/', opaque = false }: WriterOptions = {}) {
     this.#prefix = prefix
+    this.#opaque = opaque
   }
 
-  write(shape: Shape): JsonSchema {
-    const schema = shape.kind === 'object' ? this.#reference(shape) : this.#bare(shape)
+  /** All that was written by reference, by its name. */
+  get components(): ReadonlyMap<string, JsonSchema> {
+    return this.#components.schemas
+  }
+
+  write(shape: Shape, side: Side): JsonSchema {
+    const schema = this.#opaque ? this.#checked(shape, side) : this.#told(shape, side)
     return { ...(shape.nullable ? orNull(schema) : schema), ...notes(shape) }
   }
 
-  /** As write(), and shows what a schema of another library says of what goes in or comes out, where its library tells. */
-  writeForeign(shape: Shape, side: 'input' | 'output'): JsonSchema {
-    return shape.kind === 'standard' ? jsonSchemaOf(shape.schema, side) : this.write(shape)
+  #told(shape: Shape, side: Side): JsonSchema {
+    const schema = shape.documented ? this.#foreign(shape.documented, side) : this.#plain(shape, side)
+    return shape.more ? { ...schema, ...shape.more } : schema
   }
 
-  #bare(shape: Exclude<Shape, ObjectShape>): JsonSchema {
+  #checked(shape: Shape, side: Side): JsonSchema {
+    if (!shape.ruled) return this.#plain(shape, side)
+    const { base, checks } = shape.ruled
+    return { ...this.#bare(base, side), checks: checks.map(numberOf) }
+  }
+
+  #plain(shape: Shape, side: Side): JsonSchema {
+    const named = namedOf(shape)
+    return named ? this.#reference(named, shape, side) : this.#bare(shape, side)
+  }
+
+  #bare(shape: Shape, side: Side): JsonSchema {
     switch (shape.kind) {
       case 'string':
         return defined({
@@ -65,18 +107,20 @@ export class SchemaWriter {
       case 'bytes':
         return { type: 'string', contentEncoding: 'base64', format: 'byte' }
       case 'array':
-        return this.#array(shape)
+        return this.#array(shape, side)
+      case 'object':
+        return this.#object(shape, side)
       case 'union':
-        return this.#union(shape)
+        return this.#union(shape, side)
       case 'standard':
-        return {} // its library validates and writes; see writeForeign
+        return this.#opaque ? {} : this.#foreign(jsonSchemaOf(shape.schema, side), side)
       case 'any':
         return {}
     }
   }
 
-  #union({ discriminator, options }: UnionShape): JsonSchema {
-    const references = [...options()].map(([tag, option]) => [String(tag), this.#reference(option)['$ref']] as const)
+  #union({ discriminator, options }: UnionShape, side: Side): JsonSchema {
+    const references = [...options()].map(([tag, option]) => [String(tag), this.write(option, side)['$ref']] as const)
     return {
       type: 'object',
       oneOf: [...new Set(references.map(([, $ref]) => $ref))].map(($ref) => ({ $ref })),
@@ -84,52 +128,56 @@ export class SchemaWriter {
     }
   }
 
-  #array(shape: ArrayShape): JsonSchema {
+  #array(shape: ArrayShape, side: Side): JsonSchema {
     return defined({
       type: 'array',
-      items: this.write(shape.items),
+      items: this.write(shape.items, side),
       minItems: shape.minItems,
       maxItems: shape.maxItems,
     })
   }
 
-  #reference(shape: ObjectShape): JsonSchema {
-    const { origin } = shape
-    const name = componentName(shape)
-    if (!this.#origins.has(name)) {
-      this.#origins.set(name, origin)
-      this.components.set(name, {}) // taken before its properties are written: they may refer to it
-      this.components.set(name, this.#object(shape))
-    } else if (this.#origins.get(name) !== origin) {
-      throw new BootError(
-        `Two different classes are named ${name}, and a schema component can stand for only one. Rename one, or name it: dto(Source, { name: '...' }).`,
-      )
-    }
-    return { $ref: this.#prefix + name }
+  #reference(named: Named, shape: Shape, side: Side): JsonSchema {
+    const sided = this.#hasSides(named.origin, shape) ? side : undefined
+    return { $ref: this.#prefix + this.#components.ofClass(named, sided, () => this.#bare(shape, side)) }
   }
 
-  #object(shape: ObjectShape): JsonSchema {
-    const properties = [...shape.properties()]
+  #foreign(json: JsonSchema, side: Side): JsonSchema {
+    return hoisted(json, (named, write) => this.#prefix + this.#components.ofDefinition(named, side, write))
+  }
+
+  #hasSides(origin: unknown, shape: Shape): boolean {
+    const known = this.#sided.get(origin) ?? hasSides(shape)
+    this.#sided.set(origin, known)
+    return known
+  }
+
+  #object(shape: ObjectShape, side: Side): JsonSchema {
+    const properties = propertiesOf(shape, side)
     return defined({
       type: 'object',
       properties: Object.fromEntries(
         properties.map(([name, property]) => [
           name,
           {
-            ...this.write(property.shape),
-            ...defined({ default: defaultAsJson(property), writeOnly: property.writeOnly }),
+            ...this.write(property.shape, side),
+            ...defined({ default: defaultAsJson(property), ...oneSided(property) }),
           },
         ]),
       ),
-      required: nonEmpty(properties.filter(([, property]) => !property.optional).map(([name]) => name)),
+      required: nonEmpty(properties.filter(([, property]) => !isOmissible(property, side)).map(([name]) => name)),
       additionalProperties: false,
     })
   }
 }
 
-// OpenAPI allows no other characters; a class may be called Größe.
-function componentName({ name }: ObjectShape): string {
-  return name.replaceAll(/[^A-Za-z0-9._-]/gu, '_')
+function oneSided({ writeOnly, readOnly }: Property): Record<string, unknown> {
+  return { writeOnly, readOnly }
+}
+
+function namedOf(shape: Shape): Named | undefined {
+  if (shape.kind === 'object') return shape.anonymous ? undefined : shape
+  return shape.kind === 'union' ? shape.named : undefined
 }
 
 // Bounds that keep a number where all integers are exact say more than the format does.

@@ -1,5 +1,5 @@
 import { BootError } from '../di/errors.js'
-import type { ObjectShape, Shape } from './shape.js'
+import { type ObjectShape, propertiesOf, type Shape } from './shape.js'
 
 /**
  * Refuses models in what a client sends, at any depth: they would take every column from it, also the key.
@@ -29,7 +29,8 @@ function visitObject(shape: ObjectShape, holder: string | undefined, where: stri
   if (shape.rowKey) throw rowError(shape, shape.rowKey(), holder, where)
   if (seen.has(shape.origin)) return
   seen.add(shape.origin)
-  for (const [name, property] of shape.properties()) visit(property.shape, `${shape.name}.${name}`, where, seen)
+  for (const [name, property] of propertiesOf(shape, 'input'))
+    visit(property.shape, `${shape.name}.${name}`, where, seen)
 }
 
 function rowError(
@@ -39,7 +40,8 @@ function rowError(
   where: string,
 ): BootError {
   // A model without a key still has columns that a client should not choose.
-  const [way, columns] = key.length > 0 ? ['omit', key] : ['pick', [...properties().keys()].slice(0, 1)]
+  const given = [...properties()].filter(([, { generated, readOnly }]) => !generated && !readOnly)
+  const [way, columns] = key.length > 0 ? ['omit', key] : ['pick', given.map(([column]) => column).slice(0, 1)]
   const chosen = `{ ${way}: [${columns.map((column) => `'${column}'`).join(', ')}] }`
   return new BootError(
     `${where}: ${holder ?? 'its type'} is the model ${name}, which would take every column from the client${key.length > 0 ? ', also the key' : ''}. ` +

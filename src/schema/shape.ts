@@ -1,11 +1,14 @@
 import { MetadataKey } from '../di/metadata.js'
 import type { Constructor } from '../di/token.js'
+import type { Check } from './check.js'
 import type { StandardSchema } from './standard.js'
 
 /*
  * A shape is what one declaration says of a value, as data. Everything else is made from it:
  * json-schema.ts (OpenAPI and validation), validate.ts (what comes in), serialize.ts (what goes out).
  */
+
+export type JsonSchema = Readonly<Record<string, unknown>>
 
 /** What the documentation shows beside a value; validation ignores it. */
 export interface Notes {
@@ -17,6 +20,12 @@ export interface Notes {
 
 interface Common extends Notes {
   readonly nullable?: boolean
+  /** What the document shows instead, where another library says more. */
+  readonly documented?: JsonSchema
+  /** What the document shows beside it. */
+  readonly more?: JsonSchema
+  /** Rules of another library that check what comes in, in place of those that the document can show. */
+  readonly ruled?: { readonly base: Shape; readonly checks: readonly Check[] }
 }
 
 export interface StringShape extends Common {
@@ -26,8 +35,10 @@ export interface StringShape extends Common {
   readonly pattern?: string
   /** A JSON Schema format that validation checks: `email`, `uuid`, `uri`, `ipv4`, `time`, ... */
   readonly format?: string
-  /** The database fills it with spaces, which are not part of the value. */
-  readonly padded?: boolean
+  /** What a database adds to it that is no part of the value: the spaces that fill a CHAR. */
+  readonly tail?: RegExp
+  /** A database may hold and tell it as bytes. */
+  readonly binary?: boolean
 }
 
 export interface NumberShape extends Common {
@@ -75,12 +86,18 @@ export interface ArrayShape extends Common {
   readonly maxItems?: number
 }
 
-export interface ObjectShape extends Common {
-  readonly kind: 'object'
+/** What becomes a component of the document. */
+export interface Named {
   /** The name of the OpenAPI component. */
   readonly name: string
   /** What the component stands for: two shapes of one origin are the same component. */
   readonly origin: unknown
+}
+
+export interface ObjectShape extends Common, Named {
+  readonly kind: 'object'
+  /** Written where it stands, as nothing has named it. */
+  readonly anonymous?: boolean
   /** A thunk, so that classes may refer to themselves and to each other. */
   readonly properties: () => ReadonlyMap<string, Property>
   /** What dto() chooses from, where that is more than the properties. */
@@ -96,6 +113,8 @@ export interface ObjectShape extends Common {
 /** One of several objects, told apart by the value of one property. */
 export interface UnionShape extends Common {
   readonly kind: 'union'
+  /** Absent when it is written where it stands. */
+  readonly named?: Named
   readonly discriminator: string
   /** By the values of that property. */
   readonly options: () => ReadonlyMap<unknown, ObjectShape>
@@ -132,12 +151,29 @@ export interface Property {
   readonly optional: boolean
   /** What an input gets when the client leaves it out. */
   readonly default?: unknown
-  /** A client may leave it out of a new record, as the database fills it in. */
+  /** A client may leave it out, as the database fills it in; it is always sent. */
   readonly generated?: boolean
   /** A client sends it and is never sent it, such as a password. */
   readonly writeOnly?: boolean
+  /** A client is sent it and never sends it, such as the time of the last change. */
+  readonly readOnly?: boolean
+  /** Another record, sent when the handler read it along. A derived class has it only when it picks it. */
+  readonly associated?: boolean
   /** Other records can stand against it: it is unique, or refers to one that must be there. */
   readonly contested?: boolean
+}
+
+/** Which way a value goes: one declaration may say different things of what comes in and of what goes out. */
+export type Side = 'input' | 'output'
+
+/** Whether a value may go this way without the property. */
+export function isOmissible({ optional, generated }: Property, side: Side): boolean {
+  return optional || (side === 'input' && generated === true)
+}
+
+/** The properties that go this way. */
+export function propertiesOf(shape: ObjectShape, side: Side): readonly (readonly [string, Property])[] {
+  return [...shape.properties()].filter(([, { writeOnly, readOnly }]) => !(side === 'input' ? readOnly : writeOnly))
 }
 
 /** How a class, or all classes below it, describe themselves. `shapeOf` asks it. */
@@ -151,7 +187,7 @@ export interface Described<T> {
 }
 
 // A Sequelize model tells its attributes in this property, which exists only for the compiler.
-interface Attributed<A> {
+export interface Attributed<A> {
   readonly _attributes: A
 }
 

@@ -37,24 +37,49 @@ function toPointer(part: PropertyKey | { readonly key: PropertyKey }): string {
   return `/${escapePointer(String(typeof part === 'object' ? part.key : part))}`
 }
 
+type ToJson = (options: { target: string; libraryOptions?: Readonly<Record<string, unknown>> }) => Json
+
+type Json = Readonly<Record<string, unknown>>
+
 interface Convertible {
-  readonly '~standard': {
-    readonly jsonSchema?: Readonly<Record<'input' | 'output', (options: { target: string }) => Record<string, unknown>>>
-  }
-  readonly toJSONSchema?: (options: { io: 'input' | 'output' }) => Record<string, unknown>
+  readonly '~standard': { readonly jsonSchema?: Readonly<Record<'input' | 'output', ToJson>> }
+  readonly toJSONSchema?: (options: { io: 'input' | 'output' }) => Json
 }
 
+/** How a library is told to leave open what JSON Schema cannot say, such as a Date, instead of refusing the whole. */
+const LENIENT: Readonly<Record<string, Json>> = { zod: { unrepresentable: 'any' } }
+
 /** The library's JSON Schema of what goes in or comes out; an open one where it gives none. */
-export function jsonSchemaOf(schema: StandardSchema, side: 'input' | 'output'): Readonly<Record<string, unknown>> {
-  const convertible = schema as Convertible
+export function jsonSchemaOf(schema: StandardSchema, side: 'input' | 'output'): Json {
+  const { $schema: _, ...json } = convert(schema, side) ?? {}
+  return json
+}
+
+function convert(schema: StandardSchema, side: 'input' | 'output'): Json | undefined {
+  const { '~standard': standard, toJSONSchema } = schema as StandardSchema & Convertible
+  const toJson = standard.jsonSchema?.[side]
+  const target = 'draft-2020-12'
+  if (!toJson) return attempt(() => toJSONSchema?.call(schema, { io: side }))
+  const libraryOptions = LENIENT[standard.vendor]
+  return attempt(() => toJson({ target })) ?? (libraryOptions && attempt(() => toJson({ target, libraryOptions })))
+}
+
+// Of what JSON Schema cannot say, libraries throw.
+function attempt(make: () => Json | undefined): Json | undefined {
   try {
-    const { $schema: _, ...json } =
-      convertible['~standard'].jsonSchema?.[side]({ target: 'draft-2020-12' }) ??
-      convertible.toJSONSchema?.({ io: side }) ??
-      {}
-    // References of its own would be read from the root of the document.
-    return JSON.stringify(json).includes('"$ref"') ? {} : json
+    return make()
   } catch {
-    return {} // of what JSON Schema cannot say, libraries throw
+    return undefined
+  }
+}
+
+/** Whether a value may be left out: the library takes its absence for itself, or for a default that it tells. */
+export function takesNothing(schema: StandardSchema): boolean {
+  try {
+    const result = schema['~standard'].validate(undefined)
+    if (result instanceof Promise) return (result.catch(() => {}), false)
+    return !result.issues && (result.value === undefined || 'default' in jsonSchemaOf(schema, 'input'))
+  } catch {
+    return false // a function of the program's own, which expected a value
   }
 }

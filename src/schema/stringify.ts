@@ -1,5 +1,5 @@
 import fastJsonStringify from 'fast-json-stringify'
-import { compileEncoder } from './encode.js'
+import { compileStrictEncoder } from './encode.js'
 import { type JsonSchema, SchemaWriter } from './json-schema.js'
 import { isInherited } from './property.js'
 import type { Shape } from './shape.js'
@@ -9,9 +9,9 @@ export type Stringify = (value: unknown) => string
 
 /** Compiles the way from what a handler returns to JSON text. @throws MisfitError (the function made) for a value that does not fit. */
 export function compileStringify(shape: Shape): Stringify {
-  const encode = compileEncoder(shape)
-  const writer = new SchemaWriter('#/definitions/')
-  const schema = writer.write(shape)
+  const encode = compileStrictEncoder(shape)
+  const writer = new SchemaWriter({ prefix: '#/definitions/', opaque: true })
+  const schema = writer.write(shape, 'output')
   if ([...writer.components.values()].some(hasInheritedName)) return (value) => JSON.stringify(encode(value))
   const definitions = Object.fromEntries([...writer.components].map(([name, component]) => [name, bare(component)]))
   // The library's type names every keyword; ours is a record, as JSON Schema is open.
@@ -20,7 +20,7 @@ export function compileStringify(shape: Shape): Stringify {
 }
 
 // The library loses properties that are named like those of every object, such as 'toString'.
-function hasInheritedName({ properties }: JsonSchema): boolean {
+function hasInheritedName({ properties = {} }: JsonSchema): boolean {
   return Object.keys(properties as object).some(isInherited)
 }
 
@@ -36,7 +36,7 @@ function bare(schema: unknown): JsonSchema {
   )
 }
 
-const DONE: ReadonlySet<string> = new Set(['format', 'default', 'examples', 'required'])
+const DONE: ReadonlySet<string> = new Set(['format', 'default', 'examples', 'required', 'checks'])
 
 // Properties may be called 'format' or 'default' themselves.
 function bareProperties(properties: object): JsonSchema {

@@ -1,5 +1,6 @@
 import { isDecimalText, isIntegerText } from './grammar.js'
-import type { Shape } from './shape.js'
+import type { JsonSchema, ObjectShape, Property, Shape } from './shape.js'
+import { jsonSchemaOf, type StandardSchema } from './standard.js'
 
 /**
  * What a text from the path, the query or a header stands for, as JSON.
@@ -33,4 +34,42 @@ export function fromText(shape: Shape, text: string): unknown {
 // '-0' is written for 0 and nothing else.
 function toNumber(text: string): number {
   return Number(text) + 0
+}
+
+/** What is read from texts for a schema of another library, before it is asked: what its JSON Schema calls a number is one, no other text. */
+export function textual(shape: Shape): Shape {
+  if (shape.kind === 'object') return textualObject(shape)
+  return shape.kind === 'standard' ? ofJsonSchema(jsonSchemaOf(shape.schema, 'input')) : shape
+}
+
+function textualObject(shape: ObjectShape): ObjectShape {
+  const entries = [...shape.properties()]
+  if (!entries.some(([, property]) => property.shape.kind === 'standard')) return shape
+  const properties = entries.map(([name, property]) => [name, { ...property, shape: textual(property.shape) }] as const)
+  return { ...shape, origin: properties, anonymous: true, properties: () => new Map(properties) }
+}
+
+/** The properties that another library's schema of an object has; undefined when its JSON Schema tells of none. */
+export function textualProperties(schema: StandardSchema): ReadonlyMap<string, Property> | undefined {
+  const { type, properties, required = [] } = jsonSchemaOf(schema, 'input')
+  if (type !== 'object' || typeof properties !== 'object' || properties === null) return undefined
+  return new Map(
+    Object.entries(properties as Readonly<Record<string, JsonSchema>>).map(([name, json]): [string, Property] => [
+      name,
+      { shape: ofJsonSchema(json), optional: !(required as readonly string[]).includes(name) },
+    ]),
+  )
+}
+
+function ofJsonSchema(documented: JsonSchema): Shape {
+  switch (documented['type']) {
+    case 'integer':
+    case 'number':
+    case 'boolean':
+      return { kind: documented['type'], documented }
+    case 'array':
+      return { kind: 'array', items: ofJsonSchema((documented['items'] ?? {}) as JsonSchema), documented }
+    default:
+      return { kind: 'any', documented }
+  }
 }

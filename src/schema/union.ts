@@ -1,5 +1,41 @@
 import { BootError } from '../di/errors.js'
-import type { ObjectShape, Shape, UnionShape } from './shape.js'
+import type { Constructor } from '../di/token.js'
+import { lazily } from './lazily.js'
+import type { DataOf, Described, ObjectShape, Shape, UnionShape } from './shape.js'
+import { shapeOf } from './shape-of.js'
+
+/** A class, or a function that names one which is declared further down. */
+export type Member = Constructor | (() => Constructor)
+
+type MemberData<M> = M extends Constructor ? DataOf<M> : M extends () => infer C ? DataOf<C> : never
+
+export interface OneOfOptions<K extends PropertyKey> {
+  /** The property that tells the classes apart: each declares its own values of it, `@Field({ enum: ['cat'] }) kind!: 'cat'`. */
+  readonly discriminator: K & string
+  /** The name of an OpenAPI component; without it, the classes are listed wherever one of them may be. */
+  readonly name?: string
+}
+
+/**
+ * One of several classes: a response, `Page.of(...)` or `[...]` of it, or the type of a field or a body.
+ *
+ * @throws BootError (when the app is made) for classes that cannot be told apart.
+ * @example
+ * const Pet = oneOf([Cat, Dog], { discriminator: 'kind', name: 'Pet' })
+ * // @Get('/', Page.of(Pet)) list() {}
+ */
+export function oneOf<const M extends readonly Member[]>(
+  members: M,
+  { discriminator, name }: OneOfOptions<keyof MemberData<M[number]>>,
+): Described<MemberData<M[number]>> {
+  const origin = {}
+  const where = name ?? 'oneOf()'
+  const shape = lazily((): Shape => ({
+    ...unionShape(members.map(shapeOf), discriminator, where),
+    ...(name === undefined ? {} : { named: { name, origin } }),
+  }))
+  return { shape }
+}
 
 /**
  * One of several classes, told apart by a property whose values each of them declares: `@Field({ enum: ['cat'] }) kind!: 'cat'`.

@@ -1,9 +1,10 @@
 import { Ajv2020, type ErrorObject, type Format as AnyFormat, type ValidateFunction } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
+import { failuresOf } from './check.js'
 import { escapePointer } from './grammar.js'
 import { FORMATS } from './formats.js'
 import type { Issue } from './issue.js'
-import type { JsonSchema } from './json-schema.js'
+import type { JsonSchema } from './shape.js'
 
 /** Finds every issue; of a large value, which could have hundreds of thousands, only the first. */
 export type Validate = (value: unknown, isLarge?: boolean) => readonly Issue[]
@@ -32,6 +33,15 @@ export class ValidatorCompiler {
       return validate(value) ? NONE : issues(validate)
     }
   }
+}
+
+const formats = new Map<string, ValidateFunction>()
+
+/** Tells whether a text is of a format, as validation means it. */
+export function isOfFormat(format: string): (text: string) => boolean {
+  const validate = formats.get(format) ?? newAjv({ allErrors: false }).compile({ format })
+  formats.set(format, validate)
+  return (text) => validate(text)
 }
 
 // The library reads the values of a discriminator from the classes themselves, and refuses a list of them.
@@ -65,11 +75,24 @@ function newAjv(options: { readonly allErrors: boolean }): Ajv2020 {
     multipleOfPrecision: 9,
   })
   ajvFormats.default(ajv)
+  ajv.addKeyword({ keyword: 'checks', schemaType: 'array', errors: true, validate: check })
   for (const [name, { type, is }] of Object.entries(FORMATS)) {
     // ajv's type wants to know whether the check takes strings or numbers, which the table says in `type`.
     if (is) ajv.addFormat(name, { validate: is, ...(type ? { type } : {}) } as AnyFormat)
   }
   return ajv
+}
+
+interface Checking {
+  (numbers: readonly number[], value: unknown): boolean
+  errors?: Partial<ErrorObject>[]
+}
+
+// The library's way for a keyword to say what is wrong: a property of the function itself.
+const check: Checking = (numbers, value) => {
+  const failures = failuresOf(numbers, value)
+  check.errors = failures.map((message) => ({ keyword: 'checks', params: {}, message }))
+  return failures.length === 0
 }
 
 function issues(validate: ValidateFunction): Issue[] {

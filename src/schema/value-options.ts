@@ -18,12 +18,12 @@ export type TypeName =
   | 'bytes'
   | 'any'
 
-/** `'integer'`, `String`, `Tag`, `[Tag]`, `() => Tag` (for a class declared further down), `Page.of(Tag)`. */
+/** `'integer'`, `String`, `Tag`, `[Tag]`, `() => Tag` (for a class declared further down), `Page.of(Tag)`, `z.email()`. */
 export type TypeOption =
   | TypeName
   | Constructor
   | (() => unknown)
-  | readonly [TypeName | Constructor | (() => unknown)]
+  | readonly [TypeName | Constructor | (() => unknown) | { readonly shape: unknown } | StandardSchema]
   | { readonly shape: unknown }
   | StandardSchema
 

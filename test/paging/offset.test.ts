@@ -219,3 +219,12 @@ test('offset and limit are documented with their bounds and defaults, also of an
     default: 0,
   })
 })
+
+test('the greatest offset is a page as any other', async (t) => {
+  const lifespan = memoryDatabase()
+  const app = createApp({ controllers: [Books], models, lifespan, logger: false })
+  t.after(() => app.close())
+  const response = await app.inject(`/books/0?offset=${Number.MAX_SAFE_INTEGER}&limit=1`)
+  const { data, meta } = response.json<{ data: unknown[]; meta: { total_pages: number } }>()
+  assert.deepEqual([response.statusCode, data, meta.total_pages], [200, [], 0])
+})

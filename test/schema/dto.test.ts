@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CreationOptional } from 'sequelize'
 import { Column, DataType, Table } from 'sequelize-typescript'
-import { Base, dto, Field } from 'sequitur'
+import { Base, Controller, createApp, dto, Field, Get, Item, Post } from 'sequitur'
 import { componentsOf, echo, issuesOf } from './echo.js'
 
 class Hero {
@@ -93,8 +93,70 @@ test('of a model, what the database fills in may be left out, and nothing else',
 test("a model's default is given, in the form of its type", async () => {
   class VillainInput extends dto(Villain, { omit: ['id'] }) {}
   const { app, send } = echo(VillainInput)
-  assert.deepEqual((await send({ name: 'a' })).json(), { name: 'a', age: 40, bounty: '0.00' })
+  assert.deepEqual((await send({ name: 'a' })).json(), { name: 'a', age: 40, bounty: '0.00', motto: null })
   assert.equal(componentsOf(app)['VillainInput']?.properties['bounty']?.default, '0.00')
+})
+
+test('what comes in may lack what the database fills in, and what goes out has it: the document has both', () => {
+  class VillainDto extends dto(Villain, {}) {}
+  const { VillainDto: input, VillainDtoOutput: output } = componentsOf(echo(VillainDto).app)
+  assert.deepEqual(input?.required, ['name'])
+  assert.deepEqual(output?.required, ['id', 'name', 'age', 'bounty', 'motto'])
+  assert.deepEqual(output?.properties['motto'], { type: ['string', 'null'] })
+})
+
+test('a class that only comes in, or only goes out, has its plain name', () => {
+  class NewVillain extends dto(Villain, { omit: ['id'] }) {}
+  class VillainView extends dto(Villain, {}) {}
+  @Controller()
+  class Villains {
+    @Post('/', Item.of(VillainView)) create(input: NewVillain) {
+      return { data: { ...input, id: 1 } }
+    }
+  }
+  const components = componentsOf(createApp({ controllers: [Villains], logger: false }))
+  assert.deepEqual(Object.keys(components).slice(0, 3), ['NewVillain', 'Item_VillainView', 'VillainView'])
+  assert.ok(components['VillainView']?.required?.includes('id'))
+})
+
+test('a class that refers to one which differs has both as well', () => {
+  class VillainDto extends dto(Villain, { pick: ['name', 'motto'] }) {}
+  class Gang {
+    @Field({ type: [VillainDto] }) members!: VillainDto[]
+    @Field({ type: () => Gang, optional: true, nullable: true }) rivals?: unknown
+  }
+  const { GangOutput } = componentsOf(echo(Gang).app)
+  assert.deepEqual(GangOutput?.properties, {
+    members: { type: 'array', items: { $ref: '#/components/schemas/VillainDtoOutput' } },
+    rivals: { anyOf: [{ $ref: '#/components/schemas/GangOutput' }, { type: 'null' }] },
+  })
+})
+
+test('a class that has the name of what goes out of another stops the boot', () => {
+  class VillainDto extends dto(Villain, {}) {}
+  class VillainDtoOutput extends dto(Villain, { pick: ['name'] }) {}
+  class Both {
+    @Field({ type: VillainDtoOutput }) one!: unknown
+    @Field({ type: VillainDto }) other!: unknown
+  }
+  assert.throws(() => echo(Both), /Two different classes are named VillainDtoOutput/)
+})
+
+test("a model's own toJSON is asked for what a derived class sends, too", async () => {
+  class Masked extends Villain {
+    override toJSON<T extends object>(): T {
+      return { ...this.get(), name: '***' } as unknown as T
+    }
+  }
+  class MaskedName extends dto(Masked, { pick: ['name'] }) {}
+  @Controller()
+  class Masks {
+    @Get('/', MaskedName) get() {
+      return { toJSON: () => ({ name: '***' }), name: 'Joker' }
+    }
+  }
+  const app = createApp({ controllers: [Masks], logger: false })
+  assert.deepEqual((await app.inject('/')).json(), { name: '***' })
 })
 
 test("a model's column limits the input", async () => {

@@ -33,4 +33,5 @@ export function componentsOf(app: App): Readonly<Record<string, Component>> {
 
 interface Component {
   readonly properties: Readonly<Record<string, { readonly default?: unknown }>>
+  readonly required?: readonly string[]
 }

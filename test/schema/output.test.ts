@@ -200,3 +200,55 @@ test('what a route sends is what its documented response says', async () => {
   const response = await send({ ...value, other: undefined, tags: [{ label: 'a' }] })
   assert.ok(documented(response.json()), JSON.stringify(documented.errors))
 })
+
+class Bounded {
+  @Field({ type: 'string', minLength: 2, maxLength: 3, optional: true }) text?: unknown
+  @Field({ type: 'string', pattern: '^a+$', optional: true }) pattern?: unknown
+  @Field({ type: 'string', format: 'email', optional: true }) email?: unknown
+  @Field({ type: 'integer', minimum: 0, maximum: 9, optional: true }) integer?: unknown
+  @Field({ type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 1, optional: true }) number?: unknown
+  @Field({ type: 'number', multipleOf: 0.01, optional: true, nullable: true }) cents?: unknown
+  @Field({ type: [Tag], minItems: 1, maxItems: 2, optional: true }) tags?: unknown
+  @Field({ type: String, format: 'uuid', optional: true }) uuid?: unknown
+}
+
+const tag = { label: 'a' }
+
+for (const [value, line] of [
+  [{ text: 'a' }, '/text does not fit, declared at least 2 characters'],
+  [{ text: '🎉' }, '/text does not fit, declared at least 2 characters'],
+  [{ text: 'abcd' }, '/text does not fit, declared at most 3 characters'],
+  [{ pattern: 'b' }, '/pattern does not fit, declared /^a+$/u'],
+  [{ email: 'b' }, '/email does not fit, declared of the format email'],
+  [{ integer: -1 }, '/integer does not fit, declared >= 0'],
+  [{ integer: 10 }, '/integer does not fit, declared <= 9'],
+  [{ number: 0 }, '/number does not fit, declared > 0'],
+  [{ number: 1 }, '/number does not fit, declared < 1'],
+  [{ cents: 0.001 }, '/cents does not fit, declared a multiple of 0.01'],
+  [{ tags: [] }, '/tags does not fit, declared at least 1 items'],
+  [{ tags: [tag, tag, tag] }, '/tags does not fit, declared at most 2 items'],
+  [{ uuid: '1' }, '/uuid does not fit, declared of the format uuid'],
+] as const) {
+  test(`a result beyond what its response declares is a 500, and the log says: ${line}`, async () => {
+    const { say, lines } = responder(Bounded)
+    assert.equal((await say(value)).statusCode, 500)
+    assert.ok(lines.join('\n').includes(line), lines.join('\n'))
+  })
+}
+
+test('a result within what its response declares is sent', async () => {
+  const { say, lines } = responder(Bounded)
+  const uuid = '0198a3c4-7b1e-7000-8000-000000000001'
+  const edge = {
+    text: '🎉🎉🎉',
+    pattern: 'a',
+    email: 'a@b.co',
+    integer: 9,
+    number: 0.5,
+    cents: 0.07,
+    tags: [tag],
+    uuid,
+  }
+  assert.deepEqual((await say(edge)).json(), edge, lines.join('\n'))
+  assert.deepEqual((await say({ integer: 0, cents: null, tags: [tag, tag] })).statusCode, 200)
+})

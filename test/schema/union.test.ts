@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Body, Controller, createApp, Field, Post } from 'sequitur'
+import { Body, Collection, Controller, createApp, Field, Get, Item, oneOf, Page, Post } from 'sequitur'
+import { conformsTo } from '../support/documented.js'
 import { api, bootMessage } from '../http/support.js'
 import { componentsOf, echo, issuesOf } from './echo.js'
 
@@ -132,3 +133,98 @@ for (const [options, message] of [
     assert.match(bootMessage([Pets]), message)
   })
 }
+
+const Pet = oneOf([Cat, () => Dog], { discriminator: 'kind', name: 'Pet' })
+const unnamed = oneOf([Cat, Dog], { discriminator: 'kind' })
+const meta = { offset: 0, total_items: 2, total_pages: 1, page_number: 1 }
+const secretive = [
+  { ...cat, secret: 1, born: 'no' },
+  { ...dog, secret: 1, lives: 3, friend: { ...cat, secret: 1 } },
+] as unknown as (Cat | Dog)[]
+const open = [cat, { ...dog, friend: cat }]
+
+@Controller()
+class Zoo {
+  @Get('/one', Pet) one(): Cat | Dog {
+    return secretive[0] as Cat
+  }
+  @Get('/other', unnamed) other(): Cat | Dog {
+    return secretive[1] as Dog
+  }
+  @Get('/list', [Pet]) list() {
+    return secretive
+  }
+  @Get('/page', Page.of(Pet)) page() {
+    return { data: secretive, meta }
+  }
+  @Get('/unnamed-page', Page.of(unnamed)) unnamedPage() {
+    return { data: secretive, meta }
+  }
+  @Get('/collection', Collection.of(Pet)) collection() {
+    return { data: secretive }
+  }
+  @Get('/item', Item.of(unnamed)) item() {
+    return { data: secretive[1] as Dog }
+  }
+  @Post('/echo', Pet) echo(@Body({ type: Pet }) pet: Cat | Dog) {
+    return pet
+  }
+}
+
+for (const [path, answer] of [
+  ['/one', open[0]],
+  ['/other', open[1]],
+  ['/list', open],
+  ['/page', { data: open, meta }],
+  ['/unnamed-page', { data: open, meta }],
+  ['/collection', { data: open }],
+  ['/item', { data: open[1] }],
+] as const) {
+  test(`a response of ${path} has of each value what the class that it is of declares, as documented`, async () => {
+    const app = createApp({ controllers: [Zoo], logger: false })
+    const response = await app.inject(path)
+    assert.deepEqual([response.statusCode, response.json()], [200, answer])
+    const headers = new Headers(response.headers as Record<string, string>)
+    conformsTo(app)('get', path, { status: response.statusCode, headers }, response.body)
+  })
+}
+
+test('a union with a name is a component, and as such the type of a body, too', async () => {
+  const app = createApp({ controllers: [Zoo], logger: false })
+  const components = componentsOf(app)
+  const $ref = '#/components/schemas/Pet'
+  assert.deepEqual(components['Page_Pet']?.properties['data'], { type: 'array', items: { $ref } })
+  assert.deepEqual(Object.keys(components['Pet'] ?? {}), ['type', 'oneOf', 'discriminator'])
+  assert.deepEqual(app.openapi().paths?.['/echo']?.post?.requestBody, {
+    required: true,
+    content: { 'application/json': { schema: { $ref } } },
+  })
+  const request = { method: 'POST', url: '/echo', headers: { 'content-type': 'application/json' } } as const
+  assert.deepEqual((await app.inject({ ...request, payload: JSON.stringify(cat) })).json(), cat)
+  const wrong = await app.inject({ ...request, payload: '{"kind":"bird"}' })
+  assert.deepEqual(issuesOf(wrong), ['/kind is none of the known values'])
+})
+
+test('pages of what has no name are each written where they stand', () => {
+  @Controller()
+  class Aviary {
+    @Get('/a', Item.of(unnamed)) a() {
+      return { data: cat as Cat }
+    }
+    @Get('/b', Item.of(oneOf([Dog, Tom], { discriminator: 'kind' }))) b() {
+      return { data: { kind: 'cat' } as Tom }
+    }
+  }
+  const app = createApp({ controllers: [Aviary], logger: false })
+  assert.deepEqual(Object.keys(componentsOf(app)), ['Cat', 'Dog', 'Tom', 'Problem', 'InputIssue'])
+})
+
+test('a union as a response of classes that cannot be told apart stops the boot', () => {
+  @Controller()
+  class Birds {
+    @Get('/', oneOf([Cat, Bird], { discriminator: 'kind', name: 'Animal' })) get(): Cat {
+      return cat as Cat
+    }
+  }
+  assert.match(bootMessage([Birds]), /Animal: Bird does not say which kind it has/)
+})

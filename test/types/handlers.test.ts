@@ -15,6 +15,7 @@ import {
   Injectable,
   Item,
   newPagination,
+  oneOf,
   Page,
   Paginate,
   type PaginateType,
@@ -55,6 +56,20 @@ class HeroInput {
   @Field() name!: string
 }
 
+class Cat {
+  @Field({ enum: ['cat'] }) kind!: 'cat'
+  @Field({ type: 'integer' }) lives!: number
+}
+class Dog {
+  @Field({ enum: ['dog'] }) kind!: 'dog'
+  @Field() name!: string
+}
+const Pet = oneOf([Cat, () => Dog], { discriminator: 'kind', name: 'Pet' })
+const cat: Cat = { kind: 'cat', lives: 9 }
+
+// @ts-expect-error: not every class has lives
+oneOf([Cat, Dog], { discriminator: 'lives' })
+
 const meta = { offset: 0, total_items: 0, total_pages: 0, page_number: 1 }
 const hero: HeroModel = { id: 1, name: 'Robin' }
 
@@ -86,6 +101,12 @@ class RightResults {
   }
   @Get('/several', HeroModel, { responses: { 202: HeroInput, 303: 'Elsewhere' } }) several(wait: boolean) {
     return wait ? reply({ name: 'Robin' }, { status: 202 }) : redirect('/')
+  }
+  @Get('/pet', Pet) pet(): Cat | Dog {
+    return cat
+  }
+  @Get('/pets', Page.of(Pet)) pets() {
+    return { data: [cat, { kind: 'dog', name: 'Rex' } as const], meta }
   }
   @Get('/file', { produces: 'image/png' }) picture() {
     return file('./hero.png')
@@ -143,6 +164,14 @@ export class WrongResults {
   // @ts-expect-error: another model's rows
   @Get('/model', Item.of(HeroModel)) model() {
     return { data: Team.build({ title: 'a' }) }
+  }
+  // @ts-expect-error: a cat has lives, not a name
+  @Get('/pet', Pet) pet() {
+    return { kind: 'cat', name: 'Tom' } as const
+  }
+  // @ts-expect-error: no pet is a bird
+  @Get('/pets', Collection.of(Pet)) pets() {
+    return { data: [cat, { kind: 'bird' } as const] }
   }
   // @ts-expect-error: nothing is returned
   @Get('/void', HeroModel) nothingAtAll() {}

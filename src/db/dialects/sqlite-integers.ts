@@ -4,7 +4,8 @@ type Row = Readonly<Record<string, unknown>>
 type RowsCallback = (this: unknown, error: Error | null, rows: readonly Row[]) => void
 type All = (sql: string, parameters: unknown, callback: RowsCallback) => SqliteConnection
 
-const READS = /^\s*(?:SELECT|WITH)\b/i
+// A text of the program's own begins with a comment.
+const READS = /^\s*(?:\/\*.*?\*\/\s*)*(?:SELECT|WITH)\b/is
 
 /**
  * Makes a connection tell whole numbers beyond 2^53 exactly, as text: the driver turns them into doubles, other digits than were stored.

@@ -12,8 +12,10 @@ import {
 import { WaitsForItselfError } from '../errors.js'
 import type { SqliteConfig } from '../url.js'
 import type { SqliteMode } from '../url-options.js'
+import { keepBounds } from './sqlite-bounds.js'
 import { prepareFile } from './sqlite-file.js'
 import { tellExactIntegers } from './sqlite-integers.js'
+import { readRowsAlike } from './sqlite-rows.js'
 
 const MEMORY = ':memory:'
 
@@ -32,6 +34,8 @@ export function sqliteDialect(config: SqliteConfig): Dialect {
   return {
     prepare(sequelize) {
       pools.set(sequelize, new SqlitePools(connectionManagerOf(sequelize), config))
+      readRowsAlike(sequelize)
+      keepBounds(sequelize)
     },
     lease: (sequelize, needs) => (pools.get(sequelize) as SqlitePools).lease(needs),
     isKept: () => true,

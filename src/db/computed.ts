@@ -1,0 +1,20 @@
+import { type Model, type ModelStatic, type SaveOptions, type Sequelize, Utils, type WhereOptions } from 'sequelize'
+
+/**
+ * After an instance was saved, its columns have what the database made of `literal(...)` and `fn(...)`, such as a default `now()`.
+ * Of the databases only PostgreSQL tells by itself, and only of new rows: where a column still has the text, it is read.
+ */
+export function readComputedColumns(sequelize: Sequelize): void {
+  sequelize.addHook('afterSave', (instance: Model, options: SaveOptions) => readComputed(instance, options))
+}
+
+async function readComputed(instance: Model, { transaction = null, logging }: SaveOptions): Promise<void> {
+  const model = instance.constructor as ModelStatic<Model>
+  const values = instance.dataValues as Record<string, unknown>
+  const computed = Object.keys(values).filter((name) => values[name] instanceof Utils.SequelizeMethod)
+  if (computed.length === 0 || model.primaryKeyAttributes.length === 0) return
+  const where = instance.where() as WhereOptions
+  const options = { where, attributes: computed, paranoid: false, transaction }
+  const found = await model.unscoped().findOne({ ...options, ...(logging === undefined ? {} : { logging }) })
+  for (const name of found ? computed : []) values[name] = found?.getDataValue(name as never)
+}
