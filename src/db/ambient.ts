@@ -35,7 +35,7 @@ export function bindAmbient(sequelize: Sequelize): void {
     const given = options?.transaction
     if (given && given.sequelize && given.sequelize !== sequelize) return Promise.reject(new ForeignTransactionError())
     const level = given === null ? undefined : currentLevel(sequelize)
-    if (!level || (given && !belongsTo(given, level.transaction))) return query(sql, options)
+    if (!level || (given && !belongsTo(given, level.transaction))) return query(sql, onPrimary(sequelize, options))
     const owner = given ?? level.transaction
     const joined = { ...options, transaction: owner }
     return level.query(textOf(sql), () =>
@@ -81,6 +81,12 @@ function shadowClass(sequelize: Sequelize): void {
 function belongsTo(transaction: { readonly parent?: unknown } | Transaction, own: LazyTransaction): boolean {
   for (let at: unknown = transaction; at; at = (at as { parent?: unknown }).parent) if (at === own) return true
   return false
+}
+
+// Sequelize would send what is read outside of a transaction to a replica, which may not have what was just committed.
+function onPrimary(sequelize: Sequelize, options: QueryOptions | undefined): QueryOptions | undefined {
+  const { replication } = (sequelize as unknown as { readonly options: { readonly replication?: unknown } }).options
+  return replication ? { useMaster: true, ...options } : options
 }
 
 // What writes is asked for as { query, bind }.

@@ -1,6 +1,8 @@
 /*
  * SessionClosedError      a query after the end of its session
  * ForeignTransactionError a query with a transaction of another database
+ * ForeignModelError       a model of another database
+ * ImplicitCommitError     MySQL would commit before this statement
  * CommitFailedError       PostgreSQL answered COMMIT with ROLLBACK: nothing was kept
  * CommitUnknownError      the connection broke, or fell silent, during COMMIT: nobody knows whether the work was kept
  * WaitsForItselfError     a session inside of another one that has the turn to write
@@ -54,6 +56,30 @@ export class CommitUnknownError extends Error {
     super('The outcome is unknown: no answer came to COMMIT. The work may be in the database, or not.', {
       cause,
     })
+  }
+}
+
+/** A statement before which the database would commit what the session has written so far. */
+export class ImplicitCommitError extends Error {
+  override name = 'ImplicitCommitError'
+
+  constructor(sql: string) {
+    super(
+      `MySQL and MariaDB commit the transaction before '${sql}', and nothing after it could be undone. ` +
+        `Run it outside of the session: sequelize.query('...', { transaction: null }), best in a migration. Instead of truncate() use destroy({ where: {} }).`,
+    )
+  }
+}
+
+/** A session was given a model, or an instance, of another database. */
+export class ForeignModelError extends Error {
+  override name = 'ForeignModelError'
+
+  constructor(model: string) {
+    super(
+      `${model} is a model of another database than this session's. Ask for that database's session: ` +
+        `@Inject(other.Session) session: Session, or withSession(other, async (session) => { ... }).`,
+    )
   }
 }
 

@@ -1,13 +1,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Sequelize } from 'sequelize'
-import type { Change } from './change.js'
-import { SessionClosedError, TransactionControlError } from './errors.js'
+import { type Change, inForeignKeyOrder, rememberState } from './change.js'
+import { ImplicitCommitError, SessionClosedError, TransactionControlError } from './errors.js'
 import { noteQueryError } from './stray.js'
 import { Tally } from './tally.js'
 import type { LazyTransaction } from './transaction.js'
 
 /** Which session each database has here. A map: a handler may work in several databases, and none leaks into another. */
 const storage = new AsyncLocalStorage<ReadonlyMap<Sequelize, Level>>()
+
+/** The level that is writing its changes here: hooks of models run inside of it. */
+const writing = new AsyncLocalStorage<Level>()
 
 /** The session, or savepoint, that a query of this database belongs to at this point of the program. */
 export function currentLevel(sequelize: Sequelize): Level | undefined {
@@ -41,6 +44,8 @@ export interface LevelEvents {
   onError(error: unknown): unknown
   /** Whether an error means that the database has undone the whole transaction: what came later would be outside of it. */
   isUndoing(error: unknown): boolean
+  /** Whether the database commits before it runs this statement. */
+  isCommitting(sql: string): boolean
   /** Whether a statement must not be sent before the one before it was answered. */
   readonly oneAtATime: boolean
 }
@@ -55,6 +60,11 @@ export class Level {
   readonly #shared: Shared
   /** What the session was told to write and has not yet written, on this very level. */
   readonly changes: Change[] = []
+  /** To be run once COMMIT has succeeded, unless this level is undone. */
+  readonly callbacks: (() => unknown)[] = []
+  /** Takes back what writing has made of the instances, should this level be undone. */
+  readonly #forget: (() => void)[] = []
+  #flushing: Promise<void> | undefined
   /** Queries of this very level whose turn has come. */
   readonly #queries = new Tally()
   readonly #talliesOfQueries: readonly Tally[]
@@ -117,6 +127,7 @@ export class Level {
   #inTurn<T>(sql: string, execute: () => Promise<T>): Promise<T> {
     const prepare = () => {
       if (CONTROLS.test(sql)) throw new TransactionControlError(sql.trim().slice(0, 40))
+      if (this.#shared.events.isCommitting(sql)) throw new ImplicitCommitError(sql.trim().slice(0, 40))
       return this.#shared.transaction.beforeStatement(sql)
     }
     return this.#statement(prepare, execute, this.#talliesOfQueries)
@@ -164,11 +175,47 @@ export class Level {
     }
   }
 
-  /** Runs the work in a savepoint: kept with the session when it resolves, undone when it rejects. */
-  async nested<T>(work: () => Promise<T>): Promise<T> {
+  /** Writes what was noted on this level, after what is being written already. What fails is forgotten; what comes after it stays noted. */
+  async flush(): Promise<void> {
     const { pending } = this.#shared
     pending.enter()
+    const before = this.#underWay
+    const flushing = writing.run(this, () => this.#write(before))
+    this.#flushing = flushing
     try {
+      await flushing
+    } finally {
+      if (this.#flushing === flushing) this.#flushing = undefined
+      pending.leave()
+    }
+  }
+
+  // A hook of what is being written is part of it, and must not wait for it.
+  get #underWay(): Promise<void> | undefined {
+    return writing.getStore() === this ? undefined : this.#flushing
+  }
+
+  async #write(before: Promise<void> | undefined): Promise<void> {
+    await before?.catch(() => {}) // its own caller is told
+    const changes = [...inForeignKeyOrder(this.changes.splice(0))]
+    try {
+      for (let change = changes.shift(); change; change = changes.shift()) {
+        const { kind, instance } = change
+        this.assertOpen()
+        this.#forget.push(rememberState(instance))
+        await (kind === 'save' ? instance.save() : instance.destroy())
+      }
+    } finally {
+      this.changes.unshift(...changes)
+    }
+  }
+
+  /** Runs the work in a savepoint: kept with the session when it resolves, undone when it rejects. What was noted before is written before. */
+  async nested<T>(work: () => Promise<T>): Promise<T> {
+    const { pending, sequelize } = this.#shared
+    pending.enter()
+    try {
+      if (this.changes.length > 0 || this.#underWay) await enterLevel(sequelize, this, () => this.flush())
       return await this.#nestedInTurn(work)
     } finally {
       pending.leave()
@@ -198,13 +245,20 @@ export class Level {
     const inner = new Level(this.#shared)
     await this.#command(`SAVEPOINT ${name}`)
     try {
-      const result = await enterLevel(sequelize, inner, work)
+      const result = await enterLevel(sequelize, inner, async () => {
+        const value = await work()
+        await inner.flush()
+        return value
+      })
       await inner.#close('released')
       await this.#command(`RELEASE SAVEPOINT ${name}`)
+      this.callbacks.push(...inner.callbacks)
+      this.#forget.push(...inner.#forget)
       return result
     } catch (error) {
       await inner.#close('rolled back')
       await this.#undo(name)
+      for (const forget of inner.#forget.toReversed()) forget()
       throw noteQueryError(error, this.#onStray)
     }
   }

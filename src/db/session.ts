@@ -1,11 +1,19 @@
-import { type Attributes, type FindOptions, Model, type ModelStatic, type Sequelize, type Transaction } from 'sequelize'
+import {
+  type Attributes,
+  type FindOptions,
+  Model,
+  type ModelStatic,
+  type Sequelize,
+  type Transaction,
+  type WhereOptions,
+} from 'sequelize'
 import type { Unit } from '../di/bracket.js'
 import { howToProvide } from '../di/provider.js'
 import { currentLevel, enterLevel, Level } from './level.js'
-import { type Change, inForeignKeyOrder } from './change.js'
+import type { Change } from './change.js'
 import { countRows } from './count.js'
 import { codeOf, type Dialect, type TransactionNeeds } from './dialect.js'
-import { CommitUnknownError, ReadOnlyError, StaleSnapshotError } from './errors.js'
+import { CommitUnknownError, ForeignModelError, ReadOnlyError, StaleSnapshotError } from './errors.js'
 import { toFind } from './find.js'
 import { pointRead } from './point-read.js'
 import type { Select, Sql } from './statement.js'
@@ -92,11 +100,15 @@ export class Session {
     key: Key<M>,
     options?: Omit<FindOptions<Attributes<M>>, 'where'>,
   ): Promise<M | null> {
-    const read = options === undefined && this.#level.transaction.isDirect ? pointRead(model, key) : undefined
+    const isOwn = model.sequelize === this.#sequelize
+    const read = options === undefined && isOwn && this.#level.transaction.isDirect ? pointRead(model, key) : undefined
     if (read) return this.#here.query(read.text, () => this.#level.transaction.read(read))
     return this.#inside(() => {
-      if (typeof key !== 'object' || key instanceof Date || Buffer.isBuffer(key))
-        return model.findByPk(key as string, options)
+      this.#refuseForeign(model)
+      if (typeof key === 'bigint') return model.findByPk(String(key), options)
+      if (key instanceof Date)
+        return model.findOne({ ...options, where: { [model.primaryKeyAttribute]: key } as WhereOptions<Attributes<M>> })
+      if (typeof key !== 'object' || Buffer.isBuffer(key)) return model.findByPk(key as string, options)
       refuseOtherThanKey(model, key)
       return model.findOne({ ...options, where: key as NonNullable<FindOptions<Attributes<M>>['where']> })
     })
@@ -104,17 +116,26 @@ export class Session {
 
   /** All rows of a statement. */
   all<M extends Model>({ model, options }: Select<M>): Promise<M[]> {
-    return this.#inside(() => model.findAll({ ...options }))
+    return this.#inside(() => {
+      this.#refuseForeign(model)
+      return model.findAll({ ...options })
+    })
   }
 
   /** The first row of a statement, or null. */
   first<M extends Model>({ model, options }: Select<M>): Promise<M | null> {
-    return this.#inside(() => model.findOne({ ...options }))
+    return this.#inside(() => {
+      this.#refuseForeign(model)
+      return model.findOne({ ...options })
+    })
   }
 
   /** How many rows of the model a statement has. With includes, rows of the model are counted, not of the join. */
   count<M extends Model>(statement: Select<M>): Promise<number> {
-    return this.#inside(() => countRows(toFind(statement)))
+    return this.#inside(() => {
+      this.#refuseForeign(statement.model)
+      return countRows(toFind(statement))
+    })
   }
 
   /** The rows of a text. Its values are bound by the database, never put into the text. */
@@ -143,28 +164,31 @@ export class Session {
   #note(change: Change): void {
     const here = this.#here
     here.assertOpen()
+    this.#refuseForeign(change.instance.constructor as ModelStatic<Model>)
     here.changes.push(change)
+  }
+
+  // Its queries would run in the other database, outside of this transaction.
+  #refuseForeign({ name, sequelize }: ModelStatic<Model>): void {
+    if (sequelize !== undefined && sequelize !== this.#sequelize) throw new ForeignModelError(name)
   }
 
   /**
    * Writes what was added and deleted. Of additions in a row, those that others refer to come first; of deletions, last.
    * Afterwards keys and defaults that the database made are on the instances.
    *
-   * @throws what the database says, such as UniqueConstraintError; the rest is then not written.
+   * @throws what the database says, such as UniqueConstraintError; what comes after it stays noted.
    */
   flush(): Promise<void> {
-    return this.#inside(async () => {
-      const changes = this.#here.changes.splice(0)
-      for (const { kind, instance } of inForeignKeyOrder(this.#sequelize, changes)) {
-        this.#level.assertOpen()
-        await (kind === 'save' ? instance.save() : instance.destroy())
-      }
-    })
+    return this.#inside(() => this.#here.flush())
   }
 
   /** Reads an instance's columns again. */
   refresh<M extends Model>(instance: M): Promise<M> {
-    return this.#inside(() => instance.reload())
+    return this.#inside(() => {
+      this.#refuseForeign(instance.constructor as ModelStatic<M>)
+      return instance.reload()
+    })
   }
 
   /**
@@ -178,19 +202,14 @@ export class Session {
    *   if (!(error instanceof UniqueConstraintError)) throw error   // the name was taken; what was written before is kept
    * }
    */
-  async nested<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    if (this.#here.changes.length > 0) await this.flush()
-    return this.#here.nested(async () => {
-      const result = await work(this)
-      await this.flush()
-      return result
-    })
+  nested<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#here.nested(() => work(this))
   }
 
   /** Runs the callback once COMMIT has succeeded, before the response; never when it failed or was not tried. Its errors are logged. */
   afterCommit(callback: () => unknown): void {
     this.#level.assertOpen()
-    this.#level.transaction.callbacks.push(callback)
+    this.#here.callbacks.push(callback)
   }
 
   /** Answer as usual, but keep nothing. */
@@ -266,12 +285,14 @@ export class SessionUnit implements Unit {
       level: Level.of(sequelize, this.#transaction, {
         onError: (error) => this.#noted(error),
         isUndoing: (error) => dialect.isUndoing(error),
+        isCommitting: (sql) => dialect.isCommitting?.(sql) === true,
         oneAtATime: dialect.oneAtATime,
       }),
       keeps: true,
     }
     this.session = new SessionClass(sequelize, this.#state)
     sessions.set(this.#transaction, this.session)
+    this.#transaction.register = (callback) => this.session.afterCommit(callback)
   }
 
   #noted(error: unknown): unknown {
@@ -289,8 +310,12 @@ export class SessionUnit implements Unit {
   }
 
   async settle(): Promise<void> {
-    if (this.#state.level.changes.length > 0) await this.enter(() => this.session.flush())
-    await this.#state.level.settle()
+    const { level } = this.#state
+    await level.settle()
+    while (level.changes.length > 0) {
+      await this.enter(() => level.flush())
+      await level.settle()
+    }
   }
 
   async commit(): Promise<void> {
@@ -311,11 +336,11 @@ export class SessionUnit implements Unit {
   }
 
   committed(): Promise<void> | undefined {
-    const { callbacks } = this.#transaction
+    const { callbacks } = this.#state.level
     return this.#state.keeps && callbacks.length > 0 ? this.#announce(callbacks) : undefined
   }
 
-  async #announce(callbacks: LazyTransaction['callbacks']): Promise<void> {
+  async #announce(callbacks: Level['callbacks']): Promise<void> {
     for (const callback of callbacks) {
       try {
         await callback()

@@ -30,8 +30,8 @@ export class LazyTransaction extends SequelizeTransaction {
   #lease: Promise<Lease> | undefined
   /** The same, as soon as it has begun. */
   #begun: Lease | undefined
-  /** To be run once COMMIT has succeeded. */
-  readonly callbacks: (() => unknown)[] = []
+  /** Takes what is to be run once COMMIT has succeeded. */
+  register: (callback: () => unknown) => void = () => {}
   #savepoints = 0
   #ended = false
 
@@ -165,7 +165,7 @@ export class LazyTransaction extends SequelizeTransaction {
 
   /** What models' hooks and other libraries call: the same as the session's own. */
   override afterCommit(hook: (transaction: Transaction) => unknown): void {
-    this.callbacks.push(() => hook(this as unknown as Transaction))
+    this.register(() => hook(this as unknown as Transaction))
   }
 
   /** Not for programs: the session ends its transaction. @throws TransactionControlError always. */

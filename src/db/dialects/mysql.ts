@@ -20,9 +20,14 @@ export const mysql: Dialect = {
   isStale: () => false,
   isConflict: (error) => CONFLICTS.has(codeOf(error)),
   isUndoing: (error) => UNDOING.has(codeOf(error)),
+  isCommitting: (sql) => COMMITTING.test(sql),
   oneAtATime: true,
   isLost: (error) => LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)),
 }
+
+/** Source: MySQL, "Statements That Cause an Implicit Commit". Temporary tables are not among them. */
+const COMMITTING =
+  /^(?:\s|\/\*[\s\S]*?\*\/|--[^\n]*\n|#[^\n]*\n)*(?:ALTER|CREATE(?!\s+TEMPORARY)|DROP(?!\s+TEMPORARY)|RENAME|TRUNCATE|GRANT|REVOKE|LOCK\s+TABLES?|ANALYZE|OPTIMIZE|REPAIR)\b/i
 
 const CONFLICTS: ReadonlySet<string> = new Set(['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD'])
 const UNDOING: ReadonlySet<string> = new Set(['ER_LOCK_DEADLOCK', 'ER_CHECKREAD', 'ER_LOCK_TABLE_FULL'])
