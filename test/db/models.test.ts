@@ -146,17 +146,22 @@ test('models of a Sequelize instance of the program are those of its lifespan', 
   assert.equal(await Note.count(), 1)
 })
 
+class UserInput {
+  @Field() mail!: string
+}
+
 for (const kind of databases) {
   test(`${kind.name}: a taken value answers 409 with the attribute that it was given for`, async (t) => {
     @Controller('/')
     class Users {
-      @Post() async create() {
-        await User.create({ mail: 'robin@example.org' })
+      @Post() async create(input: UserInput) {
+        await User.create({ mail: input.mail })
       }
     }
     const { fetch } = await databaseApp(t, kind, [User], [Users])
-    await fetch('/', post)
-    const refused = await fetch('/', post)
+    const robin = { ...post, headers: { 'content-type': 'application/json' }, body: '{"mail":"robin@example.org"}' }
+    await fetch('/', robin)
+    const refused = await fetch('/', robin)
     const { status, errors } = (await refused.json()) as { status: number; errors: { in: string; path: string }[] }
     assert.deepEqual([status, errors.map(({ in: place, path }) => [place, path])], [409, [['body', '/mail']]])
   })

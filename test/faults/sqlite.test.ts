@@ -14,7 +14,7 @@ import { Hero, Team } from '../support/hero.js'
 
 const models = [Team, Hero]
 const post = { method: 'POST' }
-const LONG = 'x'.repeat(100_000)
+const MANY = Array.from({ length: 1_000 }, (_, n) => ({ name: `${n}`.padEnd(200, 'x') }))
 
 @Controller('/')
 class Heroes {
@@ -32,15 +32,15 @@ class Heroes {
   }
   @Post('/full') async full() {
     await Team.create({ name: 'kept?' })
-    await Hero.create({ name: LONG })
+    await Hero.bulkCreate(MANY)
   }
   @Post('/full/caught') async caught() {
-    await Hero.create({ name: LONG }).catch(() => {})
+    await Hero.bulkCreate(MANY).catch(() => {})
     await Team.create({ name: 'kept?' })
   }
   @Post('/full/nested') async nested(session: Session) {
     await Team.create({ name: 'kept?' })
-    await session.nested(() => Hero.create({ name: LONG })).catch(() => {})
+    await session.nested(() => Hero.bulkCreate(MANY)).catch(() => {})
   }
 }
 

@@ -392,10 +392,10 @@ test('a request whose time is up before its body has come is not handed to the h
       return body
     }
   }
-  const { url } = await api(t, [Counting], { timeouts: { handler: 20 } })
+  const { url } = await api(t, [Counting], { timeouts: { handler: 100 } })
   const { send, closed } = connection(t, url)
   send('POST / HTTP/1.1\nHost: a\nConnection: close\nContent-Type: application/json\nContent-Length: 2\n\n1')
-  await new Promise((resolve) => setTimeout(resolve, 60))
+  await new Promise((resolve) => setTimeout(resolve, 500))
   send('2')
   assert.match(await closed, /^HTTP\/1\.1 503 /)
   assert.equal(calls, 0)
