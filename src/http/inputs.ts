@@ -8,6 +8,7 @@ import type { ObjectShape, Property, Shape, StandardShape } from '../schema/shap
 import { isDescribed } from '../schema/shape-of.js'
 import { isStandardSchema } from '../schema/standard.js'
 import { textualProperties } from '../schema/text.js'
+import { refuseUnreadable } from '../schema/unreadable.js'
 import { type TypeOption, VALUE_OPTIONS, type ValueOptions } from '../schema/value-options.js'
 
 export type Place = 'path' | 'query' | 'header' | 'body'
@@ -133,6 +134,7 @@ export class RouteInputs {
     const property = toInputProperty(declaration, parameter, where)
     refuseRows(property.shape, where)
     if (declaration.in === 'body') return { kind: 'body', in: 'body', property }
+    refuseUnreadable(property.shape, declaration.in, where)
     const group = declaration.in === 'path' ? undefined : groupOf(property.shape)
     if (group && declaration.in !== 'path') return { kind: 'group', in: declaration.in, ...group }
     const name = this.#nameOf(declaration, parameter, where)
