@@ -1,13 +1,14 @@
 import { compileDecoder, compileDefault, type Decode } from '../schema/decode.js'
 import type { JsonSchema, SchemaWriter } from '../schema/json-schema.js'
-import { type ObjectShape, propertiesOf, type Shape } from '../schema/shape.js'
+import type { ObjectShape, Shape } from '../schema/shape.js'
 import { compileFindParts, consult, type FindParts } from '../schema/foreign.js'
-import { fromText, textual } from '../schema/text.js'
+import { textual } from '../schema/text.js'
 import type { Issue } from '../schema/issue.js'
 import { MOST_ISSUES, type Validate, type ValidatorCompiler } from '../schema/validate.js'
 import { illFormedTexts, mayBeIllFormed } from '../schema/well-formed.js'
 import { InvalidInput, type InputIssue } from './errors.js'
 import { headerName, type Input } from './inputs.js'
+import { objectReader, textReader, type TextSource } from './read-texts.js'
 import { type JsonBody, readJson, type Request } from './request.js'
 
 /**
@@ -16,9 +17,7 @@ import { type JsonBody, readJson, type Request } from './request.js'
  */
 export type Bind = (request: Request, variables: Readonly<Record<string, string>>) => Promise<() => unknown[]>
 
-interface Source {
-  readonly request: Request
-  readonly variables: Readonly<Record<string, string>>
+interface Source extends TextSource {
   readonly body: JsonBody | undefined
 }
 
@@ -138,48 +137,12 @@ function reader(input: Input): BoundInput['read'] {
     case 'body':
       return ({ body }) => body?.json
     case 'group':
-      return groupReader(input)
+      return objectReader(
+        input.in,
+        (name) => (input.in === 'header' ? headerName(name) : name),
+        textual(input.shape) as ObjectShape,
+      )
     case 'value':
       return textReader(input.in, input.name, textual(input.property.shape))
   }
-}
-
-function groupReader(input: Extract<Input, { kind: 'group' }>): BoundInput['read'] {
-  const readers = propertiesOf(textual(input.shape) as ObjectShape, 'input').map(([name, { shape }]) => {
-    const read = textReader(input.in, input.in === 'header' ? headerName(name) : name, shape)
-    return [name, read] as const
-  })
-  return (source) => {
-    const values = readers.map(([name, read]) => [name, read(source)] as const)
-    return Object.fromEntries(values.filter(([, value]) => value !== undefined))
-  }
-}
-
-function textReader(place: 'path' | 'query' | 'header', name: string, shape: Shape): BoundInput['read'] {
-  switch (place) {
-    case 'path':
-      return ({ variables }) => fromText(shape, variables[name] as string) // the route was found by its variables
-    case 'query':
-      return ({ request }) => readTexts(shape, request.query.get(name))
-    case 'header': {
-      const texts = shape.kind === 'array' ? listed : whole
-      return ({ request }) => readTexts(shape, texts(request.headers[name]))
-    }
-  }
-}
-
-// Node keeps the values of only a few headers apart: 'x-tag: a' and 'x-tag: b' arrive as 'a, b'.
-function listed(value: string | string[] | undefined): readonly string[] | undefined {
-  return whole(value)?.flatMap((text) => text.split(',').map((part) => part.trim()))
-}
-
-function whole(value: string | string[] | undefined): readonly string[] | undefined {
-  return value === undefined ? undefined : [value].flat()
-}
-
-// A list is given by repetition. A single value that is repeated stays a list, which validation refuses.
-function readTexts(shape: Shape, texts: readonly string[] | undefined): unknown {
-  if (texts === undefined) return undefined
-  if (shape.kind === 'array') return texts.map((text) => fromText(shape.items, text))
-  return texts.length === 1 ? fromText(shape, texts[0] as string) : texts
 }

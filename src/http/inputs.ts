@@ -8,6 +8,7 @@ import type { ObjectShape, Property, Shape, StandardShape } from '../schema/shap
 import { isDescribed } from '../schema/shape-of.js'
 import { isStandardSchema } from '../schema/standard.js'
 import { textualProperties } from '../schema/text.js'
+import { refuseUnreadable } from '../schema/unreadable.js'
 import { type TypeOption, VALUE_OPTIONS, type ValueOptions } from '../schema/value-options.js'
 
 export type Place = 'path' | 'query' | 'header' | 'body'
@@ -136,6 +137,7 @@ export class RouteInputs {
       refuseMereMark('body', property, parameter, where)
       return { kind: 'body', in: 'body', property }
     }
+    refuseUnreadable(property.shape, declaration.in, where)
     const group = declaration.in === 'path' ? undefined : groupOf(property.shape)
     if (group && declaration.in !== 'path') return { kind: 'group', in: declaration.in, ...group }
     if (declaration.in !== 'path') refuseMereMark(declaration.in, property, parameter, where)

@@ -84,6 +84,9 @@ function parametersOf(input: Input, writer: SchemaWriter): ParameterObject[] {
   }
 }
 
+// ?age[from]=20&age[to]=30
+const DEEP = { style: 'deepObject', explode: true } as const
+
 function parameterOf(
   place: 'path' | 'query' | 'header',
   name: string,
@@ -96,6 +99,7 @@ function parameterOf(
     name,
     in: place,
     required: place === 'path' || !isOmissible(property, 'input'),
+    ...(property.shape.kind === 'object' ? DEEP : {}),
     ...(description === undefined ? {} : { description: description as string }),
     ...(deprecated === undefined ? {} : { deprecated: deprecated as boolean }),
     schema: { ...schema, ...(byDefault === undefined ? {} : { default: byDefault }) } as SchemaObject,

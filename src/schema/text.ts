@@ -44,8 +44,8 @@ export function textual(shape: Shape): Shape {
 
 function textualObject(shape: ObjectShape): ObjectShape {
   const entries = [...shape.properties()]
-  if (!entries.some(([, property]) => property.shape.kind === 'standard')) return shape
   const properties = entries.map(([name, property]) => [name, { ...property, shape: textual(property.shape) }] as const)
+  if (properties.every(([, { shape: inner }], index) => inner === entries[index]?.[1].shape)) return shape
   return { ...shape, origin: properties, anonymous: true, properties: () => new Map(properties) }
 }
 

@@ -284,3 +284,120 @@ for (const key of ['constructor', 'toString', 'hasOwnProperty', 'prototype']) {
     assert.deepEqual(issuesOf(await echo(Named).send({ [key]: 1 })), [`/${key} is not a known field`])
   })
 }
+
+class Range {
+  @Field({ type: 'integer', minimum: 0 }) from!: number
+  @Field({ type: 'integer', optional: true }) to?: number
+}
+class Period {
+  @Field() since!: Date
+  @Field({ type: Range }) hours!: Range
+  @Field({ type: [String], optional: true }) days?: string[]
+}
+
+class Filter {
+  @Field({ optional: true }) name?: string
+  @Field({ type: Range, optional: true }) age?: Range
+  @Field({ type: Period, optional: true }) period?: Period
+}
+@Controller()
+class Filters {
+  @Get() list(@Query() filter: Filter) {
+    return {
+      classes: [filter, filter.age, filter.period?.hours].map((value) => value?.constructor.name),
+      ...copy(filter),
+    }
+  }
+}
+
+function copy(value: object): object {
+  return JSON.parse(JSON.stringify(value)) as object
+}
+
+const filters = createApp({ controllers: [Filters], logger: false })
+
+for (const [query, answer] of [
+  ['', { classes: ['Filter', null, null] }],
+  ['name=a&age[from]=5', { classes: ['Filter', 'Range', null], name: 'a', age: { from: 5 } }],
+  ['age%5Bfrom%5D=5&age%5Bto%5D=6', { classes: ['Filter', 'Range', null], age: { from: 5, to: 6 } }],
+  [
+    'period[since]=2026-01-31T00:00:00Z&period[hours][from]=1&period[days]=a&period[days]=b',
+    {
+      classes: ['Filter', null, 'Range'],
+      period: { since: '2026-01-31T00:00:00.000Z', hours: { from: 1 }, days: ['a', 'b'] },
+    },
+  ],
+] as const) {
+  test(`a class within a class of the query is read from names in brackets: ?${query}`, async () => {
+    const response = await filters.inject(`/?${query}`)
+    assert.deepEqual([response.statusCode, response.json()], [200, answer])
+  })
+}
+
+for (const [query, issues] of [
+  ['age[from]=x&age[to]=1.5', ['/age/from must be an integer', '/age/to must be an integer']],
+  ['age[to]=1', ['/age/from is required']],
+  ['age[from]=1&age[from]=2', ['/age/from must be an integer']],
+  ['age=5', ['/age must be an object']],
+  ['period[hours][from]=-1', ['/period/hours/from must be >= 0', '/period/since is required']],
+] as const) {
+  test(`what is wrong in a class within a class of the query is told at its place: ?${query}`, async () => {
+    const response = await filters.inject(`/?${query}`)
+    assert.deepEqual([response.statusCode, issuesOf(response).toSorted()], [422, issues])
+  })
+}
+
+test('the document tells how a class within a class of the query is written', () => {
+  const parameters = filters.openapi().paths?.['/']?.get?.parameters
+  assert.deepEqual(parameters?.[1], {
+    name: 'age',
+    in: 'query',
+    required: false,
+    style: 'deepObject',
+    explode: true,
+    schema: { $ref: '#/components/schemas/Range' },
+  })
+})
+
+class Tree {
+  @Field({ type: () => Tree, optional: true }) parent?: unknown
+}
+class Lists {
+  @Field({ type: [Range] }) ranges!: Range[]
+}
+
+for (const [what, decorator, message] of [
+  ['a list of classes', Query({ type: [Range] }), /a list of Range cannot stand in the query\. Take it in the body/],
+  [
+    'a list of classes within a class',
+    Query({ type: Lists }),
+    /Lists\.ranges: a list of Range cannot stand in the query/,
+  ],
+  ['a class within itself', Query({ type: Tree }), /Tree\.parent: a Tree within another cannot stand in the query/],
+  [
+    'a list of lists',
+    Query({ type: [{ shape: { kind: 'array', items: { kind: 'string' } } }] }),
+    /a list of more than single values/,
+  ],
+  ['a class within a class of headers', Header({ type: Filter }), /Filter\.age: a Range cannot stand in the header/],
+] as const) {
+  test(`${what}, where only texts can stand, stops the boot`, () => {
+    class Reading {
+      read(_value: unknown) {}
+    }
+    const descriptor = Object.getOwnPropertyDescriptor(Reading.prototype, 'read') as TypedPropertyDescriptor<never>
+    decorator(Reading.prototype, 'read', 0)
+    Get('/', { params: [Object] } as never)(Reading.prototype, 'read', descriptor)
+    Controller()(Reading)
+    assert.throws(() => createApp({ controllers: [Reading], logger: false }), message)
+  })
+}
+
+test('U+0000 in the path, in a list and in a class of the query is refused', async () => {
+  assert.equal((await app.inject('/path/%00')).statusCode, 422)
+  assert.equal((await filters.inject('/?name=a%00')).statusCode, 422)
+  assert.deepEqual(
+    issuesOf(await filters.inject('/?period[days]=a&period[days]=%00')).filter((issue) => /days/.test(issue)),
+    ['/period/days/1 must not contain U+0000 or half of a surrogate pair'],
+  )
+})

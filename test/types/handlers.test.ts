@@ -70,6 +70,8 @@ const cat: Cat = { kind: 'cat', lives: 9 }
 // @ts-expect-error: not every class has lives
 oneOf([Cat, Dog], { discriminator: 'lives' })
 
+class HeroView extends dto(Hero, { pick: ['id', 'name'] }) {}
+
 const meta = { offset: 0, total_items: 0, total_pages: 0, page_number: 1 }
 const hero: HeroModel = { id: 1, name: 'Robin' }
 
@@ -101,6 +103,18 @@ class RightResults {
   }
   @Get('/several', HeroModel, { responses: { 202: HeroInput, 303: 'Elsewhere' } }) several(wait: boolean) {
     return wait ? reply({ name: 'Robin' }, { status: 202 }) : redirect('/')
+  }
+  @Get('/models', Collection.of(Hero)) models() {
+    return { data: [Hero.build({ name: 'Robin', age: 1 }), { id: 1, name: 'Robin', age: 1 }] }
+  }
+  @Get('/view', [HeroView]) view() {
+    return [Hero.build({ name: 'Robin', age: 1 }), { id: 1, name: 'Robin' }]
+  }
+  @Get('/cursor', CursorPage.of(HeroModel)) cursor() {
+    return { data: [hero], meta: { next_cursor: null } }
+  }
+  @Get('/list-of-pets', [Pet]) listOfPets(): Promise<(Cat | Dog)[]> {
+    return Promise.resolve([cat])
   }
   @Get('/pet', Pet) pet(): Cat | Dog {
     return cat
@@ -164,6 +178,22 @@ export class WrongResults {
   // @ts-expect-error: another model's rows
   @Get('/model', Item.of(HeroModel)) model() {
     return { data: Team.build({ title: 'a' }) }
+  }
+  // @ts-expect-error: a hero has a name
+  @Get('/models', Collection.of(Hero)) models() {
+    return { data: [{ id: 1, age: 1 }] }
+  }
+  // @ts-expect-error: the view has a name
+  @Get('/view', [HeroView]) view() {
+    return [{ id: 1 }]
+  }
+  // @ts-expect-error: a page by cursor has a cursor
+  @Get('/cursor', CursorPage.of(HeroModel)) cursor() {
+    return { data: [hero], meta }
+  }
+  // @ts-expect-error: a list of pets was declared
+  @Get('/list-of-pets', [Pet]) listOfPets(): Cat | Dog {
+    return cat
   }
   // @ts-expect-error: a cat has lives, not a name
   @Get('/pet', Pet) pet() {
