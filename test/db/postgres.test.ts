@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { QueryTypes } from 'sequelize'
 import { pipelinedPg } from '../../src/db/dialects/postgres-client.js'
+import { withSession } from '../../src/db/lifespan.js'
 import { Session } from '../../src/db/session.js'
 import { sql } from '../../src/db/statement.js'
 import { Transactional } from '../../src/db/transactional.js'
@@ -127,6 +128,24 @@ test('PostgreSQL: a statement that outlasts its handler is cut, and its connecti
   })
   assert.equal((await fetch('/', post)).status, 503)
   assert.equal((await fetch('/')).status, 200)
+})
+
+test('PostgreSQL: what a handler that is given up has locked is free at once', async (t) => {
+  @Controller('/')
+  class Locking {
+    @Post() async lock(session: Session) {
+      await Hero.update({ age: 1 }, { where: { name: 'Robin' } })
+      await session.execute(sql`SELECT pg_sleep(25)`)
+    }
+    @Post('/after') async after() {
+      await Hero.update({ age: 2 }, { where: { name: 'Robin' } })
+    }
+  }
+  const { fetch, database } = await databaseApp(t, postgres, models, [Locking], { timeouts: { handler: 4_000 } })
+  await withSession(database, () => Hero.create({ name: 'Robin' }))
+  assert.equal((await fetch('/', post)).status, 503)
+  assert.equal((await fetch('/after', post)).status, 204)
+  assert.equal((await Hero.findOne())?.age, 2)
 })
 
 test('PostgreSQL: an error of a connection that nobody listens to yet does not end the process', () => {

@@ -1,9 +1,35 @@
+import type { Socket } from 'node:net'
 import * as pg from 'pg'
 
 type Callback = (error: Error | null, result?: unknown) => void
 
 /** As many statements as a connection keeps prepared; what a program binds more of is sent as text. */
 const MOST_PREPARED = 200
+
+/** Milliseconds for the server to take a request to cancel. */
+const CANCEL_TIMEOUT = 5_000
+
+/** A connection as the library sees it. */
+interface Connection {
+  readonly stream: Socket
+  on(event: string, listener: () => void): void
+  connect(portOrPath: number | string, host?: string): void
+  requestSsl(): void
+  cancel(processID: number, secretKey: unknown): void
+}
+
+/** The parts of the library's client that its types leave out. */
+interface Inside {
+  readonly connection: Connection
+  readonly processID: number | null
+  readonly secretKey: unknown
+  readonly ssl: unknown
+  readonly host: string
+  readonly port: number
+  readonly _sentQueryQueue: readonly unknown[]
+  readonly _queryQueue: readonly unknown[]
+  _getActiveQuery(): unknown
+}
 
 export interface ClientOptions {
   /** Prepare statements with values on the connection; off behind PgBouncer, which hands connections around between transactions. */
@@ -42,6 +68,34 @@ class PipelinedClient extends (pg.Client as unknown as new (config: object) => p
   /** False when a statement of the program's own has ended the transaction behind our back. */
   get isInTransaction(): boolean {
     return this.#begin !== undefined || this.getTransactionStatus() !== 'I'
+  }
+
+  /**
+   * Closes the connection without a word, and asks the server to end what it still does for it: it would notice only when that has
+   * ended by itself, and hold its locks until then. Source: PostgreSQL, "Canceling Requests in Progress".
+   */
+  drop(): void {
+    const { connection, processID, secretKey, ssl, host, port } = this.#inside
+    const isBusy = this.#isBusy
+    connection.stream.destroy()
+    if (!isBusy || processID === null) return
+    const other = new (pg as unknown as { Connection: new (config: object) => Connection }).Connection({ ssl })
+    const cancel = () => other.cancel(processID, secretKey)
+    other.on('connect', () => (ssl ? other.requestSsl() : cancel()))
+    other.on('sslconnect', cancel)
+    other.on('error', () => {}) // the statement ends by its own limit then
+    if (host.startsWith('/')) other.connect(`${host}/.s.PGSQL.${port}`)
+    else other.connect(port, host)
+    other.stream.setTimeout(CANCEL_TIMEOUT, () => other.stream.destroy())
+  }
+
+  get #inside(): Inside {
+    return this as unknown as Inside
+  }
+
+  get #isBusy(): boolean {
+    const inside = this.#inside
+    return Boolean(inside._getActiveQuery()) || inside._sentQueryQueue.length > 0 || inside._queryQueue.length > 0
   }
 
   // @ts-expect-error The forms that Sequelize uses, of the many that the library declares.

@@ -11,11 +11,10 @@ export const postgres: Dialect = {
   lease: (sequelize, needs) =>
     leaseFromPool(sequelize, needs, (connection) => {
       const begin = beginText(needs)
-      const drop = () => void (connection as Connected).connection.stream.destroy()
-      if (!isPipelined(connection)) return { begin: [begin], drop }
+      if (!isPipelined(connection)) return { begin: [begin] }
       connection.beginWithNext(begin)
       logStatement(sequelize, begin)
-      return { begin: [], isOpen: () => connection.isInTransaction, drop }
+      return { begin: [], isOpen: () => connection.isInTransaction, drop: () => connection.drop() }
     }),
   direct: (connection, text, values, done) => {
     const { query } = connection as { query(text: string, ...rest: unknown[]): void }
@@ -32,11 +31,6 @@ export const postgres: Dialect = {
   isUndoing: () => false,
   oneAtATime: false,
   isLost: (error) => LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)) || isBroken(error),
-}
-
-/** What the library does not tell of its client. */
-interface Connected {
-  readonly connection: { readonly stream: { destroy(): void } }
 }
 
 function isOutdated(error: unknown): boolean {
