@@ -139,11 +139,18 @@ class EncoderCompiler {
       return target
     }
     this.#objects.set(shape.origin, encode) // known before its properties: they may refer to it
-    for (const [name, { shape: inner, optional }] of propertiesOf(shape, 'output')) {
-      properties.push({ name, optional, inherited: isInherited(name), encode: this.compile(inner) })
+    for (const [name, { shape: inner, optional, associated }] of propertiesOf(shape, 'output')) {
+      const encode = associated ? this.#later(inner) : this.compile(inner)
+      properties.push({ name, optional, inherited: isInherited(name), encode })
       clashes ||= isInherited(name)
     }
     return encode
+  }
+
+  // Compiled when such a record is first sent: most are never read along.
+  #later(shape: Shape): Encode {
+    const encode = lazily(() => this.compile(shape))
+    return (value) => encode()(value)
   }
 }
 

@@ -1,8 +1,7 @@
-import fastJsonStringify from 'fast-json-stringify'
+import fastJsonStringify, { type AnySchema } from 'fast-json-stringify'
 import { compileStrictEncoder } from './encode.js'
-import { type JsonSchema, SchemaWriter } from './json-schema.js'
 import { isInherited } from './property.js'
-import type { Shape } from './shape.js'
+import { type JsonSchema, type ObjectShape, propertiesOf, type Shape } from './shape.js'
 
 /** Writes a value as the JSON text of its declared shape. */
 export type Stringify = (value: unknown) => string
@@ -10,35 +9,54 @@ export type Stringify = (value: unknown) => string
 /** Compiles the way from what a handler returns to JSON text. @throws MisfitError (the function made) for a value that does not fit. */
 export function compileStringify(shape: Shape): Stringify {
   const encode = compileStrictEncoder(shape)
-  const writer = new SchemaWriter({ prefix: '#/definitions/', opaque: true })
-  const schema = writer.write(shape, 'output')
-  if ([...writer.components.values()].some(hasInheritedName)) return (value) => JSON.stringify(encode(value))
-  const definitions = Object.fromEntries([...writer.components].map(([name, component]) => [name, bare(component)]))
-  // The library's type names every keyword; ours is a record, as JSON Schema is open.
-  const stringify = fastJsonStringify({ ...bare(schema), definitions } as unknown as fastJsonStringify.AnySchema)
+  const stringify = fastJsonStringify(textOf(shape, 0) as AnySchema)
   return (value) => stringify(encode(value))
 }
 
-// The library loses properties that are named like those of every object, such as 'toString'.
-function hasInheritedName({ properties = {} }: JsonSchema): boolean {
-  return Object.keys(properties as object).some(isInherited)
+/** Objects within each other beyond which JSON.stringify() writes: classes may refer to each other without end. */
+const MOST_LEVELS = 4
+
+const ANY: JsonSchema = {}
+
+// What the encoder has made needs no checks: only where its texts, numbers and properties are.
+function textOf(shape: Shape, level: number): JsonSchema {
+  const schema = plainTextOf(shape, level)
+  return shape.nullable && schema !== ANY ? { ...schema, nullable: true } : schema
 }
 
-// The encoder has already made strings of dates and days, filled nothing in and missed nothing: formats, defaults and what is required
-// would be applied a second time, also to what is never sent.
-function bare(schema: unknown): JsonSchema {
-  if (Array.isArray(schema)) return schema.map(bare) as unknown as JsonSchema
-  if (typeof schema !== 'object' || schema === null) return schema as unknown as JsonSchema
-  if ('oneOf' in schema) return {} // the encoder has chosen, and would be asked for nothing else
-  const entries = Object.entries(schema).filter(([key]) => !DONE.has(key))
-  return Object.fromEntries(
-    entries.map(([key, value]) => [key, key === 'properties' ? bareProperties(value as object) : bare(value)]),
-  )
+function plainTextOf(shape: Shape, level: number): JsonSchema {
+  switch (shape.kind) {
+    case 'string':
+    case 'date-time':
+    case 'date':
+    case 'bigint':
+    case 'decimal':
+    case 'bytes':
+      return { type: 'string' }
+    case 'integer':
+    case 'number':
+      return { type: 'number' }
+    case 'boolean':
+      return { type: 'boolean' }
+    case 'array':
+      return { type: 'array', items: textOf(shape.items, level) }
+    case 'object':
+      return level < MOST_LEVELS ? objectOf(shape, level + 1) : ANY
+    case 'enum':
+    case 'union':
+    case 'standard':
+    case 'any':
+      return ANY
+  }
 }
 
-const DONE: ReadonlySet<string> = new Set(['format', 'default', 'examples', 'required', 'checks'])
-
-// Properties may be called 'format' or 'default' themselves.
-function bareProperties(properties: object): JsonSchema {
-  return Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, bare(property)]))
+function objectOf(shape: ObjectShape, level: number): JsonSchema {
+  const properties = propertiesOf(shape, 'output')
+  // The library loses properties that are named like those of every object, such as 'toString'.
+  if (properties.some(([name]) => isInherited(name))) return ANY
+  const texts = properties.map(([name, { shape: inner, associated }]) => [
+    name,
+    associated ? ANY : textOf(inner, level),
+  ])
+  return { type: 'object', properties: Object.fromEntries(texts) }
 }

@@ -254,3 +254,27 @@ test('associations of models made by init() are sent alike', async (t) => {
   assert.deepEqual(data, [{ title: 'b', authorId: 1, author: { id: 1, name: 'a' } }])
   conformsTo(app)('post', '/', response, created)
 })
+
+test('models may refer to each other in a long circle', async () => {
+  const sequelize = new Sequelize('mariadb://localhost/none', { logging: false })
+  const options = { timestamps: false }
+  const models = Array.from({ length: 50 }, (_, index) =>
+    sequelize.define(`Link${index}`, { name: DataTypes.STRING }, options),
+  )
+  for (const [index, model] of models.entries()) {
+    const next = models[(index + 1) % models.length] as (typeof models)[number]
+    model.hasMany(next, { as: 'next', foreignKey: 'previousId' })
+    next.belongsTo(model, { as: 'previous', foreignKey: 'previousId' })
+  }
+  const deep = { id: 1, name: 'a', previousId: null, next: [{ id: 2, name: 'b', previousId: 1, secret: 1, next: [] }] }
+  @Controller()
+  class Chain {
+    @Get('/', Page.of(models[0] as never)) list() {
+      return { data: [deep], meta: { offset: 0, total_items: 1, total_pages: 1, page_number: 1 } } as never
+    }
+  }
+  const app = createApp({ controllers: [Chain], logger: false })
+  const { data } = (await app.inject('/')).json<{ data: unknown }>()
+  assert.deepEqual(data, [{ ...deep, next: [{ id: 2, name: 'b', previousId: 1, next: [] }] }])
+  assert.ok(componentsOf(app)['Link49'])
+})

@@ -252,3 +252,19 @@ test('a result within what its response declares is sent', async () => {
   assert.deepEqual((await say(edge)).json(), edge, lines.join('\n'))
   assert.deepEqual((await say({ integer: 0, cents: null, tags: [tag, tag] })).statusCode, 200)
 })
+
+test('classes may stand within each other at any depth', async () => {
+  let type: new () => object = Tag
+  let value: object = { label: 'a' }
+  for (let level = 0; level < 60; level++) {
+    const inner = type
+    class Level {
+      declare inner: object
+    }
+    Field({ type: inner })(Level.prototype, 'inner')
+    Object.defineProperty(Level, 'name', { value: `Level${level}` })
+    type = Level
+    value = { inner: value }
+  }
+  assert.deepEqual((await responder(type).say(value)).json(), value)
+})
