@@ -105,7 +105,6 @@ export class Session {
     if (read) return this.#here.query(read.text, () => this.#level.transaction.read(read))
     return this.#inside(() => {
       this.#refuseForeign(model)
-      if (typeof key === 'bigint') return model.findByPk(String(key), options)
       if (key instanceof Date)
         return model.findOne({ ...options, where: { [model.primaryKeyAttribute]: key } as WhereOptions<Attributes<M>> })
       if (typeof key !== 'object' || Buffer.isBuffer(key)) return model.findByPk(key as string, options)
