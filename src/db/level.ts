@@ -34,6 +34,8 @@ interface Shared {
   /** The statement that the next one waits for, where one is sent at a time. */
   last?: Promise<unknown>
   ended?: string
+  /** Whether rows may have been written, which the database's own commit would keep. */
+  hasWritten?: boolean
   /** Why the database has undone the transaction already. */
   lost?: { readonly error: unknown }
 }
@@ -125,12 +127,16 @@ export class Level {
   }
 
   #inTurn<T>(sql: string, execute: () => Promise<T>): Promise<T> {
+    const { transaction, events } = this.#shared
+    const commits = events.isCommitting(sql)
     const prepare = () => {
       if (CONTROLS.test(sql)) throw new TransactionControlError(sql.trim().slice(0, 40))
-      if (this.#shared.events.isCommitting(sql)) throw new ImplicitCommitError(sql.trim().slice(0, 40))
-      return this.#shared.transaction.beforeStatement(sql)
+      if (commits && this.#shared.hasWritten) throw new ImplicitCommitError(sql.trim().slice(0, 40))
+      if (!commits && WRITES.test(sql)) this.#shared.hasWritten = true
+      return transaction.beforeStatement(sql)
     }
-    return this.#statement(prepare, execute, this.#talliesOfQueries)
+    const send = commits ? () => execute().finally(() => transaction.beginAgain()) : execute
+    return this.#statement(prepare, send, this.#talliesOfQueries)
   }
 
   /** A statement about a savepoint. Refused after the session's end, when the connection serves somebody else. */
@@ -308,6 +314,8 @@ export class Level {
 /** Statements that begin or end a transaction; those about savepoints are the program's to use. */
 const CONTROLS =
   /^(?:\s|\/\*[\s\S]*?\*\/|--[^\n]*\n)*(?:BEGIN|START\s+TRANSACTION|COMMIT|END|ABORT|ROLLBACK(?!\s+(?:WORK\s+|TRANSACTION\s+)?TO\b)|PREPARE\s+TRANSACTION)\b/i
+
+const WRITES = /^(?:\s|\/\*[\s\S]*?\*\/|--[^\n]*\n)*(?:INSERT|UPDATE|DELETE|REPLACE|LOAD|CALL|WITH)\b/i
 
 /** Milliseconds that a rollback waits for a statement that still runs; then its connection is cut. */
 const GRACE = 1_000

@@ -99,6 +99,12 @@ export class LazyTransaction extends SequelizeTransaction {
     return (this.#begun = lease)
   }
 
+  /** After a statement that made the database commit. */
+  async beginAgain(): Promise<void> {
+    const lease = await this.#begin()
+    for (const sql of lease.begin) await this.#send(lease, sql)
+  }
+
   /** A statement about the transaction itself, past Sequelize's query path. */
   async command(sql: string): Promise<unknown> {
     return this.#send(await this.#begin(), sql)

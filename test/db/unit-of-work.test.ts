@@ -173,7 +173,7 @@ for (const kind of databases) {
   })
 
   if (kind.name.startsWith('MariaDB'))
-    test(`${kind.name}: a statement before which the database would commit is refused`, async (t) => {
+    test(`${kind.name}: a statement before which the database would commit is refused after a write, and begins anew`, async (t) => {
       const database = await open(t)
       for (const text of [sql`CREATE TABLE other (id INT)`, sql`/* all */ truncate node`])
         await assert.rejects(
@@ -183,6 +183,13 @@ for (const kind of databases) {
           }),
           { name: 'ImplicitCommitError' },
         )
+      assert.equal(await Node.count(), 0)
+      const script = withSession(database, async (session) => {
+        await session.execute(sql`CREATE TABLE other (id INT)`)
+        await Node.create({ id: 1, parentId: null })
+        throw new Error('undo')
+      })
+      await assert.rejects(script, /undo/)
       assert.equal(await Node.count(), 0)
     })
 }
