@@ -31,16 +31,17 @@ export function bindAmbient(sequelize: Sequelize): void {
   const transaction = wrapped.transaction.bind(sequelize)
 
   wrapped.query = (text, asked) => {
-    const { sql, options } = withBoundValues(...unfolded(text, asked)) as { sql: unknown; options?: QueryOptions }
+    const { sql, options } = withBoundValues(text, asked) as { sql: unknown; options?: QueryOptions }
     const given = options?.transaction
     if (given && given.sequelize && given.sequelize !== sequelize) return Promise.reject(new ForeignTransactionError())
     const level = given === null ? undefined : currentLevel(sequelize)
     if (!level || (given && !belongsTo(given, level.transaction))) return query(sql, onPrimary(sequelize, options))
     const owner = given ?? level.transaction
-    const joined = { ...options, transaction: owner }
-    return level.query(textOf(sql), () =>
-      owner === level.transaction && isPlain(sequelize, sql, joined)
-        ? level.transaction.query(sql, joined)
+    const joined = given ? (options as QueryOptions) : { ...options, transaction: owner }
+    const { query: plain, bind = options?.['bind'], values } = isFolded(sql) ? sql : { query: sql, values: undefined }
+    return level.query(String(plain), () =>
+      owner === level.transaction && values === undefined && isPlain(sequelize, plain, joined)
+        ? level.transaction.query(plain, joined, bind)
         : query(sql, joined),
     )
   }
@@ -89,16 +90,9 @@ function onPrimary(sequelize: Sequelize, options: QueryOptions | undefined): Que
   return replication ? { useMaster: true, ...options } : options
 }
 
-// What writes is asked for as { query, bind }.
-function unfolded(
-  text: unknown,
-  options: QueryOptions | undefined,
-): [text: unknown, options: QueryOptions | undefined] {
-  if (typeof text !== 'object' || text === null || !('query' in text) || 'values' in text) return [text, options]
-  const { query, bind } = text as { query: unknown; bind?: unknown }
-  return [query, bind === undefined ? options : { ...options, bind }]
-}
-
-function textOf(sql: unknown): string {
-  return typeof sql === 'string' ? sql : String((sql as { query?: unknown }).query)
+// What writes is asked for as { query, bind }; Sequelize also takes { query, values }, which are replaced in the text.
+function isFolded(
+  sql: unknown,
+): sql is { readonly query: unknown; readonly bind?: unknown; readonly values?: unknown } {
+  return typeof sql === 'object' && sql !== null && 'query' in sql
 }

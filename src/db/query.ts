@@ -1,4 +1,4 @@
-import { QueryTypes, type Sequelize } from 'sequelize'
+import { EmptyResultError, QueryTypes, type Sequelize } from 'sequelize'
 import type { Dialect, DirectResult } from './dialect.js'
 
 /** What Sequelize calls one execution of a statement on a connection. */
@@ -33,9 +33,15 @@ export function insideOf(sequelize: Sequelize): Inside {
   return sequelize as unknown as Inside
 }
 
+/** The parts of a model's instance that are read and written here. */
+interface Instance {
+  readonly constructor: { readonly fieldAttributeMap: Readonly<Record<string, string>> }
+  readonly dataValues: Record<string, unknown>
+}
+
 export interface QueryOptions {
   readonly model?: unknown
-  readonly instance?: { readonly constructor: unknown }
+  readonly instance?: Instance
   readonly bind?: unknown
   readonly nest?: boolean
   readonly plain?: boolean
@@ -93,33 +99,57 @@ export function isPlain(sequelize: Sequelize, sql: unknown, options: QueryOption
 export function plainQuery(
   sequelize: Sequelize,
   ours: Dialect,
-  text: string,
-  options: QueryOptions,
-  connection: unknown,
+  { connection, text, bind, options }: Asked,
 ): Promise<unknown> {
   const { dialect, options: defaults } = insideOf(sequelize)
-  const { instance, model = instance?.constructor, nest, plain, bind } = options
-  const raw = instance === undefined && model === undefined ? { raw: true } : {}
-  const type = options.type ?? (model !== undefined || nest || plain ? QueryTypes.SELECT : QueryTypes.RAW)
-  const full = {
-    logging: defaults.logging,
-    ...defaults.query,
-    ...options,
-    ...raw,
-    type,
-    ...(model === undefined ? {} : { model }),
-  }
-  const [sql, parameters] =
+  const [sql, values] =
     bind === undefined
       ? [text.trim(), undefined]
       : dialect.Query.formatBindParameters(text.trim(), bind, defaults.dialect)
-  const query = new dialect.Query(connection, sequelize, full)
-  // Of a SELECT Sequelize only makes its rows into what was asked for; otherwise it looks at the text for what it may be.
-  if (type === QueryTypes.SELECT && !options['benchmark'] && canSendDirectly(sequelize, ours)) {
-    const request = { connection, text: sql, values: parameters ?? [], logging: full.logging }
-    return sendDirectly(sequelize, ours, request, ({ rows }) => query.handleSelectQuery(rows))
-  }
-  return query.run(sql, parameters)
+  const query = () => new dialect.Query(connection, sequelize, completed(options, defaults))
+  const pick = options['benchmark'] || !canSendDirectly(sequelize, ours) ? undefined : pickOf(options, query)
+  if (pick === undefined) return query().run(sql, values)
+  return sendDirectly(
+    sequelize,
+    ours,
+    { connection, text: sql, values: values ?? [], logging: options['logging'], query },
+    pick,
+  )
+}
+
+interface Asked {
+  readonly connection: unknown
+  readonly text: string
+  readonly bind: unknown
+  readonly options: QueryOptions
+}
+
+function completed(options: QueryOptions, defaults: Inside['options']): object {
+  const { instance, model = instance?.constructor } = options
+  const aboutModel = model === undefined ? { raw: true } : { model }
+  return { logging: defaults.logging, ...defaults.query, ...options, ...aboutModel, type: typeOf(options) }
+}
+
+function typeOf({ type, instance, model, nest, plain }: QueryOptions): string {
+  return type ?? (instance || model || nest || plain ? QueryTypes.SELECT : QueryTypes.RAW)
+}
+
+/** What Sequelize makes of the answer, where it does not look at the text for what that may be. */
+function pickOf(options: QueryOptions, query: () => Query): ((result: DirectResult) => unknown) | undefined {
+  const { instance, returning, exception } = options
+  const type = typeOf(options)
+  if (type === QueryTypes.SELECT) return ({ rows }) => query().handleSelectQuery(rows)
+  if (type !== QueryTypes.INSERT || !instance || !returning || exception) return undefined
+  return ({ rows }) => [inserted(instance, rows[0] as Row | undefined), rows.length]
+}
+
+type Row = Readonly<Record<string, unknown>>
+
+function inserted(instance: Instance, row: Row | undefined): Instance {
+  if (row === undefined) throw new EmptyResultError('')
+  const { fieldAttributeMap } = instance.constructor
+  for (const [column, value] of Object.entries(row)) instance.dataValues[fieldAttributeMap[column] ?? column] = value
+  return instance
 }
 
 /** Whether a statement can be sent past Sequelize. Not where it measures, or changes names in the text and back in the rows. */
@@ -139,6 +169,8 @@ interface Request {
   readonly values: readonly unknown[]
   /** Where one query is logged; by default where all are. */
   readonly logging?: unknown
+  /** Who knows the model that an error is about. */
+  readonly query?: () => Query
 }
 
 /** A statement sent past Sequelize: no query object, no guess from the text what it is. Its errors are Sequelize's all the same. */
@@ -162,8 +194,8 @@ export function sendDirectly<T>(
   })
 }
 
-function explained(sequelize: Sequelize, error: Error, { connection, text, values }: Request): unknown {
+function explained(sequelize: Sequelize, error: Error, { connection, text, values, query }: Request): unknown {
   const { dialect } = insideOf(sequelize)
   Object.assign(error, { sql: text, parameters: values })
-  return new dialect.Query(connection, sequelize, {}).formatError(error, new Error().stack)
+  return (query?.() ?? new dialect.Query(connection, sequelize, {})).formatError(error, new Error().stack)
 }

@@ -25,12 +25,9 @@ interface SessionState {
   keeps: boolean
 }
 
-const sessions = new WeakMap<LazyTransaction, Session>()
-
 /** The session of this database at this point of the program. */
 export function currentSession(sequelize: Sequelize): Session | undefined {
-  const level = currentLevel(sequelize)
-  return level && sessions.get(level.transaction)
+  return currentLevel(sequelize)?.transaction.session as Session | undefined // put there by the unit below
 }
 
 /**
@@ -290,7 +287,7 @@ export class SessionUnit implements Unit {
       keeps: true,
     }
     this.session = new SessionClass(sequelize, this.#state)
-    sessions.set(this.#transaction, this.session)
+    this.#transaction.session = this.session
     this.#transaction.register = (callback) => this.session.afterCommit(callback)
   }
 

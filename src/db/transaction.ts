@@ -30,6 +30,8 @@ export class LazyTransaction extends SequelizeTransaction {
   #lease: Promise<Lease> | undefined
   /** The same, as soon as it has begun. */
   #begun: Lease | undefined
+  /** The session that works in it. */
+  session: unknown
   /** Takes what is to be run once COMMIT has succeeded. */
   register: (callback: () => unknown) => void = () => {}
   #savepoints = 0
@@ -148,8 +150,8 @@ export class LazyTransaction extends SequelizeTransaction {
   }
 
   /** A plain query of a model or of Sequelize's query(), after {@link beforeStatement}. */
-  query(text: string, options: QueryOptions): Promise<unknown> {
-    return plainQuery(this.#sequelize, this.#dialect, text, options, this.#connection)
+  query(text: string, options: QueryOptions, bind = options.bind): Promise<unknown> {
+    return plainQuery(this.#sequelize, this.#dialect, { connection: this.#connection, text, bind, options })
   }
 
   get #connection(): unknown {
