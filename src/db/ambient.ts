@@ -2,12 +2,12 @@ import type { Sequelize, Transaction } from 'sequelize'
 import { withBoundValues } from './bound.js'
 import { ForeignTransactionError } from './errors.js'
 import { currentLevel } from './level.js'
-import { isPlain, lightenQueries } from './query.js'
+import { isPlain, lightenQueries, type QueryOptions as PlainOptions } from './query.js'
 import type { LazyTransaction } from './transaction.js'
+import { noteSent } from './writer.js'
 
-interface QueryOptions {
+interface QueryOptions extends PlainOptions {
   readonly transaction?: (Transaction & { readonly sequelize?: Sequelize }) | null
-  readonly [other: string]: unknown
 }
 
 type Work = (transaction: Transaction) => Promise<unknown>
@@ -38,12 +38,13 @@ export function bindAmbient(sequelize: Sequelize): void {
     if (!level || (given && !belongsTo(given, level.transaction))) return query(sql, onPrimary(sequelize, options))
     const owner = given ?? level.transaction
     const joined = given ? (options as QueryOptions) : { ...options, transaction: owner }
-    const { query: plain, bind = options?.['bind'], values } = isFolded(sql) ? sql : { query: sql, values: undefined }
-    return level.query(String(plain), () =>
-      owner === level.transaction && values === undefined && isPlain(sequelize, plain, joined)
-        ? level.transaction.query(plain, joined, bind)
-        : query(sql, joined),
-    )
+    const { query: plain, bind = options?.bind, values } = isFolded(sql) ? sql : { query: sql, values: undefined }
+    return level.query(String(plain), () => {
+      const isShort = owner === level.transaction && values === undefined && isPlain(sequelize, plain, joined)
+      const answer = isShort ? level.transaction.query(plain, joined, bind) : query(sql, joined)
+      if (isShort && joined.instance) noteSent(joined.instance)
+      return answer
+    })
   }
 
   wrapped.transaction = async (options, work) => {

@@ -1,11 +1,16 @@
 import { type Model, type ModelStatic, type SaveOptions, type Sequelize, Utils, type WhereOptions } from 'sequelize'
 
+/** The hook's name: it reads its own row and changes none. */
+export const READ_COMPUTED = 'sequitur: read computed columns'
+
 /**
  * After an instance was saved, its columns have what the database made of `literal(...)` and `fn(...)`, such as a default `now()`.
  * Of the databases only PostgreSQL tells by itself, and only of new rows: where a column still has the text, it is read.
  */
 export function readComputedColumns(sequelize: Sequelize): void {
-  sequelize.addHook('afterSave', (instance: Model, options: SaveOptions) => readComputed(instance, options))
+  sequelize.addHook('afterSave', READ_COMPUTED, (instance: Model, options: SaveOptions) =>
+    readComputed(instance, options),
+  )
 }
 
 async function readComputed(instance: Model, { transaction = null, logging }: SaveOptions): Promise<void> {

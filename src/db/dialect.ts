@@ -61,6 +61,8 @@ export interface Dialect {
   isCommitting?(sql: string): boolean
   /** Whether statements of one transaction are sent one by one: the next must not be under way when one undoes them all. */
   readonly oneAtATime: boolean
+  /** Whether a failed statement makes the database refuse all later ones of the transaction, so that rows can be sent without waiting for answers. */
+  readonly sendsAhead?: boolean
   /** Whether an error means that the connection broke: nobody knows what the database did of the last statement. */
   isLost(error: unknown): boolean
 }

@@ -1,16 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Sequelize } from 'sequelize'
-import { type Change, inForeignKeyOrder, rememberState } from './change.js'
 import { ImplicitCommitError, SessionClosedError, TransactionControlError } from './errors.js'
 import { noteQueryError } from './stray.js'
 import { Tally } from './tally.js'
 import type { LazyTransaction } from './transaction.js'
+import { Writer } from './writer.js'
 
 /** Which session each database has here. A map: a handler may work in several databases, and none leaks into another. */
 const storage = new AsyncLocalStorage<ReadonlyMap<Sequelize, Level>>()
-
-/** The level that is writing its changes here: hooks of models run inside of it. */
-const writing = new AsyncLocalStorage<Level>()
 
 /** The session, or savepoint, that a query of this database belongs to at this point of the program. */
 export function currentLevel(sequelize: Sequelize): Level | undefined {
@@ -50,6 +47,8 @@ export interface LevelEvents {
   isCommitting(sql: string): boolean
   /** Whether a statement must not be sent before the one before it was answered. */
   readonly oneAtATime: boolean
+  /** Whether rows may be sent before the ones before them were answered. */
+  readonly sendsAhead: boolean
 }
 
 /**
@@ -60,13 +59,10 @@ export interface LevelEvents {
  */
 export class Level {
   readonly #shared: Shared
-  /** What the session was told to write and has not yet written, on this very level. */
-  readonly changes: Change[] = []
+  /** What the session was told to write on this very level. */
+  readonly writer: Writer
   /** To be run once COMMIT has succeeded, unless this level is undone. */
   readonly callbacks: (() => unknown)[] = []
-  /** Takes back what writing has made of the instances, should this level be undone. */
-  readonly #forget: (() => void)[] = []
-  #flushing: Promise<void> | undefined
   /** Queries of this very level whose turn has come. */
   readonly #queries = new Tally()
   readonly #talliesOfQueries: readonly Tally[]
@@ -77,6 +73,7 @@ export class Level {
   private constructor(shared: Shared) {
     this.#shared = shared
     this.#talliesOfQueries = [shared.pending, shared.statements, this.#queries]
+    this.writer = new Writer({ assertOpen: () => this.assertOpen(), sendsAhead: shared.events.sendsAhead })
   }
 
   /** The level of a new session. */
@@ -181,38 +178,14 @@ export class Level {
     }
   }
 
-  /** Writes what was noted on this level, after what is being written already. What fails is forgotten; what comes after it stays noted. */
+  /** Writes what was noted on this level. */
   async flush(): Promise<void> {
     const { pending } = this.#shared
     pending.enter()
-    const before = this.#underWay
-    const flushing = writing.run(this, () => this.#write(before))
-    this.#flushing = flushing
     try {
-      await flushing
+      await this.writer.flush()
     } finally {
-      if (this.#flushing === flushing) this.#flushing = undefined
       pending.leave()
-    }
-  }
-
-  // A hook of what is being written is part of it, and must not wait for it.
-  get #underWay(): Promise<void> | undefined {
-    return writing.getStore() === this ? undefined : this.#flushing
-  }
-
-  async #write(before: Promise<void> | undefined): Promise<void> {
-    await before?.catch(() => {}) // its own caller is told
-    const changes = [...inForeignKeyOrder(this.changes.splice(0))]
-    try {
-      for (let change = changes.shift(); change; change = changes.shift()) {
-        const { kind, instance } = change
-        this.assertOpen()
-        this.#forget.push(rememberState(instance))
-        await (kind === 'save' ? instance.save() : instance.destroy())
-      }
-    } finally {
-      this.changes.unshift(...changes)
     }
   }
 
@@ -221,7 +194,7 @@ export class Level {
     const { pending, sequelize } = this.#shared
     pending.enter()
     try {
-      if (this.changes.length > 0 || this.#underWay) await enterLevel(sequelize, this, () => this.flush())
+      if (this.writer.isBusy) await enterLevel(sequelize, this, () => this.flush())
       return await this.#nestedInTurn(work)
     } finally {
       pending.leave()
@@ -259,12 +232,12 @@ export class Level {
       await inner.#close('released')
       await this.#command(`RELEASE SAVEPOINT ${name}`)
       this.callbacks.push(...inner.callbacks)
-      this.#forget.push(...inner.#forget)
+      inner.writer.keepIn(this.writer)
       return result
     } catch (error) {
       await inner.#close('rolled back')
       await this.#undo(name)
-      for (const forget of inner.#forget.toReversed()) forget()
+      inner.writer.undo()
       throw noteQueryError(error, this.#onStray)
     }
   }

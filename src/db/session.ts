@@ -161,7 +161,7 @@ export class Session {
     const here = this.#here
     here.assertOpen()
     this.#refuseForeign(change.instance.constructor as ModelStatic<Model>)
-    here.changes.push(change)
+    here.writer.changes.push(change)
   }
 
   // Its queries would run in the other database, outside of this transaction.
@@ -283,6 +283,7 @@ export class SessionUnit implements Unit {
         isUndoing: (error) => dialect.isUndoing(error),
         isCommitting: (sql) => dialect.isCommitting?.(sql) === true,
         oneAtATime: dialect.oneAtATime,
+        sendsAhead: dialect.sendsAhead === true,
       }),
       keeps: true,
     }
@@ -308,7 +309,7 @@ export class SessionUnit implements Unit {
   async settle(): Promise<void> {
     const { level } = this.#state
     await level.settle()
-    while (level.changes.length > 0) {
+    while (level.writer.changes.length > 0) {
       await this.enter(() => level.flush())
       await level.settle()
     }

@@ -30,6 +30,7 @@ export const postgres: Dialect = {
   // A failed transaction stays: the server refuses its statements, and answers COMMIT with ROLLBACK.
   isUndoing: () => false,
   oneAtATime: false,
+  sendsAhead: true,
   isLost: (error) => LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)) || isBroken(error),
 }
 
