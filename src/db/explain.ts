@@ -64,6 +64,7 @@ const BY_CODE: ReadonlyMap<string, Explanation> = new Map<string, Explanation>([
   ['1969', { status: 504, detail: 'The database took too long.' }],
   ['ER_STATEMENT_TIMEOUT', { status: 504, detail: 'The database took too long.' }],
   ['ER_QUERY_TIMEOUT', { status: 504, detail: 'The database took too long.' }],
+  ['ER_QUERY_INTERRUPTED', { status: 503, detail: 'The database ended the statement; try again.', headers: RETRY }],
   ['ER_DATA_TOO_LONG', { status: 422, detail: 'A text is longer than the database holds.' }],
   ['ER_WARN_DATA_OUT_OF_RANGE', { status: 422, detail: 'A number is out of the range that the database holds.' }],
   ['SQLITE_READONLY', { status: 503, detail: 'The database cannot be written.', headers: RETRY }],

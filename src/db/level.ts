@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Sequelize } from 'sequelize'
 import { ImplicitCommitError, SessionClosedError, TransactionControlError } from './errors.js'
+import { leading } from './leading.js'
 import { noteQueryError } from './stray.js'
 import { Tally } from './tally.js'
 import type { LazyTransaction } from './transaction.js'
@@ -285,10 +286,17 @@ export class Level {
 }
 
 /** Statements that begin or end a transaction; those about savepoints are the program's to use. */
-const CONTROLS =
-  /^(?:\s|\/\*[\s\S]*?\*\/|--[^\n]*\n)*(?:BEGIN|START\s+TRANSACTION|COMMIT|END|ABORT|ROLLBACK(?!\s+(?:WORK\s+|TRANSACTION\s+)?TO\b)|PREPARE\s+TRANSACTION)\b/i
+const CONTROLS = leading(
+  'BEGIN',
+  'START\\s+TRANSACTION',
+  'COMMIT',
+  'END',
+  'ABORT',
+  'ROLLBACK(?!\\s+(?:WORK\\s+|TRANSACTION\\s+)?TO\\b)',
+  'PREPARE\\s+TRANSACTION',
+)
 
-const WRITES = /^(?:\s|\/\*[\s\S]*?\*\/|--[^\n]*\n)*(?:INSERT|UPDATE|DELETE|REPLACE|LOAD|CALL|WITH)\b/i
+const WRITES = leading('INSERT', 'UPDATE', 'DELETE', 'REPLACE', 'LOAD', 'CALL', 'WITH')
 
 /** Milliseconds that a rollback waits for a statement that still runs; then its connection is cut. */
 const GRACE = 1_000

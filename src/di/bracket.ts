@@ -13,7 +13,7 @@ export interface Unit {
   rollback(cause: unknown): Promise<void>
   /** Whether a commit has made any work last: it must not be run again then. */
   readonly hasKept: boolean
-  /** What waits for the commits of all units. Never throws: what is kept is kept. */
+  /** What waits for the commits of all units; after one of them has failed, for this unit's own. Never throws: what is kept is kept. */
   committed(): Promise<void> | undefined
   /** Milliseconds after which the whole work may be run again, or undefined when it may not. */
   retryAfter(error: unknown, attempt: number): number | undefined
@@ -68,6 +68,7 @@ async function once<V, R>(
     for (const unit of units) await unit.commit()
   } catch (error) {
     for (const unit of units) await unit.rollback(error)
+    for (const unit of units) if (unit.hasKept) await unit.committed()
     throw error
   }
   for (const unit of units) {

@@ -330,6 +330,9 @@ for (const kind of databases) {
   for (const [what, end] of [
     ['COMMIT as a text', (session: Session) => session.execute(sql`COMMIT`)],
     ['ROLLBACK through Sequelize', (session: Session) => session.sequelize.query('/* why */ ROLLBACK')],
+    ...[';commit', '# why\nCOMMIT', '/*! COMMIT */', '/*!50000 rollback */', '-- why\n ; END'].map(
+      (text) => [JSON.stringify(text), (session: Session) => session.sequelize.query(text)] as const,
+    ),
     ['transaction.commit()', (session: Session) => session.transaction.commit()],
   ] as const) {
     test(`${kind.name}: ${what} inside a session is refused`, async (t) => {

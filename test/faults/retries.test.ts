@@ -236,13 +236,16 @@ test('work that one database has kept is not run again for the conflict of anoth
   const [first, second] = [await sqliteFile.url(), await postgres.url()]
   const heroes = newLifespan(first, { sync: true, models })
   const audit = newLifespan(second)
+  const kept: string[] = []
   let attempts = 0
   @Controller('/')
   class Two {
     @Transactional({ retry: 3 })
     @Post()
-    async create(@Inject(audit.Session) log: Session) {
+    async create(session: Session, @Inject(audit.Session) log: Session) {
       attempts++
+      session.afterCommit(() => kept.push('hero'))
+      log.afterCommit(() => kept.push('entry'))
       await Hero.create({ name: `hero ${attempts}` })
       await log.execute(sql`INSERT INTO entry VALUES (1)`)
     }
@@ -258,7 +261,7 @@ test('work that one database has kept is not run again for the conflict of anoth
     CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'in the way' USING ERRCODE = 'serialization_failure'; END $$;
     CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON entry DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION refuse()`)
   assert.equal((await fetch('/', post)).status, 503)
-  assert.deepEqual([attempts, await Hero.count()], [1, 1])
+  assert.deepEqual([attempts, await Hero.count(), kept], [1, 1, ['hero']])
   attempts = 0
   assert.equal((await fetch('/audit', post)).status, 204)
   assert.equal(attempts, 3)

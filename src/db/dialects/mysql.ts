@@ -1,5 +1,6 @@
 import type { Options } from 'sequelize'
 import { BROKEN_SOCKET, codeOf, DEFAULTS, type Dialect, leaseFromPool, type TransactionNeeds } from '../dialect.js'
+import { leading } from '../leading.js'
 import type { MysqlConfig } from '../url.js'
 import type { ServerOptions, SslMode } from '../url-options.js'
 
@@ -26,8 +27,19 @@ export const mysql: Dialect = {
 }
 
 /** Source: MySQL, "Statements That Cause an Implicit Commit". Temporary tables are not among them. */
-const COMMITTING =
-  /^(?:\s|\/\*[\s\S]*?\*\/|--[^\n]*\n|#[^\n]*\n)*(?:ALTER|CREATE(?!\s+TEMPORARY)|DROP(?!\s+TEMPORARY)|RENAME|TRUNCATE|GRANT|REVOKE|LOCK\s+TABLES?|ANALYZE|OPTIMIZE|REPAIR)\b/i
+const COMMITTING = leading(
+  'ALTER',
+  'CREATE(?!\\s+TEMPORARY)',
+  'DROP(?!\\s+TEMPORARY)',
+  'RENAME',
+  'TRUNCATE',
+  'GRANT',
+  'REVOKE',
+  'LOCK\\s+TABLES?',
+  'ANALYZE',
+  'OPTIMIZE',
+  'REPAIR',
+)
 
 const CONFLICTS: ReadonlySet<string> = new Set(['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD'])
 const UNDOING: ReadonlySet<string> = new Set(['ER_LOCK_DEADLOCK', 'ER_CHECKREAD', 'ER_LOCK_TABLE_FULL'])
