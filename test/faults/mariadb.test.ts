@@ -20,16 +20,21 @@ class Whole {
   }
 }
 
-/** Ends the server's side of this database's connections that do this, other than the one that asks. */
-async function killThose({ database }: DatabaseApp, doing: string): Promise<void> {
-  const { sequelize } = database
+/** The server's numbers of this database's connections that do this, other than the one that asks. */
+async function idsOf({ database }: DatabaseApp, doing: string): Promise<number[]> {
   const text = `SELECT id FROM information_schema.processlist WHERE db = database() AND id <> connection_id() AND ${doing}`
   let found: { id: number }[] = []
   await until(doing, async () => {
-    found = await sequelize.query<{ id: number }>(text, { type: QueryTypes.SELECT })
+    found = await database.sequelize.query<{ id: number }>(text, { type: QueryTypes.SELECT })
     return found.length > 0
   })
-  const killed = found.map(({ id }) => id)
+  return found.map(({ id }) => id)
+}
+
+/** Ends the server's side of them. */
+async function killThose(app: DatabaseApp, doing: string): Promise<void> {
+  const { sequelize } = app.database
+  const killed = await idsOf(app, doing)
   for (const id of killed) await sequelize.query(`KILL ${id}`)
   const left = `SELECT id FROM information_schema.processlist WHERE id IN (${killed.join()})`
   await until('they are gone', async () => (await sequelize.query(left, { type: QueryTypes.SELECT })).length === 0)
@@ -76,6 +81,24 @@ for (const kind of databases.filter(({ name }) => name.startsWith('MariaDB'))) {
     const creating = app.fetch('/', post)
     await killThose(app, `info LIKE '%sleep(60)%'`)
     assert.equal(await said(creating), UNAVAILABLE, app.log.join('\n'))
+    assert.equal(await Hero.count(), 0)
+    await assertWhole(app)
+  })
+
+  test(`${kind.name}: a statement that an operator ends fails its request only`, async (t) => {
+    @Controller('/')
+    class Busy {
+      @Post() async create(session: Session) {
+        await Hero.create({ name: 'Robin' })
+        await session.execute(
+          sql`SELECT count(*) FROM seq_1_to_1000000 a, seq_1_to_1000000 b WHERE sha1(a.seq) = sha1(b.seq)`,
+        )
+      }
+    }
+    const app = await databaseApp(t, kind, models, [Busy, Whole])
+    const creating = app.fetch('/', post)
+    for (const id of await idsOf(app, `info LIKE '%seq_1_to%'`)) await app.database.sequelize.query(`KILL QUERY ${id}`)
+    assert.match(await said(creating), /^503, again in 1 s: The database ended the statement/, app.log.join('\n'))
     assert.equal(await Hero.count(), 0)
     await assertWhole(app)
   })
