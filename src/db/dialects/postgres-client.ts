@@ -160,7 +160,17 @@ export function pipelinedPg(options: ClientOptions): object {
   class Client extends PipelinedClient {
     static override options = options
   }
-  return { ...pg, Client }
+  return { ...pg, Client, types: { ...pg.types, getTypeParser: utcTypeParser } }
+}
+
+/** A column that knows no time zone: `timestamp`. */
+const ZONELESS = pg.types.builtins.TIMESTAMP
+
+// Sequelize writes moments in UTC. The library reads them as the process's local time where the column has no time zone.
+const utcTypeParser: typeof pg.types.getTypeParser = (oid, format) => {
+  if (oid !== ZONELESS || format === 'binary') return pg.types.getTypeParser(oid, format)
+  const parse = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ) as (text: string) => unknown
+  return (text: string) => parse(text.replace(/^\d[^ ]* [^ ]+/, '$&+00'))
 }
 
 /** Whether a connection can send BEGIN with the next query. */
