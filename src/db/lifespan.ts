@@ -53,6 +53,7 @@ export class Database {
   readonly #models: Set<Constructor>
   #running: Connection | undefined
   #log: (line: string) => void = () => {}
+  #report = toConsole
   #endWatch: () => void = () => {}
   #users = 0
   #shared: Promise<void> | undefined
@@ -96,17 +97,19 @@ export class Database {
   /**
    * Connects, maps the models, and compares them with the tables.
    *
+   * @param report told of errors that are nobody's to catch, and of what they are.
    * @throws DatabaseUrlError, DatabaseStartError, or BootError for models that cannot work.
    */
-  async start(log: (line: string) => void = () => {}): Promise<void> {
+  async start(log: (line: string) => void = () => {}, report = toConsole): Promise<void> {
     if (this.#running) {
       throw new BootError('This lifespan is already running: an app is started once, and one lifespan serves one app.')
     }
     this.#log = log
+    this.#report = report
     this.#refuseSharedModels()
     const connection = await this.#open()
     this.#running = connection
-    this.#endWatch = watchStrayQueries((error) => log(`A query that nobody awaited failed: ${describe(error)}`))
+    this.#endWatch = watchStrayQueries((error) => report('A query that nobody awaited failed', error))
     running.add(this)
   }
 
@@ -205,14 +208,12 @@ export class Database {
 
   #unit(needs: TransactionNeeds, retry = 0): SessionUnit {
     const { sequelize, dialect, endTimeout } = this.#started
-    const onCallbackError = (error: unknown) => this.#log(`afterCommit: ${describe(error)}`)
     const outer = currentLevel(sequelize)?.transaction
     return new SessionUnit(sequelize, dialect, this.Session, {
       ...needs,
       endTimeout,
       ...(outer ? { outer } : {}),
       retry,
-      onCallbackError,
     })
   }
 
@@ -224,6 +225,7 @@ export class Database {
       open,
       () => work((unit as SessionUnit).session),
       (result) => result,
+      { report: (error) => this.#report('A session', error) },
     )
   }
 }
@@ -259,8 +261,9 @@ function addModels(sequelize: Sequelize, models: readonly ModelStatic<Model>[]):
   }
 }
 
-function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+// A script has no logger.
+function toConsole(what: string, error: unknown): void {
+  console.error(`${what}:`, error)
 }
 
 /**

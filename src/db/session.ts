@@ -7,7 +7,7 @@ import {
   type Transaction,
   type WhereOptions,
 } from 'sequelize'
-import type { Unit } from '../di/bracket.js'
+import type { Report, Unit } from '../di/bracket.js'
 import { howToProvide } from '../di/provider.js'
 import { currentLevel, enterLevel, Level } from './level.js'
 import type { Change } from './change.js'
@@ -250,7 +250,6 @@ export type Key<M extends Model> =
 export interface UnitOptions extends TransactionNeeds {
   /** How many times conflicting work may be run again. */
   readonly retry: number
-  readonly onCallbackError: (error: unknown) => void
 }
 
 /** How PostgreSQL, MySQL and SQLite refuse a write in a read-only transaction. */
@@ -332,17 +331,17 @@ export class SessionUnit implements Unit {
     await this.#transaction.undo().catch(() => {})
   }
 
-  committed(): Promise<void> | undefined {
+  committed(report: Report): Promise<void> | undefined {
     const { callbacks } = this.#state.level
-    return this.#state.keeps && callbacks.length > 0 ? this.#announce(callbacks) : undefined
+    return this.#state.keeps && callbacks.length > 0 ? this.#announce(callbacks, report) : undefined
   }
 
-  async #announce(callbacks: Level['callbacks']): Promise<void> {
+  async #announce(callbacks: Level['callbacks'], report: Report): Promise<void> {
     for (const callback of callbacks) {
       try {
         await callback()
-      } catch (error) {
-        this.#options.onCallbackError(error)
+      } catch (cause) {
+        report(new Error('An afterCommit callback failed. What was committed is kept.', { cause }))
       }
     }
   }

@@ -14,13 +14,23 @@ export interface Unit {
   /** Whether a commit has made any work last: it must not be run again then. */
   readonly hasKept: boolean
   /** What waits for the commits of all units; after one of them has failed, for this unit's own. Never throws: what is kept is kept. */
-  committed(): Promise<void> | undefined
+  committed(report: Report): Promise<void> | undefined
   /** Milliseconds after which the whole work may be run again, or undefined when it may not. */
   retryAfter(error: unknown, attempt: number): number | undefined
 }
 
 /** Runs what may take long, and gives up waiting for it when that has become pointless. */
 export type Guard = <T>(work: () => Promise<T>) => Promise<T>
+
+/** Told of what goes wrong too late to be thrown: after the commits. */
+export type Report = (error: unknown) => void
+
+/** What is around the work of a bracket. */
+export interface Surroundings {
+  /** Around all but the commits, which are never left waiting: their outcome must be known. */
+  readonly guard?: Guard
+  readonly report: Report
+}
 
 /** Opens the units of one attempt. `attempt` counts from 0. */
 export type OpenUnits = (attempt: number) => readonly Unit[]
@@ -32,20 +42,18 @@ export type OpenUnits = (attempt: number) => readonly Unit[]
  *
  * With several units each is committed in turn: one that fails after another's commit cannot undo that, and is not run again.
  *
- * `guard` is around all but the commits, which are never left waiting: their outcome must be known.
- *
  * @throws whatever `work`, `seal`, `guard` or a commit throws.
  */
 export async function bracket<V, R>(
   open: OpenUnits,
   work: (attempt: number) => Promise<V>,
   seal: (value: V) => R,
-  guard: Guard = (started) => started(),
+  around: Surroundings,
 ): Promise<R> {
   for (let attempt = 0; ; attempt++) {
     const units = open(attempt)
     try {
-      return await once(units, () => work(attempt), seal, guard)
+      return await once(units, () => work(attempt), seal, around)
     } catch (error) {
       const delay = retryDelay(units, error, attempt)
       if (delay === undefined) throw error
@@ -58,7 +66,7 @@ async function once<V, R>(
   units: readonly Unit[],
   work: () => Promise<V>,
   seal: (value: V) => R,
-  guard: Guard,
+  { guard = (started) => started(), report }: Surroundings,
 ): Promise<R> {
   let sealed: R
   try {
@@ -68,11 +76,11 @@ async function once<V, R>(
     for (const unit of units) await unit.commit()
   } catch (error) {
     for (const unit of units) await unit.rollback(error)
-    for (const unit of units) if (unit.hasKept) await unit.committed()
+    for (const unit of units) if (unit.hasKept) await unit.committed(report)
     throw error
   }
   for (const unit of units) {
-    const told = unit.committed()
+    const told = unit.committed(report)
     if (told) await told
   }
   return sealed

@@ -119,7 +119,10 @@ export class App {
     const started: Lifespan[] = []
     try {
       for (const lifespan of this.#lifespans) {
-        await lifespan.start((line) => this.#logger.info(line))
+        await lifespan.start(
+          (line) => this.#logger.info(line),
+          (what, error) => this.#logger.error(`${what}: ${describeError(error)}`),
+        )
         started.push(lifespan)
       }
       await this.#container.start()

@@ -53,7 +53,7 @@ export async function handle({ router, container, report }: Serving, request: Re
         request.signal.throwIfAborted()
         return withHeaders(route.respond(value), headers)
       },
-      (work) => untilAborted(request.signal, work),
+      { guard: (work) => untilAborted(request.signal, work), report: (error) => report(error, request) },
     )
   } catch (error) {
     contents.discard()

@@ -22,8 +22,11 @@ export interface Lifespan {
   readonly provisions: readonly Provision[]
   /** Takes over the models given to `createApp`. */
   adopt(models: readonly Constructor[]): void
-  /** @throws when it cannot be reached, or does not fit the models: the app then does not start. */
-  start(log: (line: string) => void): Promise<void>
+  /**
+   * @param report told of errors that are nobody's to catch, and of what they are.
+   * @throws when it cannot be reached, or does not fit the models: the app then does not start.
+   */
+  start(log: (line: string) => void, report: (what: string, error: unknown) => void): Promise<void>
   stop(): Promise<void>
   /** How each attempt of a route opens its unit of work; undefined when the route wants none. */
   unitsOf(route: RouteFacts): ((attempt: number) => Unit) | undefined

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { inspect } from 'node:util'
 import { UniqueConstraintError } from 'sequelize'
+import { newLifespan, withSession } from '../../src/db/lifespan.js'
 import { Session } from '../../src/db/session.js'
 import { select, sql } from '../../src/db/statement.js'
 import { Controller, Get, Post } from '../../src/http/controller.js'
@@ -327,6 +329,29 @@ for (const kind of databases) {
     assert.equal(await Team.count(), 0)
   })
 
+  test(`${kind.name}: an afterCommit that fails is told to the log with its request and its causes, and what was committed is kept`, async (t) => {
+    const fail = () => {
+      throw new Error('no mail was sent', { cause: new Error('the post is on strike') })
+    }
+    @Controller('/')
+    class Telling {
+      @Post() async create(session: Session) {
+        session.afterCommit(fail)
+        await Team.create({ name: 'Kept' })
+      }
+    }
+    const errors: string[] = []
+    const logger = { info() {}, warn() {}, error: (line: string) => void errors.push(line) }
+    const { fetch, database } = await databaseApp(t, kind, models, [Telling], { logger })
+    const { status, headers } = await fetch('/', post)
+    assert.equal(status, 204)
+    assert.equal(await Team.count(), 1)
+    const id = headers.get('x-request-id') ?? ''
+    assert.match(errors.join(), new RegExp(`POST / \\[${id}\\] .*afterCommit.*no mail was sent.*on strike`, 's'))
+    await withSession(database, async (session) => session.afterCommit(fail))
+    assert.match(errors.at(-1) ?? '', /^A session: .*no mail was sent.*on strike/s)
+  })
+
   for (const [what, end] of [
     ['COMMIT as a text', (session: Session) => session.execute(sql`COMMIT`)],
     ['ROLLBACK through Sequelize', (session: Session) => session.sequelize.query('/* why */ ROLLBACK')],
@@ -415,3 +440,12 @@ for (const kind of [sqliteFile, sqliteMemory, postgres]) {
 function count(model: typeof Hero | typeof Team): Promise<number> {
   return model === Team ? Team.count() : Hero.count()
 }
+
+test('in a script, what goes wrong in an afterCommit is written to the console', async (t) => {
+  const errors: string[] = []
+  t.mock.method(console, 'error', (what: string, error: unknown) => errors.push(`${what} ${inspect(error)}`))
+  await withSession(newLifespan(await sqliteMemory.url()), async (session) =>
+    session.afterCommit(() => Promise.reject(new Error('no mail was sent'))),
+  )
+  assert.match(errors.join(), /An afterCommit callback failed.*no mail was sent/s)
+})
