@@ -42,7 +42,7 @@ export interface RouteOptions {
   readonly errors?: Readonly<Record<number, string>>
   /** Other successes that the handler answers with by a `Reply`: what they send, or only a description. */
   readonly responses?: Responses
-  /** The media type of a success whose bytes come from `file(...)`, for the documentation. */
+  /** The media type of a success, or a range such as `image/*`: of what `file(...)` sends, or JSON by another name. By default JSON. */
   readonly produces?: string
 }
 

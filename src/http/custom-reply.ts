@@ -62,6 +62,8 @@ export interface FileOptions extends ReplyOptions {
 /**
  * Sends a file, a stream or bytes. A stream is read after COMMIT.
  *
+ * Its type is declared by the route, for the document.
+ *
  * @throws what the file system throws for a path that does not lead to a file.
  * @example
  * @Get('/report', { produces: 'text/csv' })

@@ -14,7 +14,7 @@ import { controllerOf, type Extensions } from './controller.js'
 import { operationOf } from './operation.js'
 import { joinPath, openApiPath, type Segment } from './path.js'
 import { PROBLEM_COMPONENTS } from './responses.js'
-import type { Route } from './route.js'
+import { naming, type Route } from './route.js'
 import { schemesOf, type SecurityScheme } from './security.js'
 
 /** What the document says of the whole API, beside its operations. */
@@ -86,7 +86,7 @@ function pathItems(routes: readonly Route[], writer: SchemaWriter): Map<string, 
     const shape = shapeOfPath(route.segments)
     const segments = known.get(shape) ?? route.segments
     known.set(shape, segments)
-    const operation = operationOf(route, segments, writer)
+    const operation = naming(`${route.name}, its response`, () => operationOf(route, segments, writer))
     refuseSecondId(ids, operation.operationId as string, route.name)
     const path = openApiPath(segments)
     paths.set(path, { ...paths.get(path), [route.method.toLowerCase()]: operation })

@@ -25,9 +25,18 @@ export interface Responding {
   readonly emptyStatus: number
   /** By their status. */
   readonly others: ReadonlyMap<number, OtherResponse>
+  readonly options: {
+    /** The media type of what is sent, where that is not JSON. */
+    readonly produces?: string
+  }
 }
 
 const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' }
+
+/** Whether values are sent as this media type: JSON, or one that is written as JSON is. */
+export function isJson(mediaType: string): boolean {
+  return /^application\/(?:json|[^;]+\+json)\s*(?:;|$)/i.test(mediaType)
+}
 
 /** Whether HTTP allows an answer of this status to have a body. */
 export function hasBody(status: number): boolean {
@@ -41,41 +50,78 @@ export function compileRespond(route: Responding): Respond {
   return (value) => (value instanceof Reply ? custom(value) : plain(value))
 }
 
-function compilePlain({ name, response, status, emptyStatus }: Responding): Respond {
+function compilePlain({ name, response, status, emptyStatus, options: { produces } }: Responding): Respond {
   if (!hasBody(status)) return () => ({ status, headers: {} })
+  if (produces !== undefined && !isJson(produces)) return () => refuseValue(name, produces)
   const stringify = response ? declared(response, name) : undeclared(name)
+  const headers = produces === undefined ? JSON_HEADERS : { 'content-type': produces }
   return (value) =>
     value === undefined && !response
       ? { status: emptyStatus, headers: {} }
-      : { status, headers: JSON_HEADERS, body: stringify(value) }
+      : { status, headers, body: stringify(value) }
 }
 
+function refuseValue(name: string, produces: string): never {
+  throw new TypeError(
+    `${name} returned a value, and declares that it produces ${produces}. Return its bytes: file(Buffer.from(text), { type: '${produces}' }).`,
+  )
+}
+
+// What the document does not tell of is not sent: it would be right for nobody who reads it.
 function compileCustom(route: Responding): (reply: Reply<unknown>) => WrittenReply {
-  const { name, status: usual } = route
-  const responds = new Map([
+  const { name, status: usual, emptyStatus } = route
+  const responds = new Map<number, Respond>([
+    ...(route.response ? [] : [[emptyStatus, () => ({ status: emptyStatus, headers: {} })] as const]),
     [usual, compilePlain(route)],
-    ...[...route.others].map(([status, other]) => otherwise(name, status, other)),
+    ...[...route.others].map(([status, other]) => otherwise(route, status, other)),
   ])
   return ({ value, status = usual, headers: given, content }) => {
     refuseFailure(name, status)
     checkHeaders(given, name)
     const headers = lowerCased(given)
-    if (content !== undefined) return { status, headers, body: content }
-    if (value === undefined) return { status, headers }
-    const respond = responds.get(status) ?? (route.response ? undefined : compilePlain({ ...route, status }))
+    const respond = responds.get(status)
     if (!respond) throw undeclaredStatus(name, status, [...responds.keys()])
-    const plain = respond(value)
-    return { ...plain, headers: { ...plain.headers, ...headers } }
+    if (content === undefined) {
+      const plain = respond(value)
+      return { ...plain, headers: { ...plain.headers, ...headers } }
+    }
+    refuseUndeclaredMedia(route, String(headers['content-type']))
+    return { status, headers, body: content }
   }
 }
 
-function otherwise(name: string, status: number, { shape }: OtherResponse): [number, Respond] {
-  return [status, compilePlain({ name, response: shape, status, emptyStatus: status, others: new Map() })]
+function otherwise({ name, options }: Responding, status: number, { shape }: OtherResponse): [number, Respond] {
+  if (shape)
+    return [status, compilePlain({ name, response: shape, status, emptyStatus: status, others: new Map(), options })]
+  return [
+    status,
+    (value) => {
+      if (value === undefined) return { status, headers: {} }
+      throw new TypeError(
+        `${name} replied with a value and the status ${status}, of which it declares only what it means. Declare its type: { responses: { ${status}: Hero } }.`,
+      )
+    },
+  ]
 }
 
 function undeclaredStatus(name: string, status: number, declared: readonly number[]): TypeError {
+  const alone = `, or { status: ${status} } where it is the only one`
   return new TypeError(
-    `${name} replied with the status ${status}, and declares ${declared.join(', ')}. Declare it: { responses: { ${status}: Hero } }, or { responses: { ${status}: 'what it means' } }.`,
+    `${name} replied with the status ${status}, and declares ${declared.join(', ')}. ` +
+      `Declare it: { responses: { ${status}: Hero } }, or { responses: { ${status}: 'what it means' } }${alone}.`,
+  )
+}
+
+function refuseUndeclaredMedia({ name, options: { produces } }: Responding, type: string): void {
+  const essence = type.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  if (produces === undefined)
+    throw new TypeError(
+      `${name} sent ${essence}, of which it declares nothing. Declare it: { produces: '${essence}' }.`,
+    )
+  const declared = produces.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  if (declared === essence || declared === '*/*' || declared === essence.replace(/\/.*/, '/*')) return
+  throw new TypeError(
+    `${name} sent ${essence}, and declares that it produces ${produces}. Send that: file(..., { type: '${produces}' }); or declare what it may be, such as 'image/*'.`,
   )
 }
 

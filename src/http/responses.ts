@@ -3,7 +3,7 @@ import type { JsonSchema, SchemaWriter } from '../schema/json-schema.js'
 import { mayConflict } from './conflict.js'
 import type { Problem } from './problem.js'
 import { exampleProblem, otherProblem } from './problem-example.js'
-import { hasBody } from './respond.js'
+import { hasBody, isJson } from './respond.js'
 import type { Route } from './route.js'
 import { schemesOf } from './security.js'
 
@@ -15,18 +15,21 @@ export function responsesOf(route: Route, writer: SchemaWriter): ResponsesObject
 function successesOf(route: Route, writer: SchemaWriter): ResponsesObject {
   const others = [...route.others].map(([status, { description, shape }]) => [
     status,
-    shape ? { description, content: jsonContent(writer.write(shape, 'output')) } : { description },
+    shape
+      ? { description, content: jsonContent(writer.write(shape, 'output'), route.options.produces) }
+      : { description },
   ])
   return { ...usualOf(route, writer), ...Object.fromEntries(others) }
 }
 
 function usualOf({ response, status, emptyStatus, options }: Route, writer: SchemaWriter): ResponsesObject {
-  if (options.produces !== undefined)
-    return { [status]: { description: 'Success', content: { [options.produces]: {} } } }
+  const { produces } = options
   if (!hasBody(status)) return { [status]: DONE }
+  if (produces !== undefined && !isJson(produces))
+    return { [status]: { description: 'Success', content: { [produces]: {} } } }
   return response
-    ? { [status]: { description: 'Success', content: jsonContent(writer.write(response, 'output')) } }
-    : { [emptyStatus]: DONE, [status]: { description: 'Success', content: jsonContent({}) } }
+    ? { [status]: { description: 'Success', content: jsonContent(writer.write(response, 'output'), produces) } }
+    : { [emptyStatus]: DONE, [status]: { description: 'Success', content: jsonContent({}, produces) } }
 }
 
 const DONE: ResponseObject = { description: 'Done' }
@@ -65,8 +68,8 @@ function expectedProblems(route: Route): Readonly<Record<number, string>> {
 }
 
 /** JSON of this schema, as the content of a body or of a response. */
-export function jsonContent(schema: JsonSchema) {
-  return { 'application/json': { schema: schema as SchemaObject } }
+export function jsonContent(schema: JsonSchema, mediaType = 'application/json') {
+  return { [mediaType]: { schema: schema as SchemaObject } }
 }
 
 function problem(description: string, example?: Problem): ResponseObject {

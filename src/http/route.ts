@@ -107,7 +107,8 @@ function responseShape(declaration: unknown, name: string): Shape {
   return naming(`${name}, its response`, () => shapeOf(declaration))
 }
 
-function naming<T>(where: string, make: () => T): T {
+/** Makes something, and says of a mistake of the program where it is. */
+export function naming<T>(where: string, make: () => T): T {
   try {
     return make()
   } catch (error) {

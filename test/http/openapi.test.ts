@@ -453,7 +453,7 @@ test('two classes of one name stop the boot', () => {
       return { a: '' }
     }
   }
-  assert.match(bootMessage([Both]), /^BootError: Two different classes are named Twin/)
+  assert.match(bootMessage([Both]), /^BootError: Both\.b, its response: Two different classes are named Twin/)
 })
 
 test('a class with the name of a component of every document stops the boot', () => {

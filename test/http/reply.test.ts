@@ -42,12 +42,31 @@ class Jobs {
     return { id: 1 }
   }
 
-  @Get('/go') go(to: string) {
+  @Get('/go', { status: 307 }) go(to: string) {
     return redirect(to, 307)
   }
 
-  @Get('/anything') anything() {
-    return reply([1], { status: 203 })
+  @Get('/nothing') nothing(status: number) {
+    return reply(undefined, { status })
+  }
+}
+
+@Controller()
+class Media {
+  @Get('/none') none() {
+    return file(Buffer.from('a'), { type: 'Text/CSV; charset=utf-8' })
+  }
+  @Get('/some', { produces: 'image/*' }) some(type: string) {
+    return file(Buffer.from('a'), { type })
+  }
+  @Get('/value', { produces: 'text/csv' }) value() {
+    return 'a,b'
+  }
+  @Get('/meaning', { responses: { 202: 'Later' } }) meaning() {
+    return reply('soon', { status: 202 })
+  }
+  @Get('/geo', Job, { produces: 'application/geo+json' }) geo() {
+    return { id: 1 }
   }
 }
 
@@ -91,10 +110,41 @@ for (const [to, location] of [
   })
 }
 
-test('a route that declares nothing replies with any success', async (t) => {
-  const { fetch } = await api(t, [Jobs])
-  const response = await fetch('/anything')
-  assert.deepEqual([response.status, await response.json()], [203, [1]])
+test('a route that declares nothing replies what the document says of it', async (t) => {
+  const { fetch, log } = await api(t, [Jobs])
+  const statuses = Object.keys(
+    createApp({ controllers: [Jobs], logger: false }).openapi().paths?.['/nothing']?.get?.responses ?? {},
+  )
+  for (const status of [200, 202, 204, 303]) {
+    const answer = await fetch(`/nothing?status=${status}`)
+    const isSent = answer.status === 204
+    assert.equal(isSent || answer.status === 500, true)
+    assert.equal(isSent, statuses.includes(String(status)))
+  }
+  assert.match(log.join(), /replied with the status 303, and declares 204, 200\. .* \{ status: 303 \}/)
+})
+
+for (const [path, line] of [
+  ['/none', /Media\.none sent text\/csv, of which it declares nothing\. Declare it: \{ produces: 'text\/csv' \}/],
+  ['/some?type=text/html', /Media\.some sent text\/html, and declares that it produces image\/\*/],
+  ['/value', /Media\.value returned a value, and declares that it produces text\/csv\. Return its bytes: file\(/],
+  ['/meaning', /Media\.meaning replied with a value and the status 202, of which it declares only what it means/],
+] as const) {
+  test(`what the document does not tell of (${path}) is a 500 that the log explains`, async (t) => {
+    const { fetch, log } = await api(t, [Media])
+    assert.equal((await fetch(path)).status, 500)
+    assert.match(log.join('\n'), line)
+  })
+}
+
+test('media types may be a range, or JSON by another name', async (t) => {
+  const { fetch } = await api(t, [Media])
+  assert.equal((await fetch('/some?type=image/png')).headers.get('content-type'), 'image/png')
+  const geo = await fetch('/geo')
+  assert.deepEqual([geo.headers.get('content-type'), await geo.json()], ['application/geo+json', { id: 1 }])
+  const { paths } = createApp({ controllers: [Media], logger: false }).openapi()
+  const content = { 'application/geo+json': { schema: { $ref: '#/components/schemas/Job' } } }
+  assert.deepEqual(paths?.['/geo']?.get?.responses?.['200'], { description: 'Success', content })
 })
 
 const faults: readonly (readonly [answer: string, line: RegExp])[] = [
@@ -173,7 +223,7 @@ test('an empty file is sent as nothing', async (t) => {
   writeFileSync(path, '')
   @Controller()
   class Files {
-    @Get('/') get() {
+    @Get('/', { produces: '*/*' }) get() {
       return file(path)
     }
   }
@@ -198,10 +248,10 @@ for (const path of ['./no-such-file', tmpdir()]) {
 test('bytes and streams are sent as they are', async (t) => {
   @Controller()
   class Files {
-    @Get('/bytes') bytes() {
+    @Get('/bytes', { produces: 'application/octet-stream' }) bytes() {
       return file(Buffer.from([0, 255]))
     }
-    @Get('/stream') stream() {
+    @Get('/stream', { produces: 'text/plain' }) stream() {
       return file(Readable.from(['a', 'b']), { type: 'text/plain' })
     }
   }
@@ -214,7 +264,7 @@ test('bytes and streams are sent as they are', async (t) => {
 test('a stream that fails cuts the answer off, and the log says why', async (t) => {
   @Controller()
   class Files {
-    @Get('/') get() {
+    @Get('/', { produces: '*/*' }) get() {
       async function* broken() {
         yield 'a'
         await new Promise((resolve) => setTimeout(resolve, 50))
@@ -246,7 +296,7 @@ test('a stream is read after COMMIT, and destroyed when there is none', async (t
   const seen: string[] = []
   @Controller()
   class Downloads {
-    @Get('/') async get(id: number, session: Session) {
+    @Get('/', { produces: '*/*' }) async get(id: number, session: Session) {
       session.add(Download.build({ id }))
       const stream = new Readable({
         read() {
