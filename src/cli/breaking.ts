@@ -1,6 +1,6 @@
 import type { Side } from './bounds.js'
 import { entries, type Json, list, part } from './json.js'
-import { SchemaComparison } from './schemas.js'
+import { defaultChange, SchemaComparison } from './schemas.js'
 import { securityChanges } from './security.js'
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']
@@ -40,6 +40,7 @@ class Comparison {
   }
 
   #operation(where: string, before: Operation, after: Operation): void {
+    this.#name(where, before.json['operationId'], after.json['operationId'])
     this.#parameters(where, parametersOf(before), parametersOf(after))
     this.#body(where, part(before.json, 'requestBody'), part(after.json, 'requestBody'))
     this.#responses(where, part(before.json, 'responses'), part(after.json, 'responses'))
@@ -50,16 +51,28 @@ class Comparison {
     this.#found.push(...changes.map((change) => `${where}: ${change}`))
   }
 
+  // Generators of clients make their names of it.
+  #name(where: string, before: unknown, after: unknown): void {
+    if (before !== undefined && before !== after)
+      this.#found.push(`${where}: the operationId ${String(before)} became ${String(after)}`)
+  }
+
   #parameters(where: string, before: ReadonlyMap<string, Json>, after: ReadonlyMap<string, Json>): void {
     for (const [key, parameter] of before) {
       const now = after.get(key)
-      if (now) this.#schema(`${where}, ${nameOf(parameter)}`, parameter['schema'], now['schema'], 'input')
+      if (now) this.#parameter(`${where}, ${nameOf(parameter)}`, parameter, now)
       else this.#found.push(`${where}: the ${nameOf(parameter)} was removed`)
     }
     for (const [key, parameter] of after) {
       if (parameter['required'] === true && before.get(key)?.['required'] !== true)
         this.#found.push(`${where}: the ${nameOf(parameter)} is now required`)
     }
+  }
+
+  #parameter(where: string, before: Json, after: Json): void {
+    this.#schema(where, before['schema'], after['schema'], 'input')
+    const change = defaultChange(before['schema'], after['schema'])
+    if (change && before['required'] !== true && after['required'] !== true) this.#found.push(`${where}: ${change}`)
   }
 
   #body(where: string, before: Json | undefined, after: Json | undefined): void {

@@ -90,6 +90,7 @@ export class SchemaComparison {
     return [
       ...kept,
       ...removed,
+      ...(side === 'input' ? defaultChanges({ before, after }, path) : []),
       ...requiredChanges({ before, after }, side, path),
       ...this.#others(before, after, side, path),
     ]
@@ -116,6 +117,15 @@ function propertiesOf(schema: Json): ReadonlyMap<string, unknown> {
   return new Map(Object.entries((schema['properties'] ?? {}) as Json))
 }
 
+function defaultChanges({ before, after }: Change<Json>, path: string): string[] {
+  const [required, requiredNow, now] = [names(before['required']), names(after['required']), propertiesOf(after)]
+  return [...propertiesOf(before)].flatMap(([name, schema]) => {
+    if (required.has(name) || requiredNow.has(name) || !now.has(name)) return []
+    const change = defaultChange(schema, now.get(name))
+    return change ? [`${path}/${name}: ${change}`] : []
+  })
+}
+
 function requiredChanges({ before, after }: Change<Json>, side: Side, path: string): string[] {
   const [required, requiredNow] = [names(before['required']), names(after['required'])]
   if (side === 'input')
@@ -126,6 +136,14 @@ function requiredChanges({ before, after }: Change<Json>, side: Side, path: stri
   return [...required]
     .filter((name) => !requiredNow.has(name) && now.has(name))
     .map((name) => `${path}: the property ${name} may be missing now`)
+}
+
+/** What is taken for a value that a client leaves out; undefined when that has not changed. */
+export function defaultChange(before: unknown, after: unknown): string | undefined {
+  const [known, now] = [before, after].map((schema) => (schema as Json | undefined)?.['default'])
+  if (isDeepStrictEqual(known, now)) return undefined
+  const inWords = (value: unknown) => (value === undefined ? 'no default' : `default ${shown(value)}`)
+  return `${inWords(known)} became ${inWords(now)}`
 }
 
 function valueChanges({ before, after }: Change<Json>, type: string | undefined, side: Side): string[] {

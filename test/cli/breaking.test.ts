@@ -184,6 +184,8 @@ const properties: readonly (readonly [before: Json, after: Json, input: boolean,
   [object({}, [], true), object({}), true, false],
   [object({}), object({}, [], true), false, false],
   [object({}, [], text), object({}), true, true],
+  [object({ a: { ...text, default: 'x' } }), object({ a: { ...text, default: 'y' } }), true, false],
+  [object({ a: text }, ['a']), object({ a: { ...text, default: 'y' } }), false, true],
 ]
 
 for (const [before, after, input, output] of properties) {
@@ -195,7 +197,8 @@ for (const [before, after, input, output] of properties) {
   })
 }
 
-const messages: readonly (readonly [side: 'input' | 'output', before: Json, after: Json, message: string])[] = [
+type Said = readonly [side: 'input' | 'output', before: Json, after: Json, ...messages: string[]]
+const messages: readonly Said[] = [
   ['input', object({ a: text }), object({}), 'POST /a, body: the property a was removed'],
   ['input', object({}), object({ a: text }, ['a']), 'POST /a, body: the property a is now required'],
   ['input', { enum: ['a', 'b'] }, { enum: ['b', 'c'] }, 'POST /a, body: a is no longer accepted'],
@@ -226,12 +229,19 @@ const messages: readonly (readonly [side: 'input' | 'output', before: Json, afte
     object({ limit: { ...integer, maximum: 50 } }),
     'POST /a, body/limit: maximum 100 became maximum 50',
   ],
+  [
+    'input',
+    object({ a: text, b: { ...integer, default: 1 } }),
+    object({ a: { ...text, default: 'x' }, b: integer }),
+    'POST /a, body/a: no default became default x',
+    'POST /a, body/b: default 1 became no default',
+  ],
   ['input', text, { ...text, minLength: 1 }, 'POST /a, body: no minLength became minLength 1'],
 ]
 
-for (const [side, before, after, message] of messages) {
-  test(`it is said as: ${message}`, () => {
-    assert.deepEqual(schemaChanges(side, before, after), [message])
+for (const [side, before, after, ...said] of messages) {
+  test(`it is said as: ${said.join('; ')}`, () => {
+    assert.deepEqual(schemaChanges(side, before, after), said)
   })
 }
 
@@ -250,6 +260,22 @@ const operations: readonly (readonly [before: Json, after: Json, changes: readon
   ],
   [document({ parameters: [limit] }), document({}), ["POST /a: the query parameter 'limit' was removed"]],
   [document({}), document({ parameters: [limit] }), []],
+  [
+    document({ parameters: [{ ...limit, schema: { ...integer, default: 10 } }] }),
+    document({ parameters: [{ ...limit, schema: { ...integer, default: 20 } }] }),
+    ["POST /a, query parameter 'limit': default 10 became default 20"],
+  ],
+  [
+    document({ parameters: [{ ...limit, required: true }] }),
+    document({ parameters: [{ ...limit, schema: { ...integer, default: 20 } }] }),
+    [],
+  ],
+  [
+    document({ operationId: 'heroList' }),
+    document({ operationId: 'heroesList' }),
+    ['POST /a: the operationId heroList became heroesList'],
+  ],
+  [document({}), document({ operationId: 'heroList' }), []],
   [
     document({ parameters: [limit] }),
     document({ parameters: [{ ...limit, required: true }] }),
