@@ -77,8 +77,8 @@ export class Writer {
   /** Takes the next change, with those that can be sent without waiting for answers; all are answered when it returns. */
   async #writeSome(changes: Change[]): Promise<void> {
     const underWay = new Map<Model, { readonly change: Change; readonly written: Promise<unknown> }>()
+    this.#around.assertOpen()
     for (let change = changes.shift(); change; change = changes.shift()) {
-      this.#around.assertOpen()
       const { written, isSent } = this.#write(change)
       underWay.set(change.instance, { change, written })
       const isWell = await isSent
