@@ -57,6 +57,8 @@ export interface Dialect {
   isConflict(error: unknown): boolean
   /** Whether an error means that the database has undone the whole transaction: a statement after it would be kept on its own. */
   isUndoing(error: unknown): boolean
+  /** Whether an error only says that an earlier statement of the transaction has failed. */
+  isConsequence?(error: unknown): boolean
   /** Whether the database commits the transaction before it runs this statement. */
   isCommitting?(sql: string): boolean
   /** Whether statements of one transaction are sent one by one: the next must not be under way when one undoes them all. */

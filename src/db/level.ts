@@ -36,6 +36,8 @@ interface Shared {
   hasWritten?: boolean
   /** Why the database has undone the transaction already. */
   lost?: { readonly error: unknown }
+  /** The first statement's error, after which the database may refuse all others. */
+  failure?: { readonly error: unknown } | undefined
 }
 
 /** What a session makes of the errors of its queries. */
@@ -44,6 +46,8 @@ export interface LevelEvents {
   onError(error: unknown): unknown
   /** Whether an error means that the database has undone the whole transaction: what came later would be outside of it. */
   isUndoing(error: unknown): boolean
+  /** Whether an error only says that a statement before it has failed. */
+  isConsequence(error: unknown): boolean
   /** Whether the database commits before it runs this statement. */
   isCommitting(sql: string): boolean
   /** Whether a statement must not be sent before the one before it was answered. */
@@ -163,6 +167,7 @@ export class Level {
     before: Promise<unknown> | undefined,
   ): Promise<T> {
     const { events } = this.#shared
+    let known: Shared['failure']
     for (const tally of tallies) tally.enter()
     try {
       this.assertOpen()
@@ -170,13 +175,23 @@ export class Level {
       const prepared = prepare()
       if (prepared) await prepared
       this.assertOpen()
+      known = this.#shared.failure
       return await send()
-    } catch (error) {
+    } catch (raised) {
+      const error = events.isConsequence(raised) ? await this.#causeOf(raised, known) : raised
+      this.#shared.failure ??= { error }
       if (events.isUndoing(error)) this.#shared.lost ??= { error }
       throw noteQueryError(events.onError(error), this.#onStray)
     } finally {
       for (const tally of tallies) tally.leave()
     }
+  }
+
+  // What was sent before anybody knew that a statement had failed fails for the same reason, whichever of the two is told first.
+  async #causeOf(error: unknown, known: Shared['failure']): Promise<unknown> {
+    if (known) return error
+    await turnOfTheLoop()
+    return this.#shared.failure?.error ?? error
   }
 
   /** Writes what was noted on this level. */
@@ -248,6 +263,7 @@ export class Level {
     try {
       await this.#command(`ROLLBACK TO SAVEPOINT ${name}`)
       await this.#command(`RELEASE SAVEPOINT ${name}`)
+      this.#shared.failure = undefined
     } catch (error) {
       this.#shared.lost ??= { error }
     }

@@ -280,6 +280,7 @@ export class SessionUnit implements Unit {
       level: Level.of(sequelize, this.#transaction, {
         onError: (error) => this.#noted(error),
         isUndoing: (error) => dialect.isUndoing(error),
+        isConsequence: (error) => dialect.isConsequence?.(error) === true,
         isCommitting: (sql) => dialect.isCommitting?.(sql) === true,
         oneAtATime: dialect.oneAtATime,
         sendsAhead: dialect.sendsAhead === true,

@@ -152,3 +152,29 @@ test('PostgreSQL: an error of a connection that nobody listens to yet does not e
   const { Client } = pipelinedPg({ prepared: true }) as { Client: new (config: object) => NodeJS.EventEmitter }
   assert.doesNotThrow(() => new Client({}).emit('error', new Error('terminating connection')))
 })
+
+test('PostgreSQL: of statements sent at once all fail for the reason of the first that did; what comes later is told that it came too late', async (t) => {
+  const { database } = await databaseApp(t, postgres, models, [])
+  const told: string[] = []
+  const note = (error: unknown) => void told.push((error as Error).message)
+  await assert.rejects(
+    withSession(database, async (session) => {
+      const failing = () =>
+        session.sequelize.query('UPDATE hero SET age = 1 / 0', { type: QueryTypes.UPDATE }).catch(note)
+      await Hero.create({ name: 'Robin' })
+      await session.nested(() => Promise.reject(new Error('undone'))).catch(note)
+      const reading = () => Promise.all([Hero.findByPk(1).catch(note), session.get(Hero, 1).catch(note)])
+      await Promise.all([failing(), reading(), Hero.create({ name: 'Batman' }).catch(note)])
+      await Hero.count().catch(note)
+      throw new Error('enough')
+    }),
+    /enough/,
+  )
+  const [undone, ...failed] = told
+  assert.equal(undone, 'undone')
+  assert.deepEqual(
+    failed.slice(0, -1),
+    Array.from({ length: 4 }, () => 'division by zero'),
+  )
+  assert.match(failed.at(-1) ?? '', /current transaction is aborted/)
+})

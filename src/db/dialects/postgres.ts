@@ -29,6 +29,7 @@ export const postgres: Dialect = {
   isConflict: (error) => CONFLICTS.has(codeOf(error)) || isOutdated(error),
   // A failed transaction stays: the server refuses its statements, and answers COMMIT with ROLLBACK.
   isUndoing: () => false,
+  isConsequence: (error) => codeOf(error) === '25P02',
   oneAtATime: false,
   sendsAhead: true,
   isLost: (error) => LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)) || isBroken(error),
