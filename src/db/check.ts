@@ -1,6 +1,7 @@
 import type { Model, ModelAttributeColumnOptions, ModelStatic, Sequelize } from 'sequelize'
 import { BootError } from '../di/errors.js'
 import { DatabaseStartError } from './errors.js'
+import { rememberColumns, type TableColumn, type TableColumns } from './table-columns.js'
 
 /**
  * Refuses models whose columns are hidden, or overwritten, by properties of their classes.
@@ -42,6 +43,7 @@ export async function compareTables(sequelize: Sequelize, models: readonly Model
 async function differences(sequelize: Sequelize, model: ModelStatic<Model>): Promise<string[]> {
   const columns = await columnsOf(sequelize, model)
   if (!columns) return [`table ${nameOf(model)} is missing (model ${model.name})`]
+  rememberColumns(model, columns)
   return Object.entries(model.getAttributes())
     .filter(([, { type }]) => !isVirtual(type))
     .flatMap(([name, attribute]) =>
@@ -49,14 +51,8 @@ async function differences(sequelize: Sequelize, model: ModelStatic<Model>): Pro
     )
 }
 
-interface Column {
-  readonly allowNull: boolean
-  readonly defaultValue: unknown
-  readonly primaryKey: boolean
-}
-
 function difference(
-  column: Column | undefined,
+  column: TableColumn | undefined,
   attribute: ModelAttributeColumnOptions,
   name: string,
   table: string,
@@ -74,17 +70,14 @@ function difference(
     : []
 }
 
-async function columnsOf(
-  sequelize: Sequelize,
-  model: ModelStatic<Model>,
-): Promise<ReadonlyMap<string, Column> | undefined> {
+async function columnsOf(sequelize: Sequelize, model: ModelStatic<Model>): Promise<TableColumns | undefined> {
   const name = model.getTableName()
   const exists = await sequelize.getQueryInterface().tableExists(name)
   if (!exists) return undefined
   const columns = await sequelize
     .getQueryInterface()
     .describeTable(typeof name === 'string' ? { tableName: name } : name)
-  return new Map(Object.entries(columns as Record<string, Column>))
+  return new Map(Object.entries(columns as Record<string, TableColumn>))
 }
 
 function isVirtual(type: unknown): boolean {

@@ -6,6 +6,8 @@ interface Query {
   run(sql: string, parameters?: unknown): Promise<unknown>
   formatError(error: unknown, stack?: string): unknown
   handleSelectQuery(rows: readonly unknown[]): unknown
+  /** SQLite only: reads a value of a column of this type. */
+  applyParsers(type: string, value: unknown): unknown
 }
 
 interface QueryClass {

@@ -16,7 +16,7 @@ import { DATABASE_OPTIONS, type DatabaseOptions, sessionFor, sessionTokenOf } fr
 import { atPlaces, type OrderColumn, type Place, rangesAfter } from './keyset.js'
 import { limitInput, limitsOf, SIZE_OPTIONS, type SizeOptions } from './limits.js'
 import { setLinks } from './links.js'
-import { type Notation, notationOf } from './notation.js'
+import { type Notation, notationOf, UnreadableValueError } from './notation.js'
 import { keyColumns, orderColumns } from './order.js'
 import type { CursorPage } from './page.js'
 import { refuseUnpageable } from './refuse.js'
@@ -148,7 +148,7 @@ function refuseCursor(): never {
 
 // Made with the public key, or before a column got another type: the database cannot read its values.
 function isUnreadable(error: unknown): boolean {
-  return codeOf(error).startsWith('22')
+  return error instanceof UnreadableValueError || codeOf(error).startsWith('22')
 }
 
 interface Slice {

@@ -3,10 +3,9 @@ import { type Sql, rawSql, sql } from '../db/statement.js'
 /** What a column holds, as far as comparing it with a text depends on it. */
 export type Kind = 'integer' | 'decimal' | 'float' | 'text' | 'date-time' | 'date' | 'time' | 'enum' | 'bytes'
 
-/** The type of an order column; `size` is what the declaration says in parentheses: `(10, 2)`. */
+/** The type of an order column. */
 export interface ColumnType {
   readonly kind: Kind
-  readonly size?: string
 }
 
 /**
@@ -22,7 +21,7 @@ export interface Notation {
   write(column: string, type: ColumnType): string
   /** The text of a value that was read, where the driver gives something else. */
   toText(value: unknown): string
-  /** The value that a text stands for, comparable with the column. */
+  /** The value that a text stands for, comparable with the column. @throws UnreadableValueError for a text that the database did not write. */
   read(text: string, type: ColumnType): Sql
 }
 
@@ -49,18 +48,23 @@ const sqlite: Notation = {
     const value = text.slice(1)
     switch (text[0]) {
       case 'i':
-        return sql`CAST(${value} AS INTEGER)`
+        return sql`CAST(${known(value, INTEGER)} AS INTEGER)`
       case 'r':
-        return sql`${Number(value)}`
+        return sql`${Number(known(value, REAL))}`
       case 'b':
-        return sql`${Buffer.from(value, 'hex')}`
-      default:
+        return sql`${Buffer.from(known(value, HEX), 'hex')}`
+      case 't':
         return sql`${value}`
+      default:
+        throw new UnreadableValueError(text)
     }
   },
 }
 
-/** MySQL and MariaDB compare a number with a text as floating point numbers, and an enum by its text but sort it by its place. */
+/**
+ * MySQL and MariaDB compare a number with a text as floating point numbers, and an enum by its text but sort it by its place.
+ * What a text is read as, the text says: a column of the database may hold more than its model tells, as a time beside the day.
+ */
 const mysql: Notation = {
   nullsHigh: false,
   comparable: (column, { kind }) => (kind === 'enum' ? `(${column} + 0)` : column),
@@ -70,32 +74,65 @@ const mysql: Notation = {
         return `HEX(${column})`
       case 'float':
         return `CAST(CAST(${column} AS DOUBLE) AS CHAR)`
+      case 'integer':
+        return `CAST(${column} + 0 AS CHAR)` // BIT(1) is a byte, and no digit, as text
       default:
         return `CAST(${column} AS CHAR)`
     }
   },
   toText: String,
-  read(text, { kind, size }) {
+  read(text, { kind }) {
     switch (kind) {
       case 'integer':
       case 'enum':
-        return text.startsWith('-') ? sql`CAST(${text} AS SIGNED)` : sql`CAST(${text} AS UNSIGNED)`
       case 'decimal':
-        return sql`CAST(${text} AS DECIMAL${rawSql(size ?? '(65,30)')})`
+        return readNumber(text)
       case 'float':
-        return sql`CAST(${text} AS DOUBLE)`
+        return sql`CAST(${known(text, NUMBER)} AS DOUBLE)`
       case 'date-time':
-        return sql`CAST(${text} AS DATETIME(6))`
       case 'date':
-        return sql`CAST(${text} AS DATE)`
+        return readDate(text)
       case 'time':
-        return sql`CAST(${text} AS TIME(6))`
+        return DATE.test(text) ? readDate(text) : sql`CAST(${known(text, TIME)} AS TIME(6))`
       case 'bytes':
-        return sql`UNHEX(${text})`
+        return sql`UNHEX(${known(text, HEX)})`
       case 'text':
         return sql`${text}`
     }
   },
+}
+
+const INTEGER = /^-?\d{1,19}$/
+const REAL = /^-?(?:Infinity|\d+(?:\.\d+)?(?:e[-+]?\d+)?)$/
+const NUMBER = /^-?\d+(?:\.\d+)?(?:e[-+]?\d+)?$/i
+const DATE = /^\d{4}-\d\d-\d\d(?: (?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?)?$/
+const TIME = /^-?\d{2,3}:[0-5]\d:[0-5]\d(?:\.\d{1,6})?$/
+const HEX = /^(?:[\dA-F]{2})*$/i
+
+/** A DECIMAL has at most 65 digits, on MariaDB 38 of them after the point. */
+const DECIMAL = /^-?(?=[\d.]{1,66}$)(\d+)(?:\.(\d{1,38}))?$/
+
+function readNumber(text: string): Sql {
+  if (INTEGER.test(text)) return sql`CAST(${text} AS ${rawSql(text.startsWith('-') ? 'SIGNED' : 'UNSIGNED')})`
+  const [, whole = '', decimals = ''] = DECIMAL.exec(text) ?? []
+  if (whole === '') return sql`CAST(${known(text, NUMBER)} AS DOUBLE)`
+  return sql`CAST(${text} AS DECIMAL(${rawSql(`${whole.length + decimals.length},${decimals.length}`)}))`
+}
+
+// The databases read NULL of a day that no calendar has. Those of zeros they may have themselves.
+function readDate(text: string): Sql {
+  const [year, month, day] = known(text, DATE).slice(0, 10).split('-').map(Number) as [number, number, number]
+  if (month > 12 || day > (month > 0 ? new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate() : 31))
+    throw new UnreadableValueError(text)
+  return text.length > 10 ? sql`CAST(${text} AS DATETIME(6))` : sql`CAST(${text} AS DATE)`
+}
+
+/** A cursor holds what the database did not write. */
+export class UnreadableValueError extends Error {}
+
+function known(text: string, form: RegExp): string {
+  if (form.test(text)) return text
+  throw new UnreadableValueError(text)
 }
 
 const NOTATIONS: Readonly<Record<string, Notation>> = { postgres, sqlite, mysql, mariadb: mysql }

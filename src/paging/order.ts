@@ -1,6 +1,7 @@
 import { type FindOptions, type Model, type ModelStatic, type Sequelize, Utils } from 'sequelize'
 import { type Find, type Join, leadsTo } from '../db/find.js'
 import { queryGeneratorOf, quoted } from '../db/quote.js'
+import { type TableColumn, tableColumn } from '../db/table-columns.js'
 import { BootError } from '../di/errors.js'
 import type { OrderColumn } from './keyset.js'
 import type { ColumnType, Kind, Notation } from './notation.js'
@@ -160,7 +161,8 @@ function attributeColumn(
   join: Join | undefined,
 ): Omit<OrderColumn, 'direction'> {
   const attribute = model.getAttributes()[name]
-  const type = typeOf(attribute?.type, `${model.name}.${name}`)
+  const declared = typeOf(attribute?.type, `${model.name}.${name}`)
+  const type = { kind: kindInTable(declared.kind, tableColumn(model, attribute?.field ?? name)) }
   const nullable = attribute?.primaryKey !== true && attribute?.allowNull !== false
   const sql = quoted(model, name, join?.path)
   return { sql, type, nullable: nullable || (join !== undefined && !join.inner) }
@@ -180,8 +182,6 @@ function expressionColumn(expression: unknown, find: Find, item: unknown): Omit<
 interface DataTypeInstance {
   readonly key?: string
   readonly type?: unknown
-  readonly _precision?: number
-  readonly _scale?: number
 }
 
 const KINDS: Readonly<Record<string, Kind>> = {
@@ -222,9 +222,13 @@ function typeOf(given: unknown, where: string): ColumnType {
     throw new BootError(
       `${where} is of the type ${key}, which has no order. Order by a stored column, or by typed(...) what is in it.`,
     )
-  const { _precision: precision, _scale: scale = 0 } = type ?? {}
-  const kind = KINDS[key] ?? 'text'
-  return kind === 'decimal' && precision !== undefined ? { kind, size: `(${precision},${scale})` } : { kind }
+  return { kind: KINDS[key] ?? 'text' }
+}
+
+// MySQL and MariaDB sort by their place what is an ENUM or a SET in the table, and nothing else, whatever the model says.
+function kindInTable(declared: Kind, column: TableColumn | undefined): Kind {
+  if (!column || (declared !== 'text' && declared !== 'enum')) return declared
+  return /^(?:ENUM|SET)\b/i.test(column.type) ? 'enum' : 'text'
 }
 
 function distinct(columns: readonly OrderColumn[]): OrderColumn[] {

@@ -38,11 +38,12 @@ export function encodeBoolean(value: unknown): unknown {
   return value === 0 || value === 1 ? value === 1 : misfit(value, 'boolean')
 }
 
-// Rows read without a model carry SQLite's times as text, in UTC whether they say so or not.
+// Rows carry SQLite's times, and the days of a DATE column everywhere, as text, in UTC whether they say so or not.
 const TIME_TEXT = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2}(?:\.\d+)?) ?(Z|[+-]\d{2}:\d{2})?$/
 
 export function encodeDateTime(value: unknown): unknown {
-  const text = typeof value === 'string' ? value.replace(TIME_TEXT, '$1T$2$3') : undefined
+  const text =
+    typeof value === 'string' ? value.replace(/^[\d-]{10}$/, '$& 00:00:00').replace(TIME_TEXT, '$1T$2$3') : undefined
   const zoned = text?.replace(/T[\d:.]+$/, '$&Z')
   const date = zoned !== undefined && isPointInTimeText(zoned) ? new Date(zoned) : value
   return isWritable(date) ? date.toISOString() : misfit(value, 'date-time')

@@ -22,5 +22,12 @@ export function readRowsAlike(sequelize: Sequelize): void {
       if (options.raw) noteJsonText(result)
       return result
     }
+
+    // Sequelize puts its zone behind every text without a plus, also behind a day alone and behind a zone.
+    override applyParsers(type: string, value: unknown): unknown {
+      if (typeof value !== 'string' || !/^\s*DATETIME\b/i.test(type)) return super.applyParsers(type, value)
+      if (/:.*(?:Z|[+-]\d\d:?\d\d)$/i.test(value)) return new Date(value)
+      return super.applyParsers(type, /^\d{4}-\d\d-\d\d$/.test(value) ? `${value} 00:00:00` : value)
+    }
   }
 }
