@@ -28,8 +28,11 @@ export function checksOf(shape: Shape, rules: ModelValidateOptions): readonly Ch
   })
 }
 
-/** The text that Sequelize asks about, of JSON of the shape; undefined for JSON that is not of the shape, of which the shape tells. */
-const VALUES: Readonly<Partial<Record<Shape['kind'], (json: string | number | boolean) => string | undefined>>> = {
+/**
+ * The text that Sequelize asks about, of JSON of the shape; undefined for JSON that is not of the shape, of which the shape tells, and for
+ * half of a surrogate pair, which is refused everywhere and makes some rules throw.
+ */
+const VALUES: Readonly<Partial<Record<Shape['kind'], (json: unknown) => string | undefined>>> = {
   string: textOf('string'),
   enum: textOf('string'),
   decimal: textOf('string'),
@@ -45,7 +48,10 @@ const VALUES: Readonly<Partial<Record<Shape['kind'], (json: string | number | bo
 }
 
 function textOf(type: string) {
-  return (json: string | number | boolean) => (typeof json === type ? String(json) : undefined)
+  return (json: unknown) => {
+    const text = typeof json === type ? String(json) : undefined
+    return text?.isWellFormed() ? text : undefined
+  }
 }
 
 const LOCALIZED: ReadonlySet<string> = new Set(['isAlpha', 'isAlphanumeric', 'isMobilePhone'])

@@ -10,13 +10,14 @@ import { argumentsOf, checksOf } from './column-checks.js'
 export function ruledShape(shape: Shape, rules: ModelValidateOptions | undefined): Shape {
   if (!rules) return shape
   const checks = checksOf(shape, rules)
+  const { base, checks: own } = shape.ruled ?? { base: shape, checks: [] }
   const not = exclusionOf(shape, rules)
   const allOf = isTextual(shape) ? rangeOf(rules) : []
   const more = { ...(not ? { not } : {}), ...(allOf.length > 0 ? { allOf } : {}) }
   return {
     ...toldShape(shape, rules),
     ...(Object.keys(more).length > 0 ? { more } : {}),
-    ...(checks.length > 0 ? { ruled: { base: shape, checks } } : {}),
+    ...(checks.length > 0 ? { ruled: { base, checks: [...own, ...checks] } } : {}),
   }
 }
 

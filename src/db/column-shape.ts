@@ -1,12 +1,16 @@
 import type { ModelAttributeColumnOptions } from 'sequelize'
 import type { NumberShape, Shape, StringShape } from '../schema/shape.js'
 import { ruledShape } from './column-rules.js'
+import { CIDR, INET, MACADDR } from './network-shape.js'
+import { geometryShape } from './geometry-shape.js'
+import { rangeShape } from './range-shape.js'
 
 interface ColumnType {
   readonly key?: string
   readonly values?: readonly string[]
   readonly type?: unknown
   readonly returnType?: unknown
+  readonly options?: { readonly subtype?: unknown }
   readonly _length?: number
   readonly _binary?: boolean
   readonly _unsigned?: boolean
@@ -43,10 +47,20 @@ function typeShape(given: unknown): Shape {
       return { kind: 'string', maxLength: type._length ?? 255, ...(type._binary ? { binary: true } : { tail: / +$/ }) }
     case 'TEXT':
     case 'CITEXT':
-    case 'INET':
-    case 'CIDR':
-    case 'MACADDR':
       return { kind: 'string' }
+    case 'TSVECTOR':
+      return TSVECTOR
+    case 'HSTORE':
+      return HSTORE
+    case 'GEOMETRY':
+    case 'GEOGRAPHY':
+      return geometryShape(typeof type.type === 'string' ? type.type : undefined)
+    case 'INET':
+      return INET
+    case 'CIDR':
+      return CIDR
+    case 'MACADDR':
+      return MACADDR
     case 'UUID':
       return { kind: 'string', format: 'uuid' }
     case 'TIME':
@@ -80,6 +94,8 @@ function typeShape(given: unknown): Shape {
       return { kind: 'bytes' }
     case 'ARRAY':
       return { kind: 'array', items: typeShape(type.type) }
+    case 'RANGE':
+      return rangeShape(typeShape(type.options?.subtype))
     case 'VIRTUAL':
       return typeShape(type.returnType)
     default:
@@ -92,6 +108,39 @@ const TIME: StringShape = {
   kind: 'string',
   pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]$',
   tail: /\.\d+$/,
+}
+
+// Words, each with its places: 'a':1A,2 'cat':3.
+const WORDS = /^\s*(?:(?:'(?:[^'\\]|''|\\.)+'|(?:[^\s'\\:]|\\.)+)(?::\d{1,5}[A-D]?(?:,\d{1,5}[A-D]?)*)?(?:\s+|$))*$/su
+
+const TSVECTOR: StringShape = {
+  kind: 'string',
+  ruled: {
+    base: { kind: 'string' },
+    checks: [
+      {
+        accepts: (json) => typeof json !== 'string' || WORDS.test(json),
+        message: "must be words with their places, such as 'fat':1A 'cat':2",
+      },
+    ],
+  },
+}
+
+const HSTORE: Shape = {
+  kind: 'any',
+  object: true,
+  documented: { type: 'object', additionalProperties: { type: ['string', 'null'] } },
+  ruled: {
+    base: { kind: 'any', object: true },
+    checks: [
+      {
+        accepts: (json) =>
+          typeof json !== 'object' ||
+          Object.values(json ?? {}).every((value) => value === null || typeof value === 'string'),
+        message: 'must be an object of texts',
+      },
+    ],
+  },
 }
 
 // SQLite has no bounds of its own: what one database refuses, all refuse.

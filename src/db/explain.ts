@@ -37,6 +37,8 @@ const BY_CODE: ReadonlyMap<string, Explanation> = new Map<string, Explanation>([
   ['22003', { status: 422, detail: 'A number is out of the range that the database holds.' }],
   ['22001', { status: 422, detail: 'A text is longer than the database holds.' }],
   ['22021', { status: 422, detail: 'A text has a character that the database does not hold.' }],
+  ['22000', { status: 422, detail: 'A value is one that the database does not hold.' }],
+  ['2202E', { status: 422, detail: 'Lists within a list have different lengths.' }],
   ['22P02', { status: 422, detail: 'A value does not have the form that the database wants.' }],
   ['57014', { status: 504, detail: 'The database took too long.' }],
   ['57P01', UNAVAILABLE],

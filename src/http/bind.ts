@@ -5,7 +5,7 @@ import { compileFindParts, consult, type FindParts } from '../schema/foreign.js'
 import { textual } from '../schema/text.js'
 import type { Issue } from '../schema/issue.js'
 import { MOST_ISSUES, type Validate, type ValidatorCompiler } from '../schema/validate.js'
-import { illFormedTexts, mayBeIllFormed } from '../schema/well-formed.js'
+import { illFormedValues, mayBeIllFormed } from '../schema/well-formed.js'
 import { InvalidInput, type InputIssue } from './errors.js'
 import { headerName, type Input } from './inputs.js'
 import { objectReader, textReader, type TextSource } from './read-texts.js'
@@ -104,7 +104,7 @@ function illFormed(
   { body }: Source,
 ): readonly Issue[] {
   return bound.flatMap(({ input }, index) =>
-    input.kind === 'body' && body && !mayBeIllFormed(body.text) ? [] : illFormedTexts(values[index], `/${index}`),
+    input.kind === 'body' && body && !mayBeIllFormed(body.text) ? [] : illFormedValues(values[index], `/${index}`),
   )
 }
 

@@ -115,7 +115,7 @@ export class SchemaWriter {
       case 'standard':
         return this.#opaque ? {} : this.#foreign(jsonSchemaOf(shape.schema, side), side)
       case 'any':
-        return {}
+        return shape.object ? { type: 'object' } : {}
     }
   }
 

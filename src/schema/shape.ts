@@ -129,6 +129,8 @@ export interface StandardShape extends Common {
 /** Any JSON value. */
 export interface AnyShape extends Common {
   readonly kind: 'any'
+  /** Any object. */
+  readonly object?: boolean
 }
 
 export type Shape =

@@ -195,6 +195,18 @@ function inspect(rules: object): string {
   return JSON.stringify(rules, (_, part: unknown) => (part instanceof RegExp ? String(part) : part))
 }
 
+for (const rules of [{ isEmail: true }, { isUrl: true }, { len: [1, 9] }, { is: /^./ }, { isByteLength: [1, 9] }]) {
+  test(`half of a surrogate pair is a 422 where a column says ${inspect(rules)}`, async () => {
+    class Ruled extends Model {}
+    Ruled.init({ value: { type: STRING, validate: rules as ModelValidateOptions } }, { sequelize, timestamps: false })
+    class NewRuled extends dto(Ruled as never, { omit: ['id'] as never }) {}
+    for (const value of ['\ud800', 'a@b.co\udc00']) {
+      const issues = issuesOf(await echo(NewRuled).send({ value }))
+      assert.deepEqual(issues, ['/value must not contain U+0000 or half of a surrogate pair'])
+    }
+  })
+}
+
 test('a message of the model is the one that a client is told', async () => {
   class Ruled extends Model {}
   Ruled.init(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Controller, createApp, Field, Get, Header, Path, Query } from 'sequitur'
+import { z } from 'zod'
 import { echo, issuesOf } from './echo.js'
 
 enum Size {
@@ -192,6 +193,39 @@ for (const json of illFormed) {
     assert.deepEqual(issuesOf(await sendText(`{"rest": [{${json}: 1}]}`)), [`/rest/0 ${message}`])
   })
 }
+
+class Measured {
+  @Field({ optional: true }) number?: number
+  @Field({ type: 'integer', optional: true }) integer?: number
+  @Field({ type: 'any', optional: true }) rest?: unknown
+  @Field({ type: z.number(), optional: true }) foreign?: number
+}
+
+const digits = (count: number) => '9'.repeat(count)
+
+for (const json of ['1e309', '1E+309', '-1e400', '1e0000309', `${digits(250)}e99`, digits(310), `-${digits(310)}.5`]) {
+  const shown = json.length < 20 ? json : `${json.slice(0, 5)}... of ${json.length} signs`
+  test(`the number ${shown}, which nothing can hold, is refused, in a body at any depth`, async () => {
+    const { sendText } = echo(Measured)
+    const message = `must be a number from ${-Number.MAX_VALUE} to ${Number.MAX_VALUE}`
+    for (const name of ['number', 'integer', 'foreign'])
+      assert.deepEqual(issuesOf(await sendText(`{"${name}": ${json}}`)), [`/${name} ${message}`])
+    assert.deepEqual(issuesOf(await sendText(`{"rest": [1, {"a/b": ${json}}]}`)), [`/rest/1/a~1b ${message}`])
+  })
+}
+
+for (const json of ['1e308', '1.7976931348623157e+308', '0.1e309', '1e-400', digits(308), `0.${digits(400)}`]) {
+  const shown = json.length < 25 ? json : `${json.slice(0, 5)}... of ${json.length} signs`
+  test(`the number ${shown} is taken`, async () => {
+    const response = await echo(Measured).sendText(`{"number": ${json}, "rest": "${json}"}`)
+    assert.deepEqual(response.json(), { number: Number(json), rest: json })
+  })
+}
+
+test('a number in the query that nothing can hold is refused', async () => {
+  assert.equal(await read('number', digits(310)), 'refused')
+  assert.equal(await read('number', digits(308)), Number(digits(308)))
+})
 
 test('thousands of texts with U+0000 are answered with a hundred issues', async () => {
   assert.equal(issuesOf(await echo(Named).send({ rest: Array(5000).fill('\u0000') })).length, 100)
