@@ -1,4 +1,12 @@
-import { type FindOptions, type IncludeOptions, type Model, type ModelStatic, type OrderItem, Utils } from 'sequelize'
+import {
+  Association,
+  type FindOptions,
+  type IncludeOptions,
+  type Model,
+  type ModelStatic,
+  type OrderItem,
+  Utils,
+} from 'sequelize'
 import type { Select } from './statement.js'
 
 /** A join that an include makes. */
@@ -71,10 +79,11 @@ function namedSteps(item: OrderItem, joins: readonly Join[]): OrderItem {
 }
 
 /** Whether this part of an order item leads to the join: its alias, its model, its association, or `{ model, as }`. */
-export function leadsTo(part: unknown, { path, model, option }: Join): boolean {
+export function leadsTo(part: unknown, { path, model }: Join): boolean {
   const alias = path.at(-1)
   if (typeof part === 'string') return part === alias
-  if (part === model || (part !== undefined && part === option.association)) return true
+  if (part instanceof Association) return part.as === alias
+  if (part === model) return true
   if (typeof part !== 'object' || part === null || !('model' in part)) return false
   return part.model === model && (!('as' in part) || part.as === undefined || part.as === alias)
 }

@@ -1,4 +1,4 @@
-import type { Model, ModelStatic, Order, OrderItem, Sequelize } from 'sequelize'
+import { type Model, type ModelStatic, type Order, type OrderItem, type Sequelize, Utils } from 'sequelize'
 import { countRows } from '../db/count.js'
 import { type Find, type Join, leadsTo, toFind } from '../db/find.js'
 import { queryGeneratorOf } from '../db/quote.js'
@@ -18,7 +18,7 @@ import { notationOf } from './notation.js'
 import { keyColumns } from './order.js'
 import type { Page, PageMeta } from './page.js'
 import { refuseUnpageable } from './refuse.js'
-import { comesInParts, readPlaces, readRowsAt } from './rows.js'
+import { type Aliased, comesInParts, readPlaces, readRowsAt } from './rows.js'
 import { counting, sliced } from './text.js'
 import { findRows, instancesOf, pageOf, type Row } from './unbuilt.js'
 
@@ -230,8 +230,9 @@ async function wholeRowsOf(find: Find, slice: Slice, order: readonly OrderItem[]
   const notation = notationOf((find.model.sequelize as Sequelize).getDialect())
   const keys = keyColumns(find.model, notation)
   const ofRoot = order.filter((item) => !ordersIncluded(item, find.joins))
-  const group = [...new Set([...keys.map(({ sql }) => sql), ...ofRoot.map((item) => sqlOf(item, find))])]
-  const places = await readPlaces(find, keys, notation, { ...slice, order: ofRoot }, group)
+  const aliased = aliasedBy(find, ofRoot)
+  const group = [...new Set([...keys.map(({ sql }) => sql), ...ofRoot.map((item) => sqlOf(item, find, aliased))])]
+  const places = await readPlaces(find, keys, notation, { ...slice, order: ofRoot, aliased }, group)
   const ofIncluded = order.filter((item) => !ofRoot.includes(item))
   return readRowsAt(find, keys, notation, places, ofIncluded)
 }
@@ -246,11 +247,29 @@ function ordersIncluded(item: OrderItem, joins: readonly Join[]): boolean {
   )
 }
 
-function sqlOf(item: OrderItem, { model }: Find): string {
+// `attributes: { include: [[literal('...'), 'n']] }` gives a name that the order may use.
+function aliasedBy({ options: { attributes } }: Find, order: readonly OrderItem[]): readonly Aliased[] {
+  const given = Array.isArray(attributes) ? attributes : ((attributes as { include?: unknown[] })?.include ?? [])
+  const aliased = given.filter((attribute): attribute is Aliased => Array.isArray(attribute))
+  const texts = order.flatMap((item) => (Array.isArray(item) ? (item as unknown[]) : [item])).map(textOf)
+  return aliased.filter(([, alias]) => texts.some((text) => text.includes(alias)))
+}
+
+function textOf(part: unknown): string {
+  if (part instanceof Utils.Literal) return String((part as { val: unknown }).val)
+  return part instanceof Utils.Col ? String((part as { col: unknown }).col) : String(part)
+}
+
+function sqlOf(item: OrderItem, { model }: Find, aliased: readonly Aliased[]): string {
   const parts = Array.isArray(item) ? [...(item as unknown[])] : [item]
   const last = parts.at(-1)
   if (parts.length > 1 && typeof last === 'string' && /^(?:asc|desc|nulls)\b/i.test(last)) parts.pop()
-  return queryGeneratorOf(model.sequelize as Sequelize).quote(parts, model, '->')
+  const generator = queryGeneratorOf(model.sequelize as Sequelize)
+  const [only] = parts
+  if (parts.length === 1 && aliased.some(([, alias]) => alias === only))
+    return generator.quoteIdentifier(only as string)
+  // A literal may say its direction itself.
+  return generator.quote(parts, model, '->').replace(/\s+(?:asc|desc)(?:\s+nulls\s+(?:first|last))?\s*$/i, '')
 }
 
 /** The order with the primary key after it, so that rows that are equal in it keep one order, and none is seen twice or missed. */

@@ -1,8 +1,8 @@
-import type { Find } from '../db/find.js'
+import type { Find, Join } from '../db/find.js'
 import { BootError } from '../di/errors.js'
 
 /** @throws BootError for find options that no page can be cut of, with what to write instead. */
-export function refuseUnpageable({ model, options }: Find): void {
+export function refuseUnpageable({ model, options, joins }: Find): void {
   const given = options as Readonly<Record<string, unknown>>
   if (given['group'] !== undefined || given['having'] !== undefined)
     throw new BootError(
@@ -15,4 +15,15 @@ export function refuseUnpageable({ model, options }: Find): void {
         `paginate(select(${model.name}, { ${name} })): what the client asks for decides where a page begins and ends. Take ${name} away; ` +
           `newPagination({ defaultPageSize, maxPageSize }) says how long pages are.`,
       )
+  for (const { path, option } of allJoins(joins))
+    for (const name of ['right', 'or'] as const)
+      if (Reflect.get(option, name) === true)
+        throw new BootError(
+          `paginate(select(${model.name})): the include of ${path.join('.')} with { ${name}: true } joins rows of ${model.name} to any number of others, ` +
+            `also none: its rows are not those of the model. Take ${name} away, or write the statement as text: paginate(sql\`SELECT ...\`).`,
+        )
+}
+
+function allJoins(joins: readonly Join[]): Join[] {
+  return joins.flatMap((join) => [join, ...allJoins(join.joins)])
 }

@@ -12,7 +12,11 @@ export interface Stretch {
   readonly limit: number
   readonly offset?: number
   readonly after?: Sql
+  /** Attributes that the order names. */
+  readonly aliased?: readonly Aliased[]
 }
+
+export type Aliased = [expression: ReturnType<typeof literal>, alias: string]
 
 /** A row, and its values of some columns. */
 export interface Placed<R> {
@@ -53,14 +57,15 @@ export async function readPlaces(
   const texts = group.map((text) => literal(text))
   const mentioned = anyOf(mentionsOf(options.where, ...texts), mentionedByOrder(stretch.order))
   const include = neededIncludes(joins, mentioned)
-  const grouped = joinsMany(joins, mentioned) ? { group: texts } : {}
+  const grouped: { group?: unknown } = joinsMany(joins, mentioned) ? { group: texts } : {}
   const rows: unknown[] = await model.findAll({
     ...options,
     ...cut(options, stretch),
-    attributes: placeAttributes(columns, notation),
+    attributes: [...placeAttributes(columns, notation), ...(stretch.aliased ?? [])],
     raw: true,
     include,
     ...(grouped as object), // Sequelize's types know strings only
+    ...(grouped.group ? { lock: false } : {}), // no database locks groups; the rows are locked as they are read whole
   })
   return rows.map((row) => placeIn(row as Record<string, unknown>, columns, notation))
 }

@@ -128,7 +128,8 @@ class EncoderCompiler {
       const source = (shape.read ? shape.read(value) : value) as Record<string, unknown>
       const target = (clashes ? Object.create(null) : {}) as Record<string, unknown>
       for (const { name, optional, inherited, encode: encodeProperty } of properties) {
-        const property = valueOf(source, name, inherited)
+        const own = valueOf(source, name, inherited)
+        const property = own === undefined ? selectedBeside(source, name) : own
         if (property === undefined && optional) continue
         try {
           target[name] = encodeProperty(property)
@@ -152,6 +153,13 @@ class EncoderCompiler {
     const encode = lazily(() => this.compile(shape))
     return (value) => encode()(value)
   }
+}
+
+// Only its values tell what was selected under a name that is no column of the model: `attributes: [[col('team.name'), 'team_name']]`.
+function selectedBeside(source: Readonly<Record<string, unknown>>, name: string): unknown {
+  const { dataValues, getDataValue } = source
+  if (typeof dataValues !== 'object' || dataValues === null || typeof getDataValue !== 'function') return undefined
+  return Object.hasOwn(dataValues, name) && !(name in source) ? (Reflect.get(dataValues, name) as unknown) : undefined
 }
 
 interface EncodedProperty {

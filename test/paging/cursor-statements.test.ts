@@ -204,6 +204,12 @@ const statements: Readonly<Record<string, Options>> = {
     include: [{ model: Team, as: 'team' }],
     order: [[{ model: Team, as: 'team' }, 'name', 'ASC']],
   },
+  'the same by the association': {
+    include: [Team],
+    get order(): Order {
+      return [[Post.associations['team'] as never, 'name', 'DESC'], 'score']
+    },
+  },
   'a required one': {
     include: [{ model: Team, required: true }],
     order: [
@@ -366,6 +372,8 @@ for (const kind of databases) {
       ],
       ['NULLS LAST', { order: [['score', 'ASC NULLS LAST']] }, /cannot be paged by a cursor/],
       ['groups', { order: ['score'], group: ['score'] }, /paginate\(sql`SELECT/],
+      ['a right join', { include: [{ model: Team, right: true }], order: ['score'] }, /Take right away/],
+      ['a join by either', { include: [{ model: Team, or: true } as never], order: ['score'] }, /Take or away/],
       ['a limit of its own', { order: ['score'], limit: 3 }, /Take limit away/],
     ] as [string, Options, RegExp][]) {
       await t.test(`${name} is refused with the cure`, async () => {

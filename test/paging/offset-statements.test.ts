@@ -145,6 +145,23 @@ const lists: Readonly<Record<string, typeof options>> = {
     ],
   },
   'children in an order of their own': { include: [Comment], order: ['score', ['comments', 'stars', 'DESC']] },
+  'children, by a name that the attributes give': {
+    attributes: { include: [[literal('score * 2'), 'doubled']] },
+    include: [Comment],
+    order: [['doubled', 'DESC']] as Order,
+  },
+  'required children, by such a name in a text': {
+    attributes: { include: [[literal('score * 2'), 'doubled']] },
+    include: [{ model: Comment, required: true }],
+    order: [literal('doubled DESC'), col('doubled')],
+  },
+  'required children, locked': { include: [{ model: Comment, required: true }], lock: true, order: ['score'] },
+  'children in an order of their own, by the association': {
+    include: [Comment],
+    get order(): Order {
+      return ['score', [Post.associations['comments'] as never, 'stars', 'DESC']]
+    },
+  },
   'required children': { include: [{ model: Comment, where: { stars: { [Op.gt]: 3 } } }], order: ['score'] },
   'required children, by an expression': {
     include: [{ model: Comment, required: true }],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Column, DataType, ForeignKey, Table } from 'sequelize-typescript'
+import { col } from 'sequelize'
+import { BelongsTo, Column, DataType, ForeignKey, Table } from 'sequelize-typescript'
 import {
   Base,
   Controller,
@@ -15,7 +16,9 @@ import {
   select,
   sql,
 } from 'sequitur'
+import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
 import { databaseApp, databases } from '../support/databases.js'
+import { walk } from './walk.js'
 
 /* Users and their stickies: a list, one with smaller pages, and one of two joined tables with its own count and rows. */
 
@@ -33,7 +36,20 @@ class Sticky extends Base<Sticky> {
   @Column({ type: DataType.INTEGER, allowNull: false })
   declare user_id: number
   @Column({ type: DataType.STRING, allowNull: false }) declare body: string
+  @BelongsTo(() => User) declare user?: unknown
+  declare user_email: string
+  declare user_name: string
 }
+
+/** The same by a statement for models: columns of the joined table under names that are no columns of the model. */
+const joined = {
+  attributes: ['id', 'body', 'user_id', [col('user.email'), 'user_email'], [col('user.name'), 'user_name']],
+  include: [{ association: 'user', attributes: [] }],
+  order: [
+    ['user_name', 'DESC'],
+    ['body', 'ASC'],
+  ],
+} as never
 
 class UserModel {
   @Field({ type: 'integer' }) id!: number
@@ -69,6 +85,12 @@ class Lists {
       SELECT sticky.id, sticky.body, users.id AS user_id, users.email AS user_email, users.name AS user_name
       FROM sticky JOIN ${quotedUser()} AS users ON users.id = sticky.user_id
       ORDER BY sticky.id`)
+  }
+  @Get('/joined', Page.of(StickyModel)) joined(paginate: Paginate<StickyModel>) {
+    return paginate(select(Sticky, joined))
+  }
+  @Get('/joined-by-cursor', CursorPage.of(StickyModel)) joinedByCursor(paginate: CursorPaginate<StickyModel>) {
+    return paginate(select(Sticky, joined))
   }
 }
 
@@ -116,5 +138,13 @@ for (const kind of databases) {
       user_email: 'user2@example.org',
       user_name: 'User 2',
     })
+
+    const first = await read('/joined?limit=1')
+    assert.deepEqual(first.meta, { offset: 0, total_items: USERS * STICKIES, total_pages: 210, page_number: 1 })
+    const user = { user_id: 9, user_email: 'user9@example.org', user_name: 'User 9' }
+    assert.deepEqual(first.data, [{ id: 41, body: 'note 0', ...user }])
+    const all = [0, 100, 200].map((offset) => read(`/joined?limit=100&offset=${offset}`))
+    const whole = (await Promise.all(all)).flatMap(({ data }) => data)
+    assert.deepEqual(await walk(fetch, '/joined-by-cursor', 13), whole)
   })
 }
