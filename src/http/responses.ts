@@ -25,6 +25,7 @@ function successesOf(route: Route, writer: SchemaWriter): ResponsesObject {
 function usualOf({ response, status, emptyStatus, options }: Route, writer: SchemaWriter): ResponsesObject {
   const { produces } = options
   if (!hasBody(status)) return { [status]: DONE }
+  if (status >= 300 && !response) return { [status]: ELSEWHERE }
   if (produces !== undefined && !isJson(produces))
     return { [status]: { description: 'Success', content: { [produces]: {} } } }
   return response
@@ -33,6 +34,11 @@ function usualOf({ response, status, emptyStatus, options }: Route, writer: Sche
 }
 
 const DONE: ResponseObject = { description: 'Done' }
+
+const ELSEWHERE: ResponseObject = {
+  description: 'It is elsewhere',
+  headers: { Location: { schema: { type: 'string', format: 'uri-reference' } } },
+}
 
 function problemsOf(route: Route): ResponsesObject {
   const { plan, options } = route

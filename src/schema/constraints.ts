@@ -71,7 +71,8 @@ function lengthOf(text: string): number {
   return [...text].length
 }
 
-// 0.07 is a multiple of 0.01, although 0.07 / 0.01 is 7.000000000000001.
+// 0.07 is a multiple of 0.01, although 0.07 / 0.01 is 7.000000000000001; and 1e308, divided by it, is Infinity: what validation takes in
+// can be sent.
 function isWhole(number: number): boolean {
-  return Math.abs(number - Math.round(number)) < 1e-9
+  return !(Math.abs(number - Math.round(number)) > 1e-9)
 }

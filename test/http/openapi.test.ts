@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { createApp } from '../../src/http/app.js'
 import { Injectable } from '../../src/di/provider.js'
 import { Controller, Delete, Get, Patch, Post } from '../../src/http/controller.js'
+import { redirect } from '../../src/http/custom-reply.js'
 import { Body, Header, Query } from '../../src/http/inputs.js'
 import { Field } from '../../src/schema/field.js'
 import { Security } from '../../src/http/security.js'
@@ -296,6 +297,20 @@ for (const [method, url, payload] of [
 
 test('a 204 is documented without a body', () => {
   assert.deepEqual(paths['/notes/{id}']?.delete?.responses?.['204'], { description: 'Done' })
+})
+
+test('a redirect is documented without a body, and with where it leads', () => {
+  @Controller('/')
+  class Some {
+    @Get('/old', { status: 303 }) old() {
+      return redirect('/new')
+    }
+  }
+  const { paths: documented = {} } = createApp({ controllers: [Some], logger: false }).openapi()
+  assert.deepEqual(documented['/old']?.get?.responses?.['303'], {
+    description: 'It is elsewhere',
+    headers: { Location: { schema: { type: 'string', format: 'uri-reference' } } },
+  })
 })
 
 test("a route's own words are in the document", () => {

@@ -76,7 +76,7 @@ const values: readonly (readonly [what: string, field: PropertyDecorator, good: 
   ['maximum', Field({ type: 'number', maximum: 1.5 }), [1.5], [1.6]],
   ['exclusiveMinimum', Field({ type: 'number', exclusiveMinimum: 0 }), [0.1], [0]],
   ['exclusiveMaximum', Field({ type: 'number', exclusiveMaximum: 1 }), [0.9], [1]],
-  ['multipleOf', Field({ type: 'number', multipleOf: 0.01 }), [0, 0.07, 0.29, 1.1, 4.35], [0.001, 0.075]],
+  ['multipleOf', Field({ type: 'number', multipleOf: 0.01 }), [0, 0.07, 0.29, 1.1, 4.35, 1e308], [0.001, 0.075]],
   ['minItems', Field({ type: [String], minItems: 1 }), [['a']], [[]]],
   ['maxItems', Field({ type: [String], maxItems: 1 }), [[], ['a']], [['a', 'b']]],
 ]
