@@ -7,6 +7,7 @@ import { hasSides } from './sides.js'
 import { jsonSchemaOf } from './standard.js'
 import {
   type ArrayShape,
+  type BigintShape,
   isOmissible,
   type JsonSchema,
   type Named,
@@ -86,11 +87,11 @@ export class SchemaWriter {
       case 'number':
         return defined({
           type: shape.kind,
-          format: shape.kind === 'integer' && !isBounded(shape) ? 'double-int' : undefined,
           minimum: shape.minimum,
           maximum: shape.maximum,
           exclusiveMinimum: shape.exclusiveMinimum,
           exclusiveMaximum: shape.exclusiveMaximum,
+          ...(shape.kind === 'integer' ? this.#exactness(shape) : undefined),
           multipleOf: shape.multipleOf,
         })
       case 'boolean':
@@ -101,7 +102,7 @@ export class SchemaWriter {
       case 'date':
         return { type: 'string', format: shape.kind }
       case 'bigint':
-        return defined({ type: 'string', pattern: INTEGER_TEXT, format: shape.format })
+        return defined({ type: 'string', pattern: this.#integerText(shape), format: shape.format })
       case 'decimal':
         return { type: 'string', pattern: shape.digits ? decimalText(shape.digits) : DECIMAL_TEXT }
       case 'bytes':
@@ -117,6 +118,23 @@ export class SchemaWriter {
       case 'any':
         return shape.object ? { type: 'object' } : {}
     }
+  }
+
+  // Where all integers are exact. Our own validation has words for the format; others know of bounds only.
+  #exactness({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: NumberShape): JsonSchema {
+    const isLow = !((minimum ?? exclusiveMinimum ?? -Infinity) >= Number.MIN_SAFE_INTEGER)
+    const isHigh = !((maximum ?? exclusiveMaximum ?? Infinity) <= Number.MAX_SAFE_INTEGER)
+    if (this.#opaque) return isLow || isHigh ? { format: 'double-int' } : {}
+    return {
+      ...(isLow ? { minimum: Number.MIN_SAFE_INTEGER } : {}),
+      ...(isHigh ? { maximum: Number.MAX_SAFE_INTEGER } : {}),
+    }
+  }
+
+  // Validators know the formats as those of numbers, and let a text of any length pass.
+  #integerText({ format }: BigintShape): string {
+    if (this.#opaque || format === undefined) return INTEGER_TEXT
+    return format === 'uint64' ? '^(-?0|[1-9][0-9]{0,19})$' : '^-?(0|[1-9][0-9]{0,18})$'
   }
 
   #union({ discriminator, options }: UnionShape, side: Side): JsonSchema {
@@ -178,13 +196,6 @@ function oneSided({ writeOnly, readOnly }: Property): Record<string, unknown> {
 function namedOf(shape: Shape): Named | undefined {
   if (shape.kind === 'object') return shape.anonymous ? undefined : shape
   return shape.kind === 'union' ? shape.named : undefined
-}
-
-// Bounds that keep a number where all integers are exact say more than the format does.
-function isBounded({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: NumberShape): boolean {
-  const least = minimum ?? exclusiveMinimum ?? -Infinity
-  const most = maximum ?? exclusiveMaximum ?? Infinity
-  return least >= Number.MIN_SAFE_INTEGER && most <= Number.MAX_SAFE_INTEGER
 }
 
 /** The default of an input or a property as the document shows it: a Date as text, a bigint as its digits. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { Controller, createApp, Field, Get, Post } from 'sequitur'
 import { componentsOf, echo, issuesOf } from './echo.js'
 
@@ -101,6 +102,26 @@ for (const [what, field, good, bad] of values) {
 
   test(`a field of ${what} is required`, async () => {
     assert.deepEqual(issuesOf(await echo(sample(field)).send({})), ['/value is required'])
+  })
+}
+
+const large = [0, 2 ** 53 - 1, 2 ** 53, 1e20, 1e300].flatMap((number) => [number, -number])
+const long = ['0', '-0', '9'.repeat(18), '9223372036854775807', '-9223372036854775808', '9'.repeat(20), '9'.repeat(30)]
+
+for (const [what, type, all] of [
+  ['integer', Field({ type: 'integer' }), large],
+  ['integer from -1e300', Field({ type: 'integer', minimum: -1e300 }), large],
+  ['integer above 0', Field({ type: 'integer', exclusiveMinimum: 0 }), large],
+  ['integer to 5', Field({ type: 'integer', maximum: 5 }), large],
+  ['bigint', Field({ type: 'bigint' }), long],
+] as const) {
+  test(`what is refused as too large for an ${what} is outside of the document's bounds, whoever reads it`, async () => {
+    const Sample = sample(type)
+    const { app, send } = echo(Sample)
+    const ajv = new Ajv2020({ strict: false, formats: {} })
+    const documented = ajv.compile(componentsOf(app)[Sample.name] ?? {})
+    for (const value of all)
+      assert.equal((await send({ value })).statusCode === 201, documented({ value }), String(value))
   })
 }
 

@@ -150,7 +150,6 @@ const AWKWARD: readonly unknown[] = [
 
 /** The formats of the OpenAPI registry that the validator lacks. */
 const REGISTRY = {
-  'double-int': { type: 'number', validate: Number.isSafeInteger },
   byte: /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
   int64: (text: string) => /^-?\d+$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text),
 } as const
