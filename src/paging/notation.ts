@@ -48,7 +48,8 @@ const sqlite: Notation = {
     const value = text.slice(1)
     switch (text[0]) {
       case 'i':
-        return sql`CAST(${known(value, INTEGER)} AS INTEGER)`
+        // The plus takes the affinity away, with which texts in a column without a type would be compared as numbers.
+        return sql`+CAST(${known(value, INTEGER)} AS INTEGER)`
       case 'r':
         return sql`${Number(known(value, REAL))}`
       case 'b':

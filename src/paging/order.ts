@@ -225,10 +225,22 @@ function typeOf(given: unknown, where: string): ColumnType {
   return { kind: KINDS[key] ?? 'text' }
 }
 
-// MySQL and MariaDB sort by their place what is an ENUM or a SET in the table, and nothing else, whatever the model says.
+/** Kinds by the names of the types in tables: MySQL's and MariaDB's, as elsewhere no comparison depends on them. */
+const KINDS_IN_TABLES: readonly (readonly [RegExp, Kind])[] = [
+  [/^(?:ENUM|SET)\b/i, 'enum'],
+  [/^(?:VAR)?BINARY\b|BLOB\b/i, 'bytes'],
+  [/^(?:(?:TINY|SMALL|MEDIUM|BIG)?INT|BIT|YEAR)\b/i, 'integer'],
+  [/^DECIMAL\b/i, 'decimal'],
+  [/^(?:FLOAT|DOUBLE)\b/i, 'float'],
+  [/^(?:DATETIME|TIMESTAMP)\b/i, 'date-time'],
+  [/^DATE\b/i, 'date'],
+  [/^TIME\b/i, 'time'],
+  [/CHAR|TEXT/i, 'text'],
+]
+
+// What the table has decides, not what the model says of it: a STRING may be an ENUM there, which is sorted by its place.
 function kindInTable(declared: Kind, column: TableColumn | undefined): Kind {
-  if (!column || (declared !== 'text' && declared !== 'enum')) return declared
-  return /^(?:ENUM|SET)\b/i.test(column.type) ? 'enum' : 'text'
+  return KINDS_IN_TABLES.find(([type]) => column && type.test(column.type))?.[1] ?? declared
 }
 
 function distinct(columns: readonly OrderColumn[]): OrderColumn[] {

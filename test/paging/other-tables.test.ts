@@ -8,13 +8,14 @@ import { select } from '../../src/db/statement.js'
 import { Controller, Get } from '../../src/http/controller.js'
 import { CursorPaginate } from '../../src/paging/cursor-paginate.js'
 import { CursorPage } from '../../src/paging/page.js'
+import { Field } from '../../src/schema/field.js'
 import { testApp } from '../../src/testing.js'
 import { databases } from '../support/databases.js'
 import { random, walk } from './walk.js'
 
 /*
  * A table that others made, and whose columns hold more than its model tells: the time of a day, more decimals, a BIT, an ENUM that is
- * a text for the model and the other way round; on SQLite dates as several programs write them.
+ * a text for the model and the other way round, bytes; on SQLite dates as several programs write them.
  */
 
 @Table({ tableName: 'Old Parcels', timestamps: false })
@@ -30,16 +31,59 @@ class Parcel extends Base<Parcel> {
   @Column({ type: DataType.STRING, field: 'Size' }) declare size: string | null
   @Column({ type: DataType.ENUM('small', 'big', 'huge'), field: 'Format' }) declare format: string | null
   @Column({ type: DataType.CHAR(8), field: 'Code' }) declare code: string | null
+  @Column({ type: DataType.STRING, field: 'Ratio' }) declare ratio: unknown
+  @Column({ type: DataType.STRING, field: 'Mark' }) declare mark: unknown
+}
+
+class ParcelModel {
+  @Field({ type: 'decimal' }) no!: string
+  @Field({ type: Date, nullable: true }) arrived!: Date | null
 }
 
 /** The columns in the order of the model, and their types. */
-const COLUMNS = ['ParcelNo', 'Sent', 'Due', 'Arrived', 'At', 'Weight', 'Price', 'Fragile', 'Size', 'Format', 'Code']
+const COLUMNS = [
+  'ParcelNo',
+  'Sent',
+  'Due',
+  'Arrived',
+  'At',
+  'Weight',
+  'Price',
+  'Fragile',
+  'Size',
+  'Format',
+  'Code',
+  'Ratio',
+  'Mark',
+]
 const ALIKE = ['TIME', 'NUMERIC(10,4)', 'NUMERIC(10,2)']
 const ENUM = "ENUM('small','big','huge')"
 const TYPES = {
-  sqlite: ['DATETIME', 'DATE', 'DATETIME', ...ALIKE, 'BOOLEAN', 'NVARCHAR(5)', 'TEXT', 'CHAR(8)'],
-  postgres: ['TIMESTAMP', 'DATE', 'TIMESTAMPTZ', ...ALIKE, 'BOOLEAN', 'VARCHAR(5)', 'VARCHAR(5)', 'CHAR(8)'],
-  mysql: ['DATETIME', 'DATE', 'DATETIME(6)', ...ALIKE, 'BIT(1)', ENUM, 'VARCHAR(5)', 'CHAR(8)'],
+  sqlite: ['DATETIME', 'DATE', 'DATETIME', ...ALIKE, 'BOOLEAN', 'NVARCHAR(5)', 'TEXT', 'CHAR(8)', 'REAL', ''],
+  postgres: [
+    'TIMESTAMP',
+    'DATE',
+    'TIMESTAMPTZ',
+    ...ALIKE,
+    'BOOLEAN',
+    'VARCHAR(5)',
+    'VARCHAR(5)',
+    'CHAR(8)',
+    'REAL',
+    'TEXT',
+  ],
+  mysql: [
+    'DATETIME',
+    'DATE',
+    'DATETIME(6)',
+    ...ALIKE,
+    'BIT(1)',
+    ENUM,
+    'VARCHAR(5)',
+    'CHAR(8)',
+    'FLOAT',
+    'VARBINARY(8)',
+  ],
 }
 
 type Dialect = keyof typeof TYPES
@@ -75,6 +119,10 @@ function rows(dialect: Dialect): unknown[][] {
     any('small', 'big', 'huge'),
     any('small', 'big', 'huge'),
     any('a', 'A ', 'É', ' ', ''),
+    any(0.1, 0.2, 0.3),
+    dialect === 'mysql'
+      ? any(Buffer.of(255, 1), Buffer.of(254), Buffer.of(1, 0))
+      : any<string | number>('10', '9', 'a', ...(dialect === 'sqlite' ? [1, 2, 10] : [])),
   ])
 }
 
@@ -82,7 +130,7 @@ let order: OrderItem[] = []
 
 @Controller('/parcels')
 class Parcels {
-  @Get('/', CursorPage.of(Parcel)) list(paginate: CursorPaginate<Parcel>) {
+  @Get('/', CursorPage.of(ParcelModel)) list(paginate: CursorPaginate<ParcelModel>) {
     return paginate(select(Parcel, { order }))
   }
 }
@@ -112,6 +160,6 @@ for (const kind of databases.filter(({ name }) => name !== 'SQLite in memory')) 
     order = ['no']
     const arrived = (await walk(fetch, '/parcels', 100)).flatMap(({ arrived }) => (arrived === null ? [] : [arrived]))
     for (const time of arrived) assert.match(String(time), /^2009-0[12]-01T0[0-7]:00:00\.\d{3}Z$/)
-    if (dialect === 'sqlite') assert.match(arrived.join(), /T05:/)
+    if (dialect === 'sqlite') assert.match(arrived.join(), /T0[567]:/)
   })
 }
