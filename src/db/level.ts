@@ -132,9 +132,9 @@ export class Level {
     const { transaction, events } = this.#shared
     const commits = events.isCommitting(sql)
     const prepare = () => {
-      if (CONTROLS.test(sql)) throw new TransactionControlError(sql.trim().slice(0, 40))
+      if (isControl(sql)) throw new TransactionControlError(sql.trim().slice(0, 40))
       if (commits && this.#shared.hasWritten) throw new ImplicitCommitError(sql.trim().slice(0, 40))
-      if (!commits && WRITES.test(sql)) this.#shared.hasWritten = true
+      if (!commits && isWrite(sql)) this.#shared.hasWritten = true
       return transaction.beforeStatement(sql)
     }
     const send = commits ? () => execute().finally(() => transaction.beginAgain()) : execute
@@ -302,7 +302,7 @@ export class Level {
 }
 
 /** Statements that begin or end a transaction; those about savepoints are the program's to use. */
-const CONTROLS = leading(
+const isControl = leading(
   'BEGIN',
   'START\\s+TRANSACTION',
   'COMMIT',
@@ -312,7 +312,7 @@ const CONTROLS = leading(
   'PREPARE\\s+TRANSACTION',
 )
 
-const WRITES = leading('INSERT', 'UPDATE', 'DELETE', 'REPLACE', 'LOAD', 'CALL', 'WITH')
+const isWrite = leading('INSERT', 'UPDATE', 'DELETE', 'REPLACE', 'LOAD', 'CALL', 'WITH')
 
 /** Milliseconds that a rollback waits for a statement that still runs; then its connection is cut. */
 const GRACE = 1_000

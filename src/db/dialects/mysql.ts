@@ -21,13 +21,13 @@ export const mysql: Dialect = {
   isStale: () => false,
   isConflict: (error) => CONFLICTS.has(codeOf(error)),
   isUndoing: (error) => UNDOING.has(codeOf(error)),
-  isCommitting: (sql) => COMMITTING.test(sql),
+  isCommitting: (sql) => isCommitting(sql),
   oneAtATime: true,
   isLost: (error) => LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)),
 }
 
 /** Source: MySQL, "Statements That Cause an Implicit Commit". Temporary tables are not among them. */
-const COMMITTING = leading(
+const isCommitting = leading(
   'ALTER',
   'CREATE(?!\\s+TEMPORARY)',
   'DROP(?!\\s+TEMPORARY)',

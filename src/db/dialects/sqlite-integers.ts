@@ -1,11 +1,11 @@
 import type { Database as SqliteConnection } from 'sqlite3'
+import { leading } from '../leading.js'
 
 type Row = Readonly<Record<string, unknown>>
 type RowsCallback = (this: unknown, error: Error | null, rows: readonly Row[]) => void
 type All = (sql: string, parameters: unknown, callback: RowsCallback) => SqliteConnection
 
-// A text of the program's own begins with a comment.
-const READS = /^\s*(?:\/\*.*?\*\/\s*)*(?:SELECT|WITH)\b/is
+const isRead = leading('SELECT', 'WITH')
 
 /**
  * Makes a connection tell whole numbers beyond 2^53 exactly, as text: the driver turns them into doubles, other digits than were stored.
@@ -21,7 +21,7 @@ export function tellExactIntegers(connection: SqliteConnection): void {
     })
   Object.assign(connection, {
     all: (sql: unknown, ...rest: unknown[]) =>
-      typeof sql === 'string' && READS.test(sql) && typeof rest[1] === 'function'
+      typeof sql === 'string' && isRead(sql) && typeof rest[1] === 'function'
         ? exact(sql, rest[0], rest[1] as RowsCallback)
         : (all as (...args: unknown[]) => SqliteConnection)(sql, ...rest),
   })
