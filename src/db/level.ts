@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Sequelize } from 'sequelize'
+import { BaseError, type Sequelize } from 'sequelize'
 import { ImplicitCommitError, SessionClosedError, TransactionControlError } from './errors.js'
 import { leading } from './leading.js'
+import { withStackOfHere } from './query.js'
 import { noteQueryError } from './stray.js'
 import { Tally } from './tally.js'
 import type { LazyTransaction } from './transaction.js'
@@ -178,6 +179,7 @@ export class Level {
       known = this.#shared.failure
       return await send()
     } catch (raised) {
+      if (raised instanceof BaseError) withStackOfHere(raised) // what a driver calls back knows nothing of who asked
       const error = events.isConsequence(raised) ? await this.#causeOf(raised, known) : raised
       this.#shared.failure ??= { error }
       if (events.isUndoing(error)) this.#shared.lost ??= { error }

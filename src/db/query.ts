@@ -67,8 +67,7 @@ function withLateStack(Query: QueryClass): QueryClass {
   return class LateStackQuery extends Query {
     override run(sql: string, parameters?: unknown): Promise<unknown> {
       return withoutStacks(() => super.run(sql, parameters)).catch((error: unknown) => {
-        if (error instanceof Error) error.stack = `${error.name}: ${error.message}\n${framesOf(new Error())}`
-        throw error
+        throw error instanceof Error ? withStackOfHere(error) : error
       })
     }
   }
@@ -84,8 +83,11 @@ function withoutStacks<T>(work: () => T): T {
   }
 }
 
-function framesOf({ stack = '' }: Error): string {
-  return stack.slice(stack.indexOf('\n') + 1)
+/** Gives an error the way to here: in async functions it has all who await them. */
+export function withStackOfHere<E extends Error>(error: E): E {
+  const { stack = '' } = new Error()
+  error.stack = `${error.name}: ${error.message}\n${stack.slice(stack.indexOf('\n') + 1)}`
+  return error
 }
 
 /** Options of Sequelize's query() that only its own way of querying knows. Not `retry`: in a transaction it only hides what went wrong. */
@@ -199,5 +201,5 @@ export function sendDirectly<T>(
 function explained(sequelize: Sequelize, error: Error, { connection, text, values, query }: Request): unknown {
   const { dialect } = insideOf(sequelize)
   Object.assign(error, { sql: text, parameters: values })
-  return (query?.() ?? new dialect.Query(connection, sequelize, {})).formatError(error, new Error().stack)
+  return (query?.() ?? new dialect.Query(connection, sequelize, {})).formatError(error)
 }

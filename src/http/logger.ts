@@ -23,11 +23,17 @@ function describe(error: Error, outer: readonly unknown[]): string {
   if (outer.includes(error)) return `${shown(read(error, 'name'))} (again)`
   const inside = [...outer, error]
   const stack = read(error, 'stack')
-  const text = typeof stack === 'string' && stack ? stack : titleOf(error)
+  const text = typeof stack === 'string' && stack ? withTitle(stack, error) : titleOf(error)
   const errors = error instanceof AggregateError ? read(error, 'errors') : []
   const parts = Array.isArray(errors) ? errors.map((part) => `\n- ${describeError(part, inside)}`) : []
   const cause = read(error, 'cause')
   return `${text}${parts.join('')}${cause === undefined ? '' : `\ncaused by ${describeError(cause, inside)}`}`
+}
+
+// A stack is made when the error is; some libraries say only later what it is about, or give it the stack of another.
+function withTitle(stack: string, error: Error): string {
+  const message = read(error, 'message')
+  return typeof message !== 'string' || stack.includes(message) ? stack : `${titleOf(error)}\n${stack}`
 }
 
 function titleOf(error: Error): string {

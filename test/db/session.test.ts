@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
-import { UniqueConstraintError } from 'sequelize'
+import { literal as sqlLiteral, UniqueConstraintError } from 'sequelize'
 import { newLifespan, withSession } from '../../src/db/lifespan.js'
 import { Session } from '../../src/db/session.js'
 import { select, sql } from '../../src/db/statement.js'
@@ -351,6 +351,25 @@ for (const kind of databases) {
     await withSession(database, async (session) => session.afterCommit(fail))
     assert.match(errors.at(-1) ?? '', /^A session: .*no mail was sent.*on strike/s)
   })
+
+  for (const [what, fail] of [
+    ['a query of a model', () => Hero.findAll({ where: { nope: 1 } as never })],
+    ['an INSERT', () => Hero.create({ name: 'Robin', age: sqlLiteral('nope') as never })],
+    ['a text', (session: Session) => session.execute(sql`SELECT nope FROM hero`)],
+    ['a text of Sequelize', (session: Session) => session.sequelize.query('SELECT nope FROM hero')],
+  ] as const) {
+    test(`${kind.name}: the log says of ${what} that fails what the database says, and who asked`, async (t) => {
+      @Controller('/')
+      class Failing {
+        @Post() async fail(session: Session) {
+          await fail(session)
+        }
+      }
+      const { fetch, log } = await databaseApp(t, kind, models, [Failing], { lifespan: { echo: false } })
+      assert.equal((await fetch('/', post)).status, 500)
+      assert.match(log.join('\n'), /^POST \/ \[[^\]]+\] \w+Error: .*\bnope\b.*\n(?:.*\n)*\s+at .*fail/)
+    })
+  }
 
   for (const [what, end] of [
     ['COMMIT as a text', (session: Session) => session.execute(sql`COMMIT`)],
