@@ -1,18 +1,19 @@
 import type { ModelValidateOptions } from 'sequelize'
 import type { JsonSchema, NumberShape, Shape, StringShape } from '../schema/shape.js'
 import { atLeastPattern, atMostPattern } from '../schema/range-pattern.js'
+import { caseless } from './caseless.js'
 import { argumentsOf, checksOf } from './column-checks.js'
 
 /**
  * A column's shape with what its `validate` says: inputs are checked by Sequelize's own rules, and the document tells of those
- * that JSON Schema can say. It cannot say functions, patterns with flags, `isUrl` (which takes addresses without a scheme).
+ * that JSON Schema can say. It cannot say functions, nor `isUrl` (which takes addresses without a scheme).
  */
 export function ruledShape(shape: Shape, rules: ModelValidateOptions | undefined): Shape {
   if (!rules) return shape
   const checks = checksOf(shape, rules)
   const { base, checks: own } = shape.ruled ?? { base: shape, checks: [] }
   const not = exclusionOf(shape, rules)
-  const allOf = isTextual(shape) ? rangeOf(rules) : []
+  const allOf = isTextual(shape) ? rangeOf(rules) : shape.kind === 'string' ? patternsOf(rules) : []
   const more = { ...(not ? { not } : {}), ...(allOf.length > 0 ? { allOf } : {}) }
   return {
     ...toldShape(shape, rules),
@@ -85,6 +86,36 @@ function rangeOf(rules: ModelValidateOptions): readonly JsonSchema[] {
   )
 }
 
+const ESCAPED = /[\\^$.*+?()[\]{}|]/g
+
+/** The pattern of a rule about texts, by its arguments. */
+const PATTERNS: Readonly<Record<string, (argument: unknown) => string | undefined>> = {
+  notEmpty: () => '\\S',
+  isAlpha: inEnglish('^[A-Za-z]+$'),
+  isAlphanumeric: inEnglish('^[0-9A-Za-z]+$'),
+  isNumeric: inEnglish('^[+-]?([0-9]*[.])?[0-9]+$'),
+  isInt: inEnglish('^[+-]?[0-9]+$'),
+  isDecimal: inEnglish('^[+-]?([0-9]+(\\.[0-9]+)?|\\.[0-9]+)$'),
+  contains: (part) => (typeof part === 'string' ? part.replaceAll(ESCAPED, '\\$&') : undefined),
+  equals: (whole) => (typeof whole === 'string' ? `^${whole.replaceAll(ESCAPED, '\\$&')}$` : undefined),
+}
+
+// Without a locale or options: what those say is left to the check itself.
+function inEnglish(pattern: string) {
+  return (argument: unknown) => (argument === undefined || argument === true ? pattern : undefined)
+}
+
+function patternsOf(rules: ModelValidateOptions): readonly JsonSchema[] {
+  const patterns = Object.entries(PATTERNS).flatMap(([name, patternOf]) => {
+    const given = rule(rules, name)
+    const pattern = given && patternOf(given[0])
+    return pattern === undefined ? [] : { pattern }
+  })
+  const [part] = rule(rules, 'notContains') ?? []
+  const absent = typeof part === 'string' && part !== '' ? part.replaceAll(ESCAPED, '\\$&') : undefined
+  return absent === undefined ? patterns : [...patterns, { not: { type: 'string', pattern: absent } }]
+}
+
 const FORMATS = { isEmail: 'email', isUUID: 'uuid', isIPv4: 'ipv4', isIPv6: 'ipv6' } as const
 
 function ruledString(shape: StringShape, rules: ModelValidateOptions): StringShape {
@@ -120,7 +151,9 @@ function smallest(name: string, ...bounds: readonly unknown[]): Readonly<Record<
 // is: /^[a-z]+$/, or is: ['^[a-z]+$', 'i'], whose second argument are flags.
 function patternOf([pattern, flags = '']: readonly unknown[] = []): { pattern?: string } {
   const { source, flags: own } = pattern instanceof RegExp ? pattern : { source: pattern, flags }
-  return typeof source === 'string' && own === '' && isUnicodePattern(source) ? { pattern: source } : {}
+  if (typeof source !== 'string') return {}
+  const plain = own === '' ? source : own === 'i' ? caseless(source) : undefined
+  return plain !== undefined && isUnicodePattern(plain) ? { pattern: plain } : {}
 }
 
 // JSON Schema reads a pattern with the flag 'u', which takes fewer than none does.

@@ -64,9 +64,10 @@ function keyOf(model: ModelStatic<SequelizeModel>): readonly string[] {
 
 function toProperty(column: Column): Property {
   const nullable = column.allowNull !== false && column.primaryKey !== true
+  const own = columnShape(column)
   const shape = {
-    ...columnShape(column),
-    ...(nullable ? { nullable } : {}),
+    ...own,
+    ...(nullable ? { nullable } : own.kind === 'any' ? { notNull: true } : {}),
     ...(column.comment ? { description: column.comment } : {}),
   }
   const generated = nullable || column.autoIncrement === true || column.defaultValue !== undefined

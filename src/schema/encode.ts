@@ -47,7 +47,7 @@ class EncoderCompiler {
     return (value) => {
       if (value === null || value === undefined) {
         if (shape.kind === 'standard' && !(nullable && value === null)) return encode(value)
-        if (nullable || shape.kind === 'any') return null
+        if (nullable || (shape.kind === 'any' && !shape.notNull)) return null
         throw new MisfitError('', `is ${value === null ? 'null' : 'missing'}, declared ${shape.kind}`)
       }
       return encode(value)

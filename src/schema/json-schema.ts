@@ -6,6 +6,7 @@ import { hoisted } from './hoist.js'
 import { hasSides } from './sides.js'
 import { jsonSchemaOf } from './standard.js'
 import {
+  ANY_BUT_NULL,
   type ArrayShape,
   type BigintShape,
   isOmissible,
@@ -116,7 +117,7 @@ export class SchemaWriter {
       case 'standard':
         return this.#opaque ? {} : this.#foreign(jsonSchemaOf(shape.schema, side), side)
       case 'any':
-        return shape.object ? { type: 'object' } : {}
+        return shape.object ? { type: 'object' } : shape.notNull ? { type: ANY_BUT_NULL } : {}
     }
   }
 

@@ -126,11 +126,16 @@ export interface StandardShape extends Common {
   readonly schema: StandardSchema
 }
 
+/** The types of JSON values that are not null. */
+export const ANY_BUT_NULL: readonly string[] = ['string', 'number', 'boolean', 'object', 'array']
+
 /** Any JSON value. */
 export interface AnyShape extends Common {
   readonly kind: 'any'
   /** Any object. */
   readonly object?: boolean
+  /** Any but null. */
+  readonly notNull?: boolean
 }
 
 export type Shape =

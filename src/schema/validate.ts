@@ -4,7 +4,7 @@ import { failuresOf } from './check.js'
 import { escapePointer } from './grammar.js'
 import { FORMATS } from './formats.js'
 import type { Issue } from './issue.js'
-import type { JsonSchema } from './shape.js'
+import { ANY_BUT_NULL, type JsonSchema } from './shape.js'
 
 /** Finds every issue; of a large value, which could have hundreds of thousands, only the first. */
 export type Validate = (value: unknown, isLarge?: boolean) => readonly Issue[]
@@ -129,8 +129,10 @@ function toIssue(error: ErrorObject): Issue {
 
 function describe({ keyword, params, message }: ErrorObject): string {
   switch (keyword) {
-    case 'type':
-      return `must be ${[params['type']].flat().map(articled).join(' or ')}`
+    case 'type': {
+      const types = [params['type']].flat()
+      return types.length === ANY_BUT_NULL.length ? 'must not be null' : `must be ${types.map(articled).join(' or ')}`
+    }
     case 'enum':
       return `must be one of ${(params['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`
     case 'minLength':

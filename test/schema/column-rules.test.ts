@@ -78,6 +78,8 @@ const columns: readonly (readonly [type: unknown, values: readonly unknown[], ru
       { is: /^[a-z]+$/ },
       { is: /^[a-z]+$/i },
       { is: ['^[a-z]+$', 'i'] },
+      { is: /^(?:[^b-d]|ab?\.?c\b)+$/i },
+      { is: /^[!-B\s.]|[x-]{2,40}$/i },
       { is: '^[a-c]+$' },
       { not: /[0-9]/ },
       { not: ['[a-z]', 'i'] },
@@ -87,6 +89,9 @@ const columns: readonly (readonly [type: unknown, values: readonly unknown[], ru
       { isInt: true },
       { isFloat: true },
       { isDecimal: true },
+      { contains: '.' },
+      { equals: '1.5' },
+      { isAlpha: true, notEmpty: true, contains: 'b' },
       { isLowercase: true },
       { isUppercase: true },
       { isDate: true },
@@ -152,6 +157,21 @@ async function isValid(model: ModelStatic<Model>, value: unknown): Promise<boole
     )
 }
 
+/** The rules of texts that the document says in full. */
+const SAID = new Set([
+  'notEmpty',
+  'is',
+  'not',
+  'isAlpha',
+  'isAlphanumeric',
+  'isNumeric',
+  'isInt',
+  'isDecimal',
+  'contains',
+  'notContains',
+  'equals',
+])
+
 for (const [type, values, all] of columns) {
   for (const rules of all) {
     for (const allowNull of [true, false]) {
@@ -180,6 +200,11 @@ for (const [type, values, all] of columns) {
           if (accepted)
             assert.ok(documented({ value }), `${JSON.stringify(value)} ${JSON.stringify(documented.errors)}`)
           else assert.equal(issuesOf(response).length >= 1, true)
+          if (!accepted && type === STRING && Object.keys(rules).every((name) => SAID.has(name)))
+            assert.ok(
+              !documented({ value }),
+              `${JSON.stringify(value)} is refused, and documented as one that is taken`,
+            )
         }
       })
     }

@@ -162,6 +162,7 @@ Ruled.init(
     is: { type: DataTypes.STRING, validate: { is: /^[a-z]+$/ } },
     text: { type: DataTypes.STRING, validate: { is: ['^[a-z]+$'] } },
     flags: { type: DataTypes.STRING, validate: { is: /^[a-z]+$/i } },
+    sticky: { type: DataTypes.STRING, validate: { is: /^[a-z]+$/y } },
     off: { type: DataTypes.STRING, validate: { isEmail: false as never } },
     unsigned: { type: DataTypes.INTEGER.UNSIGNED },
     commented: { type: DataTypes.BOOLEAN, comment: 'Whether it is' },
@@ -178,7 +179,7 @@ Ruled.init(
 const ruled: Readonly<Record<string, object>> = {
   len: { type: ['string', 'null'], minLength: 2, maxLength: 10 },
   message: { type: ['string', 'null'], minLength: 3, maxLength: 4 },
-  notEmpty: { type: ['string', 'null'], minLength: 1 },
+  notEmpty: { type: ['string', 'null'], minLength: 1, allOf: [{ pattern: '\\S' }] },
   isEmail: { type: ['string', 'null'], maxLength: 255, format: 'email' },
   isUrl: { type: ['string', 'null'], maxLength: 255 },
   isUuid: { type: ['string', 'null'], maxLength: 36, format: 'uuid' },
@@ -187,7 +188,8 @@ const ruled: Readonly<Record<string, object>> = {
   choice: { type: ['integer', 'null'], enum: [1, 2, null] },
   is: { type: ['string', 'null'], maxLength: 255, pattern: '^[a-z]+$' },
   text: { type: ['string', 'null'], maxLength: 255, pattern: '^[a-z]+$' },
-  flags: { type: ['string', 'null'], maxLength: 255 },
+  flags: { type: ['string', 'null'], maxLength: 255, pattern: '^[a-zA-Z]+$' },
+  sticky: { type: ['string', 'null'], maxLength: 255 },
   off: { type: ['string', 'null'], maxLength: 255 },
   unsigned: { type: ['integer', 'null'], minimum: 0, maximum: 4294967295 },
   commented: { type: ['boolean', 'null'], description: 'Whether it is' },
@@ -222,7 +224,8 @@ test('a virtual column without a getter is taken in and never sent', async () =>
   assert.equal((await send({ name: 'a', password: 'secret' })).body, '{"name":"a"}')
   assert.deepEqual({ ...(seen[0] as object) }, { name: 'a', password: 'secret' })
   assert.deepEqual(issuesOf(await send({ name: 'a' })), ['/password is required'])
-  assert.deepEqual(componentsOf(app)['NewAccount']?.properties['password'], { writeOnly: true })
+  const anything = ['string', 'number', 'boolean', 'object', 'array']
+  assert.deepEqual(componentsOf(app)['NewAccount']?.properties['password'], { type: anything, writeOnly: true })
   assert.deepEqual(Object.keys(componentsOf(app)['Account']?.properties ?? {}), ['name'])
 })
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import { Column, DataType, Table } from 'sequelize-typescript'
-import { Base, Body, Collection, Controller, dto, Get, Item, Post, Session, select } from 'sequitur'
+import { Base, Body, Collection, Controller, dto, Field, Get, Item, Post, Session, select } from 'sequitur'
 import { databaseApp, databases, postgres } from '../support/databases.js'
 import { componentsOf, echo, issuesOf } from './echo.js'
 
@@ -173,6 +173,23 @@ for (const [name, { type, good, bad, undocumented = [] }] of Object.entries({
       assert.ok(issuesOf(response).every((issue) => issue.startsWith(`/${name}`)))
       if (bad.includes(given)) assert.ok(!documented({ [name]: given }), JSON.stringify(given))
     }
+  })
+}
+
+for (const type of [DataType.JSON, DataType.JSONB]) {
+  test(`a column of ${type.key} that is never null refuses null both ways, and its document does`, async () => {
+    const { NewOne } = modelOf({ json: { type, allowNull: false } as never })
+    const { app, send } = echo(NewOne)
+    const documented = new Ajv2020({ strict: false }).compile(componentsOf(app)['NewOne'] ?? {})
+    for (const json of ['a', 1.5, 0, false, {}, [], [null]]) {
+      assert.deepEqual((await send({ json })).json(), { json })
+      assert.ok(documented({ json }))
+    }
+    assert.deepEqual(issuesOf(await send({ json: null })), ['/json must not be null'])
+    assert.ok(!documented({ json: null }))
+    const anything = class Anything {}
+    Field({ type: 'any' })(anything.prototype, 'json')
+    assert.equal((await echo(anything, [], NewOne).send({ json: null })).statusCode, 500)
   })
 }
 
