@@ -255,9 +255,11 @@ function addModels(sequelize: Sequelize, models: readonly ModelStatic<Model>[]):
   try {
     sequelize.addModels(models as never)
   } catch (cause) {
-    throw new BootError(`The models cannot be mapped: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      cause,
-    })
+    const message = cause instanceof Error ? cause.message : String(cause)
+    const hint = message.startsWith('@Table annotation is missing')
+      ? '. Write @Table; a model of init() comes with its own Sequelize instance: hand that over, newLifespan(sequelize), and leave it out of models.'
+      : ''
+    throw new BootError(`The models cannot be mapped: ${message}${hint}`, { cause })
   }
 }
 

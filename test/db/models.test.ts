@@ -17,7 +17,8 @@ import { select } from '../../src/db/statement.js'
 import { Controller, Get, Post } from '../../src/http/controller.js'
 import { Collection, Item } from '../../src/paging/page.js'
 import { Field } from '../../src/schema/field.js'
-import { testApp } from '../../src/testing.js'
+import { memoryDatabase, testApp } from '../../src/testing.js'
+import { createApp } from '../../src/http/app.js'
 import { databaseApp, databases, statements } from '../support/databases.js'
 
 const post = { method: 'POST' }
@@ -144,6 +145,13 @@ test('models of a Sequelize instance of the program are those of its lifespan', 
   assert.deepEqual(await (await fetch('/', post)).json(), { data: { id: 1, text: 'first' } })
   assert.equal((await fetch('/fail', post)).status, 500)
   assert.equal(await Note.count(), 1)
+})
+
+test('a model of init() among the models of another instance stops the boot, which says what to hand over', async () => {
+  class Note extends Model {}
+  Note.init({ text: DataTypes.STRING }, { sequelize: new Sequelize('mariadb://localhost/none', { logging: false }) })
+  const app = createApp({ controllers: [], models: [Note], lifespan: memoryDatabase(), logger: false })
+  await assert.rejects(app.start(), /@Table .* on class "Note"\. Write @Table; .* newLifespan\(sequelize\)/)
 })
 
 class UserInput {
