@@ -27,6 +27,28 @@ function shadowedBy(model: ModelStatic<Model>): string[] {
 }
 
 /**
+ * Refuses what Sequelize does not write as it is given.
+ *
+ * @throws BootError that names each column.
+ */
+export function refuseCorruptedColumns(models: readonly ModelStatic<Model>[]): void {
+  const corrupted = models.flatMap((model) =>
+    Object.entries(model.getAttributes()).flatMap(([name, { type }]) =>
+      isListOfBytes(type) ? `${model.name}.${name}` : [],
+    ),
+  )
+  if (corrupted.length === 0) return
+  throw new BootError(
+    `${corrupted.join(', ')}: Sequelize writes other bytes into an ARRAY(BLOB) than it is given. Give each of them a row of a table of its own.`,
+  )
+}
+
+function isListOfBytes(type: unknown): boolean {
+  const { key, type: items } = type as { readonly key?: string; readonly type?: { readonly key?: string } }
+  return key === 'ARRAY' && items?.key === 'BLOB'
+}
+
+/**
  * Compares each model with its table.
  *
  * @throws DatabaseStartError that names every missing table and column, and every wrong nullability, at once.

@@ -110,8 +110,9 @@ const TIME: StringShape = {
   tail: /\.\d+$/,
 }
 
-// Words, each with its places: 'a':1A,2 'cat':3.
-const WORDS = /^\s*(?:(?:'(?:[^'\\]|''|\\.)+'|(?:[^\s'\\:]|\\.)+)(?::\d{1,5}[A-D]?(?:,\d{1,5}[A-D]?)*)?(?:\s+|$))*$/su
+// Words, each with its places, which count from 1: 'a':1A,2 'cat':3. PostgreSQL takes words of 2,046 bytes; a character has up to 4.
+const WORDS =
+  /^\s*(?:(?:'(?:[^'\\]|''|\\.){1,511}'|(?:[^\s'\\:]|\\.){1,511})(?::0*[1-9]\d{0,4}[A-D]?(?:,0*[1-9]\d{0,4}[A-D]?)*)?(?:\s+|$))*$/su
 
 const TSVECTOR: StringShape = {
   kind: 'string',

@@ -1,4 +1,4 @@
-import type { Model, ModelStatic, Sequelize } from 'sequelize'
+import { Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { Sequelize as TypescriptSequelize } from 'sequelize-typescript'
 import { bracket, type Unit } from '../di/bracket.js'
 import { BootError } from '../di/errors.js'
@@ -6,7 +6,7 @@ import { shown } from '../di/options.js'
 import type { Provision } from '../di/provider.js'
 import type { Constructor, Token } from '../di/token.js'
 import { bindAmbient, isBound } from './ambient.js'
-import { compareTables, refuseShadowedColumns } from './check.js'
+import { compareTables, refuseCorruptedColumns, refuseShadowedColumns } from './check.js'
 import { readComputedColumns } from './computed.js'
 import { connect, type Connection, connectionOf } from './connect.js'
 import type { TransactionNeeds } from './dialect.js'
@@ -122,6 +122,7 @@ export class Database {
       readComputedColumns(sequelize)
       const models = this.#map(sequelize)
       refuseShadowedColumns(models)
+      refuseCorruptedColumns(models)
       await reach(sequelize, name, startTimeout, this.#log)
       if (sync) await sequelize.sync()
       await compareTables(sequelize, models)
@@ -165,6 +166,11 @@ export class Database {
         )
       }
     }
+  }
+
+  /** The models among these classes that no database has: sequelize-typescript's before they are named, and Model.init's before init(). */
+  homeless(classes: readonly unknown[]): readonly Constructor[] {
+    return classes.filter(isModel).filter(({ sequelize }) => sequelize === undefined) as unknown as Constructor[]
   }
 
   /** Runs the work while the database is open: of several at the same time the first opens it and the last closes it. */
@@ -261,6 +267,10 @@ function addModels(sequelize: Sequelize, models: readonly ModelStatic<Model>[]):
       : ''
     throw new BootError(`The models cannot be mapped: ${message}${hint}`, { cause })
   }
+}
+
+function isModel(type: unknown): type is ModelStatic<Model> {
+  return typeof type === 'function' && type.prototype instanceof Model
 }
 
 // A script has no logger.

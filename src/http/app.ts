@@ -3,6 +3,7 @@ import type { DispatchFunc, InjectOptions, Response as InjectedResponse } from '
 import inject from 'light-my-request'
 import type { OpenAPIObject } from 'openapi3-ts/oas31'
 import { Container } from '../di/container.js'
+import { BootError } from '../di/errors.js'
 import { Planner } from '../di/plan.js'
 import type { Provision } from '../di/provider.js'
 import { SchemaWriter } from '../schema/json-schema.js'
@@ -21,6 +22,7 @@ import { Request } from './request.js'
 import { planRoutes, type Route, type ServedRoute, serveRoute } from './route.js'
 import { Router } from './router.js'
 import { cursorSecret } from './secret.js'
+import { classesShown } from './shown.js'
 import { type Address, openServer, type OpenServer } from './server.js'
 import { onTermination } from './termination.js'
 
@@ -78,6 +80,15 @@ export class App {
     onlooker()?.created(this)
   }
 
+  #refuseHomeless(): void {
+    const shown = classesShown(this.#routes)
+    const [first] = this.#lifespans.flatMap((lifespan) => lifespan.homeless?.([...shown.keys()]) ?? [])
+    if (!first) return
+    throw new BootError(
+      `${first.name}, which ${shown.get(first)} answers with, is a model of no database. Name it: createApp({ models: [${first.name}] }).`,
+    )
+  }
+
   #newRouter(): Router<ServedRoute> {
     const router = new Router<ServedRoute>()
     const validators = new ValidatorCompiler(this.#inputs.components)
@@ -125,6 +136,7 @@ export class App {
         )
         started.push(lifespan)
       }
+      this.#refuseHomeless()
       await this.#container.start()
     } catch (error) {
       this.#starting = undefined

@@ -1,5 +1,6 @@
-import { type ObjectShape, propertiesOf, type Property, type Shape } from '../schema/shape.js'
+import { propertiesOf, type Property, type Shape } from '../schema/shape.js'
 import type { Route } from './route.js'
+import { objectsIn } from './shown.js'
 
 /**
  * Whether other records can stand against what a route writes. It is known where the body is made from a model, or where it has
@@ -9,30 +10,16 @@ export function mayConflict({ method, plan, response }: Pick<Route, 'method' | '
   const body = plan.inputs.find((input) => input.kind === 'body')?.property.shape
   if (method === 'GET' || !body) return false
   if (isContested(body)) return true
-  const written = objectsOf(body).flatMap((shape) => propertiesOf(shape, 'input').map(([name]) => name))
+  const written = objectsIn(body).flatMap((shape) => propertiesOf(shape, 'input').map(([name]) => name))
   return contestedAnswer(response).some((name) => written.includes(name))
 }
 
 function isContested(shape: Shape, seen = new Set<Shape>()): boolean {
   if (seen.has(shape)) return false // classes may refer to themselves
   seen.add(shape)
-  return objectsOf(shape).some((object) =>
+  return objectsIn(shape).some((object) =>
     propertiesOf(object, 'input').some(([, { contested, shape }]) => contested === true || isContested(shape, seen)),
   )
-}
-
-/** The classes that a value of this shape is of, or its items. */
-function objectsOf(shape: Shape): readonly ObjectShape[] {
-  switch (shape.kind) {
-    case 'object':
-      return [shape]
-    case 'array':
-      return objectsOf(shape.items)
-    case 'union':
-      return [...shape.options().values()]
-    default:
-      return []
-  }
 }
 
 // Of a single record, also in an envelope: a list is what was found, not what was written.

@@ -30,6 +30,8 @@ export interface Lifespan {
   stop(): Promise<void>
   /** How each attempt of a route opens its unit of work; undefined when the route wants none. */
   unitsOf(route: RouteFacts): ((attempt: number) => Unit) | undefined
+  /** Once all are started: which of the classes that routes show belong to a resource of this kind, and to none of those that run. */
+  homeless?(classes: readonly unknown[]): readonly Constructor[]
   /** What a client may be told of an error of this resource. */
   readonly explain: Explain
 }

@@ -9,12 +9,15 @@ import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base } from '../../src/db/base.js'
 import { lifespan, newLifespan, withSession } from '../../src/db/lifespan.js'
 import { Session } from '../../src/db/session.js'
+import { select } from '../../src/db/statement.js'
 import { Transactional } from '../../src/db/transactional.js'
 import { Inject } from '../../src/di/parameter.js'
 import { createApp } from '../../src/http/app.js'
 import { Controller, Get, Post } from '../../src/http/controller.js'
 import { memoryDatabase, testApp } from '../../src/testing.js'
-import { databaseApp, databases, sqliteFile } from '../support/databases.js'
+import { Paginate } from '../../src/paging/offset.js'
+import { Page } from '../../src/paging/page.js'
+import { databaseApp, databases, postgres, sqliteFile } from '../support/databases.js'
 import { Hero, Team } from '../support/hero.js'
 
 const models = [Team, Hero]
@@ -178,6 +181,39 @@ for (const model of [Hidden, Overwritten]) {
     )
   })
 }
+
+test('a model of ARRAY(BLOB) stops the start, as Sequelize does not write what it is given', async (t) => {
+  @Table({ tableName: 'listed', timestamps: false })
+  class Listed extends Base<Listed> {
+    @Column({ type: DataType.INTEGER, primaryKey: true }) declare id: number
+    @Column({ type: DataType.ARRAY(DataType.BLOB) }) declare parts: Buffer[]
+  }
+  const database = newLifespan(await postgres.url(), { models: [Listed] })
+  t.after(() => database.stop())
+  await assert.rejects(
+    database.start(),
+    /^BootError: Listed\.parts: Sequelize writes other bytes into an ARRAY\(BLOB\)/,
+  )
+})
+
+test('a model that a route answers with and no database has stops the boot, and is named with the route', async () => {
+  @Table({ tableName: 'forgotten', timestamps: false })
+  class Forgotten extends Base<Forgotten> {
+    @Column({ type: DataType.INTEGER, primaryKey: true }) declare id: number
+  }
+  @Controller('/')
+  class Lists {
+    @Get('/', Page.of(Forgotten)) list(paginate: Paginate<Forgotten>) {
+      return paginate(select(Forgotten))
+    }
+  }
+  const lifespan = memoryDatabase({ models })
+  await assert.rejects(
+    testApp({ controllers: [Lists], lifespan }),
+    /^BootError: Forgotten, which Lists\.list answers with, is a model of no database\. Name it: createApp\(\{ models: \[Forgotten\] \}\)/,
+  )
+  assert.equal(lifespan.isRunning, false)
+})
 
 test('a model in use by a running database is refused to another', async (t) => {
   await databaseApp(t, sqliteFile, models, [Idle])

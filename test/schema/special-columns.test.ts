@@ -88,7 +88,7 @@ const ofPostgres: Readonly<Record<string, Special>> = {
     type: DataType.TSVECTOR,
     good: ['', "'a' 'cat':3", "'it''s':1A,2", new Read('b a', "'a' 'b'")],
     bad: [1, { a: 1 }],
-    undocumented: ["a 'b", 'a:b', '\\', "'", ':1'],
+    undocumented: ["a 'b", 'a:b', '\\', "'", ':1', 'a:0', 'a:1,0', 'a'.repeat(3000), `'${'ä'.repeat(1100)}'`],
   },
 }
 
