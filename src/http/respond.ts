@@ -52,7 +52,7 @@ export function compileRespond(route: Responding): Respond {
 
 function compilePlain({ name, response, status, emptyStatus, options: { produces } }: Responding): Respond {
   if (!hasBody(status)) return () => ({ status, headers: {} })
-  if (produces !== undefined && !isJson(produces)) return () => refuseValue(name, produces)
+  if (produces !== undefined && !isJson(produces)) return (value) => refuseValue(name, value, produces)
   const stringify = response ? declared(response, name) : undeclared(name)
   const headers = produces === undefined ? JSON_HEADERS : { 'content-type': produces }
   return (value) =>
@@ -61,9 +61,9 @@ function compilePlain({ name, response, status, emptyStatus, options: { produces
       : { status, headers, body: stringify(value) }
 }
 
-function refuseValue(name: string, produces: string): never {
+function refuseValue(name: string, value: unknown, produces: string): never {
   throw new TypeError(
-    `${name} returned a value, and declares that it produces ${produces}. Return its bytes: file(Buffer.from(text), { type: '${produces}' }).`,
+    `${name} returned ${value === undefined ? 'nothing' : 'a value'}, and declares that it produces ${produces}. Return its bytes: file(Buffer.from(text), { type: '${produces}' }).`,
   )
 }
 

@@ -124,7 +124,8 @@ class EncoderCompiler {
     // Named like what every object inherits: the writer must not find that in place of a missing one.
     let clashes = false
     const encode: Encode = (value) => {
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) return misfit(value, shape.name)
+      if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Promise)
+        return misfit(value, shape.name)
       const source = (shape.read ? shape.read(value) : value) as Record<string, unknown>
       const target = (clashes ? Object.create(null) : {}) as Record<string, unknown>
       for (const { name, optional, inherited, encode: encodeProperty } of properties) {

@@ -25,6 +25,7 @@ export function misfit(value: unknown, declared: string): never {
 }
 
 function describe(value: unknown): string {
+  if (value instanceof Promise) return 'a promise that nobody awaited'
   if (typeof value === 'object') return Array.isArray(value) ? 'an array' : (value?.constructor?.name ?? 'an object')
   return typeof value === 'number' || typeof value === 'bigint' ? `the ${typeof value} ${value}` : `a ${typeof value}`
 }

@@ -63,6 +63,7 @@ class Media {
   @Get('/value', { produces: 'text/csv' }) value() {
     return 'a,b'
   }
+  @Get('/void', { produces: 'text/csv' }) void() {}
   @Get('/meaning', { responses: { 202: 'Later' } }) meaning() {
     return reply('soon', { status: 202 })
   }
@@ -129,6 +130,7 @@ for (const [path, line] of [
   ['/none', /Media\.none sent text\/csv, of which it declares nothing\. Declare it: \{ produces: 'text\/csv' \}/],
   ['/some?type=text/html', /Media\.some sent text\/html, and declares that it produces image\/\*/],
   ['/value', /Media\.value returned a value, and declares that it produces text\/csv\. Return its bytes: file\(/],
+  ['/void', /Media\.void returned nothing, and declares that it produces text\/csv/],
   ['/meaning', /Media\.meaning replied with a value and the status 202, of which it declares only what it means/],
 ] as const) {
   test(`what the document does not tell of (${path}) is a 500 that the log explains`, async (t) => {

@@ -110,6 +110,8 @@ const misfits: readonly (readonly [value: unknown, line: string])[] = [
   [{ tags: Array(1) }, '/tags/0 is missing, declared object'],
   [{ tags: { 0: { label: 'a' } } }, '/tags is Object, declared array'],
   [{ tag: 'a' }, '/tag is a string, declared Tag'],
+  [{ tag: Promise.resolve({ label: 'a' }) }, '/tag is a promise that nobody awaited, declared Tag'],
+  [{ text: Promise.resolve('a') }, '/text is a promise that nobody awaited, declared string'],
   [[], '/ is an array, declared Sample'],
   [null, '/ is null, declared object'],
 ]
