@@ -30,19 +30,20 @@ export function bindAmbient(sequelize: Sequelize): void {
   const query = wrapped.query.bind(sequelize)
   const transaction = wrapped.transaction.bind(sequelize)
 
-  wrapped.query = (text, asked) => {
-    const { sql, options } = withBoundValues(text, asked) as { sql: unknown; options?: QueryOptions }
+  wrapped.query = (asked, how) => {
+    const { sql, options } = withBoundValues(asked, how) as { sql: unknown; options?: QueryOptions }
     const given = options?.transaction
     if (given && given.sequelize && given.sequelize !== sequelize) return Promise.reject(new ForeignTransactionError())
     const level = given === null ? undefined : currentLevel(sequelize)
     if (!level || (given && !belongsTo(given, level.transaction))) return query(sql, onPrimary(sequelize, options))
     const owner = given ?? level.transaction
     const joined = given ? (options as QueryOptions) : { ...options, transaction: owner }
-    const { query: plain, bind = options?.bind, values } = isFolded(sql) ? sql : { query: sql, values: undefined }
-    return level.query(String(plain), () => {
-      const isShort = owner === level.transaction && values === undefined && isPlain(sequelize, plain, joined)
-      const answer = isShort ? level.transaction.query(plain, joined, bind) : query(sql, joined)
-      if (isShort && joined.instance) noteSent(joined.instance)
+    const { query: text, bind = options?.bind, values } = isFolded(sql) ? sql : { query: sql, values: undefined }
+    return level.query(String(text), () => {
+      const isShort = owner === level.transaction && values === undefined && isPlain(sequelize, text, joined)
+      if (!isShort) return query(sql, joined)
+      const answer = level.transaction.query(text, joined, bind)
+      if (joined.instance) noteSent(joined.instance)
       return answer
     })
   }

@@ -30,7 +30,7 @@ export class LazyTransaction extends SequelizeTransaction {
   #lease: Promise<Lease> | undefined
   /** The same, as soon as it has begun. */
   #begun: Lease | undefined
-  /** The session that works in it. */
+  /** The session that works in it. Kept here, not in a WeakMap, which would be asked and cleaned for each request. */
   session: unknown
   /** Takes what is to be run once COMMIT has succeeded. */
   register: (callback: () => unknown) => void = () => {}

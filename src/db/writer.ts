@@ -22,8 +22,8 @@ export function noteSent(instance: object): void {
 /** Rows whose answers may be outstanding at once. */
 const MOST_UNDER_WAY = 100
 
-/** What is told of its level. */
-interface Surroundings {
+/** The level whose changes it writes. */
+interface Home {
   /** @throws when nothing can be written any more. */
   assertOpen(): void
   /** Whether statements may be sent before the ones before them were answered: only where none of them is kept once one has failed. */
@@ -36,11 +36,11 @@ export class Writer {
   readonly changes: Change[] = []
   /** Takes back what writing has made of the instances, should the level be undone. */
   readonly #forget: (() => void)[] = []
-  readonly #around: Surroundings
+  readonly #home: Home
   #flushing: Promise<void> | undefined
 
-  constructor(around: Surroundings) {
-    this.#around = around
+  constructor(home: Home) {
+    this.#home = home
   }
 
   /** Whether anything is left to be written, or is being written. */
@@ -77,14 +77,14 @@ export class Writer {
   /** Takes the next change, with those that can be sent without waiting for answers; all are answered when it returns. */
   async #writeSome(changes: Change[]): Promise<void> {
     const underWay = new Map<Model, { readonly change: Change; readonly written: Promise<unknown> }>()
-    this.#around.assertOpen()
+    this.#home.assertOpen()
     for (let change = changes.shift(); change; change = changes.shift()) {
       const { written, isSent } = this.#write(change)
       underWay.set(change.instance, { change, written })
       const isWell = await isSent
       const [next] = changes
       if (!isWell || !next || underWay.has(next.instance) || underWay.size >= MOST_UNDER_WAY) break
-      if (![change, next].every((one) => this.#around.sendsAhead && needsNoAnswer(one))) break
+      if (![change, next].every((one) => this.#home.sendsAhead && needsNoAnswer(one))) break
     }
     const all = [...underWay.values()]
     const results = await Promise.allSettled(all.map(({ written }) => written))

@@ -82,7 +82,7 @@ const ofPostgres: Readonly<Record<string, Special>> = {
   macaddr: {
     type: DataType.MACADDR,
     good: ['08:00:2b:01:02:03', new Read('08-00-2B-01-02-03', '08:00:2b:01:02:03')],
-    bad: ['x', '08:00:2b:01:02', 1],
+    bad: ['x', '08:00:2b:01:02', '08:00-2b:01-02:03', 1],
   },
   tsvector: {
     type: DataType.TSVECTOR,
