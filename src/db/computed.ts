@@ -8,16 +8,21 @@ export const READ_COMPUTED = 'sequitur: read computed columns'
  * Of the databases only PostgreSQL tells by itself, and only of new rows: where a column still has the text, it is read.
  */
 export function readComputedColumns(sequelize: Sequelize): void {
-  sequelize.addHook('afterSave', READ_COMPUTED, (instance: Model, options: SaveOptions) =>
-    readComputed(instance, options),
-  )
+  sequelize.addHook('afterSave', READ_COMPUTED, (instance: Model, options: SaveOptions) => {
+    const values = instance.dataValues as Record<string, unknown>
+    const computed = Object.keys(values).filter((name) => values[name] instanceof Utils.SequelizeMethod)
+    return computed.length > 0 ? readColumns(instance, computed, options) : undefined
+  })
 }
 
-async function readComputed(instance: Model, { transaction = null, logging }: SaveOptions): Promise<void> {
+async function readColumns(
+  instance: Model,
+  computed: string[],
+  { transaction = null, logging }: SaveOptions,
+): Promise<void> {
   const model = instance.constructor as ModelStatic<Model>
   const values = instance.dataValues as Record<string, unknown>
-  const computed = Object.keys(values).filter((name) => values[name] instanceof Utils.SequelizeMethod)
-  if (computed.length === 0 || model.primaryKeyAttributes.length === 0) return
+  if (model.primaryKeyAttributes.length === 0) return
   const where = instance.where() as WhereOptions
   const options = { where, attributes: computed, paranoid: false, transaction }
   const found = await model.unscoped().findOne({ ...options, ...(logging === undefined ? {} : { logging }) })
