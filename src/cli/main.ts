@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -53,6 +53,7 @@ function write(text: string, out: string | undefined): void {
 
 /** The app that the module lets listen, else the one that it exports, else the last one that it makes. */
 async function appOf(module: string): Promise<Describable> {
+  if (!existsSync(module)) throw new UsageError(`There is no ${module}. Name the module that calls createApp().`)
   let last: Describable | undefined
   const listening = new Promise<Describable>((listens) => setOnlooker({ created: (app) => (last = app), listens }))
   const exported = import(pathToFileURL(resolve(module)).href).then((values: object) =>

@@ -50,6 +50,7 @@ for (const words of [
   ['openapi'],
   ['openapi', 'a', '--wrong'],
   ['openapi', 'example/hero.ts'],
+  ['openapi', 'example/nowhere.ts'],
   ['openapi', 'example/app.ts', '--check', 'nowhere.json'],
   ['openapi', 'example/app.ts', '--check', 'README.md'],
 ]) {
