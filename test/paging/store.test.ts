@@ -71,38 +71,21 @@ type Options = { order: Order; include: { association: string }[] }
 let options: Options = { order: [], include: [] }
 const statement = <M extends Model>(model: ModelStatic<M>) => select(model, options as object)
 
-@Controller('/')
-class Lists {
-  @Get('/offset/Employee', Page.of(Employee)) employees(paginate: Paginate<Employee>) {
-    return paginate(statement(Employee))
+/** Both lists of a model. */
+function listsOf(model: ModelStatic<Base>) {
+  @Controller('/')
+  class Lists {
+    @Get(`/offset/${model.name}`, Page.of(model), { operationId: `offset${model.name}` }) offset(
+      paginate: Paginate<Base>,
+    ) {
+      return paginate(statement(model))
+    }
+    @Get(`/cursor/${model.name}`, CursorPage.of(model), { operationId: `cursor${model.name}` })
+    cursor(paginate: CursorPaginate<Base>) {
+      return paginate(statement(model))
+    }
   }
-  @Get('/cursor/Employee', CursorPage.of(Employee)) employeesByCursor(paginate: CursorPaginate<Employee>) {
-    return paginate(statement(Employee))
-  }
-  @Get('/offset/Customer', Page.of(Customer)) customers(paginate: Paginate<Customer>) {
-    return paginate(statement(Customer))
-  }
-  @Get('/cursor/Customer', CursorPage.of(Customer)) customersByCursor(paginate: CursorPaginate<Customer>) {
-    return paginate(statement(Customer))
-  }
-  @Get('/offset/Invoice', Page.of(Invoice)) invoices(paginate: Paginate<Invoice>) {
-    return paginate(statement(Invoice))
-  }
-  @Get('/cursor/Invoice', CursorPage.of(Invoice)) invoicesByCursor(paginate: CursorPaginate<Invoice>) {
-    return paginate(statement(Invoice))
-  }
-  @Get('/offset/Track', Page.of(Track)) tracks(paginate: Paginate<Track>) {
-    return paginate(statement(Track))
-  }
-  @Get('/cursor/Track', CursorPage.of(Track)) tracksByCursor(paginate: CursorPaginate<Track>) {
-    return paginate(statement(Track))
-  }
-  @Get('/offset/PlaylistTrack', Page.of(PlaylistTrack)) links(paginate: Paginate<PlaylistTrack>) {
-    return paginate(statement(PlaylistTrack))
-  }
-  @Get('/cursor/PlaylistTrack', CursorPage.of(PlaylistTrack)) linksByCursor(paginate: CursorPaginate<PlaylistTrack>) {
-    return paginate(statement(PlaylistTrack))
-  }
+  return Lists
 }
 
 async function fill(): Promise<void> {
@@ -154,7 +137,7 @@ function anyOptions(model: AnyModel, next: (below: number) => number): Options {
 
 for (const kind of databases) {
   test(`the music store on ${kind.name}, in random orders`, async (t) => {
-    const { fetch } = await databaseApp(t, kind, models, [Lists])
+    const { fetch } = await databaseApp(t, kind, models, (models as readonly ModelStatic<Base>[]).map(listsOf))
     await fill()
     const next = random(5)
     for (const model of models as readonly AnyModel[])

@@ -10,6 +10,7 @@ import {
   type TransactionNeeds,
 } from '../dialect.js'
 import { WaitsForItselfError } from '../errors.js'
+import { leading } from '../leading.js'
 import type { SqliteConfig } from '../url.js'
 import type { SqliteMode } from '../url-options.js'
 import { keepBounds } from './sqlite-bounds.js'
@@ -294,12 +295,11 @@ function close(connection: SqliteConnection): Promise<void> {
   return new Promise((resolve, reject) => connection.close((error) => (error ? reject(error) : resolve())))
 }
 
-const COMMENTS = /^(?:\s+|\/\*[\s\S]*?\*\/|--[^\n]*(?:\n|$))+/
-const READS = /^(?:SELECT|PRAGMA|EXPLAIN|VALUES|SAVEPOINT|RELEASE|ROLLBACK)\b/i
-const READING_WITH = /^WITH\b(?![\s\S]*\b(?:INSERT|UPDATE|DELETE|REPLACE)\b)/i
+const isRead = leading('SELECT', 'PRAGMA', 'EXPLAIN', 'VALUES', 'SAVEPOINT', 'RELEASE', 'ROLLBACK')
+const isWith = leading('WITH')
+const WRITING = /\b(?:INSERT|UPDATE|DELETE|REPLACE)\b/i
 
 /** Whether a statement may write. Taking a turn too often costs time, too seldom costs a second run of the handler. */
 export function isWrite(sql: string): boolean {
-  const statement = sql.replace(COMMENTS, '')
-  return !READS.test(statement) && !READING_WITH.test(statement)
+  return !isRead(sql) && !(isWith(sql) && !WRITING.test(sql))
 }
