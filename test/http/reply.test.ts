@@ -140,6 +140,19 @@ for (const [path, line] of [
   })
 }
 
+test('a stream of a media type that is not declared is destroyed', async (t) => {
+  const stream = Readable.from(['a'])
+  @Controller()
+  class Files {
+    @Get('/') get() {
+      return file(stream, { type: 'text/plain' })
+    }
+  }
+  const { fetch } = await api(t, [Files])
+  assert.equal((await fetch('/')).status, 500)
+  assert.equal(stream.destroyed, true)
+})
+
 test('media types may be a range, or JSON by another name', async (t) => {
   const { fetch } = await api(t, [Media])
   assert.equal((await fetch('/some?type=image/png')).headers.get('content-type'), 'image/png')
