@@ -4,7 +4,7 @@ export {
   type CursorPaginateType as PaginateType,
   newCursorPagination as newPagination,
   newCursorPagination as new_pagination,
-} from './paging/cursor-paginate.js'
+} from './paging/cursor/cursor-paginate.js'
 export { CursorPage as Page, type CursorPageMeta as PageMeta } from './paging/page.js'
 export { typed, type Typing } from './paging/order.js'
-export { pages } from './paging/client.js'
+export { pages } from './paging/cursor/pages.js'

@@ -11,24 +11,27 @@ export {
   Post,
   Put,
   type RouteOptions,
-} from './http/controller.js'
-export { file, type FileOptions, redirect, reply, Reply, type ReplyOptions } from './http/custom-reply.js'
-export { Body, Header, type InputOptions, Path, Query } from './http/inputs.js'
-export { Security, type SecurityOptions, type SecurityScheme } from './http/security.js'
+} from './http/routing/controller.js'
+export { reply, Reply, type ReplyOptions } from './http/output/reply.js'
+export { file, type FileOptions } from './http/output/file.js'
+export { redirect, type RedirectOptions } from './http/output/redirect.js'
+export { Body, Header, type InputOptions, Path, Query } from './http/input/parameters.js'
+export { Security, type SecurityOptions, type SecurityScheme } from './http/openapi/security.js'
 export { Request } from './http/request.js'
-export type { Logger } from './http/logger.js'
-export type { Middleware } from './http/middleware.js'
+export type { Logger } from './http/server/logger.js'
+export type { Middleware, ScopedMiddleware } from './http/server/middleware.js'
 export type { Lifespan } from './http/lifespan.js'
 
 // What is declared once
-export { dto, type DtoOptions } from './schema/dto.js'
-export type { StandardSchema } from './schema/standard.js'
-export { Field } from './schema/field.js'
-export { oneOf } from './schema/union.js'
-export type { ValueOptions } from './schema/value-options.js'
+export { dto, type DtoOptions } from './schema/declare/dto.js'
+export type { StandardSchema } from './schema/shape/standard-schema.js'
+export { Field } from './schema/declare/field.js'
+export { oneOf } from './schema/declare/one-of.js'
+export type { ValueOptions } from './schema/declare/value-options.js'
 
 // Injection
-export { BootError, InjectionError } from './di/errors.js'
+export { BootError } from './core/boot-error.js'
+export { InjectionError } from './di/errors.js'
 export { Inject } from './di/parameter.js'
 export { Injectable, type Lifetime, provide, type Provision, type Recipe } from './di/provider.js'
 export { type NamedToken, token, type Token } from './di/token.js'
@@ -52,9 +55,9 @@ export {
   withSession,
   withSession as open_session,
 } from './db/lifespan.js'
-export { Session } from './db/session.js'
-export { select, type Select, sql, type Sql } from './db/statement.js'
-export { Transactional, type TransactionalOptions } from './db/transactional.js'
+export { Session } from './db/session/session.js'
+export { select, type Select, sql, type Sql } from './db/statements/statement.js'
+export { Transactional, type TransactionalOptions } from './db/session/transactional.js'
 
 // Pages
 export {

@@ -56,13 +56,14 @@ function filesThat(fits: (one: Import) => boolean): string[] {
 }
 
 const rooms: Readonly<Record<string, readonly string[]>> = {
-  di: [],
-  schema: ['di'],
-  http: ['di', 'schema'],
-  db: ['di', 'schema'],
-  paging: ['di', 'schema', 'http', 'db'],
+  core: [],
+  di: ['core'],
+  schema: ['core', 'di'],
+  http: ['core', 'di', 'schema'],
+  db: ['core', 'di', 'schema'],
+  paging: ['core', 'di', 'schema', 'http', 'db'],
   register: [],
-  cli: ['http', 'register'],
+  cli: ['core', 'http', 'register'],
 }
 
 for (const [room, allowed] of Object.entries(rooms)) {
@@ -77,6 +78,40 @@ for (const [room, allowed] of Object.entries(rooms)) {
     assert.deepEqual(strays, [])
   })
 }
+
+/** 'db/dialects/sqlite.ts' -> 'db/dialects'; the ground of a room, which is above and below its parts, is none of them. */
+function partOf(file: string): string | undefined {
+  const [room, part, ...rest] = file.split('/')
+  return rest.length > 0 ? `${room}/${part}` : undefined
+}
+
+test('the parts of a room import each other one way only', () => {
+  const arrows = new Set(
+    [...graph].flatMap(([file, imports]) =>
+      imports.flatMap(({ ours, target }) => {
+        const [from, to] = [partOf(file), ours ? partOf(target) : undefined]
+        return from && to && from !== to ? `${from} -> ${to}` : []
+      }),
+    ),
+  )
+  const next = (part: string) =>
+    [...arrows].flatMap((arrow) => (arrow.startsWith(`${part} -> `) ? (arrow.split(' -> ')[1] ?? []) : []))
+  const visit = (part: string, way: readonly string[]): void => {
+    if (way.includes(part)) assert.fail([...way.slice(way.indexOf(part)), part].join(' -> '))
+    for (const other of next(part)) visit(other, [...way, part])
+  }
+  assert.ok(arrows.size > 20)
+  for (const arrow of arrows) visit(arrow.split(' -> ')[0] ?? '', [])
+})
+
+test('no room has more than fifteen files on one floor', () => {
+  const floors = files.map((file) => dirname(file))
+  const counts = floors.map((floor) => [floor, floors.filter((other) => other === floor).length] as const)
+  assert.deepEqual(
+    counts.filter(([, count]) => count > 15),
+    [],
+  )
+})
 
 test('there are no other rooms', () => {
   assert.deepEqual([...new Set(files.map(roomOf))].sort(), ['src', ...Object.keys(rooms)].sort())
@@ -132,7 +167,7 @@ test('only http has values of node:http', () => {
 
 test('one file opens a server', () => {
   const users = files.filter((file) => /\bcreateServer\(/.test(readFileSync(join(src, file), 'utf8')))
-  assert.deepEqual(users, ['http/server.ts'])
+  assert.deepEqual(users, ['http/server/server.ts'])
 })
 
 test('the imports of a file are read whatever their form', () => {
@@ -141,15 +176,15 @@ test('the imports of a file are read whatever their form', () => {
   assert.ok(!onlyTypes('a, { type A }'))
   assert.ok(!onlyTypes('* as a'))
   assert.deepEqual(
-    importsOf('http/respond.ts').map(({ target, atRunTime }) => [target, atRunTime]),
+    importsOf('http/output/respond.ts').map(({ target, atRunTime }) => [target, atRunTime]),
     [
       ['node:http', true],
-      ['schema/encode.ts', true],
-      ['schema/shape.ts', false],
-      ['schema/stringify.ts', true],
-      ['schema/undeclared.ts', true],
-      ['http/custom-reply.ts', true],
-      ['http/reply.ts', false],
+      ['schema/output/encode.ts', true],
+      ['schema/shape/shape.ts', false],
+      ['schema/output/stringify.ts', true],
+      ['schema/output/undeclared.ts', true],
+      ['http/output/reply.ts', true],
+      ['http/output/outgoing-response.ts', false],
     ],
   )
 })

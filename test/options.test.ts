@@ -22,6 +22,8 @@ import {
   provide,
   Query,
   type Recipe,
+  redirect,
+  type RedirectOptions,
   type RouteOptions,
   type Token,
   Transactional,
@@ -30,7 +32,7 @@ import {
 } from 'sequitur'
 import { newPagination as newCursorPagination } from 'sequitur/cursor'
 import type { Timeouts } from '../src/http/app-options.js'
-import type { CursorPaginationOptions } from '../src/paging/cursor-paginate.js'
+import type { CursorPaginationOptions } from '../src/paging/cursor/cursor-paginate.js'
 import type { SizeOptions } from '../src/paging/limits.js'
 
 class Hero {
@@ -125,6 +127,7 @@ const takers: Readonly<Record<string, Taker>> = {
     docs: 0,
     logger: 0,
     bodyLimit: 0,
+    maxConnections: 0,
     timeouts: 0,
     info: 0,
     servers: 0,
@@ -136,6 +139,7 @@ const takers: Readonly<Record<string, Taker>> = {
     headers: 0,
     request: 0,
     handler: 0,
+    write: 0,
     keepAlive: 0,
     drain: 0,
   }),
@@ -176,6 +180,7 @@ const takers: Readonly<Record<string, Taker>> = {
   }),
   'dto()': taker<DtoOptions<'name'>>((options) => dto(Hero, options), { omit: 0, pick: 0, partial: 0, name: 0 }),
   '@Transactional()': taker<TransactionalOptions>(Transactional, { isolation: 0, readOnly: 0, retry: 0 }),
+  'redirect()': taker<RedirectOptions>((options) => redirect('/', options), { status: 0, external: 0 }),
   'newLifespan()': taker<LifespanOptions>((options) => newLifespan('sqlite://', options), {
     defaultUrl: 0,
     models: 0,
@@ -187,7 +192,9 @@ const takers: Readonly<Record<string, Taker>> = {
     lockTimeout: 0,
     idleInTransactionTimeout: 0,
     preparedStatements: 0,
+    fileMode: 0,
     startTimeout: 0,
+    fastPath: 0,
     echo: 0,
   }),
   'newPagination()': taker<MappedPaginationOptions<0, 0>>(newPagination, { ...sizes, session: 0, count: 0, map: 0 }),
@@ -293,6 +300,10 @@ const mistakes: readonly (readonly [make: () => unknown, message: RegExp])[] = [
       ] as const,
   ),
   [() => database({ poolSize: 0 }), notWhole('poolSize')],
+  ...[640, 0o400, 0o1600, '0640', 0.5, NaN, null].map(
+    (fileMode) =>
+      [() => database({ fileMode }), /: fileMode is .*\. Write an octal mode .*, in code with 0o: 0o640\.$/] as const,
+  ),
   [() => database({ models: Hero }), /^newLifespan\(\): models takes a list, got the class Hero\. Write \[Hero\]\.$/],
   [() => database({ models: [undefined] }), /^newLifespan\(\): models\[0\] is undefined\. Either its name is misspelt/],
   [() => database({ models: ['Hero'] }), /^newLifespan\(\): models\[0\] is 'Hero'\. Write the class itself/],
@@ -339,6 +350,7 @@ test('for ever, and the sizes and times that are used, are options', () => {
     startTimeout: 0,
     poolSize: 1,
     poolTimeout: 1,
+    fileMode: 0o664,
   })
   database({ poolSize: undefined, models: undefined, sync: undefined })
 })

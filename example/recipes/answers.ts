@@ -2,6 +2,8 @@ import { Readable } from 'node:stream'
 import { Controller, dto, file, Get, Item, notFound, Put, redirect, reply, select, Session } from 'sequitur'
 import { Hero } from '../hero.js'
 
+const stories = new URL('./stories/', import.meta.url)
+
 class HeroDetails extends dto(Hero, { pick: ['secret_identity', 'age'] }) {}
 
 @Controller('/heroes-by-name')
@@ -25,5 +27,9 @@ export class AnswerController {
     const heroes = await session.all(select(Hero, { order: ['name'] }))
     const lines = heroes.map(({ name, age }) => `${name},${age}\n`)
     return file(Readable.from(lines), { type: 'text/csv', name: 'heroes.csv' })
+  }
+  @Get('/:name/story', { produces: 'text/plain', errors: { 404: 'There is no such file.' } })
+  story(name: string) {
+    return file(`${name}.txt`, { root: stories, type: 'text/plain; charset=utf-8' })
   }
 }

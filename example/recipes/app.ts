@@ -6,6 +6,7 @@ import { database } from '../database.js'
 import { AnswerController } from './answers.js'
 import { audit, AuditedController } from './audit.js'
 import { PowerController } from './one-of.js'
+import { SearchController } from './search.js'
 import { InvitationController, providers } from './services.js'
 import { SizeController } from './sizes.js'
 import { AgeController } from './transactions.js'
@@ -15,6 +16,7 @@ export const app = createApp({
     AnswerController,
     AuditedController,
     PowerController,
+    SearchController,
     InvitationController,
     SizeController,
     AgeController,
@@ -23,5 +25,6 @@ export const app = createApp({
   providers,
   middleware: [helmet(), cors({ origin: 'https://heroes.example' }), compression()],
   bodyLimit: 64 * 1024, // bytes
+  maxConnections: 5_000,
   timeouts: { handler: 5_000, drain: 20_000 }, // milliseconds
 })

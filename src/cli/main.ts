@@ -3,7 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { type Describable, setOnlooker } from '../http/onlooker.js'
+import { escapeForLog } from '../core/log-text.js'
+import { type Describable, setOnlooker } from '../http/app-observer.js'
 import '../register/index.js'
 import { breakingChanges } from './breaking.js'
 
@@ -22,7 +23,7 @@ async function main(): Promise<number> {
   if (check === undefined || out !== undefined) write(`${JSON.stringify(document, null, 2)}\n`, out)
   if (check === undefined) return 0
   const changes = breakingChanges(readDocument(check), document)
-  for (const change of changes) process.stdout.write(`${change}\n`)
+  for (const change of changes) process.stdout.write(`${escapeForLog(change)}\n`)
   return changes.length > 0 ? 1 : 0
 }
 
@@ -72,7 +73,9 @@ try {
   process.exitCode = await main()
 } catch (error) {
   process.stderr.write(
-    error instanceof UsageError ? `${error.message}\n\n${USAGE}` : `${String((error as Error)?.stack ?? error)}\n`,
+    error instanceof UsageError
+      ? `${escapeForLog(error.message)}\n\n${USAGE}`
+      : `${String((error as Error)?.stack ?? error)}\n`,
   )
   process.exitCode = 2
 }

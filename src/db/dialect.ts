@@ -1,5 +1,7 @@
 import { ConnectionAcquireTimeoutError, ConnectionError, DatabaseError, type Sequelize } from 'sequelize'
 import { TimeoutError } from 'sequelize-pool'
+import { hasFastPath } from './sequelize/fast-path.js'
+import { type ConnectionManager, sequelizeInternals } from './sequelize/internals.js'
 
 /** What a transaction is asked to be. */
 export interface TransactionNeeds {
@@ -35,20 +37,25 @@ export interface DirectResult {
   readonly rows: unknown[]
 }
 
+/** Sends a statement to the driver, which calls back. */
+export type SendDirect = (
+  connection: unknown,
+  text: string,
+  values: readonly unknown[],
+  done: (error: Error | null, result: DirectResult) => void,
+  /** Whether all of the text is the program's own, and comes again as it is. */
+  isConstant?: boolean,
+) => void
+
 /** What differs between databases; one file for each in dialects/. */
 export interface Dialect {
-  /** Puts what Sequelize lacks for this database into a new instance. */
-  prepare(sequelize: Sequelize): void
+  /** Puts what Sequelize lacks for this database into a new instance, before its first query. */
+  prepare(sequelize: Sequelize): Promise<void> | void
   /** The isolation in which all statements of a transaction see one snapshot, where that is not so by default. */
   readonly snapshotIsolation?: string
   lease(sequelize: Sequelize, needs: TransactionNeeds): Promise<Lease>
   /** Sends a statement past Sequelize, where the driver alone gives the same rows and the same errors' details. */
-  direct?(
-    connection: unknown,
-    text: string,
-    values: readonly unknown[],
-    done: (error: Error | null, result: DirectResult) => void,
-  ): void
+  readonly direct?: SendDirect
   /** Whether the answer to COMMIT, as Sequelize gives it, means that the work was kept. */
   isKept(answer: unknown): boolean
   /** Whether an error means that a reader cannot go on to write, and must begin again as a writer. */
@@ -81,18 +88,17 @@ export function codeOf(error: unknown): string {
 /** Codes of sockets that broke. */
 export const BROKEN_SOCKET: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNREFUSED'])
 
-/** The part of Sequelize's connection manager that is used here; its types do not tell of it. */
-export interface ConnectionManager {
-  readonly lib: unknown
-  readonly pool: { acquire(type: string | undefined, useMaster: boolean): Promise<unknown> }
-  getConnection(options?: { type?: string; useMaster?: boolean; uuid?: string }): Promise<unknown>
-  releaseConnection(connection: unknown): void
-  destroyConnection(connection: unknown): Promise<void>
-  _onProcessExit(): Promise<void>
-}
-
-export function connectionManagerOf(sequelize: Sequelize): ConnectionManager {
-  return (sequelize as unknown as { connectionManager: ConnectionManager }).connectionManager
+/**
+ * Does something on each connection that Sequelize opens. Those that an instance of the program's own has opened before are closed, and
+ * opened again when they are needed.
+ */
+export function onEachConnection<T>(
+  sequelize: Sequelize,
+  work: (connection: T) => Promise<void> | void,
+): Promise<void> {
+  // Sequelize does not know the type of a driver's connection.
+  sequelize.addHook('afterConnect', (connection: unknown) => work(connection as T))
+  return sequelizeInternals(sequelize).connectionManager.pool.destroyAllNow()
 }
 
 /** A lease from Sequelize's own pool: of the replica for what is declared read-only, where there is one. */
@@ -104,7 +110,7 @@ export function leaseFromPool(
     readonly drop?: () => void
   },
 ): Promise<Lease> {
-  const manager = connectionManagerOf(sequelize)
+  const { connectionManager: manager } = sequelizeInternals(sequelize)
   const lease = (connection: unknown): Lease => {
     const { drop, ...begun } = begin(connection)
     return {
@@ -124,8 +130,9 @@ export function leaseFromPool(
 
 // Sequelize's own way to a connection asks for the server's version, and twice for hooks: a dozen promises where nothing is to be waited for.
 function hasDetours(sequelize: Sequelize, manager: ConnectionManager): boolean {
-  const { options } = sequelize as unknown as { readonly options: { readonly databaseVersion?: unknown } }
+  const { options } = sequelizeInternals(sequelize)
   const isReplaced = Object.hasOwn(manager, 'getConnection') // as by a manager that is closed
+  if (!hasFastPath(sequelize)) return true
   return isReplaced || options.databaseVersion === 0 || POOL_HOOKS.some((name) => sequelize.hasHook(name))
 }
 

@@ -1,35 +1,38 @@
 import { Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { Sequelize as TypescriptSequelize } from 'sequelize-typescript'
-import { bracket, type Unit } from '../di/bracket.js'
-import { BootError } from '../di/errors.js'
-import { shown } from '../di/options.js'
+import { bracket, type Unit } from '../core/bracket.js'
+import { BootError } from '../core/boot-error.js'
+import { describeError } from '../core/log-text.js'
+import { shown } from '../core/options.js'
 import type { Provision } from '../di/provider.js'
-import type { Constructor, Token } from '../di/token.js'
-import { bindAmbient, isBound } from './ambient.js'
-import { compareTables, refuseCorruptedColumns, refuseShadowedColumns } from './check.js'
-import { readComputedColumns } from './computed.js'
-import { connect, type Connection, connectionOf } from './connect.js'
+import type { Constructor } from '../di/token.js'
+import { joinCurrentTransaction, joinsCurrentTransaction } from './session/join-current-transaction.js'
+import {
+  checkTables,
+  refuseCorruptedColumns,
+  refuseCostlyPatterns,
+  refuseShadowedColumns,
+} from './startup/schema-check.js'
+import { readGeneratedColumns } from './models/database-generated-columns.js'
+import { connect, type Connection, connectionOf } from './startup/connect.js'
 import type { TransactionNeeds } from './dialect.js'
-import { explain, type Explanation } from './explain.js'
-import { currentLevel } from './level.js'
-import { checkLifespanOptions, type LifespanOptions } from './lifespan-options.js'
-import './model-shape.js'
-import { reach } from './reach.js'
-import { currentSession, Session, SessionUnit } from './session.js'
-import { DEFAULT_START_TIMEOUT, readSettings } from './settings.js'
-import { watchStrayQueries } from './stray.js'
-import { isolationText, transactionalOf } from './transactional.js'
-import { describeDatabase } from './url.js'
+import type { FindErrorStatus } from '../core/error-status.js'
+import type { RouteFacts } from '../di/route-facts.js'
+import { findErrorStatus } from './error-status.js'
+import { disableFastPath } from './sequelize/fast-path.js'
+import { currentScope, innermostScope } from './session/transaction-scope.js'
+import { checkLifespanOptions, type LifespanOptions } from './config/lifespan-options.js'
+import './models/model-shape.js'
+import { waitForDatabase } from './startup/wait-for-database.js'
+import { currentSession, Session, SessionUnit } from './session/session.js'
+import { DEFAULT_START_TIMEOUT, readFastPath, readSettings } from './config/settings.js'
+import { isolationText, transactionalOf } from './session/transactional.js'
+import { checkInternals } from './sequelize/check-internals.js'
+import { reportUnhandledQueries } from './session/unhandled-queries.js'
+import { describeDatabase } from './config/url.js'
+import { escapeEveryValue } from './sequelize/value-literals.js'
 
-export type { LifespanOptions } from './lifespan-options.js'
-
-interface RouteFacts {
-  readonly controller: Constructor
-  readonly member: string
-  readonly safe: boolean
-  /** What the handler, and all that it asks for, ask for. */
-  readonly tokens: readonly Token[]
-}
+export type { LifespanOptions } from './config/lifespan-options.js'
 
 /** What opening a database takes. */
 interface Opening {
@@ -47,14 +50,14 @@ const owners = new WeakMap<Constructor, Database>()
 export class Database {
   /** Asks for this database's session, where there are several: `@Inject(audit.Session) log: Session`. */
   readonly Session: typeof Session = class DatabaseSession extends Session {}
-  readonly explain: (error: unknown) => Explanation | undefined = explain
+  readonly findErrorStatus: FindErrorStatus = findErrorStatus
   readonly #source: string | Sequelize | undefined
   readonly #options: LifespanOptions
   readonly #models: Set<Constructor>
   #running: Connection | undefined
   #log: (line: string) => void = () => {}
   #report = toConsole
-  #endWatch: () => void = () => {}
+  #endReports: () => void = () => {}
   #users = 0
   #shared: Promise<void> | undefined
 
@@ -109,23 +112,28 @@ export class Database {
     this.#refuseSharedModels()
     const connection = await this.#open()
     this.#running = connection
-    this.#endWatch = watchStrayQueries((error) => report('A query that nobody awaited failed', error))
+    const reportUnhandled = (error: unknown) => report('An unawaited query failed', error)
+    this.#endReports = reportUnhandledQueries(connection.sequelize, reportUnhandled, innermostScope)
     running.add(this)
   }
 
   async #open(): Promise<Connection> {
     const { connection, name, sync, startTimeout } = this.#opening()
     const { sequelize, dialect } = connection
+    if (!readFastPath(this.#options)) disableFastPath(sequelize)
     try {
-      dialect.prepare(sequelize)
-      bindAmbient(sequelize)
-      readComputedColumns(sequelize)
+      await checkInternals(sequelize)
+      await dialect.prepare(sequelize)
+      escapeEveryValue(sequelize)
+      joinCurrentTransaction(sequelize)
+      readGeneratedColumns(sequelize)
       const models = this.#map(sequelize)
       refuseShadowedColumns(models)
       refuseCorruptedColumns(models)
-      await reach(sequelize, name, startTimeout, this.#log)
+      refuseCostlyPatterns(models)
+      await waitForDatabase(sequelize, name, startTimeout, this.#log)
       if (sync) await sequelize.sync()
-      await compareTables(sequelize, models)
+      await checkTables(sequelize, models)
       return connection
     } catch (error) {
       await sequelize.close()
@@ -135,7 +143,7 @@ export class Database {
 
   #opening(): Opening {
     if (typeof this.#source === 'object') {
-      if (isBound(this.#source))
+      if (joinsCurrentTransaction(this.#source))
         throw new BootError(
           'This Sequelize instance was closed with its app and cannot be opened again. Make a new one for each app.',
         )
@@ -149,10 +157,10 @@ export class Database {
 
   /** The models of this database: those named, and on an instance of the program's own those that it has. */
   #map(sequelize: Sequelize): readonly ModelStatic<Model>[] {
-    const named = [...this.#models] as unknown as ModelStatic<Model>[]
-    const own = named.filter((model) => (model as { sequelize?: unknown }).sequelize !== sequelize)
+    const named = [...this.#models] as unknown as ModelStatic<Model>[] // of createApp({ models })
+    const own = named.filter((model) => (model as { sequelize?: unknown }).sequelize !== sequelize) // undefined before it is mapped
     addModels(sequelize, own)
-    for (const model of named) owners.set(model as unknown as Constructor, this)
+    for (const model of this.#models) owners.set(model, this)
     return [...new Set([...named, ...(Object.values(sequelize.models) as ModelStatic<Model>[])])]
   }
 
@@ -169,7 +177,7 @@ export class Database {
   }
 
   /** The models among these classes that no database has: sequelize-typescript's before they are named, and Model.init's before init(). */
-  homeless(classes: readonly unknown[]): readonly Constructor[] {
+  modelsWithoutDatabase(classes: readonly unknown[]): readonly Constructor[] {
     return classes.filter(isModel).filter(({ sequelize }) => sequelize === undefined) as unknown as Constructor[]
   }
 
@@ -194,7 +202,7 @@ export class Database {
   async stop(): Promise<void> {
     const started = this.#running
     this.#running = undefined
-    this.#endWatch()
+    this.#endReports()
     running.delete(this)
     await started?.sequelize.close()
   }
@@ -214,7 +222,7 @@ export class Database {
 
   #unit(needs: TransactionNeeds, retry = 0): SessionUnit {
     const { sequelize, dialect, endTimeout } = this.#started
-    const outer = currentLevel(sequelize)?.transaction
+    const outer = currentScope(sequelize)?.transaction
     return new SessionUnit(sequelize, dialect, this.Session, {
       ...needs,
       endTimeout,
@@ -275,7 +283,7 @@ function isModel(type: unknown): type is ModelStatic<Model> {
 
 // A script has no logger.
 function toConsole(what: string, error: unknown): void {
-  console.error(`${what}:`, error)
+  console.error(`${what}: ${describeError(error)}`)
 }
 
 /**

@@ -1,12 +1,4 @@
-/*
- * BootError            a mistake of the program: it stops the boot and is never sent to a client
- * '- InjectionError    something asked for cannot be built; knows the way from the controller to it
- */
-
-/** A mistake of the program, found before the first request. Its message says what, where and what to write instead. */
-export class BootError extends Error {
-  override name = 'BootError'
-}
+import { BootError } from '../core/boot-error.js'
 
 /** Something that a parameter asks for cannot be built. `path` leads from the class that asked to the one that failed. */
 export class InjectionError extends BootError {

@@ -7,7 +7,7 @@ import {
   type Pattern,
   parseExpressionAt,
 } from 'acorn'
-import { BootError } from './errors.js'
+import { BootError } from '../core/boot-error.js'
 import type { Constructor } from './token.js'
 
 /** What the source text tells of a parameter. */

@@ -1,4 +1,4 @@
-import { BootError } from './errors.js'
+import { BootError } from '../core/boot-error.js'
 import { declaresMethod, MetadataKey } from './metadata.js'
 import type { Dependency } from './provider.js'
 import { type Constructor, type Injected, isToken, type Token } from './token.js'

@@ -1,4 +1,4 @@
-import { NOT_LOADED } from './options.js'
+import { NOT_LOADED } from '../core/options.js'
 import { describeParameter, type Parameter } from './parameter.js'
 import { howToProvide } from './provider.js'
 import { type Constructor, isConstructor, tokenName } from './token.js'

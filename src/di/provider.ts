@@ -1,6 +1,6 @@
-import { BootError } from './errors.js'
+import { BootError } from '../core/boot-error.js'
 import { MetadataKey } from './metadata.js'
-import { NOT_LOADED, type OptionNames, refuseOtherThanList, refuseUnknownOptions, shown } from './options.js'
+import { NOT_LOADED, type OptionNames, refuseOtherThanList, refuseUnknownOptions, shown } from '../core/options.js'
 import { type Constructor, type Injected, type Token, isConstructor, isToken, NamedToken, tokenName } from './token.js'
 
 /** How long a value lives: as long as the app, or for one request. */

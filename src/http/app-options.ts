@@ -1,4 +1,4 @@
-import { BootError } from '../di/errors.js'
+import { BootError } from '../core/boot-error.js'
 import {
   LONGEST,
   NOT_LOADED,
@@ -8,13 +8,13 @@ import {
   refuseOtherType,
   refuseUnknownOptions,
   shown,
-} from '../di/options.js'
+} from '../core/options.js'
 import { isProvision, type Provision } from '../di/provider.js'
 import { type Constructor, isConstructor } from '../di/token.js'
 import type { Lifespan } from './lifespan.js'
-import type { Logger } from './logger.js'
-import { type Middleware, refuseErrorMiddleware } from './middleware.js'
-import type { ApiDescription } from './openapi.js'
+import type { Logger } from './server/logger.js'
+import { compileMiddleware, type Middleware, type ScopedMiddleware } from './server/middleware.js'
+import type { ApiDescription } from './openapi/document.js'
 
 export interface AppOptions extends ApiDescription {
   readonly controllers: readonly Constructor[]
@@ -24,9 +24,12 @@ export interface AppOptions extends ApiDescription {
   readonly lifespan?: Lifespan | readonly Lifespan[]
   /** Values, classes and factories for tokens; they also replace `@Injectable()` classes. */
   readonly providers?: readonly Provision[]
-  /** Connect-style middleware, run in order before the routes. */
-  readonly middleware?: readonly Middleware[]
-  /** Signs the cursors of pages, so that nobody else can make one. By default what `toolkit_cursor_secret` says, else a key that everybody knows. */
+  /** Connect-style middleware, run in order before the routes; `{ path: '/admin', use: guard }` only for that path and those below it. */
+  readonly middleware?: readonly (Middleware | ScopedMiddleware)[]
+  /**
+   * Signs the cursors of pages: at least 16 characters, the same in all processes. Default: the environment variable `toolkit_cursor_secret`,
+   * else a random key of this process, with a warning at the start.
+   */
   readonly cursorSecret?: string
   /** Whether `/docs` and `/openapi.json` are served. Default true. */
   readonly docs?: boolean
@@ -34,6 +37,11 @@ export interface AppOptions extends ApiDescription {
   readonly logger?: Logger | false
   /** The largest body in bytes. Default 1 MiB. */
   readonly bodyLimit?: number
+  /**
+   * The most connections that are open at a time; further ones are closed without an answer. No limit by default: what the memory and the
+   * files of a process allow differs, and a balancer before it may keep many open.
+   */
+  readonly maxConnections?: number
   readonly timeouts?: Timeouts
 }
 
@@ -44,6 +52,11 @@ export interface Timeouts {
   readonly request?: number
   /** Milliseconds for a handler to answer, after which it is rolled back and answered with 503. Default 30,000. */
   readonly handler?: number
+  /**
+   * Milliseconds for a client to take any more of an answer that waits to be sent, after which the connection ends. Default 30,000. A client
+   * that reads slowly, and a stream that has nothing to send, may take as long as they like.
+   */
+  readonly write?: number
   /** Milliseconds that an idle connection is kept. Default 65,000, more than the usual balancer's 60,000. */
   readonly keepAlive?: number
   /** Milliseconds that close() waits for running requests. Default 10,000. */
@@ -60,6 +73,7 @@ const OPTIONS: OptionNames<AppOptions> = {
   docs: true,
   logger: true,
   bodyLimit: true,
+  maxConnections: true,
   timeouts: true,
   info: true,
   servers: true,
@@ -77,8 +91,7 @@ export function checkAppOptions(options: AppOptions): void {
   refuseDoubledControllers(options.controllers)
   each('models', options.models, 'Hero', refuseOtherThanClass)
   each('providers', options.providers, 'provide(Clock, { value: clock })', refuseOtherThanProvision)
-  each('middleware', options.middleware, 'helmet()', refuseOtherThanFunction)
-  refuseErrorMiddleware(options.middleware ?? [])
+  each('middleware', options.middleware, 'helmet()', compileMiddleware)
   refuseOtherThanLifespans(options.lifespan)
   refuseOtherThanLogger(options.logger)
   refuseOtherType('createApp(): cursorSecret', options.cursorSecret, 'string', 'a text that nobody can guess')
@@ -90,6 +103,8 @@ export function checkAppOptions(options: AppOptions): void {
     1,
     Number.MAX_SAFE_INTEGER,
   )
+  const most = Number.MAX_SAFE_INTEGER
+  refuseOtherThanWhole(options.maxConnections, 'createApp(): maxConnections', 'connections, as in 10_000', 1, most)
   checkTimeouts(options.timeouts)
 }
 
@@ -130,14 +145,6 @@ function refuseOtherThanProvision(entry: unknown, where: string): void {
   throw new BootError(`${where} is ${shown(entry)}. ${cure}.`)
 }
 
-function refuseOtherThanFunction(entry: unknown, where: string): void {
-  if (typeof entry === 'function') return
-  if (entry === undefined) throw new BootError(`${where} is undefined. ${NOT_LOADED}`)
-  throw new BootError(
-    `${where} is ${shown(entry)}. Write a function (request, response, next) => { ... }, as helmet() makes.`,
-  )
-}
-
 function refuseOtherThanLifespans(lifespan: unknown): void {
   if (lifespan === undefined) return
   for (const [index, one] of [lifespan].flat().entries()) {
@@ -166,7 +173,14 @@ function refuseOtherThanLogger(logger: unknown): void {
     )
 }
 
-const TIMEOUTS: OptionNames<Timeouts> = { headers: true, request: true, handler: true, keepAlive: true, drain: true }
+const TIMEOUTS: OptionNames<Timeouts> = {
+  headers: true,
+  request: true,
+  handler: true,
+  write: true,
+  keepAlive: true,
+  drain: true,
+}
 
 function checkTimeouts(timeouts: unknown): void {
   if (timeouts === undefined) return

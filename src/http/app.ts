@@ -3,31 +3,33 @@ import type { DispatchFunc, InjectOptions, Response as InjectedResponse } from '
 import inject from 'light-my-request'
 import type { OpenAPIObject } from 'openapi3-ts/oas31'
 import { Container } from '../di/container.js'
-import { BootError } from '../di/errors.js'
+import { BootError } from '../core/boot-error.js'
+import type { ErrorStatus } from '../core/error-status.js'
 import { Planner } from '../di/plan.js'
 import type { Provision } from '../di/provider.js'
-import { SchemaWriter } from '../schema/json-schema.js'
-import { ValidatorCompiler } from '../schema/validate.js'
+import { SchemaWriter } from '../schema/json-schema/writer.js'
+import { ValidatorCompiler } from '../schema/input/validate.js'
 import { type AppOptions, checkAppOptions } from './app-options.js'
-import { docs } from './docs.js'
-import type { Input } from './inputs.js'
+import { docs } from './openapi/docs-page.js'
+import type { Input } from './input/parameters.js'
 import type { Lifespan } from './lifespan.js'
-import { Listener } from './listener.js'
-import { describeError, type Logger, SILENT } from './logger.js'
-import { onlooker } from './onlooker.js'
-import { openApiDocument } from './openapi.js'
-import type { Explanation } from './problem.js'
-import { ReplyHeaders } from './reply-headers.js'
+import { Listener } from './server/request-listener.js'
+import { appLog, Log, SILENT } from './server/logger.js'
+import { compileMiddleware } from './server/middleware.js'
+import { appObserver } from './app-observer.js'
+import { openApiDocument } from './openapi/document.js'
+import { ReplyHeaders } from './output/response-headers.js'
 import { Request } from './request.js'
-import { planRoutes, type Route, type ServedRoute, serveRoute } from './route.js'
-import { Router } from './router.js'
+import { planRoutes, type Route, type ServedRoute, serveRoute } from './routing/route.js'
+import { Router } from './routing/router.js'
 import { cursorSecret } from './secret.js'
-import { classesShown } from './shown.js'
-import { type Address, openServer, type OpenServer } from './server.js'
-import { onTermination } from './termination.js'
+import { classesInResponses } from './routing/response-classes.js'
+import { type Address, openServer, type OpenServer } from './server/server.js'
+import { logUnhandledRefusals } from './server/unhandled.js'
+import { onTermination } from './server/signals.js'
 
 export type { AppOptions } from './app-options.js'
-export type { Address } from './server.js'
+export type { Address } from './server/server.js'
 
 /** The request itself, and its signal, can be asked for by any parameter. */
 const GIVEN: readonly Provision[] = [
@@ -40,7 +42,7 @@ const GIVEN: readonly Provision[] = [
 export class App {
   readonly #options: AppOptions
   readonly #lifespans: readonly Lifespan[]
-  readonly #logger: Logger
+  readonly #log: Log
   readonly #routes: readonly Route[]
   readonly #writer = new SchemaWriter()
   readonly #inputs = new SchemaWriter({ opaque: true })
@@ -49,18 +51,21 @@ export class App {
   readonly #servers = new Set<OpenServer>()
   #starting: Promise<void> | undefined
   #closing: Promise<void> | undefined
+  #endRejections: () => void = () => {}
   #forgetSignals: (() => void) | undefined
 
   constructor(options: AppOptions) {
     checkAppOptions(options)
     this.#options = options
     this.#lifespans = [options.lifespan ?? []].flat()
-    this.#logger = options.logger === false ? SILENT : (options.logger ?? console)
+    this.#log = new Log(options.logger === false ? SILENT : (options.logger ?? console))
     this.#lifespans[0]?.adopt(options.models ?? [])
     const secret = { token: cursorSecret, provider: { kind: 'value', value: options.cursorSecret } } as const
+    const log = { token: appLog, provider: { kind: 'value', value: this.#log } } as const
     const planner = new Planner<Input>([
       ...GIVEN,
       secret,
+      log,
       ...provisionsOf(this.#lifespans),
       ...(options.providers ?? []),
     ])
@@ -70,19 +75,21 @@ export class App {
     this.#listener = new Listener({
       serving: { router: this.#newRouter(), container: this.#container },
       docs: options.docs === false ? () => undefined : docs(document, this.#routes),
-      middleware: options.middleware ?? [],
+      middleware: (options.middleware ?? []).map((entry, index) =>
+        compileMiddleware(entry, `createApp(): middleware[${index}]`),
+      ),
       handlerTimeout: options.timeouts?.handler ?? 30_000,
-      logger: this.#logger,
-      explain: (error) => this.#explain(error),
+      log: this.#log,
+      findErrorStatus: (error) => this.#findErrorStatus(error),
       ready: () => this.start(),
     })
     this.handler = this.#listener.handler
-    onlooker()?.created(this)
+    appObserver()?.created(this)
   }
 
   #refuseHomeless(): void {
-    const shown = classesShown(this.#routes)
-    const [first] = this.#lifespans.flatMap((lifespan) => lifespan.homeless?.([...shown.keys()]) ?? [])
+    const shown = classesInResponses(this.#routes)
+    const [first] = this.#lifespans.flatMap((lifespan) => lifespan.modelsWithoutDatabase?.([...shown.keys()]) ?? [])
     if (!first) return
     throw new BootError(
       `${first.name}, which ${shown.get(first)} answers with, is a model of no database. Name it: createApp({ models: [${first.name}] }).`,
@@ -100,10 +107,10 @@ export class App {
     return this.#options.bodyLimit ?? 1024 * 1024
   }
 
-  #explain(error: unknown): Explanation | undefined {
+  #findErrorStatus(error: unknown): ErrorStatus | undefined {
     for (const lifespan of this.#lifespans) {
-      const explanation = lifespan.explain(error)
-      if (explanation) return explanation
+      const status = lifespan.findErrorStatus(error)
+      if (status) return status
     }
     return undefined
   }
@@ -131,17 +138,18 @@ export class App {
     try {
       for (const lifespan of this.#lifespans) {
         await lifespan.start(
-          (line) => this.#logger.info(line),
-          (what, error) => this.#logger.error(`${what}: ${describeError(error)}`),
+          (line) => this.#log.info(line),
+          (what, error) => this.#log.error(`${what}:`, error),
         )
         started.push(lifespan)
       }
       this.#refuseHomeless()
       await this.#container.start()
+      this.#endRejections = logUnhandledRefusals(this.#log)
     } catch (error) {
       this.#starting = undefined
       for (const lifespan of started.toReversed())
-        await lifespan.stop().catch((failure: unknown) => this.#logger.error(describeError(failure)))
+        await lifespan.stop().catch((failure: unknown) => this.#log.error('After the failed start:', failure))
       throw error
     }
   }
@@ -154,7 +162,7 @@ export class App {
    * @throws when the port is taken, or what {@link start} throws. The app is closed then.
    */
   async listen(port = 8000, host = '127.0.0.1'): Promise<Address> {
-    const watching = onlooker()
+    const watching = appObserver()
     if (watching) return new Promise(() => watching.listens(this)) // its document is all that is wanted
     await this.start()
     const { address } = await this.#open(port, host).catch(async (error: unknown) => {
@@ -163,14 +171,16 @@ export class App {
     })
     this.#forgetSignals ??= onTermination((signal) => this.#terminate(signal))
     const where = this.#options.docs === false ? '' : `, documentation at ${address.url}/docs`
-    this.#logger.info(`Listening on ${address.url}${where}`)
+    this.#log.info(`Listening on ${address.url}${where}`)
     return address
   }
 
   async #open(port: number, host: string): Promise<OpenServer> {
-    const { headers = 15_000, request = 30_000, keepAlive = 65_000 } = this.#options.timeouts ?? {}
-    const limits = { headers, request, keepAlive, body: this.#bodyLimit }
-    const server = await openServer(this.handler, limits, port, host)
+    const { headers = 15_000, request = 30_000, write = 30_000, keepAlive = 65_000 } = this.#options.timeouts ?? {}
+    const { maxConnections } = this.#options
+    const connections = maxConnections === undefined ? {} : { connections: maxConnections }
+    const limits = { headers, request, write, keepAlive, body: this.#bodyLimit, ...connections }
+    const server = await openServer(this.handler, limits, { port, host, warn: (line) => this.#log.warn(line) })
     this.#servers.add(server)
     if (!this.#closing) return server
     await server.close(this.#closing)
@@ -178,9 +188,9 @@ export class App {
   }
 
   async #terminate(signal: string): Promise<void> {
-    this.#logger.info(`${signal}: finishing what runs`)
+    this.#log.info(`${signal}: finishing what runs`)
     await this.close().catch((error: unknown) => {
-      this.#logger.error(describeError(error))
+      this.#log.error('While closing:', error)
       throw error
     })
   }
@@ -211,6 +221,7 @@ export class App {
     const failures: unknown[] = []
     for (const part of [this.#container, ...this.#lifespans.toReversed()])
       await part.stop().catch((error: unknown) => failures.push(error))
+    this.#endRejections()
     if (failures.length > 0) throw new AggregateError(failures, 'Not everything could be closed.')
   }
 

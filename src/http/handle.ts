@@ -1,14 +1,15 @@
-import { bracket } from '../di/bracket.js'
+import { Readable } from 'node:stream'
+import { bracket } from '../core/bracket.js'
 import type { Container, Scope } from '../di/container.js'
 import type { Token } from '../di/token.js'
-import { Reply as CustomReply } from './custom-reply.js'
+import { Reply } from './output/reply.js'
 import { ServiceUnavailable } from './errors.js'
-import type { Input } from './inputs.js'
-import { ReplyHeaders } from './reply-headers.js'
-import { discard, type Reply } from './reply.js'
+import type { Input } from './input/parameters.js'
+import { ReplyHeaders } from './output/response-headers.js'
+import { discard, type OutgoingResponse } from './output/outgoing-response.js'
 import { Request } from './request.js'
-import type { ServedRoute } from './route.js'
-import type { Router } from './router.js'
+import type { ServedRoute } from './routing/route.js'
+import type { Router } from './routing/router.js'
 
 /** What serving a request needs of the app. */
 export interface Serving {
@@ -26,7 +27,7 @@ export function inputsOf(request: Request): readonly Input[] {
 }
 
 /** The life of a request. Whatever it throws becomes the answer: see problem.ts. */
-export async function handle({ router, container, report }: Serving, request: Request): Promise<Reply> {
+export async function handle({ router, container, report }: Serving, request: Request): Promise<OutgoingResponse> {
   if (request.method === 'OPTIONS') return options(router, request)
   const { route, variables } = router.match(request.method, request.path)
   inputs.set(request, route.plan.inputs)
@@ -51,6 +52,7 @@ export async function handle({ router, container, report }: Serving, request: Re
       },
       (value) => {
         request.signal.throwIfAborted()
+        contents.assertReadable()
         return withHeaders(route.respond(value), headers)
       },
       { guard: (work) => untilAborted(request.signal, work), report: (error) => report(error, request) },
@@ -65,15 +67,20 @@ export async function handle({ router, container, report }: Serving, request: Re
 
 /** The stream that a handler returned, destroyed unless it is sent: also when the work is run again, or nobody waits for it any more. */
 class Contents {
-  #last: Reply['body']
+  #last: OutgoingResponse['body']
   #discarded = false
 
   async of(work: Promise<unknown>): Promise<unknown> {
     const value = await work
     discard(this.#last)
-    this.#last = value instanceof CustomReply ? value.content : undefined
+    this.#last = value instanceof Reply ? value.content : undefined
     if (this.#discarded) discard(this.#last)
     return value
+  }
+
+  /** @throws the error of a stream that has failed already: what leads to half an answer is not kept. */
+  assertReadable(): void {
+    if (this.#last instanceof Readable && this.#last.errored) throw this.#last.errored
   }
 
   discard(): void {
@@ -90,7 +97,7 @@ function given(request: Request, headers: ReplyHeaders): ReadonlyMap<Token, unkn
   ])
 }
 
-function withHeaders(reply: Reply, { values }: ReplyHeaders): Reply {
+function withHeaders(reply: OutgoingResponse, { values }: ReplyHeaders): OutgoingResponse {
   return { ...reply, headers: { ...reply.headers, ...values } }
 }
 
@@ -117,7 +124,7 @@ async function untilAborted<T>(signal: AbortSignal, start: () => Promise<T>): Pr
   }
 }
 
-function options(router: Router<ServedRoute>, request: Request): Reply {
+function options(router: Router<ServedRoute>, request: Request): OutgoingResponse {
   return { status: 204, headers: { allow: router.allowed(request.path).join(', ') } }
 }
 

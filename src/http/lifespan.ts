@@ -1,17 +1,8 @@
-import type { OpenUnits, Unit } from '../di/bracket.js'
+import type { OpenUnits, Unit } from '../core/bracket.js'
+import type { FindErrorStatus } from '../core/error-status.js'
 import type { Provision } from '../di/provider.js'
-import type { Constructor, Token } from '../di/token.js'
-import type { Explain } from './problem.js'
-
-/** What a lifespan may know of a route when it decides how to serve it. */
-export interface RouteFacts {
-  readonly controller: Constructor
-  readonly member: string
-  /** GET and HEAD: may be run again. */
-  readonly safe: boolean
-  /** What the handler, and all that it asks for, ask for. */
-  readonly tokens: readonly Token[]
-}
+import type { RouteFacts } from '../di/route-facts.js'
+import type { Constructor } from '../di/token.js'
 
 /**
  * Something that lives as long as the app and that requests work in: a database. The HTTP side knows only this shape of it;
@@ -31,9 +22,9 @@ export interface Lifespan {
   /** How each attempt of a route opens its unit of work; undefined when the route wants none. */
   unitsOf(route: RouteFacts): ((attempt: number) => Unit) | undefined
   /** Once all are started: which of the classes that routes show belong to a resource of this kind, and to none of those that run. */
-  homeless?(classes: readonly unknown[]): readonly Constructor[]
-  /** What a client may be told of an error of this resource. */
-  readonly explain: Explain
+  modelsWithoutDatabase?(classes: readonly unknown[]): readonly Constructor[]
+  /** The status of an error of this resource. */
+  readonly findErrorStatus: FindErrorStatus
 }
 
 /** The units of one route, over all lifespans of the app. */

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { parse as parseJson } from 'secure-json-parse'
 import { BadRequest, PayloadTooLarge, UnsupportedMediaType } from './errors.js'
+import { type JsonBody, parseJsonBody } from './input/json.js'
+import { decodePercent, normalTarget, splitQuery } from './target.js'
 
 /**
  * The request as it came, for a handler that wants more than its declared inputs.
@@ -12,8 +13,6 @@ import { BadRequest, PayloadTooLarge, UnsupportedMediaType } from './errors.js'
 export class Request {
   /** In upper case. */
   readonly method: string
-  /** The path as sent, still percent-encoded, without the query. */
-  readonly path: string
   readonly headers: IncomingHttpHeaders
   /** Stands in the log beside every error of this request: the `x-request-id` header when it is a sane one, else a new UUID. */
   readonly id: string
@@ -21,18 +20,40 @@ export class Request {
   readonly signal: AbortSignal
   /** Node's own object. Its body may already have been read. */
   readonly raw: IncomingMessage
-  readonly #search: string
+  #url: string | undefined
+  #path = '/'
+  #search = ''
   #query: ReadonlyMap<string, readonly string[]> | undefined
 
   constructor(raw: IncomingMessage, signal: AbortSignal) {
-    const { path, search } = splitUrl(raw.url ?? '/')
     this.raw = raw
     this.method = raw.method ?? 'GET'
-    this.path = path
-    this.#search = search
     this.headers = raw.headers
     this.id = requestId(raw.headers['x-request-id'])
     this.signal = signal
+  }
+
+  /** The path in its normal form, without the query: percent-encoded where that is required and nowhere else. */
+  get path(): string {
+    return this.#path
+  }
+
+  /**
+   * Reads the target, and writes its normal form back to `raw.url`: middleware and router see the same text.
+   * Called at the start, and after each middleware, which may have changed `raw.url`.
+   *
+   * @internal
+   * @throws BadRequest for a target that has no normal form.
+   */
+  readTarget(): void {
+    if (this.raw.url === this.#url && this.#url !== undefined) return
+    const url = normalTarget(this.raw.url ?? '/')
+    const { path, query } = splitQuery(url)
+    normalOriginal(this.raw)
+    this.raw.url = this.#url = url
+    this.#path = path
+    this.#search = query.slice(1)
+    this.#query = undefined
   }
 
   /** The query by name, decoded; a name may have several values. @throws BadRequest for a broken percent-encoding. */
@@ -47,13 +68,9 @@ function requestId(header: string | string[] | undefined): string {
   return typeof header === 'string' && SANE_ID.test(header) ? header : randomUUID()
 }
 
-// The request target is '/path?query', or 'http://host/path?query' from a client that takes us for a proxy.
-function splitUrl(url: string): { path: string; search: string } {
-  const target = url.startsWith('/') ? url : url.replace(/^[a-z]+:\/\/[^/?]*/i, '')
-  const mark = target.indexOf('?')
-  return mark < 0
-    ? { path: target || '/', search: '' }
-    : { path: target.slice(0, mark) || '/', search: target.slice(mark + 1) }
+// Connect and Express keep here the whole target of which they took a prefix away, and their middleware reads it.
+function normalOriginal(raw: IncomingMessage & { originalUrl?: unknown }): void {
+  if (typeof raw.originalUrl === 'string') raw.originalUrl = normalTarget(raw.originalUrl)
 }
 
 function parseQuery(search: string): ReadonlyMap<string, readonly string[]> {
@@ -74,25 +91,6 @@ function decodeForm(text: string): string {
   return decodePercent(text.includes('+') ? text.replaceAll('+', ' ') : text)
 }
 
-/** @throws BadRequest for a broken percent-encoding. */
-export function decodePercent(text: string): string {
-  if (!text.includes('%')) return text
-  try {
-    return decodeURIComponent(text)
-  } catch (cause) {
-    throw new BadRequest('The URL has a broken percent-encoding.', { cause })
-  }
-}
-
-/** Levels of lists and objects within each other. Whoever walks more of them may run out of stack. */
-const MOST_LEVELS = 100
-
-/** A body, and the text that it came as. */
-export interface JsonBody {
-  readonly json: unknown
-  readonly text: string
-}
-
 /**
  * Reads a JSON body, at most `limit` bytes of it. Undefined when there is none.
  *
@@ -104,9 +102,7 @@ export async function readJson({ raw, signal }: Request, limit: number): Promise
   const bytes = await readBody(raw, signal, limit)
   if (bytes.length === 0) return undefined
   refuseOtherThanJson(raw.headers)
-  const text = decodeUtf8(bytes)
-  refuseDeep(text)
-  return parse(text)
+  return parseJsonBody(bytes, limit)
 }
 
 function refuseOtherThanJson(headers: IncomingHttpHeaders): void {
@@ -158,40 +154,4 @@ function alreadyRead(): Error {
   return new Error(
     'The body was read before the handler could ask for it, by middleware such as express.json(). Take that away: bodies are read and checked where a handler declares one.',
   )
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
-function decodeUtf8(bytes: Buffer): string {
-  try {
-    return utf8.decode(bytes)
-  } catch (cause) {
-    throw new BadRequest('The body is not valid UTF-8.', { cause })
-  }
-}
-
-function refuseDeep(text: string): void {
-  let level = 0
-  let inString = false
-  for (let i = 0; i < text.length; i++) {
-    const sign = text[i]
-    if (sign === '"') inString = !inString
-    else if (inString) i += sign === '\\' ? 1 : 0
-    else if (sign === '[' || sign === '{') level++
-    else if (sign === ']' || sign === '}') level--
-    if (level > MOST_LEVELS)
-      throw new BadRequest(
-        `The body is nested too deeply: more than ${MOST_LEVELS} lists and objects within each other.`,
-      )
-  }
-}
-
-function parse(text: string): JsonBody {
-  try {
-    return { json: parseJson(text, undefined, { protoAction: 'error', constructorAction: 'error' }), text }
-  } catch (cause) {
-    throw new BadRequest(cause instanceof Error ? `The body is not JSON: ${cause.message}` : 'The body is not JSON.', {
-      cause,
-    })
-  }
 }

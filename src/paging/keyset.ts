@@ -1,5 +1,5 @@
-import { type Sql, rawSql, sql } from '../db/statement.js'
-import type { ColumnType, Notation } from './notation.js'
+import { type Sql, rawSql, sql } from '../db/statements/statement.js'
+import type { ColumnType, ColumnCodec } from './column-codec.js'
 
 /** A column that rows are ordered by. The last one of an order is never NULL and completes a key. */
 export interface OrderColumn {
@@ -38,7 +38,7 @@ export function rangesAfter(
   columns: readonly OrderColumn[],
   place: Place,
   shared: number,
-  notation: Notation,
+  notation: ColumnCodec,
 ): Range[] {
   const keyset = new Keyset(columns, place, notation)
   const deepest = Math.min(shared, columns.length - 1)
@@ -53,7 +53,7 @@ export function rangesAfter(
 }
 
 /** The rows at one of several places. */
-export function atPlaces(columns: readonly OrderColumn[], places: readonly Place[], notation: Notation): Sql {
+export function atPlaces(columns: readonly OrderColumn[], places: readonly Place[], notation: ColumnCodec): Sql {
   const [column] = columns
   if (column && columns.length === 1) {
     const values = places.map(([value]) => notation.read(value as string, column.type)) // a key is not NULL
@@ -65,9 +65,9 @@ export function atPlaces(columns: readonly OrderColumn[], places: readonly Place
 class Keyset {
   readonly #columns: readonly OrderColumn[]
   readonly #place: Place
-  readonly #notation: Notation
+  readonly #notation: ColumnCodec
 
-  constructor(columns: readonly OrderColumn[], place: Place, notation: Notation) {
+  constructor(columns: readonly OrderColumn[], place: Place, notation: ColumnCodec) {
     this.#columns = columns
     this.#place = place
     this.#notation = notation

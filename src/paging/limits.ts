@@ -1,6 +1,6 @@
-import { BootError } from '../di/errors.js'
-import { type OptionNames, refuseOtherThanWhole } from '../di/options.js'
-import { inputDependency } from '../http/inputs.js'
+import { BootError } from '../core/boot-error.js'
+import { type OptionNames, refuseOtherThanWhole } from '../core/options.js'
+import { inputDependency } from '../http/input/parameters.js'
 
 /** How long a page is, and how long it may be asked to be. */
 export interface Limits {

@@ -1,26 +1,26 @@
 import { type Model, type ModelStatic, type Order, type OrderItem, type Sequelize, Utils } from 'sequelize'
-import { countRows } from '../db/count.js'
-import { type Find, type Join, leadsTo, toFind } from '../db/find.js'
-import { queryGeneratorOf } from '../db/quote.js'
-import type { Session } from '../db/session.js'
-import type { Select, Sql } from '../db/statement.js'
-import { BootError } from '../di/errors.js'
-import { type OptionNames, refuseUnknownOptions } from '../di/options.js'
+import { countRows } from '../db/statements/count.js'
+import { type Find, type Join, leadsTo, toFind } from '../db/statements/find.js'
+import { queryGeneratorOf } from '../db/sequelize/internals.js'
+import type { Session } from '../db/session/session.js'
+import type { Select, Sql } from '../db/statements/statement.js'
+import { BootError } from '../core/boot-error.js'
+import { type OptionNames, refuseUnknownOptions } from '../core/options.js'
 import { provideItself } from '../di/provider.js'
 import type { Yields } from '../di/token.js'
-import { inputDependency } from '../http/inputs.js'
-import { ReplyHeaders } from '../http/reply-headers.js'
+import { inputDependency } from '../http/input/parameters.js'
+import { ReplyHeaders } from '../http/output/response-headers.js'
 import { Request } from '../http/request.js'
-import { DATABASE_OPTIONS, type DatabaseOptions, sessionFor, sessionTokenOf } from './database.js'
+import { DATABASE_OPTIONS, type DatabaseOptions, sessionFor, sessionTokenOf } from './which-database.js'
 import { limitInput, limitsOf, SIZE_OPTIONS, type SizeOptions } from './limits.js'
 import { setLinks } from './links.js'
-import { notationOf } from './notation.js'
+import { columnCodecOf } from './column-codec.js'
 import { keyColumns } from './order.js'
 import type { Page, PageMeta } from './page.js'
-import { refuseUnpageable } from './refuse.js'
+import { refuseUnpageable } from './refuse-unpageable.js'
 import { type Aliased, comesInParts, readPlaces, readRowsAt } from './rows.js'
-import { counting, sliced } from './text.js'
-import { findRows, instancesOf, pageOf, type Row } from './unbuilt.js'
+import { counting, sliced } from './raw-sql.js'
+import { findRows, instancesOf, pageOf, type Row } from './lazy-instances.js'
 
 /** A paginator: turns a statement into the page that the client asked for. Rows of the statement are what it was asked for: `T`. */
 export interface PaginateType<T> {
@@ -227,7 +227,7 @@ async function rowsOf(find: Find, slice: Slice): Promise<Row[]> {
 
 // First which rows, then the rows with all that they include: LIMIT on a join would cut through a row.
 async function wholeRowsOf(find: Find, slice: Slice, order: readonly OrderItem[]): Promise<Model[]> {
-  const notation = notationOf((find.model.sequelize as Sequelize).getDialect())
+  const notation = columnCodecOf((find.model.sequelize as Sequelize).getDialect())
   const keys = keyColumns(find.model, notation)
   const ofRoot = order.filter((item) => !ordersIncluded(item, find.joins))
   const aliased = aliasedBy(find, ofRoot)

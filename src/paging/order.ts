@@ -1,10 +1,11 @@
 import { type FindOptions, type Model, type ModelStatic, type Sequelize, Utils } from 'sequelize'
-import { type Find, type Join, leadsTo } from '../db/find.js'
-import { queryGeneratorOf, quoted } from '../db/quote.js'
-import { type TableColumn, tableColumn } from '../db/table-columns.js'
-import { BootError } from '../di/errors.js'
+import { type Find, type Join, leadsTo } from '../db/statements/find.js'
+import { quoted } from '../db/sequelize/quote.js'
+import { queryGeneratorOf } from '../db/sequelize/internals.js'
+import { type TableColumn, tableColumn } from '../db/startup/table-columns.js'
+import { BootError } from '../core/boot-error.js'
 import type { OrderColumn } from './keyset.js'
-import type { ColumnType, Kind, Notation } from './notation.js'
+import type { ColumnType, Kind, ColumnCodec } from './column-codec.js'
 
 /** What must be known of an expression before rows can be paged by it. */
 export interface Typing {
@@ -30,13 +31,13 @@ export function typed<E extends object>(expression: E, typing: Typing): E {
 type Direction = OrderColumn['direction']
 
 /** The columns that a statement is ordered by, its primary key last. @throws BootError, with the cure, for what cannot be paged by. */
-export function orderColumns(find: Find, notation: Notation): readonly OrderColumn[] {
+export function orderColumns(find: Find, notation: ColumnCodec): readonly OrderColumn[] {
   const items = itemsOf(find)
   const { model } = find
   if (items.length === 0) throw new BootError(missingOrder(model))
   if (model.primaryKeyAttributes.length === 0)
     throw new BootError(
-      `paginate(select(${model.name})): the model has no primary key, so that nothing tells rows apart that are equal in the order. Mark its key: @Column({ primaryKey: true }).`,
+      `paginate(select(${model.name})): the model has no primary key, so that nothing tells rows apart that are equal in the order. CursorPosition its key: @Column({ primaryKey: true }).`,
     )
   const named = items.map((item) => toColumn(item, find))
   const keys = model.primaryKeyAttributes.map((key) => keyColumn(model, key))
@@ -44,11 +45,11 @@ export function orderColumns(find: Find, notation: Notation): readonly OrderColu
 }
 
 /** The primary key's columns, as they stand at the end of every order. */
-export function keyColumns(model: ModelStatic<Model>, notation: Notation): readonly OrderColumn[] {
+export function keyColumns(model: ModelStatic<Model>, notation: ColumnCodec): readonly OrderColumn[] {
   return model.primaryKeyAttributes.map((key) => comparable(keyColumn(model, key), notation))
 }
 
-function comparable(column: OrderColumn, notation: Notation): OrderColumn {
+function comparable(column: OrderColumn, notation: ColumnCodec): OrderColumn {
   return { ...column, sql: notation.comparable(column.sql, column.type) }
 }
 

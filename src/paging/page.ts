@@ -1,6 +1,6 @@
-import type { DataOf, Described, Named, ObjectShape, Property, Shape } from '../schema/shape.js'
-import { shapeOf } from '../schema/shape-of.js'
-import { type PlainReader, plainReader, rowsOfUntouched } from './unbuilt.js'
+import type { DataOf, Described, Named, ObjectShape, Property, Shape } from '../schema/shape/shape.js'
+import { shapeOf } from '../schema/shape/shape-of.js'
+import { type PlainReader, plainReader, rowsOfUntouched } from './lazy-instances.js'
 
 /** Where a page stands in the whole list. */
 export interface PageMeta {

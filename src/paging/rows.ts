@@ -1,13 +1,14 @@
 import { type FindAttributeOptions, type FindOptions, literal, type Model, Op, type OrderItem } from 'sequelize'
-import { toCondition } from '../db/bound.js'
-import { type Find, type Join, joinsMany, leadsTo, mentionsOf, neededIncludes } from '../db/find.js'
-import type { Sql } from '../db/statement.js'
+import { toCondition } from '../db/statements/bind-placeholders.js'
+import { type Find, type Join, joinsMany, leadsTo, mentionsOf, neededIncludes } from '../db/statements/find.js'
+import { instanceInternals } from '../db/sequelize/internals.js'
+import type { Sql } from '../db/statements/statement.js'
 import { atPlaces, type OrderColumn, type Place } from './keyset.js'
-import type { Notation } from './notation.js'
-import { findRows, type Row, Unbuilt } from './unbuilt.js'
+import type { ColumnCodec } from './column-codec.js'
+import { findRows, type Row, LazyInstance } from './lazy-instances.js'
 
 /** Some rows of a statement, in order. */
-export interface Stretch {
+export interface Window {
   readonly order: readonly OrderItem[]
   readonly limit: number
   readonly offset?: number
@@ -33,8 +34,8 @@ export function comesInParts({ joins }: Find): boolean {
 export async function readRows(
   find: Find,
   columns: readonly OrderColumn[],
-  notation: Notation,
-  stretch: Stretch,
+  notation: ColumnCodec,
+  stretch: Window,
 ): Promise<Placed<Row>[]> {
   const { model, options } = find
   const rows = await findRows(model, {
@@ -49,8 +50,8 @@ export async function readRows(
 export async function readPlaces(
   find: Find,
   columns: readonly OrderColumn[],
-  notation: Notation,
-  stretch: Stretch,
+  notation: ColumnCodec,
+  stretch: Window,
   group: readonly string[],
 ): Promise<Place[]> {
   const { model, options, joins } = find
@@ -77,7 +78,7 @@ const MOST_AT_ONCE = 500
 export async function readRowsAt(
   find: Find,
   keys: readonly OrderColumn[],
-  notation: Notation,
+  notation: ColumnCodec,
   places: readonly Place[],
   order: readonly OrderItem[] = [],
 ): Promise<Model[]> {
@@ -99,7 +100,7 @@ export async function readRowsAt(
   return places.flatMap((place) => byKey.get(JSON.stringify(place)) ?? [])
 }
 
-function cut(given: FindOptions, { order, limit, offset, after }: Stretch): FindOptions {
+function cut(given: FindOptions, { order, limit, offset, after }: Window): FindOptions {
   const { condition, options } = after ? toCondition(after) : {}
   const cuts: FindOptions & { rejectOnEmpty: false } = {
     ...options,
@@ -119,14 +120,17 @@ function and({ where }: FindOptions, condition: ReturnType<typeof literal>): Non
 
 const ALIAS = '__place_'
 
-function placeAttributes(columns: readonly OrderColumn[], notation: Notation): [ReturnType<typeof literal>, string][] {
+function placeAttributes(
+  columns: readonly OrderColumn[],
+  notation: ColumnCodec,
+): [ReturnType<typeof literal>, string][] {
   return columns.map(({ sql, type }, index) => [literal(notation.write(sql, type)), `${ALIAS}${index}`])
 }
 
 function withPlace(
   given: FindAttributeOptions | undefined,
   columns: readonly OrderColumn[],
-  notation: Notation,
+  notation: ColumnCodec,
 ): FindAttributeOptions {
   const added = placeAttributes(columns, notation)
   if (Array.isArray(given)) return [...given, ...added]
@@ -135,13 +139,13 @@ function withPlace(
 }
 
 // The handler's row is as if its place had never been read.
-function takePlace(row: Row, columns: readonly OrderColumn[], notation: Notation): Place {
-  if (row instanceof Unbuilt) {
+function takePlace(row: Row, columns: readonly OrderColumn[], notation: ColumnCodec): Place {
+  if (row instanceof LazyInstance) {
     const place = placeIn(row.values, columns, notation)
     for (const index of columns.keys()) row.values[`${ALIAS}${index}`] = undefined // which is not built into an instance
     return place
   }
-  const sources = [row.dataValues, (row as { _previousDataValues?: object })._previousDataValues, row]
+  const sources = [row.dataValues, instanceInternals(row)._previousDataValues, row]
   const values = (row.dataValues ?? row) as Record<string, unknown>
   const place = placeIn(values, columns, notation)
   for (const source of sources as (Record<string, unknown> | undefined)[])
@@ -149,7 +153,7 @@ function takePlace(row: Row, columns: readonly OrderColumn[], notation: Notation
   return place
 }
 
-function placeIn(values: Record<string, unknown>, columns: readonly OrderColumn[], notation: Notation): Place {
+function placeIn(values: Record<string, unknown>, columns: readonly OrderColumn[], notation: ColumnCodec): Place {
   return columns.map((_, index) => {
     const value = values[`${ALIAS}${index}`]
     return value === null || value === undefined ? null : notation.toText(value)

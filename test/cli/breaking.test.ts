@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createApp } from 'sequitur'
+import { memoryDatabase } from 'sequitur/testing'
 import { breakingChanges } from '../../src/cli/breaking.js'
-import { createApp } from '../../src/http/app.js'
-import { memoryDatabase } from '../../src/testing.js'
 import { controllers, models } from '../http/everything.js'
 
 type Json = Readonly<Record<string, unknown>>

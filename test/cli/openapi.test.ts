@@ -45,6 +45,14 @@ test('--check is content with the same document, and names what an old one had',
   assert.deepEqual([status, stdout], [1, 'GET /gone was removed\n'])
 })
 
+test('what an old document holds is printed as one line each', (t) => {
+  const old = join(folder(t), 'old.json')
+  const paths = { ...document.paths, '/gone\n::error::forged\u001b[2K': { get: { responses: {} } } }
+  writeFileSync(old, JSON.stringify({ ...document, paths }))
+  const { stdout } = sequitur('openapi', 'example/app.ts', '--check', old)
+  assert.equal(stdout, 'GET /gone\\n::error::forged\\x1b[2K was removed\n')
+})
+
 for (const words of [
   [],
   ['openapi'],

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type CreationOptional, literal } from 'sequelize'
 import { Column, DataType, Table } from 'sequelize-typescript'
-import { Base, withSession } from 'sequitur'
+import { Base, newLifespan, withSession } from 'sequitur'
 import { databases } from '../support/databases.js'
-import { newLifespan } from '../../src/db/lifespan.js'
 
 @Table({ tableName: 'counter', timestamps: false })
 class Counter extends Base<Counter> {

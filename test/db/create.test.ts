@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type CreateOptions, type CreationOptional, literal, UniqueConstraintError } from 'sequelize'
 import { Column, DataType, Table } from 'sequelize-typescript'
-import { Base } from '../../src/db/base.js'
-import { withSession } from '../../src/db/lifespan.js'
+import { Base, withSession } from 'sequitur'
 import { databaseApp, databases } from '../support/databases.js'
 
 @Table({ tableName: 'stamped', timestamps: false })

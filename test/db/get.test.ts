@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type CreationOptional, DataTypes, type ModelStatic } from 'sequelize'
 import { AfterFind, Column, DataType, DefaultScope, Table } from 'sequelize-typescript'
-import { Base } from '../../src/db/base.js'
-import { withSession } from '../../src/db/lifespan.js'
+import { Base, withSession } from 'sequitur'
 import { databaseApp, databases, postgres, statements } from '../support/databases.js'
 
 @Table({ tableName: 'numbered', timestamps: false })
@@ -138,7 +137,7 @@ for (const kind of databases) {
 }
 
 test('PostgreSQL: session.get() binds its key', async (t) => {
-  const { database, log } = await databaseApp(t, postgres, models, [])
+  const { database, log } = await databaseApp(t, postgres, models, [], { lifespan: { fastPath: true } })
   await withSession(database, (session) => session.get(Coded, "o'ne"))
   assert.deepEqual(statements(log), [
     'START TRANSACTION',

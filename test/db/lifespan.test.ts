@@ -6,17 +6,23 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { DataTypes } from 'sequelize'
 import { Column, DataType, Table } from 'sequelize-typescript'
-import { Base } from '../../src/db/base.js'
-import { lifespan, newLifespan, withSession } from '../../src/db/lifespan.js'
-import { Session } from '../../src/db/session.js'
-import { select } from '../../src/db/statement.js'
-import { Transactional } from '../../src/db/transactional.js'
-import { Inject } from '../../src/di/parameter.js'
-import { createApp } from '../../src/http/app.js'
-import { Controller, Get, Post } from '../../src/http/controller.js'
-import { memoryDatabase, testApp } from '../../src/testing.js'
-import { Paginate } from '../../src/paging/offset.js'
-import { Page } from '../../src/paging/page.js'
+import {
+  Base,
+  Controller,
+  createApp,
+  Get,
+  Inject,
+  lifespan,
+  newLifespan,
+  Page,
+  Paginate,
+  Post,
+  select,
+  Session,
+  Transactional,
+  withSession,
+} from 'sequitur'
+import { memoryDatabase, testApp } from 'sequitur/testing'
 import { databaseApp, databases, postgres, sqliteFile } from '../support/databases.js'
 import { Hero, Team } from '../support/hero.js'
 

@@ -10,15 +10,8 @@ import {
   Sequelize,
 } from 'sequelize'
 import { BelongsTo, Column, DataType, ForeignKey, HasMany, Model as TypescriptModel, Table } from 'sequelize-typescript'
-import { Base } from '../../src/db/base.js'
-import { newLifespan } from '../../src/db/lifespan.js'
-import { Session } from '../../src/db/session.js'
-import { select } from '../../src/db/statement.js'
-import { Controller, Get, Post } from '../../src/http/controller.js'
-import { Collection, Item } from '../../src/paging/page.js'
-import { Field } from '../../src/schema/field.js'
-import { memoryDatabase, testApp } from '../../src/testing.js'
-import { createApp } from '../../src/http/app.js'
+import { Base, Collection, Controller, createApp, Field, Get, Item, newLifespan, Post, select, Session } from 'sequitur'
+import { memoryDatabase, testApp } from 'sequitur/testing'
 import { databaseApp, databases, statements } from '../support/databases.js'
 
 const post = { method: 'POST' }

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { QueryTypes } from 'sequelize'
+import { Controller, Get, Post, Session, sql, Transactional, withSession } from 'sequitur'
 import { pipelinedPg } from '../../src/db/dialects/postgres-client.js'
-import { withSession } from '../../src/db/lifespan.js'
-import { Session } from '../../src/db/session.js'
-import { sql } from '../../src/db/statement.js'
-import { Transactional } from '../../src/db/transactional.js'
-import { Controller, Get, Post } from '../../src/http/controller.js'
 import { databaseApp, postgres, statements } from '../support/databases.js'
 import { Hero, Team } from '../support/hero.js'
 

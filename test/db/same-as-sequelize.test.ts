@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DataTypes, type Model, type ModelStatic, Op, QueryTypes, Sequelize, type Transaction } from 'sequelize'
-import { newLifespan, withSession } from '../../src/db/lifespan.js'
+import { newLifespan, withSession } from 'sequitur'
 import { databases, type TestDatabase } from '../support/databases.js'
 
 /*

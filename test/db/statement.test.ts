@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { withSession } from '../../src/db/lifespan.js'
-import { sql, toBound } from '../../src/db/statement.js'
-import { memoryDatabase } from '../../src/testing.js'
+import { sql, withSession } from 'sequitur'
+import { memoryDatabase } from 'sequitur/testing'
+import { toBound } from '../../src/db/statements/statement.js'
 
 test('values are never part of the text', () => {
   assert.deepEqual(toBound(sql`SELECT * FROM hero WHERE name = ${"x'; DROP TABLE hero"} AND age > ${3}`), {

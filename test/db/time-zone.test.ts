@@ -2,9 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DataTypes } from 'sequelize'
 import { Column, Table } from 'sequelize-typescript'
-import { Base } from '../../src/db/base.js'
-import { withSession } from '../../src/db/lifespan.js'
-import { select, sql } from '../../src/db/statement.js'
+import { Base, select, sql, withSession } from 'sequitur'
 import { databaseApp, databases } from '../support/databases.js'
 
 @Table({ tableName: 'moment', timestamps: false })

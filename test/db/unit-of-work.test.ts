@@ -2,10 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DataTypes } from 'sequelize'
 import { AfterCreate, BeforeCreate, Column, ForeignKey, Table } from 'sequelize-typescript'
-import { Base } from '../../src/db/base.js'
-import { newLifespan, withSession } from '../../src/db/lifespan.js'
-import type { Session } from '../../src/db/session.js'
-import { select, sql } from '../../src/db/statement.js'
+import { Base, newLifespan, select, type Session, sql, withSession } from 'sequitur'
 import { databaseApp, databases } from '../support/databases.js'
 
 @Table({ tableName: 'node', timestamps: false })

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
-import { DatabaseUrlError } from '../../src/db/errors.js'
-import { type DatabaseConfig, describeDatabase, parseDatabaseUrl } from '../../src/db/url.js'
+import { DatabaseUrlError } from 'sequitur'
+import { type DatabaseConfig, describeDatabase, parseDatabaseUrl } from '../../src/db/config/url.js'
 
 const here = (path: string) => resolve(process.cwd(), path)
 const file = (storage: string, rest: object = {}) => ({ dialect: 'sqlite', storage, mode: 'rwc', options: {}, ...rest })
@@ -32,6 +32,8 @@ const readings: readonly (readonly [url: string, config: object])[] = [
   ['sqlite:////var/lib/heroes.sqlite', file(resolve('/var/lib/heroes.sqlite'))],
   ['sqlite:///a@b#c%3Fd.sqlite', file(here('a@b#c?d.sqlite'))],
   ['sqlite:///./:memory:', file(here(':memory:'))],
+  ['sqlite:///a.sqlite?file_mode=0640', { ...file(here('a.sqlite')), options: { fileMode: 0o640 } }],
+  ['sqlite:///a.sqlite?file_mode=664', { ...file(here('a.sqlite')), options: { fileMode: 0o664 } }],
   ['sqlite://', file(':memory:')],
   ['sqlite:///', file(':memory:')],
   ['sqlite:///:memory:', file(':memory:')],
@@ -128,7 +130,7 @@ const refusals: readonly (readonly [what: string, url: string, says: RegExp])[] 
   [
     'an unknown option',
     'sqlite:///x?cache=shared',
-    /sqlite has no option "cache"\. There are mode, timeout, check_same_thread,/,
+    /sqlite has no option "cache"\. There are mode, timeout, file_mode, check_same_thread,/,
   ],
   ['an option of another dialect', 'mysql://h/d?application_name=x', /mysql has no option "application_name"/],
   ['an option given twice', 'sqlite:///x?mode=ro&mode=rw', /the option mode is given twice/],
@@ -139,17 +141,32 @@ const refusals: readonly (readonly [what: string, url: string, says: RegExp])[] 
   ['half a connection', 'postgres://h/d?pool_size=1.5', /the option pool_size takes a whole number/],
   ['a wait that never ends', 'postgres://h/d?pool_timeout=1e9', /the option pool_timeout takes seconds/],
   ['a wait of no time', 'postgres://h/d?pool_timeout=0', /the option pool_timeout takes seconds from 0\.001/],
+  ['a mode that is not octal', 'sqlite:///a.sqlite?file_mode=688', /the option file_mode takes an octal mode/],
+  [
+    'a mode that its owner cannot write',
+    'sqlite:///a.sqlite?file_mode=0440',
+    /the option file_mode takes an octal mode/,
+  ],
   ['a flag that is neither', 'postgres://h/d?echo=debug', /the option echo takes true or false/],
   [
     'sslmode=prefer',
     'postgres://h/d?sslmode=prefer',
-    /takes disable, require, verify-ca, or verify-full; prefer and allow/,
+    /takes disable, require, verify-ca, or verify-full; prefer and allow are refused.*write require/,
   ],
-  ['sslmode=allow', 'mysql://h/d?sslmode=allow', /takes disable, require, verify-ca, or verify-full; prefer and allow/],
+  [
+    'sslmode=allow',
+    'mysql://h/d?sslmode=allow',
+    /takes disable, require, verify-ca, or verify-full; prefer and allow are refused.*write require/,
+  ],
   ['TLS over a unix socket', 'postgres:///d?host=/tmp&sslmode=require', /a unix socket has no TLS/],
   ['a host name as an option', 'postgres:///d?host=h', /the option host takes the absolute directory of a unix socket/],
   ['two hosts', 'postgres://h/d?host=/tmp', /two hosts/],
-  ['a charset that is none', 'mysql://h/d?charset=', /the option charset takes a name/],
+  ['a charset that is none', 'mysql://h/d?charset=', /the option charset takes utf8mb4 or utf8;/],
+  [
+    'a charset with letters that become quotes',
+    'mariadb://h/d?charset=latin1',
+    /the option charset takes utf8mb4 or utf8;/,
+  ],
 
   ['no database', 'postgres://u@h', /no database is named\. Write postgres:\/\/user@host\/database/],
   ['an empty database', 'mariadb://u@h/', /no database is named\. Write mariadb:\/\/user@host\/database/],

@@ -3,8 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { test, type TestContext } from 'node:test'
 import { type CreationOptional, DataTypes, UniqueConstraintError } from 'sequelize'
 import { AfterCreate, Column, Table } from 'sequelize-typescript'
-import { Base } from '../../src/db/base.js'
-import { withSession } from '../../src/db/lifespan.js'
+import { Base, withSession } from 'sequitur'
 import { databaseApp, databases, postgres, type TestDatabase } from '../support/databases.js'
 
 @Table({ tableName: 'line', timestamps: true, updatedAt: false })
@@ -44,7 +43,7 @@ async function mostUnanswered(t: TestContext, kind: TestDatabase, make: () => re
     most = Math.max(most, sent - rows.filter(({ id }) => (id ?? undefined) !== undefined).length)
   }
   const logger = { info: look, warn() {}, error() {} }
-  const { database } = await databaseApp(t, kind, [Line, Watched], [], { logger })
+  const { database } = await databaseApp(t, kind, [Line, Watched], [], { logger, lifespan: { fastPath: true } })
   await withSession(database, async (session) => void session.addAll((rows = make())))
   assert.equal(sent, rows.length)
   return most

@@ -35,3 +35,13 @@ for (const [program, path] of [
     })
   }
 }
+
+test('a forged cursor that once ended the example is refused, and the example goes on', async () => {
+  const toolkit_url = `sqlite+sqlite3:///${join(temporaryFolder(), 'forged.sqlite')}`
+  const { url, stop } = await serve(['example/main.ts'], { toolkit_url, PORT: '0' })
+  const signal = AbortSignal.timeout(20_000)
+  const forged = await fetch(`${url}/cursor/heros?next_cursor=AQD8____D5wdzB-Jl9-PKnQWW5Bfb1I`, { signal })
+  assert.equal(forged.status, 422)
+  assert.equal((await fetch(`${url}/cursor/heros`)).status, 200)
+  await stop()
+})

@@ -54,11 +54,25 @@ test('a file is sent under its name', async () => {
   assert.match(body, /^Robin,17$/m)
 })
 
+test('a story is sent from its folder, and nothing from elsewhere', async () => {
+  const { headers, body } = await ask('GET', '/heroes-by-name/Robin/story')
+  assert.match(body, /^Tim Drake/)
+  assert.equal(headers.get('x-content-type-options'), 'nosniff')
+  for (const name of ['Joker', '..%2f..%2fheroes', '%2fetc%2fpasswd', '..%5cRobin'])
+    assert.equal((await ask('GET', `/heroes-by-name/${name}/story`)).status, 404)
+})
+
 test('one of several classes arrives as that class', async () => {
   const compare = async (strongest: object) => (await ask('POST', '/powers/compare', { strongest })).body
   assert.equal(await compare({ kind: 'flight', speed: 900 }), '900 km/h')
   assert.equal(await compare({ kind: 'strength', load: 5 }), '5 t')
   assert.equal((await compare({ kind: 'strength', speed: 5 })).status, 422)
+})
+
+test('a search finds names that begin with what was typed, wildcards as they are', async () => {
+  const found = async (name: string) =>
+    (await ask('GET', `/search?name=${encodeURIComponent(name)}`)).body.meta.total_items
+  assert.deepEqual([await found('Rob'), await found('%'), await found('R_b')], [1, 0, 0])
 })
 
 test('pages have sizes of their own, and rows of their own', async () => {

@@ -1,5 +1,5 @@
 import { test } from 'node:test'
-import { newLifespan, withSession } from '../../src/db/lifespan.js'
+import { newLifespan, withSession } from 'sequitur'
 import { databases, sqliteMemory } from '../support/databases.js'
 import { until } from '../support/faults.js'
 import { Hero, Team } from '../support/hero.js'

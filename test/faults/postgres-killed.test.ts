@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Controller, Get, Post } from '../../src/http/controller.js'
+import { Controller, Get, Post } from 'sequitur'
 import { databaseApp } from '../support/databases.js'
 import { assertWhole, ownPostgres, until } from '../support/faults.js'
 import { assertKept, Load } from '../support/load.js'

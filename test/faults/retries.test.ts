@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Field } from '../../src/schema/field.js'
-import { newLifespan } from '../../src/db/lifespan.js'
-import { Session } from '../../src/db/session.js'
-import { sql } from '../../src/db/statement.js'
-import { Transactional } from '../../src/db/transactional.js'
-import { Injectable } from '../../src/di/provider.js'
-import { Inject } from '../../src/di/parameter.js'
-import { Controller, Get, Post, Put } from '../../src/http/controller.js'
-import { HttpError } from '../../src/http/errors.js'
-import { testApp } from '../../src/testing.js'
+import {
+  Controller,
+  Field,
+  Get,
+  HttpError,
+  Inject,
+  Injectable,
+  newLifespan,
+  Post,
+  Put,
+  Session,
+  sql,
+  Transactional,
+} from 'sequitur'
+import { testApp } from 'sequitur/testing'
 import { databaseApp, databases, postgres, sqliteFile } from '../support/databases.js'
 import { assertWhole, gate, said } from '../support/faults.js'
 import { Hero, Team } from '../support/hero.js'

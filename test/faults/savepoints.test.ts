@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Session } from '../../src/db/session.js'
-import { Controller, Get, Post } from '../../src/http/controller.js'
+import { Controller, Get, Post, Session } from 'sequitur'
 import { databaseApp, databases, statements } from '../support/databases.js'
 import { assertWhole } from '../support/faults.js'
 import { Hero, Team } from '../support/hero.js'

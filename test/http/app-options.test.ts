@@ -48,8 +48,10 @@ const mistakes: readonly (readonly [options: object, where: string, message: Reg
   [
     { middleware: [{ cors }] },
     'middleware[0]',
-    /^is an object with cors\. Write a function \(request, response, next\)/,
+    /^is an object with cors\. Write a function \(request, response, next\).* or \{ path: '\/admin', use: guard \}\.$/,
   ],
+  [{ middleware: [[cors]] }, 'middleware[0]', /^is a list\. Write a function \(request, response, next\)/],
+  [{ middleware: [{ pth: '/a', use: cors }] }, 'middleware[0]', /^has no option 'pth'\. Did you mean 'path'\?$/],
   [{ lifespan: newLifespan }, 'lifespan', /^is the function newLifespan\. Write lifespan, .* or newLifespan\(url\)\.$/],
   [{ lifespan: [lifespan, undefined] }, 'lifespan[1]', /^is undefined\. Write lifespan/],
   [{ lifespan: 'postgres://a:secret@b/c' }, 'lifespan', /^is a text\. Write lifespan/],
@@ -69,10 +71,29 @@ for (const [options, where, message] of mistakes) {
   })
 }
 
+const scopes: readonly (readonly [entry: object, message: RegExp])[] = [
+  [{ use: cors }, /: path is undefined\. Write the path that it runs for, as in '\/admin'\.$/],
+  [{ path: /admin/, use: cors }, /: path is an instance of RegExp\. Write the path/],
+  [{ path: '/admin/*', use: cors }, /: '\*' in the path '\/admin\/\*' is not a segment\./],
+  [{ path: '/%61dmin', use: cors }, /: '%61dmin' .* compared decoded\. Write it as it reads/],
+  [{ path: '/admin/..', use: cors }, /: '\.\.' in the path '\/admin\/\.\.' would never be found/],
+  [{ path: '/admin' }, /: use is undefined\. Either its name is misspelt/],
+  [{ path: '/admin', use: [cors] }, /: use is a list\. Write a function \(request, response, next\)/],
+]
+
+for (const [entry, message] of scopes) {
+  test(`middleware for a path that ${message.source.slice(2, 40)} stops the boot`, () => {
+    const text = bootMessage([Door], { middleware: [entry as never] })
+    assert.ok(text.startsWith('BootError: createApp(): middleware[0]'), text)
+    assert.match(text, message)
+  })
+}
+
 for (const value of ['1mb', '1000', NaN, -1, 1.5, Infinity, null, 1n]) {
   for (const [options, where] of [
     [{ bodyLimit: value }, 'bodyLimit'],
-    ...['headers', 'request', 'handler', 'keepAlive', 'drain'].map(
+    [{ maxConnections: value }, 'maxConnections'],
+    ...['headers', 'request', 'handler', 'write', 'keepAlive', 'drain'].map(
       (name) => [{ timeouts: { [name]: value } }, `timeouts.${name}`] as const,
     ),
   ] as const) {
@@ -80,7 +101,7 @@ for (const value of ['1mb', '1000', NaN, -1, 1.5, Infinity, null, 1n]) {
       assert.match(
         bootMessage([Door], options as never),
         new RegExp(
-          `createApp\\(\\): ${where} is '?${value}[n']?\\. Write a whole number of (bytes|milliseconds), as in .* from [01] to \\d+\\.`,
+          `createApp\\(\\): ${where} is '?${value}[n']?\\. Write a whole number of (bytes|milliseconds|connections), as in .* from [01] to \\d+\\.`,
         ),
       )
     })
@@ -96,6 +117,15 @@ test('a timeout beyond what a timer takes, which would be over at once, stops th
 test('no wait at all at the end, and a body of one byte, are sizes', () => {
   assert.equal(bootMessage([Door], { timeouts: { drain: 0 }, bodyLimit: 1 }), 'it booted')
 })
+
+for (const [options, where] of [
+  [{ maxConnections: 0 }, 'maxConnections'],
+  [{ timeouts: { write: 0 } }, 'timeouts.write'],
+] as const) {
+  test(`createApp(): ${where} of 0 stops the boot`, () => {
+    assert.match(bootMessage([Door], options), new RegExp(`${where} is 0\\. Write a whole number of .* from 1 to`))
+  })
+}
 
 test('createApp() without options says what it takes', () => {
   const make = createApp as (options?: unknown) => unknown

@@ -3,14 +3,21 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { Inject } from '../../src/di/parameter.js'
-import { Injectable, provide } from '../../src/di/provider.js'
-import { token } from '../../src/di/token.js'
-import { type App, type AppOptions, createApp } from '../../src/http/app.js'
-import { Controller, Get, Post } from '../../src/http/controller.js'
-import { Body } from '../../src/http/inputs.js'
-import type { Lifespan } from '../../src/http/lifespan.js'
-import type { Middleware } from '../../src/http/middleware.js'
+import {
+  type App,
+  type AppOptions,
+  Body,
+  Controller,
+  createApp,
+  Get,
+  Inject,
+  Injectable,
+  type Lifespan,
+  type Middleware,
+  Post,
+  provide,
+  token,
+} from 'sequitur'
 import { api, connection, exchange, foreign, gate } from './support.js'
 
 @Controller()
@@ -40,7 +47,7 @@ function recorded(name: string, calls: string[], fails: { start?: Error; stop?: 
       if (fails.stop) throw fails.stop
     },
     unitsOf: () => undefined,
-    explain: () => undefined,
+    findErrorStatus: () => undefined,
   }
 }
 
@@ -340,6 +347,25 @@ test("a client that goes away aborts the handler's signal, and nobody logs it", 
   exit.open()
   await close()
   assert.deepEqual(log, [])
+})
+
+test('what a client sent behind the request that runs never begins once it has gone away, and is not waited for', async (t) => {
+  const { Waiting, entered, exit } = waiting()
+  let begun = 0
+  @Controller()
+  class Behind {
+    @Get('/behind') behind() {
+      begun++
+    }
+  }
+  const { url, close, log } = await api(t, [Waiting, Behind])
+  const client = connection(t, url)
+  client.send(['/wait', '/behind', '/behind'].map((path) => `GET ${path} HTTP/1.1\nHost: a\n\n`).join(''))
+  await entered.opened
+  client.destroy()
+  exit.open()
+  await close()
+  assert.deepEqual([begun, log], [0, []])
 })
 
 test('a client that goes away while the app still starts leaves nothing running', async (t) => {

@@ -1,10 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Controller, Get, Post } from '../../src/http/controller.js'
-import type { InputIssue } from '../../src/http/errors.js'
-import { Body, Header, Path, Query } from '../../src/http/inputs.js'
-import { Request } from '../../src/http/request.js'
-import { Field } from '../../src/schema/field.js'
+import { Body, Controller, Field, Get, Header, type InputIssue, Path, Post, Query, Request } from 'sequitur'
 import { api, bootMessage } from './support.js'
 
 enum Order {

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Controller, Get, Post } from '../../src/http/controller.js'
-import { Body } from '../../src/http/inputs.js'
-import type { Middleware } from '../../src/http/middleware.js'
-import { Field } from '../../src/schema/field.js'
+import { Body, Controller, Field, Get, type Middleware, Post } from 'sequitur'
 import { api, connection, exchange } from './support.js'
 
 class Note {

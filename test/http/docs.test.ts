@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createApp } from '../../src/http/app.js'
-import { Controller, Get, Post } from '../../src/http/controller.js'
+import { Controller, createApp, Get, Post } from 'sequitur'
 import { api, bootMessage, foreign } from './support.js'
 
 @Controller('/notes')
@@ -50,13 +49,13 @@ for (const [path, type] of files) {
   })
 }
 
-test('a server that passes on a target without a slash gets a 404, whatever it is named', async (t) => {
+test('a server that passes on a target without a slash gets a 400, whatever it is named', async (t) => {
   const app = createApp({ controllers: [Notes], logger: false })
   t.after(() => app.close())
   const url = await foreign(t, (request, response) =>
     app.handler(Object.assign(request, { url: 'toString' }), response),
   )
-  assert.equal((await fetch(url)).status, 404)
+  assert.equal((await fetch(url)).status, 400)
 })
 
 test('the page lets nothing come from, and nothing go to, another origin', async (t) => {

@@ -1,21 +1,26 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
-import { Controller, Get, Post } from '../../src/http/controller.js'
 import {
   BadRequest,
   badRequest,
+  Body,
   Conflict,
   conflict,
+  Controller,
   Forbidden,
   forbidden,
+  Get,
   HttpError,
   InvalidInput,
   invalidInput,
+  type Lifespan,
   MethodNotAllowed,
   NotFound,
   notFound,
   PayloadTooLarge,
+  Post,
+  Request,
   ServiceUnavailable,
   serviceUnavailable,
   TooManyRequests,
@@ -23,11 +28,8 @@ import {
   Unauthorized,
   unauthorized,
   UnsupportedMediaType,
-} from '../../src/http/errors.js'
-import type { Lifespan } from '../../src/http/lifespan.js'
-import { describeError } from '../../src/http/logger.js'
-import { Body } from '../../src/http/inputs.js'
-import { Request } from '../../src/http/request.js'
+} from 'sequitur'
+import { describeError } from '../../src/core/log-text.js'
 import type { Problem } from '../../src/http/problem.js'
 import { api, connection, exchange } from './support.js'
 
@@ -146,19 +148,19 @@ test('the log has the route, the request id, the stack and the causes of a 500',
   const { log } = await answerTo(t, () => new Error('secret', { cause: new TypeError('deeper', { cause: 'deepest' }) }))
   assert.match(
     log.join(),
-    /^GET \/ \[r-1\] Error: secret\n\s+at .*errors\.test[^]*\ncaused by TypeError: deeper\n\s+at [^]*\ncaused by deepest$/,
+    /^GET \/ \[r-1\] Error: secret\n\s+at .*errors\.test[^]*\n  caused by TypeError: deeper\n\s+at [^]*\n  caused by deepest$/,
   )
 })
 
 test('the log has every part of an AggregateError', () => {
   const text = describeError(new AggregateError([new Error('one'), 'two'], 'all'))
-  assert.match(text, /^AggregateError: all\n[^]*\n- Error: one\n[^]*\n- two$/)
+  assert.match(text, /^AggregateError: all\n[^]*\n  - Error: one\n[^]*\n  - two$/)
 })
 
 test('an error that is its own cause can be logged', () => {
   const error = new Error('round')
   error.cause = error
-  assert.match(describeError(error), /^Error: round\n[^]*\ncaused by Error \(again\)$/)
+  assert.match(describeError(error), /^Error: round\n[^]*\n  caused by Error \(again\)$/)
 })
 
 for (const [sentence, make] of [
@@ -271,7 +273,7 @@ test('a lifespan explains its own errors', async (t) => {
     async start() {},
     async stop() {},
     unitsOf: () => undefined,
-    explain: (error) =>
+    findErrorStatus: (error) =>
       error === gone ? { status: 503, detail: 'Later.', headers: { 'retry-after': '2' } } : undefined,
   }
   thrown = () => gone

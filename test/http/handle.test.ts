@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Unit } from '../../src/di/bracket.js'
-import { Inject } from '../../src/di/parameter.js'
-import { provide } from '../../src/di/provider.js'
-import { token } from '../../src/di/token.js'
-import { Controller, Get } from '../../src/http/controller.js'
-import type { Lifespan } from '../../src/http/lifespan.js'
+import { Controller, Get, Inject, type Lifespan, provide, token } from 'sequitur'
+import type { Unit } from '../../src/core/bracket.js'
 import { api, gate } from './support.js'
 
 /** A lifespan whose unit of work does nothing, but for what is given. */
@@ -26,7 +22,7 @@ function lifespanOf(given: Partial<Unit>): Lifespan {
     start: async () => {},
     stop: async () => {},
     unitsOf: () => () => unit,
-    explain: () => undefined,
+    findErrorStatus: () => undefined,
   }
 }
 

@@ -4,9 +4,8 @@ import { test } from 'node:test'
 import compression from 'compression'
 import cors from 'cors'
 import helmet from 'helmet'
-import { Controller, Get } from '../../src/http/controller.js'
-import type { Middleware, Next } from '../../src/http/middleware.js'
-import { Request } from '../../src/http/request.js'
+import { Controller, Get, type Middleware, Request } from 'sequitur'
+import type { Next } from '../../src/http/server/middleware.js'
 import { api, bootMessage, exchange } from './support.js'
 
 let calls = 0
@@ -248,8 +247,9 @@ test('middleware may change the request id of the answer', async (t) => {
 
 test('error middleware of four parameters stops the boot', () => {
   const onError = (_error: unknown, _request: unknown, _response: unknown, next: Next) => next()
-  assert.match(
-    bootMessage([Hello], { middleware: [onError as unknown as Middleware] }),
-    /^BootError: createApp\({ middleware }\): the middleware 'onError' takes \(error, request, response, next\)/,
-  )
+  const use = onError as unknown as Middleware
+  const message =
+    /^BootError: createApp\(\): middleware\[0\].*: the middleware 'onError' takes \(error, request, response, next\)/
+  assert.match(bootMessage([Hello], { middleware: [use] }), message)
+  assert.match(bootMessage([Hello], { middleware: [{ path: '/admin', use }] }), message)
 })

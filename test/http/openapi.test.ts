@@ -1,13 +1,21 @@
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { createApp } from '../../src/http/app.js'
-import { Injectable } from '../../src/di/provider.js'
-import { Controller, Delete, Get, Patch, Post } from '../../src/http/controller.js'
-import { redirect } from '../../src/http/custom-reply.js'
-import { Body, Header, Query } from '../../src/http/inputs.js'
-import { Field } from '../../src/schema/field.js'
-import { Security } from '../../src/http/security.js'
+import {
+  Body,
+  Controller,
+  createApp,
+  Delete,
+  Field,
+  Get,
+  Header,
+  Injectable,
+  Patch,
+  Post,
+  Query,
+  redirect,
+  Security,
+} from 'sequitur'
 import { bootMessage } from './support.js'
 
 class Note {
@@ -113,7 +121,7 @@ const parameters: readonly (readonly [sentence: string, operation: typeof list, 
     {
       in: 'query',
       required: false,
-      schema: { type: 'string', pattern: '^-?(0|[1-9][0-9]*)$', default: '7' },
+      schema: { type: 'string', maxLength: 4096, pattern: '^-?(0|[1-9][0-9]*)$', default: '7' },
     },
   ],
   ['what is deprecated', list, 'old', { in: 'query', required: false, deprecated: true, schema: { type: 'string' } }],

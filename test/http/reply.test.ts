@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { test, type TestContext } from 'node:test'
+import * as fc from 'fast-check'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Controller, createApp, Field, file, Get, Post, redirect, reply, Session } from 'sequitur'
-import { memoryDatabase } from '../../src/testing.js'
+import { memoryDatabase } from 'sequitur/testing'
 import { until } from '../support/faults.js'
 import { api, bootMessage } from './support.js'
+import { runs } from '../support/fuzz.js'
 
 class Job {
   @Field({ type: 'integer' }) id!: number
@@ -33,6 +35,8 @@ class Jobs {
         return reply({ id: 1 }, { status: 203 })
       case 'failure':
         return reply({ id: 1 }, { status: 404 })
+      case 'coding':
+        return reply({ id: 1 }, { headers: { 'Transfer-Encoding': 'chunked' } })
       case 'split':
         return reply({ id: 1 }, { headers: { 'x-name': 'a\r\nset-cookie: b' } })
       case 'name':
@@ -169,6 +173,7 @@ const faults: readonly (readonly [answer: string, line: RegExp])[] = [
     /Jobs\.create replied with the status 203, and declares 201, 202, 303\. Declare it: \{ responses: \{ 203/,
   ],
   ['failure', /Jobs\.create replied with the status 404; a reply is a success, 200 to 399\. [^]*notFound/],
+  ['coding', /Jobs\.create replied with the header transfer-encoding, which belongs to the connection/],
   ['split', /Jobs\.create replied with the header "x-name", which HTTP cannot send/],
   ['name', /Jobs\.create replied with the header "x name", which HTTP cannot send/],
   ['misfit', /\/position is missing, declared integer/],
@@ -260,6 +265,57 @@ for (const path of ['./no-such-file', tmpdir()]) {
     assert.match(log.join('\n'), /no-such-file|this is no file/)
   })
 }
+
+const names: readonly (readonly [name: string, plain: string, exact: string])[] = [
+  ['../../etc/passwd', 'passwd', 'passwd'],
+  ['..\\..\\boot.ini', 'boot.ini', 'boot.ini'],
+  ['/a/..\\', 'download', 'download'],
+  ['..', 'download', 'download'],
+  ['', 'download', 'download'],
+  [' . ', 'download', 'download'],
+  ['a\r\nset-cookie: b', 'aset-cookie: b', 'aset-cookie%3A%20b'],
+  ['cod\u202egnp.exe', 'codgnp.exe', 'codgnp.exe'],
+  ['a%2fb".csv', 'a_2fb_.csv', 'a%252fb%22.csv'],
+  ['\ud800.csv', '_.csv', '%EF%BF%BD.csv'],
+]
+
+for (const [name, plain, exact] of names) {
+  test(`a file named ${JSON.stringify(name)} is saved as ${plain}`, async () => {
+    const { headers } = await file(Buffer.from('a'), { name })
+    assert.equal(headers['content-disposition'], `attachment; filename="${plain}"; filename*=UTF-8''${exact}`)
+  })
+}
+
+test('whatever its name, a file is saved under one without folders', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.string({
+        unit: fc.oneof(fc.constantFrom('/', '\\', '.', '"', '\n', '%', ';'), fc.string({ unit: 'binary' })),
+      }),
+      async (name) => {
+        const { headers } = await file(Buffer.from('a'), { name })
+        const [, plain = '', exact = ''] =
+          /^attachment; filename="([^"]*)"; filename\*=UTF-8''([\w.~!%-]*)$/.exec(
+            String(headers['content-disposition']),
+          ) ?? []
+        for (const text of [plain, decodeURIComponent(exact)]) assert.match(text, /^(?!\.*$)[^/\\\p{Cc}]+$/u)
+      },
+    ),
+    { numRuns: runs(500) },
+  )
+})
+
+test('a file is not to be taken for another type than its own, unless its headers say otherwise', async (t) => {
+  @Controller()
+  class Files {
+    @Get('/', { produces: '*/*' }) get(isOther: boolean = false) {
+      return file(Buffer.from('<script>'), isOther ? { headers: { 'X-Content-Type-Options': 'other' } } : {})
+    }
+  }
+  const { fetch } = await api(t, [Files])
+  assert.equal((await fetch('/')).headers.get('x-content-type-options'), 'nosniff')
+  assert.equal((await fetch('/?isOther=true')).headers.get('x-content-type-options'), 'other')
+})
 
 test('bytes and streams are sent as they are', async (t) => {
   @Controller()

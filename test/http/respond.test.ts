@@ -2,11 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { CreationOptional } from 'sequelize'
 import { Column, DataType, Table } from 'sequelize-typescript'
-import { Base } from '../../src/db/base.js'
-import { Controller, Delete, Get, Post, Put } from '../../src/http/controller.js'
-import { Request } from '../../src/http/request.js'
-import { Field } from '../../src/schema/field.js'
-import { memoryDatabase } from '../../src/testing.js'
+import { Base, Controller, Delete, Field, Get, Post, Put, Request } from 'sequitur'
+import { memoryDatabase } from 'sequitur/testing'
 import { api, bootMessage } from './support.js'
 
 class Note {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Controller, Delete, Get, Patch, Post } from '../../src/http/controller.js'
+import { Controller, Delete, Get, Patch, Post } from 'sequitur'
 import { api, bootMessage, exchange } from './support.js'
 
 @Controller('/heros')
@@ -56,16 +56,7 @@ for (const [sentence, path, answer] of found) {
   })
 }
 
-const lost = [
-  '/',
-  '/nothing',
-  '/Heros',
-  '//heros',
-  '/heros//',
-  '/heros//robin',
-  '/heros/robin/friends',
-  '/heros/robin//',
-]
+const lost = ['/', '/nothing', '/Heros', '/heros//', '/heros//robin', '/heros/robin/friends', '/heros/robin//']
 
 for (const path of lost) {
   test(`there is nothing at ${path}`, async (t) => {
@@ -205,6 +196,8 @@ for (const [path, message] of [
   ['/(.*)?', /is not a segment/],
   ['/a#b', /is not a segment/],
   ['/:id/b/:id', /has the variable :id twice/],
+  ['/..', /'\.\.' in the path '\/a\/\.\.' would never be found, as no client can send it\.$/],
+  ['/\ud800', /would never be found/],
   ['/caf%C3%A9', /'caf%C3%A9' .* compared decoded\. Write it as it reads/],
 ] as const) {
   test(`the path ${path} stops the boot`, () => {

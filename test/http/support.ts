@@ -2,10 +2,9 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import type { TestContext } from 'node:test'
-import type { AppOptions } from '../../src/http/app.js'
-import { createApp } from '../../src/http/app.js'
+import { type AppOptions, createApp } from 'sequitur'
+import { type TestApp, testApp } from 'sequitur/testing'
 import type { Constructor } from '../../src/di/token.js'
-import { type TestApp, testApp } from '../../src/testing.js'
 
 export interface LoggedApp extends TestApp {
   /** What was logged as an error or a warning. */
@@ -81,9 +80,9 @@ export function connection(t: TestContext, url: string): Connection {
     destroy: () => void socket.destroy(),
     received: async (pattern) => {
       while (!pattern.test(text)) {
-        const more = new Promise((resolve) => socket.once('data', resolve))
-        if ((await Promise.race([more, closed])) === text && !pattern.test(text))
-          throw new Error(`The connection closed on ${JSON.stringify(text)}`)
+        const more = new Promise<false>((resolve) => socket.once('data', () => resolve(false)))
+        const hasClosed = await Promise.race([more, closed.then(() => true)])
+        if (hasClosed && !pattern.test(text)) throw new Error(`The connection closed on ${JSON.stringify(text)}`)
       }
       return text
     },

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { Controller, Get } from '../../src/http/controller.js'
+import { Controller, Get } from 'sequitur'
 import { api } from './support.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

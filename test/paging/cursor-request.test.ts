@@ -1,19 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Column, DataType, Table } from 'sequelize-typescript'
-import { Base } from '../../src/db/base.js'
-import { select } from '../../src/db/statement.js'
-import { Inject } from '../../src/di/parameter.js'
-import { createApp } from '../../src/http/app.js'
-import { Controller, Get } from '../../src/http/controller.js'
-import { pages } from '../../src/paging/client.js'
-import {
-  CursorPaginate as Paginate,
-  type CursorPaginateType as PaginateType,
-  newCursorPagination as newPagination,
-} from '../../src/paging/cursor-paginate.js'
-import { CursorPage as Page } from '../../src/paging/page.js'
-import { memoryDatabase, testApp } from '../../src/testing.js'
+import { Base, Controller, createApp, Get, Inject, select } from 'sequitur'
+import { newPagination, Page, pages, Paginate, type PaginateType } from 'sequitur/cursor'
+import { memoryDatabase, testApp } from 'sequitur/testing'
 import { databaseApp, databases } from '../support/databases.js'
 import { type AnyPage, random, walk } from './walk.js'
 
@@ -63,7 +53,7 @@ async function wordApp(cursorSecret?: string) {
 }
 
 test('every single-character change of a cursor is refused, and so is every part of it', async (t) => {
-  const { app, page } = await wordApp('a secret')
+  const { app, page } = await wordApp('a secret of this test')
   t.after(() => app.close())
   const cursor: string = (await page('/words?limit=2')).body.meta.next_cursor
   const changed = new Set<string>()
@@ -107,14 +97,16 @@ test('a cursor of another order is refused', async (t) => {
   assert.equal((await page(`/backwards?next_cursor=${next_cursor}`)).status, 422)
 })
 
+const ONE = 'the first of the secrets'
+
 test('a cursor of another secret is refused, whichever way the secret is given', async (t) => {
   const cursors: string[] = []
   const secrets: [string | undefined, string | undefined][] = [
     [undefined, undefined],
-    ['one', undefined],
-    ['two', undefined],
-    [undefined, 'three'],
-    ['one', 'three'],
+    [ONE, undefined],
+    ['the second of the secrets', undefined],
+    [undefined, 'the third of the secrets'],
+    [ONE, 'the third of the secrets'],
   ]
   for (const [option, variable] of secrets) {
     if (variable) process.env['TOOLKIT_CURSOR_SECRET'] = variable
@@ -124,18 +116,12 @@ test('a cursor of another secret is refused, whichever way the secret is given',
     for (const cursor of cursors) statuses.push((await page(`/words?next_cursor=${cursor}`)).status)
     assert.deepEqual(
       statuses,
-      cursors.map((_, index) => (secrets[index]?.[0] === option && option === 'one' ? 200 : 422)),
+      cursors.map((_, index) => (secrets[index]?.[0] === option && option === ONE ? 200 : 422)),
     )
     cursors.push((await page('/words?limit=2')).body.meta.next_cursor)
     delete process.env['TOOLKIT_CURSOR_SECRET']
     await app.close()
   }
-})
-
-test('an empty secret stops the boot', async () => {
-  const app = createApp({ controllers: [Words], models: [Word], lifespan: memoryDatabase(), cursorSecret: '' })
-  await assert.rejects(app.start(), /secret of cursors is empty/)
-  await app.close()
 })
 
 test('the Link header leads to the next page and keeps the rest of the query', async (t) => {

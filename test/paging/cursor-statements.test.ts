@@ -12,13 +12,8 @@ import {
   HasOne,
   Table,
 } from 'sequelize-typescript'
-import { Base } from '../../src/db/base.js'
-import { select, sql } from '../../src/db/statement.js'
-import { Controller, Get } from '../../src/http/controller.js'
-import { CursorPaginate as Paginate } from '../../src/paging/cursor-paginate.js'
-import { typed } from '../../src/paging/order.js'
-import { CursorPage as Page } from '../../src/paging/page.js'
-import { Field } from '../../src/schema/field.js'
+import { Base, Controller, Field, Get, select, sql } from 'sequitur'
+import { Page, Paginate, typed } from 'sequitur/cursor'
 import { databaseApp, databases } from '../support/databases.js'
 import { random, walk } from './walk.js'
 

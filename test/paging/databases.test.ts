@@ -1,19 +1,30 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Column, DataType, Table } from 'sequelize-typescript'
-import { Base } from '../../src/db/base.js'
-import { newLifespan } from '../../src/db/lifespan.js'
-import { Session } from '../../src/db/session.js'
-import { select, sql } from '../../src/db/statement.js'
-import { Transactional } from '../../src/db/transactional.js'
-import { Inject } from '../../src/di/parameter.js'
-import { createApp } from '../../src/http/app.js'
-import { Controller, Get } from '../../src/http/controller.js'
-import { CursorPaginate, type CursorPaginateType, newCursorPagination } from '../../src/paging/cursor-paginate.js'
-import { newPagination, Paginate, type PaginateType } from '../../src/paging/offset.js'
-import { CursorPage, Page } from '../../src/paging/page.js'
-import { Field } from '../../src/schema/field.js'
-import { memoryDatabase, testApp } from '../../src/testing.js'
+import {
+  Base,
+  Controller,
+  createApp,
+  Field,
+  Get,
+  Inject,
+  newLifespan,
+  newPagination,
+  Page,
+  Paginate,
+  type PaginateType,
+  select,
+  Session,
+  sql,
+  Transactional,
+} from 'sequitur'
+import {
+  newPagination as newCursorPagination,
+  Page as CursorPage,
+  Paginate as CursorPaginate,
+  type PaginateType as CursorPaginateType,
+} from 'sequitur/cursor'
+import { memoryDatabase, testApp } from 'sequitur/testing'
 import { databases, postgres, sqliteMemory, statements } from '../support/databases.js'
 import { walk } from './walk.js'
 

@@ -2,15 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DataTypes, literal } from 'sequelize'
 import { AfterFind, BelongsTo, Column, DataType, ForeignKey, Model, Table } from 'sequelize-typescript'
-import { Base } from '../../src/db/base.js'
-import { select } from '../../src/db/statement.js'
-import { Controller, Get } from '../../src/http/controller.js'
-import { reply } from '../../src/http/custom-reply.js'
-import { CursorPaginate } from '../../src/paging/cursor-paginate.js'
-import { Paginate } from '../../src/paging/offset.js'
-import { CursorPage, Page } from '../../src/paging/page.js'
-import { dto } from '../../src/schema/dto.js'
-import { Field } from '../../src/schema/field.js'
+import { Base, Controller, dto, Field, Get, Page, Paginate, reply, select } from 'sequitur'
+import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
 import { type DatabaseApp, databaseApp, databases, sqliteMemory } from '../support/databases.js'
 
 /*
@@ -113,7 +106,7 @@ async function answerOf({ fetch, log }: DatabaseApp, path: string): Promise<stri
 
 for (const kind of databases) {
   test(`on ${kind.name} a page of every type of column is the same with instances and without`, async (t) => {
-    const app = await databaseApp(t, kind, [Wide], [Lists])
+    const app = await databaseApp(t, kind, [Wide], [Lists], { lifespan: { fastPath: true } })
     await Wide.bulkCreate([
       { ...full, id: 1 },
       { ...empty, id: 2 },

@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript'
-import { Base } from '../../src/db/base.js'
-import { select } from '../../src/db/statement.js'
-import { Controller, Get } from '../../src/http/controller.js'
-import { newCursorPagination } from '../../src/paging/cursor-paginate.js'
-import { newPagination } from '../../src/paging/offset.js'
-import { CursorPage, Page } from '../../src/paging/page.js'
-import { Field } from '../../src/schema/field.js'
+import { Base, Controller, Field, Get, newPagination, Page, select } from 'sequitur'
+import { newPagination as newCursorPagination, Page as CursorPage } from 'sequitur/cursor'
 import { databaseApp, databases } from '../support/databases.js'
 
 @Table({ tableName: 'shelf', timestamps: false })

@@ -2,14 +2,21 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { col, fn, literal, Op, type Order } from 'sequelize'
 import { BelongsTo, Column, DataType, DefaultScope, ForeignKey, HasMany, Table } from 'sequelize-typescript'
-import { Base } from '../../src/db/base.js'
-import { Session } from '../../src/db/session.js'
-import { select, sql } from '../../src/db/statement.js'
-import { Inject } from '../../src/di/parameter.js'
-import { Controller, Get } from '../../src/http/controller.js'
-import { newPagination, Paginate, type MappedPaginate, type PaginateType } from '../../src/paging/offset.js'
-import { Page } from '../../src/paging/page.js'
-import { Field } from '../../src/schema/field.js'
+import {
+  Base,
+  Controller,
+  Field,
+  Get,
+  Inject,
+  type MappedPaginate,
+  newPagination,
+  Page,
+  Paginate,
+  type PaginateType,
+  select,
+  Session,
+  sql,
+} from 'sequitur'
 import { databaseApp, databases, statements } from '../support/databases.js'
 import { random } from './walk.js'
 

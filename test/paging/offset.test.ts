@@ -2,15 +2,21 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Order, QueryTypes } from 'sequelize'
 import { BelongsTo, Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript'
-import { Base } from '../../src/db/base.js'
-import { select, sql } from '../../src/db/statement.js'
-import { Inject } from '../../src/di/parameter.js'
-import { Controller, Get } from '../../src/http/controller.js'
-import { newPagination, Paginate, type PaginateType } from '../../src/paging/offset.js'
-import { Page } from '../../src/paging/page.js'
-import { Field } from '../../src/schema/field.js'
-import { createApp } from '../../src/http/app.js'
-import { memoryDatabase } from '../../src/testing.js'
+import {
+  Base,
+  Controller,
+  createApp,
+  Field,
+  Get,
+  Inject,
+  newPagination,
+  Page,
+  Paginate,
+  type PaginateType,
+  select,
+  sql,
+} from 'sequitur'
+import { memoryDatabase } from 'sequitur/testing'
 import { databaseApp, databases } from '../support/databases.js'
 
 @Table({ tableName: 'author', timestamps: false })

@@ -2,14 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { OrderItem } from 'sequelize'
 import { Column, DataType, Table } from 'sequelize-typescript'
-import { Base } from '../../src/db/base.js'
-import { newLifespan, withSession } from '../../src/db/lifespan.js'
-import { select } from '../../src/db/statement.js'
-import { Controller, Get } from '../../src/http/controller.js'
-import { CursorPaginate } from '../../src/paging/cursor-paginate.js'
-import { CursorPage } from '../../src/paging/page.js'
-import { Field } from '../../src/schema/field.js'
-import { testApp } from '../../src/testing.js'
+import { Base, Controller, Field, Get, newLifespan, select, withSession } from 'sequitur'
+import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
+import { testApp } from 'sequitur/testing'
 import { databases } from '../support/databases.js'
 import { random, walk } from './walk.js'
 
@@ -32,7 +27,7 @@ class Parcel extends Base<Parcel> {
   @Column({ type: DataType.ENUM('small', 'big', 'huge'), field: 'Format' }) declare format: string | null
   @Column({ type: DataType.CHAR(8), field: 'Code' }) declare code: string | null
   @Column({ type: DataType.STRING, field: 'Ratio' }) declare ratio: unknown
-  @Column({ type: DataType.STRING, field: 'Mark' }) declare mark: unknown
+  @Column({ type: DataType.STRING, field: 'CursorPosition' }) declare mark: unknown
 }
 
 class ParcelModel {
@@ -54,7 +49,7 @@ const COLUMNS = [
   'Format',
   'Code',
   'Ratio',
-  'Mark',
+  'CursorPosition',
 ]
 const ALIKE = ['TIME', 'NUMERIC(10,4)', 'NUMERIC(10,2)']
 const ENUM = "ENUM('small','big','huge')"

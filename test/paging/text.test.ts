@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Column, DataType, Table } from 'sequelize-typescript'
-import { Base } from '../../src/db/base.js'
-import { Session } from '../../src/db/session.js'
-import { rawSql, type Sql, sql } from '../../src/db/statement.js'
-import { Controller, Get } from '../../src/http/controller.js'
-import { Paginate } from '../../src/paging/offset.js'
-import { Page } from '../../src/paging/page.js'
-import { Field } from '../../src/schema/field.js'
+import { Base, Controller, Field, Get, Page, Paginate, Session, type Sql, sql } from 'sequitur'
+import { rawSql } from '../../src/db/statements/statement.js'
 import { databaseApp, databases } from '../support/databases.js'
 
 @Table({ tableName: 'parcel', timestamps: false })
@@ -76,6 +71,9 @@ const special: Readonly<Record<string, readonly Sql[]>> = {
     sql`SELECT id FROM parcel ORDER BY id DESC OFFSET 3`,
     sql`SELECT id FROM parcel ORDER BY id DESC OFFSET 3 ROWS FETCH FIRST 4 ROWS ONLY`,
     sql`SELECT id FROM parcel ORDER BY id DESC LIMIT (3 + 4)`,
+    sql`SELECT id FROM parcel ORDER BY id DESC; /* a /* limit */ c */`,
+    sql`SELECT id FROM parcel /* a /* ' */ LIMIT 2 */ ORDER BY id DESC /* /**/ ; */`,
+    sql`SELECT id, id AS a$limit$ FROM parcel ORDER BY a$limit$ DESC`,
     sql`SELECT id FROM parcel WHERE note <> $$limit '5$$ ORDER BY id DESC`,
     sql`SELECT id FROM parcel WHERE note <> $limit$limit $$ 5$limit$ ORDER BY id DESC`,
     sql`SELECT id FROM parcel WHERE note <> E'it\\'s limit 5' ORDER BY id DESC`,
@@ -87,6 +85,8 @@ const special: Readonly<Record<string, readonly Sql[]>> = {
     sql`SELECT id FROM parcel WHERE note <> 'it\\'s limit 5' ORDER BY id DESC`,
     sql`SELECT id FROM parcel WHERE note <> "limit 5" ORDER BY id DESC # limit 5`,
     sql`SELECT id FROM parcel WHERE id > 5--3 ORDER BY id DESC`,
+    sql`SELECT id FROM parcel ORDER BY id DESC /*! LIMIT 5 */;`,
+    sql`SELECT id FROM parcel /*!50000 WHERE note <> 'limit */' */ ORDER BY id DESC`,
     sql`SELECT id FROM parcel ORDER BY id DESC LIMIT 2, 5`,
   ],
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { atLeastPattern, atMostPattern } from '../../src/schema/range-pattern.js'
+import { atLeastPattern, atMostPattern } from '../../src/schema/patterns/range-pattern.js'
 
 const bounds = [
   '0',

@@ -2,10 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, type TestContext } from 'node:test'
+import { type AppOptions, type Database, type LifespanOptions, newLifespan } from 'sequitur'
+import { type TestApp, testApp } from 'sequitur/testing'
 import type { Constructor } from '../../src/di/token.js'
-import { type Database, type LifespanOptions, newLifespan } from '../../src/db/lifespan.js'
-import type { AppOptions } from '../../src/http/app.js'
-import { type TestApp, testApp } from '../../src/testing.js'
 import { mariadbUrl } from './mariadb.js'
 import { postgresUrl } from './postgres.js'
 
@@ -38,7 +37,7 @@ export const sqliteMemory: TestDatabase = {
 export const postgres: TestDatabase = { name: 'PostgreSQL', url: postgresUrl }
 
 /** The MySQL servers of `TEST_MARIADB_URL`, through both drivers; none where it is not set. */
-const mysqls: readonly TestDatabase[] = process.env['TEST_MARIADB_URL']
+export const mysqls: readonly TestDatabase[] = process.env['TEST_MARIADB_URL']
   ? [
       { name: 'MariaDB', url: () => mariadbUrl('mariadb+mariadb') },
       { name: 'MariaDB through mysql2', url: () => mariadbUrl('mysql+mysql2') },

@@ -1,6 +1,6 @@
 import type { CreationOptional, ForeignKey } from 'sequelize'
 import { Column, DataType, ForeignKey as References, Table } from 'sequelize-typescript'
-import { Base } from '../../src/db/base.js'
+import { Base } from 'sequitur'
 
 @Table({ tableName: 'team', timestamps: false })
 export class Team extends Base<Team> {

@@ -130,6 +130,24 @@ class RightResults {
   }
 }
 
+export class Redirects {
+  @Get('/here', { status: 303 }) here(next: string) {
+    return next === '' ? redirect(`/heroes/${next}`, 303) : redirect(next, { status: 303, external: next === '/' })
+  }
+  @Get('/there', { status: 303 }) there(id: string) {
+    const url = new URL('https://other.example/')
+    return id === '' ? redirect(url, { external: true }) : redirect(`https://other.example/${id}`, { external: true })
+  }
+  @Get('/wrong', { status: 303 }) wrong(id: string) {
+    // @ts-expect-error: another site
+    if (id === '1') return redirect('https://other.example/')
+    // @ts-expect-error: another site
+    if (id === '2') return redirect(`//other.example/${id}`, 307)
+    // @ts-expect-error: a URL names a site
+    return redirect(new URL('https://other.example/'))
+  }
+}
+
 export class WrongResults {
   // @ts-expect-error: the data of a page is a list
   @Get('/page', Page.of(HeroModel)) page() {

@@ -1,15 +1,27 @@
-import type { Options } from 'sequelize'
-import { BROKEN_SOCKET, codeOf, DEFAULTS, type Dialect, leaseFromPool, type TransactionNeeds } from '../dialect.js'
-import { leading } from '../leading.js'
-import type { MysqlConfig } from '../url.js'
-import type { ServerOptions, SslMode } from '../url-options.js'
+import type { Options, Sequelize } from 'sequelize'
+import {
+  BROKEN_SOCKET,
+  codeOf,
+  DEFAULTS,
+  type Dialect,
+  leaseFromPool,
+  onEachConnection,
+  type TransactionNeeds,
+} from '../dialect.js'
+import { DatabaseStartError } from '../errors.js'
+import { sequelizeInternals } from '../sequelize/internals.js'
+import { startsWithKeyword } from '../sql/starts-with-keyword.js'
+import type { MysqlConfig } from '../config/url.js'
+import type { ServerOptions, SslMode } from '../config/url-options.js'
 
 /** MySQL through mysql2, and MariaDB through mariadb. */
 export const mysql: Dialect = {
   prepare(sequelize) {
-    if (sequelize.getDialect() === 'mariadb') {
-      sequelize.addHook('afterConnect', (connection: unknown) => bendResults(connection as MariadbConnection))
-    }
+    refuseOtherThanUtf8(sequelize)
+    return onEachConnection(sequelize, async (connection: MysqlConnection & MariadbConnection) => {
+      await set(connection, `${ESCAPING}, ${ENCODING}`)
+      if (sequelize.getDialect() === 'mariadb') bendResults(connection)
+    })
   },
   lease: (sequelize, needs) =>
     leaseFromPool(sequelize, needs, (connection) => ({
@@ -27,7 +39,7 @@ export const mysql: Dialect = {
 }
 
 /** Source: MySQL, "Statements That Cause an Implicit Commit". Temporary tables are not among them. */
-const isCommitting = leading(
+const isCommitting = startsWithKeyword(
   'ALTER',
   'CREATE(?!\\s+TEMPORARY)',
   'DROP(?!\\s+TEMPORARY)',
@@ -56,6 +68,28 @@ const LOST: ReadonlySet<string> = new Set([
 function beginTexts({ isolation, readOnly }: TransactionNeeds): readonly string[] {
   const begin = `START TRANSACTION${readOnly ? ' READ ONLY' : ''}`
   return isolation ? [`SET TRANSACTION ISOLATION LEVEL ${isolation}`, begin] : [begin]
+}
+
+// Sequelize escapes quotes with backslashes. In this mode a backslash is a character like any other, and the quote behind it ends the text.
+const ESCAPING = `sql_mode = REPLACE(@@SESSION.sql_mode, 'NO_BACKSLASH_ESCAPES', '')`
+
+// In GBK and others the byte of a backslash can be the second half of a letter, so that the quote behind it ends the text.
+const ENCODING = `character_set_client = IF(@@SESSION.character_set_client LIKE 'utf8%', @@SESSION.character_set_client, 'utf8mb4')`
+
+/**
+ * The drivers keep of a letter what fits into a byte where they are to write Latin letters: of ħ a quote is left.
+ *
+ * @throws DatabaseStartError when an instance of the program's own is to write anything else than UTF-8.
+ */
+function refuseOtherThanUtf8(sequelize: Sequelize): void {
+  const { dialectOptions = {} } = sequelizeInternals(sequelize).options
+  const { charset, collation } = dialectOptions
+  const other = [charset, collation].find((name) => typeof name === 'string' && !/^utf8/i.test(name))
+  if (other === undefined) return
+  throw new DatabaseStartError(
+    `The Sequelize instance sends texts in ${String(other)}, and some letters of clients would end them as quotes. ` +
+      `Write dialectOptions: { charset: 'utf8mb4' }; tables and columns may have any charset.`,
+  )
 }
 
 interface MariadbConnection {
@@ -145,7 +179,8 @@ function tls(mode: Exclude<SslMode, 'disable'>): object {
     case 'require':
       return { rejectUnauthorized: false }
     case 'verify-ca':
-      return { rejectUnauthorized: true, verifyIdentity: false }
+      // mysql2 reads the first of these, mariadb the second.
+      return { rejectUnauthorized: true, verifyIdentity: false, checkServerIdentity: () => undefined }
     case 'verify-full':
       return { rejectUnauthorized: true, verifyIdentity: true }
   }

@@ -1,9 +1,11 @@
 import type { Socket } from 'node:net'
 import * as pg from 'pg'
+import type { DirectResult } from '../dialect.js'
+import { statementName } from './statement-names.js'
 
-type Callback = (error: Error | null, result?: unknown) => void
+type Callback = (error: Error | null, result: DirectResult) => void
 
-/** As many statements as a connection keeps prepared; what a program binds more of is sent as text. */
+/** As many statements as a connection keeps prepared; the least recently used is given back for another one. */
 const MOST_PREPARED = 200
 
 /** Milliseconds for the server to take a request to cancel. */
@@ -12,6 +14,9 @@ const CANCEL_TIMEOUT = 5_000
 /** A connection as the library sees it. */
 interface Connection {
   readonly stream: Socket
+  /** The text of each name that the server has taken. */
+  readonly parsedStatements: Record<string, string>
+  close(what: { readonly type: 'S'; readonly name: string }): void
   on(event: string, listener: () => void): void
   connect(portOrPath: number | string, host?: string): void
   requestSsl(): void
@@ -36,9 +41,20 @@ export interface ClientOptions {
   readonly prepared: boolean
 }
 
+/** A statement that is prepared on the connection, or will be with its first answer. */
+interface PreparedStatement {
+  readonly name: string
+  /** How many answers are awaited. */
+  pending: number
+  /** Counts up with each use. */
+  lastUse: number
+}
+
+type ServerError = Error & { readonly code?: string; readonly severity?: string }
+
 // pg's class takes any of five forms of query(); Sequelize uses two: (text, callback) and (text, values, callback).
 interface PlainClient {
-  query(config: string | { name: string; text: string; values: unknown[] }, callback: Callback): void
+  query(config: string | { name: string; text: string; values: readonly unknown[] }, callback: Callback): void
 }
 
 /**
@@ -47,8 +63,13 @@ interface PlainClient {
  */
 class PipelinedClient extends (pg.Client as unknown as new (config: object) => pg.Client) {
   static options: ClientOptions = { prepared: true }
-  readonly #names = new Map<string, string>()
-  #prepared = 0
+  readonly #statements = new Map<string, PreparedStatement>()
+  /** Names that are of no use any more; closed with the next statement that has values. */
+  readonly #closing: string[] = []
+  #uses = 0
+  #renewals = 0
+  /** Whether the server's connection serves others, too, so that nothing can be prepared on it. */
+  #isShared = false
   #corked = false
   #begin: string | undefined
   #failedBegin: Error | undefined
@@ -102,13 +123,27 @@ class PipelinedClient extends (pg.Client as unknown as new (config: object) => p
   override query(text: string, values: unknown[] | Callback, callback?: Callback): void {
     const answer = typeof values === 'function' ? values : callback
     if (typeof text !== 'string' || answer === undefined) return this.#pass(text, values, callback)
+    this.#send(text, Array.isArray(values) ? values : undefined, answer, false)
+  }
+
+  /** Like query(), for a text that is the program's own: what literals it has are the same each time. */
+  queryConstant(text: string, values: readonly unknown[], answer: Callback): void {
+    this.#send(text, values, answer, true)
+  }
+
+  #send(text: string, values: readonly unknown[] | undefined, answer: Callback, isConstant: boolean): void {
     this.#cork()
     this.#sendBegin()
-    const guarded: Callback = (error, result) => {
-      if (error && isOutdatedPlan(error)) this.#names.delete(text)
+    if (values === undefined)
+      return this.#plain.query(text, (error, result) => answer(this.#failedBegin ?? error, result))
+    const statement = this.#statementOf(text, isConstant)
+    this.#closeUseless()
+    if (statement) statement.pending++
+    this.#plain.query({ name: statement?.name ?? '', text, values }, (error, result) => {
+      if (statement) statement.pending--
+      if (error && statement) this.#doubt(text, statement, error)
       answer(this.#failedBegin ?? error, result)
-    }
-    this.#plain.query(Array.isArray(values) ? this.#bound(text, values) : text, guarded)
+    })
   }
 
   // What the library itself asks for, such as a query object with its own callbacks.
@@ -129,13 +164,60 @@ class PipelinedClient extends (pg.Client as unknown as new (config: object) => p
     })
   }
 
-  #bound(text: string, values: unknown[]): { name: string; text: string; values: unknown[] } {
-    const known = this.#names.get(text)
-    if (known !== undefined) return { name: known, text, values }
-    const full = !(this.constructor as typeof PipelinedClient).options.prepared || this.#names.size >= MOST_PREPARED
-    const name = full ? '' : `sequitur_${++this.#prepared}`
-    if (!full) this.#names.set(text, name)
-    return { name, text, values }
+  #statementOf(text: string, isConstant: boolean): PreparedStatement | undefined {
+    if (this.#isShared || !(this.constructor as typeof PipelinedClient).options.prepared) return undefined
+    const known = this.#statements.get(text)
+    if (known) {
+      known.lastUse = ++this.#uses
+      return known
+    }
+    const name = statementName(text, isConstant)
+    if (name === undefined) return undefined
+    if (this.#statements.size >= MOST_PREPARED) this.#giveBack()
+    return this.#remember(text, name)
+  }
+
+  #remember(text: string, name: string): PreparedStatement {
+    const made = { name, pending: 0, lastUse: ++this.#uses }
+    this.#statements.set(text, made)
+    return made
+  }
+
+  // Not one that is awaited: the library takes it for prepared when the answer comes.
+  #giveBack(): void {
+    const idle = [...this.#statements].filter(([, { pending }]) => pending === 0)
+    const [first, ...rest] = idle
+    if (first === undefined) return
+    const [text, { name }] = rest.reduce((least, other) => (other[1].lastUse < least[1].lastUse ? other : least), first)
+    this.#statements.delete(text)
+    this.#closing.push(name)
+  }
+
+  // A message of the protocol, no statement: it works in a failed transaction, too.
+  #closeUseless(): void {
+    if (this.#closing.length === 0) return
+    const { connection } = this.#inside
+    for (const name of this.#closing.splice(0)) {
+      connection.close({ type: 'S', name })
+      delete connection.parsedStatements[name]
+    }
+  }
+
+  #doubt(text: string, { name }: PreparedStatement, error: ServerError): void {
+    if (this.#isOfOthers(name, error)) {
+      this.#isShared = true
+      error.message += `. ${SHARED}`
+    } else if (isReplanned(error) || error.severity === undefined) {
+      if (this.#statements.get(text)?.name !== name) return
+      // By another name: what was sent with this one is still to be answered.
+      this.#closing.push(name)
+      this.#remember(text, `${name.slice(0, LENGTH_OF_NAME)}_${++this.#renewals}`)
+    }
+  }
+
+  // A statement that failed while it was prepared does not exist for those of the same text that were sent behind it.
+  #isOfOthers(name: string, { code }: ServerError): boolean {
+    return code === '42P05' || (code === '26000' && this.#inside.connection.parsedStatements[name] !== undefined)
   }
 
   #cork(): void {
@@ -150,9 +232,18 @@ class PipelinedClient extends (pg.Client as unknown as new (config: object) => p
   }
 }
 
-/** Whether a prepared statement is of no use any more: a table that it reads was altered, or another connection answers. */
-export function isOutdatedPlan(error: Error & { readonly code?: string }): boolean {
-  return error.code === '26000' || (error.code === '0A000' && /cached plan/.test(error.message))
+const SHARED =
+  'Several clients share this connection, as behind PgBouncer in transaction mode: add prepared_statements=false to the URL of the database'
+
+const LENGTH_OF_NAME = 'sequitur_'.length + 43
+
+/** Whether a prepared statement is of no use any more: a table that it reads was altered, or the connection is shared with other clients. */
+export function isOutdatedPlan(error: ServerError): boolean {
+  return error.code === '26000' || error.code === '42P05' || isReplanned(error)
+}
+
+function isReplanned({ code, message }: ServerError): boolean {
+  return code === '0A000' && /cached plan/.test(message)
 }
 
 /** pg with that client, to be given to Sequelize as `dialectModule`. */

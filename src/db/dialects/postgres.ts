@@ -1,13 +1,21 @@
 import { DatabaseError, type Options } from 'sequelize'
-import { BROKEN_SOCKET, codeOf, DEFAULTS, type Dialect, leaseFromPool, type TransactionNeeds } from '../dialect.js'
-import { logStatement } from '../query.js'
-import type { PostgresConfig } from '../url.js'
-import type { SslMode } from '../url-options.js'
+import {
+  BROKEN_SOCKET,
+  codeOf,
+  DEFAULTS,
+  type Dialect,
+  leaseFromPool,
+  onEachConnection,
+  type TransactionNeeds,
+} from '../dialect.js'
+import { logStatement } from '../sequelize/query.js'
+import type { PostgresConfig } from '../config/url.js'
+import type { SslMode } from '../config/url-options.js'
 import { isOutdatedPlan, isPipelined, pipelinedPg } from './postgres-client.js'
 
 /** PostgreSQL through pg, and what speaks its protocol: CockroachDB, YugabyteDB. */
 export const postgres: Dialect = {
-  prepare() {},
+  prepare: (sequelize) => onEachConnection(sequelize, conformStrings),
   lease: (sequelize, needs) =>
     leaseFromPool(sequelize, needs, (connection) => {
       const begin = beginText(needs)
@@ -16,9 +24,10 @@ export const postgres: Dialect = {
       logStatement(sequelize, begin)
       return { begin: [], isOpen: () => connection.isInTransaction, drop: () => connection.drop() }
     }),
-  direct: (connection, text, values, done) => {
+  direct: (connection, text, values, done, isConstant) => {
     const { query } = connection as { query(text: string, ...rest: unknown[]): void }
-    if (values.length > 0) query.call(connection, text, values, done)
+    if (isConstant && values.length > 0 && isPipelined(connection)) connection.queryConstant(text, values, done)
+    else if (values.length > 0) query.call(connection, text, values, done)
     else query.call(connection, text, done)
   },
   // RAW queries resolve to [rows, result]; the result's command is what the server says it did.
@@ -29,7 +38,8 @@ export const postgres: Dialect = {
   isConflict: (error) => CONFLICTS.has(codeOf(error)) || isOutdated(error),
   // A failed transaction stays: the server refuses its statements, and answers COMMIT with ROLLBACK.
   isUndoing: () => false,
-  isConsequence: (error) => codeOf(error) === '25P02',
+  // What was to be prepared in a failed transaction was not, and is not found by the statements that were sent behind.
+  isConsequence: (error) => CONSEQUENCES.has(codeOf(error)),
   oneAtATime: false,
   sendsAhead: true,
   isLost: (error) => LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)) || isBroken(error),
@@ -39,6 +49,7 @@ function isOutdated(error: unknown): boolean {
   return error instanceof DatabaseError && isOutdatedPlan(error.original)
 }
 
+const CONSEQUENCES: ReadonlySet<string> = new Set(['25P02', '26000'])
 const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01'])
 const LOST: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '08006', '08003'])
 
@@ -50,6 +61,21 @@ function isBroken(error: unknown): boolean {
 // From a fixed set of words: BEGIN travels with the first statement, which must not find it refused.
 function beginText({ isolation, readOnly }: TransactionNeeds): string {
   return `START TRANSACTION${isolation ? ` ISOLATION LEVEL ${isolation}` : ''}${readOnly ? ' READ ONLY' : ''}`
+}
+
+interface Connection {
+  /** What the server reported; noted by Sequelize. */
+  readonly standard_conforming_strings?: string
+  query(text: string, done: (error: Error | null) => void): void
+}
+
+// Sequelize doubles quotes, and leaves backslashes. Without this setting a backslash hides a quote from the server. Sequelize sets it, too,
+// unless an instance has the option standardConformingStrings: false.
+function conformStrings(connection: Connection): Promise<void> | void {
+  if (connection.standard_conforming_strings !== 'off') return
+  return new Promise((resolve, reject) =>
+    connection.query('SET standard_conforming_strings = on', (error) => (error ? reject(error) : resolve())),
+  )
 }
 
 /** What Sequelize needs to know to connect. */

@@ -6,8 +6,8 @@ import {
   ValidationError,
   ValidationErrorItem,
 } from 'sequelize'
-import { columnShape } from '../column-shape.js'
-import type { Shape } from '../../schema/shape.js'
+import { columnShape } from '../models/column-shape.js'
+import type { Shape } from '../../schema/shape/shape.js'
 
 type Values = Readonly<Record<string, unknown>>
 
@@ -128,7 +128,7 @@ function toBigint(value: unknown): bigint | undefined {
 }
 
 function isDigits(value: unknown): value is string {
-  return typeof value === 'string' && /^\s*[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\s*$/i.test(value)
+  return typeof value === 'string' && /^\s*[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?\s*$/i.test(value)
 }
 
 // Counted as databases do, and only where it could matter: a character may take two units of the text.

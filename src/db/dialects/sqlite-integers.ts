@@ -1,11 +1,11 @@
 import type { Database as SqliteConnection } from 'sqlite3'
-import { leading } from '../leading.js'
+import { startsWithKeyword } from '../sql/starts-with-keyword.js'
 
 type Row = Readonly<Record<string, unknown>>
 type RowsCallback = (this: unknown, error: Error | null, rows: readonly Row[]) => void
 type All = (sql: string, parameters: unknown, callback: RowsCallback) => SqliteConnection
 
-const isRead = leading('SELECT', 'WITH')
+const isRead = startsWithKeyword('SELECT', 'WITH')
 
 /**
  * Makes a connection tell whole numbers beyond 2^53 exactly, as text: the driver turns them into doubles, other digits than were stored.

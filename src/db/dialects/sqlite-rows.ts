@@ -1,6 +1,7 @@
 import type { Model, ModelStatic, Sequelize } from 'sequelize'
-import { noteJsonText } from '../json-text.js'
-import { insideOf, type QueryOptions } from '../query.js'
+import { noteJsonText } from '../models/json-text.js'
+import type { QueryOptions } from '../sequelize/query.js'
+import { sequelizeInternals } from '../sequelize/internals.js'
 
 interface Options extends QueryOptions {
   readonly raw?: boolean
@@ -9,7 +10,7 @@ interface Options extends QueryOptions {
 
 /** Makes Sequelize's queries treat rows alike, whether its own text or one of the program's found them. */
 export function readRowsAlike(sequelize: Sequelize): void {
-  const { dialect } = insideOf(sequelize)
+  const { dialect } = sequelizeInternals(sequelize)
   dialect.Query = class extends dialect.Query {
     declare readonly options: Options
 
@@ -26,8 +27,14 @@ export function readRowsAlike(sequelize: Sequelize): void {
     // Sequelize puts its zone behind every text without a plus, also behind a day alone and behind a zone.
     override applyParsers(type: string, value: unknown): unknown {
       if (typeof value !== 'string' || !/^\s*DATETIME\b/i.test(type)) return super.applyParsers(type, value)
-      if (/:.*(?:Z|[+-]\d\d:?\d\d)$/i.test(value)) return new Date(value)
+      if (hasZone(value)) return new Date(value)
       return super.applyParsers(type, /^\d{4}-\d\d-\d\d$/.test(value) ? `${value} 00:00:00` : value)
     }
   }
+}
+
+// '12:00:00Z', '12:00:00+02:00': a zone is that of a time.
+function hasZone(text: string): boolean {
+  const zone = /(?:Z|[+-]\d\d:?\d\d)$/i.exec(text)
+  return zone !== null && text.slice(0, zone.index).includes(':')
 }

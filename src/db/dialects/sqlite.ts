@@ -1,18 +1,12 @@
 import { ConnectionAcquireTimeoutError, ConnectionError, type Options, type Sequelize } from 'sequelize'
 import { Pool, TimeoutError } from 'sequelize-pool'
 import type { Database as SqliteConnection } from 'sqlite3'
-import {
-  codeOf,
-  type ConnectionManager,
-  connectionManagerOf,
-  type Dialect,
-  type Lease,
-  type TransactionNeeds,
-} from '../dialect.js'
+import { codeOf, type Dialect, type Lease, type TransactionNeeds } from '../dialect.js'
 import { WaitsForItselfError } from '../errors.js'
-import { leading } from '../leading.js'
-import type { SqliteConfig } from '../url.js'
-import type { SqliteMode } from '../url-options.js'
+import { type ConnectionManager, sequelizeInternals } from '../sequelize/internals.js'
+import { startsWithKeyword } from '../sql/starts-with-keyword.js'
+import type { SqliteConfig } from '../config/url.js'
+import type { SqliteMode } from '../config/url-options.js'
 import { keepBounds } from './sqlite-bounds.js'
 import { prepareFile } from './sqlite-file.js'
 import { tellExactIntegers } from './sqlite-integers.js'
@@ -34,7 +28,7 @@ export function sqliteDialect(config: SqliteConfig): Dialect {
   const pools = new WeakMap<Sequelize, SqlitePools>()
   return {
     prepare(sequelize) {
-      pools.set(sequelize, new SqlitePools(connectionManagerOf(sequelize), config))
+      pools.set(sequelize, new SqlitePools(sequelizeInternals(sequelize).connectionManager, config))
       readRowsAlike(sequelize)
       keepBounds(sequelize)
     },
@@ -219,7 +213,7 @@ async function openConnection(
   lib: typeof import('sqlite3'),
   { storage, mode, options }: SqliteConfig,
 ): Promise<SqliteConnection> {
-  if (storage !== MEMORY) prepareFile(storage, mode)
+  if (storage !== MEMORY) prepareFile(storage, mode, options.fileMode)
   const connection = await new Promise<SqliteConnection>((resolve, reject) => {
     const opened: SqliteConnection = new lib.Database(storage, flags(lib, mode), (error) =>
       error ? reject(new ConnectionError(error)) : resolve(opened),
@@ -241,7 +235,7 @@ async function openConnection(
 type RowsCallback = (error: Error | null, rows: unknown[]) => void
 
 const TABLE_INFO = /^PRAGMA table_info\(/
-const CHANGES_TABLES = /^\s*(?:CREATE|ALTER|DROP)\b/i
+const changesTables = startsWithKeyword('CREATE', 'ALTER', 'DROP')
 
 /** Counts up whenever this process changes a table: what connections remember of columns is then forgotten. */
 let generation = 0
@@ -261,7 +255,7 @@ function rememberColumns(connection: SqliteConnection): void {
       callback(error, answer)
     })
   }
-  const noticing = (sql: unknown) => void (typeof sql === 'string' && CHANGES_TABLES.test(sql) && generation++)
+  const noticing = (sql: unknown) => void (typeof sql === 'string' && changesTables(sql) && generation++)
   Object.assign(connection, {
     all: (sql: unknown, ...rest: unknown[]) => {
       noticing(sql)
@@ -295,8 +289,8 @@ function close(connection: SqliteConnection): Promise<void> {
   return new Promise((resolve, reject) => connection.close((error) => (error ? reject(error) : resolve())))
 }
 
-const isRead = leading('SELECT', 'PRAGMA', 'EXPLAIN', 'VALUES', 'SAVEPOINT', 'RELEASE', 'ROLLBACK')
-const isWith = leading('WITH')
+const isRead = startsWithKeyword('SELECT', 'PRAGMA', 'EXPLAIN', 'VALUES', 'SAVEPOINT', 'RELEASE', 'ROLLBACK')
+const isWith = startsWithKeyword('WITH')
 const WRITING = /\b(?:INSERT|UPDATE|DELETE|REPLACE)\b/i
 
 /** Whether a statement may write. Taking a turn too often costs time, too seldom costs a second run of the handler. */

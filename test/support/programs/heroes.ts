@@ -1,10 +1,8 @@
 // An app that a test kills, or whose handlers do what no handler should. Its database is the environment's.
+import { createReadStream } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
-import { newLifespan } from '../../../src/db/lifespan.js'
-import { Session } from '../../../src/db/session.js'
-import { Transactional } from '../../../src/db/transactional.js'
-import { createApp } from '../../../src/http/app.js'
-import { Controller, Get, Post } from '../../../src/http/controller.js'
+import { Sequelize } from 'sequelize'
+import { Controller, createApp, file, Get, newLifespan, Post, Session, sql, Transactional } from 'sequitur'
 import { Hero, Team } from '../hero.js'
 
 @Controller('/')
@@ -74,6 +72,13 @@ class Unawaited {
   }
   @Post('/late-transaction') lateTransaction(session: Session) {
     void wait(20).then(() => session.sequelize.transaction(() => Hero.count()))
+  }
+  @Post('/stream', { produces: 'text/plain' }) async stream(session: Session) {
+    await session.execute(sql`SELECT 1 AS one`)
+    return file(createReadStream('./no/such/file'), { type: 'text/plain' })
+  }
+  @Post('/other-sequelize') otherSequelize() {
+    void new Sequelize('sqlite::memory:', { logging: false }).query('SELECT * FROM elsewhere')
   }
   @Post('/foreign') foreign() {
     void wait(20).then(() => Promise.reject(new Error('not of the database')))

@@ -1,0 +1,94 @@
+import { BootError } from './boot-error.js'
+
+/** Why something that is imported is undefined where it is used, and the cure. */
+export const NOT_LOADED =
+  'Either its name is misspelt, or it was not loaded yet, as two files import each other: move what both need into a third file.'
+
+/** A value as a message shows it: `'1mb'`, `the class Hero`, `an instance of Hero`, `an object with a, b`. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') return `'${value}'`
+  if (typeof value === 'function') return `the ${isClass(value) ? 'class' : 'function'} ${value.name || '(anonymous)'}`
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'bigint') return `${value}n`
+  if (typeof value !== 'object' || value === null) return String(value)
+  const type: unknown = value.constructor
+  if (typeof type === 'function' && type !== Object) return `an instance of ${type.name}`
+  return `an object with ${Object.keys(value).join(', ') || 'nothing in it'}`
+}
+
+// Only the source tells: a function may be called with new, too.
+function isClass(value: unknown): boolean {
+  return /^class\b/.test(Function.prototype.toString.call(value))
+}
+
+/** @throws BootError for what is neither a list nor left out; `example` is what an entry looks like. A text is not shown: it may be a secret. */
+export function refuseOtherThanList(list: unknown, where: string, example: string): void {
+  if (list === undefined || Array.isArray(list)) return
+  throw new BootError(
+    `${where} takes a list, got ${typeof list === 'string' ? 'a text' : shown(list)}. Write [${example}].`,
+  )
+}
+
+/** 24 days in milliseconds: what setTimeout() takes. Beyond it, time would be up at once. */
+export const LONGEST = 2 ** 31 - 1
+
+/** @throws BootError for what is neither left out nor a whole number within these bounds. */
+export function refuseOtherThanWhole(value: unknown, where: string, unit: string, least: number, most: number): void {
+  if (value === undefined || (Number.isInteger(value) && (value as number) >= least && (value as number) <= most))
+    return
+  throw new BootError(`${where} is ${shown(value)}. Write a whole number of ${unit}, from ${least} to ${most}.`)
+}
+
+/** @throws BootError for what is neither left out nor of the type. The value is not shown: it may be a secret. */
+export function refuseOtherType(where: string, value: unknown, type: 'string' | 'boolean', expected: string): void {
+  if (value !== undefined && typeof value !== type)
+    throw new BootError(`${where} is of type ${value === null ? 'null' : typeof value}. Write ${expected}.`)
+}
+
+type KeyOf<T> = T extends unknown ? keyof T : never
+
+/** The names of the options that `T`, or any part of a union, has: the compiler lets nobody forget a new one. */
+export type OptionNames<T> = Readonly<Record<KeyOf<T>, true>>
+
+/** @throws BootError for what is no object, and for names that are none of those known, with what was probably meant. */
+export function refuseUnknownOptions(where: string, options: unknown, names: Readonly<Record<string, true>>): void {
+  const known = Object.keys(names)
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw new BootError(`${where} takes options such as { ${known[0]}: ... }, got ${shown(options)}.`)
+  const unknown = Object.keys(options).filter((name) => !known.includes(name))
+  if (unknown.length > 0)
+    throw new BootError(unknown.map((name) => `${where} has no option '${name}'. ${meant(name, known)}`).join('\n'))
+}
+
+/** What was probably meant by a name that is none of the known ones. */
+export function meant(name: string, known: readonly string[]): string {
+  const nearest = known
+    .map((option) => ({ option, distance: distanceOf(plain(name), plain(option)), exact: distanceOf(name, option) }))
+    .toSorted((a, b) => a.distance - b.distance || a.exact - b.exact)[0]
+  const most = Math.max(1, Math.floor(name.length / 3))
+  if (nearest && nearest.distance <= most) return `Did you mean '${nearest.option}'?`
+  const longer = known.filter((option) => name.length > 2 && plain(option).startsWith(plain(name)))
+  return longer.length > 0
+    ? `Did you mean ${longer.map((option) => `'${option}'`).join(' or ')}?`
+    : `There are ${known.join(', ')}.`
+}
+
+/** `max_page_size` -> `maxpagesize` */
+function plain(name: string): string {
+  return name.replaceAll(/[_-]/g, '').toLowerCase()
+}
+
+/** How many letters must be changed, put in, left out or exchanged with their neighbour to make one text of the other. */
+function distanceOf(from: string, to: string): number {
+  const rows: number[][] = []
+  const at = (i: number, j: number) => rows[i]?.[j] ?? Infinity
+  for (let i = 0; i <= from.length; i++) {
+    const row: number[] = (rows[i] = [])
+    for (let j = 0; j <= to.length; j++) {
+      const replaced = at(i - 1, j - 1) + (from[i - 1] === to[j - 1] ? 0 : 1)
+      const exchanged = from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1] ? at(i - 2, j - 2) + 1 : Infinity
+      row.push(i + j === 0 ? 0 : Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, replaced, exchanged))
+    }
+  }
+  return at(from.length, to.length)
+}

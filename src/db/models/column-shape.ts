@@ -1,0 +1,155 @@
+import type { ModelAttributeColumnOptions } from 'sequelize'
+import type { NumberShape, Shape, StringShape } from '../../schema/shape/shape.js'
+import { ruledShape } from './column-rules.js'
+import { CIDR, INET, MACADDR } from './network-shape.js'
+import { matches } from '../../schema/patterns/matches.js'
+import { geometryShape } from './geometry-shape.js'
+import { rangeShape } from './range-shape.js'
+import { type DataTypeInternals, dataTypeInternals } from '../sequelize/internals.js'
+
+/** What a column's type and its `validate` say of its values. */
+export function columnShape({ type, validate }: Pick<ModelAttributeColumnOptions, 'type' | 'validate'>): Shape {
+  return ruledShape(typeShape(type), validate)
+}
+
+/** Whether a column is computed by the program, and no part of the table. */
+export function isVirtual(type: unknown): boolean {
+  return dataTypeInternals(type).key === 'VIRTUAL'
+}
+
+/** Whether a column holds any JSON. */
+export function isJson(type: unknown): boolean {
+  return /^JSONB?$/.test(dataTypeInternals(type).key ?? '')
+}
+
+function typeShape(given: unknown): Shape {
+  const type = dataTypeInternals(given)
+  switch (type.key) {
+    case 'STRING':
+      return { kind: 'string', maxLength: type._length ?? 255, ...(type._binary ? { binary: true } : {}) }
+    case 'CHAR':
+      return {
+        kind: 'string',
+        maxLength: type._length ?? 255,
+        ...(type._binary ? { binary: true } : { withoutTail: withoutSpaces }),
+      }
+    case 'TEXT':
+    case 'CITEXT':
+      return { kind: 'string' }
+    case 'TSVECTOR':
+      return TSVECTOR
+    case 'HSTORE':
+      return HSTORE
+    case 'GEOMETRY':
+    case 'GEOGRAPHY':
+      return geometryShape(typeof type.type === 'string' ? type.type : undefined)
+    case 'INET':
+      return INET
+    case 'CIDR':
+      return CIDR
+    case 'MACADDR':
+      return MACADDR
+    case 'UUID':
+      return { kind: 'string', format: 'uuid' }
+    case 'TIME':
+      return TIME
+    case 'ENUM':
+      return { kind: 'enum', values: type.values ?? [] }
+    case 'TINYINT':
+      return integer(8, type)
+    case 'SMALLINT':
+      return integer(16, type)
+    case 'MEDIUMINT':
+      return integer(24, type)
+    case 'INTEGER':
+      return integer(32, type)
+    case 'BIGINT':
+      return { kind: 'bigint', format: type._unsigned ? 'uint64' : 'int64' }
+    case 'DECIMAL':
+      return decimal(type)
+    case 'FLOAT':
+    case 'REAL':
+    case 'DOUBLE PRECISION':
+    case 'NUMBER':
+      return { kind: 'number', ...(type._unsigned ? { minimum: 0 } : {}) }
+    case 'BOOLEAN':
+      return { kind: 'boolean' }
+    case 'DATE':
+      return { kind: 'date-time' }
+    case 'DATEONLY':
+      return { kind: 'date' }
+    case 'BLOB':
+      return { kind: 'bytes' }
+    case 'ARRAY':
+      return { kind: 'array', items: typeShape(type.type) }
+    case 'RANGE':
+      return rangeShape(typeShape(type.options?.subtype))
+    case 'VIRTUAL':
+      return typeShape(type.returnType)
+    default:
+      return { kind: 'any' }
+  }
+}
+
+// Databases differ in what else they take for a time, and in how they write it then.
+const TIME: StringShape = {
+  kind: 'string',
+  pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]$',
+  withoutTail: (text) => text.replace(/\.\d+$/, ''),
+}
+
+// / +$/ looks at a run of spaces again from each of them.
+function withoutSpaces(text: string): string {
+  let end = text.length
+  while (text[end - 1] === ' ') end--
+  return text.slice(0, end)
+}
+
+// Words, each with its places, which count from 1: 'a':1A,2 'cat':3. PostgreSQL takes words of 2,046 bytes; a character has up to 4.
+const PLACE = '0*[1-9]\\d{0,4}[A-D]?'
+const WORD = `(?:'(?:[^'\\\\]|''|\\\\.){1,511}'|(?:[^\\s'\\\\:]|\\\\.){1,511})(?::${PLACE}(?:,${PLACE})*)?`
+const WORDS = new RegExp(`^\\s*(?:${WORD}(?:\\s+${WORD})*\\s*)?$`, 'su')
+
+const TSVECTOR: StringShape = {
+  kind: 'string',
+  ruled: {
+    base: { kind: 'string' },
+    checks: [
+      {
+        accepts: (json) => typeof json !== 'string' || matches(WORDS, json),
+        message: "must be words with their places, such as 'fat':1A 'cat':2",
+      },
+    ],
+  },
+}
+
+const HSTORE: Shape = {
+  kind: 'any',
+  object: true,
+  documented: { type: 'object', additionalProperties: { type: ['string', 'null'] } },
+  ruled: {
+    base: { kind: 'any', object: true },
+    checks: [
+      {
+        accepts: (json) =>
+          typeof json !== 'object' ||
+          Object.values(json ?? {}).every((value) => value === null || typeof value === 'string'),
+        message: 'must be an object of texts',
+      },
+    ],
+  },
+}
+
+// SQLite has no bounds of its own: what one database refuses, all refuse.
+function integer(bits: number, { _unsigned }: DataTypeInternals): NumberShape {
+  return _unsigned
+    ? { kind: 'integer', minimum: 0, maximum: 2 ** bits - 1 }
+    : { kind: 'integer', minimum: -(2 ** (bits - 1)), maximum: 2 ** (bits - 1) - 1 }
+}
+
+// Without a precision, how many digits are kept differs between databases.
+function decimal({ _precision, _scale = 0 }: DataTypeInternals): Shape {
+  return _precision === undefined
+    ? { kind: 'decimal' }
+    : { kind: 'decimal', digits: { whole: _precision - _scale, fraction: _scale } }
+}

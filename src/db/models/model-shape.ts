@@ -1,0 +1,106 @@
+import { Model as SequelizeModel, type ModelStatic } from 'sequelize'
+import { Model } from 'sequelize-typescript'
+import { compileEncoder } from '../../schema/output/encode.js'
+import { ResponseMismatchError } from '../../schema/output/response-mismatch.js'
+import { describedBy, type ObjectShape, type Property, type Shape } from '../../schema/shape/shape.js'
+import { memo } from '../../core/memo.js'
+import { shapeOf } from '../../schema/shape/shape-of.js'
+import { associationsOf } from './associations.js'
+import { refuseCostlyRules } from './column-patterns.js'
+import { columnShape, isJson, isVirtual } from './column-shape.js'
+import { type Column, columnsOf } from './columns.js'
+import { contestedColumns } from './constrained-columns.js'
+import { withoutJsonText } from './json-text.js'
+
+/** Makes every Sequelize model describe itself by its columns and associations, so that it can be a response, or the source of a dto. */
+describedBy.write(SequelizeModel, (type) => modelShape(type as unknown as ModelStatic<SequelizeModel>))
+
+function modelShape(model: ModelStatic<SequelizeModel>): ObjectShape {
+  const columns = memo(() => propertiesOf(model))
+  const selectable = () => new Map([...columns(), ...associatedTo(model)])
+  const jsonColumns = memo(() =>
+    Object.entries(columnsOf(model)).flatMap(([name, { type }]) => (isJson(type) ? [name] : [])),
+  )
+  return {
+    kind: 'object',
+    name: model.name,
+    origin: model,
+    properties: () => new Map([...selectable()].filter(([, { writeOnly }]) => !writeOnly)),
+    selectable,
+    rowKey: () => keyOf(model),
+    read: (value) => readModel(withoutJsonText(value, jsonColumns)),
+  }
+}
+
+function propertiesOf(model: ModelStatic<SequelizeModel>): readonly (readonly [string, Property])[] {
+  const columns = columnsOf(model)
+  const contested = contestedColumns(model, columns)
+  return Object.entries(columns).map(([name, column]) => {
+    refuseCostlyRules(`${model.name}.${name}`, column.validate)
+    return [name, { ...toProperty(column), ...(contested.has(name) ? { contested: true } : {}) }]
+  })
+}
+
+// A class's own toJSON decides what its instances look like; Sequelize's copies all columns, of which the shape picks.
+function readModel(value: object): object {
+  const toJSON: unknown = 'toJSON' in value ? value.toJSON : undefined
+  if (typeof toJSON !== 'function' || toJSON === SequelizeModel.prototype.toJSON || toJSON === Model.prototype.toJSON)
+    return value
+  return (value as { toJSON(): object }).toJSON()
+}
+
+function associatedTo(model: ModelStatic<SequelizeModel>): [string, Property][] {
+  return associationsOf(model).map(({ name, target, many }) => {
+    const one = shapeOf(target())
+    const shape: Shape = many ? { kind: 'array', items: one } : { ...one, nullable: true }
+    return [name, { shape, optional: true, readOnly: true, associated: true }]
+  })
+}
+
+function keyOf(model: ModelStatic<SequelizeModel>): readonly string[] {
+  return Object.entries(columnsOf(model)).flatMap(([name, { primaryKey, implied }]) =>
+    primaryKey && !implied ? name : [],
+  )
+}
+
+function toProperty(column: Column): Property {
+  const nullable = column.allowNull !== false && column.primaryKey !== true
+  const own = columnShape(column)
+  const shape = {
+    ...own,
+    ...(nullable ? { nullable } : own.kind === 'any' ? { notNull: true } : {}),
+    ...(column.comment ? { description: column.comment } : {}),
+  }
+  const generated = nullable || column.autoIncrement === true || column.defaultValue !== undefined
+  const virtual = isVirtual(column.type)
+  // A virtual column without a getter takes in what never leaves, such as a password.
+  const writeOnly = virtual && column.get === undefined
+  const readOnly = column.kept === true || (virtual && !writeOnly && column.set === undefined)
+  return {
+    shape,
+    optional: column.implied === true && !nullable && !column.primaryKey,
+    generated,
+    ...(writeOnly ? { writeOnly } : {}),
+    ...(readOnly ? { readOnly } : {}),
+    ...literalDefault(shape, column.defaultValue),
+  }
+}
+
+// What the database or a function computes cannot be shown, nor what the column would first convert.
+function literalDefault(shape: Shape, value: unknown): { default?: unknown } {
+  if (!isLiteral(value)) return {}
+  try {
+    compileEncoder(shape)(value)
+    return { default: value }
+  } catch (error) {
+    if (error instanceof ResponseMismatchError) return {}
+    throw error
+  }
+}
+
+function isLiteral(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null)
+    return ['string', 'number', 'boolean', 'bigint'].includes(typeof value)
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return Array.isArray(value) || prototype === Object.prototype || value instanceof Date
+}

@@ -1,0 +1,52 @@
+import type { Check } from '../../schema/shape/check.js'
+import type { ObjectShape, Property, Shape } from '../../schema/shape/shape.js'
+
+/**
+ * A column of PostgreSQL's ranges as Sequelize gives and takes them: `[{ value: 1, inclusive: true }, { value: 5, inclusive: false }]`, null
+ * for a side without a bound, no bounds at all for an empty range.
+ */
+export function rangeShape(bound: Shape): Shape {
+  const list = { kind: 'array', items: boundShape(exactly(bound)), maxItems: 2 } as const
+  return {
+    ...list,
+    more: { not: { type: 'array', minItems: 1, maxItems: 1 } },
+    ruled: { base: list, checks: [TWO_BOUNDS] },
+  }
+}
+
+const TWO_BOUNDS: Check = {
+  accepts: (json) => !Array.isArray(json) || json.length !== 1,
+  message: 'must have a lower and an upper bound, or none for an empty range',
+}
+
+// Sequelize can write no bigint as a bound; a range of decimals has no digits declared in the database.
+function exactly(bound: Shape): Shape {
+  switch (bound.kind) {
+    case 'bigint':
+      return { kind: 'decimal', digits: { whole: 19, fraction: 0 } }
+    case 'decimal':
+      return { kind: 'decimal' }
+    default:
+      return bound
+  }
+}
+
+function boundShape(bound: Shape): ObjectShape {
+  const properties = new Map<string, Property>([
+    ['value', { shape: { ...bound, nullable: true }, optional: false }],
+    ['inclusive', { shape: { kind: 'boolean' }, optional: false }],
+  ])
+  return {
+    kind: 'object',
+    name: 'Bound',
+    origin: properties,
+    anonymous: true,
+    properties: () => properties,
+    read: readBound,
+  }
+}
+
+// 'infinity', which the database takes for a time, stands for no bound, too.
+function readBound(bound: { value?: unknown }): object {
+  return bound.value === Infinity || bound.value === -Infinity ? { ...bound, value: null } : bound
+}

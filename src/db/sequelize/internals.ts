@@ -1,0 +1,259 @@
+import {
+  DataTypes,
+  type Model,
+  type ModelStatic,
+  type Sequelize,
+  Sequelize as SequelizeClass,
+  Transaction,
+  Utils,
+} from 'sequelize'
+
+/*
+ * Every member of Sequelize 6 that is used here and that its types leave out. No other file casts an object of Sequelize: what is needed of one
+ * is described here and asked of the functions at the end. check-internals.ts looks at the start whether all of it is there.
+ */
+
+/** An instance of Sequelize. */
+export interface SequelizeInternals {
+  readonly constructor: new () => object
+  readonly options: SequelizeOptions
+  readonly dialect: DialectInternals
+  readonly connectionManager: ConnectionManager
+  hasHook(name: string): boolean
+  log(text: string, options: object): void
+  /** Replaced, so that queries join the current transaction. */
+  query(sql: unknown, options?: object): Promise<unknown>
+  /** Replaced, so that a transaction within a session is a savepoint of it. */
+  transaction(options?: unknown, work?: TransactionWork): Promise<unknown>
+}
+
+export type TransactionWork = (transaction: Transaction) => Promise<unknown>
+
+/** The options that an instance was made with. */
+export interface SequelizeOptions extends HookOptions {
+  readonly logging?: unknown
+  readonly dialect: string
+  readonly query?: object
+  readonly benchmark?: boolean
+  readonly logQueryParameters?: boolean
+  readonly minifyAliases?: boolean
+  readonly quoteIdentifiers?: boolean
+  readonly databaseVersion?: unknown
+  readonly replication?: unknown
+  readonly storage?: string
+  readonly host?: string
+  readonly dialectOptions?: { readonly charset?: unknown; readonly collation?: unknown }
+}
+
+/** The hooks of an instance or of a model, by their types. */
+export interface HookOptions {
+  readonly hooks?: Readonly<Record<string, readonly { readonly name?: string }[]>>
+}
+
+export interface DialectInternals {
+  /** Replaced by subclasses. */
+  Query: QueryClass
+  readonly supports: { readonly bulkDefault?: boolean }
+  readonly queryGenerator: QueryGenerator
+}
+
+/** One execution of a statement on a connection. */
+export interface Query {
+  readonly options: unknown
+  run(sql: string, parameters?: unknown): Promise<unknown>
+  formatError(error: Error, stack?: string): unknown
+  handleSelectQuery(rows: readonly unknown[]): unknown
+  /** SQLite only: reads a value of a column of this type. */
+  applyParsers(type: string, value: unknown): unknown
+}
+
+export interface QueryClass {
+  new (connection: unknown, sequelize: Sequelize, options: object): Query
+  readonly prototype: Query
+  formatBindParameters(sql: string, values: unknown, dialect: string): [sql: string, parameters?: readonly unknown[]]
+}
+
+/** What opens and lends connections; SQLite's is replaced. */
+export interface ConnectionManager {
+  readonly lib: unknown
+  readonly pool: {
+    acquire(type: string | undefined, useMaster: boolean): Promise<unknown>
+    destroyAllNow(): Promise<void>
+  }
+  getConnection(options?: { type?: string; useMaster?: boolean; uuid?: string }): Promise<unknown>
+  releaseConnection(connection: unknown): void
+  destroyConnection(connection: unknown): Promise<void>
+  _onProcessExit(): Promise<void>
+}
+
+/** What writes SQL. */
+export interface QueryGenerator {
+  /** The SQL of each `Op`. */
+  readonly OperatorMap: Readonly<Record<PropertyKey, string>>
+  generateTransactionId: () => string
+  quoteIdentifier(name: string): string
+  quote(item: unknown, parent?: unknown, connector?: string): string
+  selectQuery(table: unknown, options: object, model: unknown): string
+  escape(value: unknown, field?: AttributeInternals, options?: object): string
+  handleSequelizeMethod(method: unknown, ...rest: unknown[]): string
+  whereItemsQuery(where: object): string
+  parseConditionObject(conditions: object): readonly JsonCondition[]
+  jsonPathExtractionQuery(column: string, path: readonly string[]): string
+  insertQuery(table: unknown, values: unknown, attributes: unknown, options?: BindOptions, ...rest: unknown[]): unknown
+  updateQuery(table: unknown, values: unknown, where: unknown, options?: BindOptions, ...rest: unknown[]): unknown
+  bulkInsertQuery(table: unknown, rows: readonly RowValues[], options?: object, attributes?: Attributes): string
+}
+
+export type RowValues = Readonly<Record<string, unknown>>
+type Attributes = Readonly<Record<string, AttributeInternals>>
+
+export interface AttributeInternals {
+  readonly type?: unknown
+  readonly autoIncrement?: boolean
+}
+
+/** `sequelize.json({ meta: { size: 5 } })`: the column and the path in it, and the value there. */
+export interface JsonCondition {
+  readonly path: readonly [column: string, ...path: string[]]
+  readonly value: unknown
+}
+
+export interface BindOptions {
+  /** False where values stand in the text; Sequelize sets it while it writes. */
+  readonly bindParam?: unknown
+}
+
+/** A model's class. */
+export interface ModelInternals {
+  readonly sequelize: SequelizeInternals
+  readonly options: HookOptions & { readonly paranoid?: boolean; readonly rejectOnEmpty?: unknown }
+  readonly fieldAttributeMap: Readonly<Record<string, string>>
+  readonly autoIncrementAttribute?: string
+  readonly queryGenerator: QueryGenerator
+  readonly prototype: { readonly _customGetters: object; _initValues(values: object, options: object): void }
+  readonly _scope?: object
+  readonly _hasVirtualAttributes?: boolean
+  readonly _versionAttribute?: string
+  readonly _attributeManipulation: Readonly<Record<string, PropertyDescriptor>>
+  readonly _dataTypeSanitizers: Readonly<Record<string, Sanitize>>
+  unscoped(): ModelStatic<Model>
+  bulkBuild(rows: readonly unknown[], options: object): Model[]
+  _injectScope(options: object): void
+  _conformIncludes(options: object, self: unknown): void
+  _expandIncludeAll(options: object): void
+  _validateIncludedElements(options: object): void
+}
+
+export type Sanitize = (value: unknown, options: object) => unknown
+
+/** An instance of a model. */
+export interface InstanceInternals {
+  readonly constructor: ModelInternals
+  readonly dataValues: Record<string, unknown>
+  readonly _options: { readonly include?: readonly unknown[] }
+  isNewRecord: boolean
+  _previousDataValues: Record<string, unknown>
+  _changed: Set<string>
+}
+
+/** The type of a column. */
+export interface DataTypeInternals {
+  readonly key?: string
+  /** ENUM's. */
+  readonly values?: readonly string[]
+  /** What an ARRAY is made of, what a GEOMETRY is. */
+  readonly type?: unknown
+  /** VIRTUAL's. */
+  readonly returnType?: unknown
+  /** RANGE's. */
+  readonly options?: { readonly subtype?: unknown }
+  /** False where what the type writes is put into the text as it is. */
+  readonly escape?: boolean
+  readonly _length?: number
+  readonly _binary?: boolean
+  readonly _unsigned?: boolean
+  readonly _precision?: number
+  readonly _scale?: number
+  readonly _sanitize?: Sanitize
+}
+
+/** The types of all databases, and under the names of dialects their own. */
+export type DataTypesInternals = Readonly<Record<string, { readonly prototype?: DataTypeInternals }>>
+
+/** RANGE of PostgreSQL. */
+export interface RangeInternals {
+  _value(bounds: unknown, options: object): unknown
+  toCastType(): string
+}
+
+/** `fn(...)`. */
+export interface FnInternals {
+  readonly fn: string
+  readonly args: readonly unknown[]
+}
+
+/** What Sequelize's query path reads of a transaction, and what ends it. */
+export interface TransactionInternals extends Omit<Transaction, 'commit' | 'rollback' | 'afterCommit'> {
+  finished?: string
+  parent?: Transaction | null
+  commit(): Promise<void>
+  rollback(): Promise<void>
+  afterCommit(hook: (transaction: Transaction) => unknown): void
+  prepareEnvironment(): Promise<void>
+}
+
+export type Validator = Readonly<Record<string, (this: unknown, text: string, ...args: readonly unknown[]) => unknown>>
+
+// The casts. Each says nothing but that the members above are there.
+
+export function sequelizeInternals(sequelize: Sequelize): SequelizeInternals {
+  return sequelize as unknown as SequelizeInternals
+}
+
+export function queryGeneratorOf(sequelize: Sequelize): QueryGenerator {
+  return sequelizeInternals(sequelize).dialect.queryGenerator
+}
+
+export function modelInternals(model: ModelStatic<Model>): ModelInternals {
+  return model as unknown as ModelInternals
+}
+
+export function instanceInternals(instance: Model): InstanceInternals {
+  return instance as unknown as InstanceInternals
+}
+
+/** A type is given as a class (DataType.STRING) or as an instance (DataType.STRING(80)). */
+export function dataTypeInternals(type: unknown): DataTypeInternals {
+  return (typeof type === 'function' ? new (type as new () => DataTypeInternals)() : (type ?? {})) as DataTypeInternals
+}
+
+export function fnInternals(call: InstanceType<typeof Utils.SequelizeMethod>): Partial<FnInternals> {
+  return call as unknown as Partial<FnInternals>
+}
+
+/** The model of an instance. */
+export function modelOf(instance: Model): ModelStatic<Model> {
+  return instance.constructor as ModelStatic<Model>
+}
+
+/** Sequelize's transaction, with the constructor that its types leave out. */
+export const TransactionBase = Transaction as unknown as new (
+  sequelize: Sequelize,
+  options: object,
+) => TransactionInternals
+
+/** What hooks of models are given. */
+export function asTransaction(transaction: TransactionInternals): Transaction {
+  return transaction as unknown as Transaction
+}
+
+/** The types of columns; of a dialect its own. */
+export function dataTypesOf(dialect?: string): DataTypesInternals | undefined {
+  const types = DataTypes as unknown as DataTypesInternals & Readonly<Record<string, DataTypesInternals | undefined>>
+  return dialect === undefined ? types : types[dialect]
+}
+
+/** The tests of a column's `validate`. */
+export const { Validator: validator } = SequelizeClass as unknown as { readonly Validator: Validator }
+
+export const { cloneDeep } = Utils as unknown as { cloneDeep<T>(value: T): T }

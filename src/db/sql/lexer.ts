@@ -1,0 +1,114 @@
+/** How a database reads comments and quotes. */
+interface Syntax {
+  /** What may begin a token; a quote, a comment or a parenthesis anywhere else is part of another token. */
+  readonly begin: RegExp
+  readonly nestsComments: boolean
+  /** The quotes in which a backslash takes the sign after it. */
+  readonly escapingQuotes: string
+}
+
+/** A part of a statement that is not plain SQL, from `start` up to `end`. A marker is one end of a comment that MySQL executes. */
+export interface Token {
+  readonly kind: 'comment' | 'marker' | 'quoted' | 'parenthesis'
+  readonly start: number
+  readonly end: number
+}
+
+const POSTGRES: Syntax = {
+  begin:
+    /--|\/\*|(?<![\w$\u0080-\uffff])[eE]'|'|"|(?<![\w$\u0080-\uffff])\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$|[()]/,
+  nestsComments: true,
+  escapingQuotes: '',
+}
+
+// MySQL executes what stands in /*! */, so that only the two ends are passed over.
+const MYSQL: Syntax = {
+  begin: /--(?=\s|$)|#|\/\*M?!\d*|\/\*|\*\/|['"`()]/,
+  nestsComments: false,
+  escapingQuotes: `'"`,
+}
+
+const OTHER: Syntax = { begin: /--|\/\*|['"`[()]/, nestsComments: false, escapingQuotes: '' }
+
+const SYNTAXES: Readonly<Record<string, Syntax>> = { postgres: POSTGRES, mysql: MYSQL, mariadb: MYSQL }
+
+/** The tokens of a statement that are not plain SQL. One without an end goes on to the end of the text. Takes linear time. */
+export function* tokensOf(sql: string, dialect: string): Generator<Token, void> {
+  const syntax = SYNTAXES[dialect] ?? OTHER
+  const begin = new RegExp(syntax.begin, 'g')
+  for (let found = begin.exec(sql); found; found = begin.exec(sql)) {
+    const token = tokenOf(sql, found.index, found[0], syntax)
+    begin.lastIndex = token.end
+    yield token
+  }
+}
+
+/** Where the first statement of a text may begin: behind the blanks, comments and semicolons of each syntax. */
+export function statementStarts(sql: string): readonly number[] {
+  return [POSTGRES, MYSQL, OTHER].map((syntax) => statementStart(sql, syntax))
+}
+
+const BLANK = /[\s;]*/y
+
+function statementStart(sql: string, syntax: Syntax): number {
+  const begin = new RegExp(syntax.begin, 'y')
+  for (let at = 0; ;) {
+    BLANK.lastIndex = at
+    begin.lastIndex = at += BLANK.exec(sql)?.[0].length ?? 0
+    const found = begin.exec(sql)
+    const token = found && tokenOf(sql, at, found[0], syntax)
+    if (token?.kind !== 'comment' && token?.kind !== 'marker') return at
+    at = token.end
+  }
+}
+
+function tokenOf(sql: string, start: number, begin: string, syntax: Syntax): Token {
+  const from = start + begin.length
+  switch (begin) {
+    case '(':
+    case ')':
+      return { kind: 'parenthesis', start, end: from }
+    case '--':
+    case '#':
+      return { kind: 'comment', start, end: indexOrEnd(sql, '\n', from) }
+    case '/*':
+      return { kind: 'comment', start, end: syntax.nestsComments ? nestedEnd(sql, from) : behind(sql, '*/', from) }
+    case '[':
+      return { kind: 'quoted', start, end: behind(sql, ']', from) }
+  }
+  if (begin === '*/' || begin.startsWith('/*')) return { kind: 'marker', start, end: from }
+  if (begin.startsWith('$')) return { kind: 'quoted', start, end: behind(sql, begin, from) }
+  const quote = begin.charAt(begin.length - 1)
+  const escapes = begin.length > 1 || syntax.escapingQuotes.includes(quote)
+  return { kind: 'quoted', start, end: quoteEnd(sql, quote, from, escapes) }
+}
+
+function quoteEnd(sql: string, quote: string, from: number, escapes: boolean): number {
+  for (let at = from; at < sql.length; at++) {
+    if (escapes && sql[at] === '\\') at++
+    else if (sql[at] === quote && sql[at + 1] === quote) at++
+    else if (sql[at] === quote) return at + 1
+  }
+  return sql.length
+}
+
+function nestedEnd(sql: string, from: number): number {
+  const marks = /\/\*|\*\//g
+  marks.lastIndex = from
+  let depth = 1
+  for (let mark = marks.exec(sql); mark; mark = marks.exec(sql)) {
+    depth += mark[0] === '/*' ? 1 : -1
+    if (depth === 0) return marks.lastIndex
+  }
+  return sql.length
+}
+
+function behind(sql: string, end: string, from: number): number {
+  const at = sql.indexOf(end, from)
+  return at < 0 ? sql.length : at + end.length
+}
+
+function indexOrEnd(sql: string, text: string, from: number): number {
+  const at = sql.indexOf(text, from)
+  return at < 0 ? sql.length : at
+}

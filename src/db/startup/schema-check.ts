@@ -1,0 +1,125 @@
+import type { Model, ModelAttributeColumnOptions, ModelStatic, Sequelize } from 'sequelize'
+import { BootError } from '../../core/boot-error.js'
+import { refuseCostlyRules } from '../models/column-patterns.js'
+import { DatabaseStartError } from '../errors.js'
+import { dataTypeInternals } from '../sequelize/internals.js'
+import { rememberColumns, type TableColumn, type TableColumns } from './table-columns.js'
+
+/**
+ * Refuses models whose columns are hidden, or overwritten, by properties of their classes.
+ *
+ * @throws BootError that names each class and property.
+ */
+export function refuseShadowedColumns(models: readonly ModelStatic<Model>[]): void {
+  const shadowed = models.flatMap((model) => shadowedBy(model).map((name) => ({ model: model.name, name })))
+  const [first] = shadowed
+  if (!first) return
+  throw new BootError(
+    `${shadowed.map(({ model, name }) => `${model}.${name}`).join(', ')}: the property hides or overwrites the column of the same name, ` +
+      `so that what the database holds is never seen. Write 'declare' before it and give no value: declare ${first.name}: ...  ` +
+      `(a default value belongs into @Column({ defaultValue })).`,
+  )
+}
+
+// 'name!: string' under define semantics leaves an own property; 'name = 1' sets the column of every instance, also of one just read.
+function shadowedBy(model: ModelStatic<Model>): string[] {
+  const instance: Model = model.build({}, { isNewRecord: false, raw: true })
+  const names = Object.keys(model.getAttributes())
+  return names.filter((name) => Object.hasOwn(instance, name) || instance.getDataValue(name as never) !== undefined)
+}
+
+/**
+ * Refuses what Sequelize does not write as it is given.
+ *
+ * @throws BootError that names each column.
+ */
+export function refuseCorruptedColumns(models: readonly ModelStatic<Model>[]): void {
+  const corrupted = models.flatMap((model) =>
+    Object.entries(model.getAttributes()).flatMap(([name, { type }]) =>
+      isListOfBytes(type) ? `${model.name}.${name}` : [],
+    ),
+  )
+  if (corrupted.length === 0) return
+  throw new BootError(
+    `${corrupted.join(', ')}: Sequelize writes other bytes into an ARRAY(BLOB) than it is given. Give each of them a row of a table of its own.`,
+  )
+}
+
+function isListOfBytes(type: unknown): boolean {
+  const { key, type: items } = dataTypeInternals(type)
+  return key === 'ARRAY' && dataTypeInternals(items).key === 'BLOB'
+}
+
+/**
+ * Refuses regular expressions of models that a client could keep the server busy with.
+ *
+ * @throws BootError that names the column and the rule.
+ */
+export function refuseCostlyPatterns(models: readonly ModelStatic<Model>[]): void {
+  for (const model of models)
+    for (const [name, { validate }] of Object.entries(model.getAttributes()))
+      refuseCostlyRules(`${model.name}.${name}`, validate)
+}
+
+/**
+ * Compares each model with its table.
+ *
+ * @throws DatabaseStartError that names every missing table and column, and every wrong nullability, at once.
+ */
+export async function checkTables(sequelize: Sequelize, models: readonly ModelStatic<Model>[]): Promise<void> {
+  const problems = (await Promise.all(models.map((model) => differences(sequelize, model)))).flat()
+  if (problems.length === 0) return
+  throw new DatabaseStartError(
+    `The database does not fit the models:\n${problems.map((problem) => `  ${problem}\n`).join('')}` +
+      `Run your migrations. For a first try, let missing tables be created: toolkit_sync=true, or newLifespan(url, { sync: true }).`,
+  )
+}
+
+async function differences(sequelize: Sequelize, model: ModelStatic<Model>): Promise<string[]> {
+  const columns = await columnsOf(sequelize, model)
+  if (!columns) return [`table ${nameOf(model)} is missing (model ${model.name})`]
+  rememberColumns(model, columns)
+  return Object.entries(model.getAttributes())
+    .filter(([, { type }]) => !isVirtual(type))
+    .flatMap(([name, attribute]) =>
+      difference(columns.get(attribute.field ?? name), attribute, `${model.name}.${name}`, nameOf(model)),
+    )
+}
+
+function difference(
+  column: TableColumn | undefined,
+  attribute: ModelAttributeColumnOptions,
+  name: string,
+  table: string,
+): string[] {
+  const where = `column ${attribute.field ?? name.split('.')[1]} in table ${table}`
+  if (!column) return [`${where.replace(' in ', ' is missing in ')} (${name})`]
+  if (column.primaryKey || attribute.primaryKey || attribute.autoIncrement) return []
+  const nullable = attribute.allowNull !== false
+  if (column.allowNull && !nullable)
+    return [`${where} may be NULL, ${name} may not: rows may hold what the model does not expect`]
+  const filled =
+    attribute.defaultValue !== undefined || (column.defaultValue !== null && column.defaultValue !== undefined)
+  return !column.allowNull && nullable && !filled
+    ? [`${where} must not be NULL, ${name} may: say allowNull: false`]
+    : []
+}
+
+async function columnsOf(sequelize: Sequelize, model: ModelStatic<Model>): Promise<TableColumns | undefined> {
+  const name = model.getTableName()
+  const exists = await sequelize.getQueryInterface().tableExists(name)
+  if (!exists) return undefined
+  const columns = await sequelize
+    .getQueryInterface()
+    .describeTable(typeof name === 'string' ? { tableName: name } : name)
+  return new Map(Object.entries(columns as Record<string, TableColumn>))
+}
+
+function isVirtual(type: unknown): boolean {
+  return typeof type === 'object' && type !== null && 'key' in type && type.key === 'VIRTUAL'
+}
+
+function nameOf(model: ModelStatic<Model>): string {
+  const name = model.getTableName()
+  return typeof name === 'string' ? name : `${name.schema}.${name.tableName}`
+}

@@ -1,0 +1,172 @@
+import { compileDecoder, compileDefault, type Decode } from '../../schema/input/decode.js'
+import type { SchemaWriter } from '../../schema/json-schema/writer.js'
+import type { JsonSchema, ObjectShape, Shape } from '../../schema/shape/shape.js'
+import {
+  compileStandardParts,
+  validateParts,
+  type FindParts,
+  type Part,
+  pathOf,
+} from '../../schema/input/standard-schema-parts.js'
+import { textual } from '../../schema/input/parse-string.js'
+import type { Issue } from '../../schema/shape/issue.js'
+import { MOST_ISSUES, type Validate, type ValidatorCompiler } from '../../schema/input/validate.js'
+import { illFormedStrings } from '../../schema/input/unicode.js'
+import { InvalidInput, type InputIssue } from '../errors.js'
+import { headerName, type Input } from './parameters.js'
+import { objectReader, textReader, type TextSource } from './read-strings.js'
+import type { JsonBody } from './json.js'
+import { readJson, type Request } from '../request.js'
+
+/**
+ * Reads and validates all inputs of a route. What it resolves to makes their values: anew for each run of the handler.
+ * Rejects with InvalidInput that names every issue, or with what reading the body throws.
+ */
+export type Bind = (request: Request, variables: Readonly<Record<string, string>>) => Promise<() => unknown[]>
+
+interface Source extends TextSource {
+  readonly body: JsonBody | undefined
+}
+
+/** An input with everything that binding it takes. */
+interface BoundInput {
+  readonly input: Input
+  /** The value as JSON; undefined when the client left it out. */
+  readonly read: (source: Source) => unknown
+  readonly decode: Decode
+  readonly findParts: FindParts | undefined
+}
+
+/** The JSON Schema of all inputs of a route at once: each under its index. */
+export function inputSchema(inputs: readonly Input[], writer: SchemaWriter): JsonSchema {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(inputs.map((input, index) => [index, writer.write(shapeOfInput(input), 'input')])),
+    required: inputs.flatMap((input, index) => (isOptional(input) ? [] : [String(index)])),
+  }
+}
+
+/** Compiles the binding of a route's inputs. */
+export function compileBind(
+  inputs: readonly Input[],
+  schema: JsonSchema,
+  validators: ValidatorCompiler,
+  bodyLimit: number,
+): Bind {
+  if (inputs.length === 0) return () => Promise.resolve(() => [])
+  const validate = validators.compile(schema)
+  const bound = inputs.map((input): BoundInput => {
+    const findParts = compileStandardParts(input.kind === 'group' ? input.whole : input.property.shape)
+    return { input, read: reader(input), decode: decoder(input, findParts !== undefined), findParts }
+  })
+  const readsBody = inputs.some((input) => input.kind === 'body')
+  return async (request, variables) => {
+    const body = readsBody ? await readJson(request, bodyLimit) : undefined
+    const values = await readAll(bound, validate, { request, variables, body })
+    let runs = 0
+    return () => {
+      if (runs++ > 0 && body) readAgain(bound, values, body)
+      return bound.map(({ decode }, index) => decode(values[index]))
+    }
+  }
+}
+
+// A handler may change what it was given, and be run again with what was sent. What other libraries made of a body is copied instead.
+function readAgain(bound: readonly BoundInput[], values: Values, body: JsonBody): void {
+  for (const [index, { input, findParts }] of bound.entries())
+    if (input.kind === 'body' && !findParts && values[index] !== undefined) values[index] = body.again()
+}
+
+async function readAll(bound: readonly BoundInput[], validate: Validate, source: Source): Promise<Values> {
+  const values: Values = {}
+  for (const [index, { read }] of bound.entries()) {
+    const value = read(source)
+    if (value !== undefined) values[index] = value
+  }
+  const isLarge = source.body?.isLarge === true
+  const ours = [...validate(values, isLarge), ...illFormed(bound, values, source, isLarge ? 1 : MOST_ISSUES)]
+  const issues = isLarge && ours.length > 0 ? ours : [...ours, ...(await consultOthers(bound, values, ours))]
+  if (issues.length > 0) throw invalid(issues.slice(0, MOST_ISSUES).map((issue) => place(issue, bound)))
+  return values
+}
+
+/** The JSON of each input, by its index; of those that the client sent. */
+type Values = Record<number, unknown>
+
+/** What other libraries find wrong with the parts that are theirs, where nothing else is wrong with them. */
+async function consultOthers(
+  bound: readonly BoundInput[],
+  values: Values,
+  known: readonly Issue[],
+): Promise<readonly Issue[]> {
+  const parts: Part[] = []
+  for (const [index, { findParts }] of bound.entries()) findParts?.(values, index, undefined, parts)
+  if (parts.length === 0) return []
+  const wrong = new Set(known.map(({ path }) => path))
+  const open = wrong.size === 0 ? parts : parts.filter((part) => !wrong.has(pathOf(part)))
+  const issues = await validateParts(open, MOST_ISSUES)
+  return issues.filter(({ path }) => !wrong.has(path))
+}
+
+function invalid(errors: readonly InputIssue[]): InvalidInput {
+  return new InvalidInput('The request does not fit its description.', { errors })
+}
+
+/** Characters of a path. Names in it are the client's, and may come back with each of a hundred issues. */
+const LONGEST_PATH = 500
+
+/** The path, or that of the nearest value around it whose path is short enough. */
+function shortened(path: string): string {
+  return path.length <= LONGEST_PATH ? path : path.slice(0, path.lastIndexOf('/', LONGEST_PATH))
+}
+
+function illFormed(
+  bound: readonly BoundInput[],
+  values: Readonly<Record<number, unknown>>,
+  { body }: Source,
+  most: number,
+): readonly Issue[] {
+  return bound.flatMap(({ input }, index) =>
+    input.kind === 'body' && body && !body.mayBeIllFormed ? [] : illFormedStrings(values[index], `/${index}`, most),
+  )
+}
+
+// '/0/age' is what the validator says of the first input's age.
+function place({ path, message }: Issue, bound: readonly BoundInput[]): InputIssue {
+  const [, index = '', ...keys] = shortened(path).split('/')
+  const rest = keys.map((key) => `/${key}`).join('')
+  const { input } = bound[Number(index)] as BoundInput // every path starts with the index of the input that it is about
+  return { in: input.in, path: input.kind === 'value' ? `/${input.name}${rest}` : rest, message }
+}
+
+// What our own validation checks: of a text, whether it is what its type says.
+function shapeOfInput(input: Input): Shape {
+  if (input.kind === 'body') return input.property.shape
+  return textual(input.kind === 'group' ? input.shape : input.property.shape)
+}
+
+function isOptional(input: Input): boolean {
+  return input.kind === 'group' || input.property.optional
+}
+
+function decoder(input: Input, copies: boolean): Decode {
+  if (input.kind === 'group') return compileDecoder(input.whole)
+  const decode = compileDecoder(input.property.shape, { copies })
+  const missing = compileDefault(input.property)
+  return (json) => (json === undefined ? missing() : decode(json))
+}
+
+function reader(input: Input): BoundInput['read'] {
+  switch (input.kind) {
+    case 'body':
+      return ({ body }) => body?.json
+    case 'group':
+      return objectReader(
+        input.in,
+        (name) => (input.in === 'header' ? headerName(name) : name),
+        textual(input.shape) as ObjectShape,
+      )
+    case 'value':
+      return textReader(input.in, input.name, textual(input.property.shape))
+  }
+}

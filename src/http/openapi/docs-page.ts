@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs'
+import type { OpenAPIObject } from 'openapi3-ts/oas31'
+import { BootError } from '../../core/boot-error.js'
+import { MethodNotAllowed } from '../errors.js'
+import { openApiPath } from '../routing/path.js'
+import type { OutgoingResponse } from '../output/outgoing-response.js'
+import type { Routable } from '../routing/router.js'
+
+/** Answers the paths of the documentation; undefined for every other path. @throws MethodNotAllowed. */
+export type Docs = (method: string, path: string) => OutgoingResponse | undefined
+
+// The same folder from src/http and from dist/http; scripts/swagger-ui.js fills it.
+const ASSETS = new URL('../../assets/swagger-ui/', import.meta.url)
+
+// Swagger UI sets style attributes; everything else comes from this origin, and nothing goes to another.
+const CSP = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+const PAGE = (title: string) => `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>${escaped(title)}</title>
+    <link rel="stylesheet" href="docs/swagger-ui.css">
+    <link rel="icon" type="image/png" href="docs/favicon-32x32.png">
+  </head>
+  <body>
+    <div id="swagger-ui"></div>
+    <script src="docs/swagger-ui-bundle.js"></script>
+    <script src="docs/start.js"></script>
+  </body>
+</html>
+`
+
+function escaped(text: string): string {
+  return text.replaceAll(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`)
+}
+
+// The document does not know below which path the app may be mounted; the page does.
+const START = `const source = new URL('openapi.json', location.href)
+const home = new URL('.', source).pathname.replace(/\\/$/, '')
+SwaggerUIBundle({
+  url: 'openapi.json',
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  validatorUrl: null,
+  responseInterceptor(response) {
+    if (response.url !== source.href || home === '') return response
+    const text = response.text.replace('"servers":[{"url":"/"}]', () => '"servers":' + JSON.stringify([{ url: home }]))
+    return { ...response, text }
+  },
+})
+`
+
+/**
+ * `/docs` and `/openapi.json`. The page is Swagger UI, served from the package: it needs no other origin.
+ *
+ * @throws BootError when a route has the path of one of its files.
+ */
+export function docs(document: OpenAPIObject, routes: readonly Routable[]): Docs {
+  let json: string | undefined
+  const files = new Map<string, () => OutgoingResponse>([
+    ['/openapi.json', () => ok('application/json; charset=utf-8', (json ??= JSON.stringify(document)))],
+    ['/docs', () => ok('text/html; charset=utf-8', PAGE(document.info.title), { 'content-security-policy': CSP })],
+    ['/docs/start.js', () => ok('text/javascript; charset=utf-8', START)],
+    ['/docs/swagger-ui-bundle.js', () => asset('swagger-ui-bundle.js', 'text/javascript; charset=utf-8')],
+    ['/docs/swagger-ui.css', () => asset('swagger-ui.css', 'text/css; charset=utf-8')],
+    ['/docs/favicon-32x32.png', () => asset('favicon-32x32.png', 'image/png')],
+  ])
+  for (const route of routes) refuseTaken(files, route)
+  return (method, path) => {
+    const file = files.get(path)
+    if (!file) return path === '/docs/' ? { status: 308, headers: { location: '../docs' } } : undefined
+    const headers = { allow: 'GET, HEAD, OPTIONS' }
+    if (method === 'OPTIONS') return { status: 204, headers }
+    if (method === 'GET' || method === 'HEAD') return file()
+    throw new MethodNotAllowed(`This address does not answer to ${method}.`, { headers })
+  }
+}
+
+function refuseTaken(files: ReadonlyMap<string, unknown>, { name, segments }: Routable): void {
+  const path = openApiPath(segments)
+  if (!files.has(path)) return
+  throw new BootError(
+    `${name} answers to ${path}, where the documentation is. Choose another path, or createApp({ docs: false }).`,
+  )
+}
+
+function ok(type: string, body: string | Uint8Array, headers: Readonly<Record<string, string>> = {}): OutgoingResponse {
+  return { status: 200, headers: { 'content-type': type, 'x-content-type-options': 'nosniff', ...headers }, body }
+}
+
+const read = new Map<string, Uint8Array>()
+
+function asset(name: string, type: string): OutgoingResponse {
+  const body = read.get(name) ?? readFileSync(new URL(name, ASSETS))
+  read.set(name, body)
+  return ok(type, body, { 'cache-control': 'max-age=3600' })
+}

@@ -1,0 +1,142 @@
+import { OpenApiBuilder } from 'openapi3-ts/oas31'
+import type {
+  ExternalDocumentationObject,
+  InfoObject,
+  OpenAPIObject,
+  PathItemObject,
+  SchemaObject,
+  ServerObject,
+  TagObject,
+} from 'openapi3-ts/oas31'
+import { BootError } from '../../core/boot-error.js'
+import type { JsonSchema } from '../../schema/shape/shape.js'
+import type { SchemaWriter } from '../../schema/json-schema/writer.js'
+import { controllerOf, type Extensions } from '../routing/controller.js'
+import { operationOf } from './operation.js'
+import { joinPath, openApiPath, type Segment } from '../routing/path.js'
+import { PROBLEM_COMPONENTS } from './responses.js'
+import { naming, type Route } from '../routing/route.js'
+import { schemesOf, type SecurityScheme } from './security.js'
+
+/** What the document says of the whole API, beside its operations. */
+export interface ApiDescription {
+  /** Title, version, description, contact, license and the like. */
+  readonly info?: Partial<InfoObject>
+  /** Where the API is reached, when that is not where the document comes from. */
+  readonly servers?: readonly ServerObject[]
+  /** What the groups of operations are about, in the order in which they are shown. */
+  readonly tags?: readonly TagObject[]
+  /** Where more is said of it. */
+  readonly externalDocs?: ExternalDocumentationObject
+  /** Other parts of the document's root: `{ 'x-logo': { url: '...' } }`. */
+  readonly extensions?: Extensions
+}
+
+/**
+ * The OpenAPI 3.1 document of some routes, from the very schemas that validate and serialize.
+ *
+ * @throws BootError when two operations claim one operationId, two schemes one name, or a class has the name of a component of every document.
+ */
+export function openApiDocument(
+  routes: readonly Route[],
+  writer: SchemaWriter,
+  { info, servers = HERE, tags = [], externalDocs, extensions }: ApiDescription,
+): OpenAPIObject {
+  const builder = OpenApiBuilder.create({
+    openapi: '3.1.0',
+    info: { title: 'API', version: '0.0.0', ...info },
+    servers: [...servers],
+    security: [], // what asks for more says so itself
+    tags: allTags(tags, routes),
+    ...(externalDocs ? { externalDocs } : {}),
+    paths: {},
+    ...extensions,
+  })
+  writeBodies(routes, writer)
+  for (const [path, item] of pathItems(routes, writer)) builder.addPath(path, item)
+  for (const [name, scheme] of securitySchemes(routes)) builder.addSecurityScheme(name, scheme)
+  for (const [name] of PROBLEM_COMPONENTS) refuseTakenName(writer, name)
+  for (const [name, component] of [...writer.components, ...PROBLEM_COMPONENTS])
+    builder.addSchema(name, withExamples(component) as SchemaObject)
+  return builder.getSpec()
+}
+
+const HERE: readonly ServerObject[] = [{ url: '/' }]
+
+function allTags(given: readonly TagObject[], routes: readonly Route[]): TagObject[] {
+  const paths = new Map<string, Set<string>>()
+  for (const { tags, controller } of routes) {
+    for (const tag of tags) paths.set(tag, (paths.get(tag) ?? new Set()).add(joinPath(controllerOf(controller).path)))
+  }
+  const known = new Set(given.map(({ name }) => name))
+  const others = [...paths].filter(([name]) => !known.has(name))
+  return [...given, ...others.map(([name, all]) => ({ name, description: `Operations of ${[...all].join(', ')}` }))]
+}
+
+// Of a class that comes in otherwise than it goes out, what comes in has the plain name.
+function writeBodies(routes: readonly Route[], writer: SchemaWriter): void {
+  for (const { plan } of routes)
+    for (const input of plan.inputs) if (input.kind === 'body') writer.write(input.property.shape, 'input')
+}
+
+function pathItems(routes: readonly Route[], writer: SchemaWriter): Map<string, PathItemObject> {
+  const paths = new Map<string, PathItemObject>()
+  const ids = new Map<string, string>()
+  const known = new Map<string, readonly Segment[]>()
+  for (const route of routes) {
+    const shape = shapeOfPath(route.segments)
+    const segments = known.get(shape) ?? route.segments
+    known.set(shape, segments)
+    const operation = naming(`${route.name}, its response`, () => operationOf(route, segments, writer))
+    refuseSecondId(ids, operation.operationId as string, route.name)
+    const path = openApiPath(segments)
+    paths.set(path, { ...paths.get(path), [route.method.toLowerCase()]: operation })
+  }
+  return paths
+}
+
+// To OpenAPI '/{id}' and '/{key}' are one path, which can be written only once.
+function shapeOfPath(segments: readonly Segment[]): string {
+  return JSON.stringify(segments.map((segment) => (segment.kind === 'fixed' ? segment.text : null)))
+}
+
+function securitySchemes(routes: readonly Route[]): Map<string, SecurityScheme> {
+  const schemes = new Map<string, SecurityScheme>()
+  for (const { name, scheme } of routes.flatMap(({ plan }) => schemesOf(plan))) {
+    if ((schemes.get(name) ?? scheme) !== scheme)
+      throw new BootError(`Two security schemes are named ${name}. Name one: @Security({ ... }, { name: '...' }).`)
+    schemes.set(name, scheme)
+  }
+  return schemes
+}
+
+// Readers of the page are shown the least number allowed: for a column of 32 bits -2147483648, as an id or an age.
+function withExamples(component: JsonSchema): JsonSchema {
+  const properties = component['properties'] as Readonly<Record<string, JsonSchema>> | undefined
+  if (!properties) return component
+  const shown = Object.entries(properties).map(([name, schema]) => [
+    name,
+    isOddlyBounded(schema) ? { ...schema, examples: [1] } : schema,
+  ])
+  return { ...component, properties: Object.fromEntries(shown) }
+}
+
+function isOddlyBounded({ type, minimum, maximum, examples, default: byDefault }: JsonSchema): boolean {
+  const isInteger = [type].flat().includes('integer')
+  return isInteger && examples === undefined && byDefault === undefined && Number(minimum) < 0 && Number(maximum) >= 1
+}
+
+function refuseTakenName({ components }: SchemaWriter, name: string): void {
+  if (components.has(name))
+    throw new BootError(`A class is named ${name}, as the document calls a part of every error. Rename the class.`)
+}
+
+function refuseSecondId(ids: Map<string, string>, id: string, name: string): void {
+  const other = ids.get(id)
+  if (other !== undefined) {
+    throw new BootError(
+      `${name} and ${other} have the same operationId '${id}'. Rename a controller, or give one { operationId: '...' }.`,
+    )
+  }
+  ids.set(id, name)
+}

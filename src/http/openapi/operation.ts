@@ -1,0 +1,112 @@
+import type { OperationObject, ParameterObject, SchemaObject } from 'openapi3-ts/oas31'
+import { defaultAsJson, type SchemaWriter } from '../../schema/json-schema/writer.js'
+import { isOmissible, propertiesOf, type Property } from '../../schema/shape/shape.js'
+import { headerName, type Input } from '../input/parameters.js'
+import { jsonContent, responsesOf } from './responses.js'
+import type { Segment } from '../routing/path.js'
+import type { Route } from '../routing/route.js'
+import { type NamedScheme, schemesOf } from './security.js'
+
+/** How the document describes a route, whose path it may write with other names of its variables: those of `path`. */
+export function operationOf(route: Route, path: readonly Segment[], writer: SchemaWriter): OperationObject {
+  const { inputs } = route.plan
+  const schemes = schemesOf(route.plan)
+  const { summary, description, deprecated, operationId, externalDocs, extensions } = route.options
+  const body = inputs.find((input) => input.kind === 'body')
+  const all = uniqueParameters(inputs.flatMap((input) => parametersOf(input, writer)))
+  const parameters = all
+    .filter((parameter) => !isSaidElsewhere(parameter, schemes))
+    .map((parameter) => renamed(parameter, route.segments, path))
+  return {
+    operationId: operationId ?? defaultId(route),
+    tags: [...route.tags],
+    summary: summary ?? defaultSummary(route),
+    ...(description === undefined ? {} : { description }),
+    ...(deprecated === undefined ? {} : { deprecated }),
+    ...(externalDocs ? { externalDocs } : {}),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(body
+      ? {
+          requestBody: {
+            required: !body.property.optional,
+            content: jsonContent(writer.write(body.property.shape, 'input')),
+          },
+        }
+      : {}),
+    responses: responsesOf(route, writer),
+    // One requirement with all schemes: whoever asks must meet each.
+    ...(schemes.length > 0
+      ? { security: [Object.fromEntries(schemes.map(({ name, scopes }) => [name, [...scopes]]))] }
+      : {}),
+    ...extensions,
+  }
+}
+
+function renamed(parameter: ParameterObject, from: readonly Segment[], to: readonly Segment[]): ParameterObject {
+  if (parameter.in !== 'path') return parameter
+  const segment = to[from.findIndex((one) => one.kind === 'variable' && one.name === parameter.name)]
+  return segment?.kind === 'variable' ? { ...parameter, name: segment.name } : parameter
+}
+
+const ELSEWHERE: ReadonlySet<string> = new Set(['accept', 'content-type', 'authorization'])
+
+// OpenAPI describes these headers by the bodies and by the security schemes.
+function isSaidElsewhere(parameter: ParameterObject, schemes: readonly NamedScheme[]): boolean {
+  const name = parameter.name.toLowerCase()
+  if (parameter.in === 'header' && ELSEWHERE.has(name)) return true
+  return schemes.some(({ scheme }) => scheme.in === parameter.in && scheme.name?.toLowerCase() === name)
+}
+
+// HeroController.list -> heroList
+function defaultId({ controller, member }: Route): string {
+  const group = controller.name.replace(/Controller$/, '') || controller.name
+  const id = `${group[0]?.toLowerCase()}${group.slice(1)}${member[0]?.toUpperCase()}${member.slice(1)}`
+  return id.replaceAll(/[^\w.$-]/gu, '_') // it may become a part of a URL, or a name in a program
+}
+
+// listByName -> List by name; the group beside it says of what.
+function defaultSummary({ member }: Route): string {
+  const words = member.match(/\p{Lu}+(?!\p{Ll})|\p{Lu}?[^\p{Lu}_$\s]+/gu) ?? [member]
+  const sentence = words.map((word) => (/^\p{Lu}{2}/u.test(word) ? word : word.toLowerCase())).join(' ')
+  return `${sentence[0]?.toUpperCase()}${sentence.slice(1)}`
+}
+
+function parametersOf(input: Input, writer: SchemaWriter): ParameterObject[] {
+  switch (input.kind) {
+    case 'body':
+      return []
+    case 'value':
+      return [parameterOf(input.in, input.name, input.property, writer)]
+    case 'group':
+      return propertiesOf(input.shape, 'input').map(([name, property]) =>
+        parameterOf(input.in, input.in === 'header' ? headerName(name) : name, property, writer),
+      )
+  }
+}
+
+// ?age[from]=20&age[to]=30
+const DEEP = { style: 'deepObject', explode: true } as const
+
+function parameterOf(
+  place: 'path' | 'query' | 'header',
+  name: string,
+  property: Property,
+  writer: SchemaWriter,
+): ParameterObject {
+  const { description, deprecated, ...schema } = writer.write(property.shape, 'input')
+  const byDefault = defaultAsJson(property)
+  return {
+    name,
+    in: place,
+    required: place === 'path' || !isOmissible(property, 'input'),
+    ...(property.shape.kind === 'object' ? DEEP : {}),
+    ...(description === undefined ? {} : { description: description as string }),
+    ...(deprecated === undefined ? {} : { deprecated: deprecated as boolean }),
+    schema: { ...schema, ...(byDefault === undefined ? {} : { default: byDefault }) } as SchemaObject,
+  }
+}
+
+// Two services of one request may each read the same header.
+function uniqueParameters(parameters: readonly ParameterObject[]): ParameterObject[] {
+  return [...new Map(parameters.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter])).values()]
+}

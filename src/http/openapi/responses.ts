@@ -1,0 +1,124 @@
+import type { ResponseObject, ResponsesObject, SchemaObject } from 'openapi3-ts/oas31'
+import type { JsonSchema } from '../../schema/shape/shape.js'
+import type { SchemaWriter } from '../../schema/json-schema/writer.js'
+import { mayConflict } from './may-conflict.js'
+import type { Problem } from '../problem.js'
+import { exampleProblem, otherProblem } from './problem-example.js'
+import { hasBody, isJson } from '../output/respond.js'
+import type { Route } from '../routing/route.js'
+import { schemesOf } from './security.js'
+
+/** What an operation answers: the successes that it declares, and the errors that it can come to. */
+export function responsesOf(route: Route, writer: SchemaWriter): ResponsesObject {
+  return { ...successesOf(route, writer), ...problemsOf(route) }
+}
+
+function successesOf(route: Route, writer: SchemaWriter): ResponsesObject {
+  const others = [...route.others].map(([status, { description, shape }]) => [
+    status,
+    shape
+      ? { description, content: jsonContent(writer.write(shape, 'output'), route.options.produces) }
+      : { description },
+  ])
+  return { ...usualOf(route, writer), ...Object.fromEntries(others) }
+}
+
+function usualOf({ response, status, emptyStatus, options }: Route, writer: SchemaWriter): ResponsesObject {
+  const { produces } = options
+  if (!hasBody(status)) return { [status]: DONE }
+  if (status >= 300 && !response) return { [status]: ELSEWHERE }
+  if (produces !== undefined && !isJson(produces))
+    return { [status]: { description: 'Success', content: { [produces]: {} } } }
+  return response
+    ? { [status]: { description: 'Success', content: jsonContent(writer.write(response, 'output'), produces) } }
+    : { [emptyStatus]: DONE, [status]: { description: 'Success', content: jsonContent({}, produces) } }
+}
+
+const DONE: ResponseObject = { description: 'Done' }
+
+const ELSEWHERE: ResponseObject = {
+  description: 'It is elsewhere',
+  headers: { Location: { schema: { type: 'string', format: 'uri-reference' } } },
+}
+
+function problemsOf(route: Route): ResponsesObject {
+  const { plan, options } = route
+  const problems: Readonly<Record<string, string>> = { ...expectedProblems(route), ...options.errors }
+  const isRefused = Object.keys(problems).some((status) => status.startsWith('4'))
+  const described = Object.entries(problems).map(([status, text]): [string, ResponseObject] => {
+    // What a program declares is most often what it throws, word for word.
+    const detail = options.errors?.[Number(status)] ?? `${text}.`
+    return [status, problem(text, exampleProblem(Number(status), detail, plan.inputs))]
+  })
+  return {
+    ...Object.fromEntries(described),
+    // Nothing is known of how, but middleware or an HttpError may refuse any request.
+    ...(isRefused ? {} : { '4XX': problem('The request is refused') }),
+    default: problem('Any other error', otherProblem),
+  }
+}
+
+function expectedProblems(route: Route): Readonly<Record<number, string>> {
+  const { plan } = route
+  const { inputs } = plan
+  const hasBody = inputs.some((input) => input.kind === 'body')
+  const isSecured = schemesOf(plan).length > 0
+  return {
+    // A header cannot be broken: what Node cannot read never becomes a request.
+    ...(inputs.some((input) => input.in !== 'header') ? { 400: 'The request cannot be read' } : {}),
+    ...(isSecured ? { 401: 'It is not known who asks' } : {}),
+    ...(mayConflict(route) ? { 409: 'It exists already, or what it refers to does not' } : {}),
+    ...(hasBody ? { 413: 'The body is too large', 415: 'The body is not JSON' } : {}),
+    ...(inputs.length > 0 ? { 422: 'The request does not fit its description' } : {}),
+    503: 'The answer cannot be given now; try again later',
+  }
+}
+
+/** JSON of this schema, as the content of a body or of a response. */
+export function jsonContent(schema: JsonSchema, mediaType = 'application/json') {
+  return { [mediaType]: { schema: schema as SchemaObject } }
+}
+
+function problem(description: string, example?: Problem): ResponseObject {
+  const schema = { $ref: `${REFERENCE}Problem` }
+  return { description, content: { 'application/problem+json': { schema, ...(example ? { example } : {}) } } }
+}
+
+const REFERENCE = '#/components/schemas/'
+
+/** The components that every document has. */
+export const PROBLEM_COMPONENTS: readonly [string, JsonSchema][] = [
+  [
+    'Problem',
+    {
+      type: 'object',
+      description: 'What went wrong: RFC 9457.',
+      properties: {
+        type: { type: 'string', format: 'uri-reference' },
+        title: { type: 'string', description: 'The status in words.' },
+        status: { type: 'integer', minimum: 400, maximum: 599 },
+        detail: { type: 'string', description: 'What happened, to be read by people.' },
+        instance: { type: 'string', format: 'uri-reference', description: 'The id of the request, from 500 on.' },
+        errors: {
+          type: 'array',
+          items: { $ref: `${REFERENCE}InputIssue` },
+          description: 'All that is wrong with the inputs.',
+        },
+      },
+      required: ['type', 'title', 'status'],
+    },
+  ],
+  [
+    'InputIssue',
+    {
+      type: 'object',
+      description: 'What is wrong with one input.',
+      properties: {
+        in: { type: 'string', enum: ['path', 'query', 'header', 'body'] },
+        path: { type: 'string', description: 'A JSON Pointer to the value.' },
+        message: { type: 'string' },
+      },
+      required: ['in', 'path', 'message'],
+    },
+  ],
+]

@@ -1,0 +1,36 @@
+import type { IncomingMessage } from 'node:http'
+import type { ErrorStatus } from '../../core/error-status.js'
+
+/** Node reads no more of them unless it is asked to, and some of what is here is in the last ones. */
+export const MOST_HEADERS = 2_000
+
+/** Source: RFC 9110, 7.2: uri-host [ ":" port ]. */
+const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
+
+/**
+ * What is wrong with a request that Node reads, and that another server, such as a proxy before this one, may read in another way: its
+ * version, where its body ends, and which host it is for.
+ */
+export function faultOf({ httpVersion, headers, rawHeaders }: IncomingMessage): ErrorStatus | undefined {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0')
+    return { status: 505, detail: 'This server speaks HTTP/1.1 and HTTP/1.0.' }
+  if (rawHeaders.length >= 2 * MOST_HEADERS) return { status: 431, detail: 'The request has too many headers.' }
+  const coding = headers['transfer-encoding']
+  if (coding !== undefined && httpVersion === '1.0')
+    return { status: 400, detail: 'HTTP/1.0 has no Transfer-Encoding.' }
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+    return { status: 501, detail: 'This server knows no transfer coding but chunked.' }
+  const hosts = headers.host === undefined ? 0 : countOf(rawHeaders, 'host')
+  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1'))
+    return { status: 400, detail: `A request has one Host header; this one has ${hosts === 0 ? 'none' : hosts}.` }
+  if (!HOST.test(headers.host ?? '')) return { status: 400, detail: 'The Host header is not a host.' }
+  return undefined
+}
+
+/** How many headers there are of the name, in lower case. Of some that come twice Node keeps the first alone. */
+function countOf(rawHeaders: readonly string[], name: string): number {
+  let count = 0
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]?.length === name.length && rawHeaders[at]?.toLowerCase() === name) count++
+  return count
+}

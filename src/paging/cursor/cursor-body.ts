@@ -1,0 +1,129 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import type { Place } from '../keyset.js'
+
+/** What a cursor holds: a place in an order, and how many of the order's first columns did not change within its page. */
+export interface CursorPosition {
+  /** The values of the order's columns; of the key alone where these are too long, and `proof` then shows whether they are still the same. */
+  readonly place: Place
+  readonly shared: number
+  readonly proof?: string
+}
+
+/** How many values a place of a list has. */
+export interface PlaceLengths {
+  /** In the whole order. */
+  readonly order: number
+  /** In the primary key. */
+  readonly key: number
+}
+
+/** A cursor's bytes are not what {@link writeBody} writes for a list of these lengths. */
+export class MalformedCursorError extends Error {}
+
+const VERSION = 2
+const COMPRESSED = 0x80
+const WITH_PROOF = 0x40
+/** What is compressed, so that neither compressing nor reading takes long. */
+const MOST_BYTES = 4096
+const LENGTH_BYTES = 2
+
+/*
+ * The bytes are: the version (its highest bits mark whether the rest is compressed and has a proof), `shared`, the proof, the values.
+ * A value is its length plus one, in two bytes, and its UTF-8; NULL is the length zero.
+ */
+
+/** Undefined when the values are too long for any cursor. */
+export function writeBody({ place, shared, proof }: CursorPosition): Buffer | undefined {
+  const values = proof === undefined ? place : [proof, ...place]
+  if (sizeOf(values) > MOST_BYTES) return undefined
+  const plain = Buffer.concat([Buffer.of(shared), ...values.map(writeValue)])
+  const small = deflateRawSync(plain, { level: 9 })
+  const version = VERSION | (proof === undefined ? 0 : WITH_PROOF)
+  return small.length < plain.length
+    ? Buffer.concat([Buffer.of(version | COMPRESSED), small])
+    : Buffer.concat([Buffer.of(version), plain])
+}
+
+function sizeOf(values: Place): number {
+  return values.reduce((size, value) => size + LENGTH_BYTES + Buffer.byteLength(value ?? ''), 1)
+}
+
+function writeValue(value: string | null): Buffer {
+  const text = Buffer.from(value ?? '')
+  const length = Buffer.alloc(LENGTH_BYTES)
+  length.writeUInt16BE(value === null ? 0 : text.length + 1)
+  return Buffer.concat([length, text])
+}
+
+/** @throws MalformedCursorError for whatever bytes are no mark of such a list. */
+export function readBody(body: Buffer, lengths: PlaceLengths): CursorPosition {
+  const [version = 0] = body
+  if ((version & ~(COMPRESSED | WITH_PROOF)) !== VERSION) throw new MalformedCursorError()
+  const rest = body.subarray(1)
+  const reader = new ValueReader(version & COMPRESSED ? inflate(rest) : rest)
+  const shared = reader.byte()
+  const mark =
+    version & WITH_PROOF
+      ? { shared, proof: reader.text(), place: reader.values(lengths.key) }
+      : { shared, place: reader.values(lengths.order) }
+  if (!reader.ended || shared >= lengths.order || mark.place.at(-1) === null) throw new MalformedCursorError()
+  return mark
+}
+
+function inflate(bytes: Buffer): Buffer {
+  try {
+    return inflateRawSync(bytes, { maxOutputLength: MOST_BYTES })
+  } catch (cause) {
+    throw new MalformedCursorError('', { cause })
+  }
+}
+
+// A byte order mark at the start of a value is part of it.
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Reads forwards only, and never past the end. */
+class ValueReader {
+  #rest: Buffer
+
+  constructor(bytes: Buffer) {
+    this.#rest = bytes
+  }
+
+  get ended(): boolean {
+    return this.#rest.length === 0
+  }
+
+  byte(): number {
+    return this.#take(1).readUInt8()
+  }
+
+  text(): string {
+    const value = this.#value()
+    if (value === null) throw new MalformedCursorError()
+    return value
+  }
+
+  values(count: number): Place {
+    return Array.from({ length: count }, () => this.#value())
+  }
+
+  #value(): string | null {
+    const length = this.#take(LENGTH_BYTES).readUInt16BE()
+    return length === 0 ? null : decode(this.#take(length - 1))
+  }
+
+  #take(count: number): Buffer {
+    if (count > this.#rest.length) throw new MalformedCursorError()
+    const taken = this.#rest.subarray(0, count)
+    this.#rest = this.#rest.subarray(count)
+    return taken
+  }
+}
+
+function decode(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes)
+  } catch (cause) {
+    throw new MalformedCursorError('', { cause })
+  }
+}

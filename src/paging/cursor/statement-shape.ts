@@ -1,0 +1,124 @@
+import { type IncludeOptions, Op, type Sequelize, Utils } from 'sequelize'
+import { type Find, type Join, mentionsOf } from '../../db/statements/find.js'
+import { fnInternals, queryGeneratorOf } from '../../db/sequelize/internals.js'
+
+/*
+ * A cursor belongs to the list that it was made for: to its order, and to the shape of its conditions, which is the names of attributes,
+ * the operators, how they are nested, and the text of expressions. Values are left out on purpose: `created_at <= now`, or the ids of those
+ * whom a user follows, change between two pages of one list. They need not be bound, because every page applies the conditions themselves.
+ */
+
+const VALUE = '?'
+/** What is nested deeper counts as a value. */
+const MOST_LEVELS = 40
+
+/** The same for two statements for a model that differ only in values, in their order, or in what is read of each row. */
+export function statementShape({ model, options, joins }: Find, order: readonly object[]): string {
+  const { OperatorMap } = queryGeneratorOf(model.sequelize as Sequelize) // a model that is queried is mapped
+  const reader = new ShapeReader(OperatorMap)
+  const joined = joins.length > 0 ? joinShapes(joins, mentionsOf(options.where, ...order), reader) : []
+  return JSON.stringify([reader.condition(options.where), options.paranoid !== false, joined])
+}
+
+// A left join that nothing mentions changes only what is read of each row.
+function joinShapes(joins: readonly Join[], mentioned: (join: Join) => boolean, reader: ShapeReader): unknown[] {
+  return joins.flatMap((join) => {
+    if (join.separate) return []
+    const inner = joinShapes(join.joins, mentioned, reader)
+    const narrows = join.inner || inner.length > 0 || mentioned(join)
+    return narrows ? [[join.path.at(-1), join.inner, ...conditionsOf(join.option, reader), inner]] : []
+  })
+}
+
+function conditionsOf({ where, on, through, paranoid }: IncludeOptions, reader: ShapeReader): unknown[] {
+  return [...[where, on, through?.where].map((condition) => reader.condition(condition)), paranoid !== false]
+}
+
+const WITHOUT_NULL: ReadonlyMap<string, string> = new Map([
+  ['IS', '='],
+  ['IS NOT', '!='],
+])
+
+const LOGICAL: ReadonlySet<PropertyKey> = new Set([Op.and, Op.or, Op.not])
+
+class ShapeReader {
+  readonly #operators: Readonly<Record<PropertyKey, string>>
+  /** A part that stands at several places is read once, and one that contains itself has an end. */
+  readonly #known = new Map<object, string>()
+
+  constructor(operators: Readonly<Record<PropertyKey, string>>) {
+    this.#operators = operators
+  }
+
+  condition(given: unknown): string {
+    return this.#read(given ?? {}, false, 0)
+  }
+
+  /** `isOperand`: below an operator that takes a value, where a plain object is data. */
+  #read(given: unknown, isOperand: boolean, level: number): string {
+    if (typeof given !== 'object' || given === null || level > MOST_LEVELS) return VALUE
+    const known = this.#known.get(given)
+    if (known !== undefined) return known
+    this.#known.set(given, VALUE)
+    const shape = this.#readObject(given, isOperand, level)
+    this.#known.set(given, shape)
+    return shape
+  }
+
+  #readObject(given: object, isOperand: boolean, level: number): string {
+    if (Array.isArray(given)) return this.#list(given, isOperand, level + 1)
+    if (given instanceof Utils.SequelizeMethod) return this.#expression(given, level + 1)
+    return isPlain(given) && !(isOperand && isData(given)) ? this.#condition(given, level + 1) : VALUE
+  }
+
+  // However long it is: the ids of IN, or a condition for each word of a search.
+  #list(list: readonly unknown[], isOperand: boolean, level: number): string {
+    const shapes = new Set(list.map((part) => this.#read(part, isOperand, level)))
+    return shapes.size === 0 || (shapes.size === 1 && shapes.has(VALUE)) ? VALUE : `[${[...shapes].join()}]`
+  }
+
+  #condition(given: object, level: number): string {
+    const parts = Reflect.ownKeys(given).map((key) => {
+      const value: unknown = Reflect.get(given, key)
+      if (key === Op.col) return `${String(key)}:${JSON.stringify(value)}`
+      const isOperand = typeof key === 'symbol' && !LOGICAL.has(key)
+      const name = typeof key === 'symbol' ? String(key) : JSON.stringify(key)
+      return `${name}:${this.#read(value, isOperand, level)}`
+    })
+    return `{${parts.sort().join()}}`
+  }
+
+  #expression(given: InstanceType<typeof Utils.SequelizeMethod>, level: number): string {
+    const read = (part: unknown) => this.#read(part, false, level)
+    if (given instanceof Utils.Literal) return `literal(${JSON.stringify(String(given.val))})`
+    if (given instanceof Utils.Col) return `col(${JSON.stringify(given.col)})`
+    if (given instanceof Utils.Cast) return `cast(${read(given.val)},${JSON.stringify(given.type)})`
+    if (given instanceof Utils.Json) return `json(${read(given.conditions)},${JSON.stringify(given.path)})`
+    if (given instanceof Utils.Where)
+      return `where(${attributeShape(given.attribute) ?? read(given.attribute)},${this.#comparator(given)},${read(given.logic)})`
+    const { fn, args = [] } = fnInternals(given)
+    return `fn(${JSON.stringify(fn)},${args.map(read).join()})`
+  }
+
+  // Sequelize replaces it within the object when it writes the SQL: Op.gt by '>', and '=' by 'IS' for NULL.
+  #comparator({ comparator }: { readonly comparator: PropertyKey }): string {
+    const text = this.#operators[comparator] ?? String(comparator)
+    return WITHOUT_NULL.get(text) ?? text
+  }
+}
+
+/** Of a column that was taken from its model: `where(Hero.getAttributes().name, ...)`, which leads to the whole model. */
+function attributeShape(attribute: unknown): string | undefined {
+  if (typeof attribute !== 'object' || attribute === null || !('Model' in attribute)) return undefined
+  const { Model, field, fieldName } = attribute as { Model: { name: string }; field?: string; fieldName?: string } // as Sequelize reads it
+  return JSON.stringify([Model.name, field ?? fieldName])
+}
+
+function isPlain(given: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(given)
+  return prototype === Object.prototype || prototype === null
+}
+
+function isData(given: object): boolean {
+  return Object.getOwnPropertySymbols(given).length === 0
+}

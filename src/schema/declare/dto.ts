@@ -1,0 +1,108 @@
+import { BootError } from '../../core/boot-error.js'
+import { NOT_LOADED, type OptionNames, refuseOtherThanList, refuseUnknownOptions, shown } from '../../core/options.js'
+import { type Constructor, isConstructor } from '../../di/token.js'
+import { fieldsOf } from '../shape/fields.js'
+import { describedBy, type Attributed, type Data, type Property, type Shape } from '../shape/shape.js'
+import { shapeOf } from '../shape/shape-of.js'
+
+// A model says apart what may be left out of a new record.
+type Writable<T> = T extends { readonly _creationAttributes: infer C } ? C : Data<T>
+
+// Of a model: its associations, too.
+type Keys<T> = (keyof Data<T> | Associated<T>) & string
+
+type Associated<T> = {
+  [K in keyof T]-?: NonNullable<T[K]> extends Attributed<unknown> | readonly Attributed<unknown>[] ? K : never
+}[keyof T]
+
+type Partly<T, Options> = Options extends { readonly partial: true } ? Partial<T> : T
+
+type Selected<T, Options> = Options extends { readonly pick: readonly (infer K)[] }
+  ? Pick<Writable<T>, K & keyof Writable<T>>
+  : Options extends { readonly omit: readonly (infer K)[] }
+    ? Omit<Writable<T>, K & keyof Writable<T>>
+    : Writable<T>
+
+/** Which properties a derived class keeps; `pick` or `omit`, not both. */
+export interface DtoOptions<K extends string> {
+  readonly pick?: readonly K[]
+  readonly omit?: readonly K[]
+  /** Every property may be left out. */
+  readonly partial?: boolean
+  /** The name of the OpenAPI component when the class is used without `extends`. */
+  readonly name?: string
+}
+
+const DTO_OPTIONS: OptionNames<DtoOptions<string>> = { omit: true, pick: true, partial: true, name: true }
+
+/**
+ * A class with some of the properties of a model or of another class: one declaration for the table, the input and the document.
+ * A model itself is no input: it would take every column from the client, also the key.
+ * What the database fills in (an auto-incremented key, a default) may be left out. Associations are part of it when they are picked.
+ *
+ * @throws BootError when a named property does not exist, or both `pick` and `omit` are given.
+ * @example
+ * class HeroInput extends dto(Hero, { omit: ['id'] }) {}
+ * class HeroPatch extends dto(Hero, { pick: ['age'], partial: true }) {}
+ */
+export function dto<T, const O extends DtoOptions<Keys<T>>>(
+  source: Constructor<T>,
+  options: O,
+): new () => Partly<Selected<T, O>, O> {
+  if (!isConstructor(source))
+    throw new BootError(
+      `dto(${shown(source)}, ...) takes a class. ${source === undefined ? NOT_LOADED : 'Write the class itself.'}`,
+    )
+  refuseUnknownOptions(`dto(${source.name}, ...)`, options, DTO_OPTIONS)
+  refuseOtherThanList(options.pick, `dto(${source.name}, ...): pick`, `'name'`)
+  refuseOtherThanList(options.omit, `dto(${source.name}, ...): omit`, `'id'`)
+  if (options.pick && options.omit) throw new BootError(`dto(${source.name}, ...): give pick or omit, not both.`)
+  const derived = class {}
+  const name = options.name ?? `${source.name}Dto`
+  Object.defineProperty(derived, 'name', { value: name })
+  describedBy.write(derived, (type) => derive(source, options, type))
+  // The properties exist only for the compiler, as with every class of @Field()s: decoding fills them in.
+  return derived as unknown as new () => Partly<Selected<T, O>, O>
+}
+
+function derive(source: Constructor, options: DtoOptions<string>, type: Constructor): Shape {
+  const shape = shapeOf(source)
+  if (shape.kind !== 'object')
+    throw new BootError(`dto(${source.name}, ...): ${source.name} has no properties to choose from.`)
+  return {
+    kind: 'object',
+    name: type.name,
+    origin: type,
+    properties: () =>
+      new Map([...select((shape.selectable ?? shape.properties)(), options, source.name), ...ownFields(type)]),
+    ...(shape.read ? { read: shape.read } : {}),
+    ...(type.length === 0 ? { instance: type as unknown as new () => object } : {}),
+  }
+}
+
+// What `class HeroInput extends dto(Hero, ...) { @Field() invitation!: string }` adds.
+function ownFields(type: Constructor): [string, Property][] {
+  return [...(fieldsOf(type) ?? [])].map(([name, property]) => [name, property()])
+}
+
+function select(
+  properties: ReadonlyMap<string, Property>,
+  options: DtoOptions<string>,
+  source: string,
+): ReadonlyMap<string, Property> {
+  const unknown = [...(options.pick ?? []), ...(options.omit ?? [])].filter((name) => !properties.has(name))
+  if (unknown.length > 0) {
+    throw new BootError(
+      `dto(${source}, ...): ${source} has no ${unknown.join(', ')}. It has ${[...properties.keys()].join(', ')}.`,
+    )
+  }
+  const kept = [...properties].filter(([name, { associated }]) =>
+    options.pick ? options.pick.includes(name) : !associated && !options.omit?.includes(name),
+  )
+  return new Map(options.partial ? kept.map(([name, property]) => [name, toPatch(property)]) : kept)
+}
+
+// A patch must not put defaults where the client said nothing.
+function toPatch({ generated: _generated, default: _default, ...rest }: Property): Property {
+  return { ...rest, optional: true }
+}

@@ -1,0 +1,81 @@
+import { BootError } from '../../core/boot-error.js'
+import type { Constructor } from '../../di/token.js'
+import { memo } from '../../core/memo.js'
+import type { DataOf, Described, ObjectShape, Shape, UnionShape } from '../shape/shape.js'
+import { shapeOf } from '../shape/shape-of.js'
+
+/** A class, or a function that names one which is declared further down. */
+export type Member = Constructor | (() => Constructor)
+
+type MemberData<M> = M extends Constructor ? DataOf<M> : M extends () => infer C ? DataOf<C> : never
+
+export interface OneOfOptions<K extends PropertyKey> {
+  /** The property that tells the classes apart: each declares its own values of it, `@Field({ enum: ['cat'] }) kind!: 'cat'`. */
+  readonly discriminator: K & string
+  /** The name of an OpenAPI component; without it, the classes are listed wherever one of them may be. */
+  readonly name?: string
+}
+
+/**
+ * One of several classes: a response, `Page.of(...)` or `[...]` of it, or the type of a field or a body.
+ *
+ * @throws BootError (when the app is made) for classes that cannot be told apart.
+ * @example
+ * const Pet = oneOf([Cat, Dog], { discriminator: 'kind', name: 'Pet' })
+ * // @Get('/', Page.of(Pet)) list() {}
+ */
+export function oneOf<const M extends readonly Member[]>(
+  members: M,
+  { discriminator, name }: OneOfOptions<keyof MemberData<M[number]>>,
+): Described<MemberData<M[number]>> {
+  const origin = {}
+  const where = name ?? 'oneOf()'
+  const shape = memo((): Shape => ({
+    ...unionShape(members.map(shapeOf), discriminator, where),
+    ...(name === undefined ? {} : { named: { name, origin } }),
+  }))
+  return { shape }
+}
+
+/**
+ * One of several classes, told apart by a property whose values each of them declares: `@Field({ enum: ['cat'] }) kind!: 'cat'`.
+ *
+ * @throws BootError when a class does not declare it, or two declare one value.
+ */
+export function unionShape(shapes: readonly Shape[], discriminator: string | undefined, where: string): UnionShape {
+  if (discriminator === undefined)
+    throw new BootError(
+      `${where}: oneOf needs the property that tells its classes apart. Say it: discriminator: 'kind'.`,
+    )
+  const options = shapes.map((shape): ObjectShape => {
+    if (shape.kind === 'object') return shape
+    throw new BootError(`${where}: oneOf takes classes with @Field()s, got '${shape.kind}'.`)
+  })
+  // A thunk: the classes may refer back to the one that is just being declared.
+  return { kind: 'union', discriminator, options: () => byTag(options, discriminator, where) }
+}
+
+function byTag(
+  options: readonly ObjectShape[],
+  discriminator: string,
+  where: string,
+): ReadonlyMap<unknown, ObjectShape> {
+  const tags = new Map<unknown, ObjectShape>()
+  for (const option of options) {
+    for (const tag of tagsOf(option, discriminator, where)) {
+      const other = tags.get(tag)
+      if (other)
+        throw new BootError(`${where}: ${other.name} and ${option.name} both have the ${discriminator} '${tag}'.`)
+      tags.set(tag, option)
+    }
+  }
+  return tags
+}
+
+function tagsOf(option: ObjectShape, discriminator: string, where: string): readonly (string | number)[] {
+  const property = option.properties().get(discriminator)
+  if (property?.shape.kind === 'enum' && !property.optional && !property.shape.nullable) return property.shape.values
+  throw new BootError(
+    `${where}: ${option.name} does not say which ${discriminator} it has. Write @Field({ enum: ['...'] }) ${discriminator} in it.`,
+  )
+}

@@ -1,0 +1,77 @@
+import type { AnySchemaObject, ErrorObject, FuncKeywordDefinition } from 'ajv/dist/2020.js'
+import { failuresOf } from '../shape/check.js'
+import { formatCheck, formatMeaning } from '../shape/formats.js'
+import { isLonger } from '../shape/length.js'
+import { matches } from '../patterns/matches.js'
+
+/*
+ * Replacements for keywords of the validation library. Those that read a whole text are skipped for a text longer than `maxLength`, so that
+ * only its length is reported, and its cost is bounded. `enum` looks a value up, where the library's compares it with one after the other.
+ */
+
+interface Validate {
+  (value: unknown): boolean
+  errors?: Partial<ErrorObject>[]
+}
+
+function pattern(source: string, parent: AnySchemaObject): Validate {
+  const expression = new RegExp(source, 'u')
+  const message = `must match pattern "${source}"`
+  return ofText('pattern', parent, (value) => (matches(expression, value as string) ? NONE : [message]))
+}
+
+function format(name: string, parent: AnySchemaObject): Validate {
+  const check = formatCheck(name)
+  const message = `must be ${formatMeaning(name)}`
+  return ofText('format', parent, (value) => (check(value) ? NONE : [message]))
+}
+
+function checks(numbers: readonly number[], parent: AnySchemaObject): Validate {
+  return ofText('checks', parent, (value) => failuresOf(numbers, value))
+}
+
+type MessagesOf = (value: unknown) => readonly string[]
+
+const NONE: readonly string[] = []
+
+function ofText(keyword: string, parent: AnySchemaObject, messagesOf: MessagesOf): Validate {
+  const most = parent['maxLength'] as number | undefined // ajv has checked its type
+  if (most === undefined) return validator(keyword, messagesOf)
+  return validator(keyword, (value) => (typeof value === 'string' && isLonger(value, most) ? NONE : messagesOf(value)))
+}
+
+function oneOf(values: readonly unknown[]): Validate {
+  const known = new Set(values)
+  const message = `must be one of ${listed(values)}`
+  return validator('enum', (value) => (known.has(value) ? NONE : [message]))
+}
+
+// ajv reads the errors of a keyword from a property of its function.
+function validator(keyword: string, messagesOf: MessagesOf): Validate {
+  const validate: Validate = (value) => {
+    const messages = messagesOf(value)
+    if (messages.length === 0) return true
+    validate.errors = messages.map((message) => ({ keyword, params: {}, message }))
+    return false
+  }
+  return validate
+}
+
+/** Characters of a list in a message: each of a hundred issues may repeat it. */
+const MOST_LISTED = 300
+
+function listed(values: readonly unknown[]): string {
+  const texts = values.map((value) => JSON.stringify(value))
+  let length = 0
+  const shown = texts.filter((text, index) => (length += text.length + 2) <= MOST_LISTED || index === 0)
+  const others = texts.length - shown.length
+  return shown.join(', ') + (others > 0 ? ` or ${others} other values` : '')
+}
+
+/** In place of the validation library's own. */
+export const KEYWORDS: readonly (FuncKeywordDefinition & { readonly keyword: string })[] = [
+  { keyword: 'pattern', type: 'string', schemaType: 'string', errors: true, compile: pattern },
+  { keyword: 'format', type: ['string', 'number'], schemaType: 'string', errors: true, compile: format },
+  { keyword: 'enum', schemaType: 'array', errors: true, compile: oneOf },
+  { keyword: 'checks', schemaType: 'array', errors: true, compile: checks },
+]

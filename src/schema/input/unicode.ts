@@ -1,0 +1,50 @@
+import { escapePointer } from '../shape/text-formats.js'
+import type { Issue } from '../shape/issue.js'
+
+const TEXT = 'must not contain U+0000 or half of a surrogate pair'
+const NUMBER = `must be a number from ${-Number.MAX_VALUE} to ${Number.MAX_VALUE}`
+
+/**
+ * Values that a database or JSON could not hold, the first of them: PostgreSQL stores no U+0000, a lone surrogate has no UTF-8 form, and
+ * what is beyond the largest number was read as Infinity.
+ */
+export function illFormedStrings(value: unknown, path: string, most: number): readonly Issue[] {
+  const issues: Issue[] = []
+  collect(value, { keys: [], path, most, issues })
+  return issues
+}
+
+interface Search {
+  /** The way to the value: it is written only for those that are at fault. */
+  readonly keys: (string | number)[]
+  readonly path: string
+  readonly most: number
+  readonly issues: Issue[]
+}
+
+function collect(value: unknown, search: Search): void {
+  if (search.issues.length >= search.most) return
+  if (typeof value === 'string') return isWellFormed(value) ? undefined : report(TEXT, search)
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : report(NUMBER, search)
+  if (typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) return value.forEach((item, index) => within(index, item, search))
+  for (const key of Object.keys(value)) {
+    // What a key that cannot be written contains is not shown: its path would not be well-formed either.
+    if (isWellFormed(key)) within(key, Reflect.get(value, key), search)
+    else if (search.issues.length < search.most) report(TEXT, search)
+  }
+}
+
+function within(key: string | number, value: unknown, search: Search): void {
+  search.keys.push(key)
+  collect(value, search)
+  search.keys.pop()
+}
+
+function report(message: string, { keys, path, issues }: Search): void {
+  issues.push({ path: path + keys.map((key) => `/${escapePointer(String(key))}`).join(''), message })
+}
+
+function isWellFormed(text: string): boolean {
+  return !text.includes('\u0000') && text.isWellFormed()
+}

@@ -1,0 +1,75 @@
+import { formatCheck } from '../shape/formats.js'
+import { MOST_DIGITS } from '../shape/text-formats.js'
+import { isLonger, lengthOf } from '../shape/length.js'
+import { matches } from '../patterns/matches.js'
+import type { ArrayShape, NumberShape, Shape, StringShape } from '../shape/shape.js'
+
+/** What is wrong with the JSON of a value of the right type, as a message goes on; undefined when nothing is. */
+export type Constraint = (json: unknown) => string | undefined
+
+/** Compiles what a shape says of its values beyond their type; undefined when it says nothing. */
+export function compileConstraint(shape: Shape): Constraint | undefined {
+  // What a model's rules say is checked when it is saved; rows may be older than the rules.
+  const base = shape.ruled?.base ?? shape
+  switch (base.kind) {
+    case 'string':
+      return all(ofString(base))
+    case 'integer':
+    case 'number':
+      return all(ofNumber(base))
+    case 'array':
+      return all(ofArray(base))
+    case 'bigint':
+      return all([[(text: string) => text.length <= MOST_DIGITS, `at most ${MOST_DIGITS} characters`]])
+    default:
+      return undefined
+  }
+}
+
+type Test = readonly [isMet: (json: never) => boolean, declared: string]
+
+function all(tests: readonly (Test | undefined)[]): Constraint | undefined {
+  const given = tests.filter((test) => test !== undefined)
+  if (given.length === 0) return undefined
+  return (json) => {
+    const failed = given.find(([isMet]) => !isMet(json as never))
+    return failed && `does not fit, declared ${failed[1]}`
+  }
+}
+
+function ofString({ minLength, maxLength, pattern, format }: StringShape): (Test | undefined)[] {
+  const expression = pattern === undefined ? undefined : new RegExp(pattern, 'u')
+  return [
+    when(minLength, (least) => [(text: string) => lengthOf(text) >= least, `at least ${least} characters`]),
+    when(maxLength, (most) => [(text: string) => !isLonger(text, most), `at most ${most} characters`]),
+    when(expression, (known) => [(text: string) => matches(known, text), `${known}`]),
+    when(format, (name) => [formatCheck(name), `of the format ${name}`]),
+  ]
+}
+
+function ofNumber(shape: NumberShape): (Test | undefined)[] {
+  return [
+    when(shape.minimum, (least) => [(number: number) => number >= least, `>= ${least}`]),
+    when(shape.maximum, (most) => [(number: number) => number <= most, `<= ${most}`]),
+    when(shape.exclusiveMinimum, (bound) => [(number: number) => number > bound, `> ${bound}`]),
+    when(shape.exclusiveMaximum, (bound) => [(number: number) => number < bound, `< ${bound}`]),
+    when(shape.multipleOf, (unit) => [(number: number) => isWhole(number / unit), `a multiple of ${unit}`]),
+  ]
+}
+
+function ofArray({ minItems, maxItems }: ArrayShape): (Test | undefined)[] {
+  return [
+    when(minItems, (least) => [(list: readonly unknown[]) => list.length >= least, `at least ${least} items`]),
+    when(maxItems, (most) => [(list: readonly unknown[]) => list.length <= most, `at most ${most} items`]),
+  ]
+}
+
+function when<T>(given: T | undefined, test: (given: T) => Test): Test | undefined {
+  return given === undefined ? undefined : test(given)
+}
+
+// 0.07 is a multiple of 0.01, although 0.07 / 0.01 is 7.000000000000001; and 1e308, divided by it, is Infinity: what validation takes in
+// can be sent.
+function isWhole(number: number): boolean {
+  return !(Math.abs(number - Math.round(number)) > 1e-9)
+}

@@ -1,0 +1,217 @@
+import { compileConstraint } from './constraints.js'
+import { escapePointer } from '../shape/text-formats.js'
+import { memo } from '../../core/memo.js'
+import { refuseMismatch, ResponseMismatchError } from './response-mismatch.js'
+import { isInherited, valueOf } from '../shape/inherited-names.js'
+import {
+  encodeBigint,
+  encodeBoolean,
+  encodeDateTime,
+  encodeDay,
+  encodeDecimal,
+  encodeInteger,
+  encodeNumber,
+  stringEncoder,
+  toScale,
+} from './scalars.js'
+import { type ObjectShape, propertiesOf, type Shape, type UnionShape } from '../shape/shape.js'
+import { type StandardSchema, toIssues } from '../shape/standard-schema.js'
+import { stringifyUndeclared, UndeclaredError } from './undeclared.js'
+
+export { ResponseMismatchError } from './response-mismatch.js'
+
+/** Turns what a handler returned into plain JSON values: only declared properties, the same types on every dialect. */
+export type Encode = (value: unknown) => unknown
+
+/** Compiles the encoder of a shape. @throws ResponseMismatchError (the encoder) for a value that is of another type. */
+export function compileEncoder(shape: Shape): Encode {
+  return new EncoderCompiler(() => undefined).compile(shape)
+}
+
+/** As {@link compileEncoder}, and what the shape says beyond types holds too: what is sent is what the document says. */
+export function compileStrictEncoder(shape: Shape): Encode {
+  return new EncoderCompiler(compileConstraint).compile(shape)
+}
+
+class EncoderCompiler {
+  readonly #objects = new Map<unknown, Encode>()
+  readonly #constrain: typeof compileConstraint
+
+  constructor(constrain: typeof compileConstraint) {
+    this.#constrain = constrain
+  }
+
+  compile(shape: Shape): Encode {
+    const encode = this.#constrained(shape)
+    const { nullable } = shape
+    return (value) => {
+      if (value === null || value === undefined) {
+        if (shape.kind === 'standard' && !(nullable && value === null)) return encode(value)
+        if (nullable || (shape.kind === 'any' && !shape.notNull)) return null
+        throw new ResponseMismatchError('', `is ${value === null ? 'null' : 'missing'}, declared ${shape.kind}`)
+      }
+      return encode(value)
+    }
+  }
+
+  #constrained(shape: Shape): Encode {
+    const encode = this.#plain(shape)
+    const constraint = this.#constrain(shape)
+    if (!constraint) return encode
+    return (value) => {
+      const json = encode(value)
+      const reason = constraint(json)
+      if (reason !== undefined) throw new ResponseMismatchError('', reason)
+      return json
+    }
+  }
+
+  #plain(shape: Shape): Encode {
+    switch (shape.kind) {
+      case 'string':
+        return stringEncoder(shape)
+      case 'integer':
+        return encodeInteger
+      case 'number':
+        return encodeNumber
+      case 'boolean':
+        return encodeBoolean
+      case 'enum': {
+        const values = new Set<unknown>(shape.values)
+        return (value) => (values.has(value) ? value : refuseMismatch(value, `one of ${shape.values.join(', ')}`))
+      }
+      case 'date-time':
+        return encodeDateTime
+      case 'date':
+        return encodeDay
+      case 'bigint':
+        return encodeBigint
+      case 'decimal': {
+        const { digits } = shape
+        return digits ? (value) => toScale(encodeDecimal(value), digits.fraction) : encodeDecimal
+      }
+      case 'bytes':
+        return (value) =>
+          value instanceof Uint8Array ? Buffer.from(value).toString('base64') : refuseMismatch(value, 'bytes')
+      case 'array': {
+        const item = this.compile(shape.items)
+        return (value) => encodeArray(value, item)
+      }
+      case 'object':
+        return this.#object(shape)
+      case 'union':
+        return this.#union(shape)
+      case 'standard':
+        return (value) => encodeStandard(value, shape.schema)
+      case 'any':
+        return encodeAny
+    }
+  }
+
+  #union({ discriminator, options }: UnionShape): Encode {
+    const encoders = memo(() => new Map([...options()].map(([tag, option]) => [tag, this.compile(option)])))
+    return (value) => {
+      const tag: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, discriminator) : undefined
+      const encode = encoders().get(tag)
+      if (encode) return encode(value)
+      const tags = [...encoders().keys()].join(', ')
+      throw new ResponseMismatchError(`/${escapePointer(discriminator)}`, `is ${String(tag)}, declared one of ${tags}`)
+    }
+  }
+
+  #object(shape: ObjectShape): Encode {
+    const known = this.#objects.get(shape.origin)
+    if (known) return known
+    const properties: EncodedProperty[] = []
+    // Named like what every object inherits: the writer must not find that in place of a missing one.
+    let clashes = false
+    const encode: Encode = (value) => {
+      if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Promise)
+        return refuseMismatch(value, shape.name)
+      const source = (shape.read ? shape.read(value) : value) as Record<string, unknown>
+      const target = (clashes ? Object.create(null) : {}) as Record<string, unknown>
+      for (const { name, optional, inherited, encode: encodeProperty } of properties) {
+        const own = valueOf(source, name, inherited)
+        const property = own === undefined ? selectedBeside(source, name) : own
+        if (property === undefined && optional) continue
+        try {
+          target[name] = encodeProperty(property)
+        } catch (error) {
+          throw ResponseMismatchError.at(name, error)
+        }
+      }
+      return target
+    }
+    this.#objects.set(shape.origin, encode) // known before its properties: they may refer to it
+    for (const [name, { shape: inner, optional, associated }] of propertiesOf(shape, 'output')) {
+      const encode = associated ? this.#later(inner) : this.compile(inner)
+      properties.push({ name, optional, inherited: isInherited(name), encode })
+      clashes ||= isInherited(name)
+    }
+    return encode
+  }
+
+  // Compiled when such a record is first sent: most are never read along.
+  #later(shape: Shape): Encode {
+    const encode = memo(() => this.compile(shape))
+    return (value) => encode()(value)
+  }
+}
+
+// Only its values tell what was selected under a name that is no column of the model: `attributes: [[col('team.name'), 'team_name']]`.
+function selectedBeside(source: Readonly<Record<string, unknown>>, name: string): unknown {
+  const { dataValues, getDataValue } = source
+  if (typeof dataValues !== 'object' || dataValues === null || typeof getDataValue !== 'function') return undefined
+  return Object.hasOwn(dataValues, name) && !(name in source) ? (Reflect.get(dataValues, name) as unknown) : undefined
+}
+
+interface EncodedProperty {
+  readonly name: string
+  readonly optional: boolean
+  readonly inherited: boolean
+  readonly encode: Encode
+}
+
+function encodeStandard(value: unknown, schema: StandardSchema): unknown {
+  const result = schema['~standard'].validate(value)
+  if (result instanceof Promise)
+    throw new TypeError(
+      `A response was declared by a schema of ${schema['~standard'].vendor} that checks asynchronously. Do that before returning, and declare a schema without it.`,
+    )
+  if (!result.issues) return encodeAny(result.value)
+  const [issue] = toIssues(result.issues)
+  throw new ResponseMismatchError(issue?.path ?? '', issue?.message ?? 'does not fit')
+}
+
+// What was checked is what is sent: toJSON() is not asked a second time.
+function encodeAny(value: unknown): unknown {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
+  const text = typeof value === 'object' ? writeAny(value) : undefined
+  return text === undefined ? refuseMismatch(value, 'any JSON value') : JSON.parse(text)
+}
+
+function writeAny(value: unknown): string | undefined {
+  try {
+    return stringifyUndeclared(value)
+  } catch (error) {
+    if (!(error instanceof UndeclaredError)) throw error
+    const { name } = error.type
+    throw new ResponseMismatchError(
+      '',
+      `holds a ${name}, declared any JSON value, so that nothing says which of its properties are public. ` +
+        `Declare them: @Field({ type: ${name} }), or copy those that are`,
+    )
+  }
+}
+
+function encodeArray(value: unknown, encode: Encode): unknown {
+  if (!Array.isArray(value)) return refuseMismatch(value, 'array')
+  // Array.from: map() would leave the holes of a sparse array.
+  return Array.from(value, (item, index) => {
+    try {
+      return encode(item)
+    } catch (error) {
+      throw ResponseMismatchError.at(index, error)
+    }
+  })
+}

@@ -1,0 +1,31 @@
+import { isOmissible, type Property, type Shape, type Direction } from './shape.js'
+import { jsonSchemaOf, type StandardSchema } from './standard-schema.js'
+
+/** Whether a shape, or one that it refers to, says different things of what comes in and of what goes out. */
+export function differsByDirection(shape: Shape, seen: Set<unknown> = new Set()): boolean {
+  switch (shape.kind) {
+    case 'array':
+      return differsByDirection(shape.items, seen)
+    case 'union':
+      return [...shape.options().values()].some((option) => differsByDirection(option, seen))
+    case 'standard':
+      return textOf(shape.schema, 'input') !== textOf(shape.schema, 'output')
+    case 'object':
+      if (seen.has(shape.origin)) return false
+      seen.add(shape.origin)
+      return [...shape.properties().values()].some(
+        (property) => isOneSided(property) || differsByDirection(property.shape, seen),
+      )
+    default:
+      return false
+  }
+}
+
+function isOneSided(property: Property): boolean {
+  const { writeOnly = false, readOnly = false } = property
+  return writeOnly || readOnly || isOmissible(property, 'input') !== isOmissible(property, 'output')
+}
+
+function textOf(schema: StandardSchema, side: Direction): string {
+  return JSON.stringify(jsonSchemaOf(schema, side))
+}

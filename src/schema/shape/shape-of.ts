@@ -1,0 +1,78 @@
+import { BootError } from '../../core/boot-error.js'
+import { meant, NOT_LOADED, shown } from '../../core/options.js'
+import { type Constructor, isConstructor } from '../../di/token.js'
+import { fieldsOf } from './fields.js'
+import { isStandardSchema } from './standard-schema.js'
+import { describedBy, type ObjectShape, type Property, type Shape } from './shape.js'
+
+const NAMES = 'string integer number boolean date-time date bigint decimal bytes any'.split(' ')
+
+const BUILT_IN: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
+  [String, { kind: 'string' }],
+  [Number, { kind: 'number' }],
+  [Boolean, { kind: 'boolean' }],
+  [BigInt, { kind: 'bigint' }],
+  [Date, { kind: 'date-time' }],
+  [Uint8Array, { kind: 'bytes' }],
+  [Buffer, { kind: 'bytes' }],
+  ...NAMES.map((kind): [string, Shape] => [kind, { kind } as Shape]),
+])
+
+const known = new WeakMap<object, Shape>()
+
+/**
+ * The shape of a declaration: a name such as `'integer'`, a primitive's constructor, `Date`, a class with fields, a model,
+ * `[X]` for a list of X, `() => X` for a class declared further down, or what `Page.of(X)` and its like return.
+ *
+ * @throws BootError when the declaration says nothing.
+ */
+export function shapeOf(declaration: unknown): Shape {
+  const builtIn = BUILT_IN.get(declaration)
+  if (builtIn) return builtIn
+  if (isStandardSchema(declaration)) return { kind: 'standard', schema: declaration }
+  if (Array.isArray(declaration) && declaration.length === 1) return { kind: 'array', items: shapeOf(declaration[0]) }
+  if (typeof declaration === 'object' && declaration !== null && 'shape' in declaration)
+    return fromDescribed(declaration.shape)
+  if (isConstructor(declaration)) return shapeOfClass(declaration)
+  if (typeof declaration === 'function') return shapeOf((declaration as () => unknown)())
+  if (declaration === undefined) throw new BootError(`the class is undefined. ${NOT_LOADED}`)
+  throw new BootError(
+    `${shown(declaration)} is not a type. ${
+      typeof declaration === 'string'
+        ? meant(declaration, NAMES)
+        : Array.isArray(declaration)
+          ? 'Write [Item] for a list of one class, oneOf: [Cat, Dog] for one of several.'
+          : `Use a class with @Field() properties, a model, a Standard Schema, String, Number, [Item], or a name such as 'integer'.`
+    }`,
+  )
+}
+
+/** Whether a class says what its data looks like, so that it can be a body or a response. */
+export function isDescribed(type: unknown): type is Constructor {
+  return isConstructor(type) && (describedBy.inherited(type) !== undefined || fieldsOf(type) !== undefined)
+}
+
+function fromDescribed(shape: unknown): Shape {
+  return typeof shape === 'function' ? (shape as () => Shape)() : (shape as Shape)
+}
+
+function shapeOfClass(type: Constructor): Shape {
+  const made = known.get(type)
+  if (made) return made
+  const shape = describedBy.inherited(type)?.(type) ?? classShape(type)
+  known.set(type, shape)
+  return shape
+}
+
+function classShape(type: Constructor): ObjectShape {
+  const fields = fieldsOf(type)
+  if (!fields) throw new BootError(`${type.name} has no fields. Give its properties @Field(), or use a model.`)
+  let properties: ReadonlyMap<string, Property> | undefined
+  return {
+    kind: 'object',
+    name: type.name,
+    origin: type,
+    properties: () => (properties ??= new Map([...fields].map(([name, property]) => [name, property()]))),
+    ...(type.length === 0 ? { instance: type as new () => object } : {}),
+  }
+}

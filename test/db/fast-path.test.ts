@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { withSession } from 'sequitur'
+import { databaseApp, databases, postgres, statements, type TestDatabase } from '../support/databases.js'
+import { Hero, Team } from '../support/hero.js'
+
+const models = [Team, Hero]
+
+async function statementOfGet(t: TestContext, fastPath?: boolean): Promise<string | undefined> {
+  const lifespan = fastPath === undefined ? {} : { fastPath }
+  const { app, database, log } = await databaseApp(t, postgres, models, [], { lifespan })
+  await withSession(database, (session) => session.get(Hero, 1))
+  await app.close()
+  return statements(log).find((text) => text.startsWith('SELECT'))
+}
+
+function withVariable(t: TestContext, value: string): void {
+  const before = process.env['toolkit_fast_path']
+  process.env['toolkit_fast_path'] = value
+  t.after(() => {
+    if (before === undefined) delete process.env['toolkit_fast_path']
+    else process.env['toolkit_fast_path'] = before
+  })
+}
+
+test('PostgreSQL: a key is bound on the fast path, and written by Sequelize without it', async (t) => {
+  assert.match((await statementOfGet(t, true)) ?? '', /= \$1;$/)
+  assert.match((await statementOfGet(t, false)) ?? '', /= 1;$/)
+})
+
+for (const [value, end] of [
+  ['false', /= 1;$/],
+  ['true', /= \$1;$/],
+] as const) {
+  test(`PostgreSQL: toolkit_fast_path=${value} decides where the code does not`, async (t) => {
+    withVariable(t, value)
+    assert.match((await statementOfGet(t)) ?? '', end)
+  })
+}
+
+for (const kind of databases) {
+  test(`${kind.name}: a session does the same on the fast path and without it`, async (t) => {
+    assert.deepEqual(await work(t, kind, true), await work(t, kind, false))
+  })
+}
+
+async function work(t: TestContext, kind: TestDatabase, fastPath: boolean): Promise<unknown> {
+  const { database, app } = await databaseApp(t, kind, models, [], { lifespan: { fastPath } })
+  const result = await withSession(database, async (session) => {
+    const team = session.add(Team.build({ name: 'Titans' }))
+    await session.flush()
+    session.addAll(['Robin', 'Raven'].map((name) => Hero.build({ name, teamId: team.id })))
+    await session.flush()
+    await session.nested(() => Hero.create({ name: 'Robin' })).catch(() => {})
+    const robin = await session.get(Hero, 1)
+    await robin?.update({ age: 17 })
+    return [robin, await Hero.findAndCountAll({ order: ['name'] }), await session.get(Hero, 3)]
+  })
+  await app.close()
+  return JSON.parse(JSON.stringify(result))
+}

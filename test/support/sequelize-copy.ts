@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const packages = realpathSync(join(root, 'node_modules'))
+
+/** What needs a Sequelize of its own beside it. */
+const COPIED = ['sequelize', 'sequelize-typescript']
+
+/** A copy of this project beside a copy of Sequelize, whose members can be renamed. */
+export class SequelizeCopy {
+  readonly #folder = realpathSync(mkdtempSync(join(tmpdir(), 'sequitur-renamed-')))
+  readonly #lib = join(this.#folder, 'node_modules/sequelize/lib')
+  readonly #originals: ReadonlyMap<string, string>
+
+  constructor() {
+    after(() => rmSync(this.#folder, { recursive: true, force: true }))
+    mkdirSync(join(this.#folder, 'node_modules'))
+    for (const name of readdirSync(packages))
+      if (!COPIED.includes(name) && name !== 'sequitur-client-test')
+        symlinkSync(join(packages, name), join(this.#folder, 'node_modules', name))
+    for (const name of COPIED)
+      cpSync(join(packages, name), join(this.#folder, 'node_modules', name), { recursive: true, dereference: true })
+    for (const name of ['src', 'package.json', 'tsconfig.json', 'tsconfig.base.json'])
+      cpSync(join(root, name), join(this.#folder, name), { recursive: true })
+    const names = readdirSync(this.#lib, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'))
+    this.#originals = new Map(names.map((name) => [join(this.#lib, name), readFileSync(join(this.#lib, name), 'utf8')]))
+  }
+
+  /** Starts a database of this URL, with these members of Sequelize renamed everywhere in it. Gives what the program prints. */
+  async start(url: string, members: readonly string[] = []): Promise<string> {
+    const names = new RegExp(`(?<![-/])\\b(?:${members.join('|')})\\b(?![-/])`, 'g')
+    if (members.length > 0)
+      for (const [path, text] of this.#originals) writeFileSync(path, text.replaceAll(names, '$&_renamed'))
+    const program = join(this.#folder, 'start.ts')
+    writeFileSync(
+      program,
+      `import { newLifespan } from './src/index.js'
+       await newLifespan('${url}').start().then(() => console.log('started'), (error) => console.log(String(error)))
+       process.exit()`,
+    )
+    try {
+      return await run(program, this.#folder)
+    } finally {
+      for (const [path, text] of this.#originals) writeFileSync(path, text)
+    }
+  }
+}
+
+function run(program: string, cwd: string): Promise<string> {
+  return new Promise((resolve) => {
+    const args = ['--conditions=sequitur-source', '--import', 'tsx', program]
+    execFile(process.execPath, args, { cwd, timeout: 60_000 }, (_, stdout, stderr) => resolve(stdout + stderr))
+  })
+}
