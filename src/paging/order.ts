@@ -37,7 +37,7 @@ export function orderColumns(find: Find, notation: ColumnCodec): readonly OrderC
   if (items.length === 0) throw new BootError(missingOrder(model))
   if (model.primaryKeyAttributes.length === 0)
     throw new BootError(
-      `paginate(select(${model.name})): the model has no primary key, so that nothing tells rows apart that are equal in the order. CursorPosition its key: @Column({ primaryKey: true }).`,
+      `paginate(select(${model.name})): the model has no primary key, so that nothing tells rows apart that are equal in the order. Mark its key: @Column({ primaryKey: true }).`,
     )
   const named = items.map((item) => toColumn(item, find))
   const keys = model.primaryKeyAttributes.map((key) => keyColumn(model, key))

@@ -40,7 +40,7 @@ export interface LifespanOptions {
    * read the file may enter the folder. Default 0o600: only the user that the app runs as. A file that is there stays as it is.
    */
   readonly fileMode?: number
-  /** Milliseconds to go on trying to waitForDatabase the database at the start (`toolkit_start_timeout`, in seconds). Default 10,000. */
+  /** Milliseconds to go on trying to reach the database at the start (`toolkit_start_timeout`, in seconds). Default 10,000. */
   readonly startTimeout?: number
   /**
    * Send statements past Sequelize's own query path where the results are the same (`toolkit_fast_path`). Default true. Turn it off to find

@@ -25,7 +25,7 @@ export async function waitForDatabase(
     const error = await attempt(sequelize)
     if (!error) return
     if (!mayPass(error) || Date.now() + delay > until) {
-      throw new DatabaseStartError(`Cannot waitForDatabase the database (${name}): ${error.message}`, { cause: error })
+      throw new DatabaseStartError(`Cannot reach the database (${name}): ${error.message}`, { cause: error })
     }
     log(`The database (${name}) does not answer yet: ${error.message}. Trying again.`)
     await new Promise((resolve) => setTimeout(resolve, delay))
