@@ -6,6 +6,7 @@ class BigPages<T> extends newPagination({ defaultPageSize: 5, maxPageSize: 500 }
 class Badge {
   @Field() text!: string
 }
+
 const badges = newPagination({ map: ({ name, age }: Hero): Badge => ({ text: `${name} (${age})` }) })
 
 @Controller('/sizes')

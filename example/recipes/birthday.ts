@@ -1,4 +1,4 @@
-import { Controller, Field, Get, Item, notFound, Post, select, Session, sql, Transactional } from 'sequitur'
+import { Controller, Field, Get, Item, notFound, Post, Session, sql, Transactional } from 'sequitur'
 import { Hero } from '../hero.js'
 
 class Oldest {
@@ -26,9 +26,5 @@ export class AgeController {
   @Get('/limits')
   limits() {
     return { youngest: 0 } // no transaction, and no session
-  }
-
-  @Get('/', [Hero]) list(session: Session) {
-    return session.all(select(Hero, { order: ['age'] }))
   }
 }

@@ -4,9 +4,10 @@ import { Hero } from '../hero.js'
 export interface Mailer {
   send(to: string, text: string): Promise<void>
 }
+
 export const mailer = token<Mailer>('mailer')
 
-/** Built anew for each request, as it asks for the request's session. */
+/** A new instance for each request, because it injects the session of the request. */
 @Injectable()
 class Invitations {
   constructor(

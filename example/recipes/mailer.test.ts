@@ -4,7 +4,7 @@ import { provide } from 'sequitur'
 import { memoryDatabase, testApp } from 'sequitur/testing'
 import { Hero } from '../hero.js'
 import { HeroController } from '../heros.js'
-import { InvitationController, mailer } from './services.js'
+import { InvitationController, mailer } from './mailer.js'
 
 const robin = { name: 'Robin', secret_identity: 'Tim Drake', age: 17 }
 

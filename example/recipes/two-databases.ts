@@ -9,7 +9,7 @@ export class Entry extends Base<Entry> {
   @Column({ type: DataType.TEXT, allowNull: false }) declare text: string
 }
 
-/** A database of its own: `createApp({ lifespan: [database, audit] })`. */
+/** The second database of the app: `createApp({ lifespan: [database, audit] })`. */
 export const audit = newLifespan(process.env['AUDIT_URL'] ?? 'sqlite+sqlite3:///:memory:', {
   models: [Entry],
   sync: true,
