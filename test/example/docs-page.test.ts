@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { chromium, type Page } from 'playwright-core'
 import { Controller, createApp, Get } from 'sequitur'
-import { foreign } from '../http/support.js'
-import { jsonOf, serve, temporaryFolder } from './processes.js'
+import { foreign } from '../support/api.js'
+import { jsonOf, serve, temporaryFolder } from '../support/processes.js'
 
 const executablePath = [
   process.env['CHROMIUM'],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { jsonOf, post, root, serve, temporaryFolder } from './processes.js'
+import { jsonOf, post, root, serve, temporaryFolder } from '../support/processes.js'
 
 const readme = readFileSync(join(root, 'README.md'), 'utf8')
 const [program = '', ...others] = piecesOf(readme)

@@ -6,7 +6,7 @@ import { database } from '../../example/database.js'
 import { Hero } from '../../example/hero.js'
 import { app } from '../../example/recipes/app.js'
 import { audit, Entry } from '../../example/recipes/audit.js'
-import { run, serve, temporaryFolder } from './processes.js'
+import { run, serve, temporaryFolder } from '../support/processes.js'
 
 const folder = temporaryFolder()
 const said: string[] = []

@@ -18,7 +18,7 @@ import {
   provide,
   token,
 } from 'sequitur'
-import { api, connection, exchange, foreign, gate } from './support.js'
+import { api, connection, exchange, foreign, gate } from '../support/api.js'
 
 @Controller()
 class Hello {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Body, Controller, Field, Get, type Middleware, Post } from 'sequitur'
-import { api, connection, exchange } from './support.js'
+import { api, connection, exchange } from '../support/api.js'
 
 class Note {
   @Field() text!: string

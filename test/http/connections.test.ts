@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { beforeEach, test, type TestContext } from 'node:test'
 import { type AppOptions, Controller, file, Get, Post, Request } from 'sequitur'
 import { until } from '../support/faults.js'
-import { api, connection, gate } from './support.js'
+import { api, connection, gate } from '../support/api.js'
 
 /** More than the kernel takes for a client that does not read. */
 const LARGE = 48 * 2 ** 20

@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'
 import { Controller, file, Get, reply } from 'sequitur'
 import { until } from '../support/faults.js'
-import { api, connection } from './support.js'
+import { api, connection } from '../support/api.js'
 import { runs } from '../support/fuzz.js'
 
 /** A route that sends a file which is changed between the check of its size and the reading of it. */

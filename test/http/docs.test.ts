@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Controller, createApp, Get, Post } from 'sequitur'
-import { api, bootMessage, foreign } from './support.js'
+import { api, bootMessage, foreign } from '../support/api.js'
 
 @Controller('/notes')
 class Notes {

@@ -31,7 +31,7 @@ import {
 } from 'sequitur'
 import { describeError } from '../../src/core/log-text.js'
 import type { Problem } from '../../src/http/problem.js'
-import { api, connection, exchange } from './support.js'
+import { api, connection, exchange } from '../support/api.js'
 
 let thrown: () => unknown = () => undefined
 

@@ -5,7 +5,7 @@ import * as fc from 'fast-check'
 import { Column, DataType, ForeignKey, Table } from 'sequelize-typescript'
 import { Base, Controller, createApp, Field, Get, newLifespan, Session, sql } from 'sequitur'
 import { databaseApp, databases } from '../support/databases.js'
-import { api, foreign } from './support.js'
+import { api, foreign } from '../support/api.js'
 
 /* Of the inside of a program an answer has nothing: no message, stack, SQL, name of a table or a constraint, path, version or password. */
 

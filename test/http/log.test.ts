@@ -7,7 +7,7 @@ import { Body, Controller, createApp, Field, Get, HttpError, Post, Session, with
 import { memoryDatabase } from 'sequitur/testing'
 import { databaseApp, databases } from '../support/databases.js'
 import { until } from '../support/faults.js'
-import { api, foreign } from './support.js'
+import { api, foreign } from '../support/api.js'
 import { runs } from '../support/fuzz.js'
 
 /** Controls but the line feed, separators of lines, lone surrogates, and what turns the direction of a text. */

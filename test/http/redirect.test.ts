@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'
 import { BadRequest, Controller, Get, redirect, type RedirectOptions, type Reply, reply } from 'sequitur'
-import { api } from './support.js'
+import { api } from '../support/api.js'
 import { runs } from '../support/fuzz.js'
 
 const page = 'https://app.example/a/b'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Controller, Delete, Get, Patch, Post } from 'sequitur'
-import { api, bootMessage, exchange } from './support.js'
+import { api, bootMessage, exchange } from '../support/api.js'
 
 @Controller('/heros')
 class Heros {

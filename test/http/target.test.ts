@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'
 import { Controller, createApp, Get, type Middleware, Request } from 'sequitur'
 import { normalTarget } from '../../src/http/target.js'
-import { api, exchange, foreign } from './support.js'
+import { api, exchange, foreign } from '../support/api.js'
 import { runs } from '../support/fuzz.js'
 
 /** Every path that guards look at, with what only they may let pass. */

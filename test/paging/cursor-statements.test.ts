@@ -15,7 +15,7 @@ import {
 import { Base, Controller, Field, Get, select, sql } from 'sequitur'
 import { Page, Paginate, typed } from 'sequitur/cursor'
 import { databaseApp, databases } from '../support/databases.js'
-import { random, walk } from './walk.js'
+import { random, walk } from '../support/walk.js'
 
 @Table({ tableName: 'city', timestamps: false })
 class City extends Base<City> {

@@ -26,7 +26,7 @@ import {
 } from 'sequitur/cursor'
 import { memoryDatabase, testApp } from 'sequitur/testing'
 import { databases, postgres, sqliteMemory, statements } from '../support/databases.js'
-import { walk } from './walk.js'
+import { walk } from '../support/walk.js'
 
 @Table({ tableName: 'hero', timestamps: false })
 class Hero extends Base<Hero> {

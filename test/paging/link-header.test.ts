@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Controller, createApp, Get, Page, Paginate, select } from 'sequitur'
 import { memoryDatabase } from 'sequitur/testing'
-import { exchange, foreign } from '../http/support.js'
+import { exchange, foreign } from '../support/api.js'
 
 @Table({ tableName: 'note', timestamps: false })
 class Note extends Base<Note> {

@@ -18,7 +18,7 @@ import {
   sql,
 } from 'sequitur'
 import { databaseApp, databases, statements } from '../support/databases.js'
-import { random } from './walk.js'
+import { random } from '../support/walk.js'
 
 @Table({ tableName: 'team', timestamps: false })
 class Team extends Base<Team> {

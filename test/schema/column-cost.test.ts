@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DataTypes, Model, type ModelValidateOptions, Sequelize } from 'sequelize'
 import { dto } from 'sequitur'
-import { echo } from './echo.js'
+import { echo } from '../support/echo.js'
 
 const sequelize = new Sequelize('mariadb://localhost/none', { logging: false })
 const { Validator } = Sequelize as unknown as { Validator: Readonly<Record<string, unknown>> }

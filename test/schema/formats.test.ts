@@ -5,7 +5,7 @@ import * as fc from 'fast-check'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Controller, createApp, dto, Field, Get, Header, Path, Query, type ValueOptions } from 'sequitur'
 import { stringFormats } from '../../src/schema/shape/formats.js'
-import { componentsOf, echo, issuesOf } from './echo.js'
+import { componentsOf, echo, issuesOf } from '../support/echo.js'
 
 /** An app that takes a text of these options, and how to ask it about one. */
 function asking(options: ValueOptions) {

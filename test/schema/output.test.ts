@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import { Controller, createApp, Field, Get } from 'sequitur'
-import { echo } from './echo.js'
+import { echo } from '../support/echo.js'
 
 class Tag {
   @Field() label!: string

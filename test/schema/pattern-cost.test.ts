@@ -4,9 +4,9 @@ import * as fc from 'fast-check'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Controller, createApp, dto, Field, newLifespan, Post, Query } from 'sequitur'
 import { patternCost } from '../../src/schema/patterns/pattern-cost.js'
-import { bootMessage } from '../http/support.js'
+import { bootMessage } from '../support/api.js'
 import { attempt } from '../support/backtracking.js'
-import { echo } from './echo.js'
+import { echo } from '../support/echo.js'
 
 /** The class `Sample` with one property `value`, declared by these options. */
 function sample(options: object) {

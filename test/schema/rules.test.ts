@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Controller, Field, Get, newPagination, Query, type ValueOptions } from 'sequitur'
 import { newPagination as newCursorPagination } from 'sequitur/cursor'
-import { bootMessage } from '../http/support.js'
-import { componentsOf, echo } from './echo.js'
+import { bootMessage } from '../support/api.js'
+import { componentsOf, echo } from '../support/echo.js'
 
 class Cat {
   @Field({ enum: ['cat'] }) kind!: 'cat'
