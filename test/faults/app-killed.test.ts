@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import { newLifespan, withSession } from 'sequitur'
 import { databases, sqliteMemory } from '../support/databases.js'
-import { until } from '../support/faults.js'
+import { until } from '../support/waiting.js'
 import { Hero, Team } from '../support/hero.js'
 import { assertKept, Load } from '../support/load.js'
 import { serve } from '../support/processes.js'

@@ -8,7 +8,7 @@ import { awkwardControllers, awkwardModels } from '../support/apps/awkward.js'
 import { databaseApp, databases, sqliteMemory } from '../support/databases.js'
 import { runs } from '../support/fuzz.js'
 import { type GeneratedRequest, Requests } from '../support/requests.js'
-import { exchange } from '../support/api.js'
+import { exchange } from '../support/connection.js'
 
 /*
  * Requests that an app's OpenAPI document allows, with parts of their bytes replaced: whatever arrives is answered with a status below 500,
