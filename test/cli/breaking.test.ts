@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createApp } from 'sequitur'
 import { memoryDatabase } from 'sequitur/testing'
 import { breakingChanges } from '../../src/cli/breaking.js'
-import { controllers, models } from '../http/everything.js'
+import { controllers, models } from '../support/apps/everything.js'
 
 type Json = Readonly<Record<string, unknown>>
 

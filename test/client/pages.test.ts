@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import openapiTS, { astToString } from 'openapi-typescript'
 import ts from 'typescript'
-import { root, run, serve, temporaryFolder } from '../example/processes.js'
+import { root, run, serve, temporaryFolder } from '../support/processes.js'
 
 const programs = fileURLToPath(new URL('programs', import.meta.url))
 

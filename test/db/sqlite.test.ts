@@ -4,16 +4,10 @@ import { Controller, Get, Post, Session, Transactional } from 'sequitur'
 import { isWrite } from '../../src/db/dialects/sqlite.js'
 import { databaseApp, sqliteFile, sqliteMemory, statements } from '../support/databases.js'
 import { Hero, Team } from '../support/hero.js'
+import { gate } from '../support/waiting.js'
 
 const models = [Team, Hero]
 const post = { method: 'POST' }
-
-/** A promise that the test resolves. */
-function gate(): { readonly open: () => void; readonly opened: Promise<void> } {
-  let open = () => {}
-  const opened = new Promise<void>((resolve) => (open = resolve))
-  return { open, opened }
-}
 
 test('a reader does not wait for an open writer, and sees only what was committed', async (t) => {
   const [written, finish] = [gate(), gate()]

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
 import { Controller, createApp, Get, Inject, Injectable, provide, token } from 'sequitur'
-import { gate } from '../http/support.js'
+import { gate } from '../support/waiting.js'
 
 function recorder() {
   const lines: string[] = []

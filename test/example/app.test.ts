@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { postgresUrl } from '../support/postgres.js'
-import { jsonOf, post, serve, temporaryFolder } from './processes.js'
+import { jsonOf, post, serve, temporaryFolder } from '../support/processes.js'
 
 interface Hero {
   readonly id?: number

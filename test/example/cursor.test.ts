@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { postgresUrl } from '../support/postgres.js'
-import { walk } from '../paging/walk.js'
-import { serve, temporaryFolder } from './processes.js'
+import { walk } from '../support/walk.js'
+import { serve, temporaryFolder } from '../support/processes.js'
 
 interface Hero {
   readonly name: string

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { chromium, type Page } from 'playwright-core'
 import { Controller, createApp, Get } from 'sequitur'
-import { foreign } from '../http/support.js'
-import { jsonOf, serve, temporaryFolder } from './processes.js'
+import { plainServer } from '../support/connection.js'
+import { jsonOf, serve, temporaryFolder } from '../support/processes.js'
 
 const executablePath = [
   process.env['CHROMIUM'],
@@ -107,7 +107,7 @@ class Notes {
 test('/docs of an app that is mounted below a path sends its requests there', { skip }, async (t) => {
   const app = createApp({ controllers: [Notes], logger: false })
   t.after(() => app.close())
-  const url = await foreign(t, (request, response) => {
+  const url = await plainServer(t, (request, response) => {
     request.url = (request.url as string).replace(/^\/api/, '')
     app.handler(request, response)
   })

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { newLifespan, sql, withSession } from 'sequitur'
-import { run, temporaryFolder } from './processes.js'
+import { run, temporaryFolder } from '../support/processes.js'
 
 const program = 'example/scripts/import-heroes.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { jsonOf, post, root, serve, temporaryFolder } from './processes.js'
+import { jsonOf, post, root, serve, temporaryFolder } from '../support/processes.js'
 
 test('example/quickstart.ts, the program of the README, serves heroes and their documentation', async (t) => {
   const toolkit_url = `sqlite+sqlite3:///${join(temporaryFolder(), 'heroes.sqlite')}`

@@ -20,7 +20,7 @@ import { SearchController } from '../../example/recipes/search.js'
 import { TeamController } from '../../example/recipes/standard-schema.js'
 import { audit, AuditedController, Entry } from '../../example/recipes/two-databases.js'
 import { UpsertController } from '../../example/recipes/upsert.js'
-import { jsonOf, run, serve, temporaryFolder } from './processes.js'
+import { jsonOf, run, serve, temporaryFolder } from '../support/processes.js'
 
 const robin = { name: 'Robin', secret_identity: 'Tim Drake', age: 17 }
 const thor = { name: 'Thor', secret_identity: 'Donald Blake', age: 1500 }

@@ -1,10 +1,10 @@
 import { test } from 'node:test'
 import { newLifespan, withSession } from 'sequitur'
 import { databases, sqliteMemory } from '../support/databases.js'
-import { until } from '../support/faults.js'
+import { until } from '../support/waiting.js'
 import { Hero, Team } from '../support/hero.js'
 import { assertKept, Load } from '../support/load.js'
-import { serve } from '../example/processes.js'
+import { serve } from '../support/processes.js'
 
 for (const kind of databases.filter((kind) => kind !== sqliteMemory && !kind.name.includes('mysql2'))) {
   test(`${kind.name}: of an app that is killed while it writes, what was acknowledged is there, and what was refused is not`, async (t) => {

@@ -3,7 +3,8 @@ import { request } from 'node:http'
 import { test } from 'node:test'
 import { Controller, Get, Post, Session } from 'sequitur'
 import { databaseApp, databases } from '../support/databases.js'
-import { assertWhole, type Gate, gate, until } from '../support/faults.js'
+import { assertWhole } from '../support/faults.js'
+import { type Gate, gate, until } from '../support/waiting.js'
 import { Hero, Team } from '../support/hero.js'
 
 @Controller('/whole')

@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { QueryTypes } from 'sequelize'
 import { Controller, Get, Post, Session, sql } from 'sequitur'
 import { type DatabaseApp, databaseApp, databases } from '../support/databases.js'
-import { assertWhole, gate, said, until } from '../support/faults.js'
+import { assertWhole, said } from '../support/faults.js'
+import { gate, until } from '../support/waiting.js'
 import { Hero, Team } from '../support/hero.js'
 
 const models = [Team, Hero]

@@ -3,7 +3,8 @@ import { test, type TestContext } from 'node:test'
 import { QueryTypes } from 'sequelize'
 import { Controller, Get, type LifespanOptions, Post, Session, sql } from 'sequitur'
 import { type DatabaseApp, databaseApp, postgres } from '../support/databases.js'
-import { assertWhole, type Gate, gate, said, until } from '../support/faults.js'
+import { assertWhole, said } from '../support/faults.js'
+import { type Gate, gate, until } from '../support/waiting.js'
 import { Hero, Team } from '../support/hero.js'
 
 const post = { method: 'POST' }

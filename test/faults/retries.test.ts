@@ -16,7 +16,8 @@ import {
 } from 'sequitur'
 import { testApp } from 'sequitur/testing'
 import { databaseApp, databases, postgres, sqliteFile } from '../support/databases.js'
-import { assertWhole, gate, said } from '../support/faults.js'
+import { assertWhole, said } from '../support/faults.js'
+import { gate } from '../support/waiting.js'
 import { Hero, Team } from '../support/hero.js'
 
 const models = [Team, Hero]

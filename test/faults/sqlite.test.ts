@@ -5,7 +5,8 @@ import { rm } from 'node:fs/promises'
 import { test, type TestContext } from 'node:test'
 import { Controller, Get, newLifespan, Post, Session, sql, Transactional, withSession } from 'sequitur'
 import { databaseApp, sqliteFile, sqliteMemory } from '../support/databases.js'
-import { assertWhole, gate, said } from '../support/faults.js'
+import { assertWhole, said } from '../support/faults.js'
+import { gate } from '../support/waiting.js'
 import { Hero, Team } from '../support/hero.js'
 
 const models = [Team, Hero]

@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test'
 import { Controller, Get, newLifespan } from 'sequitur'
 import { testApp } from 'sequitur/testing'
 import { databases } from '../support/databases.js'
-import { until } from '../support/faults.js'
+import { until } from '../support/waiting.js'
 import { Hero, Team } from '../support/hero.js'
 import { freePort, startPostgres } from '../support/postgres-server.js'
 

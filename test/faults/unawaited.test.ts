@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { setTimeout as wait } from 'node:timers/promises'
 import { test } from 'node:test'
 import { databases, postgres, sqliteFile, sqliteMemory } from '../support/databases.js'
-import { until } from '../support/faults.js'
-import { post, serve } from '../example/processes.js'
+import { until } from '../support/waiting.js'
+import { post, serve } from '../support/processes.js'
 
 const careless = [
   'duplicate',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Controller, createApp, Get, lifespan, newLifespan, provide } from 'sequitur'
-import { bootMessage } from './support.js'
+import { bootMessage } from '../support/api.js'
 
 @Controller()
 class Door {

@@ -18,7 +18,9 @@ import {
   provide,
   token,
 } from 'sequitur'
-import { api, connection, exchange, foreign, gate } from './support.js'
+import { api } from '../support/api.js'
+import { connection, exchange, plainServer } from '../support/connection.js'
+import { gate } from '../support/waiting.js'
 
 @Controller()
 class Hello {
@@ -91,7 +93,7 @@ test('app.inject sends a body', async (t) => {
 test('app.handler answers in another http server, and starts the app', async (t) => {
   const calls: string[] = []
   const app = newApp(t, { lifespan: recorded('db', calls) })
-  const url = await foreign(t, app.handler)
+  const url = await plainServer(t, app.handler)
   assert.equal(await (await fetch(url)).json(), 'hello')
   assert.deepEqual(calls, ['start db'])
 })
@@ -439,7 +441,7 @@ for (const head of ['Content-Length: 2\n\n1', 'Transfer-Encoding: chunked\n\n1\n
         }
       }
       const app = newApp(t, { controllers: [Taking], timeouts: { handler: 20 } })
-      const { send, received, closed } = connection(t, await foreign(t, app.handler))
+      const { send, received, closed } = connection(t, await plainServer(t, app.handler))
       send(`POST / HTTP/1.1\nHost: a\nContent-Type: application/json\n${head}`)
       await received(/^HTTP\/1\.1 503 [^]*took too long/)
       assert.match(await closed, /\r\nconnection: close\r\n/i)
@@ -466,7 +468,7 @@ test('middleware whose time is up before its turn is not called', async (t) => {
     middleware: [() => void turns++],
     timeouts: { handler: 20, drain: 20 },
   })
-  const answer = fetch(await foreign(t, app.handler), { signal: AbortSignal.timeout(2000) })
+  const answer = fetch(await plainServer(t, app.handler), { signal: AbortSignal.timeout(2000) })
   setTimeout(started.open, 60)
   assert.deepEqual([(await answer).status, turns], [503, 0])
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Body, Controller, Field, Get, Header, type InputIssue, Path, Post, Query, Request } from 'sequitur'
-import { api, bootMessage } from './support.js'
+import { api, bootMessage } from '../support/api.js'
 
 enum Order {
   Up = 'asc',

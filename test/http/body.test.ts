@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Body, Controller, Field, Get, type Middleware, Post } from 'sequitur'
-import { api, connection, exchange } from './support.js'
+import { api } from '../support/api.js'
+import { connection, exchange } from '../support/connection.js'
 
 class Note {
   @Field() text!: string

@@ -6,8 +6,9 @@ import { Readable } from 'node:stream'
 import { test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'
 import { Controller, file, Get, reply } from 'sequitur'
-import { until } from '../support/faults.js'
-import { api, connection } from './support.js'
+import { api } from '../support/api.js'
+import { connection } from '../support/connection.js'
+import { until } from '../support/waiting.js'
 import { runs } from '../support/fuzz.js'
 
 /** A route that sends a file which is changed between the check of its size and the reading of it. */

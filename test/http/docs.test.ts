@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Controller, createApp, Get, Post } from 'sequitur'
-import { api, bootMessage, foreign } from './support.js'
+import { api, bootMessage } from '../support/api.js'
+import { plainServer } from '../support/connection.js'
 
 @Controller('/notes')
 class Notes {
@@ -52,7 +53,7 @@ for (const [path, type] of files) {
 test('a server that passes on a target without a slash gets a 400, whatever it is named', async (t) => {
   const app = createApp({ controllers: [Notes], logger: false })
   t.after(() => app.close())
-  const url = await foreign(t, (request, response) =>
+  const url = await plainServer(t, (request, response) =>
     app.handler(Object.assign(request, { url: 'toString' }), response),
   )
   assert.equal((await fetch(url)).status, 400)

@@ -31,7 +31,8 @@ import {
 } from 'sequitur'
 import { describeError } from '../../src/core/log-text.js'
 import type { Problem } from '../../src/http/problem.js'
-import { api, connection, exchange } from './support.js'
+import { api } from '../support/api.js'
+import { connection, exchange } from '../support/connection.js'
 
 let thrown: () => unknown = () => undefined
 

@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import * as fc from 'fast-check'
 import { Controller, file, type FileOptions, Get, NotFound } from 'sequitur'
-import { api } from './support.js'
+import { api } from '../support/api.js'
 import { runs } from '../support/fuzz.js'
 
 /** A folder with files to send, beside one with files that are not: in any of these, the text is 'inside' or 'outside'. */

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'
 import { Body, Controller, Get, Post } from 'sequitur'
-import { api } from './support.js'
+import { api } from '../support/api.js'
 import { runs } from '../support/fuzz.js'
 
 /*

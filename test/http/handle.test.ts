@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Controller, Get, Inject, type Lifespan, provide, token } from 'sequitur'
 import type { Unit } from '../../src/core/bracket.js'
-import { api, gate } from './support.js'
+import { api } from '../support/api.js'
+import { gate } from '../support/waiting.js'
 
 /** A lifespan whose unit of work does nothing, but for what is given. */
 function lifespanOf(given: Partial<Unit>): Lifespan {

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'
 import { Body, Controller, file, HttpError, Post, redirect, reply } from 'sequitur'
-import { api } from './support.js'
+import { api } from '../support/api.js'
 
 /*
  * Whatever text a program puts into a header, the head of the answer has no header that the text brought along, and there is one answer.

@@ -4,11 +4,11 @@ import * as fc from 'fast-check'
 import { CursorHeroController } from '../../example/cursor-heros.js'
 import { Hero } from '../../example/hero.js'
 import { HeroController } from '../../example/heros.js'
-import { awkwardControllers, awkwardModels } from '../schema/awkward.js'
+import { awkwardControllers, awkwardModels } from '../support/apps/awkward.js'
 import { databaseApp, databases, sqliteMemory } from '../support/databases.js'
 import { runs } from '../support/fuzz.js'
 import { type GeneratedRequest, Requests } from '../support/requests.js'
-import { exchange } from './support.js'
+import { exchange } from '../support/connection.js'
 
 /*
  * Requests that an app's OpenAPI document allows, with parts of their bytes replaced: whatever arrives is answered with a status below 500,

@@ -5,7 +5,8 @@ import * as fc from 'fast-check'
 import { Column, DataType, ForeignKey, Table } from 'sequelize-typescript'
 import { Base, Controller, createApp, Field, Get, newLifespan, Session, sql } from 'sequitur'
 import { databaseApp, databases } from '../support/databases.js'
-import { api, foreign } from './support.js'
+import { api } from '../support/api.js'
+import { plainServer } from '../support/connection.js'
 
 /* Of the inside of a program an answer has nothing: no message, stack, SQL, name of a table or a constraint, path, version or password. */
 
@@ -125,7 +126,7 @@ test('an app whose database cannot be reached does not say where it is', async (
     @Get() get() {}
   }
   const app = createApp({ controllers: [Any], lifespan, logger: false })
-  const answer = await fetch(await foreign(t, app.handler))
+  const answer = await fetch(await plainServer(t, app.handler))
   assert.ok(answer.status >= 500)
   assert.doesNotMatch(await answer.text(), /vault|secret|127\.0|ECONN|reach|postgres/)
 })

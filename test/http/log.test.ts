@@ -6,8 +6,9 @@ import * as fc from 'fast-check'
 import { Body, Controller, createApp, Field, Get, HttpError, Post, Session, withSession } from 'sequitur'
 import { memoryDatabase } from 'sequitur/testing'
 import { databaseApp, databases } from '../support/databases.js'
-import { until } from '../support/faults.js'
-import { api, foreign } from './support.js'
+import { api } from '../support/api.js'
+import { plainServer } from '../support/connection.js'
+import { until } from '../support/waiting.js'
 import { runs } from '../support/fuzz.js'
 
 /** Controls but the line feed, separators of lines, lone surrogates, and what turns the direction of a text. */
@@ -129,7 +130,7 @@ test('the name of a file that a client asks for is escaped', async (t) => {
 
 test('a path that another server has decoded is refused, and is in no log', async (t) => {
   const { app, log } = await api(t, [Failing], { middleware: [() => assert.fail('odd')] })
-  const url = await foreign(t, (request, response) => {
+  const url = await plainServer(t, (request, response) => {
     request.url = `/${FORGED}`
     app.handler(request, response)
   })

@@ -6,7 +6,8 @@ import cors from 'cors'
 import helmet from 'helmet'
 import { Controller, Get, type Middleware, Request } from 'sequitur'
 import type { Next } from '../../src/http/server/middleware.js'
-import { api, bootMessage, exchange } from './support.js'
+import { api, bootMessage } from '../support/api.js'
+import { exchange } from '../support/connection.js'
 
 let calls = 0
 

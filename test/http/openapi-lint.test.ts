@@ -6,8 +6,8 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { createApp } from 'sequitur'
 import { memoryDatabase } from 'sequitur/testing'
 import { app as example } from '../../example/app.js'
-import { serve, temporaryFolder } from '../example/processes.js'
-import { controllers, models } from './everything.js'
+import { serve, temporaryFolder } from '../support/processes.js'
+import { controllers, models } from '../support/apps/everything.js'
 
 const everything = createApp({
   controllers,

@@ -16,7 +16,7 @@ import {
   redirect,
   Security,
 } from 'sequitur'
-import { bootMessage } from './support.js'
+import { bootMessage } from '../support/api.js'
 
 class Note {
   @Field({ minLength: 1, description: 'What it says' }) text!: string

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { Body, Controller, Field, Get, Header, Post, Query, Request } from 'sequitur'
-import { api, exchange } from './support.js'
+import { api } from '../support/api.js'
+import { exchange } from '../support/connection.js'
 
 /* No name that a client sends reaches the prototype that all objects have in common. */
 

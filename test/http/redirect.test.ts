@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'
-import { BadRequest, Controller, Get, redirect, type RedirectOptions, type Reply } from 'sequitur'
-import { api } from './support.js'
+import { BadRequest, Controller, Get, redirect, type RedirectOptions, type Reply, reply } from 'sequitur'
+import { api } from '../support/api.js'
 import { runs } from '../support/fuzz.js'
 
 const page = 'https://app.example/a/b'
@@ -194,3 +194,21 @@ test('an option that there is not says which was meant', () => {
   const options = { externl: true } as RedirectOptions
   assert.throws(() => redirect('/', options), /redirect\(\) has no option 'externl'\. Did you mean 'external'\?/)
 })
+
+@Controller('/')
+class Empty {
+  @Get('/redirect', { status: 303 }) redirect() {
+    return redirect('/')
+  }
+  @Get('/copied', { status: 201 }) copied() {
+    return reply(undefined, { headers: { 'content-length': '5' } })
+  }
+}
+
+for (const path of ['/redirect', '/copied'])
+  test(`a response without a body has the content length 0: ${path}`, async (t) => {
+    const { fetch } = await api(t, [Empty])
+    const { headers } = await fetch(path, { redirect: 'manual' })
+    assert.equal(headers.get('content-length'), '0')
+    assert.equal(headers.get('transfer-encoding'), null)
+  })

@@ -8,8 +8,8 @@ import * as fc from 'fast-check'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Controller, createApp, Field, file, Get, Post, redirect, reply, Session } from 'sequitur'
 import { memoryDatabase } from 'sequitur/testing'
-import { until } from '../support/faults.js'
-import { api, bootMessage } from './support.js'
+import { api, bootMessage } from '../support/api.js'
+import { until } from '../support/waiting.js'
 import { runs } from '../support/fuzz.js'
 
 class Job {

@@ -4,7 +4,7 @@ import type { CreationOptional } from 'sequelize'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Controller, Delete, Field, Get, Post, Put, Request } from 'sequitur'
 import { memoryDatabase } from 'sequitur/testing'
-import { api, bootMessage } from './support.js'
+import { api, bootMessage } from '../support/api.js'
 
 class Note {
   @Field() text!: string

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Controller, Delete, Get, Patch, Post } from 'sequitur'
-import { api, bootMessage, exchange } from './support.js'
+import { api, bootMessage } from '../support/api.js'
+import { exchange } from '../support/connection.js'
 
 @Controller('/heros')
 class Heros {

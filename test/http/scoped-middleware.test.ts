@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import cors from 'cors'
 import helmet from 'helmet'
 import { Controller, Get, HttpError, type Middleware } from 'sequitur'
-import { api } from './support.js'
+import { api } from '../support/api.js'
 
 @Controller()
 class Pages {

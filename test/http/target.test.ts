@@ -4,7 +4,8 @@ import { test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'
 import { Controller, createApp, Get, type Middleware, Request } from 'sequitur'
 import { normalTarget } from '../../src/http/target.js'
-import { api, exchange, foreign } from './support.js'
+import { api } from '../support/api.js'
+import { exchange, plainServer } from '../support/connection.js'
 import { runs } from '../support/fuzz.js'
 
 /** Every path that guards look at, with what only they may let pass. */
@@ -323,7 +324,7 @@ test('below a prefix that another server takes away, middleware sees the rest in
   }
   const app = createApp({ controllers: [Secrets], middleware: [note, guard], logger: false })
   t.after(() => app.close())
-  const url = await foreign(t, (request, response) => {
+  const url = await plainServer(t, (request, response) => {
     const originalUrl = request.url ?? ''
     app.handler(Object.assign(request, { originalUrl, url: originalUrl.slice('/api'.length) }), response)
   })

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { Controller, Get } from 'sequitur'
-import { api } from './support.js'
+import { api } from '../support/api.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -19,7 +19,10 @@ interface Program {
 
 async function program(t: TestContext): Promise<Program> {
   const hooks = ['--conditions=sequitur-source', '--import', 'tsx', '--import', 'sequitur/register']
-  const child = spawn(process.execPath, [...hooks, 'test/http/program.ts'], { cwd: root, stdio: ['ignore', 'pipe', 2] })
+  const child = spawn(process.execPath, [...hooks, 'test/support/programs/slow.ts'], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 2],
+  })
   t.after(() => child.kill('SIGKILL'))
   const ended = once(child, 'exit')
   let output = ''

@@ -5,8 +5,8 @@ import { Page, Paginate } from 'sequitur/cursor'
 import { memoryDatabase, type TestApp, testApp } from 'sequitur/testing'
 import { cast, col, type FindOptions, fn, literal, Op, where } from 'sequelize'
 import { BelongsTo, Column, DataType, ForeignKey, HasMany, Scopes, Table } from 'sequelize-typescript'
-import { bindingOf } from './forge.js'
-import type { AnyPage } from './walk.js'
+import { bindingOf } from '../support/forge.js'
+import type { AnyPage } from '../support/walk.js'
 
 @Table({ tableName: 'ship', timestamps: false })
 class Ship extends Base<Ship> {

@@ -7,7 +7,7 @@ import { Base, Controller, Get, select } from 'sequitur'
 import { Page, Paginate } from 'sequitur/cursor'
 import { memoryDatabase, testApp } from 'sequitur/testing'
 import { readCursor, writeCursor } from '../../src/paging/cursor/cursor.js'
-import { bindingOf, sign } from './forge.js'
+import { bindingOf, sign } from '../support/forge.js'
 import { runs } from '../support/fuzz.js'
 
 const key = 'the key of this app'

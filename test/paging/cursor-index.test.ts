@@ -5,7 +5,7 @@ import { Column, DataType, Index, Table } from 'sequelize-typescript'
 import { Base, Controller, Field, Get, select } from 'sequitur'
 import { Page, Paginate } from 'sequitur/cursor'
 import { databaseApp, databases, postgres, statements } from '../support/databases.js'
-import type { AnyPage } from './walk.js'
+import type { AnyPage } from '../support/walk.js'
 
 @Table({ tableName: 'event', timestamps: false })
 class Event extends Base<Event> {

@@ -5,7 +5,8 @@ import { Base, Controller, createApp, Get, Inject, select } from 'sequitur'
 import { newPagination, Page, pages, Paginate, type PaginateType } from 'sequitur/cursor'
 import { memoryDatabase, testApp } from 'sequitur/testing'
 import { databaseApp, databases } from '../support/databases.js'
-import { type AnyPage, random, walk } from './walk.js'
+import { random } from '../support/fuzz.js'
+import { type AnyPage, walk } from '../support/walk.js'
 
 @Table({ tableName: 'word', timestamps: false })
 class Word extends Base<Word> {

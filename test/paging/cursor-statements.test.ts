@@ -14,8 +14,9 @@ import {
 } from 'sequelize-typescript'
 import { Base, Controller, Field, Get, select, sql } from 'sequitur'
 import { Page, Paginate, typed } from 'sequitur/cursor'
-import { databaseApp, databases } from '../support/databases.js'
-import { random, walk } from './walk.js'
+import { type DatabaseApp, databaseApp, databases } from '../support/databases.js'
+import { random } from '../support/fuzz.js'
+import { walk } from '../support/walk.js'
 
 @Table({ tableName: 'city', timestamps: false })
 class City extends Base<City> {
@@ -293,96 +294,96 @@ const statements: Readonly<Record<string, Options>> = {
   'a where that overrules the scope': { where: { hidden: true }, order: [['score', 'ASC']] },
 }
 
+const ofPlayers: readonly Order[] = [
+  [['name', 'DESC']],
+  [
+    ['team', 'name', 'ASC'],
+    ['name', 'ASC'],
+  ],
+  [['shirt', 'DESC']],
+]
+
+/** Statements that no cursor can page, and what the log explains. */
+const refused: readonly (readonly [name: string, options: Options, explanation: RegExp])[] = [
+  ['no order', {}, /explicit order.*Write one: paginate\(select\(Post, \{ order:/],
+  ['an empty order', { order: [] }, /explicit order/],
+  [
+    'a column of children',
+    { include: [Comment], order: [[Comment, 'stars', 'ASC']] },
+    /comments has many rows for one of Post/,
+  ],
+  ['a raw literal', { order: [literal('score + 1')] }, /neither the type is known.*typed\(/],
+  ['an undeclared function', { order: [[fn('abs', col('score')), 'ASC']] }, /neither the type is known/],
+  ['a column that does not exist', { order: ['nope'] }, /Post has no column 'nope'/],
+  ['an association that is not included', { order: [[Team, 'name', 'ASC']] }, /no include of the statement joins Team/],
+  ['NULLS LAST', { order: [['score', 'ASC NULLS LAST']] }, /cannot be paged by a cursor/],
+  ['groups', { order: ['score'], group: ['score'] }, /paginate\(sql`SELECT/],
+  ['a right join', { include: [{ model: Team, right: true }], order: ['score'] }, /Take right away/],
+  ['a join by either', { include: [{ model: Team, or: true } as never], order: ['score'] }, /Take or away/],
+  ['a limit of its own', { order: ['score'], limit: 3 }, /Take limit away/],
+]
+
 for (const kind of databases) {
   test(`cursor pages of any statement on ${kind.name}`, async (t) => {
-    const { fetch, log } = await databaseApp(t, kind, models, [Lists])
+    const app = await databaseApp(t, kind, models, [Lists])
     await fill()
-    const sorted = (rows: readonly { id: number }[] | undefined) =>
-      rows?.map(({ id }) => ({ id })).toSorted((a, b) => a.id - b.id)
-
-    for (const [name, options] of Object.entries(statements)) {
-      await t.test(`by ${name}: pages of every size are the whole list`, async () => {
-        posts = options
-        const order = [...(options.order as OrderItem[]).map(withAliases), ['id', 'ASC']] as Order
-        const all = await Post.findAll({ ...options, order })
-        assert.ok(all.length > 5)
-        for (const limit of [1, 3, 7, all.length, 100]) {
-          const seen = await walk(fetch, '/posts', limit)
-          assert.deepEqual(
-            seen.map((post) => ({
-              ...post,
-              comments: sorted(post['comments'] as []),
-              tags: sorted(post['tags'] as []),
-            })),
-            all.map(({ id, comments, tags }) => ({ id, comments: sorted(comments), tags: sorted(tags) })),
-          )
-        }
-      })
-    }
-
+    for (const [name, options] of Object.entries(statements))
+      await t.test(`by ${name}: pages of every size are the whole list`, () => assertPosts(app, options))
     await t.test('a composite key ends the order, and deleted rows stay hidden', async () => {
-      for (const order of [
-        [['name', 'DESC']],
-        [
-          ['team', 'name', 'ASC'],
-          ['name', 'ASC'],
-        ],
-        [['shirt', 'DESC']],
-      ] as Order[]) {
-        players = { order, include: [Team] }
-        const whole = [...(order as []), ['season', 'ASC'], ['shirt', 'ASC']] as Order
-        const all = await Player.findAll({ order: whole, include: [Team], attributes: ['season', 'shirt'] })
-        for (const limit of [1, 4, 100]) {
-          const seen = await walk(fetch, '/players', limit)
-          assert.deepEqual(
-            seen,
-            all.map(({ season, shirt }) => ({ season, shirt })),
-          )
-        }
-      }
+      for (const order of ofPlayers) await assertPlayers(app, order)
       players = { order: ['name'], paranoid: false }
-      assert.equal((await walk(fetch, '/players', 7)).length, 30)
+      assert.equal((await walk(app.fetch, '/players', 7)).length, 30)
     })
-
     await t.test('a handler sees rows without anything of the cursor', () => {
       const names = new Set(given.flatMap((player) => Object.keys(player as object)))
       assert.deepEqual([...names].sort(), ['deletedAt', 'name', 'season', 'shirt', 'team', 'teamId'])
     })
-
-    for (const [name, options, text] of [
-      ['no order', {}, /explicit order.*Write one: paginate\(select\(Post, \{ order:/],
-      ['an empty order', { order: [] }, /explicit order/],
-      [
-        'a column of children',
-        { include: [Comment], order: [[Comment, 'stars', 'ASC']] },
-        /comments has many rows for one of Post/,
-      ],
-      ['a raw literal', { order: [literal('score + 1')] }, /neither the type is known.*typed\(/],
-      ['an undeclared function', { order: [[fn('abs', col('score')), 'ASC']] }, /neither the type is known/],
-      ['a column that does not exist', { order: ['nope'] }, /Post has no column 'nope'/],
-      [
-        'an association that is not included',
-        { order: [[Team, 'name', 'ASC']] },
-        /no include of the statement joins Team/,
-      ],
-      ['NULLS LAST', { order: [['score', 'ASC NULLS LAST']] }, /cannot be paged by a cursor/],
-      ['groups', { order: ['score'], group: ['score'] }, /paginate\(sql`SELECT/],
-      ['a right join', { include: [{ model: Team, right: true }], order: ['score'] }, /Take right away/],
-      ['a join by either', { include: [{ model: Team, or: true } as never], order: ['score'] }, /Take or away/],
-      ['a limit of its own', { order: ['score'], limit: 3 }, /Take limit away/],
-    ] as [string, Options, RegExp][]) {
-      await t.test(`${name} is refused with the cure`, async () => {
-        posts = options
-        log.length = 0
-        assert.equal((await fetch('/posts')).status, 500)
-        assert.match(log.join('\n'), text)
-        assert.equal(log.filter((line) => /^Executing.*SELECT .* FROM/.test(line)).length, 0)
-      })
-    }
-
+    for (const [name, options, explanation] of refused)
+      await t.test(`${name} is refused with the cure`, () => assertRefused(app, options, explanation))
     await t.test('a text is refused with the cure', async () => {
-      assert.equal((await fetch('/text')).status, 500)
-      assert.match(log.join('\n'), /paginate\(select\(Model, \{ order \}\)\)/)
+      assert.equal((await app.fetch('/text')).status, 500)
+      assert.match(app.log.join('\n'), /paginate\(select\(Model, \{ order \}\)\)/)
     })
   })
+}
+
+async function assertPosts({ fetch }: DatabaseApp, options: Options): Promise<void> {
+  posts = options
+  const sorted = (rows: readonly { id: number }[] | undefined) =>
+    rows?.map(({ id }) => ({ id })).toSorted((a, b) => a.id - b.id)
+  const order = [...(options.order as OrderItem[]).map(withAliases), ['id', 'ASC']] as Order
+  const all = await Post.findAll({ ...options, order })
+  assert.ok(all.length > 5)
+  for (const limit of [1, 3, 7, all.length, 100]) {
+    const seen = await walk(fetch, '/posts', limit)
+    assert.deepEqual(
+      seen.map((post) => ({
+        ...post,
+        comments: sorted(post['comments'] as []),
+        tags: sorted(post['tags'] as []),
+      })),
+      all.map(({ id, comments, tags }) => ({ id, comments: sorted(comments), tags: sorted(tags) })),
+    )
+  }
+}
+
+async function assertPlayers({ fetch }: DatabaseApp, order: Order): Promise<void> {
+  players = { order, include: [Team] }
+  const whole = [...(order as []), ['season', 'ASC'], ['shirt', 'ASC']] as Order
+  const all = await Player.findAll({ order: whole, include: [Team], attributes: ['season', 'shirt'] })
+  for (const limit of [1, 4, 100]) {
+    const seen = await walk(fetch, '/players', limit)
+    assert.deepEqual(
+      seen,
+      all.map(({ season, shirt }) => ({ season, shirt })),
+    )
+  }
+}
+
+async function assertRefused({ fetch, log }: DatabaseApp, options: Options, explanation: RegExp): Promise<void> {
+  posts = options
+  log.length = 0
+  assert.equal((await fetch('/posts')).status, 500)
+  assert.match(log.join('\n'), explanation)
+  assert.equal(log.filter((line) => /^Executing.*SELECT .* FROM/.test(line)).length, 0)
 }

@@ -5,7 +5,8 @@ import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Controller, Field, Get, select } from 'sequitur'
 import { Page, Paginate } from 'sequitur/cursor'
 import { databaseApp, databases } from '../support/databases.js'
-import { random, walk } from './walk.js'
+import { random } from '../support/fuzz.js'
+import { walk } from '../support/walk.js'
 
 @Table({ tableName: 'thing', timestamps: false })
 class Thing extends Base<Thing> {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { test, type TestContext } from 'node:test'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import {
   Base,
   Controller,
   createApp,
+  type Database,
   Field,
   Get,
   Inject,
@@ -26,7 +27,7 @@ import {
 } from 'sequitur/cursor'
 import { memoryDatabase, testApp } from 'sequitur/testing'
 import { databases, postgres, sqliteMemory, statements } from '../support/databases.js'
-import { walk } from './walk.js'
+import { walk } from '../support/walk.js'
 
 @Table({ tableName: 'hero', timestamps: false })
 class Hero extends Base<Hero> {
@@ -46,51 +47,57 @@ class Id {
 const ENTRIES = Array.from({ length: 7 }, (_, id) => ({ id, weight: id % 3 || null }))
 const mariadb = databases.find(({ name }) => name === 'MariaDB')
 
+/** An app whose lists are of the second database, and each paginator finds it in another way. */
+async function startLists(t: TestContext, main: Database, audit: Database) {
+  const pages = newPagination({ session: audit.Session })
+  class Counted extends newPagination({ session: audit.Session, count: (log) => log.count(select(Entry)) })<Id> {}
+  const cursors = newCursorPagination({ session: audit.Session })
+
+  @Controller('/')
+  class Lists {
+    @Get('/model', Page.of(Id)) model(paginate: Paginate<Id>) {
+      return paginate(select(Entry))
+    }
+    @Get('/text', Page.of(Id)) text(@Inject(pages) paginate: PaginateType<Id>) {
+      return paginate(sql<Id>`SELECT id FROM entry WHERE id >= ${0} ORDER BY id`)
+    }
+    @Get('/counted', Page.of(Id)) counted(paginate: Counted) {
+      return paginate(sql<Id>`SELECT id FROM entry ORDER BY id`)
+    }
+    @Get('/both', Page.of(Id)) async both(@Inject(pages) paginate: PaginateType<Id>, session: Session) {
+      await session.execute(sql`SELECT id FROM hero`)
+      const heroes = await paginate(select(Hero))
+      assert.equal(heroes.meta.total_items, 1)
+      return paginate(select(Entry))
+    }
+    @Get('/cursor', CursorPage.of(Id)) cursor(paginate: CursorPaginate<Id>) {
+      return paginate(select(Entry, { order: [['weight', 'DESC']] }))
+    }
+    @Get('/own-cursor', CursorPage.of(Id)) ownCursor(@Inject(cursors) paginate: CursorPaginateType<Id>) {
+      return paginate(select(Entry, { order: [['weight', 'DESC']] }))
+    }
+  }
+
+  const log: string[] = []
+  const write = (line: string) => void log.push(line)
+  const app = await testApp({
+    controllers: [Lists],
+    lifespan: [main, audit],
+    logger: { info: write, warn: write, error: write },
+  })
+  t.after(app.close)
+  return { fetch: app.fetch, log }
+}
+
 for (const [first, second] of [
   [sqliteMemory, postgres],
   [postgres, sqliteMemory],
   ...(mariadb ? [[postgres, mariadb] as const, [mariadb, postgres] as const] : []),
 ] as const) {
   test(`beside ${first.name}, lists of ${second.name} are paged where they are`, async (t) => {
-    const log: string[] = []
     const main = newLifespan(await first.url(), { sync: true, models: [Hero] })
     const audit = newLifespan(await second.url(), { sync: true, echo: true, models: [Entry] })
-    const pages = newPagination({ session: audit.Session })
-    class Counted extends newPagination({ session: audit.Session, count: (log) => log.count(select(Entry)) })<Id> {}
-    const cursors = newCursorPagination({ session: audit.Session })
-
-    @Controller('/')
-    class Lists {
-      @Get('/model', Page.of(Id)) model(paginate: Paginate<Id>) {
-        return paginate(select(Entry))
-      }
-      @Get('/text', Page.of(Id)) text(@Inject(pages) paginate: PaginateType<Id>) {
-        return paginate(sql<Id>`SELECT id FROM entry WHERE id >= ${0} ORDER BY id`)
-      }
-      @Get('/counted', Page.of(Id)) counted(paginate: Counted) {
-        return paginate(sql<Id>`SELECT id FROM entry ORDER BY id`)
-      }
-      @Get('/both', Page.of(Id)) async both(@Inject(pages) paginate: PaginateType<Id>, session: Session) {
-        await session.execute(sql`SELECT id FROM hero`)
-        const heroes = await paginate(select(Hero))
-        assert.equal(heroes.meta.total_items, 1)
-        return paginate(select(Entry))
-      }
-      @Get('/cursor', CursorPage.of(Id)) cursor(paginate: CursorPaginate<Id>) {
-        return paginate(select(Entry, { order: [['weight', 'DESC']] }))
-      }
-      @Get('/own-cursor', CursorPage.of(Id)) ownCursor(@Inject(cursors) paginate: CursorPaginateType<Id>) {
-        return paginate(select(Entry, { order: [['weight', 'DESC']] }))
-      }
-    }
-
-    const write = (line: string) => void log.push(line)
-    const { fetch, close } = await testApp({
-      controllers: [Lists],
-      lifespan: [main, audit],
-      logger: { info: write, warn: write, error: write },
-    })
-    t.after(close)
+    const { fetch, log } = await startLists(t, main, audit)
     await Hero.create({ id: 1 })
     await Entry.bulkCreate(ENTRIES)
 

@@ -6,7 +6,7 @@ import { BelongsTo, Column, DataType, ForeignKey, HasMany, Table } from 'sequeli
 import type { CursorPosition } from '../../src/paging/cursor/cursor-body.js'
 import { proofOf, writeCursor } from '../../src/paging/cursor/cursor.js'
 import { databaseApp, databases } from '../support/databases.js'
-import { bindingOf } from './forge.js'
+import { bindingOf } from '../support/forge.js'
 
 /*
  * A cursor, also one that is made with the key, must not show anything of rows outside of the list: whatever it holds, the answer is the

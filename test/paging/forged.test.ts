@@ -8,7 +8,7 @@ import { Page, Paginate } from 'sequitur/cursor'
 import type { CursorPosition } from '../../src/paging/cursor/cursor-body.js'
 import { writeCursor } from '../../src/paging/cursor/cursor.js'
 import { databaseApp, databases } from '../support/databases.js'
-import { bindingOf } from './forge.js'
+import { bindingOf } from '../support/forge.js'
 import { runs } from '../support/fuzz.js'
 
 /*

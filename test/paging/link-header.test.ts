@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Controller, createApp, Get, Page, Paginate, select } from 'sequitur'
 import { memoryDatabase } from 'sequitur/testing'
-import { exchange, foreign } from '../http/support.js'
+import { exchange, plainServer } from '../support/connection.js'
 
 @Table({ tableName: 'note', timestamps: false })
 class Note extends Base<Note> {
@@ -21,7 +21,7 @@ for (const sets of ['nothing', 'originalUrl'])
   test(`the Link header has no other target than the list, whatever the path, where a server sets ${sets}`, async (t) => {
     const app = createApp({ controllers: [Notes], models: [Note], lifespan: memoryDatabase(), logger: false })
     t.after(() => app.close())
-    const url = await foreign(t, (request, response) => {
+    const url = await plainServer(t, (request, response) => {
       if (sets === 'originalUrl') Object.assign(request, { originalUrl: request.url })
       app.handler(request, response)
     })

@@ -5,7 +5,7 @@ import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Controller, Get, select } from 'sequitur'
 import { Page, Paginate } from 'sequitur/cursor'
 import { databaseApp, databases } from '../support/databases.js'
-import { walk } from './walk.js'
+import { walk } from '../support/walk.js'
 
 @Table({ tableName: 'tick', timestamps: false })
 class Tick extends Base<Tick> {

@@ -6,7 +6,8 @@ import { Base, Controller, Field, Get, newLifespan, select, withSession } from '
 import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
 import { testApp } from 'sequitur/testing'
 import { databases } from '../support/databases.js'
-import { random, walk } from './walk.js'
+import { random } from '../support/fuzz.js'
+import { walk } from '../support/walk.js'
 
 /*
  * A table that others made, and whose columns hold more than its model tells: the time of a day, more decimals, a BIT, an ENUM that is

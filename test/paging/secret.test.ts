@@ -7,7 +7,7 @@ import { Page, Paginate as CursorPaginate } from 'sequitur/cursor'
 import { memoryDatabase } from 'sequitur/testing'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { writeCursor } from '../../src/paging/cursor/cursor.js'
-import { bindingOf } from './forge.js'
+import { bindingOf } from '../support/forge.js'
 
 @Table({ tableName: 'note', timestamps: false })
 class Note extends Base<Note> {

@@ -18,7 +18,7 @@ import {
 } from 'sequitur'
 import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
 import { databaseApp, databases } from '../support/databases.js'
-import { walk } from './walk.js'
+import { walk } from '../support/walk.js'
 
 /* Users and their stickies: a list, one with smaller pages, and one of two joined tables with its own count and rows. */
 

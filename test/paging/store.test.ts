@@ -5,7 +5,8 @@ import { BelongsTo, Column, DataType, ForeignKey, Table } from 'sequelize-typesc
 import { Base, Controller, Get, Page, Paginate, select } from 'sequitur'
 import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
 import { databaseApp, databases } from '../support/databases.js'
-import { random, walk } from './walk.js'
+import { random } from '../support/fuzz.js'
+import { walk } from '../support/walk.js'
 
 /*
  * A music store: a table that refers to itself, keys of two columns, prices, dates and much that is NULL. Whatever it is ordered by,

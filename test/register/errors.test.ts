@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { afterTsx, alone, beforeTsx, orders, printed, project, run, type Mode } from './project.js'
+import { afterTsx, alone, beforeTsx, orders, printed, project, run, type Mode } from '../support/project.js'
 
 const decorated = `
 const Get: MethodDecorator = () => {}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { afterTsx, alone, beforeTsx, byOptions, inTsx, project, run } from './project.js'
+import { afterTsx, alone, beforeTsx, byOptions, inTsx, project, run } from '../support/project.js'
 
 const heroesTest = `
 import 'reflect-metadata'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { afterTsx, alone, inTsx, printed, project } from './project.js'
+import { afterTsx, alone, inTsx, printed, project } from '../support/project.js'
 
 /** Lists of parameters, and how their names read at run time. */
 const forms: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { alone, printed, project, run } from './project.js'
+import { alone, printed, project, run } from '../support/project.js'
 
 for (const [specifier, file] of [
   ['./hero.js', 'hero.ts'],

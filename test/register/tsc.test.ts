@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { alone, printed, project, tscCommand, type Mode } from './project.js'
+import { alone, printed, project, tscCommand, type Mode } from '../support/project.js'
 
 const types = [
   ['string', 'number', 'boolean', 'bigint', 'symbol', 'void', 'never', 'any', 'unknown', 'object'],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { afterTsx, alone, inTsx, modes, orders, printed, project, run } from './project.js'
+import { afterTsx, alone, inTsx, modes, orders, printed, project, run } from '../support/project.js'
 
 const session = `export class Session {
   constructor(readonly name: string) {}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { alone, printed, project } from './project.js'
+import { alone, printed, project } from '../support/project.js'
 
 const resources = `
 const Get: MethodDecorator = () => {}

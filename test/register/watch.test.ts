@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { environment, inTsx, project } from './project.js'
+import { environment, inTsx, project } from '../support/project.js'
 
 const heroes = (name: string) => `
 import 'reflect-metadata'

@@ -28,7 +28,7 @@ import {
 import { memoryDatabase, testApp } from 'sequitur/testing'
 import { databaseApp, databases, sqliteMemory } from '../support/databases.js'
 import { conformsTo } from '../support/documented.js'
-import { componentsOf, echo, issuesOf } from './echo.js'
+import { componentsOf, echo, issuesOf } from '../support/echo.js'
 
 @Table({ tableName: 'team', timestamps: false })
 class Team extends Base<Team> {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { DataTypes, Model, type ModelStatic, type ModelValidateOptions, Sequelize } from 'sequelize'
 import { dto } from 'sequitur'
-import { componentsOf, echo, issuesOf } from './echo.js'
+import { componentsOf, echo, issuesOf } from '../support/echo.js'
 
 const texts = [
   '',

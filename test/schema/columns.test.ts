@@ -4,7 +4,7 @@ import { type CreationOptional, DataTypes, Model, Sequelize } from 'sequelize'
 import { Column, CreatedAt, DataType, Table } from 'sequelize-typescript'
 import { Base, Controller, createApp, dto, Get, Post } from 'sequitur'
 import { databaseApp, sqliteFile } from '../support/databases.js'
-import { componentsOf, echo, issuesOf } from './echo.js'
+import { componentsOf, echo, issuesOf } from '../support/echo.js'
 
 @Table({ tableName: 'note', paranoid: true, version: true })
 class Note extends Base<Note> {

@@ -7,7 +7,7 @@ import { HeroesController } from '../../example/heroes.js'
 import { databaseApp, databases, type DatabaseApp, sqliteMemory } from '../support/databases.js'
 import { conformsTo } from '../support/documented.js'
 import { Requests } from '../support/requests.js'
-import { awkwardControllers, awkwardModels } from './awkward.js'
+import { awkwardControllers, awkwardModels } from '../support/apps/awkward.js'
 
 const apps = [
   ['the example', [Hero], [HeroController, HeroesController, CursorHeroController], 40],

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { CreationOptional } from 'sequelize'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Controller, createApp, dto, Field, Get, Item, Post } from 'sequitur'
-import { componentsOf, echo, issuesOf } from './echo.js'
+import { componentsOf, echo, issuesOf } from '../support/echo.js'
 
 class Hero {
   @Field({ type: 'integer' }) id!: number

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { Controller, createApp, Field, Get, Post } from 'sequitur'
-import { componentsOf, echo, issuesOf } from './echo.js'
+import { componentsOf, echo, issuesOf, sample } from '../support/echo.js'
 
 enum Colour {
   Red = 'red',
@@ -14,15 +14,6 @@ enum Size {
 }
 class Tag {
   @Field() label!: string
-}
-
-/** The class `Sample` with one property `value`, declared by `field`. */
-function sample(field: PropertyDecorator) {
-  class Sample {
-    declare value: unknown
-  }
-  field(Sample.prototype, 'value')
-  return Sample
 }
 
 const values: readonly (readonly [what: string, field: PropertyDecorator, good: unknown[], bad: unknown[]])[] = [

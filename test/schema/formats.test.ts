@@ -5,7 +5,8 @@ import * as fc from 'fast-check'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Controller, createApp, dto, Field, Get, Header, Path, Query, type ValueOptions } from 'sequitur'
 import { stringFormats } from '../../src/schema/shape/formats.js'
-import { componentsOf, echo, issuesOf } from './echo.js'
+import { cpuMilliseconds } from '../support/cpu-time.js'
+import { componentsOf, echo, issuesOf } from '../support/echo.js'
 
 /** An app that takes a text of these options, and how to ask it about one. */
 function asking(options: ValueOptions) {
@@ -161,21 +162,13 @@ const units = [
 ]
 const beginnings = ['', 'http://', 'http://a', 'a@a', 'P', '2026-01-31T12:00:00.', '[']
 
-/** CPU milliseconds. */
-async function cpuOf(work: () => Promise<unknown>): Promise<number> {
-  const before = process.cpuUsage()
-  await work()
-  const { user, system } = process.cpuUsage(before)
-  return (user + system) / 1000
-}
-
 for (const format of stringFormats as readonly NonNullable<ValueOptions['format']>[]) {
   test(`no text keeps the format ${format} busy`, async () => {
     const { issues } = asking({ format })
     await issues('a')
     for (const beginning of beginnings) {
       // A slow one takes two seconds and more, all of them together some hundred milliseconds.
-      const spent = await cpuOf(async () => {
+      const spent = await cpuMilliseconds(async () => {
         for (const unit of units) await issues(`${beginning}${unit.repeat(30_000 / unit.length)}!`)
       })
       assert.ok(spent < 1500, `${format} ${JSON.stringify(beginning)}: ${spent} ms for ${units.length} texts of 30 kB`)
@@ -276,7 +269,7 @@ test('a value is looked for among thousands at once, and a message shows some of
     @Field({ type: [String], enum: choices }) values!: string[]
   }
   const { send } = echo(Choice)
-  const spent = await cpuOf(() => send({ values: Array(60_000).fill('choice 4999') }))
+  const spent = await cpuMilliseconds(() => send({ values: Array(60_000).fill('choice 4999') }))
   assert.ok(spent < 1000, `${spent} ms`)
   const [issue = ''] = issuesOf(await send({ values: [''] }))
   assert.match(issue, /^\/values\/0 must be one of "choice 0", "choice 1", .{1,300} or 4\d\d\d other values$/)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Controller, createApp, Field, Get, Header, Path, Query } from 'sequitur'
 import { z } from 'zod'
-import { echo, issuesOf } from './echo.js'
+import { echo, issuesOf } from '../support/echo.js'
 
 enum Size {
   Small,

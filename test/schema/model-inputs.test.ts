@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Body, Controller, createApp, dto, Field, Get, Header, Item, Page, Path, Post, Query } from 'sequitur'
-import { bootMessage } from '../http/support.js'
-import { issuesOf } from './echo.js'
+import { bootMessage } from '../support/api.js'
+import { issuesOf } from '../support/echo.js'
 
 @Table({ tableName: 'account', timestamps: false })
 class Account extends Base<Account> {

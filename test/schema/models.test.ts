@@ -4,7 +4,7 @@ import { type CreationOptional, DataTypes, Model, Sequelize } from 'sequelize'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Collection, Controller, createApp, dto, Get, Item, Post, select, Session } from 'sequitur'
 import { databaseApp, databases, postgres, sqliteFile } from '../support/databases.js'
-import { componentsOf, echo, issuesOf } from './echo.js'
+import { componentsOf, echo, issuesOf } from '../support/echo.js'
 
 @Table({ tableName: 'everything', timestamps: false })
 class Everything extends Base<Everything> {

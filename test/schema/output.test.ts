@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import { Controller, createApp, Field, Get } from 'sequitur'
-import { echo } from './echo.js'
+import { echo } from '../support/echo.js'
+import { random } from '../support/fuzz.js'
 
 class Tag {
   @Field() label!: string
@@ -126,15 +127,9 @@ for (const [value, line] of misfits) {
   })
 }
 
-// A linear congruential generator: the same objects in each run.
-function randomly(seed: number) {
-  let state = seed
-  return (below: number) => (state = (state * 1664525 + 1013904223) % 2 ** 32) % below
-}
-
 test('whatever a handler returns beside the declared fields, only those are sent', async () => {
   const { say } = responder([Tag])
-  const next = randomly(1)
+  const next = random(1)
   const extra = ['password', 'toJSON', 'label2', 'constructor', '__proto__', 'Label', 'weight ', '0'] as const
   for (let round = 0; round < 200; round++) {
     const others = extra.filter(() => next(2) === 0).map((name) => [name, { secret: next(9) }])
@@ -177,7 +172,7 @@ test('the documented schema accepts exactly what the route accepts', async () =>
   ajvFormats.default(ajv)
   const { components } = JSON.parse(JSON.stringify(app.openapi())) as { components: object }
   const documented = ajv.compile({ components, $ref: '#/components/schemas/Everything' })
-  const next = randomly(2)
+  const next = random(2)
   const outcomes = { accepted: 0, refused: 0 }
   for (let round = 0; round < 600; round++) {
     // Mostly good values: the first of each list.

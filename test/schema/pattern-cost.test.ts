@@ -4,18 +4,9 @@ import * as fc from 'fast-check'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Controller, createApp, dto, Field, newLifespan, Post, Query } from 'sequitur'
 import { patternCost } from '../../src/schema/patterns/pattern-cost.js'
-import { bootMessage } from '../http/support.js'
+import { bootMessage } from '../support/api.js'
 import { attempt } from '../support/backtracking.js'
-import { echo } from './echo.js'
-
-/** The class `Sample` with one property `value`, declared by these options. */
-function sample(options: object) {
-  class Sample {
-    declare value: unknown
-  }
-  Field({ type: 'string', ...options })(Sample.prototype, 'value')
-  return Sample
-}
+import { echo, sample } from '../support/echo.js'
 
 /** Patterns, and the power of a text's length with which they take time. */
 const powers: readonly (readonly [pattern: RegExp, power: number])[] = [
@@ -64,7 +55,7 @@ for (const [pattern, power] of powers) {
   const outcome = power === 1 ? 'is taken for texts of any length' : 'is refused at start where a text has no bound'
   test(`the pattern ${pattern} ${outcome}`, () => {
     assert.equal(patternCost(pattern).degree, power)
-    const start = () => echo(sample({ pattern: pattern.source }))
+    const start = () => echo(sample(Field({ type: 'string', pattern: pattern.source })))
     if (power === 1) start()
     else
       assert.throws(start, {
@@ -75,7 +66,7 @@ for (const [pattern, power] of powers) {
 }
 
 test('a pattern that takes time with a power of the length is taken with a bound that keeps it cheap', () => {
-  const start = (pattern: RegExp, maxLength: number) => echo(sample({ pattern, maxLength }))
+  const start = (pattern: RegExp, maxLength: number) => echo(sample(Field({ type: 'string', pattern, maxLength })))
   start(/^\S+@\S+$/, 254)
   start(/^a*a*a*$/, 40)
   assert.throws(() => start(/^\S+@\S+$/, 300), {
@@ -89,13 +80,13 @@ test('a pattern that takes time with a power of the length is taken with a bound
 })
 
 test('a pattern that may begin anywhere is refused with the advice to begin it with ^', () => {
-  assert.throws(() => echo(sample({ pattern: '\\s+x' })), {
+  assert.throws(() => echo(sample(Field({ type: 'string', pattern: '\\s+x' }))), {
     message: /may begin anywhere, as \\s is repeated\. Begin it with \^/,
   })
 })
 
 test('a pattern that fits no long text by itself needs no bound beside it', () => {
-  echo(sample({ pattern: /^[a-z]{1,80} ?[a-z]{1,80}$/ }))
+  echo(sample(Field({ type: 'string', pattern: /^[a-z]{1,80} ?[a-z]{1,80}$/ })))
 })
 
 test('the pattern of a parameter is looked at, too', () => {

@@ -2,20 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Controller, Field, Get, newPagination, Query, type ValueOptions } from 'sequitur'
 import { newPagination as newCursorPagination } from 'sequitur/cursor'
-import { bootMessage } from '../http/support.js'
-import { componentsOf, echo } from './echo.js'
+import { bootMessage } from '../support/api.js'
+import { componentsOf, echo, sample } from '../support/echo.js'
 
 class Cat {
   @Field({ enum: ['cat'] }) kind!: 'cat'
-}
-
-/** The class `Sample` with one property `value`, declared by these options. */
-function sample(options: object) {
-  class Sample {
-    declare value: unknown
-  }
-  Field(options)(Sample.prototype, 'value')
-  return Sample
 }
 
 /** Options of a field that cannot be, and what is said of them. */
@@ -74,8 +65,8 @@ function notWhole(name: string): RegExp {
 
 for (const [options, message] of mistakes) {
   test(`a field stops the boot where ${message.source.replace(/^\W*/, '').slice(0, 50)} (${Object.keys(options)})`, () => {
-    assert.throws(() => echo(sample(options)), { name: /^(Boot|Injection)Error$/, message })
-    assert.throws(() => echo(sample(options)), /Sample\.value/)
+    assert.throws(() => echo(sample(Field(options))), { name: /^(Boot|Injection)Error$/, message })
+    assert.throws(() => echo(sample(Field(options))), /Sample\.value/)
   })
 }
 
@@ -91,7 +82,7 @@ const pairs = [
 
 for (const [type, lower, upper, mayBeEqual] of pairs) {
   test(`${lower} beyond ${upper} stops the boot, with the way out`, () => {
-    const boot = (least: number, most: number) => echo(sample({ type, [lower]: least, [upper]: most }))
+    const boot = (least: number, most: number) => echo(sample(Field({ type, [lower]: least, [upper]: most })))
     const message = new RegExp(
       `Sample\\.value: no value fits ${lower} \\d and ${upper} \\d\\..*Write the smaller one as ${lower}`,
     )
@@ -132,11 +123,11 @@ for (const [options, good, bad] of defaults) {
   test(`a default fits ${JSON.stringify(options)}, or stops the boot`, async () => {
     for (const value of good) {
       const seen: { value: unknown }[] = []
-      await echo(sample({ ...options, default: value }), seen).send({})
+      await echo(sample(Field({ ...options, default: value })), seen).send({})
       assert.deepEqual(JSON.stringify(seen[0]?.value), JSON.stringify(value))
     }
     for (const value of bad)
-      assert.throws(() => echo(sample({ ...options, default: value })), {
+      assert.throws(() => echo(sample(Field({ ...options, default: value }))), {
         message: /^Sample\.value: its default .*\. Give one that fits/,
       })
   })
@@ -152,7 +143,7 @@ const written = [
 for (const [type, value, given] of written) {
   test(`a handler is given the default ${value} as the type ${type} has it`, async () => {
     const seen: { value: unknown }[] = []
-    await echo(sample({ type, default: value }), seen).send({})
+    await echo(sample(Field({ type, default: value })), seen).send({})
     assert.deepEqual(seen[0]?.value, given)
   })
 }
@@ -203,14 +194,14 @@ const examples = [
 for (const [type, example, json] of examples) {
   test(`an example of ${String(type)} is documented as JSON`, () => {
     for (const options of [{ example }, { examples: [example] }]) {
-      const properties = componentsOf(echo(sample({ type, ...options })).app)['Sample']?.properties
+      const properties = componentsOf(echo(sample(Field({ type, ...options }))).app)['Sample']?.properties
       assert.deepEqual((properties?.['value'] as { examples?: unknown } | undefined)?.examples, [json])
     }
   })
 }
 
 test('an example that does not fit its property stops the boot', () => {
-  const boot = (options: object) => () => echo(sample(options))
+  const boot = (options: object) => () => echo(sample(Field(options)))
   assert.throws(boot({ type: 'integer', example: '5' }), {
     message: /^Sample\.value: its example is '5', declared integer/,
   })

@@ -5,7 +5,7 @@ import ajvFormats from 'ajv-formats'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Body, Collection, Controller, dto, Field, Get, Item, Post, Session, select } from 'sequitur'
 import { databaseApp, databases, postgres } from '../support/databases.js'
-import { componentsOf, echo, issuesOf } from './echo.js'
+import { componentsOf, echo, issuesOf } from '../support/echo.js'
 
 /** A column of one type: what it takes, and what it refuses. */
 interface Special {

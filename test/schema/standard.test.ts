@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Body, Collection, Controller, createApp, Field, Get, Post, type StandardSchema } from 'sequitur'
-import { api } from '../http/support.js'
-import { issuesOf } from './echo.js'
+import { api } from '../support/api.js'
+import { issuesOf } from '../support/echo.js'
 
 interface NewNote {
   text: string

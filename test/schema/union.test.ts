@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Body, Collection, Controller, createApp, Field, Get, Item, oneOf, Page, Post } from 'sequitur'
 import { conformsTo } from '../support/documented.js'
-import { api, bootMessage } from '../http/support.js'
-import { componentsOf, echo, issuesOf } from './echo.js'
+import { api, bootMessage } from '../support/api.js'
+import { componentsOf, echo, issuesOf } from '../support/echo.js'
 
 class Cat {
   @Field({ enum: ['cat', 'kitten'] }) kind!: 'cat' | 'kitten'

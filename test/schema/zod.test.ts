@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Body, Controller, createApp, Field, Get, Header, Item, Page, Path, Post, Query } from 'sequitur'
 import { z } from 'zod'
-import { api } from '../http/support.js'
+import { api } from '../support/api.js'
 import { conformsTo } from '../support/documented.js'
-import { componentsOf, issuesOf } from './echo.js'
+import { componentsOf, issuesOf } from '../support/echo.js'
 
 const Tag = z.object({ label: z.string().min(1) }).meta({ id: 'Tag' })
 const NewNote = z.object({

@@ -3,27 +3,11 @@ import type { TestContext } from 'node:test'
 import { QueryTypes, type Sequelize } from 'sequelize'
 import type { DatabaseApp } from './databases.js'
 import { startPostgres } from './postgres-server.js'
+import { until } from './waiting.js'
 
-/** A promise that the test resolves. */
-export interface Gate {
-  readonly open: () => void
-  readonly opened: Promise<void>
-}
-
-export function gate(): Gate {
-  let open = () => {}
-  const opened = new Promise<void>((resolve) => (open = resolve))
-  return { open, opened }
-}
-
-/** Waits until it is so, asking every so many milliseconds. @throws when it is not within ten seconds. */
-export async function until(what: string, isSo: () => boolean | Promise<boolean>, every = 10): Promise<void> {
-  const end = Date.now() + 10_000
-  while (!(await isSo())) {
-    if (Date.now() > end) throw new Error(`This did not come true: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, every))
-  }
-}
+/*
+ * What tests of faults share: a PostgreSQL server to kill, and what must hold after a fault.
+ */
 
 /** A server for faults that other tests must not feel. */
 export async function ownPostgres(t: TestContext, choices: Parameters<typeof startPostgres>[0] = {}) {

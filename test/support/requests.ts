@@ -1,6 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import type { App } from 'sequitur'
+import { random } from './fuzz.js'
 
 /*
  * Requests made from nothing but the document of an app: good ones, and ones of which a value was replaced by another, taken away or
@@ -154,15 +155,6 @@ const REGISTRY = {
   int64: (text: string) => /^-?\d+$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text),
 } as const
 
-/** A linear congruential generator: the same requests in each run. */
-export function randomly(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (state * 1664525 + 1013904223) % 2 ** 32
-    return Math.floor((state / 2 ** 32) * below)
-  }
-}
-
 export class Requests {
   readonly #document: Document
   readonly #ajv = new Ajv2020({ strict: false, logger: false })
@@ -173,7 +165,7 @@ export class Requests {
     ajvFormats.default(this.#ajv)
     for (const [name, format] of Object.entries(REGISTRY)) this.#ajv.addFormat(name, format)
     this.#ajv.addSchema(this.#document as object, 'document')
-    this.#random = randomly(seed)
+    this.#random = random(seed)
   }
 
   /** So many requests for each operation; every second is meant to be good. */

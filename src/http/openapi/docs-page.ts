@@ -9,8 +9,8 @@ import type { Routable } from '../routing/router.js'
 /** Answers the paths of the documentation; undefined for every other path. @throws MethodNotAllowed. */
 export type Docs = (method: string, path: string) => OutgoingResponse | undefined
 
-// The same folder from src/http and from dist/http; scripts/swagger-ui.js fills it.
-const ASSETS = new URL('../../assets/swagger-ui/', import.meta.url)
+// The same folder from src/http/openapi and from dist/http/openapi; scripts/swagger-ui.js fills it.
+const ASSETS = new URL('../../../assets/swagger-ui/', import.meta.url)
 
 // Swagger UI sets style attributes; everything else comes from this origin, and nothing goes to another.
 const CSP = [

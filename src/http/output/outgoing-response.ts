@@ -34,9 +34,9 @@ export async function writeReply(
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
   response.statusCode = status
   if (body instanceof Readable || typeof body === 'function') return stream(response, body, request)
-  // A length of its own, such as one taken from another server's answer, would make a client wait for bytes of the next one.
-  if (body === undefined) response.removeHeader('content-length')
-  else response.setHeader('content-length', Buffer.byteLength(body))
+  // The handler's own length, for example copied from another server's response, would make a client wait for more bytes.
+  if (status === 204 || status === 304) response.removeHeader('content-length')
+  else response.setHeader('content-length', body === undefined ? 0 : Buffer.byteLength(body))
   // Node leaves the body out for HEAD by itself, but middleware that wraps end() may not.
   const sent = request.method === 'HEAD' ? undefined : body
   return new Promise((resolve) => {

@@ -1,8 +1,12 @@
 import { type App, Controller, createApp, Post } from 'sequitur'
 
+/*
+ * Types of bodies in the smallest app that uses them.
+ */
+
 type Described = new () => object
 
-/** An app that answers with the body it was sent, through the class both ways unless another is to answer; `seen` keeps what its handler was given. */
+/** An app whose handler returns the body of the request. `seen` collects the bodies that it receives; `response` is declared as its result. */
 export function echo(type: Described, seen: unknown[] = [], response = type) {
   class Echo {
     echo(body: unknown) {
@@ -19,13 +23,22 @@ export function echo(type: Described, seen: unknown[] = [], response = type) {
   return { app, sendText: send, send: (json: unknown) => send(JSON.stringify(json)) }
 }
 
-/** What a 422 says, as `path message`. */
+/** The class `Sample` with one property `value`, declared by `field`. */
+export function sample(field: PropertyDecorator) {
+  class Sample {
+    declare value: unknown
+  }
+  field(Sample.prototype, 'value')
+  return Sample
+}
+
+/** The issues of a 422, each as `path message`. */
 export function issuesOf(response: { json(): unknown }): string[] {
   const { errors = [] } = response.json() as { errors?: { path: string; message: string }[] }
   return errors.map(({ path, message }) => `${path} ${message}`)
 }
 
-/** The schema components of an app's document, as they are sent. */
+/** The schemas of an app's OpenAPI document, as it is sent to clients. */
 export function componentsOf(app: App): Readonly<Record<string, Component>> {
   const { components } = JSON.parse(JSON.stringify(app.openapi())) as { components: { schemas: never } }
   return components.schemas

@@ -2,60 +2,33 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import type { TestContext } from 'node:test'
-import { type AppOptions, createApp } from 'sequitur'
-import { type TestApp, testApp } from 'sequitur/testing'
-import type { Constructor } from '../../src/di/token.js'
 
-export interface LoggedApp extends TestApp {
-  /** What was logged as an error or a warning. */
-  readonly log: string[]
-}
+/*
+ * HTTP below the client: messages written byte by byte, and servers that are not apps.
+ */
 
-/** Starts an app of these controllers, closed at the end of the test. */
-export async function api(
-  t: TestContext,
-  controllers: readonly Constructor[],
-  options: Partial<AppOptions> = {},
-): Promise<LoggedApp> {
-  const log: string[] = []
-  const write = (line: string) => void log.push(line)
-  const app = await testApp({ controllers, logger: { info() {}, warn: write, error: write }, ...options })
-  t.after(app.close)
-  return { ...app, log }
-}
-
-/** The message of the boot error of these controllers. */
-export function bootMessage(controllers: readonly Constructor[], options: Partial<AppOptions> = {}): string {
-  try {
-    createApp({ controllers, logger: false, ...options })
-  } catch (error) {
-    if (error instanceof Error && error.name.endsWith('Error')) return `${error.name}: ${error.message}`
-    throw error
-  }
-  return 'it booted'
-}
-
-/** Opens a server that is not the app's, with Node's own limits, and resolves to its URL. */
-export async function foreign(t: TestContext, listener: RequestListener): Promise<string> {
+/** Starts a plain Node server beside the app, with Node's default limits, and returns its URL. */
+export async function plainServer(t: TestContext, listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1')
   t.after(() => server.close().closeAllConnections())
   await once(server, 'listening')
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** A connection that speaks HTTP by hand. */
+/** A TCP connection to which a test writes HTTP itself, byte by byte. */
 export interface Connection {
-  /** Sends a text; lines may end in a bare \n. */
+  /** Writes a message. Its lines may end in \n, which is sent as \r\n. */
   send(text: string): void
-  /** Sends a text and reads nothing before all of it is sent. Rejects when the other side stops taking it. */
+  /** Writes a message, and reads nothing before all of it is written. Rejects when the server closes the connection before. */
   sendAll(text: string): Promise<void>
-  /** Waits until what was received matches, and returns all of it. Rejects when the connection closes before. */
+  /** Waits until the received text matches, and returns all of it. Rejects when the connection closes before. */
   received(pattern: RegExp): Promise<string>
-  /** Everything that was received, once the other side has closed. */
+  /** All of the received text, once the server has closed the connection. */
   readonly closed: Promise<string>
   destroy(): void
 }
 
+/** Opens a connection to the server of the URL, destroyed at the end of the test. */
 export function connection(t: TestContext, url: string): Connection {
   const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1' })
   t.after(() => socket.destroy())
@@ -89,16 +62,9 @@ export function connection(t: TestContext, url: string): Connection {
   }
 }
 
-/** Sends one request by hand and resolves to everything that comes back until the server closes. */
+/** Writes one request on a new connection, and returns all that the server sends until it closes. */
 export function exchange(t: TestContext, url: string, message: string): Promise<string> {
   const { closed, send } = connection(t, url)
   send(message)
   return closed
-}
-
-/** A promise and the way to resolve it. */
-export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
-  let open = () => {}
-  const opened = new Promise<void>((resolve) => (open = resolve))
-  return { opened, open: () => open() }
 }

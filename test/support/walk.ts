@@ -6,15 +6,6 @@ export interface AnyPage {
   readonly meta: { readonly next_cursor: string | null }
 }
 
-/** Numbers that look random and are the same in every run. */
-export function random(seed: number): (below: number) => number {
-  let state = seed
-  return (below) => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
-    return Math.floor((state / 2 ** 32) * below)
-  }
-}
-
 /** All records of a list, page after page; `between` runs between two pages. */
 export async function walk(
   fetch: (path: string) => Promise<Response>,
