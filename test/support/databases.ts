@@ -44,7 +44,9 @@ export const mysqls: readonly TestDatabase[] = process.env['TEST_MARIADB_URL']
     ]
   : []
 
-export const databases: readonly TestDatabase[] = [sqliteFile, sqliteMemory, postgres, ...mysqls]
+const servers = process.env['TEST_ONLY_SQLITE'] ? [] : [postgres, ...mysqls]
+
+export const databases: readonly TestDatabase[] = [sqliteFile, sqliteMemory, ...servers]
 
 /** An app on a new database whose tables are made from the models; what it logs is kept. */
 export interface DatabaseApp extends TestApp {
