@@ -49,7 +49,7 @@ function optionsOf(refuse: () => unknown, list: RegExp): string[] {
   return []
 }
 
-const THERE_ARE = /There are (.+)\.$/
+const LISTED = / are (.+)\.$/
 
 for (const [group, refuse] of [
   ['createApp({ ... })', (options: object) => createApp({ controllers: [], ...options })],
@@ -58,13 +58,13 @@ for (const [group, refuse] of [
   test(`the page lists the options of ${group}`, () => {
     assert.deepEqual(
       documented(group).toSorted(),
-      optionsOf(() => refuse({ quux: 1 }), THERE_ARE),
+      optionsOf(() => refuse({ quux: 1 }), LISTED),
     )
   })
 }
 
 test('the page lists the options of newLifespan()', () => {
-  const options = optionsOf(() => newLifespan('sqlite://', { quux: 1 } as object), THERE_ARE)
+  const options = optionsOf(() => newLifespan('sqlite://', { quux: 1 } as object), LISTED)
   assert.deepEqual(documented('newLifespan(url, { ... })').toSorted(), [...options, 'url'].toSorted())
 })
 
@@ -74,7 +74,7 @@ test('the page lists the parameters of URLs, of every dialect', async () => {
     const message = await newLifespan(`${url}?quux=1`)
       .start()
       .then(() => '', String)
-    const [, names = ''] = THERE_ARE.exec(message) ?? []
+    const [, names = ''] = LISTED.exec(message) ?? []
     assert.notEqual(names, '', url)
     for (const name of names.split(/, and |, /)) found.add(name)
   }
