@@ -1,5 +1,5 @@
 import type { Database as SqliteConnection } from 'sqlite3'
-import { startsWithKeyword } from '../sql/starts-with-keyword.js'
+import { startsWithKeyword } from '../../sql/starts-with-keyword.js'
 
 type Row = Readonly<Record<string, unknown>>
 type RowsCallback = (this: unknown, error: Error | null, rows: readonly Row[]) => void

@@ -1,7 +1,7 @@
 import type { Model, ModelStatic, Sequelize } from 'sequelize'
-import { noteJsonText } from '../models/json-text.js'
-import type { QueryOptions } from '../sequelize/query.js'
-import { sequelizeInternals } from '../sequelize/internals.js'
+import { noteJsonText } from '../../models/json-text.js'
+import type { QueryOptions } from '../../sequelize/query.js'
+import { sequelizeInternals } from '../../sequelize/internals.js'
 
 interface Options extends QueryOptions {
   readonly raw?: boolean

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import * as pg from 'pg'
-import type { DirectResult } from '../dialect.js'
+import type { DirectResult } from '../../dialect.js'
 import { statementName } from './statement-names.js'
 
 type Callback = (error: Error | null, result: DirectResult) => void

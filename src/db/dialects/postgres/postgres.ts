@@ -7,11 +7,11 @@ import {
   leaseFromPool,
   onEachConnection,
   type TransactionNeeds,
-} from '../dialect.js'
-import { logStatement } from '../sequelize/query.js'
-import type { PostgresConfig } from '../config/url.js'
-import type { SslMode } from '../config/url-options.js'
-import { isOutdatedPlan, isPipelined, pipelinedPg } from './postgres-client.js'
+} from '../../dialect.js'
+import { logStatement } from '../../sequelize/query.js'
+import type { PostgresConfig } from '../../config/url.js'
+import type { SslMode } from '../../config/url-options.js'
+import { isOutdatedPlan, isPipelined, pipelinedPg } from './pipelined-client.js'
 
 /** PostgreSQL through pg, and what speaks its protocol: CockroachDB, YugabyteDB. */
 export const postgres: Dialect = {

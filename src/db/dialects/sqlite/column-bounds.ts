@@ -6,8 +6,8 @@ import {
   ValidationError,
   ValidationErrorItem,
 } from 'sequelize'
-import { columnShape } from '../models/column-shape.js'
-import type { Shape } from '../../schema/shape/shape.js'
+import { columnShape } from '../../models/column-shape.js'
+import type { Shape } from '../../../schema/shape/shape.js'
 
 type Values = Readonly<Record<string, unknown>>
 

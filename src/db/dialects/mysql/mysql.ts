@@ -7,12 +7,12 @@ import {
   leaseFromPool,
   onEachConnection,
   type TransactionNeeds,
-} from '../dialect.js'
-import { DatabaseStartError } from '../errors.js'
-import { sequelizeInternals } from '../sequelize/internals.js'
-import { startsWithKeyword } from '../sql/starts-with-keyword.js'
-import type { MysqlConfig } from '../config/url.js'
-import type { ServerOptions, SslMode } from '../config/url-options.js'
+} from '../../dialect.js'
+import { DatabaseStartError } from '../../errors.js'
+import { sequelizeInternals } from '../../sequelize/internals.js'
+import { startsWithKeyword } from '../../sql/starts-with-keyword.js'
+import type { MysqlConfig } from '../../config/url.js'
+import type { ServerOptions, SslMode } from '../../config/url-options.js'
 
 /** MySQL through mysql2, and MariaDB through mariadb. */
 export const mysql: Dialect = {

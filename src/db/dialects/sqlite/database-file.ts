@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, existsSync, fchmodSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { SqliteMode } from '../config/url-options.js'
+import type { SqliteMode } from '../../config/url-options.js'
 
 /** Only for the user that the app runs as. */
 const PRIVATE = 0o600
