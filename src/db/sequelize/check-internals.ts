@@ -12,6 +12,7 @@ import {
   sequelizeInternals,
   validator,
 } from './internals.js'
+import { missingMembers, type RequiredMembers } from './required-members.js'
 
 /** An instance of Sequelize, with a model and a row that are used for nothing else. */
 interface Probe {
@@ -20,24 +21,15 @@ interface Probe {
   readonly row: InstanceInternals
 }
 
-/** What is needed of a member: its `typeof`. */
-type Kind = 'function' | 'object' | 'boolean' | 'number' | 'string'
-
-interface Owner {
-  readonly name: string
-  readonly of: (probe: Probe) => unknown
-  readonly members: Readonly<Record<string, Kind>>
-}
-
 /** The members that Sequelize's types leave out, and that are used. */
-const OWNERS: readonly Owner[] = [
+const OWNERS: readonly RequiredMembers<Probe>[] = [
   {
-    name: 'Sequelize',
+    owner: 'Sequelize',
     of: ({ sequelize }) => sequelize,
     members: { options: 'object', dialect: 'object', connectionManager: 'object', log: 'function' },
   },
   {
-    name: 'ConnectionManager',
+    owner: 'ConnectionManager',
     of: ({ sequelize }) => sequelize.connectionManager,
     members: {
       lib: 'object',
@@ -49,18 +41,18 @@ const OWNERS: readonly Owner[] = [
     },
   },
   {
-    name: 'Dialect',
+    owner: 'Dialect',
     of: ({ sequelize }) => sequelize.dialect,
     members: { Query: 'function', supports: 'object', queryGenerator: 'object' },
   },
-  { name: 'Query', of: ({ sequelize }) => sequelize.dialect.Query, members: { formatBindParameters: 'function' } },
+  { owner: 'Query', of: ({ sequelize }) => sequelize.dialect.Query, members: { formatBindParameters: 'function' } },
   {
-    name: 'Query.prototype',
+    owner: 'Query.prototype',
     of: ({ sequelize }) => sequelize.dialect.Query.prototype,
     members: { run: 'function', formatError: 'function', handleSelectQuery: 'function' },
   },
   {
-    name: 'QueryGenerator',
+    owner: 'QueryGenerator',
     of: ({ sequelize }) => sequelize.dialect.queryGenerator,
     members: {
       OperatorMap: 'object',
@@ -79,7 +71,7 @@ const OWNERS: readonly Owner[] = [
     },
   },
   {
-    name: 'Model',
+    owner: 'Model',
     of: ({ model }) => model,
     members: {
       fieldAttributeMap: 'object',
@@ -97,45 +89,45 @@ const OWNERS: readonly Owner[] = [
     },
   },
   {
-    name: 'Model.prototype',
+    owner: 'Model.prototype',
     of: ({ model }) => model.prototype,
     members: { _customGetters: 'object', _initValues: 'function' },
   },
   {
-    name: 'an instance of a model',
+    owner: 'an instance of a model',
     of: ({ row }) => row,
     members: { _options: 'object', _previousDataValues: 'object', _changed: 'object' },
   },
-  { name: 'Transaction.prototype', of: () => Transaction.prototype, members: { prepareEnvironment: 'function' } },
-  { name: 'STRING(5)', of: () => new DataTypes.STRING(5, true), members: { _length: 'number', _binary: 'boolean' } },
-  { name: 'INTEGER.UNSIGNED', of: () => DataTypes.INTEGER.UNSIGNED, members: { _unsigned: 'boolean' } },
-  { name: 'DECIMAL(5, 2)', of: () => DataTypes.DECIMAL(5, 2), members: { _precision: 'number', _scale: 'number' } },
+  { owner: 'Transaction.prototype', of: () => Transaction.prototype, members: { prepareEnvironment: 'function' } },
+  { owner: 'STRING(5)', of: () => new DataTypes.STRING(5, true), members: { _length: 'number', _binary: 'boolean' } },
+  { owner: 'INTEGER.UNSIGNED', of: () => DataTypes.INTEGER.UNSIGNED, members: { _unsigned: 'boolean' } },
+  { owner: 'DECIMAL(5, 2)', of: () => DataTypes.DECIMAL(5, 2), members: { _precision: 'number', _scale: 'number' } },
   {
-    name: 'DATE.prototype',
+    owner: 'DATE.prototype',
     of: () => dataTypesOf()?.['DATE']?.prototype,
     members: { _sanitize: 'function', _stringify: 'function' },
   },
-  { name: 'Sequelize.Validator', of: () => validator, members: { isEmail: 'function' } },
-  { name: 'Utils', of: () => ({ cloneDeep }), members: { cloneDeep: 'function' } },
+  { owner: 'Sequelize.Validator', of: () => validator, members: { isEmail: 'function' } },
+  { owner: 'Utils', of: () => ({ cloneDeep }), members: { cloneDeep: 'function' } },
 ]
 
 /** What one dialect alone must have. */
-const OWNERS_OF_DIALECT: Readonly<Record<string, readonly Owner[]>> = {
+const OWNERS_OF_DIALECT: Readonly<Record<string, readonly RequiredMembers<Probe>[]>> = {
   sqlite: [
     {
-      name: 'Query.prototype',
+      owner: 'Query.prototype',
       of: ({ sequelize }) => sequelize.dialect.Query.prototype,
       members: { applyParsers: 'function' },
     },
   ],
   postgres: [
     {
-      name: 'RANGE.prototype',
+      owner: 'RANGE.prototype',
       of: () => dataTypesOf('postgres')?.['RANGE']?.prototype,
       members: { _value: 'function', toCastType: 'function', _stringify: 'function' },
     },
     {
-      name: 'HSTORE.prototype',
+      owner: 'HSTORE.prototype',
       of: () => dataTypesOf('postgres')?.['HSTORE']?.prototype,
       members: { _value: 'function' },
     },
@@ -156,13 +148,13 @@ interface UsedMember {
 
 /** All members that are looked for, of an instance of this dialect. */
 export function usedMembers(dialect: string): readonly UsedMember[] {
-  const members = ownersOf(dialect).flatMap(({ name, members }) =>
-    Object.keys(members).map((member) => ({ owner: name, member })),
+  const members = ownersOf(dialect).flatMap(({ owner, members }) =>
+    Object.keys(members).map((member) => ({ owner, member })),
   )
   return [...members, ...READ]
 }
 
-function ownersOf(dialect: string): readonly Owner[] {
+function ownersOf(dialect: string): readonly RequiredMembers<Probe>[] {
   return [...OWNERS, ...(OWNERS_OF_DIALECT[dialect] ?? [])]
 }
 
@@ -174,27 +166,13 @@ function ownersOf(dialect: string): readonly Owner[] {
  */
 export async function checkInternals(sequelize: Sequelize): Promise<void> {
   const probe = probeOf(sequelize)
-  const absent = ownersOf(sequelize.getDialect()).flatMap((owner) => missingOf(owner, probe))
+  const absent = missingMembers(ownersOf(sequelize.getDialect()), probe)
   const missing = [...absent, ...(await unread(probe.sequelize))]
   if (missing.length === 0) return
   throw new BootError(
     `This version of Sequitur works with sequelize 6.37. In the installed version ${installedVersion()} ${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} missing. ` +
       `Install sequelize@~6.37.8, or a version of sequitur that names the installed one.`,
   )
-}
-
-function missingOf({ name, of, members }: Owner, probe: Probe): string[] {
-  const owner = of(probe)
-  return Object.entries(members).flatMap(([member, kind]) =>
-    hasMember(owner, member, kind) ? [] : `${name}.${member}`,
-  )
-}
-
-function hasMember(owner: unknown, name: string, kind: Kind): boolean {
-  if ((typeof owner !== 'object' && typeof owner !== 'function') || owner === null) return false
-  const member: unknown = Reflect.get(owner, name)
-  // A driver's library, or a class, is a function where an object is enough.
-  return member !== null && (typeof member === kind || (kind === 'object' && typeof member === 'function'))
 }
 
 // The model belongs to a stand-in of the instance, so that neither its hooks nor its list of models meet it.

@@ -13,20 +13,23 @@ import { sequelizeInternals } from '../../sequelize/internals.js'
 import { startsWithKeyword } from '../../sql/starts-with-keyword.js'
 import type { MysqlConfig } from '../../config/url.js'
 import type { ServerOptions, SslMode } from '../../config/url-options.js'
+import { type MysqlConnection, mysqlConnectionOf } from './driver.js'
 
 /** MySQL through mysql2, and MariaDB through mariadb. */
 export const mysql: Dialect = {
   prepare(sequelize) {
     refuseOtherThanUtf8(sequelize)
-    return onEachConnection(sequelize, async (connection: MysqlConnection & MariadbConnection) => {
+    const dialect = sequelize.getDialect()
+    return onEachConnection(sequelize, async (each: unknown) => {
+      const connection = mysqlConnectionOf(each, dialect)
       await set(connection, `${ESCAPING}, ${ENCODING}`)
-      if (sequelize.getDialect() === 'mariadb') bendResults(connection)
+      if (dialect === 'mariadb') bendResults(connection)
     })
   },
   lease: (sequelize, needs) =>
     leaseFromPool(sequelize, needs, (connection) => ({
       begin: beginTexts(needs),
-      drop: () => (connection as { destroy(): void }).destroy(),
+      drop: () => mysqlConnectionOf(connection, sequelize.getDialect()).destroy(),
     })),
   // A failed statement does not spoil the rest of the transaction, so that COMMIT does what it says; some undo it whole.
   isKept: () => true,
@@ -92,23 +95,16 @@ function refuseOtherThanUtf8(sequelize: Sequelize): void {
   )
 }
 
-interface MariadbConnection {
-  query(...args: unknown[]): Promise<unknown>
-}
-
 // Sequelize deletes `meta` from a result, which the driver's third version does not allow, and wants new keys as numbers,
 // which the driver gives as text when large numbers are to be text.
-function bendResults(connection: MariadbConnection): void {
+function bendResults(connection: MysqlConnection): void {
   const query = connection.query.bind(connection)
   connection.query = async (...args) => {
-    const rows = await query(...args)
+    const rows: unknown = await query(...args)
     if (!Array.isArray(rows)) return withNumericKey(rows)
-    if (Object.getOwnPropertyDescriptor(rows, 'meta')?.configurable !== false) return rows
-    return Object.defineProperty([...rows], 'meta', {
-      value: (rows as { meta?: unknown }).meta,
-      configurable: true,
-      writable: true,
-    })
+    const meta = Object.getOwnPropertyDescriptor(rows, 'meta')
+    if (meta?.configurable !== false) return rows
+    return Object.defineProperty([...rows], 'meta', { value: meta.value, configurable: true, writable: true })
   }
 }
 
@@ -133,7 +129,7 @@ export function mysqlOptions(config: MysqlConfig): Options {
     ...(password === undefined ? {} : { password }),
     pool: { max: options.poolSize ?? 10, acquire: options.poolTimeout ?? 2_000 },
     retry: { max: 1 },
-    hooks: { afterConnect: (connection: unknown) => limit(connection as MysqlConnection, options) },
+    hooks: { afterConnect: (connection: unknown) => limit(mysqlConnectionOf(connection, dialect), options) },
     dialectOptions: {
       charset: charset ?? 'utf8mb4',
       connectTimeout: 5_000,
@@ -144,10 +140,6 @@ export function mysqlOptions(config: MysqlConfig): Options {
       ...(dialect === 'mariadb' ? { insertIdAsNumber: true, bigIntAsNumber: false } : {}),
     },
   }
-}
-
-interface MysqlConnection {
-  query(sql: string, callback?: (error: Error | null) => void): unknown
 }
 
 // MariaDB and MySQL call these by different names, and each knows only its own.
@@ -164,14 +156,14 @@ async function limit(connection: MysqlConnection, options: ServerOptions): Promi
 // mysql2 takes a callback, mariadb returns a promise.
 function set(connection: MysqlConnection, assignment: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const done = (error: unknown) => (error && !isUnknownVariable(error) ? reject(error as Error) : resolve())
+    const done = (error: Error | null) => (error && !isUnknownVariable(error) ? reject(error) : resolve())
     const answer = connection.query(`SET SESSION ${assignment}`, done)
     if (answer instanceof Promise) answer.then(() => resolve(), done)
   })
 }
 
-function isUnknownVariable(error: unknown): boolean {
-  return error instanceof Error && 'errno' in error && error.errno === 1193
+function isUnknownVariable(error: Error): boolean {
+  return 'errno' in error && error.errno === 1193
 }
 
 function tls(mode: Exclude<SslMode, 'disable'>): object {

@@ -1,40 +1,12 @@
-import type { Socket } from 'node:net'
 import * as pg from 'pg'
-import type { DirectResult } from '../../dialect.js'
+import { clientInternals, type ClientInternals, newConnection, type QueryCallback as Callback } from './driver.js'
 import { statementName } from './statement-names.js'
-
-type Callback = (error: Error | null, result: DirectResult) => void
 
 /** As many statements as a connection keeps prepared; the least recently used is given back for another one. */
 const MOST_PREPARED = 200
 
 /** Milliseconds for the server to take a request to cancel. */
 const CANCEL_TIMEOUT = 5_000
-
-/** A connection as the library sees it. */
-interface Connection {
-  readonly stream: Socket
-  /** The text of each name that the server has taken. */
-  readonly parsedStatements: Record<string, string>
-  close(what: { readonly type: 'S'; readonly name: string }): void
-  on(event: string, listener: () => void): void
-  connect(portOrPath: number | string, host?: string): void
-  requestSsl(): void
-  cancel(processID: number, secretKey: unknown): void
-}
-
-/** The parts of the library's client that its types leave out. */
-interface Inside {
-  readonly connection: Connection
-  readonly processID: number | null
-  readonly secretKey: unknown
-  readonly ssl: unknown
-  readonly host: string
-  readonly port: number
-  readonly _sentQueryQueue: readonly unknown[]
-  readonly _queryQueue: readonly unknown[]
-  _getActiveQuery(): unknown
-}
 
 export interface ClientOptions {
   /** Prepare statements with values on the connection; off behind PgBouncer, which hands connections around between transactions. */
@@ -61,8 +33,8 @@ interface PlainClient {
  * A client that sends what is asked in one turn of the loop in one write, without waiting for answers in between,
  * and BEGIN together with the first statement.
  */
-class PipelinedClient extends (pg.Client as unknown as new (config: object) => pg.Client) {
-  static options: ClientOptions = { prepared: true }
+class PipelinedClient extends pg.Client {
+  readonly #options: ClientOptions
   readonly #statements = new Map<string, PreparedStatement>()
   /** Names that are of no use any more; closed with the next statement that has values. */
   readonly #closing: string[] = []
@@ -74,8 +46,9 @@ class PipelinedClient extends (pg.Client as unknown as new (config: object) => p
   #begin: string | undefined
   #failedBegin: Error | undefined
 
-  constructor(config: object) {
+  constructor(config: object, options: ClientOptions) {
     super({ ...config, pipeline: true })
+    this.#options = options
     // Sequelize listens only once the connection is set up. An error before that, as of a server that shuts down, has no listener,
     // and would end the process; whoever waits for the connection or for a query is told in any case.
     this.on('error', () => {})
@@ -96,11 +69,12 @@ class PipelinedClient extends (pg.Client as unknown as new (config: object) => p
    * ended by itself, and hold its locks until then. Source: PostgreSQL, "Canceling Requests in Progress".
    */
   drop(): void {
-    const { connection, processID, secretKey, ssl, host, port } = this.#inside
+    const { ssl, host, port } = this
+    const { connection, processID, secretKey } = this.#internals
     const isBusy = this.#isBusy
     connection.stream.destroy()
     if (!isBusy || processID === null) return
-    const other = new (pg as unknown as { Connection: new (config: object) => Connection }).Connection({ ssl })
+    const other = newConnection(ssl)
     const cancel = () => other.cancel(processID, secretKey)
     other.on('connect', () => (ssl ? other.requestSsl() : cancel()))
     other.on('sslconnect', cancel)
@@ -110,13 +84,13 @@ class PipelinedClient extends (pg.Client as unknown as new (config: object) => p
     other.stream.setTimeout(CANCEL_TIMEOUT, () => other.stream.destroy())
   }
 
-  get #inside(): Inside {
-    return this as unknown as Inside
+  get #internals(): ClientInternals {
+    return clientInternals(this)
   }
 
   get #isBusy(): boolean {
-    const inside = this.#inside
-    return Boolean(inside._getActiveQuery()) || inside._sentQueryQueue.length > 0 || inside._queryQueue.length > 0
+    const client = this.#internals
+    return Boolean(client._getActiveQuery()) || client._sentQueryQueue.length > 0 || client._queryQueue.length > 0
   }
 
   // @ts-expect-error The forms that Sequelize uses, of the many that the library declares.
@@ -165,7 +139,7 @@ class PipelinedClient extends (pg.Client as unknown as new (config: object) => p
   }
 
   #statementOf(text: string, isConstant: boolean): PreparedStatement | undefined {
-    if (this.#isShared || !(this.constructor as typeof PipelinedClient).options.prepared) return undefined
+    if (this.#isShared || !this.#options.prepared) return undefined
     const known = this.#statements.get(text)
     if (known) {
       known.lastUse = ++this.#uses
@@ -196,7 +170,7 @@ class PipelinedClient extends (pg.Client as unknown as new (config: object) => p
   // A message of the protocol, no statement: it works in a failed transaction, too.
   #closeUseless(): void {
     if (this.#closing.length === 0) return
-    const { connection } = this.#inside
+    const { connection } = this.#internals
     for (const name of this.#closing.splice(0)) {
       connection.close({ type: 'S', name })
       delete connection.parsedStatements[name]
@@ -217,12 +191,12 @@ class PipelinedClient extends (pg.Client as unknown as new (config: object) => p
 
   // A statement that failed while it was prepared does not exist for those of the same text that were sent behind it.
   #isOfOthers(name: string, { code }: ServerError): boolean {
-    return code === '42P05' || (code === '26000' && this.#inside.connection.parsedStatements[name] !== undefined)
+    return code === '42P05' || (code === '26000' && this.#internals.connection.parsedStatements[name] !== undefined)
   }
 
   #cork(): void {
     if (this.#corked) return
-    const { stream } = (this as unknown as { connection: { stream: { cork(): void; uncork(): void } } }).connection
+    const { stream } = this.connection
     this.#corked = true
     stream.cork()
     process.nextTick(() => {
@@ -249,7 +223,9 @@ function isReplanned({ code, message }: ServerError): boolean {
 /** pg with that client, to be given to Sequelize as `dialectModule`. */
 export function pipelinedPg(options: ClientOptions): object {
   class Client extends PipelinedClient {
-    static override options = options
+    constructor(config: object) {
+      super(config, options)
+    }
   }
   return { ...pg, Client, types: { ...pg.types, getTypeParser: utcTypeParser } }
 }
@@ -262,6 +238,12 @@ const utcTypeParser: typeof pg.types.getTypeParser = (oid, format) => {
   if (oid !== ZONELESS || format === 'binary') return pg.types.getTypeParser(oid, format)
   const parse = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ) as (text: string) => unknown
   return (text: string) => parse(text.replace(/^\d[^ ]* [^ ]+/, '$&+00'))
+}
+
+/** Whether the connections of this library send BEGIN with the next query. */
+export function isPipelinedLibrary(library: unknown): boolean {
+  const { Client } = library as { readonly Client?: unknown }
+  return typeof Client === 'function' && Client.prototype instanceof PipelinedClient
 }
 
 /** Whether a connection can send BEGIN with the next query. */

@@ -8,14 +8,20 @@ import {
   onEachConnection,
   type TransactionNeeds,
 } from '../../dialect.js'
+import { sequelizeInternals } from '../../sequelize/internals.js'
 import { logStatement } from '../../sequelize/query.js'
 import type { PostgresConfig } from '../../config/url.js'
 import type { SslMode } from '../../config/url-options.js'
-import { isOutdatedPlan, isPipelined, pipelinedPg } from './pipelined-client.js'
+import { checkPg, type PgClient, pgClientOf } from './driver.js'
+import { isOutdatedPlan, isPipelined, isPipelinedLibrary, pipelinedPg } from './pipelined-client.js'
 
 /** PostgreSQL through pg, and what speaks its protocol: CockroachDB, YugabyteDB. */
 export const postgres: Dialect = {
-  prepare: (sequelize) => onEachConnection(sequelize, conformStrings),
+  prepare(sequelize) {
+    // An instance of the program's own has another client, of which only query() is used.
+    if (isPipelinedLibrary(sequelizeInternals(sequelize).connectionManager.lib)) checkPg()
+    return onEachConnection(sequelize, (connection: unknown) => conformStrings(pgClientOf(connection)))
+  },
   lease: (sequelize, needs) =>
     leaseFromPool(sequelize, needs, (connection) => {
       const begin = beginText(needs)
@@ -25,10 +31,10 @@ export const postgres: Dialect = {
       return { begin: [], isOpen: () => connection.isInTransaction, drop: () => connection.drop() }
     }),
   direct: (connection, text, values, done, isConstant) => {
-    const { query } = connection as { query(text: string, ...rest: unknown[]): void }
+    const client = pgClientOf(connection)
     if (isConstant && values.length > 0 && isPipelined(connection)) connection.queryConstant(text, values, done)
-    else if (values.length > 0) query.call(connection, text, values, done)
-    else query.call(connection, text, done)
+    else if (values.length > 0) client.query(text, values, done)
+    else client.query(text, done)
   },
   // RAW queries resolve to [rows, result]; the result's command is what the server says it did.
   isKept: (answer) => (answer as [unknown, { command?: string }?] | undefined)?.[1]?.command !== 'ROLLBACK',
@@ -63,15 +69,9 @@ function beginText({ isolation, readOnly }: TransactionNeeds): string {
   return `START TRANSACTION${isolation ? ` ISOLATION LEVEL ${isolation}` : ''}${readOnly ? ' READ ONLY' : ''}`
 }
 
-interface Connection {
-  /** What the server reported; noted by Sequelize. */
-  readonly standard_conforming_strings?: string
-  query(text: string, done: (error: Error | null) => void): void
-}
-
 // Sequelize doubles quotes, and leaves backslashes. Without this setting a backslash hides a quote from the server. Sequelize sets it, too,
 // unless an instance has the option standardConformingStrings: false.
-function conformStrings(connection: Connection): Promise<void> | void {
+function conformStrings(connection: PgClient): Promise<void> | void {
   if (connection.standard_conforming_strings !== 'off') return
   return new Promise((resolve, reject) =>
     connection.query('SET standard_conforming_strings = on', (error) => (error ? reject(error) : resolve())),

@@ -1,7 +1,5 @@
-import type { Database as SqliteConnection } from 'sqlite3'
 import { startsWithKeyword } from '../../sql/starts-with-keyword.js'
-
-type RowsCallback = (error: Error | null, rows: unknown[]) => void
+import { isRowsCallback, type Row, type RowsCallback, type SqliteConnection } from './driver.js'
 
 const TABLE_INFO = /^PRAGMA table_info\(/
 const changesTables = startsWithKeyword('CREATE', 'ALTER', 'DROP')
@@ -11,30 +9,29 @@ let generation = 0
 
 // Sequelize asks for a table's columns before every SELECT, to know their types. The answer is the same until a table changes.
 export function rememberColumns(connection: SqliteConnection): void {
-  const all = connection.all.bind(connection) as (...args: unknown[]) => SqliteConnection
-  const run = connection.run.bind(connection) as (...args: unknown[]) => SqliteConnection
-  let [known, since] = [new Map<string, unknown[]>(), generation]
-  const columns = (sql: string, callback: RowsCallback): SqliteConnection => {
+  const all = connection.all.bind(connection)
+  const run = connection.run.bind(connection)
+  let [known, since] = [new Map<string, readonly Row[]>(), generation]
+  const columns = (sql: string, callback: RowsCallback): unknown => {
     if (since !== generation) [known, since] = [new Map(), generation]
     const rows = known.get(sql)
     if (rows) return (process.nextTick(callback, null, rows), connection)
     const learning = known
-    return all(sql, (error: Error | null, answer: unknown[]) => {
+    return all(sql, (error: Error | null, answer: readonly Row[]) => {
       if (!error && answer.length > 0) learning.set(sql, answer)
       callback(error, answer)
     })
   }
   const noticing = (sql: unknown) => void (typeof sql === 'string' && changesTables(sql) && generation++)
-  Object.assign(connection, {
-    all: (sql: unknown, ...rest: unknown[]) => {
-      noticing(sql)
-      return typeof sql === 'string' && TABLE_INFO.test(sql) && typeof rest[0] === 'function'
-        ? columns(sql, rest[0] as RowsCallback)
-        : all(sql, ...rest)
-    },
-    run: (sql: unknown, ...rest: unknown[]) => {
-      noticing(sql)
-      return run(sql, ...rest)
-    },
-  })
+  connection.all = (sql, ...rest) => {
+    const [callback] = rest
+    noticing(sql)
+    return typeof sql === 'string' && TABLE_INFO.test(sql) && isRowsCallback(callback)
+      ? columns(sql, callback)
+      : all(sql, ...rest)
+  }
+  connection.run = (sql, ...rest) => {
+    noticing(sql)
+    return run(sql, ...rest)
+  }
 }

@@ -1,9 +1,9 @@
 import { ConnectionError } from 'sequelize'
-import type { Database as SqliteConnection } from 'sqlite3'
 import type { SqliteConfig } from '../../config/url.js'
 import type { SqliteMode } from '../../config/url-options.js'
 import { rememberColumns } from './column-cache.js'
 import { prepareFile } from './database-file.js'
+import type { Sqlite3, SqliteConnection } from './driver.js'
 import { tellExactIntegers } from './exact-integers.js'
 
 export const MEMORY = ':memory:'
@@ -12,7 +12,7 @@ export const MEMORY = ':memory:'
 const BUSY_TIMEOUT = 5_000
 
 export async function openConnection(
-  lib: typeof import('sqlite3'),
+  lib: Sqlite3,
   { storage, mode, options }: SqliteConfig,
 ): Promise<SqliteConnection> {
   if (storage !== MEMORY) prepareFile(storage, mode, options.fileMode)
@@ -34,7 +34,7 @@ export async function openConnection(
   return connection
 }
 
-function flags(lib: typeof import('sqlite3'), mode: SqliteMode): number {
+function flags(lib: Sqlite3, mode: SqliteMode): number {
   switch (mode) {
     case 'ro':
       return lib.OPEN_READONLY

@@ -1,9 +1,5 @@
-import type { Database as SqliteConnection } from 'sqlite3'
 import { startsWithKeyword } from '../../sql/starts-with-keyword.js'
-
-type Row = Readonly<Record<string, unknown>>
-type RowsCallback = (this: unknown, error: Error | null, rows: readonly Row[]) => void
-type All = (sql: string, parameters: unknown, callback: RowsCallback) => SqliteConnection
+import { isRowsCallback, type Row, type RowsCallback, type SqliteConnection } from './driver.js'
 
 const isRead = startsWithKeyword('SELECT', 'WITH')
 
@@ -12,19 +8,20 @@ const isRead = startsWithKeyword('SELECT', 'WITH')
  * Only a query that meets such a number is asked a second time, with that column as text; its rows are all of the second answer.
  */
 export function tellExactIntegers(connection: SqliteConnection): void {
-  const all = connection.all.bind(connection) as unknown as All
-  const exact: All = (sql, parameters, callback) =>
-    all(sql, parameters, function (error, rows) {
+  const all = connection.all.bind(connection)
+  const exact = (sql: string, parameters: unknown, callback: RowsCallback): unknown =>
+    all(sql, parameters, function (this: unknown, error: Error | null, rows: readonly Row[]) {
       const columns = error ? [] : inexactColumns(rows)
-      if (columns.length === 0) return callback.call(this, error, rows)
-      all(asText(sql, Object.keys(rows[0] as Row), columns), parameters, callback)
+      const [first] = rows ?? []
+      if (first === undefined || columns.length === 0) return callback.call(this, error, rows)
+      all(asText(sql, Object.keys(first), columns), parameters, callback)
     })
-  Object.assign(connection, {
-    all: (sql: unknown, ...rest: unknown[]) =>
-      typeof sql === 'string' && isRead(sql) && typeof rest[1] === 'function'
-        ? exact(sql, rest[0], rest[1] as RowsCallback)
-        : (all as (...args: unknown[]) => SqliteConnection)(sql, ...rest),
-  })
+  connection.all = (sql, ...rest) => {
+    const [parameters, callback] = rest
+    return typeof sql === 'string' && isRead(sql) && isRowsCallback(callback)
+      ? exact(sql, parameters, callback)
+      : all(sql, ...rest)
+  }
 }
 
 function inexactColumns(rows: readonly Row[]): string[] {

@@ -1,27 +1,32 @@
 import { ConnectionAcquireTimeoutError } from 'sequelize'
 import { Pool, TimeoutError } from 'sequelize-pool'
-import type { Database as SqliteConnection } from 'sqlite3'
 import type { Lease, TransactionNeeds } from '../../dialect.js'
 import { WaitsForItselfError } from '../../errors.js'
 import type { ConnectionManager } from '../../sequelize/internals.js'
 import { startsWithKeyword } from '../../sql/starts-with-keyword.js'
 import type { SqliteConfig } from '../../config/url.js'
 import { close, MEMORY, openConnection, run } from './connection.js'
+import { type SqliteConnection, sqlite3Of } from './driver.js'
 
 /** How long a session waits for its turn to write. Longer than for a server's pool: in one process all writers queue here. */
 const TURN_TIMEOUT = 10_000
 const READERS = 3
 
+interface SqliteLease extends Lease {
+  readonly connection: SqliteConnection
+}
+
 export class SqlitePools {
   readonly #inMemory: boolean
   readonly #writers: Pool<SqliteConnection>
   readonly #readers: Pool<SqliteConnection>
-  readonly #leases = new WeakMap<object, Lease>()
+  readonly #leases = new WeakMap<SqliteConnection, SqliteLease>()
 
   constructor(manager: ConnectionManager, config: SqliteConfig) {
     this.#inMemory = config.storage === MEMORY
     const wait = config.options.poolTimeout ?? TURN_TIMEOUT
-    const open = () => openConnection(manager.lib as typeof import('sqlite3'), config)
+    const sqlite3 = sqlite3Of(manager.lib)
+    const open = () => openConnection(sqlite3, config)
     this.#writers = newPool('writer', 1, wait, open)
     this.#readers = this.#inMemory ? this.#writers : newPool('readers', config.options.poolSize ?? READERS, wait, open)
     this.#replace(manager)
@@ -32,20 +37,20 @@ export class SqlitePools {
     manager.getConnection = async (options = {}) => {
       const reader = options.type === 'SELECT' && options.useMaster !== true
       const lease = await this.lease({ reader })
-      this.#leases.set(lease.connection as object, lease)
+      this.#leases.set(lease.connection, lease)
       return lease.connection
     }
-    manager.releaseConnection = (connection) => void this.#leases.get(connection as object)?.release()
-    manager.destroyConnection = async (connection) => this.#leases.get(connection as object)?.destroy()
+    manager.releaseConnection = (connection: SqliteConnection) => void this.#leases.get(connection)?.release()
+    manager.destroyConnection = async (connection: SqliteConnection) => this.#leases.get(connection)?.destroy()
     manager._onProcessExit = () => this.#close()
   }
 
-  lease(needs: TransactionNeeds): Promise<Lease> {
+  lease(needs: TransactionNeeds): Promise<SqliteLease> {
     const reads = needs.reader || needs.readOnly
     return reads && this.#readers !== this.#writers ? this.#leaseReader(needs) : this.#leaseWriter(needs)
   }
 
-  async #leaseWriter({ readOnly, reader, outer }: TransactionNeeds): Promise<Lease> {
+  async #leaseWriter({ readOnly, reader, outer }: TransactionNeeds): Promise<SqliteLease> {
     const connection = await takeTurn(this.#writers, outer)
     return withReadOnly(readOnly, {
       connection,
@@ -74,7 +79,7 @@ export class SqlitePools {
     this.#writers.release(connection)
   }
 
-  async #leaseReader({ readOnly, outer }: TransactionNeeds): Promise<Lease> {
+  async #leaseReader({ readOnly, outer }: TransactionNeeds): Promise<SqliteLease> {
     const connection = await acquire(this.#readers)
     let turn: Promise<SqliteConnection> | undefined
     // Where no turn was had, there is none to end.
@@ -111,14 +116,14 @@ export class SqlitePools {
 }
 
 // PRAGMA query_only makes SQLite itself refuse writes; it is no part of the transaction and is taken back before the connection's next use.
-function withReadOnly(readOnly: boolean | undefined, lease: Lease): Lease {
+function withReadOnly(readOnly: boolean | undefined, lease: SqliteLease): SqliteLease {
   if (!readOnly) return lease
   const { connection, begin, release } = lease
   return {
     ...lease,
     begin: ['PRAGMA query_only = 1', ...begin],
     release: async () => {
-      await run(connection as SqliteConnection, 'PRAGMA query_only = 0')
+      await run(connection, 'PRAGMA query_only = 0')
       await release()
     },
   }
