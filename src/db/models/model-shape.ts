@@ -10,7 +10,7 @@ import { refuseCostlyRules } from './column-patterns.js'
 import { columnShape, isJson, isVirtual } from './column-shape.js'
 import { type Column, columnsOf } from './columns.js'
 import { contestedColumns } from './constrained-columns.js'
-import { withoutJsonText } from './json-text.js'
+import { withParsedJson } from './json-text.js'
 
 /** Makes every Sequelize model describe itself by its columns and associations, so that it can be a response, or the source of a dto. */
 describedBy.write(SequelizeModel, (type) => modelShape(type as unknown as ModelStatic<SequelizeModel>))
@@ -28,7 +28,7 @@ function modelShape(model: ModelStatic<SequelizeModel>): ObjectShape {
     properties: () => new Map([...selectable()].filter(([, { writeOnly }]) => !writeOnly)),
     selectable,
     rowKey: () => keyOf(model),
-    read: (value) => readModel(withoutJsonText(value, jsonColumns)),
+    read: (value) => readModel(withParsedJson(value, jsonColumns)),
   }
 }
 

@@ -15,23 +15,23 @@ import type { MysqlConfig } from '../../config/url.js'
 import type { ServerOptions, SslMode } from '../../config/url-options.js'
 import { type MysqlConnection, mysqlConnectionOf } from './driver.js'
 
-/** MySQL through mysql2, and MariaDB through mariadb. */
+/** MySQL with the driver mysql2, and MariaDB with the driver mariadb. */
 export const mysql: Dialect = {
   prepare(sequelize) {
-    refuseOtherThanUtf8(sequelize)
+    requireUtf8(sequelize)
     const dialect = sequelize.getDialect()
-    return onEachConnection(sequelize, async (each: unknown) => {
-      const connection = mysqlConnectionOf(each, dialect)
-      await set(connection, `${ESCAPING}, ${ENCODING}`)
-      if (dialect === 'mariadb') bendResults(connection)
+    return onEachConnection(sequelize, async (opened: unknown) => {
+      const connection = mysqlConnectionOf(opened, dialect)
+      await set(connection, `${BACKSLASH_ESCAPES}, ${UTF8_CLIENT}`)
+      if (dialect === 'mariadb') adaptResults(connection)
     })
   },
   lease: (sequelize, needs) =>
     leaseFromPool(sequelize, needs, (connection) => ({
-      begin: beginTexts(needs),
+      begin: beginStatements(needs),
       drop: () => mysqlConnectionOf(connection, sequelize.getDialect()).destroy(),
     })),
-  // A failed statement does not spoil the rest of the transaction, so that COMMIT does what it says; some undo it whole.
+  // After a failed statement the transaction can go on, and COMMIT commits the rest; for the errors of isUndoing it was rolled back.
   isKept: () => true,
   isStale: () => false,
   isConflict: (error) => CONFLICTS.has(codeOf(error)),
@@ -41,7 +41,7 @@ export const mysql: Dialect = {
   isLost: (error) => LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)),
 }
 
-/** Source: MySQL, "Statements That Cause an Implicit Commit". Temporary tables are not among them. */
+/** Source: MySQL manual, "Statements That Cause an Implicit Commit". Temporary tables cause none. */
 const isCommitting = startsWithKeyword(
   'ALTER',
   'CREATE(?!\\s+TEMPORARY)',
@@ -61,63 +61,64 @@ const UNDOING: ReadonlySet<string> = new Set(['ER_LOCK_DEADLOCK', 'ER_CHECKREAD'
 const LOST: ReadonlySet<string> = new Set([
   'PROTOCOL_CONNECTION_LOST',
   'ER_CONNECTION_KILLED',
-  '1927', // the same, as mysql2 has no word for it
+  '1927', // ER_CONNECTION_KILLED of MariaDB, which mysql2 has no name for
   'ER_SERVER_SHUTDOWN',
   'ER_SOCKET_UNEXPECTED_CLOSE',
   'ER_CMD_NOT_EXECUTED_DESTROYED',
 ])
 
-// The isolation of the next transaction is a statement of its own in MySQL.
-function beginTexts({ isolation, readOnly }: TransactionNeeds): readonly string[] {
+// MySQL has no isolation level in START TRANSACTION.
+function beginStatements({ isolation, readOnly }: TransactionNeeds): readonly string[] {
   const begin = `START TRANSACTION${readOnly ? ' READ ONLY' : ''}`
   return isolation ? [`SET TRANSACTION ISOLATION LEVEL ${isolation}`, begin] : [begin]
 }
 
-// Sequelize escapes quotes with backslashes. In this mode a backslash is a character like any other, and the quote behind it ends the text.
-const ESCAPING = `sql_mode = REPLACE(@@SESSION.sql_mode, 'NO_BACKSLASH_ESCAPES', '')`
+// Sequelize escapes quotes with backslashes. With NO_BACKSLASH_ESCAPES a backslash escapes nothing, and the quote after it would end the literal.
+const BACKSLASH_ESCAPES = `sql_mode = REPLACE(@@SESSION.sql_mode, 'NO_BACKSLASH_ESCAPES', '')`
 
-// In GBK and others the byte of a backslash can be the second half of a letter, so that the quote behind it ends the text.
-const ENCODING = `character_set_client = IF(@@SESSION.character_set_client LIKE 'utf8%', @@SESSION.character_set_client, 'utf8mb4')`
+// In character sets such as GBK, the byte of a backslash can be the second byte of a character; the quote after it would end the literal.
+const UTF8_CLIENT = `character_set_client = IF(@@SESSION.character_set_client LIKE 'utf8%', @@SESSION.character_set_client, 'utf8mb4')`
 
 /**
- * The drivers keep of a letter what fits into a byte where they are to write Latin letters: of ħ a quote is left.
+ * With a charset such as latin1, the drivers cut each character down to one byte: `ħ` (U+0127) becomes a quote (0x27), which would end the
+ * literal.
  *
- * @throws DatabaseStartError when an instance of the program's own is to write anything else than UTF-8.
+ * @throws DatabaseStartError if a Sequelize instance of the program has a charset other than UTF-8.
  */
-function refuseOtherThanUtf8(sequelize: Sequelize): void {
+function requireUtf8(sequelize: Sequelize): void {
   const { dialectOptions = {} } = sequelizeInternals(sequelize).options
   const { charset, collation } = dialectOptions
   const other = [charset, collation].find((name) => typeof name === 'string' && !/^utf8/i.test(name))
   if (other === undefined) return
   throw new DatabaseStartError(
-    `The Sequelize instance sends texts in ${String(other)}, and some letters of clients would end them as quotes. ` +
+    `The Sequelize instance sends strings in ${String(other)}, where some characters become quotes, which allows SQL injection. ` +
       `Write dialectOptions: { charset: 'utf8mb4' }; tables and columns may have any charset.`,
   )
 }
 
-// Sequelize deletes `meta` from a result, which the driver's third version does not allow, and wants new keys as numbers,
-// which the driver gives as text when large numbers are to be text.
-function bendResults(connection: MysqlConnection): void {
+// Two things that Sequelize expects of mariadb's results: that it can delete `meta`, which version 3 of the driver does not allow; and that
+// insertId is a number, while the driver returns a string because of bigNumberStrings.
+function adaptResults(connection: MysqlConnection): void {
   const query = connection.query.bind(connection)
   connection.query = async (...args) => {
     const rows: unknown = await query(...args)
-    if (!Array.isArray(rows)) return withNumericKey(rows)
+    if (!Array.isArray(rows)) return withNumericInsertId(rows)
     const meta = Object.getOwnPropertyDescriptor(rows, 'meta')
     if (meta?.configurable !== false) return rows
     return Object.defineProperty([...rows], 'meta', { value: meta.value, configurable: true, writable: true })
   }
 }
 
-function withNumericKey(result: unknown): unknown {
+function withNumericInsertId(result: unknown): unknown {
   if (typeof result !== 'object' || result === null || !('insertId' in result)) return result
-  const key = Number(result.insertId)
-  return Number.isSafeInteger(key) ? Object.assign(result, { insertId: key }) : result
+  const insertId = Number(result.insertId)
+  return Number.isSafeInteger(insertId) ? Object.assign(result, { insertId }) : result
 }
 
-/** The largest that InnoDB takes, in seconds. */
-const FOR_EVER = 1_073_741_824
+/** The largest value of innodb_lock_wait_timeout, in seconds: there is no value for "no limit". */
+const MAX_LOCK_WAIT = 1_073_741_824
 
-/** What Sequelize needs to know to connect. */
+/** The options of Sequelize for a database URL. */
 export function mysqlOptions(config: MysqlConfig): Options {
   const { dialect, host, port, database, username, password, ssl, charset, options } = config
   return {
@@ -129,12 +130,12 @@ export function mysqlOptions(config: MysqlConfig): Options {
     ...(password === undefined ? {} : { password }),
     pool: { max: options.poolSize ?? 10, acquire: options.poolTimeout ?? 2_000 },
     retry: { max: 1 },
-    hooks: { afterConnect: (connection: unknown) => limit(mysqlConnectionOf(connection, dialect), options) },
+    hooks: { afterConnect: (connection: unknown) => setTimeouts(mysqlConnectionOf(connection, dialect), options) },
     dialectOptions: {
       charset: charset ?? 'utf8mb4',
       connectTimeout: 5_000,
       ...(ssl === 'disable' ? {} : { ssl: tls(ssl) }),
-      // Numbers beyond 2^53 as text, others as numbers, as on the other databases.
+      // Integers beyond 2^53 as strings, others as numbers, as on the other databases.
       supportBigNumbers: true,
       bigNumberStrings: true,
       ...(dialect === 'mariadb' ? { insertIdAsNumber: true, bigIntAsNumber: false } : {}),
@@ -142,18 +143,19 @@ export function mysqlOptions(config: MysqlConfig): Options {
   }
 }
 
-// MariaDB and MySQL call these by different names, and each knows only its own.
-async function limit(connection: MysqlConnection, options: ServerOptions): Promise<void> {
+// MariaDB has max_statement_time (seconds) and idle_transaction_timeout, MySQL has max_execution_time (milliseconds). A variable that the
+// server does not know is ignored.
+async function setTimeouts(connection: MysqlConnection, options: ServerOptions): Promise<void> {
   const statement = options.statementTimeout ?? DEFAULTS.statement
   const lock = Math.ceil((options.lockTimeout ?? DEFAULTS.lock) / 1000)
   const idle = Math.ceil((options.idleInTransactionTimeout ?? DEFAULTS.idleInTransaction) / 1000)
   await set(connection, `max_statement_time = ${statement / 1000}`)
   await set(connection, `max_execution_time = ${statement}`)
-  await set(connection, `innodb_lock_wait_timeout = ${lock === 0 ? FOR_EVER : lock}`)
+  await set(connection, `innodb_lock_wait_timeout = ${lock === 0 ? MAX_LOCK_WAIT : lock}`)
   await set(connection, `idle_transaction_timeout = ${idle}`)
 }
 
-// mysql2 takes a callback, mariadb returns a promise.
+// mysql2 calls the callback; mariadb ignores it and returns a promise.
 function set(connection: MysqlConnection, assignment: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = (error: Error | null) => (error && !isUnknownVariable(error) ? reject(error) : resolve())
@@ -171,7 +173,7 @@ function tls(mode: Exclude<SslMode, 'disable'>): object {
     case 'require':
       return { rejectUnauthorized: false }
     case 'verify-ca':
-      // mysql2 reads the first of these, mariadb the second.
+      // mysql2 reads verifyIdentity, mariadb reads checkServerIdentity.
       return { rejectUnauthorized: true, verifyIdentity: false, checkServerIdentity: () => undefined }
     case 'verify-full':
       return { rejectUnauthorized: true, verifyIdentity: true }

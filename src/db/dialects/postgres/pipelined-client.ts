@@ -1,74 +1,75 @@
 import * as pg from 'pg'
-import { clientInternals, type ClientInternals, newConnection, type QueryCallback as Callback } from './driver.js'
-import { statementName } from './statement-names.js'
+import { clientInternals, type ClientInternals, newConnection, type QueryCallback } from './driver.js'
+import { LENGTH_OF_NAME, statementName } from './statement-names.js'
 
-/** As many statements as a connection keeps prepared; the least recently used is given back for another one. */
-const MOST_PREPARED = 200
+/** How many statements one connection keeps prepared. Beyond it, the least recently used one is closed. */
+const MAX_PREPARED = 200
 
-/** Milliseconds for the server to take a request to cancel. */
+/** Milliseconds to wait for the server to accept a cancel request. */
 const CANCEL_TIMEOUT = 5_000
 
 export interface ClientOptions {
-  /** Prepare statements with values on the connection; off behind PgBouncer, which hands connections around between transactions. */
+  /** Whether statements with values are prepared on the connection. Off behind PgBouncer, where several clients share a connection. */
   readonly prepared: boolean
 }
 
-/** A statement that is prepared on the connection, or will be with its first answer. */
+/** A statement that is prepared on the connection, or will be when its first result arrives. */
 interface PreparedStatement {
   readonly name: string
-  /** How many answers are awaited. */
+  /** How many of its executions have no result yet. */
   pending: number
-  /** Counts up with each use. */
+  /** The value of the client's use counter at the last use. */
   lastUse: number
 }
 
 type ServerError = Error & { readonly code?: string; readonly severity?: string }
 
-// pg's class takes any of five forms of query(); Sequelize uses two: (text, callback) and (text, values, callback).
+// pg declares seven overloads of query(); Sequelize uses two of them: (sql, callback) and (sql, values, callback).
 interface PlainClient {
-  query(config: string | { name: string; text: string; values: readonly unknown[] }, callback: Callback): void
+  query(config: string | { name: string; text: string; values: readonly unknown[] }, callback: QueryCallback): void
 }
 
 /**
- * A client that sends what is asked in one turn of the loop in one write, without waiting for answers in between,
- * and BEGIN together with the first statement.
+ * A client that writes all statements of one turn of the event loop to the socket at once, without waiting for results in between,
+ * and sends BEGIN together with the first statement.
  */
 class PipelinedClient extends pg.Client {
   readonly #options: ClientOptions
   readonly #statements = new Map<string, PreparedStatement>()
-  /** Names that are of no use any more; closed with the next statement that has values. */
-  readonly #closing: string[] = []
-  #uses = 0
-  #renewals = 0
-  /** Whether the server's connection serves others, too, so that nothing can be prepared on it. */
+  /** Names of prepared statements that are no longer used. They are closed before the next statement that has values. */
+  readonly #obsoleteNames: string[] = []
+  #useCount = 0
+  #renameCount = 0
+  /** Whether other clients use the same server connection, so that nothing can be prepared on it. */
   #isShared = false
-  #corked = false
+  #isCorked = false
   #begin: string | undefined
-  #failedBegin: Error | undefined
+  #beginError: Error | undefined
 
   constructor(config: object, options: ClientOptions) {
     super({ ...config, pipeline: true })
     this.#options = options
-    // Sequelize listens only once the connection is set up. An error before that, as of a server that shuts down, has no listener,
-    // and would end the process; whoever waits for the connection or for a query is told in any case.
+    // Sequelize adds its error listener after the connection is set up. Without this one, an earlier 'error' event (for example when the
+    // server shuts down) would end the process. The error also rejects the pending connect() or query().
     this.on('error', () => {})
   }
 
-  /** Sends a transaction's beginning with the next query. Should it fail, that query fails with its error, and so do all after it. */
-  beginWithNext(text: string): void {
-    this.#begin = text
+  /** Sends the statement that begins a transaction together with the next query. If it fails, that query and all later ones fail with its error. */
+  beginWithNextQuery(begin: string): void {
+    this.#begin = begin
   }
 
-  /** False when a statement of the program's own has ended the transaction behind our back. */
+  /** False if a raw statement of the program has ended the transaction. */
   get isInTransaction(): boolean {
     return this.#begin !== undefined || this.getTransactionStatus() !== 'I'
   }
 
   /**
-   * Closes the connection without a word, and asks the server to end what it still does for it: it would notice only when that has
-   * ended by itself, and hold its locks until then. Source: PostgreSQL, "Canceling Requests in Progress".
+   * Closes the socket, and sends a cancel request if a statement is still running: otherwise the server would notice the closed
+   * socket only when that statement ends, and would hold its locks until then.
+   * Source: PostgreSQL manual, "Canceling Requests in Progress".
    */
-  drop(): void {
+  terminate(): void {
     const { ssl, host, port } = this
     const { connection, processID, secretKey } = this.#internals
     const isBusy = this.#isBusy
@@ -78,7 +79,7 @@ class PipelinedClient extends pg.Client {
     const cancel = () => other.cancel(processID, secretKey)
     other.on('connect', () => (ssl ? other.requestSsl() : cancel()))
     other.on('sslconnect', cancel)
-    other.on('error', () => {}) // the statement ends by its own limit then
+    other.on('error', () => {}) // the statement then ends by statement_timeout
     if (host.startsWith('/')) other.connect(`${host}/.s.PGSQL.${port}`)
     else other.connect(port, host)
     other.stream.setTimeout(CANCEL_TIMEOUT, () => other.stream.destroy())
@@ -93,134 +94,133 @@ class PipelinedClient extends pg.Client {
     return Boolean(client._getActiveQuery()) || client._sentQueryQueue.length > 0 || client._queryQueue.length > 0
   }
 
-  // @ts-expect-error The forms that Sequelize uses, of the many that the library declares.
-  override query(text: string, values: unknown[] | Callback, callback?: Callback): void {
-    const answer = typeof values === 'function' ? values : callback
-    if (typeof text !== 'string' || answer === undefined) return this.#pass(text, values, callback)
-    this.#send(text, Array.isArray(values) ? values : undefined, answer, false)
+  // @ts-expect-error Only the two overloads that Sequelize uses, of the seven that pg declares.
+  override query(sql: string, values: unknown[] | QueryCallback, callback?: QueryCallback): void {
+    const done = typeof values === 'function' ? values : callback
+    if (typeof sql !== 'string' || done === undefined) return this.#superQuery(sql, values, callback)
+    this.#send(sql, Array.isArray(values) ? values : undefined, done, false)
   }
 
-  /** Like query(), for a text that is the program's own: what literals it has are the same each time. */
-  queryConstant(text: string, values: readonly unknown[], answer: Callback): void {
-    this.#send(text, values, answer, true)
+  /** Like query(), for SQL whose literals are the same at every execution, so that it can be prepared. */
+  queryConstant(sql: string, values: readonly unknown[], callback: QueryCallback): void {
+    this.#send(sql, values, callback, true)
   }
 
-  #send(text: string, values: readonly unknown[] | undefined, answer: Callback, isConstant: boolean): void {
-    this.#cork()
+  #send(sql: string, values: readonly unknown[] | undefined, callback: QueryCallback, isConstant: boolean): void {
+    this.#corkUntilNextTick()
     this.#sendBegin()
     if (values === undefined)
-      return this.#plain.query(text, (error, result) => answer(this.#failedBegin ?? error, result))
-    const statement = this.#statementOf(text, isConstant)
-    this.#closeUseless()
+      return this.#plain.query(sql, (error, result) => callback(this.#beginError ?? error, result))
+    const statement = this.#statementOf(sql, isConstant)
+    this.#closeObsolete()
     if (statement) statement.pending++
-    this.#plain.query({ name: statement?.name ?? '', text, values }, (error, result) => {
+    this.#plain.query({ name: statement?.name ?? '', text: sql, values }, (error, result) => {
       if (statement) statement.pending--
-      if (error && statement) this.#doubt(text, statement, error)
-      answer(this.#failedBegin ?? error, result)
+      if (error && statement) this.#handlePreparedError(sql, statement, error)
+      callback(this.#beginError ?? error, result)
     })
   }
 
-  // What the library itself asks for, such as a query object with its own callbacks.
-  #pass(...args: unknown[]): void {
-    return (super.query as (...all: unknown[]) => void).apply(this, args)
+  #superQuery(...args: unknown[]): void {
+    const query = super.query as (...all: unknown[]) => void // for all overloads at once, also pg's own query objects
+    return query.apply(this, args)
   }
 
   get #plain(): PlainClient {
-    return { query: (config, callback) => this.#pass(config, callback) }
+    return { query: (config, callback) => this.#superQuery(config, callback) }
   }
 
   #sendBegin(): void {
     if (this.#begin === undefined) return
-    const text = this.#begin
+    const begin = this.#begin
     this.#begin = undefined
-    this.#plain.query(text, (error) => {
-      if (error) this.#failedBegin = error
+    this.#plain.query(begin, (error) => {
+      if (error) this.#beginError = error
     })
   }
 
-  #statementOf(text: string, isConstant: boolean): PreparedStatement | undefined {
+  #statementOf(sql: string, isConstant: boolean): PreparedStatement | undefined {
     if (this.#isShared || !this.#options.prepared) return undefined
-    const known = this.#statements.get(text)
+    const known = this.#statements.get(sql)
     if (known) {
-      known.lastUse = ++this.#uses
+      known.lastUse = ++this.#useCount
       return known
     }
-    const name = statementName(text, isConstant)
+    const name = statementName(sql, isConstant)
     if (name === undefined) return undefined
-    if (this.#statements.size >= MOST_PREPARED) this.#giveBack()
-    return this.#remember(text, name)
+    if (this.#statements.size >= MAX_PREPARED) this.#evictLeastRecentlyUsed()
+    return this.#register(sql, name)
   }
 
-  #remember(text: string, name: string): PreparedStatement {
-    const made = { name, pending: 0, lastUse: ++this.#uses }
-    this.#statements.set(text, made)
-    return made
+  #register(sql: string, name: string): PreparedStatement {
+    const statement = { name, pending: 0, lastUse: ++this.#useCount }
+    this.#statements.set(sql, statement)
+    return statement
   }
 
-  // Not one that is awaited: the library takes it for prepared when the answer comes.
-  #giveBack(): void {
+  // A pending statement must stay: pg records it as prepared when its result arrives.
+  #evictLeastRecentlyUsed(): void {
     const idle = [...this.#statements].filter(([, { pending }]) => pending === 0)
     const [first, ...rest] = idle
     if (first === undefined) return
-    const [text, { name }] = rest.reduce((least, other) => (other[1].lastUse < least[1].lastUse ? other : least), first)
-    this.#statements.delete(text)
-    this.#closing.push(name)
+    const [sql, { name }] = rest.reduce((least, other) => (other[1].lastUse < least[1].lastUse ? other : least), first)
+    this.#statements.delete(sql)
+    this.#obsoleteNames.push(name)
   }
 
-  // A message of the protocol, no statement: it works in a failed transaction, too.
-  #closeUseless(): void {
-    if (this.#closing.length === 0) return
+  // Close is a message of the protocol, not a statement: unlike DEALLOCATE it also works in a failed transaction.
+  #closeObsolete(): void {
+    if (this.#obsoleteNames.length === 0) return
     const { connection } = this.#internals
-    for (const name of this.#closing.splice(0)) {
+    for (const name of this.#obsoleteNames.splice(0)) {
       connection.close({ type: 'S', name })
       delete connection.parsedStatements[name]
     }
   }
 
-  #doubt(text: string, { name }: PreparedStatement, error: ServerError): void {
-    if (this.#isOfOthers(name, error)) {
+  #handlePreparedError(sql: string, { name }: PreparedStatement, error: ServerError): void {
+    if (this.#isSharedConnectionError(name, error)) {
       this.#isShared = true
-      error.message += `. ${SHARED}`
-    } else if (isReplanned(error) || error.severity === undefined) {
-      if (this.#statements.get(text)?.name !== name) return
-      // By another name: what was sent with this one is still to be answered.
-      this.#closing.push(name)
-      this.#remember(text, `${name.slice(0, LENGTH_OF_NAME)}_${++this.#renewals}`)
+      error.message += `. ${SHARED_CONNECTION_HINT}`
+    } else if (isCachedPlanError(error) || error.severity === undefined) {
+      if (this.#statements.get(sql)?.name !== name) return
+      // Prepared again under another name: executions that were already sent still use this one.
+      this.#obsoleteNames.push(name)
+      this.#register(sql, `${name.slice(0, LENGTH_OF_NAME)}_${++this.#renameCount}`)
     }
   }
 
-  // A statement that failed while it was prepared does not exist for those of the same text that were sent behind it.
-  #isOfOthers(name: string, { code }: ServerError): boolean {
+  // 26000 (no such statement) also follows if preparing failed, for executions of the same SQL that were already sent. pg has then not
+  // recorded the statement as prepared.
+  #isSharedConnectionError(name: string, { code }: ServerError): boolean {
     return code === '42P05' || (code === '26000' && this.#internals.connection.parsedStatements[name] !== undefined)
   }
 
-  #cork(): void {
-    if (this.#corked) return
+  #corkUntilNextTick(): void {
+    if (this.#isCorked) return
     const { stream } = this.connection
-    this.#corked = true
+    this.#isCorked = true
     stream.cork()
     process.nextTick(() => {
-      this.#corked = false
+      this.#isCorked = false
       stream.uncork()
     })
   }
 }
 
-const SHARED =
+const SHARED_CONNECTION_HINT =
   'Several clients share this connection, as behind PgBouncer in transaction mode: add prepared_statements=false to the URL of the database'
 
-const LENGTH_OF_NAME = 'sequitur_'.length + 43
-
-/** Whether a prepared statement is of no use any more: a table that it reads was altered, or the connection is shared with other clients. */
-export function isOutdatedPlan(error: ServerError): boolean {
-  return error.code === '26000' || error.code === '42P05' || isReplanned(error)
+/** Whether a prepared statement can no longer be executed: a table that it reads was altered, or other clients share the connection. */
+export function isOutdatedStatement(error: ServerError): boolean {
+  return error.code === '26000' || error.code === '42P05' || isCachedPlanError(error)
 }
 
-function isReplanned({ code, message }: ServerError): boolean {
+function isCachedPlanError({ code, message }: ServerError): boolean {
   return code === '0A000' && /cached plan/.test(message)
 }
 
-/** pg with that client, to be given to Sequelize as `dialectModule`. */
+/** The pg library with pipelined clients, for Sequelize's option `dialectModule`. */
 export function pipelinedPg(options: ClientOptions): object {
   class Client extends PipelinedClient {
     constructor(config: object) {
@@ -230,23 +230,21 @@ export function pipelinedPg(options: ClientOptions): object {
   return { ...pg, Client, types: { ...pg.types, getTypeParser: utcTypeParser } }
 }
 
-/** A column that knows no time zone: `timestamp`. */
-const ZONELESS = pg.types.builtins.TIMESTAMP
+const TIMESTAMP_WITHOUT_TIME_ZONE = pg.types.builtins.TIMESTAMP
 
-// Sequelize writes moments in UTC. The library reads them as the process's local time where the column has no time zone.
+// Sequelize writes times in UTC, also to a column without a time zone. pg would read such a column in the time zone of the process.
 const utcTypeParser: typeof pg.types.getTypeParser = (oid, format) => {
-  if (oid !== ZONELESS || format === 'binary') return pg.types.getTypeParser(oid, format)
-  const parse = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ) as (text: string) => unknown
+  if (oid !== TIMESTAMP_WITHOUT_TIME_ZONE || format === 'binary') return pg.types.getTypeParser(oid, format)
+  const parse: (text: string) => unknown = pg.types.getTypeParser(pg.types.builtins.TIMESTAMPTZ)
   return (text: string) => parse(text.replace(/^\d[^ ]* [^ ]+/, '$&+00'))
 }
 
-/** Whether the connections of this library send BEGIN with the next query. */
+/** Whether the connections of this library are pipelined clients. */
 export function isPipelinedLibrary(library: unknown): boolean {
-  const { Client } = library as { readonly Client?: unknown }
+  const { Client } = library as { readonly Client?: unknown } // checked on the next line
   return typeof Client === 'function' && Client.prototype instanceof PipelinedClient
 }
 
-/** Whether a connection can send BEGIN with the next query. */
 export function isPipelined(connection: unknown): connection is PipelinedClient {
   return connection instanceof PipelinedClient
 }

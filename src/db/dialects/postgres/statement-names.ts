@@ -1,26 +1,31 @@
 import { createHash } from 'node:crypto'
 
-/** As many texts as a process keeps the names of. */
-const MOST_KEPT = 1_000
+/** For how many statements a process keeps the names; a name is a hash, which costs time. */
+const MAX_CACHED = 1_000
 
-/** The least recently named first. */
+/** From SQL to its name, the least recently used first. */
 const names = new Map<string, string>()
 
+const PREFIX = 'sequitur_'
+const LENGTH_OF_HASH = 43
+
+export const LENGTH_OF_NAME = PREFIX.length + LENGTH_OF_HASH
+
 /**
- * The name under which connections prepare a text; undefined for a text with values in it, which hardly comes again.
+ * The name under which connections prepare a statement; undefined if it contains literal values, as it is then rarely sent again.
  *
- * The name is made of the text alone: where several clients share a connection, as behind a pooler, one name never means two statements.
+ * The name depends on the SQL alone: even if several clients share a connection, as behind a pooler, one name never means two statements.
  *
- * @param isConstant whether all of the text is the program's own, also the literals in it.
+ * @param isConstant whether the literals in the SQL are the same at every execution.
  */
-export function statementName(text: string, isConstant: boolean): string | undefined {
-  if (!isConstant && VALUE.test(text)) return undefined
-  const name = names.get(text) ?? `sequitur_${createHash('sha256').update(text).digest('base64url')}`
-  names.delete(text)
-  names.set(text, name)
-  if (names.size > MOST_KEPT) names.delete(names.keys().next().value ?? '')
+export function statementName(sql: string, isConstant: boolean): string | undefined {
+  if (!isConstant && LITERAL.test(sql)) return undefined
+  const name = names.get(sql) ?? `${PREFIX}${createHash('sha256').update(sql).digest('base64url')}`
+  names.delete(sql)
+  names.set(sql, name)
+  if (names.size > MAX_CACHED) names.delete(names.keys().next().value ?? '')
   return name
 }
 
-/** A quote, or a digit that is part of no name and no placeholder. Of what stands behind LIMIT there are only a few. */
-const VALUE = /'|\$\D|[^\w$"]\d(?<!\bLIMIT \d)/
+/** A quote, or a digit that is not part of a name or placeholder. The number after LIMIT is allowed: it has only a few values. */
+const LITERAL = /'|\$\D|[^\w$"]\d(?<!\bLIMIT \d)/

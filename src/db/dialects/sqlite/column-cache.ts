@@ -4,34 +4,34 @@ import { isRowsCallback, type Row, type RowsCallback, type SqliteConnection } fr
 const TABLE_INFO = /^PRAGMA table_info\(/
 const changesTables = startsWithKeyword('CREATE', 'ALTER', 'DROP')
 
-/** Counts up whenever this process changes a table: what connections remember of columns is then forgotten. */
-let generation = 0
+/** Increases whenever this process creates, alters or drops a table; each connection then clears its cache. */
+let schemaVersion = 0
 
-// Sequelize asks for a table's columns before every SELECT, to know their types. The answer is the same until a table changes.
-export function rememberColumns(connection: SqliteConnection): void {
+/** Caches the columns of tables on a connection: Sequelize requests them before every SELECT, to know how to read the values. */
+export function cacheColumns(connection: SqliteConnection): void {
   const all = connection.all.bind(connection)
   const run = connection.run.bind(connection)
-  let [known, since] = [new Map<string, readonly Row[]>(), generation]
+  let [cache, cacheVersion] = [new Map<string, readonly Row[]>(), schemaVersion]
   const columns = (sql: string, callback: RowsCallback): unknown => {
-    if (since !== generation) [known, since] = [new Map(), generation]
-    const rows = known.get(sql)
-    if (rows) return (process.nextTick(callback, null, rows), connection)
-    const learning = known
-    return all(sql, (error: Error | null, answer: readonly Row[]) => {
-      if (!error && answer.length > 0) learning.set(sql, answer)
-      callback(error, answer)
+    if (cacheVersion !== schemaVersion) [cache, cacheVersion] = [new Map(), schemaVersion]
+    const cached = cache.get(sql)
+    if (cached) return (process.nextTick(callback, null, cached), connection)
+    const current = cache // a table may change before the rows arrive: they then go into the old cache
+    return all(sql, (error: Error | null, rows: readonly Row[]) => {
+      if (!error && rows.length > 0) current.set(sql, rows)
+      callback(error, rows)
     })
   }
-  const noticing = (sql: unknown) => void (typeof sql === 'string' && changesTables(sql) && generation++)
+  const trackChange = (sql: unknown) => void (typeof sql === 'string' && changesTables(sql) && schemaVersion++)
   connection.all = (sql, ...rest) => {
     const [callback] = rest
-    noticing(sql)
+    trackChange(sql)
     return typeof sql === 'string' && TABLE_INFO.test(sql) && isRowsCallback(callback)
       ? columns(sql, callback)
       : all(sql, ...rest)
   }
   connection.run = (sql, ...rest) => {
-    noticing(sql)
+    trackChange(sql)
     return run(sql, ...rest)
   }
 }

@@ -1,51 +1,51 @@
 import { ConnectionError } from 'sequelize'
 import type { SqliteConfig } from '../../config/url.js'
 import type { SqliteMode } from '../../config/url-options.js'
-import { rememberColumns } from './column-cache.js'
+import { cacheColumns } from './column-cache.js'
 import { prepareFile } from './database-file.js'
 import type { Sqlite3, SqliteConnection } from './driver.js'
-import { tellExactIntegers } from './exact-integers.js'
+import { readExactIntegers } from './exact-integers.js'
 
 export const MEMORY = ':memory:'
 
-/** How long SQLite waits for another process. Waiting blocks a thread, so that it is never used among our own sessions. */
+/** Milliseconds that SQLite waits for a lock of another process. Sessions of this process wait in a queue instead: SQLite blocks a thread. */
 const BUSY_TIMEOUT = 5_000
 
 export async function openConnection(
-  lib: Sqlite3,
+  sqlite3: Sqlite3,
   { storage, mode, options }: SqliteConfig,
 ): Promise<SqliteConnection> {
   if (storage !== MEMORY) prepareFile(storage, mode, options.fileMode)
   const connection = await new Promise<SqliteConnection>((resolve, reject) => {
-    const opened: SqliteConnection = new lib.Database(storage, flags(lib, mode), (error) =>
+    const opened: SqliteConnection = new sqlite3.Database(storage, flags(sqlite3, mode), (error) =>
       error ? reject(new ConnectionError(error)) : resolve(opened),
     )
   })
   connection.configure('busyTimeout', options.busyTimeout ?? BUSY_TIMEOUT)
   const wal = storage !== MEMORY && mode !== 'ro' ? '; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL' : ''
   try {
-    await run(connection, `PRAGMA foreign_keys = ON${wal}`)
+    await execute(connection, `PRAGMA foreign_keys = ON${wal}`)
   } catch (error) {
     await close(connection)
-    throw new ConnectionError(error as Error) // the library rejects with its own class of Error
+    throw new ConnectionError(error as Error) // execute() rejects with sqlite3's errors
   }
-  rememberColumns(connection)
-  tellExactIntegers(connection)
+  cacheColumns(connection)
+  readExactIntegers(connection)
   return connection
 }
 
-function flags(lib: Sqlite3, mode: SqliteMode): number {
+function flags(sqlite3: Sqlite3, mode: SqliteMode): number {
   switch (mode) {
     case 'ro':
-      return lib.OPEN_READONLY
+      return sqlite3.OPEN_READONLY
     case 'rw':
-      return lib.OPEN_READWRITE
+      return sqlite3.OPEN_READWRITE
     case 'rwc':
-      return lib.OPEN_READWRITE | lib.OPEN_CREATE
+      return sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE
   }
 }
 
-export function run(connection: SqliteConnection, sql: string): Promise<void> {
+export function execute(connection: SqliteConnection, sql: string): Promise<void> {
   return new Promise((resolve, reject) => connection.exec(sql, (error) => (error ? reject(error) : resolve())))
 }
 

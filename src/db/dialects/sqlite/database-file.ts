@@ -2,50 +2,50 @@ import { chmodSync, closeSync, existsSync, fchmodSync, mkdirSync, openSync, stat
 import { dirname } from 'node:path'
 import type { SqliteMode } from '../../config/url-options.js'
 
-/** Only for the user that the app runs as. */
-const PRIVATE = 0o600
+/** Read and write for the owner alone. */
+const OWNER_ONLY = 0o600
 
 /**
- * Makes a new database file, which is empty, and the folder that it is to be in. Where the folder above is missing, too, the path is rather
- * misspelt, or meant from another directory: an empty database would be made that nobody looks for.
+ * Creates the database file, empty, and its folder. If the parent of that folder is missing too, the path is probably misspelt or relative
+ * to another directory, so nothing is created.
  *
- * @param fileMode the permissions of the new file; SQLite gives those beside it, -wal and -shm, the same.
- * @throws Error that says what is missing.
+ * @param fileMode the permissions of the new file; SQLite uses the same for the files beside it, -wal and -shm.
+ * @throws Error that names what is missing.
  */
-export function prepareFile(storage: string, mode: SqliteMode, fileMode = PRIVATE): void {
+export function prepareFile(storage: string, mode: SqliteMode, fileMode = OWNER_ONLY): void {
   if (existsSync(storage)) {
     if (statSync(storage).isDirectory())
-      throw new Error(`${storage} is a folder. Name a file in it, such as ${storage}/app.sqlite.`)
+      throw new Error(`${storage} is a folder. Write the path of a file in it, such as ${storage}/app.sqlite.`)
     return
   }
   if (mode !== 'rwc')
     throw new Error(
-      `there is no file ${storage}, and mode=${mode} makes none. Correct the path, or leave the mode away.`,
+      `there is no file ${storage}, and mode=${mode} creates none. Correct the path, or leave out the mode.`,
     )
-  makeFolder(dirname(storage), fileMode)
-  makeFile(storage, fileMode)
+  createFolder(dirname(storage), fileMode)
+  createFile(storage, fileMode)
 }
 
-function makeFolder(folder: string, fileMode: number): void {
+function createFolder(folder: string, fileMode: number): void {
   if (existsSync(folder)) return
   if (!existsSync(dirname(folder)))
     throw new Error(
-      `neither ${folder} nor the folder above it exists. Correct the path, or make them: mkdir -p ${folder}`,
+      `neither ${folder} nor its parent folder exists. Correct the path, or create them: mkdir -p ${folder}`,
     )
-  const mode = fileMode | ((fileMode & 0o444) >> 2) // who may read may enter
+  const mode = fileMode | ((fileMode & 0o444) >> 2) // read permission for the file needs execute permission for the folder
   try {
     mkdirSync(folder, { mode })
     chmodSync(folder, mode)
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have created it at the same time.
     if (!existsSync(folder)) throw error
   }
 }
 
-function makeFile(storage: string, mode: number): void {
+function createFile(storage: string, mode: number): void {
   try {
     const file = openSync(storage, 'wx', mode)
-    fchmodSync(file, mode) // also what the process's umask takes away
+    fchmodSync(file, mode) // openSync() has applied the umask of the process
     closeSync(file)
   } catch (error) {
     if (!existsSync(storage)) throw error

@@ -1,24 +1,24 @@
 import { startsWithKeyword } from '../../sql/starts-with-keyword.js'
 import { isRowsCallback, type Row, type RowsCallback, type SqliteConnection } from './driver.js'
 
-const isRead = startsWithKeyword('SELECT', 'WITH')
+const isSelect = startsWithKeyword('SELECT', 'WITH')
 
 /**
- * Makes a connection tell whole numbers beyond 2^53 exactly, as text: the driver turns them into doubles, other digits than were stored.
- * Only a query that meets such a number is asked a second time, with that column as text; its rows are all of the second answer.
+ * Makes a connection return integers beyond 2^53 as strings: sqlite3 returns them as rounded numbers. A query that returns such an integer is
+ * executed a second time with that column as text; all its rows come from the second execution.
  */
-export function tellExactIntegers(connection: SqliteConnection): void {
+export function readExactIntegers(connection: SqliteConnection): void {
   const all = connection.all.bind(connection)
   const exact = (sql: string, parameters: unknown, callback: RowsCallback): unknown =>
     all(sql, parameters, function (this: unknown, error: Error | null, rows: readonly Row[]) {
       const columns = error ? [] : inexactColumns(rows)
       const [first] = rows ?? []
       if (first === undefined || columns.length === 0) return callback.call(this, error, rows)
-      all(asText(sql, Object.keys(first), columns), parameters, callback)
+      all(withColumnsAsText(sql, Object.keys(first), columns), parameters, callback)
     })
   connection.all = (sql, ...rest) => {
     const [parameters, callback] = rest
-    return typeof sql === 'string' && isRead(sql) && isRowsCallback(callback)
+    return typeof sql === 'string' && isSelect(sql) && isRowsCallback(callback)
       ? exact(sql, parameters, callback)
       : all(sql, ...rest)
   }
@@ -34,11 +34,11 @@ function isInexact(value: unknown): boolean {
   return Number.isInteger(value) && !Number.isSafeInteger(value)
 }
 
-// The inner ORDER BY stays: SQLite merges a query with the only one that it selects from.
-function asText(sql: string, names: readonly string[], inexact: readonly string[]): string {
+// The ORDER BY of the inner query still applies: SQLite merges a query with its only subquery.
+function withColumnsAsText(sql: string, names: readonly string[], inexact: readonly string[]): string {
   const columns = names.map((name) => {
     const column = `"${name.replaceAll('"', '""')}"`
-    // A real number may be as large, and is told as the driver does.
+    // A REAL may be as large; it stays a number.
     return inexact.includes(name)
       ? `CASE typeof(${column}) WHEN 'integer' THEN CAST(${column} AS TEXT) ELSE ${column} END AS ${column}`
       : column

@@ -5,11 +5,12 @@ import { WaitsForItselfError } from '../../errors.js'
 import type { ConnectionManager } from '../../sequelize/internals.js'
 import { startsWithKeyword } from '../../sql/starts-with-keyword.js'
 import type { SqliteConfig } from '../../config/url.js'
-import { close, MEMORY, openConnection, run } from './connection.js'
+import { close, execute, MEMORY, openConnection } from './connection.js'
 import { type SqliteConnection, sqlite3Of } from './driver.js'
 
-/** How long a session waits for its turn to write. Longer than for a server's pool: in one process all writers queue here. */
-const TURN_TIMEOUT = 10_000
+/** Milliseconds that a session waits for the write connection. Longer than for a server's pool: all writers of the process share it. */
+const WRITER_TIMEOUT = 10_000
+/** Read connections, unless the URL has pool_size. */
 const READERS = 3
 
 interface SqliteLease extends Lease {
@@ -17,23 +18,25 @@ interface SqliteLease extends Lease {
 }
 
 export class SqlitePools {
-  readonly #inMemory: boolean
+  readonly #isInMemory: boolean
   readonly #writers: Pool<SqliteConnection>
   readonly #readers: Pool<SqliteConnection>
   readonly #leases = new WeakMap<SqliteConnection, SqliteLease>()
 
   constructor(manager: ConnectionManager, config: SqliteConfig) {
-    this.#inMemory = config.storage === MEMORY
-    const wait = config.options.poolTimeout ?? TURN_TIMEOUT
+    this.#isInMemory = config.storage === MEMORY
+    const wait = config.options.poolTimeout ?? WRITER_TIMEOUT
     const sqlite3 = sqlite3Of(manager.lib)
     const open = () => openConnection(sqlite3, config)
     this.#writers = newPool('writer', 1, wait, open)
-    this.#readers = this.#inMemory ? this.#writers : newPool('readers', config.options.poolSize ?? READERS, wait, open)
-    this.#replace(manager)
+    this.#readers = this.#isInMemory
+      ? this.#writers
+      : newPool('readers', config.options.poolSize ?? READERS, wait, open)
+    this.#replaceMethods(manager)
   }
 
-  // What runs outside of any session: a query at start-up, a transaction of the program's own.
-  #replace(manager: ConnectionManager): void {
+  // Sequelize opens connections for what runs outside of a session: queries at startup, transactions of the program.
+  #replaceMethods(manager: ConnectionManager): void {
     manager.getConnection = async (options = {}) => {
       const reader = options.type === 'SELECT' && options.useMaster !== true
       const lease = await this.lease({ reader })
@@ -51,56 +54,56 @@ export class SqlitePools {
   }
 
   async #leaseWriter({ readOnly, reader, outer }: TransactionNeeds): Promise<SqliteLease> {
-    const connection = await takeTurn(this.#writers, outer)
+    const connection = await acquireWriter(this.#writers, outer)
     return withReadOnly(readOnly, {
       connection,
       holdsTurn: () => true,
       begin: [reader || readOnly ? 'BEGIN DEFERRED' : 'BEGIN IMMEDIATE'],
-      release: () => this.#endTurn(connection),
-      destroy: () => this.#abandon(connection),
+      release: () => this.#releaseWriter(connection),
+      destroy: () => this.#destroyWriter(connection),
     })
   }
 
-  // The next writer begins in another turn of the event loop, so that a queue of writers does not keep new requests waiting.
-  #endTurn(connection: SqliteConnection): undefined {
+  // The next writer begins in a later turn of the event loop, so that a queue of writers does not delay new requests.
+  #releaseWriter(connection: SqliteConnection): undefined {
     setImmediate(() => this.#writers.release(connection))
   }
 
-  // A statement that still runs is ended first: closing would wait for it.
-  async #abandon(connection: SqliteConnection): Promise<void> {
+  // Interrupts the running statement first: close() would wait for it.
+  async #destroyWriter(connection: SqliteConnection): Promise<void> {
     connection.interrupt()
-    await (this.#inMemory ? this.#recover(connection) : this.#writers.destroy(connection))
+    await (this.#isInMemory ? this.#reset(connection) : this.#writers.destroy(connection))
   }
 
-  // Closing the one connection to a database in memory would lose the database.
-  async #recover(connection: SqliteConnection): Promise<void> {
-    await run(connection, 'ROLLBACK').catch(() => {}) // no transaction: nothing to undo
-    await run(connection, 'PRAGMA query_only = 0').catch(() => {})
+  // A database in memory exists as long as its only connection: it is reset instead of closed.
+  async #reset(connection: SqliteConnection): Promise<void> {
+    await execute(connection, 'ROLLBACK').catch(() => {}) // fails if there is no transaction
+    await execute(connection, 'PRAGMA query_only = 0').catch(() => {})
     this.#writers.release(connection)
   }
 
   async #leaseReader({ readOnly, outer }: TransactionNeeds): Promise<SqliteLease> {
     const connection = await acquire(this.#readers)
-    let turn: Promise<SqliteConnection> | undefined
-    // Where no turn was had, there is none to end.
-    const endTurn = () =>
-      void turn?.then(
-        (writer) => this.#endTurn(writer),
-        () => {},
+    let writer: Promise<SqliteConnection> | undefined
+    const releaseWriter = () =>
+      void writer?.then(
+        (acquired) => this.#releaseWriter(acquired),
+        () => {}, // it was not acquired
       )
     return withReadOnly(readOnly, {
       connection,
       begin: ['BEGIN DEFERRED'],
-      holdsTurn: () => turn !== undefined,
-      // Who holds the writing connection has the turn to write, though this session goes on using its own.
-      beforeStatement: (sql) => (!readOnly && isWrite(sql) ? (turn ??= takeTurn(this.#writers, outer)) : undefined),
+      holdsTurn: () => writer !== undefined,
+      // Before its first write, the session acquires the write connection as a lock. It goes on with its own connection.
+      beforeStatement: (sql) =>
+        !readOnly && isWrite(sql) ? (writer ??= acquireWriter(this.#writers, outer)) : undefined,
       release: () => {
         this.#readers.release(connection)
-        endTurn()
+        releaseWriter()
         return undefined
       },
       destroy: async () => {
-        endTurn()
+        releaseWriter()
         connection.interrupt()
         await this.#readers.destroy(connection)
       },
@@ -115,7 +118,7 @@ export class SqlitePools {
   }
 }
 
-// PRAGMA query_only makes SQLite itself refuse writes; it is no part of the transaction and is taken back before the connection's next use.
+// With PRAGMA query_only, SQLite rejects writes. It is a setting of the connection, so it is turned off at release.
 function withReadOnly(readOnly: boolean | undefined, lease: SqliteLease): SqliteLease {
   if (!readOnly) return lease
   const { connection, begin, release } = lease
@@ -123,7 +126,7 @@ function withReadOnly(readOnly: boolean | undefined, lease: SqliteLease): Sqlite
     ...lease,
     begin: ['PRAGMA query_only = 1', ...begin],
     release: async () => {
-      await run(connection, 'PRAGMA query_only = 0')
+      await execute(connection, 'PRAGMA query_only = 0')
       await release()
     },
   }
@@ -140,7 +143,7 @@ function newPool(
     min: 0,
     max,
     acquireTimeoutMillis: wait,
-    // A connection to a database in memory holds the data: it must never be reaped.
+    // No connection is closed when idle: a database in memory would be lost.
     idleTimeoutMillis: Number.MAX_SAFE_INTEGER,
     reapIntervalMillis: 2 ** 30,
     create,
@@ -149,7 +152,10 @@ function newPool(
   })
 }
 
-async function takeTurn(writers: Pool<SqliteConnection>, outer: TransactionNeeds['outer']): Promise<SqliteConnection> {
+async function acquireWriter(
+  writers: Pool<SqliteConnection>,
+  outer: TransactionNeeds['outer'],
+): Promise<SqliteConnection> {
   try {
     return await acquire(writers)
   } catch (error) {
@@ -169,7 +175,10 @@ const isRead = startsWithKeyword('SELECT', 'PRAGMA', 'EXPLAIN', 'VALUES', 'SAVEP
 const isWith = startsWithKeyword('WITH')
 const WRITING = /\b(?:INSERT|UPDATE|DELETE|REPLACE)\b/i
 
-/** Whether a statement may write. Taking a turn too often costs time, too seldom costs a second run of the handler. */
+/**
+ * Whether a statement may write. A wrong `true` makes a reader wait for the write connection; a wrong `false` makes the handler run a
+ * second time.
+ */
 export function isWrite(sql: string): boolean {
   return !isRead(sql) && !(isWith(sql) && !WRITING.test(sql))
 }

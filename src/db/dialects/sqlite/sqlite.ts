@@ -2,23 +2,23 @@ import type { Options, Sequelize } from 'sequelize'
 import { codeOf, type Dialect } from '../../dialect.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'
 import type { SqliteConfig } from '../../config/url.js'
-import { keepBounds } from './column-bounds.js'
+import { enforceColumnBounds } from './column-bounds.js'
 import { SqlitePools } from './pools.js'
-import { readRowsAlike } from './query.js'
+import { adaptQueries } from './query.js'
 
 /**
- * SQLite through sqlite3. One connection writes, and those who want to write queue for it; a few others read beside it (WAL).
- * A database in memory has one connection, which its sessions use in turns.
+ * SQLite with the driver sqlite3. One connection writes, and writers queue for it; a few other connections read at the same time (WAL).
+ * A database in memory has a single connection, for which all sessions queue.
  */
 export function sqliteDialect(config: SqliteConfig): Dialect {
   const pools = new WeakMap<Sequelize, SqlitePools>()
   return {
     prepare(sequelize) {
       pools.set(sequelize, new SqlitePools(sequelizeInternals(sequelize).connectionManager, config))
-      readRowsAlike(sequelize)
-      keepBounds(sequelize)
+      adaptQueries(sequelize)
+      enforceColumnBounds(sequelize)
     },
-    lease: (sequelize, needs) => (pools.get(sequelize) as SqlitePools).lease(needs),
+    lease: (sequelize, needs) => (pools.get(sequelize) as SqlitePools).lease(needs), // set by prepare(),
     isKept: () => true,
     isStale: isBusy,
     isConflict: isBusy,
@@ -28,7 +28,7 @@ export function sqliteDialect(config: SqliteConfig): Dialect {
   }
 }
 
-/** After these SQLite may have rolled back. Source: sqlite.org, Transaction, "Response To Errors Within A Transaction". */
+/** SQLite may roll back the transaction on these errors. Source: sqlite.org, Transaction, "Response To Errors Within A Transaction". */
 const UNDOING: ReadonlySet<string> = new Set([
   'SQLITE_FULL',
   'SQLITE_IOERR',
@@ -37,12 +37,12 @@ const UNDOING: ReadonlySet<string> = new Set([
   'SQLITE_INTERRUPT',
 ])
 
-// sqlite3 tells SQLITE_BUSY_SNAPSHOT and a lock held by another process by the same code; both are cured by beginning again as a writer.
+// sqlite3 has one code for SQLITE_BUSY_SNAPSHOT and for a lock of another process. In both cases the work can be run again as a writer.
 function isBusy(error: unknown): boolean {
   return codeOf(error) === 'SQLITE_BUSY'
 }
 
-/** What Sequelize needs to know to connect. Its own retries of a busy database are off: who waits here waits in a queue. */
+/** The options of Sequelize for a database URL. Its retries on SQLITE_BUSY are off: writers wait in a queue instead. */
 export function sqliteOptions({ storage }: SqliteConfig): Options {
   return { dialect: 'sqlite', storage, retry: { max: 1 } }
 }
