@@ -10,6 +10,7 @@ import { MARIADB, MYSQL2 } from '../../src/db/dialects/mysql/driver.js'
 import { PG } from '../../src/db/dialects/postgres/driver.js'
 import { SQLITE3 } from '../../src/db/dialects/sqlite/driver.js'
 import { mysqls } from '../support/databases.js'
+import { withoutMember } from '../support/without-member.js'
 
 /** The message at the start when one member is missing. */
 function missing({ name, versions }: Driver<never>, member: string): { name: string; message: string } {
@@ -25,25 +26,13 @@ function membersOf<Source>({ required }: Driver<Source>, owner: string): readonl
   return required.flatMap((one) => (one.owner === owner ? Object.keys(one.members) : []))
 }
 
-/** Makes a member undefined in all objects of a prototype, also if a constructor assigns it, while the work runs. */
-async function without(prototype: object, member: string, work: () => Promise<void>): Promise<void> {
-  const own = Object.getOwnPropertyDescriptor(prototype, member)
-  Object.defineProperty(prototype, member, { get: () => undefined, set() {}, configurable: true })
-  try {
-    await work()
-  } finally {
-    if (own) Object.defineProperty(prototype, member, own)
-    else Reflect.deleteProperty(prototype, member)
-  }
-}
-
 for (const [owner, prototype] of [
   ['Client', pg.Client.prototype],
   ['Connection', pg.Connection.prototype],
 ] as const)
   for (const member of membersOf(PG, owner))
     test(`a start with pg needs ${owner}.${member}`, () =>
-      without(prototype, member, async () => {
+      withoutMember(prototype, member, async () => {
         const start = newLifespan('postgres://nowhere.invalid/none').start()
         // Without client.connection, all members of the connection are missing as well.
         if (member === 'connection') await assert.rejects(start, { name: 'BootError', message: /Client\.connection, / })
@@ -57,7 +46,7 @@ test('a start with pg needs pg.Connection', () => {
 
 test('an instance of the program with another pg needs none of them', async () => {
   const url = 'postgres://nowhere.invalid/none'
-  await without(pg.Client.prototype, '_getActiveQuery', async () => {
+  await withoutMember(pg.Client.prototype, '_getActiveQuery', async () => {
     const database = newLifespan(new Sequelize(url, { dialectModule: pg, logging: false }), { startTimeout: 0 })
     await assert.rejects(database.start(), /Cannot reach the database/)
   })
@@ -65,7 +54,7 @@ test('an instance of the program with another pg needs none of them', async () =
 
 for (const member of membersOf(SQLITE3, 'Database.prototype'))
   test(`a start with sqlite3 needs Database.prototype.${member}`, () =>
-    without(sqlite3.Database.prototype, member, () =>
+    withoutMember(sqlite3.Database.prototype, member, () =>
       assert.rejects(newLifespan('sqlite:///:memory:').start(), missing(SQLITE3, `Database.prototype.${member}`)),
     ))
 

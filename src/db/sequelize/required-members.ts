@@ -12,9 +12,18 @@ export interface RequiredMembers<Source> {
 /** The required members that do not exist, or are of another kind: `['Query.prototype.run']`. */
 export function missingMembers<Source>(required: readonly RequiredMembers<Source>[], source: Source): string[] {
   return required.flatMap(({ owner, of, members }) => {
-    const object = of(source)
+    const object = readOwner(of, source)
     return Object.entries(members).flatMap(([name, kind]) => (hasMember(object, name, kind) ? [] : `${owner}.${name}`))
   })
+}
+
+// An exception means that another required member is missing: one that leads to this object.
+function readOwner<Source>(of: (source: Source) => unknown, source: Source): unknown {
+  try {
+    return of(source)
+  } catch {
+    return undefined
+  }
 }
 
 function hasMember(owner: unknown, name: string, kind: MemberKind): boolean {
