@@ -230,6 +230,11 @@ export function sequelizeOf(model: ModelStatic<Model>): Sequelize {
   return model.sequelize as Sequelize
 }
 
+/** A class that is known to be a model, but has another type in sequelize-typescript or as a token. */
+export function modelClass(model: object): ModelStatic<Model> {
+  return model as ModelStatic<Model>
+}
+
 export function modelInternals(model: ModelStatic<Model>): ModelInternals {
   return model as unknown as ModelInternals
 }
