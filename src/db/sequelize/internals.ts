@@ -217,6 +217,7 @@ export type Validator = Readonly<Record<string, (this: unknown, text: string, ..
 
 // The casts. Each only adds the members above to the type of its argument; check-internals.ts has checked that they exist.
 
+/** An instance of Sequelize, with the members that its types leave out. */
 export function sequelizeInternals(sequelize: Sequelize): SequelizeInternals {
   return sequelize as unknown as SequelizeInternals
 }
@@ -235,10 +236,12 @@ export function modelClass(model: object): ModelStatic<Model> {
   return model as ModelStatic<Model>
 }
 
+/** A model, with the members that its types leave out. */
 export function modelInternals(model: ModelStatic<Model>): ModelInternals {
   return model as unknown as ModelInternals
 }
 
+/** An instance of a model, with the members that its types leave out. */
 export function instanceInternals(instance: Model): InstanceInternals {
   return instance as unknown as InstanceInternals
 }
@@ -248,6 +251,7 @@ export function dataTypeInternals(type: unknown): DataTypeInternals {
   return (typeof type === 'function' ? new (type as new () => DataTypeInternals)() : (type ?? {})) as DataTypeInternals
 }
 
+/** A call of `fn(...)`, with the members that its types leave out; none for other objects with SQL, such as `literal(...)`. */
 export function fnInternals(call: InstanceType<typeof Utils.SequelizeMethod>): Partial<FnInternals> {
   return call as unknown as Partial<FnInternals>
 }
@@ -277,4 +281,5 @@ export function dataTypesOf(dialect?: string): DataTypesInternals | undefined {
 /** The rules of a column's `validate`. */
 export const { Validator: validator } = SequelizeClass as unknown as { readonly Validator: Validator }
 
+/** Sequelize's copy of options: it keeps models and other class instances as they are. */
 export const { cloneDeep } = Utils as unknown as { cloneDeep<T>(value: T): T }

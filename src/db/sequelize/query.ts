@@ -183,7 +183,7 @@ export function sendDirectly<T>(
         if (error) reject(toSequelizeError(sequelize, error, request))
         else resolve(readResult(result)) // may throw: the constructor of a model is the program's code
       } catch (thrown) {
-        reject(thrown as Error)
+        reject(thrown)
       }
     }
     send(connection, text, values, done, isConstant)

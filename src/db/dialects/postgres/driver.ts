@@ -82,16 +82,18 @@ export function checkPg(): void {
   checkDriver(PG, pg)
 }
 
+// The casts. The members of pg have been checked by checkPg().
+
 export function clientInternals(client: object): ClientInternals {
-  return client as ClientInternals
+  return client as ClientInternals // a pg.Client; its subclass has another type of query()
 }
 
-/** A connection that is not open yet. */
+/** A connection that is not open yet. Its type adds the members that pg's types leave out. */
 export function newConnection(ssl: pg.Client['ssl']): PgConnection {
   return new pg.Connection({ ssl }) as unknown as PgConnection
 }
 
-/** What Sequelize's pool hands out. */
+/** A connection of Sequelize's pool, whose type Sequelize does not know. */
 export function pgClientOf(connection: unknown): PgClient {
-  return connection as PgClient
+  return connection as PgClient // has query(), or Sequelize could not use it either
 }

@@ -241,7 +241,7 @@ const utcTypeParser: typeof pg.types.getTypeParser = (oid, format) => {
 
 /** Whether the connections of this library are pipelined clients. */
 export function isPipelinedLibrary(library: unknown): boolean {
-  const { Client } = library as { readonly Client?: unknown } // checked on the next line
+  const Client = typeof library === 'object' && library !== null && 'Client' in library ? library.Client : undefined
   return typeof Client === 'function' && Client.prototype instanceof PipelinedClient
 }
 

@@ -18,7 +18,7 @@ export function sqliteDialect(config: SqliteConfig): Dialect {
       adaptQueries(sequelize)
       enforceColumnBounds(sequelize)
     },
-    lease: (sequelize, needs) => (pools.get(sequelize) as SqlitePools).lease(needs), // set by prepare(),
+    lease: (sequelize, needs) => (pools.get(sequelize) as SqlitePools).lease(needs), // set by prepare()
     isKept: () => true,
     isStale: isBusy,
     isConflict: isBusy,
