@@ -1,7 +1,7 @@
 import { BootError } from '../../core/boot-error.js'
 import { missingMembers, type RequiredMembers } from '../sequelize/required-members.js'
 
-/** A driver, and every member of it that is used here without Sequelize in between. */
+/** A driver, and every member of it that is used directly, not through Sequelize. */
 export interface Driver<Source> {
   /** The package: 'pg'. */
   readonly name: string
@@ -11,7 +11,7 @@ export interface Driver<Source> {
 }
 
 /**
- * Compares a driver with what is required of it. Without this check, a missing member would fail in the middle of a request.
+ * Checks that a driver has every member that is required of it. Without this check, a missing member would fail during a request.
  *
  * @param source the driver's library, or one of its connections.
  * @throws BootError that names each missing member.

@@ -87,17 +87,17 @@ const SPECIAL_CHARACTERS = /[\\^$.*+?()[\]{}|]/g
 /** The pattern of a rule for strings, from its first argument. */
 const PATTERNS: Readonly<Record<string, (argument: unknown) => string | undefined>> = {
   notEmpty: () => '\\S',
-  isAlpha: inEnglish('^[A-Za-z]+$'),
-  isAlphanumeric: inEnglish('^[0-9A-Za-z]+$'),
-  isNumeric: inEnglish('^[+-]?([0-9]*[.])?[0-9]+$'),
-  isInt: inEnglish('^[+-]?[0-9]+$'),
-  isDecimal: inEnglish('^[+-]?([0-9]+(\\.[0-9]+)?|\\.[0-9]+)$'),
+  isAlpha: withoutLocale('^[A-Za-z]+$'),
+  isAlphanumeric: withoutLocale('^[0-9A-Za-z]+$'),
+  isNumeric: withoutLocale('^[+-]?([0-9]*[.])?[0-9]+$'),
+  isInt: withoutLocale('^[+-]?[0-9]+$'),
+  isDecimal: withoutLocale('^[+-]?([0-9]+(\\.[0-9]+)?|\\.[0-9]+)$'),
   contains: (part) => (typeof part === 'string' ? part.replaceAll(SPECIAL_CHARACTERS, '\\$&') : undefined),
   equals: (whole) => (typeof whole === 'string' ? `^${whole.replaceAll(SPECIAL_CHARACTERS, '\\$&')}$` : undefined),
 }
 
 // Only without a locale or options; a rule with them is not in the OpenAPI document.
-function inEnglish(pattern: string) {
+function withoutLocale(pattern: string) {
   return (argument: unknown) => (argument === undefined || argument === true ? pattern : undefined)
 }
 

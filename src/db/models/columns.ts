@@ -41,7 +41,7 @@ const ID: Column = {
 
 function withImplied(declared: Columns, managed: ReadonlyMap<string, Column>, options: ModelOptions): Columns {
   const hasKey = Object.values(declared).some(({ primaryKey }) => primaryKey)
-  // Columns with a name of their own, as in `@CreatedAt declare born: Date`, are declared.
+  // A column that the class names is not implied: `@CreatedAt declare born: Date`.
   const named = new Set<unknown>(MANAGED.map((option) => options[option]))
   const added = [...managed]
     .filter(([name]) => !(name in declared))
@@ -59,12 +59,12 @@ function managedColumns(options: ModelOptions): ReadonlyMap<string, Column> {
     MANAGED.flatMap((option): [string, Column][] => {
       const given = options[option] ?? needed[option]
       if (given === false || (option !== 'version' && !needed[option])) return []
-      return [[typeof given === 'string' ? given : option, TYPES[option]]]
+      return [[typeof given === 'string' ? given : option, MANAGED_COLUMNS[option]]]
     }),
   )
 }
 
-const TYPES: Readonly<Record<(typeof MANAGED)[number], Column>> = {
+const MANAGED_COLUMNS: Readonly<Record<(typeof MANAGED)[number], Column>> = {
   createdAt: { type: DataTypes.DATE, allowNull: false },
   updatedAt: { type: DataTypes.DATE, allowNull: false },
   deletedAt: { type: DataTypes.DATE },

@@ -1,6 +1,6 @@
 const marked = new WeakSet<object>()
 
-/** Marks rows, one or a list of them, whose JSON columns may still be strings: SQLite does not report which columns of raw SQL hold JSON. */
+/** Marks a row, or a list of rows, whose JSON columns may still be strings: for raw SQL, SQLite does not report which columns hold JSON. */
 export function markJsonAsText(result: unknown): void {
   const rows: readonly unknown[] = [result].flat(2)
   for (const row of rows) if (typeof row === 'object' && row !== null) marked.add(row)

@@ -22,7 +22,7 @@ export const mysql: Dialect = {
     const dialect = sequelize.getDialect()
     return onEachConnection(sequelize, async (opened: unknown) => {
       const connection = mysqlConnectionOf(opened, dialect)
-      await set(connection, `${BACKSLASH_ESCAPES}, ${UTF8_CLIENT}`)
+      await setVariable(connection, `${BACKSLASH_ESCAPES}, ${UTF8_CLIENT}`)
       if (dialect === 'mariadb') adaptResults(connection)
     })
   },
@@ -103,9 +103,9 @@ function adaptResults(connection: MysqlConnection): void {
   connection.query = async (...args) => {
     const rows: unknown = await query(...args)
     if (!Array.isArray(rows)) return withNumericInsertId(rows)
-    const meta = Object.getOwnPropertyDescriptor(rows, 'meta')
-    if (meta?.configurable !== false) return rows
-    return Object.defineProperty([...rows], 'meta', { value: meta.value, configurable: true, writable: true })
+    if (Object.getOwnPropertyDescriptor(rows, 'meta')?.configurable !== false) return rows
+    const meta: unknown = Reflect.get(rows, 'meta')
+    return Object.defineProperty([...rows], 'meta', { value: meta, configurable: true, writable: true })
   }
 }
 
@@ -149,18 +149,18 @@ async function setTimeouts(connection: MysqlConnection, options: ServerOptions):
   const statement = options.statementTimeout ?? DEFAULTS.statement
   const lock = Math.ceil((options.lockTimeout ?? DEFAULTS.lock) / 1000)
   const idle = Math.ceil((options.idleInTransactionTimeout ?? DEFAULTS.idleInTransaction) / 1000)
-  await set(connection, `max_statement_time = ${statement / 1000}`)
-  await set(connection, `max_execution_time = ${statement}`)
-  await set(connection, `innodb_lock_wait_timeout = ${lock === 0 ? MAX_LOCK_WAIT : lock}`)
-  await set(connection, `idle_transaction_timeout = ${idle}`)
+  await setVariable(connection, `max_statement_time = ${statement / 1000}`)
+  await setVariable(connection, `max_execution_time = ${statement}`)
+  await setVariable(connection, `innodb_lock_wait_timeout = ${lock === 0 ? MAX_LOCK_WAIT : lock}`)
+  await setVariable(connection, `idle_transaction_timeout = ${idle}`)
 }
 
 // mysql2 calls the callback; mariadb ignores it and returns a promise.
-function set(connection: MysqlConnection, assignment: string): Promise<void> {
+function setVariable(connection: MysqlConnection, assignment: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = (error: Error | null) => (error && !isUnknownVariable(error) ? reject(error) : resolve())
-    const answer = connection.query(`SET SESSION ${assignment}`, done)
-    if (answer instanceof Promise) answer.then(() => resolve(), done)
+    const result = connection.query(`SET SESSION ${assignment}`, done)
+    if (result instanceof Promise) result.then(() => resolve(), done)
   })
 }
 

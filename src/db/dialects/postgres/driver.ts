@@ -18,7 +18,7 @@ export interface PgClient {
   query(text: string, values: readonly unknown[], callback: QueryCallback): void
 }
 
-/** pg's client, in what its types leave out. */
+/** The members of pg's client that its types leave out. */
 export interface ClientInternals {
   readonly connection: PgConnection
   readonly processID: number | null
@@ -28,7 +28,7 @@ export interface ClientInternals {
   _getActiveQuery(): unknown
 }
 
-/** The connection of a client, in what its types leave out: it writes the messages of PostgreSQL's protocol to a socket. */
+/** The members of a client's connection that pg's types leave out. It writes the messages of PostgreSQL's protocol to a socket. */
 interface ConnectionInternals {
   readonly stream: Socket
   /** The SQL of each prepared statement that the server has accepted, by its name. */
@@ -41,7 +41,7 @@ interface ConnectionInternals {
 
 export type PgConnection = ConnectionInternals & Pick<pg.Connection, 'on'>
 
-/** What is required of each of these, so that no member is described above and not checked at the start. */
+/** One kind for each member of an interface above: the compiler reports a member that is not checked at startup. */
 type KindsOf<T> = Readonly<Record<keyof T, MemberKind>>
 
 const CLIENT: KindsOf<ClientInternals> = {
@@ -70,7 +70,7 @@ export const PG: Driver<typeof pg> = {
     {
       owner: 'Client',
       of: ({ Client }) => new Client(), // opens no connection
-      // Typed, and not in every version 8.
+      // The last two are in pg's types, but not in every pg 8.
       members: { ...CLIENT, pipeline: 'boolean', getTransactionStatus: 'function' },
     },
     { owner: 'Connection', of: ({ Client }) => clientInternals(new Client()).connection, members: CONNECTION },
