@@ -1,4 +1,5 @@
 import { AccessDeniedError, ConnectionError, type Sequelize } from 'sequelize'
+import { BootError } from '../../core/boot-error.js'
 import { codeOf } from '../dialect.js'
 import { DatabaseStartError } from '../errors.js'
 
@@ -24,6 +25,7 @@ export async function waitForDatabase(
   for (let delay = 100; ; delay = Math.min(delay * 2, 2_000)) {
     const error = await attempt(sequelize)
     if (!error) return
+    if (error instanceof BootError) throw error // a driver that does not fit, as a dialect's prepare() found it
     if (!mayPass(error) || Date.now() + delay > until) {
       throw new DatabaseStartError(`Cannot reach the database (${name}): ${error.message}`, { cause: error })
     }
