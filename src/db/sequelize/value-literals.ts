@@ -24,7 +24,7 @@ import { escapeDollars } from './quote.js'
  * - bounds and strings of RANGE, and arrays in HSTORE, also inside ARRAY
  * - the conditions of sequelize.json({ ... })
  * - an autoIncrement key in PostgreSQL's bulkCreate()
- * - a string that is not a date, for DATE: it is also printed to the console
+ * - a string that is not a date, for DATE and DATEONLY: it is also printed to the console
  * - a string with a `$` in a statement that also has placeholders, such as '$1' in a list of Op.in
  */
 
@@ -59,7 +59,7 @@ function escapedType(type: unknown): unknown {
 }
 
 function newEscapedType(type: DataTypeInternals): unknown {
-  if (type.key === 'DATE') return Object.create(type, { _stringify: { value: dateLiteral } })
+  if (type.key === 'DATE' || type.key === 'DATEONLY') return Object.create(type, { _stringify: { value: dateLiteral } })
   if (type.escape !== false) return type
   switch (type.key) {
     case 'RANGE':
