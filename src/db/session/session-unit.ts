@@ -2,12 +2,14 @@ import type { Sequelize } from 'sequelize'
 import type { Report, Unit } from '../../core/bracket.js'
 import { codeOf, type Dialect, type TransactionNeeds } from '../dialect.js'
 import { CommitUnknownError, ReadOnlyError, StaleSnapshotError } from '../errors.js'
+import { enterScope } from './current-scope.js'
 import { LazyTransaction } from './lazy-transaction.js'
-import type { Session, SessionState } from './session.js'
-import { enterScope, TransactionScope } from './transaction-scope.js'
+import type { Session } from './session.js'
+import { TransactionScope } from './transaction-scope.js'
+import { TransactionState } from './transaction-state.js'
 
-export interface UnitOptions extends TransactionNeeds {
-  /** How many times conflicting work may be run again. */
+export interface SessionUnitOptions extends TransactionNeeds {
+  /** How many times the work may be run again after a conflict. */
   readonly retry: number
 }
 
@@ -18,103 +20,92 @@ const REFUSED_WRITES: ReadonlySet<string> = new Set([
   'SQLITE_READONLY',
 ])
 
-/** The session's side of the bracket: see di/bracket.ts for the order of these steps. */
+/** A session as a unit of work: core/bracket.ts calls these methods, in this order, around a handler. */
 export class SessionUnit implements Unit {
   readonly session: Session
-  readonly #sequelize: Sequelize
   readonly #transaction: LazyTransaction
-  readonly #state: SessionState
-  readonly #options: UnitOptions
+  readonly #state: TransactionState
+  readonly #scope: TransactionScope
+  readonly #options: SessionUnitOptions
   readonly #dialect: Dialect
-  #stale: unknown
-  #conflict = false
-  #kept = false
+  #staleError: unknown
+  #hasConflict = false
+  #hasCommitted = false
 
-  constructor(sequelize: Sequelize, dialect: Dialect, SessionClass: typeof Session, options: UnitOptions) {
-    this.#sequelize = sequelize
+  constructor(sequelize: Sequelize, dialect: Dialect, SessionClass: typeof Session, options: SessionUnitOptions) {
     this.#options = options
     this.#dialect = dialect
     this.#transaction = new LazyTransaction(sequelize, dialect, options)
-    this.#state = {
-      level: TransactionScope.of(sequelize, this.#transaction, {
-        onError: (error) => this.#noted(error),
-        isUndoing: (error) => dialect.isUndoing(error),
-        isConsequence: (error) => dialect.isConsequence?.(error) === true,
-        isCommitting: (sql) => dialect.isCommitting?.(sql) === true,
-        oneAtATime: dialect.oneAtATime,
-        sendsAhead: dialect.sendsAhead === true,
-      }),
-      keeps: true,
-    }
-    this.session = new SessionClass(sequelize, this.#state)
+    this.#state = new TransactionState(sequelize, this.#transaction, dialect, (error) => this.#onQueryError(error))
+    this.#scope = new TransactionScope(this.#state)
+    this.session = new SessionClass(this.#scope)
     this.#transaction.session = this.session
-    this.#transaction.register = (callback) => this.session.afterCommit(callback)
+    this.#transaction.onCommit = (callback) => this.session.afterCommit(callback)
   }
 
-  #noted(error: unknown): unknown {
-    if (this.#options.reader && this.#dialect.isStale(error)) this.#stale = error
-    if (this.#dialect.isConflict(error)) this.#conflict = true
+  #onQueryError(error: unknown): unknown {
+    if (this.#options.reader && this.#dialect.isStale(error)) this.#staleError = error
+    if (this.#dialect.isConflict(error)) this.#hasConflict = true
     return this.#options.readOnly && REFUSED_WRITES.has(codeOf(error)) ? new ReadOnlyError(error) : error
   }
 
   get hasKept(): boolean {
-    return this.#kept
+    return this.#hasCommitted
   }
 
   enter<T>(work: () => Promise<T>): Promise<T> {
-    return enterScope(this.#sequelize, this.#state.level, work)
+    return enterScope(this.#scope, work)
   }
 
   async settle(): Promise<void> {
-    const { level } = this.#state
-    await level.settle()
-    while (level.writer.changes.length > 0) {
-      await this.enter(() => level.flush())
-      await level.settle()
+    await this.#state.settle()
+    while (!this.#scope.changes.isEmpty) {
+      await this.enter(() => this.#scope.flush())
+      await this.#state.settle()
     }
   }
 
   async commit(): Promise<void> {
-    // The handler may have caught the error; what it read is old all the same.
-    if (this.#stale !== undefined) throw new StaleSnapshotError(this.#stale)
-    const { level, keeps } = this.#state
-    if (keeps) level.assertKept()
-    level.end(keeps ? 'committed' : 'rolled back')
-    await (keeps ? this.#transaction.keep() : this.#transaction.undo())
-    this.#kept = keeps && this.#transaction.used
+    // Also if the handler has caught the error: what it has read is outdated.
+    if (this.#staleError !== undefined) throw new StaleSnapshotError(this.#staleError)
+    const commits = !this.#state.rollbackRequested
+    if (commits) this.#state.assertCommittable()
+    this.#state.ended = commits ? 'committed' : 'rolled back'
+    await (commits ? this.#transaction.sendCommit() : this.#transaction.sendRollback())
+    this.#hasCommitted = commits && this.#transaction.used
   }
 
   async rollback(): Promise<void> {
     if (this.#transaction.hasEnded) return
-    if (!(await this.#state.level.abandon())) return this.#transaction.cut()
-    // A failed ROLLBACK has closed the connection, which undoes the work as well.
-    await this.#transaction.undo().catch(() => {})
+    if (!(await this.#state.stop())) return this.#transaction.closeConnection()
+    // If ROLLBACK fails, the connection is closed, which also undoes the work.
+    await this.#transaction.sendRollback().catch(() => {})
   }
 
   committed(report: Report): Promise<void> | undefined {
-    const { callbacks } = this.#state.level
-    return this.#state.keeps && callbacks.length > 0 ? this.#announce(callbacks, report) : undefined
-  }
-
-  async #announce(callbacks: TransactionScope['callbacks'], report: Report): Promise<void> {
-    for (const callback of callbacks) {
-      try {
-        await callback()
-      } catch (cause) {
-        report(new Error('An afterCommit callback failed. What was committed is kept.', { cause }))
-      }
-    }
+    const { afterCommit } = this.#scope
+    return !this.#state.rollbackRequested && afterCommit.length > 0 ? callAll(afterCommit, report) : undefined
   }
 
   /**
-   * A GET that began as a reader and could not go on to write is run again as a writer, once. Work that others were in the way of
-   * is run again as often as it was declared to be; the handler may have turned the database's error into one of its own.
+   * A GET that started as a reader, and whose snapshot is too old to write on, is run again as a writer, once. After a conflict the work is run
+   * again up to `retry` times, also if the handler has caught the database's error and thrown another.
    */
   retryAfter(error: unknown, attempt: number): number | undefined {
-    if (error instanceof CommitUnknownError) return undefined // it may have been kept
-    if (this.#stale !== undefined && attempt === 0) return 0
-    const conflict = this.#conflict || this.#dialect.isConflict(error)
-    return conflict && attempt < this.#options.retry ? jitter(attempt) : undefined
+    if (error instanceof CommitUnknownError) return undefined // the work may have been committed
+    if (this.#staleError !== undefined && attempt === 0) return 0
+    const isConflict = this.#hasConflict || this.#dialect.isConflict(error)
+    return isConflict && attempt < this.#options.retry ? jitter(attempt) : undefined
+  }
+}
+
+async function callAll(callbacks: TransactionScope['afterCommit'], report: Report): Promise<void> {
+  for (const callback of callbacks) {
+    try {
+      await callback()
+    } catch (cause) {
+      report(new Error('An afterCommit callback failed. The transaction was committed before.', { cause }))
+    }
   }
 }
 
