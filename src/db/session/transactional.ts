@@ -38,7 +38,7 @@ const transactionalKey = new MetadataKey<TransactionalOptions | false>('transact
 export function Transactional(options: TransactionalOptions | false): MethodDecorator & ClassDecorator {
   if (options !== false) checkOptions(options)
   return (target: object, member?: string | symbol) =>
-    transactionalKey.write(target, options, member as string | undefined)
+    transactionalKey.write(target, options, member as string | undefined) // a handler's name is a string
 }
 
 const OPTIONS: OptionNames<TransactionalOptions> = { isolation: true, readOnly: true, retry: true }
@@ -60,7 +60,7 @@ function checkOptions(options: TransactionalOptions): void {
 
 /** The options of a handler, else of its controller, else none. */
 export function transactionalOf(controller: Constructor, member: string): TransactionalOptions | false {
-  const ofMember = transactionalKey.inherited(controller.prototype as object, member)
+  const ofMember = transactionalKey.inherited(controller.prototype, member)
   return ofMember ?? transactionalKey.inherited(controller) ?? {}
 }
 

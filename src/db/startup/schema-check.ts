@@ -21,7 +21,7 @@ export function refuseShadowedColumns(models: readonly ModelStatic<Model>[]): vo
 function shadowedBy(model: ModelStatic<Model>): string[] {
   const instance: Model = model.build({}, { isNewRecord: false, raw: true })
   const names = Object.keys(model.getAttributes())
-  return names.filter((name) => Object.hasOwn(instance, name) || instance.getDataValue(name as never) !== undefined)
+  return names.filter((name) => Object.hasOwn(instance, name) || instance.getDataValue(name) !== undefined)
 }
 
 /** @throws BootError that names each column whose values Sequelize would corrupt. */
@@ -66,7 +66,7 @@ export async function checkTables(sequelize: Sequelize, models: readonly ModelSt
 async function differences(sequelize: Sequelize, model: ModelStatic<Model>): Promise<string[]> {
   const columns = await columnsOf(sequelize, model)
   if (!columns) return [`table ${nameOf(model)} is missing (model ${model.name})`]
-  rememberColumns(model, columns)
+  rememberColumns(sequelize, model, columns)
   return Object.entries(model.getAttributes())
     .filter(([, { type }]) => !isVirtual(type))
     .flatMap(([name, attribute]) =>
@@ -100,7 +100,7 @@ async function columnsOf(sequelize: Sequelize, model: ModelStatic<Model>): Promi
   const columns = await sequelize
     .getQueryInterface()
     .describeTable(typeof name === 'string' ? { tableName: name } : name)
-  return new Map(Object.entries(columns as Record<string, TableColumn>))
+  return new Map(Object.entries(columns))
 }
 
 function isVirtual(type: unknown): boolean {

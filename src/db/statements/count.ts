@@ -1,4 +1,11 @@
-import { type CountOptions, type FindOptions, literal, type Model, type ModelStatic } from 'sequelize'
+import {
+  type CountOptions,
+  type FindAttributeOptions,
+  type FindOptions,
+  literal,
+  type Model,
+  type ModelStatic,
+} from 'sequelize'
 import { type Find, joinsMany, mentionsOf, neededIncludes } from './find.js'
 import { quoted } from '../sequelize/quote.js'
 
@@ -19,10 +26,10 @@ function countOptions({ where, paranoid, transaction, logging }: FindOptions): C
 
 // Sequelize counts the distinct values of the first column of a composite key, which may be the same in many rows.
 async function countKeys(model: ModelStatic<Model>, options: CountOptions): Promise<number> {
-  const total = literal(`count(DISTINCT ${distinctKey(model)})`)
-  const ofTotalOnly = { attributes: [[total, 'total']], raw: true, includeIgnoreAttributes: false } as FindOptions
-  const rows: unknown[] = await model.findAll({ ...options, ...ofTotalOnly })
-  return Number((rows[0] as { total: unknown }).total)
+  const attributes: FindAttributeOptions = [[literal(`count(DISTINCT ${distinctKey(model)})`), 'total']]
+  const totalOnly = { attributes, raw: true, includeIgnoreAttributes: false }
+  const rows: unknown[] = await model.findAll({ ...options, ...totalOnly })
+  return Number((rows[0] as { total: unknown }).total) // raw rows have the names of `attributes`
 }
 
 function distinctKey(model: ModelStatic<Model>): string {

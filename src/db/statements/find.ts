@@ -44,29 +44,36 @@ type Included = IncludeOptions & {
 
 const unscopedModels = new WeakMap<object, ModelStatic<Model>>()
 
-export function toFind<M extends Model>({ model, options: given }: Select<M>): Find {
+export function toFind({ model, options: given }: Select<Model>): Find {
   const internals = modelInternals(model)
-  const options = cloneDeep(given) as FindOptions
+  const options = cloneDeep(given)
   internals._injectScope(options)
   internals._conformIncludes(options, model)
   if (!options.include) return { model: unscoped(model), options, joins: [] }
   internals._expandIncludeAll(options)
-  nameAliases(options.include as Included[], model)
-  const validated = cloneDeep(options) as { include: Included[] }
+  nameAliases(includesOf(options), model)
+  const validated = cloneDeep(options)
   internals._validateIncludedElements(validated)
-  const joins = joinsOf(options.include as Included[], validated.include)
-  if (Array.isArray(options.order)) options.order = options.order.map((item) => namedSteps(item, joins))
+  const joins = joinsOf(includesOf(options), includesOf(validated))
+  // An item keeps its form: only aliases are added.
+  if (Array.isArray(options.order)) options.order = options.order.map((item) => withAliases(item, joins) as OrderItem)
   return { model: unscoped(model), options, joins }
 }
 
+// _conformIncludes() has made an array of objects of all forms of `include`; _validateIncludedElements() adds the rest.
+function includesOf({ include }: { readonly include?: unknown }): Included[] {
+  return (include ?? []) as Included[]
+}
+
 // sequelize-typescript gives every association an alias, and lets an order item leave it out: [Team, 'name'].
-function namedSteps(item: OrderItem, joins: readonly Join[]): OrderItem {
+function withAliases(item: unknown, joins: readonly Join[]): unknown {
   if (!Array.isArray(item)) return item
-  const [step, ...rest] = item as unknown as [unknown, ...unknown[]]
+  const [step, ...rest]: unknown[] = item
   const join = joins.find((join) => leadsTo(step, join))
   if (!join) return item
   const named = typeof step === 'string' ? step : { model: join.model, as: join.path.at(-1) }
-  return [named, ...(namedSteps(rest as unknown as OrderItem, join.joins) as unknown[])] as unknown as OrderItem
+  const others = withAliases(rest, join.joins)
+  return [named, ...(Array.isArray(others) ? others : [])]
 }
 
 /** Whether this part of an order item leads to the join: its alias, its model, its association, or `{ model, as }`. */
@@ -82,9 +89,10 @@ export function leadsTo(part: unknown, { path, model }: Join): boolean {
 // sequelize-typescript also lets an include leave its alias out, but adds it only in Sequelize's public methods.
 function nameAliases(includes: Included[], source: ModelStatic<Model>): void {
   for (const include of includes) {
-    const associations = Object.values(source.associations).filter(({ target }) => target.name === include.model.name)
-    if (include.as === undefined && associations.length === 1) include.as = (associations[0] as { as: string }).as
-    nameAliases((include.include as Included[] | undefined) ?? [], include.model)
+    const associations = Object.values(source.associations)
+    const [only, ...others] = associations.filter(({ target }) => target.name === include.model.name)
+    if (include.as === undefined && only && others.length === 0) include.as = only.as
+    nameAliases(includesOf(include), include.model)
   }
 }
 
@@ -98,8 +106,10 @@ function unscoped(model: ModelStatic<Model>): ModelStatic<Model> {
 }
 
 function joinsOf(given: readonly Included[], validated: readonly Included[], parent?: Join): Join[] {
-  return given.map((option, index) => {
-    const { as, model, association, required, separate, include = [] } = validated[index] as Included
+  return given.flatMap((option, index) => {
+    const validatedOption = validated[index]
+    if (!validatedOption) return []
+    const { as, model, association, required, separate } = validatedOption
     const join: Join = {
       path: [...(parent?.path ?? []), as],
       model,
@@ -110,7 +120,7 @@ function joinsOf(given: readonly Included[], validated: readonly Included[], par
       option,
       joins: [],
     }
-    return { ...join, joins: joinsOf((option.include as Included[]) ?? [], include, join) }
+    return { ...join, joins: joinsOf(includesOf(option), includesOf(validatedOption), join) }
   })
 }
 
@@ -149,6 +159,6 @@ function* stringsOf(value: unknown, isSql: boolean): Generator<string> {
   const inside = isSql || value instanceof Utils.SequelizeMethod
   for (const key of Reflect.ownKeys(value)) {
     if (typeof key === 'string' && key.startsWith('$')) yield key
-    yield* stringsOf((value as Record<PropertyKey, unknown>)[key], inside)
+    yield* stringsOf(Reflect.get(value, key), inside)
   }
 }
