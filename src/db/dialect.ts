@@ -41,7 +41,7 @@ export interface DirectResult {
 /** Sends a statement to the driver, which calls `done`. */
 export type SendDirect = (
   connection: unknown,
-  text: string,
+  sql: string,
   values: readonly unknown[],
   done: (error: Error | null, result: DirectResult) => void,
   /** Whether the same SQL is sent again and again, so that preparing it pays. */
@@ -89,8 +89,8 @@ export function codeOf(error: unknown): string {
 export const BROKEN_SOCKET: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNREFUSED'])
 
 /**
- * Calls a function with each connection that Sequelize opens. Connections that the program has opened before, on an instance of its own, are
- * closed, so that they are opened again.
+ * Calls a function with each connection that Sequelize opens. If the program has created the instance, it may have opened connections before:
+ * they are closed, and opened again when they are needed.
  */
 export function onEachConnection<T>(
   sequelize: Sequelize,

@@ -5,9 +5,8 @@ import type { LifespanOptions } from './config/lifespan-options.js'
 import { Database } from './database.js'
 
 /**
- * A database that the program names, for an app with another database than that of the environment, or with several. Without a URL it is the one
- * that the environment names. An app also uses the models of a Sequelize instance that is given here, such as those of `Model.init()`, and closes
- * the instance when it stops.
+ * A database for an app that needs other options than {@link lifespan}, or several databases. `source` is a URL, or a Sequelize instance, which is
+ * used with all of its models, also those of `Model.init()`, and closed when the app stops. Without a source, the URL in the environment is used.
  *
  * @throws BootError for options that are wrong.
  * @example

@@ -20,7 +20,7 @@ import { FILE_MODES, readFileMode } from './url-options.js'
 export interface LifespanOptions {
   /** The URL to use if neither newLifespan() nor the environment has one. */
   readonly defaultUrl?: string
-  /** Models of this database; those given to `createApp({ models })` are added. */
+  /** The models of this database. Those of `createApp({ models })` are added to the first database of the app. */
   readonly models?: readonly Constructor<Model>[]
   /** URLs of replicas, which serve handlers with `@Transactional({ readOnly: true })` (`toolkit_replicas`, separated by commas). */
   readonly replicas?: readonly string[]

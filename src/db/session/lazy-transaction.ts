@@ -56,7 +56,7 @@ export class LazyTransaction extends TransactionBase {
     return holds || this.#needs.outer?.holdsTurn === true
   }
 
-  /** See Session#readOneSnapshot(). Only where the database would give each statement a snapshot of its own. */
+  /** See Session#readOneSnapshot(). Does nothing on databases whose transactions always read one snapshot. */
   readOneSnapshot(): void {
     const isolation = this.#dialect.snapshotIsolation
     if (isolation === undefined || this.#beginning || !this.#needs.reader || this.#needs.isolation !== undefined) return
@@ -118,8 +118,8 @@ export class LazyTransaction extends TransactionBase {
   }
 
   /** Reads a row by its primary key. Call {@link beforeStatement} first. */
-  findByKey<M extends Model>({ text, values, build }: KeyQuery<M>, send: SendDirect): Promise<M | null> {
-    const request = { connection: this.#connection, text, values }
+  findByKey<M extends Model>({ sql, values, build }: KeyQuery<M>, send: SendDirect): Promise<M | null> {
+    const request = { connection: this.#connection, text: sql, values }
     return sendDirectly(this.#sequelize, send, request, ({ rows }) => build(rows))
   }
 
@@ -133,16 +133,16 @@ export class LazyTransaction extends TransactionBase {
   }
 
   async #rowsThroughSequelize<Row>(statement: Sql<Row>): Promise<Row[]> {
-    const { text, bind } = toBound(statement)
+    const { sql, bind } = toBound(statement)
     // Sequelize drops the rows of INSERT ... RETURNING on SQLite. The comment keeps it from seeing the INSERT.
-    const result = await this.query(`/* sql */ ${text}`, { bind, type: QueryTypes.RAW, raw: true })
+    const result = await this.query(`/* sql */ ${sql}`, { bind, type: QueryTypes.RAW, raw: true })
     const rows: unknown = Array.isArray(result) ? result[0] : undefined
     return Array.isArray(rows) ? asRows<Row>(rows) : []
   }
 
   /** Executes a plain query of a model or of sequelize.query(). Call {@link beforeStatement} first. */
-  query(text: string, options: QueryOptions, bind = options.bind): Promise<unknown> {
-    return plainQuery(this.#sequelize, this.#dialect, { connection: this.#connection, text, bind, options })
+  query(sql: string, options: QueryOptions, bind = options.bind): Promise<unknown> {
+    return plainQuery(this.#sequelize, this.#dialect, { connection: this.#connection, text: sql, bind, options })
   }
 
   get #connection(): unknown {

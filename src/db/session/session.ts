@@ -88,7 +88,7 @@ export class Session {
     const { transaction } = this.#scope
     const send = options === undefined && isOwn ? transaction.directSender : undefined
     const query = send && keyQuery(model, key)
-    if (query) return this.#innerScope.query(query.text, () => transaction.findByKey(query, send))
+    if (query) return this.#innerScope.query(query.sql, () => transaction.findByKey(query, send))
     return this.#inside(() => {
       this.#refuseForeign(model)
       return findByKey(model, key, options)

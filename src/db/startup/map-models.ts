@@ -20,7 +20,7 @@ export function refuseSharedModels(models: Iterable<Constructor>, database: Mode
     const owner = owners.get(model)
     if (owner && owner !== database && owner.isRunning) {
       throw new BootError(
-        `The model ${model.name} is in use by another running database. Close that app first, or give each database a class of its own: class Other${model.name} extends ${model.name} {}.`,
+        `The model ${model.name} is in use by another running database. Close that app first, or write a second class for the second database: class Other${model.name} extends ${model.name} {}.`,
       )
     }
   }
@@ -36,7 +36,7 @@ export function mapModels(
   classes: Iterable<Constructor>,
   database: ModelOwner,
 ): readonly ModelStatic<Model>[] {
-  // The program gives any classes; addModels() refuses those that are no models.
+  // The program may pass any classes; addModels() refuses those that are no models.
   const given = [...classes] as ModelCtor[]
   addModels(
     sequelize,
@@ -64,7 +64,7 @@ function addModels(sequelize: Sequelize, models: readonly ModelCtor[]): void {
   }
 }
 
-/** The models among the classes that have no Sequelize instance yet, because no database was given them. */
+/** The models among the classes that have no Sequelize instance yet, because no database has them among its models. */
 export function modelsWithoutDatabase(classes: readonly unknown[]): readonly Constructor[] {
   return classes.filter(isModel).filter(({ sequelize }) => sequelize === undefined)
 }

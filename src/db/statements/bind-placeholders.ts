@@ -23,8 +23,8 @@ export function toCondition({ texts, values }: Sql<unknown>): {
   readonly options: object
 } {
   const [first = '', ...rest] = texts
-  const text = rest.reduce((text, next, index) => `${text}${MARKER}${index}_${next}`, first)
-  return { condition: literal(text), options: { [VALUES]: values } satisfies WithValues }
+  const sql = rest.reduce((before, after, index) => `${before}${MARKER}${index}_${after}`, first)
+  return { condition: literal(sql), options: { [VALUES]: values } satisfies WithValues }
 }
 
 /** The query with placeholders instead of markers, and with their values in `bind`. */
@@ -35,6 +35,9 @@ export function bindValues<O extends object>(
   const values = options?.[VALUES]
   if (!values || values.length === 0 || typeof sql !== 'string') return { sql, options }
   const bind: unknown[] = []
-  const text = escapeDollars(sql).replace(MARKERS, (_, index: string) => `$${bind.push(values[Number(index)])}`)
-  return { sql: text, options: { ...options, bind } }
+  const withPlaceholders = escapeDollars(sql).replace(
+    MARKERS,
+    (_, index: string) => `$${bind.push(values[Number(index)])}`,
+  )
+  return { sql: withPlaceholders, options: { ...options, bind } }
 }

@@ -49,7 +49,7 @@ function refuseOtherThanKey(model: ModelStatic<Model>, key: object): void {
 
 /** A query for one row by its primary key, with one placeholder. */
 export interface KeyQuery<M extends Model> {
-  readonly text: string
+  readonly sql: string
   readonly values: readonly unknown[]
   build(rows: readonly unknown[]): M | null
 }
@@ -65,7 +65,7 @@ export function keyQuery<M extends Model>(model: ModelStatic<M>, key: unknown): 
   const internals = modelInternals(model)
   const attributes = Object.keys(model.getAttributes())
   return {
-    text: sqlOf(model),
+    sql: sqlOf(model),
     values: [key],
     build: (rows) =>
       // bulkBuild() of a model builds instances of this model.

@@ -74,16 +74,16 @@ function appendText(texts: string[], more: string): void {
 }
 
 /** The SQL with Sequelize's placeholders, and the values to bind. A `$` in the SQL itself is escaped. */
-export function toBound<Row>({ texts, values }: Sql<Row>): { readonly text: string; readonly bind: unknown[] } {
-  return { text: toNumbered({ kind: 'sql', texts: texts.map(escapeDollars), values }), bind: [...values] }
+export function toBound<Row>({ texts, values }: Sql<Row>): { readonly sql: string; readonly bind: unknown[] } {
+  return { sql: toNumbered({ kind: 'sql', texts: texts.map(escapeDollars), values }), bind: [...values] }
 }
 
 /** The SQL with numbered placeholders: `$1`, `$2`. */
 export function toNumbered<Row>({ texts: [first = '', ...rest] }: Sql<Row>): string {
-  return rest.reduce((text, next, index) => `${text}$${index + 1}${next}`, first)
+  return rest.reduce((before, after, index) => `${before}$${index + 1}${after}`, first)
 }
 
 /** A piece of SQL to be inserted into a {@link sql} statement as it is. It must not contain values of clients. */
-export function rawSql(text: string): Sql {
-  return { kind: 'sql', texts: [text], values: [], varies: true }
+export function rawSql(fragment: string): Sql {
+  return { kind: 'sql', texts: [fragment], values: [], varies: true }
 }
