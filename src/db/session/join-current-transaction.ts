@@ -32,7 +32,7 @@ const joining = new WeakSet<Sequelize>()
 export function joinCurrentTransaction(sequelize: Sequelize): void {
   joining.add(sequelize)
   lightenQueries(sequelize)
-  giveModelsTheTransaction(sequelize)
+  exposeTransactionToModels(sequelize)
   joinQueries(sequelize)
   joinTransactions(sequelize)
 }
@@ -43,7 +43,7 @@ export function joinsCurrentTransaction(sequelize: Sequelize): boolean {
 }
 
 // Models read `sequelize.constructor._cls`. A subclass for each instance gives them the transaction of that instance.
-function giveModelsTheTransaction(sequelize: Sequelize): void {
+function exposeTransactionToModels(sequelize: Sequelize): void {
   class WithTransaction extends sequelizeInternals(sequelize).constructor {}
   const cls = {
     get: (key: string) => (key === 'transaction' ? currentScope(sequelize)?.transaction : undefined),
