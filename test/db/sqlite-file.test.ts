@@ -86,7 +86,7 @@ test('other permissions are named in code, in the URL, or in the environment', {
   process.env['toolkit_file_mode'] = 'private'
   await assert.rejects(modesOf(newFolder(t), '', {}), {
     name: 'DatabaseStartError',
-    message: /^toolkit_file_mode must be an octal mode .*, as in 0600 or 0640, got 'private'\.$/,
+    message: /^toolkit_file_mode must be an octal mode .*, such as 0600 or 0640, got 'private'\.$/,
   })
 })
 
