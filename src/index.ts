@@ -64,7 +64,7 @@ export {
   Paginate,
   type PaginateType,
   type PaginationOptions,
-} from './paging/offset.js'
+} from './paging/offset/offset-paginate.js'
 export { Collection, Item, Page, type PageMeta } from './paging/page.js'
 
 // Errors with a status

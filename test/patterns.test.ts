@@ -17,8 +17,8 @@ const OF_THE_PROGRAM: ReadonlySet<string> = new Set([
   'db/models/case-insensitive-pattern.ts',
   'db/config/url.ts',
   'http/openapi/operation.ts',
-  'paging/offset.ts',
-  'paging/raw-sql.ts',
+  'paging/offset/offset-paginate.ts',
+  'paging/offset/raw-sql-list.ts',
   'schema/patterns/range-pattern.ts',
 ])
 

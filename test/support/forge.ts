@@ -4,7 +4,7 @@ import { type Select } from 'sequitur'
 import { toFind } from '../../src/db/statements/find.js'
 import { type Binding, signatureOf } from '../../src/paging/cursor/cursor.js'
 import { columnCodecOf } from '../../src/paging/column-codec.js'
-import { orderColumns } from '../../src/paging/order.js'
+import { orderColumns } from '../../src/paging/order-columns.js'
 
 /** What the cursors of a statement are bound to, for someone who has the key. */
 export function bindingOf(statement: Select<Model>, key: string): Binding {

@@ -1,5 +1,5 @@
-import { type Token, tokensOf } from '../db/sql/lexer.js'
-import { rawSql, type Sql, sql } from '../db/statements/statement.js'
+import { type Token, tokensOf } from '../../db/sql/lexer.js'
+import { rawSql, type Sql, sql } from '../../db/statements/statement.js'
 
 /** What a slice needs of a list. */
 interface Slice {
