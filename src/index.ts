@@ -56,15 +56,13 @@ export { select, type Select, sql, type Sql } from './db/statements/statement.js
 export { Transactional, type TransactionalOptions } from './db/session/transactional.js'
 
 // Pages
-export {
-  type MappedPaginate,
-  type MappedPaginationOptions,
-  newPagination,
-  newPagination as new_pagination,
-  Paginate,
-  type PaginateType,
-  type PaginationOptions,
-} from './paging/offset/offset-paginate.js'
+export { newPagination, newPagination as new_pagination, Paginate } from './paging/offset/offset-paginate.js'
+export type {
+  MappedPaginate,
+  MappedPaginationOptions,
+  PaginateType,
+  PaginationOptions,
+} from './paging/offset/offset-types.js'
 export { Collection, Item, Page, type PageMeta } from './paging/page.js'
 
 // Errors with a status

@@ -17,7 +17,7 @@ const OF_THE_PROGRAM: ReadonlySet<string> = new Set([
   'db/models/case-insensitive-pattern.ts',
   'db/config/url.ts',
   'http/openapi/operation.ts',
-  'paging/offset/offset-paginate.ts',
+  'paging/order-items.ts',
   'paging/offset/raw-sql-list.ts',
   'schema/patterns/range-pattern.ts',
 ])

@@ -1,59 +1,56 @@
+import type { Model, ModelStatic } from 'sequelize'
+import { modelInternals } from '../db/sequelize/internals.js'
 import { type Sql, rawSql, sql } from '../db/statements/statement.js'
 
-/** What a column holds, as far as comparing it with a text depends on it. */
-export type Kind = 'integer' | 'decimal' | 'float' | 'text' | 'date-time' | 'date' | 'time' | 'enum' | 'bytes'
-
-/** The type of an order column. */
-export interface ColumnType {
-  readonly kind: Kind
-}
+/** What a column holds, as far as it decides how values are written as strings and compared. */
+export type ColumnKind = 'integer' | 'decimal' | 'float' | 'text' | 'date-time' | 'date' | 'time' | 'enum' | 'bytes'
 
 /**
- * How a database writes a value as text that loses nothing, and reads it again. JavaScript's Date knows milliseconds and its
- * Number 53 bits, databases know more: what was read is handed back as the database itself wrote it.
+ * How a database writes the values of a column as strings, without loss, and reads them back. A JavaScript Date has milliseconds and
+ * a Number 53 bits, columns have more: a cursor holds the string that the database itself wrote.
  */
 export interface ColumnCodec {
-  /** NULL sorts as the largest value; else as the smallest. */
+  /** Whether NULL sorts as the largest value; otherwise as the smallest. */
   readonly nullsHigh: boolean
-  /** What rows are ordered and compared by. */
-  comparable(column: string, type: ColumnType): string
-  /** The value of a column as text. */
-  write(column: string, type: ColumnType): string
-  /** The text of a value that was read, where the driver gives something else. */
-  toText(value: unknown): string
-  /** The value that a text stands for, comparable with the column. @throws UnreadableValueError for a text that the database did not write. */
-  read(text: string, type: ColumnType): Sql
+  /** The SQL that rows are ordered and compared by. */
+  comparable(column: string, kind: ColumnKind): string
+  /** The SQL of a column's value as a string. */
+  encode(column: string, kind: ColumnKind): string
+  /** That value as a string, whatever type the driver returned. */
+  fromDriver(value: unknown): string
+  /** The SQL of an encoded value, comparable with the column. @throws UnreadableValueError for a string that the database did not write. */
+  decode(text: string, kind: ColumnKind): Sql
 }
 
 const unchanged = (column: string): string => column
 
-/** PostgreSQL gives a parameter the type of the column that it is compared with. */
+/** PostgreSQL infers the type of a parameter from the column that it is compared with. */
 const postgres: ColumnCodec = {
   nullsHigh: true,
   comparable: unchanged,
-  write: (column) => `${column}::text`,
-  toText: String,
-  read: (text) => sql`${text}`,
+  encode: (column) => `${column}::text`,
+  fromDriver: String,
+  decode: (text) => sql`${text}`,
 }
 
-/** SQLite's values carry their types, whatever the column says: the first letter of the text is the type. */
+/** In SQLite each value has a type, whatever type its column declares: the first letter of the string is that type. */
 const sqlite: ColumnCodec = {
   nullsHigh: false,
   comparable: unchanged,
-  // A REAL stays one: SQLite's own text of it has 15 digits, and JavaScript's number is the same eight bytes.
-  write: (column) =>
+  // A REAL is not encoded in SQL: SQLite would write 15 digits, while the driver returns the same eight bytes as a number.
+  encode: (column) =>
     `CASE typeof(${column}) WHEN 'integer' THEN 'i' || ${column} WHEN 'text' THEN 't' || ${column} WHEN 'blob' THEN 'b' || hex(${column}) ELSE ${column} END`,
-  toText: (value) => (typeof value === 'number' ? `r${value}` : String(value)),
-  read(text) {
+  fromDriver: (value) => (typeof value === 'number' ? `r${value}` : String(value)),
+  decode(text) {
     const value = text.slice(1)
     switch (text[0]) {
       case 'i':
-        // The plus takes the affinity away, with which texts in a column without a type would be compared as numbers.
-        return sql`+CAST(${known(value, INTEGER)} AS INTEGER)`
+        // CAST has an affinity, for which strings in a column without a type would be compared as numbers. The unary plus removes it.
+        return sql`+CAST(${checked(value, INTEGER)} AS INTEGER)`
       case 'r':
-        return sql`${Number(known(value, REAL))}`
+        return sql`${Number(checked(value, REAL))}`
       case 'b':
-        return sql`${Buffer.from(known(value, HEX), 'hex')}`
+        return sql`${Buffer.from(checked(value, HEX), 'hex')}`
       case 't':
         return sql`${value}`
       default:
@@ -63,40 +60,40 @@ const sqlite: ColumnCodec = {
 }
 
 /**
- * MySQL and MariaDB compare a number with a text as floating point numbers, and an enum by its text but sort it by its place.
- * What a text is read as, the text says: a column of the database may hold more than its model tells, as a time beside the day.
+ * MySQL and MariaDB compare a number with a string as floating point numbers, and an ENUM by its string, though they sort it by its index.
+ * The form of an encoded value decides what it is read as: a column may hold more than its model declares, such as a time beside the day.
  */
 const mysql: ColumnCodec = {
   nullsHigh: false,
-  comparable: (column, { kind }) => (kind === 'enum' ? `(${column} + 0)` : column),
-  write(column, { kind }) {
+  comparable: (column, kind) => (kind === 'enum' ? `(${column} + 0)` : column),
+  encode(column, kind) {
     switch (kind) {
       case 'bytes':
         return `HEX(${column})`
       case 'float':
         return `CAST(CAST(${column} AS DOUBLE) AS CHAR)`
       case 'integer':
-        return `CAST(${column} + 0 AS CHAR)` // BIT(1) is a byte, and no digit, as text
+        return `CAST(${column} + 0 AS CHAR)` // as a string, BIT(1) is a byte instead of a digit
       default:
         return `CAST(${column} AS CHAR)`
     }
   },
-  toText: String,
-  read(text, { kind }) {
+  fromDriver: String,
+  decode(text, kind) {
     switch (kind) {
       case 'integer':
       case 'enum':
       case 'decimal':
         return readNumber(text)
       case 'float':
-        return sql`CAST(${known(text, NUMBER)} AS DOUBLE)`
+        return sql`CAST(${checked(text, NUMBER)} AS DOUBLE)`
       case 'date-time':
       case 'date':
         return readDate(text)
       case 'time':
-        return DATE.test(text) ? readDate(text) : sql`CAST(${known(text, TIME)} AS TIME(6))`
+        return DATE.test(text) ? readDate(text) : sql`CAST(${checked(text, TIME)} AS TIME(6))`
       case 'bytes':
-        return sql`UNHEX(${known(text, HEX)})`
+        return sql`UNHEX(${checked(text, HEX)})`
       case 'text':
         return sql`${text}`
     }
@@ -116,31 +113,34 @@ const DECIMAL = /^-?(?=(?:\d\.?){1,65}$)(\d+)(?:\.(\d{1,38}))?$/
 function readNumber(text: string): Sql {
   if (INTEGER.test(text)) return sql`CAST(${text} AS ${rawSql(text.startsWith('-') ? 'SIGNED' : 'UNSIGNED')})`
   const [, whole = '', decimals = ''] = DECIMAL.exec(text) ?? []
-  if (whole === '') return sql`CAST(${known(text, NUMBER)} AS DOUBLE)`
+  if (whole === '') return sql`CAST(${checked(text, NUMBER)} AS DOUBLE)`
   return sql`CAST(${text} AS DECIMAL(${rawSql(`${whole.length + decimals.length},${decimals.length}`)}))`
 }
 
-// The databases read NULL of a day that no calendar has. Those of zeros they may have themselves.
+// MySQL and MariaDB read a day that does not exist as NULL. They may store zeros, as in '2024-00-00'.
 function readDate(text: string): Sql {
-  const [year, month, day] = known(text, DATE).slice(0, 10).split('-').map(Number) as [number, number, number]
+  const [year = 0, month = 0, day = 0] = checked(text, DATE).slice(0, 10).split('-').map(Number)
   if (month > 12 || day > (month > 0 ? new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate() : 31))
     throw new UnreadableValueError(text)
   return text.length > 10 ? sql`CAST(${text} AS DATETIME(6))` : sql`CAST(${text} AS DATE)`
 }
 
-/** A cursor holds what the database did not write. */
+/** A cursor holds a value that the database did not write. */
 export class UnreadableValueError extends Error {}
 
-function known(text: string, form: RegExp): string {
+function checked(text: string, form: RegExp): string {
   if (form.test(text)) return text
   throw new UnreadableValueError(text)
 }
 
-const NOTATIONS: Readonly<Record<string, ColumnCodec>> = { postgres, sqlite, mysql, mariadb: mysql }
+const CODECS: Readonly<Record<string, ColumnCodec>> = { postgres, sqlite, mysql, mariadb: mysql }
 
-/** @throws TypeError for a database that pages are not known to be right on. */
-export function columnCodecOf(dialect: string): ColumnCodec {
-  const notation = NOTATIONS[dialect]
-  if (notation) return notation
-  throw new TypeError(`Cursor pages are not known on ${dialect}; they are on ${Object.keys(NOTATIONS).join(', ')}.`)
+/** @throws TypeError for databases other than these. */
+export function columnCodecOf(model: ModelStatic<Model>): ColumnCodec {
+  const { dialect } = modelInternals(model).sequelize.options
+  const codec = CODECS[dialect]
+  if (codec) return codec
+  throw new TypeError(
+    `paginate(select(${model.name})): this page cannot be read on ${dialect}. It can on ${Object.keys(CODECS).join(', ')}.`,
+  )
 }

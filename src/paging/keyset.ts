@@ -1,46 +1,42 @@
 import { type Sql, rawSql, sql } from '../db/statements/statement.js'
-import type { ColumnType, ColumnCodec } from './column-codec.js'
+import type { ColumnCodec, ColumnKind } from './column-codec.js'
 
-/** A column that rows are ordered by. The last one of an order is never NULL and completes a key. */
+/** A column, or an expression, that rows are ordered by. The columns of an order include a primary key; the last one is never NULL. */
 export interface OrderColumn {
-  /** As it stands in ORDER BY and in comparisons. */
+  /** For ORDER BY and for comparisons. */
   readonly sql: string
   readonly direction: 'ASC' | 'DESC'
   readonly nullable: boolean
-  readonly type: ColumnType
+  readonly kind: ColumnKind
+  readonly codec: ColumnCodec
 }
 
-/** The values of a row's order columns, as the database wrote them. */
+/** The encoded values of a row's order columns. */
 export type Place = readonly (string | null)[]
 
-/** A part of what comes after a place. */
+/** Some of the rows after a place. */
 export interface Range {
   readonly condition: Sql
-  /** The columns that its rows are ordered by: without those that are the same in all, for whose sake MariaDB would sort. */
+  /** The columns to order by: those that are equal in all of the rows are left out, as MariaDB would sort because of them. */
   readonly order: readonly OrderColumn[]
 }
 
 /**
- * The conditions for what comes after a place. Read one after the other, until a page is full, they give all later rows in order.
+ * The rows after a place, as ranges to be read one after the other until a page is full.
  *
- * Each is one range of an index over the columns, apart from rows that are equal to the place in one column more than `shared`:
- * of these, all that come before the place are read and thrown away. When the first `shared` columns do not change within a page,
- * these are at most the rows of that page. Any `shared` gives the same rows.
+ * Each range is one range of an index over the columns. Within it, the database may read and discard rows that are equal to the place in
+ * one column more than `shared`, but come before it. If `shared` counts the first columns that are equal in all rows of the previous page,
+ * these are fewer than a page has. The rows are the same for any `shared`.
  *
  * @example
- * // a, b, id after (1, 2, 3), shared 0:
+ * // ORDER BY a, b, id; after (1, 2, 3); shared 0:
  * // a >= 1 AND (a > 1 OR (a = 1 AND (b > 2 OR (b = 2 AND id > 3))))
- * // shared 1: the rest of a = 1, then what lies beyond
+ * // shared 1: the rest of a = 1, then what follows it
  * // a = 1 AND b >= 2 AND (b > 2 OR (b = 2 AND id > 3))
  * // a > 1
  */
-export function rangesAfter(
-  columns: readonly OrderColumn[],
-  place: Place,
-  shared: number,
-  notation: ColumnCodec,
-): Range[] {
-  const keyset = new Keyset(columns, place, notation)
+export function rangesAfter(columns: readonly OrderColumn[], place: Place, shared: number): Range[] {
+  const keyset = new Keyset(columns, place)
   const deepest = Math.min(shared, columns.length - 1)
   const depths = Array.from({ length: deepest + 1 }, (_, index) => deepest - index)
   return depths.flatMap((depth) => {
@@ -53,32 +49,30 @@ export function rangesAfter(
 }
 
 /** The rows at one of several places. */
-export function atPlaces(columns: readonly OrderColumn[], places: readonly Place[], notation: ColumnCodec): Sql {
+export function atPlaces(columns: readonly OrderColumn[], places: readonly Place[]): Sql {
   const [column] = columns
-  if (column && columns.length === 1) {
-    const values = places.map(([value]) => notation.read(value as string, column.type)) // a key is not NULL
-    return sql`${rawSql(`${column.sql} IN (`)}${joined(values, ', ')}${rawSql(')')}`
-  }
-  return any(places.map((place) => all(new Keyset(columns, place, notation).equal(columns.length))))
+  if (!column || columns.length > 1)
+    return any(places.map((place) => all(new Keyset(columns, place).equal(columns.length))))
+  const values = places.flatMap(([value]) => (typeof value === 'string' ? column.codec.decode(value, column.kind) : []))
+  return sql`${rawSql(`${column.sql} IN (`)}${joined(values, ', ')}${rawSql(')')}`
 }
 
+/** Compares rows with a place. */
 class Keyset {
   readonly #columns: readonly OrderColumn[]
   readonly #place: Place
-  readonly #notation: ColumnCodec
 
-  constructor(columns: readonly OrderColumn[], place: Place, notation: ColumnCodec) {
+  constructor(columns: readonly OrderColumn[], place: Place) {
     this.#columns = columns
     this.#place = place
-    this.#notation = notation
   }
 
-  /** That the first columns are equal to the place. */
+  /** The first columns are equal to the place. */
   equal(count: number): Sql[] {
     return Array.from({ length: count }, (_, index) => this.#compare(index, '='))
   }
 
-  /** The ranges where this column comes after the place: NULLs in a range of their own, as an index has them at one end. */
+  /** The ranges where this column comes after the place. NULLs are a separate range, as an index has them at one end. */
   beyond(index: number): Sql[] {
     const { sql: column, direction, nullable } = this.#columnAt(index)
     const nullsLast = this.#nullsLast(index)
@@ -87,14 +81,14 @@ class Keyset {
     return nullable && nullsLast ? [after, rawSql(`${column} IS NULL`)] : [after]
   }
 
-  /** The ranges where this column and those that follow come after the place. */
+  /** The ranges where this column and the following ones come after the place. */
   within(index: number): Sql[] {
     if (index === this.#columns.length - 1) return this.beyond(index)
     const ties = all([this.#compare(index, '='), this.#after(index + 1)])
     if (this.#place[index] === null) return [ties, ...this.beyond(index)]
-    const [after, ...nulls] = this.beyond(index) as [Sql, ...Sql[]] // a value has a range after it
-    // The bound is what a database finds in an index: from the alternatives alone PostgreSQL reads the index from its start.
-    return [all([this.#bound(index), any([after, ties])]), ...nulls]
+    const [after, ...nulls] = this.beyond(index)
+    // From the bound a database knows where to start in an index: with the alternatives alone PostgreSQL reads it from its start.
+    return [all([this.#bound(index), any(after ? [after, ties] : [ties])]), ...nulls]
   }
 
   #after(index: number): Sql {
@@ -109,14 +103,15 @@ class Keyset {
   }
 
   #compare(index: number, operator: string): Sql {
-    const { sql: column, type } = this.#columnAt(index)
+    const { sql: column, kind, codec } = this.#columnAt(index)
     const value = this.#place[index]
     if (value === null || value === undefined) return rawSql(`${column} IS NULL`)
-    return sql`${rawSql(`${column} ${operator} `)}${this.#notation.read(value, type)}`
+    return sql`${rawSql(`${column} ${operator} `)}${codec.decode(value, kind)}`
   }
 
   #nullsLast(index: number): boolean {
-    return (this.#columnAt(index).direction === 'ASC') === this.#notation.nullsHigh
+    const { direction, codec } = this.#columnAt(index)
+    return (direction === 'ASC') === codec.nullsHigh
   }
 
   #columnAt(index: number): OrderColumn {
@@ -129,19 +124,17 @@ function all(conditions: readonly Sql[]): Sql {
 }
 
 function any(conditions: readonly Sql[]): Sql {
-  return conditions.length === 1 ? (conditions[0] as Sql) : sql`(${joined(conditions, ' OR ')})`
+  return conditions.length === 1 ? all(conditions) : sql`(${joined(conditions, ' OR ')})`
 }
 
-function joined([first, ...rest]: readonly Sql[], word: string): Sql {
-  const { texts, values } = first as Sql // never of nothing
-  const [allTexts, allValues] = [[...texts], [...values]]
-  for (const {
-    texts: [text = '', ...more],
-    values,
-  } of rest) {
-    allTexts[allTexts.length - 1] += word + text
-    allTexts.push(...more)
-    allValues.push(...values)
+function joined(parts: readonly Sql[], separator: string): Sql {
+  const texts = ['']
+  const values: unknown[] = []
+  for (const [index, part] of parts.entries()) {
+    const [first = '', ...rest] = part.texts
+    texts[texts.length - 1] += index === 0 ? first : separator + first
+    texts.push(...rest)
+    values.push(...part.values)
   }
-  return { kind: 'sql', texts: allTexts, values: allValues }
+  return { kind: 'sql', texts, values }
 }

@@ -1,17 +1,17 @@
-import { type FindOptions, Model, type ModelStatic, type Sequelize } from 'sequelize'
+import { type FindOptions, Model, type ModelStatic } from 'sequelize'
 import { Model as TypescriptModel } from 'sequelize-typescript'
 import { hasFastPath } from '../db/sequelize/fast-path.js'
 import { dataTypeInternals, dataTypesOf, modelInternals } from '../db/sequelize/internals.js'
 import { isInherited } from '../schema/shape/inherited-names.js'
 
 /*
- * A list is read to be sent, and of its rows only columns are sent: instances would be built for nothing. The values that Sequelize
- * would build them of are kept until somebody asks for an instance, which Sequelize then builds as it always does.
+ * A page is usually sent as it was read, and only its columns are sent: building instances of models would be wasted work. The values
+ * of a row are kept until the handler reads the page's `data`. Only then does Sequelize build the instances.
  */
 
 type Values = Record<string, unknown>
 
-/** The values that an instance would be built of. */
+/** A row whose instance has not been built. */
 export class LazyInstance {
   readonly values: Values
   readonly model: ModelStatic<Model>
@@ -23,11 +23,14 @@ export class LazyInstance {
     this.#options = options
   }
 
-  /** The instances of rows that were read by one statement, or by statements for the same columns. */
+  /** Builds the instances of rows that have the same columns. */
   static build(rows: readonly LazyInstance[]): Model[] {
     const [first] = rows
     if (!first) return []
-    return first.model.bulkBuild(rows.map(({ values }) => values) as never[], first.#options)
+    return modelInternals(first.model).bulkBuild(
+      rows.map(({ values }) => values),
+      first.#options,
+    )
   }
 }
 
@@ -41,48 +44,49 @@ export function instancesOf(rows: readonly unknown[]): readonly unknown[] {
   return areLazy(rows) ? LazyInstance.build(rows) : rows
 }
 
-/** The rows of a query, not yet built wherever nobody would notice. */
+/** The rows of a query. Their instances are built later, if the program cannot notice. */
 export function findRows(model: ModelStatic<Model>, options: FindOptions): Promise<Row[]> {
-  return buildsAsSequelize(model) ? lateBuilder(model).findAll(options) : model.findAll(options)
+  return mayBuildLater(model) ? lazyClassOf(model).findAll(options) : model.findAll(options)
 }
 
-// A hook is given instances, and a class may have put something of its own into the place of what builds them.
-function buildsAsSequelize(model: ModelStatic<Model>): boolean {
-  const sequelize = model.sequelize as Sequelize // a model that is queried is mapped
-  const hooked = model.hasHook('afterFind') || sequelize.hasHook('afterFind')
-  return (
-    hasFastPath(sequelize) && !hooked && ['findAll', 'build', 'bulkBuild'].every((name) => isOfSequelize(model, name))
-  )
+// afterFind hooks receive instances, and a model may override the methods that build them.
+function mayBuildLater(model: ModelStatic<Model>): boolean {
+  const { sequelize } = model
+  if (!sequelize || !hasFastPath(sequelize)) return false
+  const isHooked = model.hasHook('afterFind') || sequelize.hasHook('afterFind')
+  return !isHooked && ['findAll', 'build', 'bulkBuild'].every((name) => isInheritedFromSequelize(model, name))
 }
 
 const BASES = [Model, TypescriptModel] as const
 
-function isOfSequelize(model: ModelStatic<Model>, name: string): boolean {
+function isInheritedFromSequelize(model: ModelStatic<Model>, name: string): boolean {
   return BASES.some((base) => Reflect.get(base, name) === Reflect.get(model, name))
 }
 
-const lateBuilders = new WeakMap<object, ModelStatic<Model>>()
+const lazyClasses = new WeakMap<object, ModelStatic<Model>>()
 
-function lateBuilder(model: ModelStatic<Model>): ModelStatic<Model> {
-  const known = lateBuilders.get(model)
+/** A subclass of the model whose queries return lazy instances. */
+function lazyClassOf(model: ModelStatic<Model>): ModelStatic<Model> {
+  const known = lazyClasses.get(model)
   if (known) return known
-  const late = class extends model {
-    // Called by Sequelize with the rows that a query gave, their values already of the types that the columns have.
-    static override bulkBuild(rows: readonly object[], options: { include?: unknown } = {}): never[] {
-      const unbuilt = options.include
-        ? model.bulkBuild(rows as never[], options as object)
-        : rows.map((values) => new LazyInstance(values as Values, model, options))
-      return unbuilt as never[] // the type of Sequelize speaks of instances
+  const lazyClass = class extends model {
+    // Sequelize calls this with the rows of a query, after it has converted their values to the types of the columns.
+    static override bulkBuild(rows: readonly Values[], options: { include?: unknown } = {}): never[] {
+      const built = options.include
+        ? modelInternals(model).bulkBuild(rows, options)
+        : rows.map((values) => new LazyInstance(values, model, options))
+      return built as never[] // Sequelize's type requires instances of any model
     }
   }
-  Object.defineProperty(late, 'name', { value: model.name })
-  lateBuilders.set(model, late)
-  return late
+  Object.defineProperty(lazyClass, 'name', { value: model.name })
+  lazyClasses.set(model, lazyClass)
+  return lazyClass
 }
 
-const untouched = new WeakMap<object, () => readonly LazyInstance[] | undefined>()
+/** For pages of lazy instances: their rows, until the page's `data` is read. */
+const lazyRows = new WeakMap<object, () => readonly LazyInstance[] | undefined>()
 
-/** A page of these rows. The first look at its `data` builds the instances. */
+/** A page of these rows. Lazy instances are built when its `data` is first read. */
 export function pageOf<M>(rows: unknown[], meta: M): { data: unknown[]; meta: M } {
   if (!areLazy(rows)) return { data: rows, meta }
   let data: unknown[] | undefined
@@ -95,18 +99,19 @@ export function pageOf<M>(rows: unknown[], meta: M): { data: unknown[]; meta: M 
     },
     meta,
   }
-  untouched.set(page, () => (data ? undefined : rows))
+  lazyRows.set(page, () => (data ? undefined : rows))
   return page
 }
 
-/** The rows of a page whose `data` nobody has looked at; undefined for any other value. */
-export function rowsOfUntouched(page: object): readonly LazyInstance[] | undefined {
-  return untouched.get(page)?.()
+/** The rows of a page whose instances have not been built; undefined for any other value. */
+export function lazyRowsOf(page: object): readonly LazyInstance[] | undefined {
+  return lazyRows.get(page)?.()
 }
 
+/** Converts the values of a row to those that its instance would return. */
 export type PlainReader = (values: Values) => Values
 
-/** Makes of a row's values what the instance has under these names; undefined where the instance may have something else there. */
+/** Reads these attributes without an instance; undefined if the instance could return other values, as by a getter. */
 export function plainReader(model: ModelStatic<Model>, names: readonly string[]): PlainReader | undefined {
   if (!isPlain(model) || !names.every((name) => isPlainColumn(model, name))) return undefined
   const { _dataTypeSanitizers: sanitizers } = modelInternals(model)
@@ -118,12 +123,12 @@ export function plainReader(model: ModelStatic<Model>, names: readonly string[])
   }
 }
 
-/** Whether nothing but Sequelize decides what an instance holds and gives. */
+/** Whether the class leaves it to Sequelize what its instances contain and return. */
 function isPlain(model: ModelStatic<Model>): boolean {
-  const methods = ['get', 'set', 'toJSON', '_initValues'].every(
-    (name) => Reflect.get(model.prototype as object, name) === Reflect.get(Model.prototype, name),
+  const inherits = ['get', 'set', 'toJSON', '_initValues'].every(
+    (name) => Reflect.get(model.prototype, name) === Reflect.get(Model.prototype, name),
   )
-  return methods && classesOf(model).every(isWithoutConstructor)
+  return inherits && classesOf(model).every(hasNoConstructor)
 }
 
 function classesOf(model: object): object[] {
@@ -131,10 +136,10 @@ function classesOf(model: object): object[] {
   return BASES.some((base) => base === model) || typeof parent !== 'function' ? [] : [model, ...classesOf(parent)]
 }
 
-// Its text is all that tells whether a class has a constructor of its own. Where another word of it looks like one, instances are built.
-function isWithoutConstructor(type: object): boolean {
-  const text = Function.prototype.toString.call(type)
-  return text.startsWith('class') && !/\bconstructor\b['"\]]*\s*\(/.test(text)
+// Only the source code of a class shows its constructor. A false match, as in a string, only means that instances are built.
+function hasNoConstructor(type: object): boolean {
+  const source = Function.prototype.toString.call(type)
+  return source.startsWith('class') && !/\bconstructor\b['"\]]*\s*\(/.test(source)
 }
 
 function isPlainColumn(model: ModelStatic<Model>, name: string): boolean {
@@ -143,18 +148,18 @@ function isPlainColumn(model: ModelStatic<Model>, name: string): boolean {
   const { _attributeManipulation: accessors, prototype } = modelInternals(model)
   return (
     !Object.hasOwn(prototype._customGetters, name) &&
-    accessorOf(prototype, name) === accessors[name]?.get &&
+    getterOf(prototype, name) === accessors[name]?.get &&
     isSanitizedBySequelize(model, attribute.type)
   )
 }
 
-function accessorOf(prototype: object | null, name: string): unknown {
+function getterOf(prototype: object | null, name: string): unknown {
   if (prototype === null) return null
   const own = Object.getOwnPropertyDescriptor(prototype, name)
-  return own ? own.get : accessorOf(Object.getPrototypeOf(prototype) as object | null, name)
+  return own ? own.get : getterOf(Object.getPrototypeOf(prototype), name)
 }
 
-// A type of the program's own may look at the instance.
+// The sanitizer of a custom type may read the instance.
 function isSanitizedBySequelize(model: ModelStatic<Model>, type: unknown): boolean {
   const { key = '', _sanitize: sanitize } = dataTypeInternals(type)
   const types = [dataTypesOf(), dataTypesOf(model.sequelize?.getDialect())]

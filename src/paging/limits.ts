@@ -2,23 +2,23 @@ import { BootError } from '../core/boot-error.js'
 import { type OptionNames, refuseOtherThanWhole } from '../core/options.js'
 import { inputDependency } from '../http/input/parameters.js'
 
-/** How long a page is, and how long it may be asked to be. */
+/** The number of rows in a page. */
 export interface Limits {
+  /** Without a `limit` in the request. */
   readonly standard: number
   readonly most: number
 }
 
-/** Sizes of pages; the names of the specification are understood as well. */
+/** Page sizes, by the names of this package or of the specification. */
 export interface SizeOptions {
-  /** The page size when the request gives no `limit`. Default 10. */
+  /** The page size of a request without `limit`. Default 10. */
   readonly defaultPageSize?: number
-  /** The largest `limit` that a request may give. Default 100. */
+  /** The largest `limit` of a request. Default 100. */
   readonly maxPageSize?: number
   readonly default_page_size?: number
   readonly max_page_size?: number
 }
 
-/** What `SizeOptions` has. */
 export const SIZE_OPTIONS: OptionNames<SizeOptions> = {
   defaultPageSize: true,
   maxPageSize: true,
@@ -28,7 +28,7 @@ export const SIZE_OPTIONS: OptionNames<SizeOptions> = {
 
 const DEFAULT_LIMITS: Limits = { standard: 10, most: 100 }
 
-/** @throws BootError for sizes that are not whole numbers with 1 <= standard <= most. */
+/** @throws BootError for sizes that are not integers with 1 <= standard <= most. */
 export function limitsOf(options: SizeOptions): Limits {
   const standard = sizeOf(options, 'defaultPageSize', 'default_page_size') ?? DEFAULT_LIMITS.standard
   const most = sizeOf(options, 'maxPageSize', 'max_page_size') ?? DEFAULT_LIMITS.most
@@ -41,7 +41,7 @@ export function limitsOf(options: SizeOptions): Limits {
 
 function sizeOf(options: SizeOptions, name: keyof SizeOptions, other: keyof SizeOptions): number | undefined {
   if (options[name] !== undefined && options[other] !== undefined)
-    throw new BootError(`newPagination(): ${name} and ${other} are the same. Write one of them.`)
+    throw new BootError(`newPagination(): ${name} and ${other} are the same option. Write one of them.`)
   const given = options[other] === undefined ? name : other
   refuseOtherThanWhole(options[given], `newPagination(): ${given}`, 'rows', 1, Number.MAX_SAFE_INTEGER - 1)
   return options[given]

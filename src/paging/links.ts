@@ -1,7 +1,7 @@
 import type { ReplyHeaders } from '../http/output/response-headers.js'
 import type { Request } from '../http/request.js'
 
-/** What stands in the query of another page; the rest of it stays as it is. */
+/** The query parameters of another page. All others are those of the request. */
 export type PageQuery = Readonly<Record<string, string | number>>
 
 interface Link {
@@ -9,7 +9,7 @@ interface Link {
   readonly text: string
 }
 
-/** Sets the `Link` header (RFC 8288): where other pages of the same list are. */
+/** Sets the `Link` header (RFC 8288), with the URLs of other pages by their relations. */
 export function setLinks(
   request: Request,
   headers: ReplyHeaders,
@@ -18,17 +18,17 @@ export function setLinks(
   const links = Object.entries(pages).flatMap(([relation, page]) =>
     page ? [{ relation, text: linkTo(request, page, relation) }] : [],
   )
-  const kept = fitting(links)
+  const kept = thatFit(links)
   if (kept.length > 0) headers.set('link', kept.map(({ text }) => text).join(', '))
 }
 
-/** Characters. A client chooses how long its query is, and proxies take an answer whose headers do not fit into 4 KiB for a failure. */
+/** Characters. Proxies reject a response whose headers exceed 4 KiB, and clients choose the length of the query, which links repeat. */
 const LONGEST_HEADER = 2048
 
-/** The first ones are needed to go on. */
+/** If not all links fit, the last ones are left out. */
 const BY_IMPORTANCE = ['next', 'prev', 'first', 'last']
 
-function fitting(links: readonly Link[]): readonly Link[] {
+function thatFit(links: readonly Link[]): readonly Link[] {
   let left = LONGEST_HEADER
   const kept = new Set<Link>()
   for (const link of links.toSorted((a, b) => importance(a) - importance(b))) {
@@ -51,14 +51,14 @@ function linkTo(request: Request, page: PageQuery, relation: string): string {
   return `<${pathOf(request)}?${query.toString()}>; rel="${relation}"`
 }
 
-/** What must not stand in a path (RFC 3986): `>` would end the link, and begin another. */
+/** Characters that RFC 3986 forbids in a path: `>` would end the link and start another. */
 const NOT_IN_PATHS = /[^\w\-.~!$&'()*+,;=:@/%]/gu
 
-// Connect and Express cut the path where they mount an app off the URL, and keep the whole one here.
+// Connect and Express remove the path at which they mount an app from the URL, and keep the original here.
 function pathOf({ raw, path }: Request): string {
-  const whole = (raw as { originalUrl?: unknown }).originalUrl
-  const given = typeof whole === 'string' && whole.startsWith('/') ? (whole.split('?')[0] as string) : path
-  // What follows two slashes would be another host.
+  const original: unknown = 'originalUrl' in raw ? raw.originalUrl : undefined
+  const [given = path] = typeof original === 'string' && original.startsWith('/') ? original.split('?') : []
+  // Two slashes at the start of a link would be followed by a host.
   return (given.startsWith('//') ? '/.' : '') + given.replace(NOT_IN_PATHS, percentEncoded)
 }
 

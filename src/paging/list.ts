@@ -1,173 +1,165 @@
-import { type FindAttributeOptions, type FindOptions, literal, type Model, Op, type OrderItem } from 'sequelize'
+import { type FindOptions, literal, type Model, Op } from 'sequelize'
 import { toCondition } from '../db/statements/bind-placeholders.js'
-import { type Find, type Join, joinsMany, leadsTo, mentionsOf, neededIncludes } from '../db/statements/find.js'
-import { instanceInternals } from '../db/sequelize/internals.js'
-import type { Sql } from '../db/statements/statement.js'
+import { countRows } from '../db/statements/count.js'
+import { type Find, type Join, joinsMany, mentionsOf, neededIncludes, toFind } from '../db/statements/find.js'
+import type { Select, Sql } from '../db/statements/statement.js'
 import { atPlaces, type OrderColumn, type Place } from './keyset.js'
-import type { ColumnCodec } from './column-codec.js'
-import { findRows, type Row, LazyInstance } from './lazy-instances.js'
+import { findRows, type Row } from './lazy-instances.js'
+import { type ListOrder, orderBy, repeatsRows } from './list-order.js'
+import { mentionedIn } from './order-items.js'
+import { PlaceColumns } from './place-columns.js'
+import { refuseUnpageable } from './refuse-unpageable.js'
 
-/** Some rows of a statement, in order. */
+/** Which rows of a list a query reads. */
 export interface Window {
-  readonly order: readonly OrderItem[]
   readonly limit: number
   readonly offset?: number
-  readonly after?: Sql
-  /** Attributes that the order names. */
-  readonly aliased?: readonly Aliased[]
+  /** Beside the conditions of the statement. */
+  readonly condition?: Sql
+  /** The last columns of the list's order, if the condition makes the first ones equal; by default all. */
+  readonly order?: readonly OrderColumn[]
 }
 
-export type Aliased = [expression: ReturnType<typeof literal>, alias: string]
-
-/** A row, and its values of some columns. */
-export interface Placed<R> {
-  readonly row: R
+/** A row's place in a list; with the row, unless the list repeats rows. */
+export interface PlacedRow {
   readonly place: Place
+  readonly row?: Row
 }
 
-/** Whether a row of the root comes in several rows of the join, so that LIMIT would cut the join and not the list. */
-export function comesInParts({ joins }: Find): boolean {
-  return joins.some((join) => !join.separate && (join.many || comesInParts({ joins: join.joins } as Find)))
+/**
+ * Resolves a `select` statement to the list that pages are cut from.
+ *
+ * @throws BootError for a statement that cannot be paged, with what to write instead.
+ */
+export function listOf(statement: Select<Model>, orderOf: (find: Find) => ListOrder): List {
+  const find = toFind(statement)
+  refuseUnpageable(find)
+  return new List(find, orderOf(find))
 }
 
-/** The rows of the statement with their places in these columns. */
-export async function readRows(
-  find: Find,
-  columns: readonly OrderColumn[],
-  notation: ColumnCodec,
-  stretch: Window,
-): Promise<Placed<Row>[]> {
-  const { model, options } = find
-  const rows = await findRows(model, {
-    ...options,
-    ...cut(options, stretch),
-    attributes: withPlace(options.attributes, columns, notation),
-  })
-  return rows.map((row) => ({ row, place: takePlace(row, columns, notation) }))
-}
+/**
+ * The rows of a `select` statement, in a complete order. Nothing in it depends on the page that is read.
+ *
+ * If its join repeats rows, the places of a page are read first, without the included rows, then the whole rows at these places.
+ */
+export class List {
+  readonly find: Find
+  readonly order: ListOrder
+  readonly #repeatsRows: boolean
+  readonly #placeColumns: PlaceColumns
 
-/** Only the places of the rows; `group` is what else a row is ordered by. */
-export async function readPlaces(
-  find: Find,
-  columns: readonly OrderColumn[],
-  notation: ColumnCodec,
-  stretch: Window,
-  group: readonly string[],
-): Promise<Place[]> {
-  const { model, options, joins } = find
-  const texts = group.map((text) => literal(text))
-  const mentioned = anyOf(mentionsOf(options.where, ...texts), mentionedByOrder(stretch.order))
-  const include = neededIncludes(joins, mentioned)
-  const grouped: { group?: unknown } = joinsMany(joins, mentioned) ? { group: texts } : {}
-  const rows: unknown[] = await model.findAll({
-    ...options,
-    ...cut(options, stretch),
-    attributes: [...placeAttributes(columns, notation), ...(stretch.aliased ?? [])],
-    raw: true,
-    include,
-    ...(grouped as object), // Sequelize's types know strings only
-    ...(grouped.group ? { lock: false } : {}), // no database locks groups; the rows are locked as they are read whole
-  })
-  return rows.map((row) => placeIn(row as Record<string, unknown>, columns, notation))
-}
-
-/** SQLite takes no expression of more than a thousand alternatives, and all databases have a bound for the values of a statement. */
-const MOST_AT_ONCE = 500
-
-/** The whole rows, with all that they include, at these places of the key; `order` is that of the included rows. */
-export async function readRowsAt(
-  find: Find,
-  keys: readonly OrderColumn[],
-  notation: ColumnCodec,
-  places: readonly Place[],
-  order: readonly OrderItem[] = [],
-): Promise<Model[]> {
-  const { order: _, ...unordered } = find.options
-  const byKey = new Map<string, Model>()
-  for (let from = 0; from < places.length; from += MOST_AT_ONCE) {
-    const some = places.slice(from, from + MOST_AT_ONCE)
-    const { condition, options } = toCondition(atPlaces(keys, some, notation))
-    const rows = await find.model.findAll({
-      ...unordered,
-      ...options,
-      ...(order.length > 0 ? { order: [...order] } : {}),
-      where: and(find.options, condition),
-      attributes: withPlace(find.options.attributes, keys, notation),
-    })
-    for (const row of rows) byKey.set(JSON.stringify(takePlace(row, keys, notation)), row)
+  constructor(find: Find, order: ListOrder) {
+    this.find = find
+    this.order = order
+    this.#repeatsRows = repeatsRows(find)
+    this.#placeColumns = new PlaceColumns(order.columns)
   }
-  // A row that was deleted since its place was read is left out.
-  return places.flatMap((place) => byKey.get(JSON.stringify(place)) ?? [])
-}
 
-function cut(given: FindOptions, { order, limit, offset, after }: Window): FindOptions {
-  const { condition, options } = after ? toCondition(after) : {}
-  const cuts: FindOptions & { rejectOnEmpty: false } = {
-    ...options,
-    ...(condition ? { where: and(given, condition) } : {}),
-    order: [...order],
-    limit,
-    ...(offset === undefined ? {} : { offset }),
-    subQuery: false,
-    rejectOnEmpty: false,
+  /** The rows of a window, with all that they include. */
+  async rows(window: Window): Promise<Row[]> {
+    if (this.#repeatsRows) return this.#rowsAt(await this.#places(window))
+    return findRows(this.find.model, this.#optionsFor(window))
   }
-  return cuts
-}
 
-function and({ where }: FindOptions, condition: ReturnType<typeof literal>): NonNullable<FindOptions['where']> {
-  return { [Op.and]: where === undefined || where === null ? [condition] : [where, condition] }
-}
+  /** The rows of a window with their places; if the list repeats rows, the places alone. */
+  async placedRows(window: Window): Promise<PlacedRow[]> {
+    if (this.#repeatsRows) return (await this.#places(window)).map((place) => ({ place }))
+    const attributes = this.#placeColumns.addTo(this.find.options.attributes)
+    const rows = await findRows(this.find.model, { ...this.#optionsFor(window), attributes })
+    return rows.map((row) => ({ place: this.#placeColumns.take(row), row }))
+  }
 
-const ALIAS = '__place_'
+  /** The rows of {@link placedRows}, with all that they include. */
+  async wholeRows(placed: readonly PlacedRow[]): Promise<Row[]> {
+    return this.#repeatsRows ? this.#rowsAt(placed.map(({ place }) => place)) : placed.flatMap(({ row }) => row ?? [])
+  }
 
-function placeAttributes(
-  columns: readonly OrderColumn[],
-  notation: ColumnCodec,
-): [ReturnType<typeof literal>, string][] {
-  return columns.map(({ sql, type }, index) => [literal(notation.write(sql, type)), `${ALIAS}${index}`])
-}
-
-function withPlace(
-  given: FindAttributeOptions | undefined,
-  columns: readonly OrderColumn[],
-  notation: ColumnCodec,
-): FindAttributeOptions {
-  const added = placeAttributes(columns, notation)
-  if (Array.isArray(given)) return [...given, ...added]
-  const { include = [] } = (given ?? {}) as { readonly include?: readonly never[] }
-  return { ...given, include: [...include, ...added] } as FindAttributeOptions
-}
-
-// The handler's row is as if its place had never been read.
-function takePlace(row: Row, columns: readonly OrderColumn[], notation: ColumnCodec): Place {
-  if (row instanceof LazyInstance) {
-    const place = placeIn(row.values, columns, notation)
-    for (const index of columns.keys()) row.values[`${ALIAS}${index}`] = undefined // which is not built into an instance
+  /** The place of the row with this primary key; undefined if the list does not contain it. */
+  async placeOf(key: Place): Promise<Place | undefined> {
+    const [place] = await this.#places({ limit: 1, condition: atPlaces(this.order.key, [key]) })
     return place
   }
-  const sources = [row.dataValues, instanceInternals(row)._previousDataValues, row]
-  const values = (row.dataValues ?? row) as Record<string, unknown>
-  const place = placeIn(values, columns, notation)
-  for (const source of sources as (Record<string, unknown> | undefined)[])
-    if (source) for (const index of columns.keys()) delete source[`${ALIAS}${index}`]
-  return place
+
+  /** The primary key at a place. */
+  keyAt(place: Place): Place {
+    const { key, columns } = this.order
+    return key.map(({ sql }) => place[columns.findIndex((column) => column.sql === sql)] ?? null)
+  }
+
+  count(): Promise<number> {
+    return countRows(this.find)
+  }
+
+  async #places(window: Window): Promise<Place[]> {
+    const { model } = this.find
+    const { aliases } = this.order
+    const rows = await model.findAll({
+      ...this.#optionsFor(window),
+      ...this.#joinForPlaces(),
+      attributes: [...this.#placeColumns.attributes, ...aliases],
+      raw: true,
+    })
+    return rows.map((row) => this.#placeColumns.read(row))
+  }
+
+  /** The joins that conditions and order need; rows that they repeat are grouped. */
+  #joinForPlaces(): FindOptions {
+    const { options, joins } = this.find
+    const groupBy = this.order.groupBy.map((sql) => literal(sql))
+    const isMentioned = anyOf(mentionsOf(options.where, ...groupBy), mentionedIn(this.order.items))
+    // Sequelize's type of `group` lacks literals. No database locks groups: the rows are locked when they are read whole.
+    const grouped: object = joinsMany(joins, isMentioned) ? { group: groupBy, lock: false } : {}
+    return { include: neededIncludes(joins, isMentioned), ...grouped }
+  }
+
+  // A row that was deleted since its place was read is left out.
+  async #rowsAt(places: readonly Place[]): Promise<Model[]> {
+    const keys = places.map((place) => this.keyAt(place))
+    const keyColumns = new PlaceColumns(this.order.key)
+    const found = new Map<string, Model>()
+    for (let from = 0; from < keys.length; from += MOST_ALTERNATIVES)
+      for (const row of await this.#rowsWith(keys.slice(from, from + MOST_ALTERNATIVES), keyColumns))
+        found.set(JSON.stringify(keyColumns.take(row)), row)
+    return keys.flatMap((key) => found.get(JSON.stringify(key)) ?? [])
+  }
+
+  #rowsWith(keys: readonly Place[], keyColumns: PlaceColumns): Promise<Model[]> {
+    const { model, options } = this.find
+    const { order: _, ...unordered } = options
+    const { key, includedItems } = this.order
+    return model.findAll({
+      ...unordered,
+      ...conditionOptions(options, atPlaces(key, keys)),
+      ...(includedItems.length > 0 ? { order: [...includedItems] } : {}),
+      attributes: keyColumns.addTo(options.attributes),
+    })
+  }
+
+  #optionsFor({ limit, offset, condition, order }: Window): FindOptions {
+    const { options } = this.find
+    const items = order ? orderBy(order) : this.order.items
+    // A page without rows is no error. Sequelize's types lack `false`.
+    const notRejected: object = { rejectOnEmpty: false }
+    return {
+      ...options,
+      ...(condition ? conditionOptions(options, condition) : {}),
+      order: [...items],
+      limit,
+      ...(offset === undefined ? {} : { offset }),
+      subQuery: false,
+      ...notRejected,
+    }
+  }
 }
 
-function placeIn(values: Record<string, unknown>, columns: readonly OrderColumn[], notation: ColumnCodec): Place {
-  return columns.map((_, index) => {
-    const value = values[`${ALIAS}${index}`]
-    return value === null || value === undefined ? null : notation.toText(value)
-  })
+/** SQLite accepts at most a thousand alternatives in an expression, and every database limits the values of a statement. */
+const MOST_ALTERNATIVES = 500
+
+function conditionOptions({ where }: FindOptions, added: Sql): FindOptions {
+  const { condition, options } = toCondition(added)
+  return { ...options, where: { [Op.and]: where === undefined || where === null ? [condition] : [where, condition] } }
 }
 
-function anyOf(...tests: ((join: Join) => boolean)[]): (join: Join) => boolean {
+function anyOf(...tests: readonly ((join: Join) => boolean)[]): (join: Join) => boolean {
   return (join) => tests.some((test) => test(join))
-}
-
-function mentionedByOrder(order: readonly OrderItem[]): (join: Join) => boolean {
-  const inTexts = mentionsOf(order)
-  const parts = order.flatMap((item) => (Array.isArray(item) ? (item as unknown[]) : [item]))
-  return (join) =>
-    inTexts(join) ||
-    parts.some((part) => leadsTo(part, join) || (typeof part === 'string' && part.startsWith(`${join.path.at(-1)}.`)))
 }

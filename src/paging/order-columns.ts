@@ -1,13 +1,14 @@
-import { type FindOptions, type Model, type ModelStatic, type Sequelize, Utils } from 'sequelize'
-import { type Find, type Join, leadsTo } from '../db/statements/find.js'
-import { quoted } from '../db/sequelize/quote.js'
-import { queryGeneratorOf } from '../db/sequelize/internals.js'
-import { type TableColumn, tableColumn } from '../db/startup/table-columns.js'
+import { type Model, type ModelStatic, Utils } from 'sequelize'
 import { BootError } from '../core/boot-error.js'
+import { modelInternals } from '../db/sequelize/internals.js'
+import { quoted } from '../db/sequelize/quote.js'
+import { type Find, type Join, leadsTo } from '../db/statements/find.js'
+import { type ColumnCodec, columnCodecOf } from './column-codec.js'
+import { columnKindOf, kindOfType } from './column-kind.js'
 import type { OrderColumn } from './keyset.js'
-import type { ColumnType, Kind, ColumnCodec } from './column-codec.js'
+import { aliasesOf, describeItem, partsOf } from './order-items.js'
 
-/** What must be known of an expression before rows can be paged by it. */
+/** What a paginator must know of an expression to order rows by it. */
 export interface Typing {
   /** A Sequelize data type: `DataType.INTEGER`, `DataType.DECIMAL(10, 2)`. */
   readonly type: unknown
@@ -15,252 +16,149 @@ export interface Typing {
   readonly nullable: boolean
 }
 
-const typings = new WeakMap<object, Typing>()
+const declaredTypes = new WeakMap<object, Typing>()
 
 /**
- * Declares what an expression is, so that a cursor can hold its value.
+ * Declares the type of an expression, so that a cursor can hold its value.
  *
  * @example
  * select(Hero, { order: [[typed(fn('length', col('name')), { type: DataType.INTEGER, nullable: false }), 'DESC']] })
  */
 export function typed<E extends object>(expression: E, typing: Typing): E {
-  typings.set(expression, typing)
+  declaredTypes.set(expression, typing)
   return expression
 }
 
-type Direction = OrderColumn['direction']
+/** The columns of a model's primary key, ascending. */
+export function keyColumns(model: ModelStatic<Model>): readonly OrderColumn[] {
+  const codec = columnCodecOf(model)
+  return model.primaryKeyAttributes.map((key) => orderColumn(attributeColumn(model, key, undefined), 'ASC', codec))
+}
 
-/** The columns that a statement is ordered by, its primary key last. @throws BootError, with the cure, for what cannot be paged by. */
-export function orderColumns(find: Find, notation: ColumnCodec): readonly OrderColumn[] {
-  const items = itemsOf(find)
-  const { model } = find
-  if (items.length === 0) throw new BootError(missingOrder(model))
+/** The columns that a statement orders by, up to a whole primary key: `key`, unless the order names its columns. @throws BootError for an order that cursors cannot hold. */
+export function orderColumns(find: Find, key: readonly OrderColumn[]): readonly OrderColumn[] {
+  const codec = columnCodecOf(find.model)
+  const columns = itemsOf(find).map((item) => orderColumn(toColumn(item, find), directionOf(item), codec))
+  return upToWholeKey(distinct([...columns, ...key]), key)
+}
+
+type Column = Pick<OrderColumn, 'sql' | 'kind' | 'nullable'>
+
+function orderColumn(column: Column, direction: OrderColumn['direction'], codec: ColumnCodec): OrderColumn {
+  return { ...column, sql: codec.comparable(column.sql, column.kind), direction, codec }
+}
+
+function itemsOf({ model, options }: Find): readonly unknown[] {
+  const order: unknown = options.order ?? []
+  const items: readonly unknown[] | undefined = Array.isArray(order)
+    ? order
+    : order instanceof Utils.SequelizeMethod
+      ? [order]
+      : undefined
+  if (!items)
+    throw new BootError(
+      `paginate(select(${model.name})): 'order' must be a list, such as order: [['age', 'DESC'], 'name'], got ${String(order)}.`,
+    )
+  if (items.length === 0)
+    throw new BootError(
+      `paginate(select(${model.name})): a cursor page needs an explicit order, as a cursor is a position in it. ` +
+        `Write one: paginate(select(${model.name}, { order: [['created_at', 'DESC']] })).`,
+    )
   if (model.primaryKeyAttributes.length === 0)
     throw new BootError(
-      `paginate(select(${model.name})): the model has no primary key, so that nothing tells rows apart that are equal in the order. Mark its key: @Column({ primaryKey: true }).`,
+      `paginate(select(${model.name})): the model has no primary key, without which rows that are equal in the order cannot be told apart. ` +
+        'Declare it: @Column({ primaryKey: true }).',
     )
-  const named = items.map((item) => toColumn(item, find))
-  const keys = model.primaryKeyAttributes.map((key) => keyColumn(model, key))
-  return upToWholeKey(distinct([...named, ...keys]), keys).map((column) => comparable(column, notation))
+  return items
 }
 
-/** The primary key's columns, as they stand at the end of every order. */
-export function keyColumns(model: ModelStatic<Model>, notation: ColumnCodec): readonly OrderColumn[] {
-  return model.primaryKeyAttributes.map((key) => comparable(keyColumn(model, key), notation))
+function toColumn(item: unknown, find: Find): Column {
+  const { path, expression } = partsOf(item)
+  const aliased = path.length === 0 && aliasesOf(find.options).find(([, alias]) => alias === expression)
+  const column: unknown = aliased ? aliased[0] : expression
+  if (typeof column === 'string') return namedColumn(column, path, find, item)
+  return column instanceof Utils.Col ? namedColumn(column.col, path, find, item) : expressionColumn(column, find, item)
 }
 
-function comparable(column: OrderColumn, notation: ColumnCodec): OrderColumn {
-  return { ...column, sql: notation.comparable(column.sql, column.type) }
-}
-
-function itemsOf({ options, model }: Find): readonly unknown[] {
-  const order = options.order as unknown
-  if (order === undefined || order === null) return []
-  if (Array.isArray(order)) return order
-  if (order instanceof Utils.SequelizeMethod) return [order]
-  throw new BootError(
-    `paginate(select(${model.name})): 'order' must be a list, such as order: [['age', 'DESC'], 'name'], got ${String(order)}.`,
-  )
-}
-
-function missingOrder({ name }: ModelStatic<Model>): string {
-  return (
-    `paginate(select(${name})): a cursor page needs an explicit order, as a cursor is a place in it. ` +
-    `Write one: paginate(select(${name}, { order: [['created_at', 'DESC']] })).`
-  )
-}
-
-function keyColumn(model: ModelStatic<Model>, key: string): OrderColumn {
-  return { ...attributeColumn(model, key, undefined), direction: 'ASC' }
-}
-
-function toColumn(item: unknown, find: Find): OrderColumn {
-  const parts = Array.isArray(item) ? [...(item as unknown[])] : [item]
-  const direction = takeDirection(parts, item)
-  const last = parts.pop()
-  const expression = typeof last === 'string' ? aliased(last, parts, find.options) : last
-  if (typeof expression === 'string') return { ...namedColumn(expression, parts, find, item), direction }
-  if (expression instanceof Utils.Col) return { ...namedColumn(nameOf(expression), parts, find, item), direction }
-  return { ...expressionColumn(expression, find, item), direction }
-}
-
-function takeDirection(parts: unknown[], item: unknown): Direction {
-  const last = parts.at(-1)
-  if (parts.length < 2 || typeof last !== 'string' || !/^(?:asc|desc|nulls)\b/i.test(last)) return 'ASC'
-  parts.pop()
-  const direction = last.toUpperCase()
+function directionOf(item: unknown): OrderColumn['direction'] {
+  const given = partsOf(item).direction ?? 'ASC'
+  const direction = given.toUpperCase()
   if (direction === 'ASC' || direction === 'DESC') return direction
   throw new BootError(
-    `${describe(item)}: '${last}' cannot be paged by a cursor: not every database has it, nor an index for it. ` +
-      `Write ASC or DESC; NULLs then stand where the database puts them.`,
+    `${describeItem(item)}: a cursor page cannot be ordered by '${given}': not every database supports it, nor an index for it. ` +
+      'Write ASC or DESC; NULLs are then where the database puts them.',
   )
 }
 
-// `attributes: [['full_name', 'name']]` gives a column another name, which the order may use.
-function aliased(name: string, path: readonly unknown[], { attributes }: FindOptions): unknown {
-  const given = Array.isArray(attributes) ? attributes : attributes && 'include' in attributes ? attributes.include : []
-  const found = path.length === 0 && given?.find((attribute) => Array.isArray(attribute) && attribute[1] === name)
-  return found ? (found as [unknown, string])[0] : name
-}
-
-function nameOf(column: object): string {
-  return String((column as { col: unknown }).col)
-}
-
-function namedColumn(
-  name: string,
-  path: readonly unknown[],
-  find: Find,
-  item: unknown,
-): Omit<OrderColumn, 'direction'> {
+function namedColumn(name: string, path: readonly unknown[], find: Find, item: unknown): Column {
   const [attribute = '', ...before] = name.split('.').toReversed()
-  const names = before.toReversed()
-  if (names[0] === find.model.name) names.shift()
-  const join = follow([...path, ...names], find, item)
+  const aliases = before.toReversed()
+  if (aliases[0] === find.model.name) aliases.shift()
+  const join = joinAt([...path, ...aliases], find, item)
   const model = join?.model ?? find.model
-  const known = knownAttribute(model, attribute)
-  if (known === undefined)
-    throw new BootError(`${describe(item)}: ${model.name} has no column '${attribute}'. ${declareIt(model)}`)
-  return attributeColumn(model, known, join)
+  const known = attributeOf(model, attribute)
+  if (known !== undefined) return attributeColumn(model, known, join)
+  throw new BootError(
+    `${describeItem(item)}: ${model.name} has no column '${attribute}'. It has ${Object.keys(model.getAttributes()).join(', ')}.`,
+  )
 }
 
 // col('author_id') names the column, 'authorId' the attribute.
-function knownAttribute(model: ModelStatic<Model>, name: string): string | undefined {
+function attributeOf(model: ModelStatic<Model>, name: string): string | undefined {
   const attributes = model.getAttributes()
   if (Object.hasOwn(attributes, name)) return name
   return Object.keys(attributes).find((attribute) => attributes[attribute]?.field === name)
 }
 
-function declareIt(model: ModelStatic<Model>): string {
-  return `It has ${Object.keys(model.getAttributes()).join(', ')}.`
-}
-
-function follow(path: readonly unknown[], find: Find, item: unknown): Join | undefined {
+function joinAt(path: readonly unknown[], find: Find, item: unknown): Join | undefined {
   let join: Join | undefined
   for (const step of path) {
     const joins: readonly Join[] = join ? join.joins : find.joins
     join = joins.find((candidate) => leadsTo(step, candidate))
     if (!join)
-      throw new BootError(`${describe(item)}: no include of the statement joins ${describeStep(step)}. Include it.`)
+      throw new BootError(`${describeItem(item)}: no include of the statement joins ${describeStep(step)}. Include it.`)
     if (join.many)
       throw new BootError(
-        `${describe(item)}: ${join.path.join('.')} has many rows for one of ${find.model.name}, which so has no one place in the order. ` +
-          `Order by a column of ${find.model.name} or of what it belongs to; the order of included rows is given by { separate: true, order }.`,
+        `${describeItem(item)}: ${join.path.join('.')} has many rows for one of ${find.model.name}, which therefore has no single place in the order. ` +
+          `Order by a column of ${find.model.name} or of a model that it belongs to; to order the included rows, write { separate: true, order } into their include.`,
       )
   }
   return join
 }
 
 function describeStep(step: unknown): string {
-  const named = (typeof step === 'object' && step !== null && 'model' in step ? step.model : step) as { name?: string }
-  return typeof step === 'string' ? `'${step}'` : (named.name ?? 'it')
+  if (typeof step === 'string') return `'${step}'`
+  const model: unknown = typeof step === 'object' && step !== null && 'model' in step ? step.model : step
+  return typeof model === 'function' ? model.name : 'it'
 }
 
-function attributeColumn(
-  model: ModelStatic<Model>,
-  name: string,
-  join: Join | undefined,
-): Omit<OrderColumn, 'direction'> {
+function attributeColumn(model: ModelStatic<Model>, name: string, join: Join | undefined): Column {
   const attribute = model.getAttributes()[name]
-  const declared = typeOf(attribute?.type, `${model.name}.${name}`)
-  const type = { kind: kindInTable(declared.kind, tableColumn(model, attribute?.field ?? name)) }
   const nullable = attribute?.primaryKey !== true && attribute?.allowNull !== false
-  const sql = quoted(model, name, join?.path)
-  return { sql, type, nullable: nullable || (join !== undefined && !join.inner) }
+  return {
+    sql: quoted(model, name, join?.path),
+    kind: columnKindOf(model, name),
+    nullable: nullable || (join !== undefined && !join.inner),
+  }
 }
 
-function expressionColumn(expression: unknown, find: Find, item: unknown): Omit<OrderColumn, 'direction'> {
-  const typing = typeof expression === 'object' && expression !== null ? typings.get(expression) : undefined
+function expressionColumn(expression: unknown, find: Find, item: unknown): Column {
+  const typing = typeof expression === 'object' && expression !== null ? declaredTypes.get(expression) : undefined
   if (!typing)
     throw new BootError(
-      `${describe(item)}: of this expression neither the type is known nor whether it may be NULL, so that no cursor can hold its value. ` +
-        `Say it: [typed(fn('length', col('name')), { type: DataType.INTEGER, nullable: false }), 'DESC'], with typed from 'sequitur/cursor'.`,
+      `${describeItem(item)}: the type of this expression is unknown, and whether it may be NULL, so that no cursor can hold its value. ` +
+        `Declare both: [typed(fn('length', col('name')), { type: DataType.INTEGER, nullable: false }), 'DESC'], with typed from 'sequitur/cursor'.`,
     )
-  const sql = queryGeneratorOf(find.model.sequelize as Sequelize).quote(expression, find.model, '->')
-  return { sql: `(${sql})`, type: typeOf(typing.type, describe(item)), nullable: typing.nullable }
-}
-
-interface DataTypeInstance {
-  readonly key?: string
-  readonly type?: unknown
-}
-
-const KINDS: Readonly<Record<string, Kind>> = {
-  TINYINT: 'integer',
-  SMALLINT: 'integer',
-  MEDIUMINT: 'integer',
-  INTEGER: 'integer',
-  BIGINT: 'integer',
-  BOOLEAN: 'integer',
-  DECIMAL: 'decimal',
-  FLOAT: 'float',
-  REAL: 'float',
-  'DOUBLE PRECISION': 'float',
-  NUMBER: 'float',
-  DATE: 'date-time',
-  NOW: 'date-time',
-  DATEONLY: 'date',
-  TIME: 'time',
-  ENUM: 'enum',
-  BLOB: 'bytes',
-  STRING: 'text',
-  CHAR: 'text',
-  TEXT: 'text',
-  CITEXT: 'text',
-  UUID: 'text',
-  UUIDV1: 'text',
-  UUIDV4: 'text',
-  INET: 'text',
-  CIDR: 'text',
-  MACADDR: 'text',
-}
-
-// Of a type of the program's own, what the database reads from the text decides.
-function typeOf(given: unknown, where: string): ColumnType {
-  const type = (typeof given === 'function' ? new (given as new () => DataTypeInstance)() : given) as DataTypeInstance
-  const key = type?.key ?? ''
-  if (['VIRTUAL', 'JSON', 'JSONB', 'GEOMETRY', 'GEOGRAPHY', 'HSTORE'].includes(key))
-    throw new BootError(
-      `${where} is of the type ${key}, which has no order. Order by a stored column, or by typed(...) what is in it.`,
-    )
-  return { kind: KINDS[key] ?? 'text' }
-}
-
-/** Kinds by the names of the types in tables: MySQL's and MariaDB's, as elsewhere no comparison depends on them. */
-const KINDS_IN_TABLES: readonly (readonly [RegExp, Kind])[] = [
-  [/^(?:ENUM|SET)\b/i, 'enum'],
-  [/^(?:VAR)?BINARY\b|BLOB\b/i, 'bytes'],
-  [/^(?:(?:TINY|SMALL|MEDIUM|BIG)?INT|BIT|YEAR)\b/i, 'integer'],
-  [/^DECIMAL\b/i, 'decimal'],
-  [/^(?:FLOAT|DOUBLE)\b/i, 'float'],
-  [/^(?:DATETIME|TIMESTAMP)\b/i, 'date-time'],
-  [/^DATE\b/i, 'date'],
-  [/^TIME\b/i, 'time'],
-  [/CHAR|TEXT/i, 'text'],
-]
-
-// What the table has decides, not what the model says of it: a STRING may be an ENUM there, which is sorted by its place.
-function kindInTable(declared: Kind, column: TableColumn | undefined): Kind {
-  return KINDS_IN_TABLES.find(([type]) => column && type.test(column.type))?.[1] ?? declared
+  const sql = modelInternals(find.model).queryGenerator.quote(expression, find.model, '->')
+  return { sql: `(${sql})`, kind: kindOfType(typing.type, describeItem(item)), nullable: typing.nullable }
 }
 
 function distinct(columns: readonly OrderColumn[]): OrderColumn[] {
   return columns.filter((column, index) => columns.findIndex(({ sql }) => sql === column.sql) === index)
 }
 
-// What follows a whole key orders nothing any more.
-function upToWholeKey(columns: readonly OrderColumn[], keys: readonly OrderColumn[]): readonly OrderColumn[] {
-  const ends = keys.map((key) => columns.findIndex(({ sql }) => sql === key.sql))
+// Columns after a whole key do not change the order.
+function upToWholeKey(columns: readonly OrderColumn[], key: readonly OrderColumn[]): readonly OrderColumn[] {
+  const ends = key.map(({ sql }) => columns.findIndex((column) => column.sql === sql))
   return columns.slice(0, Math.max(...ends) + 1)
-}
-
-function describe(item: unknown): string {
-  const parts = (Array.isArray(item) ? (item as unknown[]) : [item]).map((part) =>
-    typeof part === 'string'
-      ? `'${part}'`
-      : typeof part === 'function'
-        ? part.name
-        : `${(part as object)?.constructor?.name ?? part}`,
-  )
-  return `order [${parts.join(', ')}]`
 }

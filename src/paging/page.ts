@@ -1,42 +1,42 @@
 import type { DataOf, Described, Named, ObjectShape, Property, Shape } from '../schema/shape/shape.js'
 import { shapeOf } from '../schema/shape/shape-of.js'
-import { type PlainReader, plainReader, rowsOfUntouched } from './lazy-instances.js'
+import { type PlainReader, plainReader, lazyRowsOf } from './lazy-instances.js'
 
-/** Where a page stands in the whole list. */
+/** The position of a page in its list. */
 export interface PageMeta {
-  /** The offset of the page's first record. */
+  /** The offset of the first record, from 0. */
   readonly offset: number
-  /** How many records the statement has in all. */
+  /** The number of all records of the list. */
   readonly total_items: number
   readonly total_pages: number
   /** Counted from 1. */
   readonly page_number: number
 }
 
-/** One page of a list; what an offset paginator returns. */
+/** One page of a list: the result of an offset paginator. */
 export interface Page<T> {
   data: T[]
   meta: PageMeta
 }
 
-/** Where the next page is. */
+/** The position of the next page. */
 export interface CursorPageMeta {
-  /** To be sent back as the query parameter `next_cursor`; null at the end of the list. */
+  /** The query parameter `next_cursor` of the next page; null at the end of the list. */
   readonly next_cursor: string | null
 }
 
-/** One page of a list; what a cursor paginator returns. */
+/** One page of a list: the result of a cursor paginator. */
 export interface CursorPage<T> {
   data: T[]
   meta: CursorPageMeta
 }
 
-/** A single record; so that something can be added beside it without breaking clients. */
+/** A single record in an envelope, to which properties can be added without breaking clients. */
 export interface Item<T> {
   data: T
 }
 
-/** A whole list, without pages. */
+/** A list that is not paged. */
 export interface Collection<T> {
   data: T[]
 }
@@ -54,7 +54,7 @@ export const Page = {
 }
 
 /**
- * The response of a list route that is paged by cursor: `{ data, meta: { next_cursor } }`. It is the `Page` of `sequitur/cursor`.
+ * The response of a list route that is paged by cursor: `{ data, meta: { next_cursor } }`. Exported as `Page` by `sequitur/cursor`.
  *
  * @example
  * @Get('/', Page.of(HeroModel)) list(paginate: Paginate<HeroModel>) { return paginate(select(Hero, { order: [['age', 'DESC']] })) }
@@ -78,7 +78,7 @@ export const Item = {
 }
 
 /**
- * The response of a route for a list that is always sent whole: `{ data }`.
+ * The response of a route for a list without pages: `{ data }`.
  *
  * @example
  * @Get('/teams', Collection.of(TeamModel))
@@ -125,7 +125,7 @@ function required(shape: Shape): Property {
 
 type Properties = (item: Shape) => Record<string, Property>
 
-// A thunk: a model tells its columns only once it is mapped, and Page.of() runs while classes are still being declared.
+// A function: Page.of() runs while classes are still being declared, and the columns of a model are known only after createApp() has mapped it.
 function envelope(name: string, declaration: unknown, properties: Properties, reader?: typeof pageReader) {
   let made: ObjectShape | undefined
   const make = (item: Shape): ObjectShape => ({
@@ -140,12 +140,12 @@ function pageEnvelope(name: string, declaration: unknown, meta: ObjectShape) {
   return envelope(name, declaration, properties, pageReader)
 }
 
-// A page that was returned as it came from the paginator is read without instances where these would show the same.
+// Sends a page that the handler returned unread without building the instances of its rows, if these would return the same values.
 function pageReader(item: Shape): (page: object) => object {
   if (item.kind !== 'object') return (page) => page
   const readers = new WeakMap<object, PlainReader | undefined>()
   return (page) => {
-    const rows = rowsOfUntouched(page)
+    const rows = lazyRowsOf(page)
     const model = rows?.[0]?.model
     if (!rows || !model) return page
     if (!readers.has(model)) readers.set(model, plainReader(model, namesOf(item)))
@@ -167,7 +167,7 @@ function makeEnvelope(name: string, shape: Shape, properties: Properties): Objec
     : { ...whole, name, origin: made, anonymous: true }
 }
 
-// What has no name of its own may be anything: two of them must not become one component.
+// Unnamed shapes have no component: two different ones would get the same name.
 function namedIn(shape: Shape): Named | undefined {
   switch (shape.kind) {
     case 'object':
@@ -188,7 +188,7 @@ function namedIn(shape: Shape): Named | undefined {
 
 const origins = new WeakMap<object, Map<string, object>>()
 
-// Two Page.of(Hero) are one component; a Page.of(Hero) of another Hero is not.
+// Two Page.of(Hero) are one component; Page.of(Hero) of another class named Hero is another one.
 function originOf(name: string, inner: unknown): unknown {
   if ((typeof inner !== 'object' && typeof inner !== 'function') || inner === null) return name
   const known = origins.get(inner) ?? new Map<string, object>()

@@ -4,27 +4,24 @@ import type { Select, Sql } from '../db/statements/statement.js'
 import { BootError } from '../core/boot-error.js'
 import { type OptionNames, shown } from '../core/options.js'
 
-/** Which database a paginator reads, where an app has several. */
+/** The database of a paginator, for apps with several. */
 export interface DatabaseOptions {
-  /**
-   * The session of the database that texts are for, where it is not the first: `audit.Session`. A model is read where it belongs.
-   */
+  /** The session class of the database for raw SQL, if it is not the first: `audit.Session`. Models are read from their own database. */
   readonly session?: typeof Session
 }
 
-/** What `DatabaseOptions` has. */
 export const DATABASE_OPTIONS: OptionNames<DatabaseOptions> = { session: true }
 
-/** What a paginator asks for. @throws BootError for what is no session's class. */
+/** The session that a paginator injects. @throws BootError for an option that is not a class of sessions. */
 export function sessionTokenOf({ session = Session }: DatabaseOptions): typeof Session {
   if (session === Session || session?.prototype instanceof Session) return session
   throw new BootError(
-    `newPagination(): session is ${shown(session)}. Write newPagination({ session: audit.Session }), with audit = newLifespan(...).`,
+    `newPagination(): session must be a class of sessions, got ${shown(session)}. Write newPagination({ session: audit.Session }), with audit = newLifespan(...).`,
   )
 }
 
-/** The session that a statement is read in. */
-export function sessionFor(statement: Select<Model> | Sql<unknown>, own: Session): Session {
-  const { sequelize } = statement.kind === 'select' ? statement.model : own
-  return (sequelize && sequelize !== own.sequelize && currentSession(sequelize)) || own
+/** The session that executes a statement: that of its model's database, if one is open. */
+export function sessionFor(statement: Select<Model> | Sql<unknown>, injected: Session): Session {
+  const { sequelize } = statement.kind === 'select' ? statement.model : injected
+  return (sequelize && sequelize !== injected.sequelize && currentSession(sequelize)) || injected
 }

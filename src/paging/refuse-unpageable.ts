@@ -1,26 +1,26 @@
 import type { Find, Join } from '../db/statements/find.js'
 import { BootError } from '../core/boot-error.js'
 
-/** @throws BootError for find options that no page can be cut of, with what to write instead. */
+/** @throws BootError for a statement whose rows cannot be divided into pages, with what to write instead. */
 export function refuseUnpageable({ model, options, joins }: Find): void {
-  const given = options as Readonly<Record<string, unknown>>
-  if (given['group'] !== undefined || given['having'] !== undefined)
+  const isGiven = (name: string) => Reflect.get(options, name) !== undefined
+  if (isGiven('group') || isGiven('having'))
     throw new BootError(
-      `paginate(select(${model.name}, { group })): grouped rows are no rows of the model, and their number is not what COUNT says. ` +
-        'Write the statement as text: paginate(sql`SELECT team, count(*) AS heroes FROM hero GROUP BY team ORDER BY team`).',
+      `paginate(select(${model.name}, { group })): grouped rows are not rows of the model, and COUNT returns another number. ` +
+        'Write raw SQL: paginate(sql`SELECT team, count(*) AS heroes FROM hero GROUP BY team ORDER BY team`).',
     )
   for (const name of ['limit', 'offset'])
-    if (given[name] !== undefined && given[name] !== null)
+    if (isGiven(name) && Reflect.get(options, name) !== null)
       throw new BootError(
-        `paginate(select(${model.name}, { ${name} })): what the client asks for decides where a page begins and ends. Take ${name} away; ` +
-          `newPagination({ defaultPageSize, maxPageSize }) says how long pages are.`,
+        `paginate(select(${model.name}, { ${name} })): the request decides where a page begins and ends. Remove ${name}; ` +
+          'set the size of pages with newPagination({ defaultPageSize, maxPageSize }).',
       )
   for (const { path, option } of allJoins(joins))
-    for (const name of ['right', 'or'] as const)
+    for (const name of ['right', 'or'])
       if (Reflect.get(option, name) === true)
         throw new BootError(
           `paginate(select(${model.name})): the include of ${path.join('.')} with { ${name}: true } joins rows of ${model.name} to any number of others, ` +
-            `also none: its rows are not those of the model. Take ${name} away, or write the statement as text: paginate(sql\`SELECT ...\`).`,
+            `or returns rows without one: the result is not a list of ${model.name}. Remove ${name}, or write raw SQL: paginate(sql\`SELECT ...\`).`,
         )
 }
 

@@ -312,15 +312,15 @@ const refused: readonly (readonly [name: string, options: Options, explanation: 
     { include: [Comment], order: [[Comment, 'stars', 'ASC']] },
     /comments has many rows for one of Post/,
   ],
-  ['a raw literal', { order: [literal('score + 1')] }, /neither the type is known.*typed\(/],
-  ['an undeclared function', { order: [[fn('abs', col('score')), 'ASC']] }, /neither the type is known/],
+  ['a raw literal', { order: [literal('score + 1')] }, /the type of this expression is unknown.*typed\(/],
+  ['an undeclared function', { order: [[fn('abs', col('score')), 'ASC']] }, /the type of this expression is unknown/],
   ['a column that does not exist', { order: ['nope'] }, /Post has no column 'nope'/],
   ['an association that is not included', { order: [[Team, 'name', 'ASC']] }, /no include of the statement joins Team/],
-  ['NULLS LAST', { order: [['score', 'ASC NULLS LAST']] }, /cannot be paged by a cursor/],
+  ['NULLS LAST', { order: [['score', 'ASC NULLS LAST']] }, /a cursor page cannot be ordered by .ASC NULLS LAST./],
   ['groups', { order: ['score'], group: ['score'] }, /paginate\(sql`SELECT/],
-  ['a right join', { include: [{ model: Team, right: true }], order: ['score'] }, /Take right away/],
-  ['a join by either', { include: [{ model: Team, or: true } as never], order: ['score'] }, /Take or away/],
-  ['a limit of its own', { order: ['score'], limit: 3 }, /Take limit away/],
+  ['a right join', { include: [{ model: Team, right: true }], order: ['score'] }, /Remove right/],
+  ['a join by either', { include: [{ model: Team, or: true } as never], order: ['score'] }, /Remove or/],
+  ['a limit of its own', { order: ['score'], limit: 3 }, /Remove limit/],
 ]
 
 for (const kind of databases) {

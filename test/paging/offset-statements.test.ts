@@ -234,6 +234,13 @@ for (const kind of databases) {
       const [count = ''] = statements(app.log).filter((line) => /count\(/i.test(line))
       assert.doesNotMatch(count, /JOIN/)
     })
+    await t.test('a page after the end is empty, even if the statement rejects an empty result', async () => {
+      for (const include of [[], [Comment]]) {
+        options = { include, ...{ rejectOnEmpty: true } } // which Sequelize's type leaves out
+        const { data, meta } = await read(app, '/posts?offset=1000')
+        assert.deepEqual([data, meta.total_items > 0], [[], true])
+      }
+    })
     await t.test('a text is paged by its own order, its rows mapped, its total as the paginator counts', async () => {
       const { data, meta } = await read(app, '/stickies')
       assert.deepEqual([data.length, meta.total_items, meta.total_pages], [10, COMMENTS, 10])

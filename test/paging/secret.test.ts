@@ -61,7 +61,7 @@ test('without a secret an app with cursors warns once at its start, with what to
   await app.inject('/notes')
   await app.inject('/more')
   assert.equal(log.length, 1)
-  for (const part of [/cursorSecret/, /toolkit_cursor_secret/, /Other processes refuse them/, /restart/])
+  for (const part of [/cursorSecret/, /toolkit_cursor_secret/, /Other processes reject them/, /restart/])
     assert.match(log.join(), part)
 })
 

@@ -178,7 +178,7 @@ for (const [name, make] of Object.entries({ newPagination, newCursorPagination }
       /larger than maxPageSize \((5|100)\)\. Write a defaultPageSize from 1 to \1, or a larger maxPageSize\.$/
     assert.throws(() => make({ maxPageSize: 5 }), { name: 'BootError', message })
     assert.throws(() => make({ default_page_size: 500 }), { name: 'BootError', message })
-    const same = /defaultPageSize and default_page_size are the same\. Write one of them\.$/
+    const same = /defaultPageSize and default_page_size are the same option\. Write one of them\.$/
     assert.throws(() => make({ defaultPageSize: 5, default_page_size: 6 }), { name: 'BootError', message: same })
   })
 }

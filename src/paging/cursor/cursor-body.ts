@@ -1,15 +1,17 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Place } from '../keyset.js'
 
-/** What a cursor holds: a place in an order, and how many of the order's first columns did not change within its page. */
+/** What a cursor holds: the last row of its page. */
 export interface CursorPosition {
-  /** The values of the order's columns; of the key alone where these are too long, and `proof` then shows whether they are still the same. */
+  /** The values of the order's columns; those of the primary key alone if there is a `proof`. */
   readonly place: Place
+  /** How many of the order's first columns are equal in all rows of the page. */
   readonly shared: number
+  /** A hash of the order's values, if these are too long for a cursor. */
   readonly proof?: string
 }
 
-/** How many values a place of a list has. */
+/** The number of values in the places of a list. */
 export interface PlaceLengths {
   /** In the whole order. */
   readonly order: number
@@ -17,22 +19,22 @@ export interface PlaceLengths {
   readonly key: number
 }
 
-/** A cursor's bytes are not what {@link writeBody} writes for a list of these lengths. */
+/** The bytes of a cursor are not those that {@link writeBody} writes for a list of these lengths. */
 export class MalformedCursorError extends Error {}
 
 const VERSION = 2
 const COMPRESSED = 0x80
 const WITH_PROOF = 0x40
-/** What is compressed, so that neither compressing nor reading takes long. */
+/** Before compression. Bounds the time to compress and to read. */
 const MOST_BYTES = 4096
 const LENGTH_BYTES = 2
 
 /*
- * The bytes are: the version (its highest bits mark whether the rest is compressed and has a proof), `shared`, the proof, the values.
- * A value is its length plus one, in two bytes, and its UTF-8; NULL is the length zero.
+ * The bytes of a cursor: the version, in whose highest bits are COMPRESSED and WITH_PROOF; then `shared`, the proof, the values.
+ * A value: its length plus one, in two bytes, then its UTF-8. NULL: a zero in place of the length.
  */
 
-/** Undefined when the values are too long for any cursor. */
+/** Undefined if the values are too long for any cursor. */
 export function writeBody({ place, shared, proof }: CursorPosition): Buffer | undefined {
   const values = proof === undefined ? place : [proof, ...place]
   if (sizeOf(values) > MOST_BYTES) return undefined
@@ -55,19 +57,19 @@ function writeValue(value: string | null): Buffer {
   return Buffer.concat([length, text])
 }
 
-/** @throws MalformedCursorError for whatever bytes are no mark of such a list. */
+/** @throws MalformedCursorError for bytes that are no position in a list of these lengths. */
 export function readBody(body: Buffer, lengths: PlaceLengths): CursorPosition {
   const [version = 0] = body
   if ((version & ~(COMPRESSED | WITH_PROOF)) !== VERSION) throw new MalformedCursorError()
   const rest = body.subarray(1)
   const reader = new ValueReader(version & COMPRESSED ? inflate(rest) : rest)
   const shared = reader.byte()
-  const mark =
+  const position =
     version & WITH_PROOF
       ? { shared, proof: reader.text(), place: reader.values(lengths.key) }
       : { shared, place: reader.values(lengths.order) }
-  if (!reader.ended || shared >= lengths.order || mark.place.at(-1) === null) throw new MalformedCursorError()
-  return mark
+  if (!reader.ended || shared >= lengths.order || position.place.at(-1) === null) throw new MalformedCursorError()
+  return position
 }
 
 function inflate(bytes: Buffer): Buffer {
@@ -78,10 +80,10 @@ function inflate(bytes: Buffer): Buffer {
   }
 }
 
-// A byte order mark at the start of a value is part of it.
+// A byte order mark at the start of a value belongs to the value.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Reads forwards only, and never past the end. */
+/** Reads bytes from start to end. @throws MalformedCursorError at the end. */
 class ValueReader {
   #rest: Buffer
 

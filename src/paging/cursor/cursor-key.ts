@@ -10,12 +10,12 @@ const SHORTEST_SECRET = 16
 
 const HOW_TO_SET =
   'Set createApp({ cursorSecret }) or the environment variable toolkit_cursor_secret, ' +
-  'the same in all processes, to what `openssl rand -base64 32` prints.'
+  'the same in all processes, to the output of `openssl rand -base64 32`.'
 
-/** Signs the cursors of all apps of this process that have no secret. */
+/** Signs the cursors of all apps in this process that have no secret. */
 const PROCESS_KEY = randomBytes(32).toString('base64')
 
-/** The key that signs the cursors of an app. Made at the start of an app that has a cursor paginator. */
+/** The key that signs the cursors of an app. Created at the startup of an app with a cursor paginator. */
 export class CursorKey {
   readonly value: string
 
@@ -23,19 +23,19 @@ export class CursorKey {
     const secret = given ?? variable('toolkit_cursor_secret')
     if (secret === undefined)
       log.warn(
-        'No secret for cursors is set: they are signed with a random key of this process. ' +
-          `Other processes refuse them, and after a restart clients must begin their lists again. ${HOW_TO_SET}`,
+        'No secret for cursors is set: they are signed with a random key. ' +
+          `Other processes reject them, and after a restart clients must begin their lists again. ${HOW_TO_SET}`,
       )
     else refuseShort(secret, given === undefined ? 'toolkit_cursor_secret' : 'createApp(): cursorSecret')
     this.value = secret ?? PROCESS_KEY
   }
 }
 
-// Whoever guesses the secret from one cursor can sign any other.
+// With a guessed secret, which any cursor confirms, a client could sign its own cursors.
 function refuseShort({ length }: string, where: string): void {
   if (length < SHORTEST_SECRET)
     throw new BootError(
-      `${where} has ${length} characters, which can be guessed; at least ${SHORTEST_SECRET} are needed. ${HOW_TO_SET}`,
+      `${where} has ${length} characters, which can be guessed: at least ${SHORTEST_SECRET} are required. ${HOW_TO_SET}`,
     )
 }
 

@@ -1,55 +1,52 @@
-import { literal, type Model } from 'sequelize'
-import { codeOf } from '../../db/dialect.js'
-import { type Find, toFind } from '../../db/statements/find.js'
-import type { Session } from '../../db/session/session.js'
-import type { Select } from '../../db/statements/statement.js'
+import type { Model } from 'sequelize'
 import { BootError } from '../../core/boot-error.js'
 import { type OptionNames, refuseUnknownOptions } from '../../core/options.js'
+import { codeOf } from '../../db/dialect.js'
+import type { Session } from '../../db/session/session.js'
+import type { Select, Sql } from '../../db/statements/statement.js'
 import { provideItself } from '../../di/provider.js'
 import type { Yields } from '../../di/token.js'
 import { invalidInput } from '../../http/errors.js'
 import { inputDependency } from '../../http/input/parameters.js'
 import { ReplyHeaders } from '../../http/output/response-headers.js'
 import { Request } from '../../http/request.js'
-import type { CursorPosition } from './cursor-body.js'
-import { type Binding, CURSOR_LENGTH, proofOf, readCursor, signatureOf, writeCursor } from './cursor.js'
-import { DATABASE_OPTIONS, type DatabaseOptions, sessionFor, sessionTokenOf } from '../paginator-session.js'
-import { atPlaces, type OrderColumn, type Place, rangesAfter } from '../keyset.js'
+import { UnreadableValueError } from '../column-codec.js'
+import { pageOf } from '../lazy-instances.js'
 import { limitInput, limitsOf, SIZE_OPTIONS, type SizeOptions } from '../limits.js'
 import { setLinks } from '../links.js'
-import { type ColumnCodec, columnCodecOf, UnreadableValueError } from '../column-codec.js'
-import { keyColumns, orderColumns } from '../order-columns.js'
+import { type List, listOf } from '../list.js'
+import { cursorOrder } from '../list-order.js'
 import type { CursorPage } from '../page.js'
-import { refuseUnpageable } from '../refuse-unpageable.js'
+import { DATABASE_OPTIONS, type DatabaseOptions, sessionTokenOf } from '../paginator-session.js'
+import type { CursorPosition } from './cursor-body.js'
 import { CursorKey } from './cursor-key.js'
-import { comesInParts, type Placed, readPlaces, readRows, readRowsAt, type Window } from '../list.js'
-import { pageOf, type Row } from '../lazy-instances.js'
+import { type Binding, CURSOR_LENGTH, proofOf, readCursor, signatureOf, writeCursor } from './cursor.js'
+import { type PageRows, readPage } from './read-page.js'
 
-/** A paginator: gives the page of a statement that follows the client's cursor. */
+/** A paginator: reads the page of a statement that follows the client's cursor. `T` is the type of the page's rows. */
 export interface CursorPaginateType<T> {
   <M extends Model & T>(statement: Select<M>): Promise<CursorPage<T>>
 }
 
 export type CursorPaginate<T> = CursorPaginateType<T>
 
-/** What stands for a paginator: a parameter's type, a base class, or the argument of `@Inject`. */
-// any: which rows it pages is said where it is asked for, Paginate<HeroModel>.
+/** The token of a paginator: a parameter's type, a base class, or the argument of `@Inject`. */
+// any: the type of the rows is given where a paginator is injected, Paginate<HeroModel>.
 // oxlint-disable typescript/no-explicit-any
 export interface CursorPaginationToken extends Yields<CursorPaginateType<any>> {
   new <T = any>(): CursorPaginateType<T>
 }
 // oxlint-enable typescript/no-explicit-any
 
-/** A paginator's own sizes, and its own database. */
+/** The page sizes and the database of a paginator. */
 export interface CursorPaginationOptions extends SizeOptions, DatabaseOptions {}
 
-/** What `CursorPaginationOptions` has. */
 const OPTIONS: OptionNames<CursorPaginationOptions> = { ...SIZE_OPTIONS, ...DATABASE_OPTIONS }
 
 /**
- * A paginator by cursor with sizes of its own.
+ * A paginator by cursor with its own page sizes.
  *
- * @throws BootError for sizes that are not whole numbers with 1 <= default <= max.
+ * @throws BootError for sizes that are not integers with 1 <= default <= max, and for a session that is not a class of sessions.
  * @example
  * class BigPages<T> extends newPagination({ defaultPageSize: 5, maxPageSize: 500 })<T> {}
  * // list(paginate: BigPages<HeroModel>) { return paginate(select(Hero, { order: [['age', 'DESC']] })) }
@@ -62,14 +59,15 @@ export function newCursorPagination(options: CursorPaginationOptions = {}): Curs
     kind: 'factory',
     lifetime: 'request',
     create: (
-      session: Session,
+      _session: Session,
       key: CursorKey,
       request: Request,
       headers: ReplyHeaders,
       limit: number,
       cursor: string | undefined,
-    ) => cursorPaginator({ session, key: key.value, request, headers, limit, cursor }),
+    ) => cursorPaginator({ key: key.value, request, headers, limit, cursor }),
     dependencies: [
+      // Unused: a request with a session has the transaction that queries of models join.
       { kind: 'token', token: sessionTokenOf(options) },
       { kind: 'token', token: CursorKey },
       { kind: 'token', token: Request },
@@ -78,9 +76,17 @@ export function newCursorPagination(options: CursorPaginationOptions = {}): Curs
       cursorInput(),
     ],
   })
-  // Nothing is ever built by `new`: the provider above makes the function that the type speaks of.
+  // The class has no instances: what is injected for it is the function that the provider above creates.
   return token as unknown as CursorPaginationToken
 }
+
+/**
+ * The paginator of the query parameters `limit` (1 to 100, default 10) and `next_cursor`. The statement needs an order.
+ *
+ * @example
+ * @Get('/', Page.of(HeroModel)) list(paginate: Paginate<HeroModel>) { return paginate(select(Hero, { order: [['age', 'DESC'], 'name'] })) }
+ */
+export const CursorPaginate: CursorPaginationToken = newCursorPagination()
 
 function cursorInput() {
   return inputDependency('query', {
@@ -93,8 +99,7 @@ function cursorInput() {
   })
 }
 
-interface Asked {
-  readonly session: Session
+interface PageRequest {
   readonly key: string
   readonly request: Request
   readonly headers: ReplyHeaders
@@ -102,42 +107,42 @@ interface Asked {
   readonly cursor: string | undefined
 }
 
-function cursorPaginator(asked: Asked) {
+function cursorPaginator({ key, request, headers, limit, cursor }: PageRequest) {
   return async (statement: Select<Model>): Promise<CursorPage<unknown>> => {
-    const list = toList(sessionFor(statement, asked.session), statement)
-    const binding = { key: asked.key, list: signatureOf(list.find, list.columns, list.notation) }
-    const mark = asked.cursor === undefined ? undefined : markOf(list, asked.cursor, binding)
-    const { rows, next } = await readPage(list, mark, asked.limit).catch((error: unknown) => {
-      throw mark && isUnreadable(error) ? refuseCursor() : error
-    })
+    refuseRawSql(statement)
+    const list = listOf(statement, cursorOrder)
+    const binding = { key, list: signatureOf(list) }
+    const { rows, next } =
+      cursor === undefined ? await readPage(list, undefined, limit) : await readPageAt(cursor, binding, list, limit)
     const next_cursor = next ? cursorTo(next, binding, list) : null
-    const { request, headers, limit } = asked
     setLinks(request, headers, { next: next_cursor === null ? undefined : { limit, next_cursor } })
     return pageOf(rows, { next_cursor })
   }
 }
 
-/** A statement, and the order that its rows have. */
-interface List {
-  readonly find: Find
-  readonly columns: readonly OrderColumn[]
-  readonly notation: ColumnCodec
-}
-
-function toList({ sequelize }: Session, statement: Select<Model>): List {
-  if (statement.kind !== 'select')
+function refuseRawSql({ kind }: Select<Model> | Sql): void {
+  if (kind !== 'select')
     throw new BootError(
-      'paginate(sql`...`): a cursor page needs to know its order, which a text does not tell. Write paginate(select(Model, { order })), or use the offset Paginate.',
+      'paginate(sql`...`): a cursor page needs a known order, which raw SQL does not declare. Write paginate(select(Model, { order })), or use the offset Paginate.',
     )
-  const find = toFind(statement)
-  refuseUnpageable(find)
-  const notation = columnCodecOf(sequelize.getDialect())
-  return { find, notation, columns: orderColumns(find, notation) }
 }
 
-function markOf({ columns, find }: List, cursor: string, binding: Binding): CursorPosition {
-  const lengths = { order: columns.length, key: find.model.primaryKeyAttributes.length }
-  return readCursor(cursor, binding, lengths) ?? refuseCursor()
+async function readPageAt(cursor: string, binding: Binding, list: List, limit: number): Promise<PageRows> {
+  const position =
+    readCursor(cursor, binding, { order: list.order.columns.length, key: list.order.key.length }) ?? refuseCursor()
+  try {
+    return await readPage(list, await resolved(position, list), limit)
+  } catch (error) {
+    throw isUnreadable(error) ? refuseCursor() : error
+  }
+}
+
+// The position of a cursor without the order's values is that of its row, unless these changed since. The row is read under the conditions
+// of the list: otherwise a forged proof would show whether a row outside of the list has certain values.
+async function resolved(position: CursorPosition, list: List): Promise<CursorPosition> {
+  if (position.proof === undefined) return position
+  const place = await list.placeOf(position.place)
+  return place && proofOf(place) === position.proof ? { place, shared: position.shared } : refuseCursor()
 }
 
 function refuseCursor(): never {
@@ -146,98 +151,20 @@ function refuseCursor(): never {
   ])
 }
 
-/** PostgreSQL's class of data exceptions; what MySQL says of a number that no DECIMAL of it can be. */
+/** SQLSTATE class 22, data exceptions, of PostgreSQL; on MySQL and MariaDB, a number that fits no DECIMAL. */
 const UNREADABLE = /^(?:22|ER_TOO_BIG_(?:PRECISION|SCALE)$)/
 
-// Made by someone who has the key, or before a column got another type: the database cannot read its values.
+// The database cannot read the values of a cursor that was forged with the key, or written before a column's type changed.
 function isUnreadable(error: unknown): boolean {
   return error instanceof UnreadableValueError || UNREADABLE.test(codeOf(error))
 }
 
-interface Slice {
-  readonly rows: Row[]
-  /** Where the next page begins; undefined at the end. */
-  readonly next: CursorPosition | undefined
-}
-
-async function readPage(list: List, mark: CursorPosition | undefined, limit: number): Promise<Slice> {
-  const start = mark?.proof === undefined ? mark : { ...mark, place: await placeOfRow(list, mark) }
-  const inParts = comesInParts(list.find)
-  // One more than the page has: it only says that there is a next page.
-  const read = inParts
-    ? await readRanges(list, start, limit + 1, placesIn)
-    : await readRanges(list, start, limit + 1, rowsIn)
-  const page = read.slice(0, limit)
-  const next = read.length > limit ? markAt(page.map(({ place }) => place)) : undefined
-  return { rows: inParts ? await wholeRows(list, page) : (page as Placed<Row>[]).map(({ row }) => row), next }
-}
-
-function markAt(places: readonly Place[]): CursorPosition {
-  const [first, last] = [places[0] as Place, places.at(-1) as Place] // no page has less than one row
-  const changes = first.findIndex((value, index) => value !== last[index])
-  return { place: last, shared: changes < 0 ? last.length - 1 : changes }
-}
-
-type ReadRange = (list: List, stretch: Window) => Promise<Placed<Row | undefined>[]>
-
-async function readRanges(list: List, start: CursorPosition | undefined, count: number, read: ReadRange) {
-  const { columns, notation } = list
-  const rows: Placed<Row | undefined>[] = []
-  if (!start) return read(list, { order: orderOf(columns), limit: count })
-  for (const { condition, order } of rangesAfter(columns, start.place, start.shared, notation)) {
-    const limit = count - rows.length
-    if (limit > 0) rows.push(...(await read(list, { order: orderOf(order), limit, after: condition })))
-  }
-  return rows
-}
-
-const rowsIn: ReadRange = ({ find, columns, notation }, stretch) => readRows(find, columns, notation, stretch)
-
-const placesIn: ReadRange = async ({ find, columns, notation }, stretch) => {
-  const group = columns.map(({ sql }) => sql)
-  const places = await readPlaces(find, columns, notation, stretch, group)
-  return places.map((place) => ({ row: undefined, place }))
-}
-
-function orderOf(columns: readonly OrderColumn[]) {
-  return columns.map(({ sql, direction }) => literal(`${sql} ${direction}`))
-}
-
-function wholeRows(list: List, page: readonly Placed<unknown>[]): Promise<Model[]> {
-  const places = page.map(({ place }) => keyOf(list, place))
-  return readRowsAt(list.find, keyColumns(list.find.model, list.notation), list.notation, places)
-}
-
-function keyOf({ find, columns, notation }: List, place: Place): Place {
-  return keyColumns(find.model, notation).map(
-    ({ sql }) => place[columns.findIndex((column) => column.sql === sql)] ?? null,
-  )
-}
-
-// Values that are too long for a cursor are those of the row that the page ended with, as long as it stays as it is. It is read under the
-// conditions of the list: otherwise a forged proof would show whether a row outside of the list has certain values.
-async function placeOfRow({ find, columns, notation }: List, { place, proof }: CursorPosition): Promise<Place> {
-  const after = atPlaces(keyColumns(find.model, notation), [place], notation)
-  const order = orderOf(columns)
-  const group = columns.map(({ sql }) => sql)
-  const [found] = await readPlaces(find, columns, notation, { order, limit: 1, after }, group)
-  return found && proofOf(found) === proof ? found : refuseCursor()
-}
-
 function cursorTo(next: CursorPosition, binding: Binding, list: List): string {
-  const cursor = writeCursor(next, binding) ?? writeCursor(toKey(list, next), binding)
+  const cursor = writeCursor(next, binding) ?? writeCursor(atKey(next, list), binding)
   if (cursor !== undefined) return cursor
   throw new TypeError(`paginate(select(${list.find.model.name})): the primary key is too long for a cursor.`)
 }
 
-function toKey(list: List, { place, shared }: CursorPosition): CursorPosition {
-  return { place: keyOf(list, place), shared, proof: proofOf(place) }
+function atKey({ place, shared }: CursorPosition, list: List): CursorPosition {
+  return { place: list.keyAt(place), shared, proof: proofOf(place) }
 }
-
-/**
- * The paginator of the query's `limit` (1 to 100, default 10) and `next_cursor`. The statement needs an order.
- *
- * @example
- * @Get('/', Page.of(HeroModel)) list(paginate: Paginate<HeroModel>) { return paginate(select(Hero, { order: [['age', 'DESC'], 'name'] })) }
- */
-export const CursorPaginate: CursorPaginationToken = newCursorPagination()

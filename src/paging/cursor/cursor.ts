@@ -1,65 +1,62 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { literal } from 'sequelize'
-import type { Find } from '../../db/statements/find.js'
-import { MalformedCursorError, type CursorPosition, type PlaceLengths, readBody, writeBody } from './cursor-body.js'
-import type { OrderColumn, Place } from '../keyset.js'
-import type { ColumnCodec } from '../column-codec.js'
+import type { Place } from '../keyset.js'
+import type { List } from '../list.js'
+import { type CursorPosition, MalformedCursorError, type PlaceLengths, readBody, writeBody } from './cursor-body.js'
 import { statementShape } from './statement-shape.js'
 
-/** What a cursor is bound to: the key that signs it, and the list that it is a place in. */
+/** What a cursor is bound to: the key that signs it, and the signature of its list. */
 export interface Binding {
   readonly key: string
   /** Of {@link signatureOf}. */
   readonly list: string
 }
 
+/** Bytes. */
 const DIGEST = 16
+
 /** A cursor has fewer characters. */
 export const CURSOR_LENGTH = 512
 
-/** Base64url of a body and its digest. Undefined when the values are too long for a cursor. */
-export function writeCursor(mark: CursorPosition, binding: Binding): string | undefined {
-  const body = writeBody(mark)
+/** A position as a string: base64url of its bytes and their digest. Undefined if its values are too long for a cursor. */
+export function writeCursor(position: CursorPosition, binding: Binding): string | undefined {
+  const body = writeBody(position)
   if (!body) return undefined
   const cursor = Buffer.concat([body, digest(body, binding)]).toString('base64url')
   return cursor.length < CURSOR_LENGTH ? cursor : undefined
 }
 
-/** Undefined for anything but a cursor that {@link writeCursor} wrote with the same binding. */
+/** Undefined for a string that {@link writeCursor} did not write with the same binding. */
 export function readCursor(cursor: string, binding: Binding, lengths: PlaceLengths): CursorPosition | undefined {
   const bytes = cursor.length < CURSOR_LENGTH ? Buffer.from(cursor, 'base64url') : Buffer.of()
-  // Other texts may stand for the same bytes: only the one that was written is taken.
+  // Different strings decode to the same bytes: only the one that was written is accepted.
   if (bytes.toString('base64url') !== cursor || bytes.length <= DIGEST) return undefined
   const body = bytes.subarray(0, -DIGEST)
   if (!timingSafeEqual(bytes.subarray(-DIGEST), digest(body, binding))) return undefined
   try {
     return readBody(body, lengths)
   } catch (error) {
-    if (error instanceof MalformedCursorError) return undefined // of another version, or made by someone who has the key
+    if (error instanceof MalformedCursorError) return undefined // written by another version, or forged with the key
     throw error
   }
 }
 
 /**
- * What tells one list from another: its order, by columns of the same names in another order, of another type or on another database;
- * and its conditions but for their values.
+ * Differs between lists of another order, model or database, or with conditions of another shape.
+ * Lists that differ only in the values of their conditions have the same signature.
  */
-export function signatureOf(
-  find: Find,
-  columns: readonly OrderColumn[],
-  { nullsHigh }: Pick<ColumnCodec, 'nullsHigh'>,
-): string {
+export function signatureOf({ find, order: { columns } }: List): string {
   const { model } = find
-  const order = columns.map(({ sql, direction, nullable, type }) => [sql, direction, nullable, type.kind])
+  const order = columns.map(({ sql, direction, nullable, kind }) => [sql, direction, nullable, kind])
   const shape = statementShape(
     find,
     columns.map(({ sql }) => literal(sql)),
   )
-  const text = JSON.stringify([model.sequelize?.getDialect(), model.getTableName(), nullsHigh, order, shape])
+  const text = JSON.stringify([model.sequelize?.getDialect(), model.getTableName(), order, shape])
   return createHash('sha256').update(text).digest('base64')
 }
 
-/** What stands in a cursor for values that are too long for it. */
+/** A hash of the order's values, in cursors for which these are too long: shows whether the row still has them. */
 export function proofOf(place: Place): string {
   return createHash('sha256').update(JSON.stringify(place)).digest('base64url')
 }

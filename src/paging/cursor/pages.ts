@@ -1,13 +1,13 @@
-/** What a client needs of a page to find the next one. */
+/** The part of a page that leads to the next one. */
 export interface Following<T> {
   readonly data: readonly T[]
   readonly meta: { readonly next_cursor: string | null }
 }
 
 /**
- * All records of a list by cursor, page after page, each page fetched when the one before was read.
+ * All records of a list by cursor. Each page is fetched after the previous one was read.
  *
- * @param fetchPage fetches the page of a cursor; the first page without one.
+ * @param fetchPage fetches the page after a cursor; without one, the first page.
  * @example
  * const fetchPage = async (next_cursor?: string) =>
  *   (await fetch(`/heros?${new URLSearchParams(next_cursor ? { next_cursor } : {})}`)).json() as Promise<Page<Hero>>

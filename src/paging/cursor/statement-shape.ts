@@ -1,26 +1,26 @@
-import { type IncludeOptions, Op, type Sequelize, Utils } from 'sequelize'
+import { type IncludeOptions, Op, Utils } from 'sequelize'
 import { type Find, type Join, mentionsOf } from '../../db/statements/find.js'
-import { fnInternals, queryGeneratorOf } from '../../db/sequelize/internals.js'
+import { fnInternals, modelInternals } from '../../db/sequelize/internals.js'
 
 /*
- * A cursor belongs to the list that it was made for: to its order, and to the shape of its conditions, which is the names of attributes,
- * the operators, how they are nested, and the text of expressions. Values are left out on purpose: `created_at <= now`, or the ids of those
- * whom a user follows, change between two pages of one list. They need not be bound, because every page applies the conditions themselves.
+ * A cursor is bound to the list that it was created for: to its order, and to the shape of its conditions: the names of attributes, the
+ * operators, their nesting, and the SQL of expressions. Values are left out on purpose: `created_at <= now`, or the ids of followed users,
+ * change between two pages of one list. A cursor need not be bound to them, because every page applies the conditions.
  */
 
 const VALUE = '?'
-/** What is nested deeper counts as a value. */
+/** Conditions that are nested deeper count as values. */
 const MOST_LEVELS = 40
 
-/** The same for two statements for a model that differ only in values, in their order, or in what is read of each row. */
+/** Equal for two statements of a model that differ only in values, in their order, or in the attributes and includes of each row. */
 export function statementShape({ model, options, joins }: Find, order: readonly object[]): string {
-  const { OperatorMap } = queryGeneratorOf(model.sequelize as Sequelize) // a model that is queried is mapped
+  const { OperatorMap } = modelInternals(model).queryGenerator
   const reader = new ShapeReader(OperatorMap)
   const joined = joins.length > 0 ? joinShapes(joins, mentionsOf(options.where, ...order), reader) : []
   return JSON.stringify([reader.condition(options.where), options.paranoid !== false, joined])
 }
 
-// A left join that nothing mentions changes only what is read of each row.
+// A left join that no condition mentions adds columns to rows, and changes nothing else.
 function joinShapes(joins: readonly Join[], mentioned: (join: Join) => boolean, reader: ShapeReader): unknown[] {
   return joins.flatMap((join) => {
     if (join.separate) return []
@@ -43,7 +43,7 @@ const LOGICAL: ReadonlySet<PropertyKey> = new Set([Op.and, Op.or, Op.not])
 
 class ShapeReader {
   readonly #operators: Readonly<Record<PropertyKey, string>>
-  /** A part that stands at several places is read once, and one that contains itself has an end. */
+  /** Each part is read once, even if it occurs several times. A part that contains itself counts as a value there. */
   readonly #known = new Map<object, string>()
 
   constructor(operators: Readonly<Record<PropertyKey, string>>) {
@@ -54,7 +54,7 @@ class ShapeReader {
     return this.#read(given ?? {}, false, 0)
   }
 
-  /** `isOperand`: below an operator that takes a value, where a plain object is data. */
+  /** `isOperand`: below an operator such as Op.contains, where a plain object is a value. */
   #read(given: unknown, isOperand: boolean, level: number): string {
     if (typeof given !== 'object' || given === null || level > MOST_LEVELS) return VALUE
     const known = this.#known.get(given)
@@ -71,7 +71,7 @@ class ShapeReader {
     return isPlain(given) && !(isOperand && isData(given)) ? this.#condition(given, level + 1) : VALUE
   }
 
-  // However long it is: the ids of IN, or a condition for each word of a search.
+  // The shape does not depend on the length: of the ids of IN, or of one condition for each word of a search.
   #list(list: readonly unknown[], isOperand: boolean, level: number): string {
     const shapes = new Set(list.map((part) => this.#read(part, isOperand, level)))
     return shapes.size === 0 || (shapes.size === 1 && shapes.has(VALUE)) ? VALUE : `[${[...shapes].join()}]`
@@ -100,14 +100,14 @@ class ShapeReader {
     return `fn(${JSON.stringify(fn)},${args.map(read).join()})`
   }
 
-  // Sequelize replaces it within the object when it writes the SQL: Op.gt by '>', and '=' by 'IS' for NULL.
+  // Sequelize changes the object when it writes the SQL: Op.gt to '>', and '=' to 'IS' for NULL.
   #comparator({ comparator }: { readonly comparator: PropertyKey }): string {
     const text = this.#operators[comparator] ?? String(comparator)
     return WITHOUT_NULL.get(text) ?? text
   }
 }
 
-/** Of a column that was taken from its model: `where(Hero.getAttributes().name, ...)`, which leads to the whole model. */
+/** For an attribute of a model, as in `where(Hero.getAttributes().name, ...)`: an object that refers to the whole model. */
 function attributeShape(attribute: unknown): string | undefined {
   if (typeof attribute !== 'object' || attribute === null || !('Model' in attribute)) return undefined
   const { Model, field, fieldName } = attribute as { Model: { name: string }; field?: string; fieldName?: string } // as Sequelize reads it

@@ -1,45 +1,55 @@
+import type { Session } from '../../db/session/session.js'
 import { type Token, tokensOf } from '../../db/sql/lexer.js'
 import { rawSql, type Sql, sql } from '../../db/statements/statement.js'
+import type { OffsetWindow } from './page-numbers.js'
 
-/** What a slice needs of a list. */
-interface Slice {
-  readonly offset: number
-  readonly limit: number
+/** The rows of a `sql` statement, in the order of its SQL. */
+export class RawSqlList {
+  readonly #session: Session
+  /** The statement without the semicolons at its end. */
+  readonly #statement: Sql<unknown>
+  readonly #hasLimit: boolean
+
+  constructor(statement: Sql<unknown>, session: Session) {
+    const dialect = session.sequelize.getDialect()
+    this.#session = session
+    this.#statement = withoutSemicolons(statement, dialect)
+    this.#hasLimit = LIMITS.test(outlineOf(this.#statement, dialect))
+  }
+
+  rows({ offset, limit }: OffsetWindow): Promise<unknown[]> {
+    // Raw SQL instead of values: not every database accepts placeholders here. Both are validated as integers.
+    const page = rawSql(`\nLIMIT ${limit} OFFSET ${offset}`)
+    // A statement's own LIMIT applies before the page's. Any other statement would lose its order as a subquery.
+    return this.#session.execute(
+      this.#hasLimit ? sql`SELECT * FROM (${this.#statement}\n) AS page${page}` : sql`${this.#statement}${page}`,
+    )
+  }
+
+  async count(): Promise<number> {
+    const [row] = await this.#session.execute(
+      sql<{ total: number | string }>`SELECT count(*) AS total FROM (${this.#statement}\n) AS counted`,
+    )
+    return Number(row?.total)
+  }
 }
 
-/** Some rows of a statement that is a text. */
-export function sliced(statement: Sql<unknown>, { offset, limit }: Slice, dialect: string): Sql<unknown> {
-  const whole = trimmed(statement, dialect)
-  // The numbers stand in the text: not every database takes a parameter for them. Both were validated as whole numbers.
-  const cut = rawSql(`\nLIMIT ${limit} OFFSET ${offset}`)
-  return isCut(whole, dialect) ? sql`SELECT * FROM (${whole}\n) AS page${cut}` : sql`${whole}${cut}`
-}
-
-/** How many rows such a statement has, as `total`. */
-export function counting(statement: Sql<unknown>, dialect: string): Sql<unknown> {
-  return sql`SELECT count(*) AS total FROM (${trimmed(statement, dialect)}\n) AS counted`
-}
-
-// Without the semicolons at the end, which may stand before a comment.
-function trimmed({ texts, ...rest }: Sql<unknown>, dialect: string): Sql<unknown> {
-  const outline = outlineOf(texts.join('?'), dialect)
+// A comment may follow them.
+function withoutSemicolons({ texts, ...rest }: Sql<unknown>, dialect: string): Sql<unknown> {
+  const outline = outlineOf({ texts }, dialect)
   const length = outline.length - outline.replace(/[\s;]+$/, '').length
-  const last = texts.at(-1) as string
+  const last = texts.at(-1) ?? ''
   return { ...rest, texts: [...texts.slice(0, -1), last.slice(0, last.length - length)] }
 }
 
-/** LIMIT, OFFSET or FETCH FIRST, and not a column of such a name: `t.limit`, `AS limit`, `ORDER BY offset`. */
-const CUTS = /(?<!\.\s*|\bAS\s+)\b(?:LIMIT\b|FETCH\s+(?:FIRST|NEXT)\b|OFFSET\s+[\d?])/i
-
-// Its own LIMIT is part of what is paged; all others are not, and lose their order when they stand in parentheses.
-function isCut({ texts }: Sql<unknown>, dialect: string): boolean {
-  return CUTS.test(outlineOf(texts.join('?'), dialect))
-}
+/** LIMIT, OFFSET or FETCH FIRST, and no column of such a name: `t.limit`, `AS limit`, `ORDER BY offset`. */
+const LIMITS = /(?<!\.\s*|\bAS\s+)\b(?:LIMIT\b|FETCH\s+(?:FIRST|NEXT)\b|OFFSET\s+[\d?])/i
 
 const FILL: Readonly<Record<Token['kind'], string>> = { comment: ' ', marker: ',', quoted: '_', parenthesis: '_' }
 
-/** The text with spaces for comments, and with underscores for all that is quoted or stands in parentheses: of the same length. */
-function outlineOf(text: string, dialect: string): string {
+/** The SQL with spaces in place of comments, and with underscores in place of all that is quoted or in parentheses; of the same length. */
+function outlineOf({ texts }: Pick<Sql<unknown>, 'texts'>, dialect: string): string {
+  const text = texts.join('?')
   let [outline, depth, from] = ['', 0, 0]
   const copyUpTo = (to: number) => {
     outline += depth > 0 ? '_'.repeat(to - from) : text.slice(from, to)

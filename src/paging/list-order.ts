@@ -1,0 +1,60 @@
+import { literal, type OrderItem, type ProjectionAlias } from 'sequelize'
+import type { Find, Join } from '../db/statements/find.js'
+import type { OrderColumn } from './keyset.js'
+import { keyColumns, orderColumns } from './order-columns.js'
+import { aliasesIn, ordersIncludedRows, sqlOf, withPrimaryKey } from './order-items.js'
+
+/** The order of a list, in the forms that its queries need. */
+export interface ListOrder {
+  /** ORDER BY of the rows. */
+  readonly items: readonly OrderItem[]
+  /** ORDER BY of the included rows of each row, where rows are read again by their keys. */
+  readonly includedItems: readonly OrderItem[]
+  /** The primary key. Empty where rows are not read again. */
+  readonly key: readonly OrderColumn[]
+  /** What a place consists of: all columns of the order for cursors, the key for offsets. */
+  readonly columns: readonly OrderColumn[]
+  /** GROUP BY of a query for places alone: the key, and what rows are ordered by. */
+  readonly groupBy: readonly string[]
+  /** The aliases that the items name. A query for places alone selects their expressions. */
+  readonly aliases: readonly ProjectionAlias[]
+}
+
+/** By any order, and by the primary key where rows are equal in it. */
+export function offsetOrder(find: Find): ListOrder {
+  const items = withPrimaryKey(find)
+  if (!repeatsRows(find)) return { items, includedItems: [], key: [], columns: [], groupBy: [], aliases: [] }
+  const key = keyColumns(find.model)
+  const includedItems = items.filter((item) => ordersIncludedRows(item, find.joins))
+  const ownItems = items.filter((item) => !includedItems.includes(item))
+  const aliases = aliasesIn(ownItems, find.options)
+  const expressions = [...key.map(({ sql }) => sql), ...ownItems.map((item) => sqlOf(item, find.model, aliases))]
+  return { items: ownItems, includedItems, key, columns: key, groupBy: [...new Set(expressions)], aliases }
+}
+
+/** By columns whose values a cursor can hold. @throws BootError for any other order. */
+export function cursorOrder(find: Find): ListOrder {
+  const key = keyColumns(find.model)
+  const columns = orderColumns(find, key)
+  return {
+    items: orderBy(columns),
+    includedItems: [],
+    key,
+    columns,
+    groupBy: columns.map(({ sql }) => sql),
+    aliases: [],
+  }
+}
+
+export function orderBy(columns: readonly OrderColumn[]): readonly OrderItem[] {
+  return columns.map(({ sql, direction }) => literal(`${sql} ${direction}`))
+}
+
+/** Whether the join yields a row of the model several times, so that LIMIT would cut off a part of its included rows. */
+export function repeatsRows({ model, joins }: Find): boolean {
+  return model.primaryKeyAttributes.length > 0 && joins.some(yieldsMany)
+}
+
+function yieldsMany({ separate, many, joins }: Join): boolean {
+  return !separate && (many || joins.some(yieldsMany))
+}
