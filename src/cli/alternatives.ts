@@ -1,45 +1,46 @@
-import { type Json, list, names, referenceOf, resolve } from './json.js'
+import { type Json, listOf, objectAt, referenceOf, resolve, stringsIn } from './json.js'
 
-/** One of the types that a schema allows, and what it says of values of that type. */
+/** One of the types that a schema allows. */
 export interface Alternative {
-  /** Any when undefined. */
+  /** Undefined if any type is allowed. */
   readonly type: string | undefined
-  /** Of its component. */
+  /** The name of the schema's component. */
   readonly name: string | undefined
+  /** The constraints of values of this type. */
   readonly schema: Json
 }
 
-/** A schema taken apart: `anyOf`, `oneOf` and lists of types are alternatives, `allOf` is one schema. */
+/** The alternatives of a schema: of `anyOf`, `oneOf` and lists of types. An `allOf` is merged into one schema. */
 export function alternativesOf(given: unknown, document: Json): readonly Alternative[] {
-  const schema = whole(resolve(given, document), document)
-  const branches = [...list(schema['anyOf']), ...list(schema['oneOf'])]
+  const schema = merged(resolve(given, document), document)
+  const branches = [...listOf(schema['anyOf']), ...listOf(schema['oneOf'])]
   if (branches.length > 0) return branches.flatMap((branch) => alternativesOf(branch, document))
   const name = referenceOf(given)
   const types = typesOf(schema)
   return types ? types.map((type) => ({ type, name, schema })) : [{ type: undefined, name, schema }]
 }
 
-/** The alternatives in words: `string or null`, `Cat or Dog`. */
-export function inWords(alternatives: readonly Alternative[]): string {
+/** The alternatives for messages: `string or null`, `Cat or Dog`. */
+export function describeAlternatives(alternatives: readonly Alternative[]): string {
   return [...new Set(alternatives.map(({ name, type }) => name ?? type ?? 'any'))].join(' or ')
 }
 
-/** The values that a schema lists; undefined when it allows others. */
+/** The values of `const` or `enum`; undefined if the schema has neither. */
 export function valuesOf(schema: Json): readonly unknown[] | undefined {
   if ('const' in schema) return [schema['const']]
-  return Array.isArray(schema['enum']) ? (schema['enum'] as unknown[]) : undefined
+  return Array.isArray(schema['enum']) ? schema['enum'] : undefined
 }
 
-function whole(schema: Json, document: Json): Json {
+function merged(schema: Json, document: Json): Json {
   const { allOf, ...rest } = schema
-  return list(allOf)
-    .map((given) => whole(resolve(given, document), document))
-    .reduce(both, rest)
+  return listOf(allOf)
+    .map((given) => merged(resolve(given, document), document))
+    .reduce(mergeTwo, rest)
 }
 
-function both(one: Json, other: Json): Json {
-  const properties = { ...(one['properties'] as Json), ...(other['properties'] as Json) }
-  const required = [...names(one['required']), ...names(other['required'])]
+function mergeTwo(one: Json, other: Json): Json {
+  const properties = { ...objectAt(one, 'properties'), ...objectAt(other, 'properties') }
+  const required = [...stringsIn(one['required']), ...stringsIn(other['required'])]
   return {
     ...one,
     ...other,
@@ -49,12 +50,13 @@ function both(one: Json, other: Json): Json {
 }
 
 function typesOf(schema: Json): readonly string[] | undefined {
-  if (schema['type'] !== undefined) return [schema['type']].flat() as string[]
+  const { type } = schema
+  if (type !== undefined) return [...stringsIn([type].flat())]
   const values = valuesOf(schema)
   return values && [...new Set(values.map(typeOf))]
 }
 
-/** The type that JSON Schema gives a value. */
+/** The type of a value in JSON Schema. */
 export function typeOf(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'array'

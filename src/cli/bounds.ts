@@ -1,9 +1,9 @@
 import type { Json } from './json.js'
 
-/** Which way a schema's values go: what clients send may become wider, what they are sent may become narrower. */
-export type Side = 'input' | 'output'
+/** Clients break if an input accepts fewer values, or if an output returns more. */
+export type Direction = 'input' | 'output'
 
-/** Whether all that fits the narrow bound fits the wide one; a missing bound is undefined. */
+/** Whether the values within the narrow bound are within the wide one. */
 type Within = (narrow: number, wide: number) => boolean
 
 const atLeast: Within = (narrow, wide) => narrow >= wide
@@ -29,9 +29,9 @@ const OF_SIZES: Readonly<Record<string, readonly (readonly [keyword: string, wit
   ],
 }
 
-/** What is no longer within its bounds, for clients that send, or are sent, values of the type. */
-export function boundChanges(before: Json, after: Json, type: string | undefined, side: Side): string[] {
-  const [narrow, wide] = side === 'input' ? [before, after] : [after, before]
+/** The bounds whose change breaks clients that send, or receive, values of the type. */
+export function boundChanges(before: Json, after: Json, type: string | undefined, direction: Direction): string[] {
+  const [narrow, wide] = direction === 'input' ? [before, after] : [after, before]
   const keywords = [
     ...(type === 'integer' || type === 'number' ? numbersOutside(narrow, wide) : []),
     ...(OF_SIZES[type ?? ''] ?? []).flatMap(([keyword, within]) =>
@@ -42,33 +42,33 @@ export function boundChanges(before: Json, after: Json, type: string | undefined
       .map((keyword) => [keyword]),
     ...(wide['uniqueItems'] === true && narrow['uniqueItems'] !== true ? [['uniqueItems']] : []),
   ]
-  return keywords.map((all) => `${said(before, all)} became ${said(after, all)}`)
+  return keywords.map((changed) => `${describe(before, changed)} became ${describe(after, changed)}`)
 }
 
 function numbersOutside(narrow: Json, wide: Json): string[][] {
   const bounds = OF_NUMBERS.filter(
     ([inclusive, exclusive, within]) =>
       isOutside(tightest(narrow, inclusive, exclusive, within), wide[inclusive], within) ||
-      isOutsideOpen(narrow, wide, inclusive, exclusive, within),
+      isOutsideExclusive(narrow, wide, inclusive, exclusive, within),
   ).map(([inclusive, exclusive]) => [inclusive, exclusive])
-  const [step, stepNow] = [narrow['multipleOf'], wide['multipleOf']] as (number | undefined)[]
-  const isFiner = stepNow !== undefined && (step === undefined || !Number.isInteger(step / stepNow))
-  return isFiner ? [...bounds, ['multipleOf']] : bounds
+  return isMultiple(narrow['multipleOf'], wide['multipleOf']) ? bounds : [...bounds, ['multipleOf']]
 }
 
+function isMultiple(narrow: unknown, wide: unknown): boolean {
+  return typeof wide !== 'number' || (typeof narrow === 'number' && Number.isInteger(narrow / wide))
+}
+
+/** A bound that is not a number is missing. */
 function isOutside(narrow: unknown, wide: unknown, within: Within): boolean {
   return typeof wide === 'number' && !(typeof narrow === 'number' && within(narrow, wide))
 }
 
-// What is bounded without the bound itself lies within a bound that is further out, or excluded just so.
-function isOutsideOpen(narrow: Json, wide: Json, inclusive: string, exclusive: string, within: Within): boolean {
+// Within `exclusiveMinimum: 0` are `exclusiveMinimum: 0` and `minimum: 1`, but not `minimum: 0`.
+function isOutsideExclusive(narrow: Json, wide: Json, inclusive: string, exclusive: string, within: Within): boolean {
   const bound = wide[exclusive]
   if (typeof bound !== 'number') return false
-  const { [inclusive]: closed, [exclusive]: open } = narrow as Record<string, number | undefined>
-  return !(
-    (open !== undefined && within(open, bound)) ||
-    (closed !== undefined && closed !== bound && within(closed, bound))
-  )
+  const { [inclusive]: closed, [exclusive]: open } = narrow
+  return isOutside(open, bound, within) && (closed === bound || isOutside(closed, bound, within))
 }
 
 function tightest(schema: Json, inclusive: string, exclusive: string, within: Within): unknown {
@@ -77,7 +77,7 @@ function tightest(schema: Json, inclusive: string, exclusive: string, within: Wi
   return typeof open === 'number' && within(open, closed) ? open : closed
 }
 
-function said(schema: Json, keywords: readonly string[]): string {
+function describe(schema: Json, keywords: readonly string[]): string {
   const present = keywords.filter((keyword) => schema[keyword] !== undefined)
   return present.map((keyword) => `${keyword} ${String(schema[keyword])}`).join(' and ') || `no ${keywords[0]}`
 }

@@ -1,16 +1,16 @@
-import type { Side } from './bounds.js'
-import { entries, type Json, list, part } from './json.js'
+import type { Direction } from './bounds.js'
+import { isJson, type Json, listOf, objectAt, objectsIn } from './json.js'
 import { defaultChange, SchemaComparison } from './schemas.js'
 import { securityChanges } from './security.js'
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']
 
-/** What in a new document breaks clients of an old one; a sentence for each. */
+/** The changes of an OpenAPI document that break clients of the old one, as sentences. */
 export function breakingChanges(before: Json, after: Json): string[] {
   return new Comparison(before, after).run()
 }
 
-/** An operation, and where it is. */
+/** An operation and its path. */
 interface Operation {
   readonly json: Json
   readonly path: string
@@ -42,8 +42,8 @@ class Comparison {
   #operation(where: string, before: Operation, after: Operation): void {
     this.#name(where, before.json['operationId'], after.json['operationId'])
     this.#parameters(where, parametersOf(before), parametersOf(after))
-    this.#body(where, part(before.json, 'requestBody'), part(after.json, 'requestBody'))
-    this.#responses(where, part(before.json, 'responses'), part(after.json, 'responses'))
+    this.#body(where, objectAt(before.json, 'requestBody'), objectAt(after.json, 'requestBody'))
+    this.#responses(where, objectAt(before.json, 'responses'), objectAt(after.json, 'responses'))
     const changes = securityChanges(
       { document: this.#before, operation: before.json },
       { document: this.#after, operation: after.json },
@@ -51,7 +51,7 @@ class Comparison {
     this.#found.push(...changes.map((change) => `${where}: ${change}`))
   }
 
-  // Generators of clients make their names of it.
+  // Generated clients name their methods after it.
   #name(where: string, before: unknown, after: unknown): void {
     if (before !== undefined && before !== after)
       this.#found.push(`${where}: the operationId ${String(before)} became ${String(after)}`)
@@ -82,33 +82,33 @@ class Comparison {
     if (before && after) this.#contents(`${where}, body`, before, after, 'input')
   }
 
-  // A client must be ready for any error; what it looks like is told by 'default'.
+  // A removed error breaks no client: it handles any error, by the response 'default'.
   #responses(where: string, before: Json | undefined, after: Json | undefined): void {
-    for (const [status, response] of entries(before)) {
-      const now = part(after, status)
+    for (const [status, response] of objectsIn(before)) {
+      const now = objectAt(after, status)
       if (now) this.#contents(`${where}, response ${status}`, response, now, 'output')
-      else if (/^[23]/.test(status)) this.#found.push(`${where} no longer answers ${status}`)
+      else if (/^[23]/.test(status)) this.#found.push(`${where} no longer responds with ${status}`)
     }
   }
 
-  #contents(where: string, before: Json, after: Json, side: Side): void {
-    for (const [type, content] of entries(before['content'])) {
-      const now = part(part(after, 'content'), type)
-      if (now) this.#schema(where, content['schema'], now['schema'], side)
+  #contents(where: string, before: Json, after: Json, direction: Direction): void {
+    for (const [type, content] of objectsIn(before['content'])) {
+      const now = objectAt(objectAt(after, 'content'), type)
+      if (now) this.#schema(where, content['schema'], now['schema'], direction)
       else this.#found.push(`${where}: ${type} was removed`)
     }
   }
 
-  #schema(where: string, before: unknown, after: unknown, side: Side): void {
-    this.#found.push(...this.#schemas.compare(before, after, side).map((change) => where + change))
+  #schema(where: string, before: unknown, after: unknown, direction: Direction): void {
+    this.#found.push(...this.#schemas.compare(before, after, direction).map((change) => where + change))
   }
 }
 
-/** By method and path; what the path's variables are called is nothing to a client. */
+/** By method and path, without the names of the path's variables: clients do not see them. */
 function operationsOf(document: Json): ReadonlyMap<string, Operation> {
-  const operations = entries(document['paths']).flatMap(([path, item]) =>
+  const operations = objectsIn(document['paths']).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {
-      const json = part(item, method)
+      const json = objectAt(item, method)
       const key = `${method.toUpperCase()} ${path.replaceAll(/\{[^}]*\}/g, '{}')}`
       return json ? [[key, { json, path }] as const] : []
     }),
@@ -116,14 +116,17 @@ function operationsOf(document: Json): ReadonlyMap<string, Operation> {
   return new Map(operations)
 }
 
-/** By place and name; variables of the path by their position in it. */
+/** By location and name; variables of the path by their position in it. */
 function parametersOf({ json, path }: Operation): ReadonlyMap<string, Json> {
   const variables = [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name)
-  const parameters = list(json['parameters']).map((parameter): [string, Json] => {
-    const { in: place, name } = parameter
-    return [`${String(place)} ${place === 'path' ? variables.indexOf(name as string) : String(name)}`, parameter]
-  })
-  return new Map(parameters)
+  const parameters = listOf(json['parameters']).filter(isJson)
+  return new Map(
+    parameters.map((parameter) => {
+      const { in: location, name } = parameter
+      const key = location === 'path' ? variables.findIndex((variable) => variable === name) : String(name)
+      return [`${String(location)} ${key}`, parameter]
+    }),
+  )
 }
 
 /** `query parameter 'limit'` */

@@ -1,40 +1,47 @@
-/** A part of a document, as JSON. */
+/** An object of an OpenAPI document. */
 export type Json = Readonly<Record<string, unknown>>
 
-export function part(json: unknown, key: string): Json | undefined {
-  const value: unknown = (json as Json | undefined)?.[key]
-  return typeof value === 'object' && value !== null ? (value as Json) : undefined
+export function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null
 }
 
-export function entries(json: unknown): [string, Json][] {
-  return Object.entries((json ?? {}) as Readonly<Record<string, Json>>)
+/** The object under a key; undefined if there is none. */
+export function objectAt(json: unknown, key: string): Json | undefined {
+  const value = isJson(json) ? json[key] : undefined
+  return isJson(value) ? value : undefined
 }
 
-export function list(json: unknown): readonly Json[] {
-  return Array.isArray(json) ? (json as Json[]) : []
+/** The objects under all keys. */
+export function objectsIn(json: unknown): [string, Json][] {
+  const entries = isJson(json) ? Object.entries(json) : []
+  return entries.filter((entry): entry is [string, Json] => isJson(entry[1]))
 }
 
-export function names(json: unknown): ReadonlySet<string> {
-  return new Set(Array.isArray(json) ? (json as string[]) : [])
+export function listOf(json: unknown): readonly unknown[] {
+  return Array.isArray(json) ? json : []
 }
 
-/** `Hero` for a reference to `#/components/schemas/Hero`. */
+/** The strings of a list, such as the names in `required`. */
+export function stringsIn(json: unknown): ReadonlySet<string> {
+  return new Set(listOf(json).filter((value) => typeof value === 'string'))
+}
+
+/** The last part of a schema's reference: `Hero` of `#/components/schemas/Hero`. */
 export function referenceOf(schema: unknown): string | undefined {
-  const $ref: unknown = (schema as Json | undefined)?.['$ref']
+  const $ref = isJson(schema) ? schema['$ref'] : undefined
   return typeof $ref === 'string' ? $ref.slice($ref.lastIndexOf('/') + 1) : undefined
 }
 
-/** A schema, or what it refers to. `true` is any value. */
+/** A schema, or the one that it refers to. The schema `true`, which allows any value, becomes `{}`. */
 export function resolve(schema: unknown, document: Json): Json {
-  if (typeof schema !== 'object' || schema === null) return {}
-  const { $ref } = schema as Json
-  if (typeof $ref !== 'string') return schema as Json
+  if (!isJson(schema)) return {}
+  const { $ref } = schema
+  if (typeof $ref !== 'string') return schema
   const keys = $ref.split('/').slice(1)
-  const found = keys.reduce<Json | undefined>((json, key) => part(json, decode(key)), document)
+  const found = keys.reduce<Json | undefined>((json, key) => objectAt(json, unescapePointer(key)), document)
   return found ? resolve(found, document) : {}
 }
 
-// As JSON Pointers write it.
-function decode(key: string): string {
+function unescapePointer(key: string): string {
   return key.replaceAll('~1', '/').replaceAll('~0', '~')
 }

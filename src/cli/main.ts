@@ -7,19 +7,20 @@ import { escapeForLog } from '../core/log-text.js'
 import { type Describable, setOnlooker } from '../http/app-observer.js'
 import '../register/index.js'
 import { breakingChanges } from './breaking.js'
+import { isJson, type Json } from './json.js'
 
 const USAGE = `Usage: sequitur openapi <module> [--out <file>] [--check <old document>]
 
-Prints the OpenAPI document of the app that the module makes, without a server or a database.
+Prints the OpenAPI document of the app that the module creates, without a server or a database.
   --out    writes it to a file instead
-  --check  exits with 1 when it breaks clients of the old document, and says how
+  --check  exits with 1 if it breaks clients of the old document, and lists the breaking changes
 `
 
 class UsageError extends Error {}
 
 async function main(): Promise<number> {
   const { module, out, check } = readArguments()
-  const document = JSON.parse(JSON.stringify((await appOf(module)).openapi())) as Record<string, unknown>
+  const document = parseDocument(JSON.stringify((await appOf(module)).openapi()))
   if (check === undefined || out !== undefined) write(`${JSON.stringify(document, null, 2)}\n`, out)
   if (check === undefined) return 0
   const changes = breakingChanges(readDocument(check), document)
@@ -34,17 +35,27 @@ function readArguments() {
     const [command, module, ...others] = positionals
     if (command === 'openapi' && module !== undefined && others.length === 0) return { module, ...values }
   } catch (error) {
-    throw new UsageError((error as Error).message)
+    throw new UsageError(messageOf(error))
   }
-  throw new UsageError('Name the module that makes the app: sequitur openapi src/app.ts')
+  throw new UsageError('Name the module that creates the app: sequitur openapi src/app.ts')
 }
 
-function readDocument(file: string): Record<string, unknown> {
+function readDocument(file: string): Json {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
+    return parseDocument(readFileSync(file, 'utf8'))
   } catch (error) {
-    throw new UsageError(`--check ${file}: this is not a document to compare with: ${(error as Error).message}`)
+    throw new UsageError(`--check ${file}: this is not an OpenAPI document: ${messageOf(error)}`)
   }
+}
+
+function parseDocument(text: string): Json {
+  const document: unknown = JSON.parse(text)
+  if (isJson(document)) return document
+  throw new TypeError('it is not a JSON object')
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 function write(text: string, out: string | undefined): void {
@@ -52,16 +63,16 @@ function write(text: string, out: string | undefined): void {
   else writeFileSync(out, text)
 }
 
-/** The app that the module lets listen, else the one that it exports, else the last one that it makes. */
+/** The app on which the module calls listen(), else the one that it exports, else the last one that it creates. */
 async function appOf(module: string): Promise<Describable> {
-  if (!existsSync(module)) throw new UsageError(`There is no ${module}. Name the module that calls createApp().`)
+  if (!existsSync(module)) throw new UsageError(`There is no file ${module}. Name the module that calls createApp().`)
   let last: Describable | undefined
   const listening = new Promise<Describable>((listens) => setOnlooker({ created: (app) => (last = app), listens }))
   const exported = import(pathToFileURL(resolve(module)).href).then((values: object) =>
     Object.values(values).find(isDescribable),
   )
   const app = (await Promise.race([listening, exported])) ?? last
-  if (!app) throw new UsageError(`${module} makes no app. Name the module that calls createApp().`)
+  if (!app) throw new UsageError(`${module} creates no app. Name the module that calls createApp().`)
   return app
 }
 
@@ -75,9 +86,9 @@ try {
   process.stderr.write(
     error instanceof UsageError
       ? `${escapeForLog(error.message)}\n\n${USAGE}`
-      : `${String((error as Error)?.stack ?? error)}\n`,
+      : `${String(error instanceof Error ? error.stack : error)}\n`,
   )
   process.exitCode = 2
 }
-// What the module has opened, or waits for, must not keep the command alive.
+// Open connections or timers of the module must not keep the process running.
 process.stdout.write('', () => process.exit())

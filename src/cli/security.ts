@@ -1,55 +1,55 @@
-import { type Json, list, part } from './json.js'
+import { isJson, type Json, listOf, objectAt, stringsIn } from './json.js'
 
-/** An operation with the document that it is of. */
+/** An operation and its document. */
 interface Secured {
   readonly document: Json
   readonly operation: Json
 }
 
-/** What a client must show: each scheme with the scopes that it must have. */
-type Requirement = ReadonlyMap<string, Demand>
+/** The security schemes that a client must satisfy together, by {@link identityOf}. */
+type Requirement = ReadonlyMap<string, RequiredScheme>
 
-interface Demand {
+interface RequiredScheme {
   readonly name: string
   readonly scopes: readonly string[]
 }
 
-/** What a client that was let in by the old document lacks for the new one. */
+/** The change of the security requirements, if a client that satisfies the old ones may not satisfy the new ones. */
 export function securityChanges(before: Secured, after: Secured): string[] {
   const now = requirementsOf(after)
-  const isLetIn = requirementsOf(before).every((shown) => now.some((asked) => isMet(asked, shown)))
-  return isLetIn ? [] : [`it asks for ${now.map(inWords).join(' or ')} now`]
+  const staysSatisfied = requirementsOf(before).every((old) => now.some((required) => isSatisfied(required, old)))
+  return staysSatisfied ? [] : [`it now requires ${now.map(describe).join(' or ')}`]
 }
 
-/** Any of these will do. Without one, nothing is asked for. */
+/** A client must satisfy one of these. An operation without requirements has an empty one. */
 function requirementsOf({ document, operation }: Secured): readonly Requirement[] {
-  const given = list(operation['security'] ?? document['security'])
+  const given = listOf(operation['security'] ?? document['security']).filter(isJson)
   return (given.length > 0 ? given : [{}]).map(
     (requirement) =>
       new Map(
         Object.entries(requirement).map(([name, scopes]) => [
           identityOf(name, document),
-          { name, scopes: scopes as readonly string[] },
+          { name, scopes: [...stringsIn(scopes)] },
         ]),
       ),
   )
 }
 
-/** What a scheme is to a client, whatever the document calls it. */
+/** Equal for schemes that differ only in name and description. */
 function identityOf(name: string, document: Json): string {
-  const scheme = part(part(part(document, 'components'), 'securitySchemes'), name) ?? { name }
+  const scheme = objectAt(objectAt(objectAt(document, 'components'), 'securitySchemes'), name) ?? { name }
   const { description: _, bearerFormat: _format, ...rest } = scheme
   return JSON.stringify(rest)
 }
 
-function isMet(asked: Requirement, shown: Requirement): boolean {
-  return [...asked].every(([identity, { scopes }]) => {
-    const has = shown.get(identity)
-    return has !== undefined && scopes.every((scope) => has.scopes.includes(scope))
+function isSatisfied(required: Requirement, client: Requirement): boolean {
+  return [...required].every(([identity, { scopes }]) => {
+    const scheme = client.get(identity)
+    return scheme !== undefined && scopes.every((scope) => scheme.scopes.includes(scope))
   })
 }
 
-function inWords(requirement: Requirement): string {
-  const demands = [...requirement.values()].map(({ name, scopes }) => [name, ...scopes].join(' '))
-  return demands.join(' and ') || 'nothing'
+function describe(requirement: Requirement): string {
+  const schemes = [...requirement.values()].map(({ name, scopes }) => [name, ...scopes].join(' '))
+  return schemes.join(' and ') || 'nothing'
 }

@@ -20,13 +20,13 @@ function document(operation: Json, rest: Json = {}): Json {
   return { paths: { '/a': { post: operation } }, components, ...rest }
 }
 
-const sides = {
+const documents = {
   input: (schema: Json) => document({ requestBody: json(schema), responses: {} }),
   output: (schema: Json) => document({ responses: { 200: json(schema) } }),
 }
 
-function schemaChanges(side: 'input' | 'output', before: Json, after: Json): string[] {
-  return breakingChanges(sides[side](before), sides[side](after))
+function schemaChanges(direction: 'input' | 'output', before: Json, after: Json): string[] {
+  return breakingChanges(documents[direction](before), documents[direction](after))
 }
 
 const object = (properties: Json, required: string[] = [], additionalProperties: unknown = false) => ({
@@ -159,18 +159,18 @@ for (const [wide, narrow] of narrower) {
 
 for (const [before, after] of others) {
   test(`from ${shown(before)} to ${shown(after)} and back breaks everybody`, () => {
-    for (const side of ['input', 'output'] as const) {
-      assert.notDeepEqual(schemaChanges(side, before, after), [])
-      assert.notDeepEqual(schemaChanges(side, after, before), [])
+    for (const direction of ['input', 'output'] as const) {
+      assert.notDeepEqual(schemaChanges(direction, before, after), [])
+      assert.notDeepEqual(schemaChanges(direction, after, before), [])
     }
   })
 }
 
 for (const [before, after] of same) {
   test(`from ${shown(before)} to ${shown(after)} and back breaks nobody`, () => {
-    for (const side of ['input', 'output'] as const) {
-      assert.deepEqual(schemaChanges(side, before, after), [])
-      assert.deepEqual(schemaChanges(side, after, before), [])
+    for (const direction of ['input', 'output'] as const) {
+      assert.deepEqual(schemaChanges(direction, before, after), [])
+      assert.deepEqual(schemaChanges(direction, after, before), [])
     }
   })
 }
@@ -197,19 +197,19 @@ for (const [before, after, input, output] of properties) {
   })
 }
 
-type Said = readonly [side: 'input' | 'output', before: Json, after: Json, ...messages: string[]]
-const messages: readonly Said[] = [
+type ChangeMessages = readonly [direction: 'input' | 'output', before: Json, after: Json, ...messages: string[]]
+const messages: readonly ChangeMessages[] = [
   ['input', object({ a: text }), object({}), 'POST /a, body: the property a was removed'],
   ['input', object({}), object({ a: text }, ['a']), 'POST /a, body: the property a is now required'],
   ['input', { enum: ['a', 'b'] }, { enum: ['b', 'c'] }, 'POST /a, body: a is no longer accepted'],
-  ['input', integer, { enum: [1, 2] }, 'POST /a, body: only 1, 2 are accepted now'],
-  ['output', { enum: ['a', 'b'] }, { enum: ['b', 'c'] }, 'POST /a, response 200: c may come now'],
-  ['output', { enum: ['a'] }, text, 'POST /a, response 200: other values than a may come now'],
+  ['input', integer, { enum: [1, 2] }, 'POST /a, body: only 1, 2 are now accepted'],
+  ['output', { enum: ['a', 'b'] }, { enum: ['b', 'c'] }, 'POST /a, response 200: c may now be returned'],
+  ['output', { enum: ['a'] }, text, 'POST /a, response 200: values other than a may now be returned'],
   [
     'output',
     object({ a: text }, ['a']),
     object({ a: text }),
-    'POST /a, response 200: the property a may be missing now',
+    'POST /a, response 200: the property a may now be missing',
   ],
   [
     'output',
@@ -239,9 +239,9 @@ const messages: readonly Said[] = [
   ['input', text, { ...text, minLength: 1 }, 'POST /a, body: no minLength became minLength 1'],
 ]
 
-for (const [side, before, after, ...said] of messages) {
-  test(`it is said as: ${said.join('; ')}`, () => {
-    assert.deepEqual(schemaChanges(side, before, after), said)
+for (const [direction, before, after, ...expected] of messages) {
+  test(`the message is: ${expected.join('; ')}`, () => {
+    assert.deepEqual(schemaChanges(direction, before, after), expected)
   })
 }
 
@@ -306,7 +306,7 @@ const operations: readonly (readonly [before: Json, after: Json, changes: readon
   [
     document({ responses: { 200: {}, 303: {}, 404: {} } }),
     document({ responses: { 200: {}, 409: {} } }),
-    ['POST /a no longer answers 303'],
+    ['POST /a no longer responds with 303'],
   ],
   [
     document({ responses: { 200: json(text) } }),
@@ -318,24 +318,24 @@ const operations: readonly (readonly [before: Json, after: Json, changes: readon
     document({ responses: { default: json(object({})) } }),
     ['POST /a, response default: the property detail was removed'],
   ],
-  [secured(bearer, []), secured(bearer, [{ One: [] }]), ['POST /a: it asks for One now']],
+  [secured(bearer, []), secured(bearer, [{ One: [] }]), ['POST /a: it now requires One']],
   [secured(bearer, [{ One: [] }]), secured(bearer, []), []],
   [secured(bearer, [{ One: [] }]), secured(bearer, [{ Two: [] }]), []],
   [secured(bearer, [{ One: [] }]), secured({ ...bearer, description: 'Other' }, [{ One: [] }]), []],
   [
     secured(bearer, [{ One: [] }]),
     secured({ type: 'http', scheme: 'basic' }, [{ One: [] }]),
-    ['POST /a: it asks for One now'],
+    ['POST /a: it now requires One'],
   ],
-  [secured(bearer, [{ One: [] }]), secured(bearer, [{ One: ['write'] }]), ['POST /a: it asks for One write now']],
+  [secured(bearer, [{ One: [] }]), secured(bearer, [{ One: ['write'] }]), ['POST /a: it now requires One write']],
   [secured(bearer, [{ One: ['read', 'write'] }]), secured(bearer, [{ One: ['write'] }]), []],
   [
     secured({ type: 'mutualTLS' }, [{ One: [] }]),
     secured({ type: 'mutualTLS' }, [{ One: [], Two: [] }]),
-    ['POST /a: it asks for One and Two now'],
+    ['POST /a: it now requires One and Two'],
   ],
   [secured({ type: 'mutualTLS' }, [{ One: [] }]), secured({ type: 'mutualTLS' }, [{ Two: [] }, { One: [] }]), []],
-  [document({}), document({}, { security: [{ One: [] }] }), ['POST /a: it asks for One now']],
+  [document({}), document({}, { security: [{ One: [] }] }), ['POST /a: it now requires One']],
   [document({}), document({ security: [] }, { security: [{ One: [] }] }), []],
 ]
 

@@ -236,7 +236,7 @@ for (const kind of databases) {
     })
     await t.test('a page after the end is empty, even if the statement rejects an empty result', async () => {
       for (const include of [[], [Comment]]) {
-        options = { include, ...{ rejectOnEmpty: true } } // which Sequelize's type leaves out
+        options = Object.assign({ include }, { rejectOnEmpty: true }) // which Sequelize's type leaves out
         const { data, meta } = await read(app, '/posts?offset=1000')
         assert.deepEqual([data, meta.total_items > 0], [[], true])
       }
