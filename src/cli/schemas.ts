@@ -18,13 +18,14 @@ export class SchemaComparison {
     this.#documents = { before, after }
   }
 
+  // Breaking: an input no longer accepts a value that the old schema allows; an output may have one that the old schema does not allow.
   compare(before: unknown, after: unknown, direction: Direction, path = ''): string[] {
     const change = {
       before: alternativesOf(before, this.#documents.before),
       after: alternativesOf(after, this.#documents.after),
     }
     const [narrow, wide] = direction === 'input' ? [change.before, change.after] : [change.after, change.before]
-    const found = narrow.map((one) => this.#fitting(one, narrow, wide, direction, path))
+    const found = narrow.map((one) => this.#changesOf(one, narrow, wide, direction, path))
     if (found.every((changes) => changes !== undefined)) return found.flat()
     return [
       ...found.flatMap((changes) => changes ?? []),
@@ -33,31 +34,31 @@ export class SchemaComparison {
   }
 
   /** The breaking changes to the alternative that it most likely became; undefined if there is none of its type. */
-  #fitting(
+  #changesOf(
     one: Alternative,
     all: readonly Alternative[],
     others: readonly Alternative[],
     direction: Direction,
     path: string,
   ): string[] | undefined {
-    const candidates = others.filter(({ type }) => holds(type, one.type))
+    const candidates = others.filter(({ type }) => includesType(type, one.type))
     const named = candidates.find(({ name }) => name !== undefined && name === one.name)
-    if (named) return this.#oriented(one, named, direction, path)
+    if (named) return this.#changesBetween(one, named, direction, path)
     const [least] = candidates
-      .map((other) => this.#oriented(one, other, direction, path))
+      .map((other) => this.#changesBetween(one, other, direction, path))
       .toSorted((a, b) => a.length - b.length)
     // One of several classes became another class only if the two do not differ.
     const isOneOfSeveral = one.name !== undefined && all.filter(({ type }) => type === one.type).length > 1
     return isOneOfSeveral && least?.length !== 0 ? undefined : least
   }
 
-  #oriented(narrow: Alternative, wide: Alternative, direction: Direction, path: string): string[] {
+  #changesBetween(narrow: Alternative, wide: Alternative, direction: Direction, path: string): string[] {
     const [before, after] = direction === 'input' ? [narrow, wide] : [wide, narrow]
-    return this.#seen(before, after, direction) ? [] : this.#difference(before, after, direction, path)
+    return this.#wasCompared(before, after, direction) ? [] : this.#difference(before, after, direction, path)
   }
 
   // Compares each pair once: classes may refer to themselves.
-  #seen({ name }: Alternative, { name: now }: Alternative, direction: Direction): boolean {
+  #wasCompared({ name }: Alternative, { name: now }: Alternative, direction: Direction): boolean {
     if (name === undefined || now === undefined) return false
     const pair = `${direction} ${name} ${now}`
     return this.#compared.has(pair) || !this.#compared.add(pair)
@@ -80,11 +81,11 @@ export class SchemaComparison {
   }
 
   #properties({ before, after }: Change<Json>, direction: Direction, path: string): string[] {
-    const [known, now] = [propertiesOf(before), propertiesOf(after)]
-    const kept = [...known].flatMap(([name, schema]) =>
+    const [old, now] = [propertiesOf(before), propertiesOf(after)]
+    const kept = [...old].flatMap(([name, schema]) =>
       now.has(name) ? this.compare(schema, now.get(name), direction, `${path}/${name}`) : [],
     )
-    const removed = [...known.keys()]
+    const removed = [...old.keys()]
       .filter((name) => !now.has(name) && (direction === 'output' || after['additionalProperties'] === false))
       .map((name) => `${path}: the property ${name} was removed`)
     return [
@@ -92,24 +93,24 @@ export class SchemaComparison {
       ...removed,
       ...(direction === 'input' ? defaultChanges({ before, after }, path) : []),
       ...requiredChanges({ before, after }, direction, path),
-      ...this.#others(before, after, direction, path),
+      ...this.#additionalProperties(before, after, direction, path),
     ]
   }
 
   /** Properties that the schema does not name. Additional ones in a response break no client. */
-  #others(before: Json, after: Json, direction: Direction, path: string): string[] {
-    const [known, now] = [before['additionalProperties'] ?? true, after['additionalProperties'] ?? true]
-    if (typeof known === 'object' && typeof now === 'object') return this.compare(known, now, direction, `${path}/*`)
-    if (direction === 'input' && known !== false && now === false)
+  #additionalProperties(before: Json, after: Json, direction: Direction, path: string): string[] {
+    const [old, now] = [before['additionalProperties'] ?? true, after['additionalProperties'] ?? true]
+    if (typeof old === 'object' && typeof now === 'object') return this.compare(old, now, direction, `${path}/*`)
+    if (direction === 'input' && old !== false && now === false)
       return [`${path}: other properties are no longer accepted`]
-    return direction === 'output' && typeof known === 'object' && now === false
+    return direction === 'output' && typeof old === 'object' && now === false
       ? [`${path}: other properties are no longer returned`]
       : []
   }
 }
 
 /** Whether a type contains another one; undefined is any type. */
-function holds(wide: string | undefined, narrow: string | undefined): boolean {
+function includesType(wide: string | undefined, narrow: string | undefined): boolean {
   return wide === undefined || wide === narrow || (wide === 'number' && narrow === 'integer')
 }
 
@@ -144,26 +145,26 @@ function requiredChanges({ before, after }: Change<Json>, direction: Direction, 
 
 /** The change of a default value; undefined if it is the same. */
 export function defaultChange(before: unknown, after: unknown): string | undefined {
-  const [known, now] = [before, after].map((schema) => (isJson(schema) ? schema['default'] : undefined))
-  if (isDeepStrictEqual(known, now)) return undefined
+  const [old, now] = [before, after].map((schema) => (isJson(schema) ? schema['default'] : undefined))
+  if (isDeepStrictEqual(old, now)) return undefined
   const describe = (value: unknown) => (value === undefined ? 'no default' : `default ${shown(value)}`)
-  return `${describe(known)} became ${describe(now)}`
+  return `${describe(old)} became ${describe(now)}`
 }
 
 function valueChanges({ before, after }: Change<Json>, type: string | undefined, direction: Direction): string[] {
-  const [known, now] = [valuesOf(before), valuesOf(after)].map((values) =>
-    values?.filter((value) => holds(type, typeOf(value))),
+  const [old, now] = [valuesOf(before), valuesOf(after)].map((values) =>
+    values?.filter((value) => includesType(type, typeOf(value))),
   )
   const lost = (from: readonly unknown[], to: readonly unknown[]) =>
     from.filter((value) => !to.some((other) => isDeepStrictEqual(value, other))).map(shown)
   if (direction === 'input') {
     if (!now) return []
-    if (!known) return [`only ${now.map(shown).join(', ')} are now accepted`]
-    return lost(known, now).length > 0 ? [`${lost(known, now).join(', ')} is no longer accepted`] : []
+    if (!old) return [`only ${now.map(shown).join(', ')} are now accepted`]
+    return lost(old, now).length > 0 ? [`${lost(old, now).join(', ')} is no longer accepted`] : []
   }
-  if (!known) return []
-  if (!now) return [`values other than ${known.map(shown).join(', ')} may now be returned`]
-  return lost(now, known).length > 0 ? [`${lost(now, known).join(', ')} may now be returned`] : []
+  if (!old) return []
+  if (!now) return [`values other than ${old.map(shown).join(', ')} may now be returned`]
+  return lost(now, old).length > 0 ? [`${lost(now, old).join(', ')} may now be returned`] : []
 }
 
 function shown(value: unknown): string {
