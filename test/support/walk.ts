@@ -23,7 +23,7 @@ export async function walk(
     const { data, meta }: AnyPage = JSON.parse(text)
     assert.ok(data.length <= limit)
     assert.ok(meta.next_cursor === null || data.length === limit, 'only the last page may be short')
-    assert.ok(meta.next_cursor === null || /^[\w-]{1,511}$/.test(meta.next_cursor))
+    assert.ok(meta.next_cursor === null || /^[\w-]{1,1535}$/.test(meta.next_cursor))
     records.push(...data)
     cursor = meta.next_cursor
     await between()

@@ -162,7 +162,9 @@ function isUnreadable(error: unknown): boolean {
 function cursorTo(next: CursorPosition, binding: Binding, list: List): string {
   const cursor = writeCursor(next, binding) ?? writeCursor(atKey(next, list), binding)
   if (cursor !== undefined) return cursor
-  throw new TypeError(`paginate(select(${list.find.model.name})): the primary key is too long for a cursor.`)
+  throw new TypeError(
+    `paginate(select(${list.find.model.name})): the primary key of a row is too long for a cursor, of about 1000 bytes. Use the offset Paginate.`,
+  )
 }
 
 function atKey({ place, shared }: CursorPosition, list: List): CursorPosition {

@@ -15,8 +15,11 @@ export interface Binding {
 /** Bytes. */
 const DIGEST = 16
 
-/** A cursor has fewer characters. */
-export const CURSOR_LENGTH = 512
+/**
+ * A cursor has fewer characters. Request lines and the `Link` header can carry it, and it can hold any key of 255 characters: longer
+ * values of an order are left out, but a cursor without the primary key would lead nowhere.
+ */
+export const CURSOR_LENGTH = 1536
 
 /** A position as a string: base64url of its bytes and their digest. Undefined if its values are too long for a cursor. */
 export function writeCursor(position: CursorPosition, binding: Binding): string | undefined {
