@@ -1,4 +1,4 @@
-// Pages by cursor: the names are those of the offset pages, under a door of their own.
+// Pages by cursor, under the same names as pages by offset.
 export {
   CursorPaginate as Paginate,
   type CursorPaginateType as PaginateType,

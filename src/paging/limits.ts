@@ -4,9 +4,9 @@ import { inputDependency } from '../http/input/parameters.js'
 
 /** The number of rows in a page. */
 export interface Limits {
-  /** Without a `limit` in the request. */
-  readonly standard: number
-  readonly most: number
+  /** Of a request without `limit`. */
+  readonly defaultSize: number
+  readonly maxSize: number
 }
 
 /** Page sizes, by the names of this package or of the specification. */
@@ -26,17 +26,17 @@ export const SIZE_OPTIONS: OptionNames<SizeOptions> = {
   max_page_size: true,
 }
 
-const DEFAULT_LIMITS: Limits = { standard: 10, most: 100 }
+const DEFAULT_LIMITS: Limits = { defaultSize: 10, maxSize: 100 }
 
-/** @throws BootError for sizes that are not integers with 1 <= standard <= most. */
+/** @throws BootError for sizes that are not integers with 1 <= default <= max. */
 export function limitsOf(options: SizeOptions): Limits {
-  const standard = sizeOf(options, 'defaultPageSize', 'default_page_size') ?? DEFAULT_LIMITS.standard
-  const most = sizeOf(options, 'maxPageSize', 'max_page_size') ?? DEFAULT_LIMITS.most
-  if (standard > most)
+  const defaultSize = sizeOf(options, 'defaultPageSize', 'default_page_size') ?? DEFAULT_LIMITS.defaultSize
+  const maxSize = sizeOf(options, 'maxPageSize', 'max_page_size') ?? DEFAULT_LIMITS.maxSize
+  if (defaultSize > maxSize)
     throw new BootError(
-      `newPagination(): defaultPageSize (${standard}) is larger than maxPageSize (${most}). Write a defaultPageSize from 1 to ${most}, or a larger maxPageSize.`,
+      `newPagination(): defaultPageSize (${defaultSize}) is larger than maxPageSize (${maxSize}). Write a defaultPageSize from 1 to ${maxSize}, or a larger maxPageSize.`,
     )
-  return { standard, most }
+  return { defaultSize, maxSize }
 }
 
 function sizeOf(options: SizeOptions, name: keyof SizeOptions, other: keyof SizeOptions): number | undefined {
@@ -47,13 +47,13 @@ function sizeOf(options: SizeOptions, name: keyof SizeOptions, other: keyof Size
   return options[given]
 }
 
-export function limitInput({ standard, most }: Limits) {
+export function limitInput({ defaultSize, maxSize }: Limits) {
   return inputDependency('query', {
     name: 'limit',
     type: 'integer',
     minimum: 1,
-    maximum: most,
-    default: standard,
+    maximum: maxSize,
+    default: defaultSize,
     description: 'How many records to send at most.',
   })
 }

@@ -23,13 +23,13 @@ export function setLinks(
 }
 
 /** Characters. Proxies reject a response whose headers exceed 4 KiB, and clients choose the length of the query, which links repeat. */
-const LONGEST_HEADER = 2048
+const MAX_HEADER_LENGTH = 2048
 
 /** If not all links fit, the last ones are left out. */
 const BY_IMPORTANCE = ['next', 'prev', 'first', 'last']
 
 function thatFit(links: readonly Link[]): readonly Link[] {
-  let left = LONGEST_HEADER
+  let left = MAX_HEADER_LENGTH
   const kept = new Set<Link>()
   for (const link of links.toSorted((a, b) => importance(a) - importance(b))) {
     if (link.text.length > left) continue

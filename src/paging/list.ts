@@ -14,13 +14,13 @@ import { refuseUnpageable } from './refuse-unpageable.js'
 export interface Window {
   readonly limit: number
   readonly offset?: number
-  /** Beside the conditions of the statement. */
+  /** Added to the conditions of the statement. */
   readonly condition?: Sql
   /** The last columns of the list's order, if the condition makes the first ones equal; by default all. */
   readonly order?: readonly OrderColumn[]
 }
 
-/** A row's place in a list; with the row, unless the list repeats rows. */
+/** The place of a row, and the row itself, unless it is read later because the join repeats rows. */
 export interface PlacedRow {
   readonly place: Place
   readonly row?: Row
@@ -38,7 +38,7 @@ export function listOf(statement: Select<Model>, orderOf: (find: Find) => ListOr
 }
 
 /**
- * The rows of a `select` statement, in a complete order. Nothing in it depends on the page that is read.
+ * The rows of a `select` statement, in an order in which no two rows are equal. Nothing in it depends on the page that is read.
  *
  * If its join repeats rows, the places of a page are read first, without the included rows, then the whole rows at these places.
  */
@@ -61,7 +61,7 @@ export class List {
     return findRows(this.find.model, this.#optionsFor(window))
   }
 
-  /** The rows of a window with their places; if the list repeats rows, the places alone. */
+  /** The rows of a window with their places; if the join repeats rows, the places alone. */
   async placedRows(window: Window): Promise<PlacedRow[]> {
     if (this.#repeatsRows) return (await this.#places(window)).map((place) => ({ place }))
     const attributes = this.#placeColumns.addTo(this.find.options.attributes)
@@ -112,13 +112,13 @@ export class List {
     return { include: neededIncludes(joins, isMentioned), ...grouped }
   }
 
-  // A row that was deleted since its place was read is left out.
+  // Leaves out rows that were deleted after their places were read.
   async #rowsAt(places: readonly Place[]): Promise<Model[]> {
     const keys = places.map((place) => this.keyAt(place))
     const keyColumns = new PlaceColumns(this.order.key)
     const found = new Map<string, Model>()
-    for (let from = 0; from < keys.length; from += MOST_ALTERNATIVES)
-      for (const row of await this.#rowsWith(keys.slice(from, from + MOST_ALTERNATIVES), keyColumns))
+    for (let from = 0; from < keys.length; from += MAX_ALTERNATIVES)
+      for (const row of await this.#rowsWith(keys.slice(from, from + MAX_ALTERNATIVES), keyColumns))
         found.set(JSON.stringify(keyColumns.take(row)), row)
     return keys.flatMap((key) => found.get(JSON.stringify(key)) ?? [])
   }
@@ -153,7 +153,7 @@ export class List {
 }
 
 /** SQLite accepts at most a thousand alternatives in an expression, and every database limits the values of a statement. */
-const MOST_ALTERNATIVES = 500
+const MAX_ALTERNATIVES = 500
 
 function conditionOptions({ where }: FindOptions, added: Sql): FindOptions {
   const { condition, options } = toCondition(added)

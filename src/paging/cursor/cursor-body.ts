@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Place } from '../keyset.js'
 
-/** What a cursor holds: the last row of its page. */
+/** What a cursor holds: the position of the last row of a page. */
 export interface CursorPosition {
   /** The values of the order's columns; those of the primary key alone if there is a `proof`. */
   readonly place: Place
@@ -26,7 +26,7 @@ const VERSION = 2
 const COMPRESSED = 0x80
 const WITH_PROOF = 0x40
 /** Before compression. Bounds the time to compress and to read. */
-const MOST_BYTES = 4096
+const MAX_BYTES = 4096
 const LENGTH_BYTES = 2
 
 /*
@@ -37,7 +37,7 @@ const LENGTH_BYTES = 2
 /** Undefined if the values are too long for any cursor. */
 export function writeBody({ place, shared, proof }: CursorPosition): Buffer | undefined {
   const values = proof === undefined ? place : [proof, ...place]
-  if (sizeOf(values) > MOST_BYTES) return undefined
+  if (sizeOf(values) > MAX_BYTES) return undefined
   const plain = Buffer.concat([Buffer.of(shared), ...values.map(writeValue)])
   const small = deflateRawSync(plain, { level: 9 })
   const version = VERSION | (proof === undefined ? 0 : WITH_PROOF)
@@ -74,7 +74,7 @@ export function readBody(body: Buffer, lengths: PlaceLengths): CursorPosition {
 
 function inflate(bytes: Buffer): Buffer {
   try {
-    return inflateRawSync(bytes, { maxOutputLength: MOST_BYTES })
+    return inflateRawSync(bytes, { maxOutputLength: MAX_BYTES })
   } catch (cause) {
     throw new MalformedCursorError('', { cause })
   }
@@ -83,7 +83,7 @@ function inflate(bytes: Buffer): Buffer {
 // A byte order mark at the start of a value belongs to the value.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Reads bytes from start to end. @throws MalformedCursorError at the end. */
+/** Reads bytes from start to end. @throws MalformedCursorError if there are too few. */
 class ValueReader {
   #rest: Buffer
 

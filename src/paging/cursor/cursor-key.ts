@@ -6,7 +6,7 @@ import { appLog, type Log } from '../../http/server/logger.js'
 import { cursorSecret } from '../../http/secret.js'
 
 /** Characters. */
-const SHORTEST_SECRET = 16
+const MIN_SECRET_LENGTH = 16
 
 const HOW_TO_SET =
   'Set createApp({ cursorSecret }) or the environment variable toolkit_cursor_secret, ' +
@@ -31,11 +31,11 @@ export class CursorKey {
   }
 }
 
-// With a guessed secret, which any cursor confirms, a client could sign its own cursors.
+// A client can test guesses of the secret against any cursor, and then sign its own cursors.
 function refuseShort({ length }: string, where: string): void {
-  if (length < SHORTEST_SECRET)
+  if (length < MIN_SECRET_LENGTH)
     throw new BootError(
-      `${where} has ${length} characters, which can be guessed: at least ${SHORTEST_SECRET} are required. ${HOW_TO_SET}`,
+      `${where} has ${length} characters, which can be guessed: at least ${MIN_SECRET_LENGTH} are required. ${HOW_TO_SET}`,
     )
 }
 

@@ -1,5 +1,5 @@
 /** The part of a page that leads to the next one. */
-export interface Following<T> {
+export interface PageWithCursor<T> {
   readonly data: readonly T[]
   readonly meta: { readonly next_cursor: string | null }
 }
@@ -14,7 +14,7 @@ export interface Following<T> {
  * for await (const hero of pages(fetchPage)) console.log(hero.name)
  */
 export async function* pages<T>(
-  fetchPage: (next_cursor?: string) => Promise<Following<T>>,
+  fetchPage: (next_cursor?: string) => Promise<PageWithCursor<T>>,
 ): AsyncGenerator<T, void, undefined> {
   let page = await fetchPage()
   yield* page.data

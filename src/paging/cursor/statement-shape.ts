@@ -10,7 +10,7 @@ import { fnInternals, modelInternals } from '../../db/sequelize/internals.js'
 
 const VALUE = '?'
 /** Conditions that are nested deeper count as values. */
-const MOST_LEVELS = 40
+const MAX_DEPTH = 40
 
 /** Equal for two statements of a model that differ only in values, in their order, or in the attributes and includes of each row. */
 export function statementShape({ model, options, joins }: Find, order: readonly object[]): string {
@@ -55,41 +55,41 @@ class ShapeReader {
   }
 
   /** `isOperand`: below an operator such as Op.contains, where a plain object is a value. */
-  #read(given: unknown, isOperand: boolean, level: number): string {
-    if (typeof given !== 'object' || given === null || level > MOST_LEVELS) return VALUE
+  #read(given: unknown, isOperand: boolean, depth: number): string {
+    if (typeof given !== 'object' || given === null || depth > MAX_DEPTH) return VALUE
     const known = this.#known.get(given)
     if (known !== undefined) return known
     this.#known.set(given, VALUE)
-    const shape = this.#readObject(given, isOperand, level)
+    const shape = this.#readObject(given, isOperand, depth)
     this.#known.set(given, shape)
     return shape
   }
 
-  #readObject(given: object, isOperand: boolean, level: number): string {
-    if (Array.isArray(given)) return this.#list(given, isOperand, level + 1)
-    if (given instanceof Utils.SequelizeMethod) return this.#expression(given, level + 1)
-    return isPlain(given) && !(isOperand && isData(given)) ? this.#condition(given, level + 1) : VALUE
+  #readObject(given: object, isOperand: boolean, depth: number): string {
+    if (Array.isArray(given)) return this.#list(given, isOperand, depth + 1)
+    if (given instanceof Utils.SequelizeMethod) return this.#expression(given, depth + 1)
+    return isPlain(given) && !(isOperand && isData(given)) ? this.#condition(given, depth + 1) : VALUE
   }
 
   // The shape does not depend on the length: of the ids of IN, or of one condition for each word of a search.
-  #list(list: readonly unknown[], isOperand: boolean, level: number): string {
-    const shapes = new Set(list.map((part) => this.#read(part, isOperand, level)))
+  #list(list: readonly unknown[], isOperand: boolean, depth: number): string {
+    const shapes = new Set(list.map((part) => this.#read(part, isOperand, depth)))
     return shapes.size === 0 || (shapes.size === 1 && shapes.has(VALUE)) ? VALUE : `[${[...shapes].join()}]`
   }
 
-  #condition(given: object, level: number): string {
+  #condition(given: object, depth: number): string {
     const parts = Reflect.ownKeys(given).map((key) => {
       const value: unknown = Reflect.get(given, key)
       if (key === Op.col) return `${String(key)}:${JSON.stringify(value)}`
       const isOperand = typeof key === 'symbol' && !LOGICAL.has(key)
       const name = typeof key === 'symbol' ? String(key) : JSON.stringify(key)
-      return `${name}:${this.#read(value, isOperand, level)}`
+      return `${name}:${this.#read(value, isOperand, depth)}`
     })
     return `{${parts.sort().join()}}`
   }
 
-  #expression(given: InstanceType<typeof Utils.SequelizeMethod>, level: number): string {
-    const read = (part: unknown) => this.#read(part, false, level)
+  #expression(given: InstanceType<typeof Utils.SequelizeMethod>, depth: number): string {
+    const read = (part: unknown) => this.#read(part, false, depth)
     if (given instanceof Utils.Literal) return `literal(${JSON.stringify(String(given.val))})`
     if (given instanceof Utils.Col) return `col(${JSON.stringify(given.col)})`
     if (given instanceof Utils.Cast) return `cast(${read(given.val)},${JSON.stringify(given.type)})`
