@@ -16,7 +16,7 @@ export interface ColumnCodec {
   comparable(column: string, kind: ColumnKind): string
   /** The SQL of a column's value as a string. */
   encode(column: string, kind: ColumnKind): string
-  /** That value as a string, whatever type the driver returned. */
+  /** An encoded value, as the driver returned it, as a string. */
   fromDriver(value: unknown): string
   /** The SQL of an encoded value, comparable with the column. @throws UnreadableValueError for a string that the database did not write. */
   decode(text: string, kind: ColumnKind): Sql
@@ -33,7 +33,7 @@ const postgres: ColumnCodec = {
   decode: (text) => sql`${text}`,
 }
 
-/** In SQLite each value has a type, whatever type its column declares: the first letter of the string is that type. */
+/** In SQLite each value has a type, which may differ from that of its column: the first letter of the string is the value's type. */
 const sqlite: ColumnCodec = {
   nullsHigh: false,
   comparable: unchanged,

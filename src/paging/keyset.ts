@@ -26,7 +26,7 @@ export interface Range {
  *
  * Each range is one range of an index over the columns. Within it, the database may read and discard rows that are equal to the place in
  * one column more than `shared`, but come before it. If `shared` counts the first columns that are equal in all rows of the previous page,
- * these are fewer than a page has. The rows are the same for any `shared`.
+ * these are at most as many as a page has. The rows are the same for any `shared`.
  *
  * @example
  * // ORDER BY a, b, id; after (1, 2, 3); shared 0:

@@ -18,7 +18,7 @@ export function setLinks(
   const links = Object.entries(pages).flatMap(([relation, page]) =>
     page ? [{ relation, text: linkTo(request, page, relation) }] : [],
   )
-  const kept = thatFit(links)
+  const kept = fittingHeader(links)
   if (kept.length > 0) headers.set('link', kept.map(({ text }) => text).join(', '))
 }
 
@@ -28,12 +28,12 @@ const MAX_HEADER_LENGTH = 2048
 /** If not all links fit, the last ones are left out. */
 const BY_IMPORTANCE = ['next', 'prev', 'first', 'last']
 
-function thatFit(links: readonly Link[]): readonly Link[] {
-  let left = MAX_HEADER_LENGTH
+function fittingHeader(links: readonly Link[]): readonly Link[] {
+  let remaining = MAX_HEADER_LENGTH
   const kept = new Set<Link>()
   for (const link of links.toSorted((a, b) => importance(a) - importance(b))) {
-    if (link.text.length > left) continue
-    left -= link.text.length
+    if (link.text.length > remaining) continue
+    remaining -= link.text.length
     kept.add(link)
   }
   return links.filter((link) => kept.has(link))

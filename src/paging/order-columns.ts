@@ -66,7 +66,7 @@ function itemsOf({ model, options }: Find): readonly unknown[] {
     )
   if (model.primaryKeyAttributes.length === 0)
     throw new BootError(
-      `paginate(select(${model.name})): the model has no primary key, without which rows that are equal in the order cannot be told apart. ` +
+      `paginate(select(${model.name})): the model has no primary key, so that rows which are equal in the order cannot be distinguished. ` +
         'Declare it: @Column({ primaryKey: true }).',
     )
   return items

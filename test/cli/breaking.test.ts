@@ -38,7 +38,7 @@ const object = (properties: Json, required: string[] = [], additionalProperties:
 const text = { type: 'string' }
 const integer = { type: 'integer' }
 
-/** The second takes fewer values than the first: to send them becomes harder, to be sent them easier. */
+/** The second accepts fewer values than the first: this breaks clients that send them; the reverse breaks clients that receive them. */
 const narrower: readonly (readonly [wide: Json, narrow: Json])[] = [
   [{}, text],
   [{ type: ['string', 'null'] }, text],
@@ -107,7 +107,7 @@ const narrower: readonly (readonly [wide: Json, narrow: Json])[] = [
   [{ allOf: [object({ a: text }), object({ b: text })] }, { allOf: [object({ a: text }), object({ b: text }, ['b'])] }],
 ]
 
-/** Neither takes all that the other takes. */
+/** Each accepts a value that the other does not. */
 const others: readonly (readonly [before: Json, after: Json])[] = [
   [text, integer],
   [ref('Cat'), ref('Dog')],
@@ -131,7 +131,7 @@ const others: readonly (readonly [before: Json, after: Json])[] = [
   ],
 ]
 
-/** They take the same values. */
+/** Both accept the same values. */
 const same: readonly (readonly [before: Json, after: Json])[] = [
   [text, { ...text, description: 'A text', examples: ['a'], title: 'T', deprecated: true }],
   [ref('Node'), ref('Node')],
@@ -149,7 +149,7 @@ const same: readonly (readonly [before: Json, after: Json])[] = [
 const shown = (schema: Json) => JSON.stringify(schema)
 
 for (const [wide, narrow] of narrower) {
-  test(`from ${shown(wide)} to ${shown(narrow)} breaks who sends it, back breaks who is sent it`, () => {
+  test(`from ${shown(wide)} to ${shown(narrow)} breaks clients that send it, the reverse clients that receive it`, () => {
     assert.equal(schemaChanges('input', wide, narrow).length, 1)
     assert.deepEqual(schemaChanges('output', wide, narrow), [])
     assert.deepEqual(schemaChanges('input', narrow, wide), [])
@@ -158,7 +158,7 @@ for (const [wide, narrow] of narrower) {
 }
 
 for (const [before, after] of others) {
-  test(`from ${shown(before)} to ${shown(after)} and back breaks everybody`, () => {
+  test(`from ${shown(before)} to ${shown(after)} and back breaks all clients`, () => {
     for (const direction of ['input', 'output'] as const) {
       assert.notDeepEqual(schemaChanges(direction, before, after), [])
       assert.notDeepEqual(schemaChanges(direction, after, before), [])
@@ -167,7 +167,7 @@ for (const [before, after] of others) {
 }
 
 for (const [before, after] of same) {
-  test(`from ${shown(before)} to ${shown(after)} and back breaks nobody`, () => {
+  test(`from ${shown(before)} to ${shown(after)} and back breaks no client`, () => {
     for (const direction of ['input', 'output'] as const) {
       assert.deepEqual(schemaChanges(direction, before, after), [])
       assert.deepEqual(schemaChanges(direction, after, before), [])
@@ -175,7 +175,7 @@ for (const [before, after] of same) {
   })
 }
 
-/** Properties are more than values: clients overlook what they do not know, and miss what they do. */
+/** Properties differ from values: clients ignore unknown ones, and require known ones. */
 const properties: readonly (readonly [before: Json, after: Json, input: boolean, output: boolean])[] = [
   [object({ a: text }), object({}), true, true],
   [object({}), object({ a: text }), false, false],
@@ -189,7 +189,7 @@ const properties: readonly (readonly [before: Json, after: Json, input: boolean,
 ]
 
 for (const [before, after, input, output] of properties) {
-  test(`from ${shown(before)} to ${shown(after)} breaks who sends it: ${input}, who is sent it: ${output}`, () => {
+  test(`from ${shown(before)} to ${shown(after)} breaks clients that send it: ${input}, that receive it: ${output}`, () => {
     assert.deepEqual(
       [schemaChanges('input', before, after).length > 0, schemaChanges('output', before, after).length > 0],
       [input, output],

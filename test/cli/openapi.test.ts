@@ -22,7 +22,7 @@ function folder(t: TestContext): string {
 }
 
 for (const module of ['example/app.ts', 'example/quickstart.ts']) {
-  test(`sequitur openapi ${module} prints its document, and neither listens nor opens a database`, () => {
+  test(`sequitur openapi ${module} prints the OpenAPI document, and neither listens nor opens a database`, () => {
     const { status, stdout, stderr } = sequitur('openapi', module)
     assert.equal(status, 0, stderr)
     assert.equal(JSON.parse(stdout).openapi, '3.1.0')
@@ -36,7 +36,7 @@ test('--out writes the document to a file', (t) => {
   assert.deepEqual(JSON.parse(readFileSync(out, 'utf8')), document)
 })
 
-test('--check is content with the same document, and names what an old one had', (t) => {
+test('--check accepts the same document, and reports what an old one had', (t) => {
   const old = join(folder(t), 'old.json')
   writeFileSync(old, JSON.stringify(document))
   assert.equal(sequitur('openapi', 'example/app.ts', '--check', old).status, 0)
@@ -45,7 +45,7 @@ test('--check is content with the same document, and names what an old one had',
   assert.deepEqual([status, stdout], [1, 'GET /gone was removed\n'])
 })
 
-test('what an old document holds is printed as one line each', (t) => {
+test('control characters of an old document are escaped', (t) => {
   const old = join(folder(t), 'old.json')
   const paths = { ...document.paths, '/gone\n::error::forged\u001b[2K': { get: { responses: {} } } }
   writeFileSync(old, JSON.stringify({ ...document, paths }))

@@ -145,7 +145,7 @@ before(async () => {
 })
 after(() => api.close())
 
-test('conditions that share their parts, or contain themselves, are told apart in time', () => {
+test('conditions that share their parts, or contain themselves, are distinguished in linear time', () => {
   const shared = Array.from({ length: 36 }).reduce<object>((part) => ({ [Op.and]: [part], [Op.or]: [part] }), {
     age: 1,
   })

@@ -17,12 +17,12 @@ const lengths = { order: 3, key: 1 }
 const value = fc.option(fc.oneof(fc.string({ unit: 'binary', maxLength: 40 }), fc.constantFrom('\ufeffa', 'a\0b', '')))
 const lastValue = fc.string({ unit: 'binary', maxLength: 20 })
 const plain = { noNullPrototype: true }
-const mark = fc.oneof(
+const position = fc.oneof(
   fc.record({ place: fc.tuple(value, value, lastValue), shared: fc.nat(2) }, plain),
   fc.record({ place: fc.tuple(lastValue), shared: fc.nat(2), proof: lastValue }, plain),
 )
 
-/** A value with a length that it may not have. */
+/** A value that declares a length other than its own. */
 const claimedValue = fc
   .tuple(fc.nat(0xffff), fc.uint8Array({ maxLength: 20 }), fc.boolean())
   .map(([claim, bytes, honest]) => {
@@ -41,21 +41,21 @@ const claimedBody = fc
     return Buffer.concat([Buffer.of(version), deflated ? deflateRawSync(plain) : plain])
   })
 const changedBody = fc
-  .tuple(mark, fc.array(fc.tuple(fc.nat(600), fc.nat(255)), { maxLength: 4 }), fc.nat(600))
+  .tuple(position, fc.array(fc.tuple(fc.nat(600), fc.nat(255)), { maxLength: 4 }), fc.nat(600))
   .map(([written, changes, length]) => {
     const body = Buffer.from(writeCursor(written, binding) ?? '', 'base64url').subarray(0, -16)
     for (const [at, byte] of changes) body[at] = byte
     return body.subarray(0, length)
   })
-/** A varint as the first version had it, of any number of bytes. */
+/** A varint, as the first version of cursors wrote lengths, of any number of bytes. */
 const varintBody = fc
   .tuple(fc.constantFrom(1, 2), fc.uint8Array({ min: 0x80, maxLength: 12 }), fc.nat(0x7f))
   .map(([version, more, last]) => Buffer.from([version, 0, ...more, last]))
 const anyBody = fc.oneof(fc.uint8Array({ maxLength: 360 }), claimedBody, changedBody, varintBody)
 
-test('what a cursor holds is read as it was written', () => {
+test('a cursor is read as it was written', () => {
   fc.assert(
-    fc.property(mark, (written) => {
+    fc.property(position, (written) => {
       const cursor = writeCursor(written, binding)
       if (cursor !== undefined) assert.deepEqual(readCursor(cursor, binding, lengths), written)
     }),
@@ -63,7 +63,7 @@ test('what a cursor holds is read as it was written', () => {
   )
 })
 
-test('of any signed bytes a cursor is read whole, within its bounds, or not at all', () => {
+test('any signed bytes are read as a whole cursor within its bounds, or not at all', () => {
   fc.assert(
     fc.property(anyBody, (body) => {
       const read = readCursor(sign(body, binding), binding, lengths)
@@ -75,7 +75,7 @@ test('of any signed bytes a cursor is read whole, within its bounds, or not at a
   )
 })
 
-test('values that inflate to more than a cursor writes are not read', () => {
+test('values that inflate to more bytes than a cursor may hold are not read', () => {
   for (const length of [4000, 5000, 300_000]) {
     const text = Buffer.alloc(length, 'x')
     const claim = Math.min(length + 1, 0xffff)
@@ -101,12 +101,12 @@ class Stars {
   }
 }
 
-/** Lengths that were once read backwards for ever, in the first version and in this one. */
+/** Lengths on which reading once never ended, in the first version and in this one. */
 const ONCE_ENDLESS = ['0100fcffffff0f', '0200fcffffff0f', '0200ffffffff0f'].map((hex): [Uint8Array<ArrayBuffer>] => [
   Uint8Array.from(Buffer.from(hex, 'hex')),
 ])
 
-test('every signed text of bytes is a page or a 422', async (t) => {
+test('the response to any signed bytes is a page or a 422', async (t) => {
   const { app, close } = await testApp({
     controllers: [Stars],
     models: [Star],

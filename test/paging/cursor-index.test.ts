@@ -68,7 +68,7 @@ const orders: readonly Order[] = [
   [['id', 'DESC']],
 ]
 
-test('on PostgreSQL a page reads one range of an index, and throws no more than a page away', async (t) => {
+test('on PostgreSQL a page reads one range of an index, and discards at most one page of rows', async (t) => {
   const { fetch, log, database } = await databaseApp(t, postgres, [Event], [Events])
   await fill()
   await database.sequelize.query('ANALYZE event')
@@ -102,7 +102,7 @@ test('on PostgreSQL a page reads one range of an index, and throws no more than 
 
 for (const kind of databases) {
   if (kind === postgres) continue
-  test(`on ${kind.name} a page in the depth is found in an index, without a sort`, async (t) => {
+  test(`on ${kind.name} a page far from the start is found in an index, without a sort`, async (t) => {
     const { fetch, log, database } = await databaseApp(t, kind, [Event], [Events])
     const { sequelize } = database
     await fill()

@@ -100,7 +100,7 @@ test('a cursor of another order is refused', async (t) => {
 
 const ONE = 'the first of the secrets'
 
-test('a cursor of another secret is refused, whichever way the secret is given', async (t) => {
+test('a cursor of another secret is refused, for both ways to set the secret', async (t) => {
   const cursors: string[] = []
   const secrets: [string | undefined, string | undefined][] = [
     [undefined, undefined],
@@ -139,7 +139,7 @@ test('the Link header leads to the next page and keeps the rest of the query', a
   assert.deepEqual([second.body.meta.next_cursor, second.link], [null, undefined])
 })
 
-test('own sizes are the default and the bound', async (t) => {
+test('page sizes are the default and the maximum of limit', async (t) => {
   const { app, page } = await wordApp()
   t.after(() => app.close())
   for (const path of ['/small', '/smaller']) {
@@ -149,14 +149,14 @@ test('own sizes are the default and the bound', async (t) => {
   assert.throws(() => newPagination({ defaultPageSize: 0 }), /newPagination\(\)/)
 })
 
-test('a page that is exactly full and the last one has no next', async (t) => {
+test('a full last page has no next', async (t) => {
   const { app, page } = await wordApp()
   t.after(() => app.close())
   assert.equal((await page('/words?limit=5')).body.meta.next_cursor, null)
   assert.notEqual((await page('/words?limit=4')).body.meta.next_cursor, null)
 })
 
-test('limit, next_cursor and the page are documented, also of an own paginator', () => {
+test('limit, next_cursor and the page are documented, also of newPagination()', () => {
   const { paths, components } = createApp({
     controllers: [Words],
     models: [Word],
@@ -177,7 +177,7 @@ test('limit, next_cursor and the page are documented, also of an own paginator',
   assert.ok(components?.schemas?.['CursorPage_Word'] && components.schemas['CursorPageMeta'])
 })
 
-test('pages() reads every record, and no page before it is needed', async (t) => {
+test('pages() reads every record, and fetches no page before it is needed', async (t) => {
   const api = await testApp({ controllers: [Words], models: [Word], lifespan: memoryDatabase() })
   t.after(api.close)
   await Word.bulkCreate(Array.from({ length: 7 }, (_, id) => ({ id, text: `word ${id}` })))
@@ -196,7 +196,7 @@ test('pages() reads every record, and no page before it is needed', async (t) =>
 })
 
 for (const kind of databases) {
-  test(`on ${kind.name} what a cursor holds is bound, never part of the SQL`, async (t) => {
+  test(`on ${kind.name} the values of a cursor are bound, never part of the SQL`, async (t) => {
     const { fetch, log } = await databaseApp(t, kind, [Word], [Words])
     const texts = ["O'Hara -- $1", 'back\\slash', '"; DROP TABLE word', 'ünï 😀', '']
     await Word.bulkCreate(texts.map((text, id) => ({ id, text })))
@@ -205,7 +205,7 @@ for (const kind of databases) {
     for (const line of log) assert.doesNotMatch(line, /Hara|slash|DROP|ünï/)
   })
 
-  test(`on ${kind.name} rows are paged by texts too long for a cursor, as long as the row that it stands at is the same`, async (t) => {
+  test(`on ${kind.name} rows are paged by values too long for a cursor, unless the last row of a page changes`, async (t) => {
     const { fetch } = await databaseApp(t, kind, [Word], [Words])
     const next = random(1)
     const letters = (length: number) => Array.from({ length }, () => String.fromCodePoint(0x4e00 + next(2000))).join('')
@@ -226,7 +226,7 @@ for (const kind of databases) {
     assert.equal(await follow(), 422)
   })
 
-  test(`on ${kind.name} every row that exists throughout a walk is seen exactly once, whatever eight writers do`, async (t) => {
+  test(`on ${kind.name} every row that exists throughout a walk is read exactly once beside eight writers`, async (t) => {
     const { fetch, database } = await databaseApp(t, kind, [Word], [Words])
     const kept = Array.from({ length: 60 }, (_, id) => ({ id: id * 10, text: `word ${(id * 7) % 13}` }))
     await Word.bulkCreate(kept)

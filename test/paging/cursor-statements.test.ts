@@ -176,7 +176,7 @@ async function fill(): Promise<void> {
 
 const length = typed(fn('length', col('team.name')), { type: DataType.INTEGER, nullable: true })
 
-// Sequelize itself does not find an alias that was left out of an order.
+// Sequelize itself requires the alias in an order.
 function withAliases(item: OrderItem): unknown {
   const names = new Map<unknown, string>([
     [Team, 'team'],
@@ -303,7 +303,7 @@ const ofPlayers: readonly Order[] = [
   [['shirt', 'DESC']],
 ]
 
-/** Statements that no cursor can page, and what the log explains. */
+/** Statements that no cursor can page, and the message in the log. */
 const refused: readonly (readonly [name: string, options: Options, explanation: RegExp])[] = [
   ['no order', {}, /explicit order.*Write one: paginate\(select\(Post, \{ order:/],
   ['an empty order', { order: [] }, /explicit order/],
@@ -334,13 +334,13 @@ for (const kind of databases) {
       players = { order: ['name'], paranoid: false }
       assert.equal((await walk(app.fetch, '/players', 7)).length, 30)
     })
-    await t.test('a handler sees rows without anything of the cursor', () => {
+    await t.test('a handler gets rows without the columns of the cursor', () => {
       const names = new Set(given.flatMap((player) => Object.keys(player as object)))
       assert.deepEqual([...names].sort(), ['deletedAt', 'name', 'season', 'shirt', 'team', 'teamId'])
     })
     for (const [name, options, explanation] of refused)
-      await t.test(`${name} is refused with the cure`, () => assertRefused(app, options, explanation))
-    await t.test('a text is refused with the cure', async () => {
+      await t.test(`${name} is refused with what to write instead`, () => assertRefused(app, options, explanation))
+    await t.test('raw SQL is refused with what to write instead', async () => {
       assert.equal((await app.fetch('/text')).status, 500)
       assert.match(app.log.join('\n'), /paginate\(select\(Model, \{ order \}\)\)/)
     })

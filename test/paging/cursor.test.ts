@@ -79,7 +79,7 @@ for (const kind of databases) {
     await Thing.bulkCreate(things() as never)
     const dialect = Thing.sequelize?.getDialect()
     const [zone, table] = dialect === 'postgres' ? ['+00', '"thing"'] : ['', 'thing']
-    // 100 microseconds apart: a JavaScript Date sees ten of them as one.
+    // 100 microseconds apart: ten of them are equal as a JavaScript Date.
     for (let id = 0; id < ROWS; id += 2) {
       const seen = `2024-05-06 07:08:09.${String(id * 100).padStart(6, '0')}${zone}`
       await Thing.sequelize?.query(`UPDATE ${table} SET seen = '${seen}' WHERE id = ${id}`, { type: QueryTypes.RAW })

@@ -47,7 +47,7 @@ class Id {
 const ENTRIES = Array.from({ length: 7 }, (_, id) => ({ id, weight: id % 3 || null }))
 const mariadb = databases.find(({ name }) => name === 'MariaDB')
 
-/** An app whose lists are of the second database, and each paginator finds it in another way. */
+/** An app whose lists are in its second database; each paginator finds that in another way. */
 async function startLists(t: TestContext, main: Database, audit: Database) {
   const pages = newPagination({ session: audit.Session })
   class Counted extends newPagination({ session: audit.Session, count: (log) => log.count(select(Entry)) })<Id> {}
@@ -94,7 +94,7 @@ for (const [first, second] of [
   [postgres, sqliteMemory],
   ...(mariadb ? [[postgres, mariadb] as const, [mariadb, postgres] as const] : []),
 ] as const) {
-  test(`beside ${first.name}, lists of ${second.name} are paged where they are`, async (t) => {
+  test(`beside ${first.name}, lists in ${second.name} are paged in their own database`, async (t) => {
     const main = newLifespan(await first.url(), { sync: true, models: [Hero] })
     const audit = newLifespan(await second.url(), { sync: true, echo: true, models: [Entry] })
     const { fetch, log } = await startLists(t, main, audit)
@@ -120,7 +120,7 @@ for (const [first, second] of [
   })
 }
 
-test('a paginator of another database needs its transaction, and a session is no database', () => {
+test('a paginator of another database requires its transaction, and a session class instead of a database', () => {
   const [main, audit] = [memoryDatabase(), memoryDatabase()]
   const pages = newPagination({ session: audit.Session })
   @Controller('/')

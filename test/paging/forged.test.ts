@@ -12,8 +12,8 @@ import { bindingOf } from '../support/forge.js'
 import { runs } from '../support/fuzz.js'
 
 /*
- * Who knows the key, and with it how cursors are made, may send one that holds anything. It may begin anywhere; it must not fail
- * otherwise than as an input that is wrong, and must not reach the SQL.
+ * A client that knows the key can send a cursor with any values. The page may then begin anywhere in the list. The only error may be
+ * that of a wrong input, and the values must not become part of the SQL.
  */
 
 @Table({ tableName: 'prize', timestamps: false })
@@ -46,7 +46,7 @@ class Prizes {
   }
 }
 
-/** What PostgreSQL refuses for a column of the type. */
+/** Values that PostgreSQL refuses for a column of the type. */
 const REFUSED: Readonly<Record<string, readonly string[]>> = {
   integer: ['one', '2147483648', ''],
   bigint: ['1.5', '9223372036854775808'],
@@ -61,7 +61,7 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
   enumeration: ['huge'],
   blob: ['\\xzz', '\\'],
 }
-/** What MySQL would read as NULL, or as the number at the start of a text: a page that is empty, or begins anywhere. */
+/** Values that MySQL would read as NULL, or as the number at the start of a string: the page would be empty, or begin anywhere. */
 const REFUSED_BY_MYSQL = ['one', '', 'ten', '1e', 'x', 'maybe', '2024-13-45', 'soon', 'noon', '2024-02-30 00:00:00+00']
 const NOT_OF_SQLITE = ['', 'ione', 'i', 'i1.5', 'rten', 'r', 'bzz', 'b\\', 'huge', 'noon']
 const refusedBy: Readonly<Record<string, (column: string, text: string) => boolean>> = {
@@ -78,7 +78,7 @@ const number = fc
   .tuple(fc.constantFrom('', '-'), digits(80), fc.constantFrom('', '.'), digits(50), fc.constantFrom('', 'e9', 'E999'))
   .map((parts) => parts.join(''))
 
-/** Looks like what a database wrote, of any length and beyond any range. */
+/** In the form that a database writes, but of any length and beyond any range. */
 const nearlyValid = fc.oneof(
   number,
   fc.stringMatching(/^\d{1,6}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,8})?)?)?([+-]\d\d|Z| BC)?$/),
@@ -87,13 +87,13 @@ const nearlyValid = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }),
 )
 
-// SQLite's texts begin with the type of the value.
+// The encoded values of SQLite begin with their type.
 function junkOf(refused: readonly string[]): string[] {
   return ['', 'i', 'r', 't', 'b'].flatMap((type) => [...refused, ...OTHERS].map((text) => type + text))
 }
 
 for (const kind of databases) {
-  test(`on ${kind.name} a cursor that somebody made with the key begins anywhere, or is refused`, async (t) => {
+  test(`on ${kind.name} a cursor forged with the key begins anywhere, or is refused`, async (t) => {
     const { fetch, log, database } = await databaseApp(t, kind, [Prize], [Prizes], { cursorSecret: SECRET })
     await Prize.bulkCreate([{ id: 1, integer: 1, string: 'a' }, { id: 2 }] as never[])
     const dialect = database.sequelize.getDialect()

@@ -7,8 +7,8 @@ import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
 import { type DatabaseApp, databaseApp, databases, sqliteMemory } from '../support/databases.js'
 
 /*
- * A page that a handler returns as it got it is sent without instances of the model. Nobody may notice: its JSON is that of the page
- * whose `data` the handler has looked at, which are instances.
+ * A page that a handler returns unread is sent without building instances of the model. Its JSON must equal that of a page whose `data`
+ * the handler has read, which has instances.
  */
 
 @Table({ tableName: 'wide', timestamps: false })
@@ -97,7 +97,7 @@ const full = {
 }
 const empty = Object.fromEntries(Object.keys(full).map((name) => [name, null]))
 
-/** The answer as it is, or why there is none. */
+/** The response, or the error in its place. */
 async function answerOf({ fetch, log }: DatabaseApp, path: string): Promise<string> {
   log.length = 0
   const answer = await fetch(path)
@@ -126,7 +126,7 @@ for (const kind of databases) {
 }
 
 /*
- * Models of which an instance shows something else than the row that it was built of: a '!' that the database does not have.
+ * Models whose instances return other values than their rows have: with a '!' that is not in the database.
  */
 
 const KEY = { type: DataType.INTEGER, primaryKey: true }
@@ -205,7 +205,7 @@ class Shouted extends (DataTypes.ABSTRACT as unknown as new () => { key: string 
   static readonly key = 'SHOUTED'
   override key = 'SHOUTED'
   toSql = () => 'VARCHAR(20)'
-  // Not a method: Sequelize's class gives instances of its own.
+  // A property instead of a method, which the instances of Sequelize's base class would hide.
   _sanitize = function (this: unknown, value: unknown): unknown {
     return this instanceof Model ? `${String(value)}!` : value
   }
@@ -260,7 +260,7 @@ class Shown extends Named {
   @Field({ type: Named, optional: true }) owner?: Named
 }
 
-/** Shown by a name of the row, and by what only the instance has. */
+/** Models that are read by names of columns; below, by properties that only instances have. */
 const named = {
   WithGetter,
   WithGetterMethods,
@@ -296,7 +296,7 @@ class OddLists {
   }
 }
 
-test('what a model shows beside its columns, or in their place, is sent', async (t) => {
+test('getters and other properties of a model are sent', async (t) => {
   const models = [...Object.values(named), ...Object.values(shown), WithJson]
   const app = await databaseApp(t, sqliteMemory, models, [OddLists])
   for (const model of models)
@@ -341,7 +341,7 @@ const works: Readonly<Record<string, [typeof work, expected: unknown]>> = {
   ],
 }
 
-test('a page is what the handler makes of it', async (t) => {
+test('a page that the handler changes is sent with the changes', async (t) => {
   const { fetch, log } = await databaseApp(t, sqliteMemory, [Wide], [Worked])
   await Wide.bulkCreate([1, 2].map((id) => ({ ...full, id })) as never[])
   for (const [name, [given, expected]] of Object.entries(works)) {
@@ -362,7 +362,7 @@ test('a page is what the handler makes of it', async (t) => {
   )
 })
 
-test('a hook of the whole database is given instances', async (t) => {
+test('an afterFind hook of the Sequelize instance receives instances', async (t) => {
   const { fetch, database } = await databaseApp(t, sqliteMemory, [Wide], [Worked])
   await Wide.bulkCreate([{ ...full, id: 1 }] as never[])
   options = {}

@@ -18,7 +18,7 @@ class Notes {
 }
 
 for (const sets of ['nothing', 'originalUrl'])
-  test(`the Link header has no other target than the list, whatever the path, where a server sets ${sets}`, async (t) => {
+  test(`for any path, the Link header targets only the list, if a server sets ${sets}`, async (t) => {
     const app = createApp({ controllers: [Notes], models: [Note], lifespan: memoryDatabase(), logger: false })
     t.after(() => app.close())
     const url = await plainServer(t, (request, response) => {

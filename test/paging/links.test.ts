@@ -33,7 +33,7 @@ async function leafApp(t: TestContext, options: Partial<AppOptions> = {}) {
 
 const leavesOf = (tree: string) => Leaf.bulkCreate([1, 2, 3, 4, 5].map((id) => ({ id, tree })) as never[])
 
-/** The Link header of a path that is sent as it is, which fetch() would encode. */
+/** The Link header of a path that is sent unencoded; fetch() would encode it. */
 function linkOf(url: string, path: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)
@@ -44,12 +44,12 @@ function linkOf(url: string, path: string): Promise<string> {
   })
 }
 
-/** What RFC 8288 reads: each link's target, and its relation. */
+/** The target and the relation of each link, parsed as RFC 8288 describes. */
 function parse(link: string): readonly (readonly [string, string])[] {
   return [...link.matchAll(/<([^>]*)>((?:;[^,<]*)?)/g)].map(([, target = '', rest = '']) => [target, rest])
 }
 
-test('a path cannot end a link of its header, or begin another', async (t) => {
+test('a path cannot end a link in the header, or start another', async (t) => {
   const read = await leafApp(t)
   const tree = 'x>;rel="next",<https:'
   await leavesOf(tree)
@@ -63,7 +63,7 @@ test('a path cannot end a link of its header, or begin another', async (t) => {
   assert.equal((await read(links[1]?.[0] ?? '')).includes('rel="prev"'), true)
 })
 
-test('whatever the path, each link leads to a path of the same host, and has the relation that it was given', async (t) => {
+test('each link leads to a path of the same host and has its relation, for any path', async (t) => {
   const read = await leafApp(t)
   const character = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code))
   const tree = fc.string({ unit: character.filter((one) => !'?#%/\\.'.includes(one)), minLength: 1, maxLength: 12 })
@@ -84,7 +84,7 @@ test('whatever the path, each link leads to a path of the same host, and has the
   )
 })
 
-test('a path of an outer server that begins with two slashes does not lead to another host', async (t) => {
+test('a mounted path that begins with two slashes does not lead to another host', async (t) => {
   const mount: Middleware = (request, _, next) => {
     Object.assign(request, { originalUrl: '//evil.example/oak/leaves' })
     next()
@@ -98,7 +98,7 @@ test('a path of an outer server that begins with two slashes does not lead to an
   )
 })
 
-test('a parameter of the query stays in the links, whatever its name', async (t) => {
+test('links keep a query parameter of any name', async (t) => {
   const read = await leafApp(t)
   await leavesOf('oak')
   const query = 'constructor=1&__proto__=2&toString=3'
@@ -106,7 +106,7 @@ test('a parameter of the query stays in the links, whatever its name', async (t)
   assert.equal(first, `/oak/leaves?${query}&offset=0&limit=2`)
 })
 
-test('the header stays short however long the query is: what leads on is kept first', async (t) => {
+test('the header is short for any length of the query: the next page is linked first', async (t) => {
   const read = await leafApp(t)
   await leavesOf('oak')
   const relations = async (length: number) => {

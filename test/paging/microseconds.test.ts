@@ -34,7 +34,7 @@ class Ticks {
   }
 }
 
-// A row's time goes up with its id, and in a JavaScript Date ten of them are the same.
+// The time of a row increases with its id; ten of them are equal as a JavaScript Date.
 const ROWS = Array.from({ length: 200 }, (_, id) => ({
   id,
   at: `2024-05-06 07:08:09.${String(id * 100).padStart(6, '0')}`,
@@ -46,7 +46,7 @@ function compare(one: number, other: number, direction: string): number {
 }
 
 for (const kind of databases) {
-  test(`on ${kind.name} 200 rows 100 microseconds apart are seen once each, in their order`, async (t) => {
+  test(`on ${kind.name} 200 rows 100 microseconds apart are each read once, in order`, async (t) => {
     const { fetch, database } = await databaseApp(t, kind, [Tick], [Ticks])
     const { sequelize } = database
     const isPostgres = sequelize.getDialect() === 'postgres'

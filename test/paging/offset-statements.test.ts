@@ -227,7 +227,7 @@ for (const kind of databases) {
       await t.test(`with ${name}: pages of every size are the whole list, and the total is its length`, () =>
         assertPosts(app, name),
       )
-    await t.test('left joins that nothing mentions are not counted', async () => {
+    await t.test('COUNT leaves out left joins that no condition mentions', async () => {
       options = { include: [Comment, Team], order: ['score'] }
       app.log.length = 0
       await read(app, '/posts?limit=1')
@@ -241,7 +241,7 @@ for (const kind of databases) {
         assert.deepEqual([data, meta.total_items > 0], [[], true])
       }
     })
-    await t.test('a text is paged by its own order, its rows mapped, its total as the paginator counts', async () => {
+    await t.test('raw SQL is paged in its own order, with mapped rows and the count of the paginator', async () => {
       const { data, meta } = await read(app, '/stickies')
       assert.deepEqual([data.length, meta.total_items, meta.total_pages], [10, COMMENTS, 10])
       assert.deepEqual(Object.keys(data[0]), ['id', 'body', 'user_id', 'user_name'])
@@ -250,19 +250,19 @@ for (const kind of databases) {
         data.map((_: unknown, index: number) => index),
       )
     })
-    await t.test('an own count is asked with the statement, and believed', async () => {
+    await t.test('a count function receives the statement, and its result is the total', async () => {
       options = {}
       assert.equal((await read(app, '/estimated?limit=2')).meta.total_items, 4711)
       assert.equal(counted.at(-1), 'select')
     })
-    await t.test('an own mapping may take its time', async () => {
+    await t.test('a map function may be asynchronous', async () => {
       const { data } = await read(app, '/doubled?limit=3&offset=3')
       assert.equal(
         data.every(({ no }: PostModel) => no % 2 === 0),
         true,
       )
     })
-    await t.test("a text's own LIMIT is part of it", async () => {
+    await t.test('the LIMIT of raw SQL applies before the pages', async () => {
       const { data, meta } = await read(app, '/few?limit=5&offset=5')
       assert.deepEqual([data, meta.total_items], [[{ id: 94 }, { id: 93 }], 7])
     })
@@ -294,7 +294,7 @@ for (const kind of databases) {
 }
 
 for (const wrong of [{ count: 1 }, { map: 'x' }, { count: null }]) {
-  test(`newPagination(${JSON.stringify(wrong)}) is refused when it is built`, () => {
+  test(`newPagination(${JSON.stringify(wrong)}) is refused at once`, () => {
     assert.throws(() => newPagination(wrong as never), /newPagination\(\): (count|map) must be a function/)
   })
 }

@@ -94,7 +94,7 @@ interface AnyPage {
 const TOTAL = 17
 
 async function fill(): Promise<void> {
-  // Author 5 has no book; year repeats, so that the order alone decides nothing.
+  // Author 5 has no book; year repeats, so that the order alone is ambiguous.
   await Author.bulkCreate([1, 2, 3, 4, 5].map((id) => ({ id, name: `author ${id}` })) as never)
   await Book.bulkCreate(
     Array.from({ length: TOTAL }, (_, id) => ({ id, authorId: (id % 4) + 1, year: id % 3 })) as never,
@@ -142,21 +142,21 @@ for (const kind of databases) {
       const { data, meta } = await read('/authors?limit=2')
       assert.deepEqual([data.map(({ id }) => id), meta.total_items], [[1, 2], 5])
     })
-    await t.test('a required include narrows rows and total alike', async () => {
+    await t.test('a required include restricts rows and total alike', async () => {
       const { data, meta } = await read('/recent?limit=2')
       assert.deepEqual([data.length, meta.total_items], [2, 4])
     })
-    await t.test('a text that joins two tables is paged', async () => {
+    await t.test('raw SQL that joins two tables is paged', async () => {
       const { data, meta } = await read('/rows?limit=2&offset=4')
       const names = [4, 5].map((id) => ({ book_id: id, author_name: `author ${id - 3}` }))
       assert.deepEqual([data, meta.total_items], [names, TOTAL])
     })
-    await t.test('a page that shows its end itself is not counted', async () => {
+    await t.test('no COUNT is sent for a page that is not full', async () => {
       log.length = 0
       await read('/books/0?limit=100')
       assert.equal(log.filter((line) => /count\(/i.test(line)).length, 0)
     })
-    await t.test('own sizes are the default and the bound', async () => {
+    await t.test('page sizes are the default and the maximum of limit', async () => {
       for (const path of ['/small', '/smaller']) {
         assert.equal((await read(path)).data.length, 2)
         assert.deepEqual([(await fetch(`${path}?limit=3`)).status, (await fetch(`${path}?limit=4`)).status], [200, 422])
@@ -166,7 +166,7 @@ for (const kind of databases) {
       assert.equal((await fetch('/grouped')).status, 500)
       assert.match(log.join('\n'), /paginate\(sql`SELECT/)
     })
-    await t.test('rows and total come from the same rows', async () => {
+    await t.test('the total is the number of rows in the table', async () => {
       const [row] = await database.sequelize.query<{ n: number | string }>('SELECT count(*) AS n FROM book', {
         type: QueryTypes.SELECT,
       })
@@ -201,12 +201,12 @@ for (const sizes of [
   { defaultPageSize: 1.5 },
   { default_page_size: -1 },
 ]) {
-  test(`newPagination(${JSON.stringify(sizes)}) is refused when it is built`, () => {
+  test(`newPagination(${JSON.stringify(sizes)}) is refused at once`, () => {
     assert.throws(() => newPagination(sizes), /newPagination\(\): /)
   })
 }
 
-test('offset and limit are documented with their bounds and defaults, also of an own paginator', () => {
+test('offset and limit are documented with their bounds and defaults, also of newPagination()', () => {
   const { paths } = createApp({ controllers: [Books], models, lifespan: memoryDatabase() }).openapi()
   const parameters = (path: string) =>
     Object.fromEntries((paths?.[path]?.get?.parameters ?? []).map((p) => ('name' in p ? [p.name, p.schema] : [])))
@@ -220,7 +220,7 @@ test('offset and limit are documented with their bounds and defaults, also of an
   })
 })
 
-test('the greatest offset is a page as any other', async (t) => {
+test('the largest offset returns a page', async (t) => {
   const lifespan = memoryDatabase()
   const app = createApp({ controllers: [Books], models, lifespan, logger: false })
   t.after(() => app.close())

@@ -47,7 +47,7 @@ function noteApp(t: TestContext, options: Partial<AppOptions> = {}) {
   return { app, log }
 }
 
-/** Runs with the variable of the environment, which is not set otherwise. */
+/** Runs with the environment variable set, and removes it afterwards. */
 async function withVariable(value: string, work: () => Promise<unknown>): Promise<void> {
   process.env['toolkit_cursor_secret'] = value
   await work().finally(() => delete process.env['toolkit_cursor_secret'])
@@ -82,7 +82,7 @@ test('an app with a secret in the environment does not warn', async (t) => {
   assert.deepEqual(log, [])
 })
 
-test('a cursor that is signed with what once was the key of all apps without a secret is refused', async (t) => {
+test('a cursor signed with the former default key is refused', async (t) => {
   const { app } = noteApp(t)
   await app.start()
   const forged = writeCursor({ place: ['i1'], shared: 0 }, bindingOf(notes(), 'sequitur'))
@@ -100,7 +100,7 @@ test('a secret that can be guessed fails at startup, wherever it is set', async 
   }
 })
 
-test('the digest of a cursor is compared in constant time, whatever the cursor', async (t) => {
+test('the digest of any cursor is compared in constant time', async (t) => {
   const compared = t.mock.method(crypto, 'timingSafeEqual')
   syncBuiltinESMExports()
   t.after(syncBuiltinESMExports)

@@ -9,8 +9,8 @@ import { random } from '../support/fuzz.js'
 import { walk } from '../support/walk.js'
 
 /*
- * A music store: a table that refers to itself, keys of two columns, prices, dates and much that is NULL. Whatever it is ordered by,
- * also by columns of what a row belongs to, both styles of pages glued together are the whole list.
+ * A music store: a table that refers to itself, keys of two columns, prices, dates and many NULLs. For any order, also by columns of
+ * models that a row belongs to, the offset pages put together, and the cursor pages put together, are the whole list.
  */
 
 const KEY = { type: DataType.INTEGER, primaryKey: true }
@@ -120,7 +120,7 @@ async function fill(): Promise<void> {
   )
 }
 
-/** Random columns of a model, and of what it belongs to. */
+/** Random columns of a model, and of models that it belongs to. */
 function anyOptions(model: AnyModel, next: (below: number) => number): Options {
   const own = Object.keys(model.getAttributes()).map((name) => [name])
   const joined = Object.entries(model.associations).flatMap(([as, { target }]) =>

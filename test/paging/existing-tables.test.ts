@@ -10,8 +10,8 @@ import { random } from '../support/fuzz.js'
 import { walk } from '../support/walk.js'
 
 /*
- * A table that others made, and whose columns hold more than its model tells: the time of a day, more decimals, a BIT, an ENUM that is
- * a text for the model and the other way round, bytes; on SQLite dates as several programs write them.
+ * A table that another program created. Its columns hold more than its model declares: the time of a day, more decimals, a BIT, an ENUM
+ * that is a STRING in the model and the reverse, bytes; on SQLite, dates in the formats of several programs.
  */
 
 @Table({ tableName: 'Old Parcels', timestamps: false })
@@ -132,7 +132,7 @@ class Parcels {
 }
 
 for (const kind of databases.filter(({ name }) => name !== 'SQLite in memory')) {
-  test(`cursor pages of a table that others made on ${kind.name} are the whole list`, async (t) => {
+  test(`cursor pages of a table that another program created on ${kind.name} are the whole list`, async (t) => {
     const url = await kind.url()
     const dialect = kind.name.startsWith('SQLite') ? 'sqlite' : kind.name === 'PostgreSQL' ? 'postgres' : 'mysql'
     await makeTable(url, dialect)

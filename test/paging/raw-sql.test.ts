@@ -31,7 +31,7 @@ class Parcels {
 
 const quote = (dialect: string, name: string) => rawSql(dialect === 'mariadb' ? `\`${name}\`` : `"${name}"`)
 
-/** Texts that every database takes, with words in them that may be taken for the end of the list. */
+/** Raw SQL for every database, with words that could be mistaken for a LIMIT. */
 const texts = (dialect: string): Sql[] => [
   sql`SELECT id FROM parcel ORDER BY ${quote(dialect, 'limit')} DESC, id`,
   sql`SELECT id, ${quote(dialect, 'limit')} AS ${quote(dialect, 'fetch first')} FROM parcel ORDER BY ${quote(dialect, 'offset')}, id DESC`,
@@ -57,7 +57,7 @@ const texts = (dialect: string): Sql[] => [
   sql`SELECT max(id) AS id FROM parcel GROUP BY note HAVING count(*) > ${1} ORDER BY max(id) DESC`,
 ]
 
-/** Texts of one database only. */
+/** Raw SQL for one database only. */
 const special: Readonly<Record<string, readonly Sql[]>> = {
   sqlite: [
     sql`SELECT id FROM parcel ORDER BY [limit] DESC, id`,
@@ -92,7 +92,7 @@ const special: Readonly<Record<string, readonly Sql[]>> = {
 }
 
 for (const kind of databases) {
-  test(`on ${kind.name} pages of a text are what the text gives`, async (t) => {
+  test(`on ${kind.name} pages of raw SQL put together are its result`, async (t) => {
     const { fetch, log, database } = await databaseApp(t, kind, [Parcel], [Parcels])
     const notes = ['a', 'limit 5', "it's limit 5; --"]
     await Parcel.bulkCreate(

@@ -20,7 +20,7 @@ import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
 import { databaseApp, databases } from '../support/databases.js'
 import { walk } from '../support/walk.js'
 
-/* Users and their stickies: a list, one with smaller pages, and one of two joined tables with its own count and rows. */
+/* Users and their stickies: a list, one with smaller pages, and one of two joined tables with a count and a map function. */
 
 @Table({ tableName: 'user', timestamps: false })
 class User extends Base<User> {
@@ -41,7 +41,7 @@ class Sticky extends Base<Sticky> {
   declare user_name: string
 }
 
-/** The same by a statement for models: columns of the joined table under names that are no columns of the model. */
+/** The same by select(): columns of the joined table under aliases that are no columns of the model. */
 const joined = {
   attributes: ['id', 'body', 'user_id', [col('user.email'), 'user_email'], [col('user.name'), 'user_name']],
   include: [{ association: 'user', attributes: [] }],

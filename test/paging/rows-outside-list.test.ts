@@ -9,8 +9,8 @@ import { databaseApp, databases } from '../support/databases.js'
 import { bindingOf } from '../support/forge.js'
 
 /*
- * A cursor, also one that is made with the key, must not show anything of rows outside of the list: whatever it holds, the answer is the
- * same, byte for byte, with another tenant's rows in the table and without them.
+ * A cursor, even one forged with the key, must not reveal rows outside of the list: the response is the same, byte for byte, with and
+ * without another tenant's rows in the table.
  */
 
 @Table({ tableName: 'tenant', timestamps: false })
@@ -34,7 +34,7 @@ class Card extends Base<Card> {
   @ForeignKey(() => Account) @Column({ type: DataType.INTEGER, allowNull: false }) declare account_id: number
 }
 
-/** The accounts of the first tenant, by its own column, by what it belongs to, and with what it has. */
+/** The accounts of the first tenant: by a column of the account, by one of its tenant, and with its cards. */
 const lists: Readonly<Record<string, () => Select<Account>>> = {
   where: () => select(Account, { where: { tenant_id: 1 }, order: ['pin'] }),
   include: () => select(Account, { include: [{ model: Tenant, where: { name: 'ours' } }], order: ['pin'] }),
@@ -72,7 +72,7 @@ interface Forgery {
   readonly mark: CursorPosition
 }
 
-/** Guesses of what a row has: as a place, and as a proof of the row's values. */
+/** Guesses of a row's values: as a place, and as a proof. */
 function forgeries(toText: (type: 'i' | 't', value: string | number) => string): readonly Forgery[] {
   return Object.keys(lists).flatMap((list) =>
     PINS.flatMap((pin) =>
@@ -90,7 +90,7 @@ function forgeries(toText: (type: 'i' | 't', value: string | number) => string):
 }
 
 for (const kind of databases) {
-  test(`on ${kind.name} no forged cursor shows anything of rows outside of the list`, async (t) => {
+  test(`on ${kind.name} no forged cursor reveals rows outside of the list`, async (t) => {
     const options = { cursorSecret: SECRET }
     const { fetch, database } = await databaseApp(t, kind, [Tenant, Account, Card], [Accounts], options)
     const rows = [...OURS, ...THEIRS]
