@@ -35,7 +35,11 @@ export function keyColumns(model: ModelStatic<Model>): readonly OrderColumn[] {
   return model.primaryKeyAttributes.map((key) => orderColumn(attributeColumn(model, key, undefined), 'ASC', codec))
 }
 
-/** The columns that a statement orders by, up to a whole primary key: `key`, unless the order names its columns. @throws BootError for an order that cursors cannot hold. */
+/**
+ * The columns that a statement orders by, followed by the columns of `key`, its primary key, that it does not order by.
+ *
+ * @throws BootError for an order whose values cursors cannot hold.
+ */
 export function orderColumns(find: Find, key: readonly OrderColumn[]): readonly OrderColumn[] {
   const codec = columnCodecOf(find.model)
   const columns = itemsOf(find).map((item) => orderColumn(toColumn(item, find), directionOf(item), codec))

@@ -32,7 +32,8 @@ const OPTIONS: OptionNames<AnyPaginationOptions> = { ...SIZE_OPTIONS, ...DATABAS
 /**
  * A paginator with its own page sizes, count, or mapping of rows; or for raw SQL of another database than the first.
  *
- * @throws BootError for sizes that are not integers with 1 <= default <= max, for a count or map that is not a function, and for a session that is not a class of sessions.
+ * @throws BootError for sizes that are not integers with 1 <= default <= max, for a count or map that is not a function, and for a
+ * session that is not a class of sessions.
  * @example
  * const bigPages = newPagination({ defaultPageSize: 5, maxPageSize: 500 })
  * // list(@Inject(bigPages) paginate: PaginateType<HeroModel>) { return paginate(select(Hero)) }
