@@ -1,6 +1,6 @@
 // node scripts/test.js [--quick] [--node-option...] [file or folder...]
 // Runs the tests, all of them when none is named, beside one PostgreSQL server that they share.
-// --quick runs them on SQLite alone, without those that need a PostgreSQL server.
+// --quick runs them on SQLite in memory alone, without those that need a PostgreSQL server.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { availableParallelism, constants } from 'node:os'
@@ -30,7 +30,7 @@ const server = quick || process.env['TEST_POSTGRES_URL'] ? undefined : await sta
 process.exitCode = await run({
   ...process.env,
   ...(server && { TEST_POSTGRES_URL: server.url }),
-  ...(quick && { TEST_ONLY_SQLITE: '1' }),
+  ...(quick && { TEST_QUICK: '1' }),
 })
 await server?.stop()
 

@@ -44,9 +44,9 @@ export const mysqls: readonly TestDatabase[] = process.env['TEST_MARIADB_URL']
     ]
   : []
 
-const servers = process.env['TEST_ONLY_SQLITE'] ? [] : [postgres, ...mysqls]
-
-export const databases: readonly TestDatabase[] = [sqliteFile, sqliteMemory, ...servers]
+export const databases: readonly TestDatabase[] = process.env['TEST_QUICK']
+  ? [sqliteMemory]
+  : [sqliteFile, sqliteMemory, postgres, ...mysqls]
 
 /** An app on a new database whose tables are made from the models; what it logs is kept. */
 export interface DatabaseApp extends TestApp {

@@ -27,7 +27,8 @@ export function readServerAddress(parts: UrlParts, dialect: ServerDialect): Serv
   const { authority, where } = parts
   // The last @ separates, so that one which should have been %40 belongs to the password.
   const at = authority.lastIndexOf('@')
-  const [, username, password] = /^([^:]*):?(.*)$/s.exec(authority.slice(0, Math.max(at, 0))) ?? []
+  const [username, ...rest] = authority.slice(0, Math.max(at, 0)).split(':')
+  const password = rest.join(':')
   return {
     ...readHost(authority.slice(at + 1), dialect, where),
     database: readDatabase(parts),
