@@ -112,7 +112,7 @@ const WORDS = new RegExp(`^\\s*(?:${WORD}(?:\\s+${WORD})*\\s*)?$`, 'su')
 
 const TSVECTOR: StringShape = {
   kind: 'string',
-  ruled: {
+  customValidation: {
     base: { kind: 'string' },
     checks: [
       {
@@ -126,8 +126,8 @@ const TSVECTOR: StringShape = {
 const HSTORE: Shape = {
   kind: 'any',
   object: true,
-  documented: { type: 'object', additionalProperties: { type: ['string', 'null'] } },
-  ruled: {
+  openApiSchema: { type: 'object', additionalProperties: { type: ['string', 'null'] } },
+  customValidation: {
     base: { kind: 'any', object: true },
     checks: [
       {

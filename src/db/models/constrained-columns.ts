@@ -4,13 +4,13 @@ import { Association, type BaseAssociation, getAssociations, getIndexes, getOpti
 type Columns = Readonly<Record<string, ModelAttributeColumnOptions>>
 
 /** The columns of a row that other rows, or missing ones, can stand against: keys, unique ones, and those that refer to rows. */
-export function contestedColumns(model: ModelStatic<Model>, columns: Columns): ReadonlySet<string> {
+export function constrainedColumns(model: ModelStatic<Model>, columns: Columns): ReadonlySet<string> {
   const names = new Set([...indexed(model), ...referring(model)])
-  const contested = Object.entries(columns).filter(
+  const constrained = Object.entries(columns).filter(
     ([name, { field, primaryKey, references, unique }]) =>
       primaryKey === true || Boolean(unique) || references !== undefined || names.has(name) || names.has(field ?? name),
   )
-  return new Set(contested.map(([name]) => name))
+  return new Set(constrained.map(([name]) => name))
 }
 
 // By @Index, by @Table, or by Model.init; of attributes or of columns.

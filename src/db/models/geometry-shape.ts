@@ -24,8 +24,8 @@ export function geometryShape(name: string | undefined): Shape {
   const base = { kind: 'any', object: true } as const
   return {
     ...base,
-    documented: others.length > 0 ? { type: 'object', oneOf: [first, ...others] } : (first as JsonSchema),
-    ruled: { base, checks: [checkOf(types)] },
+    openApiSchema: others.length > 0 ? { type: 'object', oneOf: [first, ...others] } : (first as JsonSchema),
+    customValidation: { base, checks: [checkOf(types)] },
   }
 }
 

@@ -9,7 +9,7 @@ import { associationsOf } from './associations.js'
 import { refuseCostlyRules } from './column-patterns.js'
 import { columnShape, isJson, isVirtual } from './column-shape.js'
 import { type Column, columnsOf } from './columns.js'
-import { contestedColumns } from './constrained-columns.js'
+import { constrainedColumns } from './constrained-columns.js'
 import { withoutJsonText } from './json-text.js'
 
 /** Makes every Sequelize model describe itself by its columns and associations, so that it can be a response, or the source of a dto. */
@@ -34,10 +34,10 @@ function modelShape(model: ModelStatic<SequelizeModel>): ObjectShape {
 
 function propertiesOf(model: ModelStatic<SequelizeModel>): readonly (readonly [string, Property])[] {
   const columns = columnsOf(model)
-  const contested = contestedColumns(model, columns)
+  const constrained = constrainedColumns(model, columns)
   return Object.entries(columns).map(([name, column]) => {
     refuseCostlyRules(`${model.name}.${name}`, column.validate)
-    return [name, { ...toProperty(column), ...(contested.has(name) ? { contested: true } : {}) }]
+    return [name, { ...toProperty(column), ...(constrained.has(name) ? { mayConflict: true } : {}) }]
   })
 }
 

@@ -8,15 +8,18 @@ const MASKED = '^[0-9A-Fa-f:.]+/[0-9]{1,3}$'
 /** An address, or one within its network: '10.0.0.1', '10.0.0.1/8', '::1'. */
 export const INET: Shape = {
   ...BASE,
-  documented: { type: 'string', anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }, { pattern: MASKED }] },
-  ruled: { base: BASE, checks: [textual(isAddress, 'must be an IP address, such as 10.0.0.1, 10.0.0.1/8 or ::1')] },
+  openApiSchema: { type: 'string', anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }, { pattern: MASKED }] },
+  customValidation: {
+    base: BASE,
+    checks: [textual(isAddress, 'must be an IP address, such as 10.0.0.1, 10.0.0.1/8 or ::1')],
+  },
 }
 
 /** A network: '10.0.0.0/8'. */
 export const CIDR: Shape = {
   ...BASE,
-  documented: { type: 'string', pattern: MASKED },
-  ruled: {
+  openApiSchema: { type: 'string', pattern: MASKED },
+  customValidation: {
     base: BASE,
     checks: [textual((text) => text.includes('/') && isAddress(text), 'must be a network, such as 10.0.0.0/8')],
   },
@@ -28,7 +31,7 @@ const SIX_PAIRS = /^[0-9A-Fa-f]{2}(?:(?::[0-9A-Fa-f]{2}){5}|(?:-[0-9A-Fa-f]{2}){
 export const MACADDR: Shape = {
   ...BASE,
   pattern: SIX_PAIRS.source,
-  ruled: {
+  customValidation: {
     base: BASE,
     checks: [textual((text) => SIX_PAIRS.test(text), 'must be a MAC address, such as 08:00:2b:01:02:03')],
   },

@@ -6,13 +6,13 @@ import { refuseCostlyPattern } from '../patterns/pattern-cost.js'
 import type { Shape } from '../shape/shape.js'
 import type { ValueOptions } from './value-options.js'
 
-const NOTES = ['title', 'description', 'deprecated', 'nullable'] as const
+const ANNOTATIONS = ['title', 'description', 'deprecated', 'nullable'] as const
 const STRING = ['minLength', 'maxLength', 'format', 'pattern'] as const
 const NUMBER = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'] as const
 const ARRAY = ['minItems', 'maxItems'] as const
 
 /** The shape with what the options say of it beyond its type. @throws BootError for what says nothing of it, or cannot be. */
-export function withRules(shape: Shape, options: ValueOptions, where: string): Shape {
+export function withConstraints(shape: Shape, options: ValueOptions, where: string): Shape {
   for (const name of ['nullable', 'optional', 'deprecated'] as const)
     refuseOtherType(`${where}: ${name}`, options[name], 'boolean', 'true or false')
   const given = Object.keys(options).filter((key) => options[key as keyof ValueOptions] !== undefined)
@@ -24,7 +24,7 @@ export function withRules(shape: Shape, options: ValueOptions, where: string): S
     throw new BootError(
       `${where}: ${stray.join(', ')} says nothing of a value of type '${shape.kind}'. Remove it, or give another type.`,
     )
-  const picked = [...NOTES, ...fitting].filter((key) => given.includes(key)).map((key) => [key, options[key]])
+  const picked = [...ANNOTATIONS, ...fitting].filter((key) => given.includes(key)).map((key) => [key, options[key]])
   const { pattern, ...rest } = Object.fromEntries(picked) as ValueOptions
   refuseOtherThanCounts(rest, where)
   refuseOtherThanNumbers(rest, where)

@@ -62,7 +62,7 @@ const validators = new Map<string, Validate>()
 
 // Many routes have the same defaults, such as those of pages, and compiling takes time.
 function validatorOf(shape: Shape): Validate {
-  const writer = new SchemaWriter({ opaque: true })
+  const writer = new SchemaWriter({ forValidation: true })
   const schema = writer.write(shape, 'input')
   if (writer.components.size > 0) return new ValidatorCompiler(writer.components).compile(schema)
   const key = JSON.stringify(schema)

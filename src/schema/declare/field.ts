@@ -5,7 +5,7 @@ import { defaultOf } from './default-value.js'
 import { addField } from '../shape/fields.js'
 import { enumShape } from './enum.js'
 import type { Property, Shape } from '../shape/shape.js'
-import { withExamples, withRules } from './constraint-options.js'
+import { withExamples, withConstraints } from './constraint-options.js'
 import { shapeOf } from '../shape/shape-of.js'
 import { takesNothing } from '../shape/standard-schema.js'
 import { unionShape } from './one-of.js'
@@ -40,8 +40,8 @@ export function Field(options: ValueOptions = {}): PropertyDecorator {
 
 /** A property from its type and options; `where` names it in messages. */
 export function toProperty(type: unknown, options: ValueOptions, where: string): Property {
-  const ruled = withRules(baseShape(type, options, where), options, where)
-  const shape = withExamples(ruled, options, where)
+  const constrained = withConstraints(baseShape(type, options, where), options, where)
+  const shape = withExamples(constrained, options, where)
   if (options.default === undefined) {
     const optional = options.optional ?? (shape.kind === 'standard' && takesNothing(shape.schema))
     return { shape, optional }

@@ -17,7 +17,7 @@ export function refuseComplexParameters(shape: Shape, place: TextPlace, where: s
 }
 
 function refuse(shape: Shape, place: TextPlace, where: string, around: readonly unknown[]): void {
-  const what = unreadable(shape, place, around)
+  const what = complexTypeOf(shape, place, around)
   if (what !== undefined)
     throw new BootError(
       `${where}: ${what} cannot stand in the ${place}. Take it in the body, or as texts: { type: [String] }.`,
@@ -27,7 +27,7 @@ function refuse(shape: Shape, place: TextPlace, where: string, around: readonly 
     refuse(property.shape, place, `${where}, ${shape.name}.${name}`, [...around, shape.origin])
 }
 
-function unreadable(shape: Shape, place: TextPlace, around: readonly unknown[]): string | undefined {
+function complexTypeOf(shape: Shape, place: TextPlace, around: readonly unknown[]): string | undefined {
   switch (shape.kind) {
     case 'union':
       return 'one of several classes'

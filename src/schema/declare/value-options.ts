@@ -2,7 +2,7 @@ import type { OptionNames } from '../../core/options.js'
 import type { Constructor } from '../../di/token.js'
 import type { EnumOption } from './enum.js'
 import type { StringFormat } from '../shape/formats.js'
-import type { Notes } from '../shape/shape.js'
+import type { Annotations } from '../shape/shape.js'
 import type { StandardSchema } from '../shape/standard-schema.js'
 
 /** What a field's type can be called; the rest is said by classes. */
@@ -28,7 +28,7 @@ export type TypeOption =
   | StandardSchema
 
 /** What can be said of a value beyond its type. */
-export interface ValueOptions extends Notes {
+export interface ValueOptions extends Annotations {
   /** What the value is; by default what the compiler emitted for the property or parameter. */
   readonly type?: TypeOption
   /** The values allowed: a list, or a TypeScript enum. */

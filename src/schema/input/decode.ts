@@ -1,5 +1,5 @@
 import { compileEncoder } from '../output/encode.js'
-import { Made } from './standard-schema-parts.js'
+import { ConvertedPart } from './standard-schema-parts.js'
 import { memo } from '../../core/memo.js'
 import { isInherited, valueOf } from '../shape/inherited-names.js'
 import { type ObjectShape, propertiesOf, type Property, type Shape } from '../shape/shape.js'
@@ -10,7 +10,7 @@ export type Decode = (json: unknown) => unknown
 const asItIs: Decode = (json) => json
 
 // A handler may change what it was given, and be run again.
-const made: Decode = (json) => (json instanceof Made ? copyOf(json.value) : json)
+const made: Decode = (json) => (json instanceof ConvertedPart ? copyOf(json.value) : json)
 
 // structuredClone() takes ten times as long for lists and objects of JSON.
 function copyOf(value: unknown): unknown {

@@ -56,20 +56,22 @@ function toNumber(text: string): number {
 }
 
 /** What is read from texts for a schema of another library, before it is asked: what its JSON Schema calls a number is one, no other text. */
-export function textual(shape: Shape): Shape {
-  if (shape.kind === 'object') return textualObject(shape)
+export function parseableShape(shape: Shape): Shape {
+  if (shape.kind === 'object') return parseableObject(shape)
   return shape.kind === 'standard' ? ofJsonSchema(jsonSchemaOf(shape.schema, 'input')) : shape
 }
 
-function textualObject(shape: ObjectShape): ObjectShape {
+function parseableObject(shape: ObjectShape): ObjectShape {
   const entries = [...shape.properties()]
-  const properties = entries.map(([name, property]) => [name, { ...property, shape: textual(property.shape) }] as const)
+  const properties = entries.map(
+    ([name, property]) => [name, { ...property, shape: parseableShape(property.shape) }] as const,
+  )
   if (properties.every(([, { shape: inner }], index) => inner === entries[index]?.[1].shape)) return shape
   return { ...shape, origin: properties, anonymous: true, properties: () => new Map(properties) }
 }
 
 /** The properties that another library's schema of an object has; undefined when its JSON Schema tells of none. */
-export function textualProperties(schema: StandardSchema): ReadonlyMap<string, Property> | undefined {
+export function standardSchemaProperties(schema: StandardSchema): ReadonlyMap<string, Property> | undefined {
   const { type, properties, required = [] } = jsonSchemaOf(schema, 'input')
   if (type !== 'object' || typeof properties !== 'object' || properties === null) return undefined
   return new Map(
@@ -80,15 +82,15 @@ export function textualProperties(schema: StandardSchema): ReadonlyMap<string, P
   )
 }
 
-function ofJsonSchema(documented: JsonSchema): Shape {
-  switch (documented['type']) {
+function ofJsonSchema(openApiSchema: JsonSchema): Shape {
+  switch (openApiSchema['type']) {
     case 'integer':
     case 'number':
     case 'boolean':
-      return { kind: documented['type'], documented }
+      return { kind: openApiSchema['type'], openApiSchema }
     case 'array':
-      return { kind: 'array', items: ofJsonSchema((documented['items'] ?? {}) as JsonSchema), documented }
+      return { kind: 'array', items: ofJsonSchema((openApiSchema['items'] ?? {}) as JsonSchema), openApiSchema }
     default:
-      return { kind: 'any', documented }
+      return { kind: 'any', openApiSchema }
   }
 }

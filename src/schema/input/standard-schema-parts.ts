@@ -1,11 +1,10 @@
-import type { Issue } from '../shape/issue.js'
-import { escapePointer } from '../shape/text-formats.js'
+import { escapePointer, type Issue } from '../shape/issue.js'
 import { memo } from '../../core/memo.js'
 import { type ObjectShape, propertiesOf, type Shape } from '../shape/shape.js'
 import { type StandardResult, type StandardSchema, takesNothing, toIssues } from '../shape/standard-schema.js'
 
 /** What a schema of another library has made of a part of an input; it stands in the part's place until it is decoded. */
-export class Made {
+export class ConvertedPart {
   readonly value: unknown
 
   constructor(value: unknown) {
@@ -67,7 +66,8 @@ function settle(part: Part, result: StandardResult, issues: Issue[]): void {
   }
   const given = own(holder, key)
   // A text or a number that stays what it was needs no mark: there may be hundreds of thousands.
-  if (result.value !== given || (typeof given === 'object' && given !== null)) holder[key] = new Made(result.value)
+  if (result.value !== given || (typeof given === 'object' && given !== null))
+    holder[key] = new ConvertedPart(result.value)
 }
 
 function hasParts(shape: Shape, seen: Set<unknown>): boolean {

@@ -1,5 +1,4 @@
-import { escapePointer } from '../shape/text-formats.js'
-import type { Issue } from '../shape/issue.js'
+import { escapePointer, type Issue } from '../shape/issue.js'
 
 const TEXT = 'must not contain U+0000 or half of a surrogate pair'
 const NUMBER = `must be a number from ${-Number.MAX_VALUE} to ${Number.MAX_VALUE}`

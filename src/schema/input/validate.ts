@@ -1,6 +1,5 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
-import { escapePointer } from '../shape/text-formats.js'
-import type { Issue } from '../shape/issue.js'
+import { escapePointer, type Issue } from '../shape/issue.js'
 import { KEYWORDS } from './keywords.js'
 import { ANY_BUT_NULL, type JsonSchema } from '../shape/shape.js'
 

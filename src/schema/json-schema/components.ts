@@ -4,7 +4,7 @@ import type { JsonSchema, Named, Direction } from '../shape/shape.js'
 interface Owner {
   readonly origin: unknown
   /** Which way it goes, where its origin says different things of the two. */
-  readonly side: Direction | undefined
+  readonly direction: Direction | undefined
 }
 
 const SUFFIX = { input: 'Input', output: 'Output' } as const
@@ -19,31 +19,31 @@ export class Components {
    *
    * @throws BootError when another class has the name.
    */
-  ofClass({ name, origin }: Named, side: Direction | undefined, write: () => JsonSchema): string {
+  ofClass({ name, origin }: Named, direction: Direction | undefined, write: () => JsonSchema): string {
     const plain = allowed(name)
-    const names = side ? [plain, plain + SUFFIX[side]] : [plain]
-    const own = names.find((candidate) => this.#isFreeFor(candidate, { origin, side }))
+    const names = direction ? [plain, plain + SUFFIX[direction]] : [plain]
+    const own = names.find((candidate) => this.#isFreeFor(candidate, { origin, direction }))
     const taken = names.find((candidate) => this.#owners.get(candidate)?.origin !== origin)
     if (own === undefined || (taken !== undefined && names.indexOf(taken) < names.indexOf(own)))
       throw new BootError(
         `Two different classes are named ${taken ?? plain}, and a schema component can stand for only one. Rename one, or name it: dto(Source, { name: '...' }).`,
       )
-    return this.#write(own, { origin, side }, write)
+    return this.#write(own, { origin, direction }, write)
   }
 
   /** The name of a definition of another library, which names some of them alike in two schemas: '__schema0'. */
-  ofDefinition({ name, origin }: Named, side: Direction, write: () => JsonSchema): string {
+  ofDefinition({ name, origin }: Named, direction: Direction, write: () => JsonSchema): string {
     const plain = allowed(name)
-    const owner = { origin, side: undefined }
-    const names = [plain, plain + SUFFIX[side]]
+    const owner = { origin, direction: undefined }
+    const names = [plain, plain + SUFFIX[direction]]
     while (!names.some((candidate) => this.#isFreeFor(candidate, owner)))
-      names.push(`${plain}${SUFFIX[side]}${names.length}`)
+      names.push(`${plain}${SUFFIX[direction]}${names.length}`)
     return this.#write(names.find((candidate) => this.#isFreeFor(candidate, owner)) as string, owner, write)
   }
 
-  #isFreeFor(name: string, { origin, side }: Owner): boolean {
+  #isFreeFor(name: string, { origin, direction }: Owner): boolean {
     const owner = this.#owners.get(name)
-    return !owner || (owner.origin === origin && owner.side === side)
+    return !owner || (owner.origin === origin && owner.direction === direction)
   }
 
   #write(name: string, owner: Owner, write: () => JsonSchema): string {

@@ -1,4 +1,4 @@
-import { numberOf } from '../shape/check.js'
+import { idOf } from '../shape/check.js'
 import { Components } from './components.js'
 import { compileEncoder } from '../output/encode.js'
 import { DECIMAL_TEXT, decimalText, INTEGER_TEXT, MOST_DIGITS } from '../shape/text-formats.js'
@@ -25,7 +25,7 @@ interface WriterOptions {
   /** Where references find the components. */
   readonly prefix?: string
   /** Says nothing of what schemas of other libraries say, as those check and write by themselves. */
-  readonly opaque?: boolean
+  readonly forValidation?: boolean
 }
 
 /**
@@ -37,13 +37,13 @@ interface WriterOptions {
  */
 export class SchemaWriter {
   readonly #components = new Components()
-  readonly #sided = new Map<unknown, boolean>()
+  readonly #differing = new Map<unknown, boolean>()
   readonly #prefix: string
-  readonly #opaque: boolean
+  readonly #forValidation: boolean
 
-  constructor({ prefix = '#/components/schemas/', opaque = false }: WriterOptions = {}) {
+  constructor({ prefix = '#/components/schemas/', forValidation = false }: WriterOptions = {}) {
     this.#prefix = prefix
-    this.#opaque = opaque
+    this.#forValidation = forValidation
   }
 
   /** All that was written by reference, by its name. */
@@ -51,28 +51,32 @@ export class SchemaWriter {
     return this.#components.schemas
   }
 
-  write(shape: Shape, side: Direction): JsonSchema {
-    const schema = this.#opaque ? this.#checked(shape, side) : this.#told(shape, side)
-    return { ...(shape.nullable ? orNull(schema) : schema), ...notes(shape) }
+  write(shape: Shape, direction: Direction): JsonSchema {
+    const schema = this.#forValidation
+      ? this.#validationSchema(shape, direction)
+      : this.#documentSchema(shape, direction)
+    return { ...(shape.nullable ? orNull(schema) : schema), ...annotationsOf(shape) }
   }
 
-  #told(shape: Shape, side: Direction): JsonSchema {
-    const schema = shape.documented ? this.#foreign(shape.documented, side) : this.#plain(shape, side)
-    return shape.more ? { ...schema, ...shape.more } : schema
+  #documentSchema(shape: Shape, direction: Direction): JsonSchema {
+    const schema = shape.openApiSchema
+      ? this.#fromStandardSchema(shape.openApiSchema, direction)
+      : this.#refOrInline(shape, direction)
+    return shape.openApiExtra ? { ...schema, ...shape.openApiExtra } : schema
   }
 
-  #checked(shape: Shape, side: Direction): JsonSchema {
-    if (!shape.ruled) return this.#plain(shape, side)
-    const { base, checks } = shape.ruled
-    return { ...this.#bare(base, side), checks: checks.map(numberOf) }
+  #validationSchema(shape: Shape, direction: Direction): JsonSchema {
+    if (!shape.customValidation) return this.#refOrInline(shape, direction)
+    const { base, checks } = shape.customValidation
+    return { ...this.#inline(base, direction), checks: checks.map(idOf) }
   }
 
-  #plain(shape: Shape, side: Direction): JsonSchema {
+  #refOrInline(shape: Shape, direction: Direction): JsonSchema {
     const named = namedOf(shape)
-    return named ? this.#reference(named, shape, side) : this.#bare(shape, side)
+    return named ? this.#reference(named, shape, direction) : this.#inline(shape, direction)
   }
 
-  #bare(shape: Shape, side: Direction): JsonSchema {
+  #inline(shape: Shape, direction: Direction): JsonSchema {
     switch (shape.kind) {
       case 'string':
         return defined({
@@ -90,7 +94,7 @@ export class SchemaWriter {
           maximum: shape.maximum,
           exclusiveMinimum: shape.exclusiveMinimum,
           exclusiveMaximum: shape.exclusiveMaximum,
-          ...(shape.kind === 'integer' ? this.#exactness(shape) : undefined),
+          ...(shape.kind === 'integer' ? this.#safeIntegerBounds(shape) : undefined),
           multipleOf: shape.multipleOf,
         })
       case 'boolean':
@@ -104,7 +108,7 @@ export class SchemaWriter {
         return defined({
           type: 'string',
           maxLength: shape.format === undefined ? MOST_DIGITS : undefined,
-          pattern: this.#integerText(shape),
+          pattern: this.#integerPattern(shape),
           format: shape.format,
         })
       case 'decimal':
@@ -112,23 +116,23 @@ export class SchemaWriter {
       case 'bytes':
         return { type: 'string', contentEncoding: 'base64', format: 'byte' }
       case 'array':
-        return this.#array(shape, side)
+        return this.#array(shape, direction)
       case 'object':
-        return this.#object(shape, side)
+        return this.#object(shape, direction)
       case 'union':
-        return this.#union(shape, side)
+        return this.#union(shape, direction)
       case 'standard':
-        return this.#opaque ? {} : this.#foreign(jsonSchemaOf(shape.schema, side), side)
+        return this.#forValidation ? {} : this.#fromStandardSchema(jsonSchemaOf(shape.schema, direction), direction)
       case 'any':
         return shape.object ? { type: 'object' } : shape.notNull ? { type: ANY_BUT_NULL } : {}
     }
   }
 
   // Where all integers are exact. Our own validation has words for the format; others know of bounds only.
-  #exactness({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: NumberShape): JsonSchema {
+  #safeIntegerBounds({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: NumberShape): JsonSchema {
     const isLow = !((minimum ?? exclusiveMinimum ?? -Infinity) >= Number.MIN_SAFE_INTEGER)
     const isHigh = !((maximum ?? exclusiveMaximum ?? Infinity) <= Number.MAX_SAFE_INTEGER)
-    if (this.#opaque) return isLow || isHigh ? { format: 'double-int' } : {}
+    if (this.#forValidation) return isLow || isHigh ? { format: 'double-int' } : {}
     return {
       ...(isLow ? { minimum: Number.MIN_SAFE_INTEGER } : {}),
       ...(isHigh ? { maximum: Number.MAX_SAFE_INTEGER } : {}),
@@ -136,13 +140,15 @@ export class SchemaWriter {
   }
 
   // Validators know the formats as those of numbers, and let a text of any length pass.
-  #integerText({ format }: BigintShape): string {
-    if (this.#opaque || format === undefined) return INTEGER_TEXT
+  #integerPattern({ format }: BigintShape): string {
+    if (this.#forValidation || format === undefined) return INTEGER_TEXT
     return format === 'uint64' ? '^(-?0|[1-9][0-9]{0,19})$' : '^-?(0|[1-9][0-9]{0,18})$'
   }
 
-  #union({ discriminator, options }: UnionShape, side: Direction): JsonSchema {
-    const references = [...options()].map(([tag, option]) => [String(tag), this.write(option, side)['$ref']] as const)
+  #union({ discriminator, options }: UnionShape, direction: Direction): JsonSchema {
+    const references = [...options()].map(
+      ([tag, option]) => [String(tag), this.write(option, direction)['$ref']] as const,
+    )
     return {
       type: 'object',
       oneOf: [...new Set(references.map(([, $ref]) => $ref))].map(($ref) => ({ $ref })),
@@ -150,50 +156,53 @@ export class SchemaWriter {
     }
   }
 
-  #array(shape: ArrayShape, side: Direction): JsonSchema {
+  #array(shape: ArrayShape, direction: Direction): JsonSchema {
     return defined({
       type: 'array',
-      items: this.write(shape.items, side),
+      items: this.write(shape.items, direction),
       minItems: shape.minItems,
       maxItems: shape.maxItems,
     })
   }
 
-  #reference(named: Named, shape: Shape, side: Direction): JsonSchema {
-    const sided = this.#differsByDirection(named.origin, shape) ? side : undefined
-    return { $ref: this.#prefix + this.#components.ofClass(named, sided, () => this.#bare(shape, side)) }
+  #reference(named: Named, shape: Shape, direction: Direction): JsonSchema {
+    const ownDirection = this.#differsByDirection(named.origin, shape) ? direction : undefined
+    return { $ref: this.#prefix + this.#components.ofClass(named, ownDirection, () => this.#inline(shape, direction)) }
   }
 
-  #foreign(json: JsonSchema, side: Direction): JsonSchema {
-    return liftDefinitions(json, (named, write) => this.#prefix + this.#components.ofDefinition(named, side, write))
+  #fromStandardSchema(json: JsonSchema, direction: Direction): JsonSchema {
+    return liftDefinitions(
+      json,
+      (named, write) => this.#prefix + this.#components.ofDefinition(named, direction, write),
+    )
   }
 
   #differsByDirection(origin: unknown, shape: Shape): boolean {
-    const known = this.#sided.get(origin) ?? differsByDirection(shape)
-    this.#sided.set(origin, known)
+    const known = this.#differing.get(origin) ?? differsByDirection(shape)
+    this.#differing.set(origin, known)
     return known
   }
 
-  #object(shape: ObjectShape, side: Direction): JsonSchema {
-    const properties = propertiesOf(shape, side)
+  #object(shape: ObjectShape, direction: Direction): JsonSchema {
+    const properties = propertiesOf(shape, direction)
     return defined({
       type: 'object',
       properties: Object.fromEntries(
         properties.map(([name, property]) => [
           name,
           {
-            ...this.write(property.shape, side),
-            ...defined({ default: defaultAsJson(property), ...oneSided(property) }),
+            ...this.write(property.shape, direction),
+            ...defined({ default: defaultAsJson(property), ...accessFlags(property) }),
           },
         ]),
       ),
-      required: nonEmpty(properties.filter(([, property]) => !isOmissible(property, side)).map(([name]) => name)),
+      required: nonEmpty(properties.filter(([, property]) => !isOmissible(property, direction)).map(([name]) => name)),
       additionalProperties: false,
     })
   }
 }
 
-function oneSided({ writeOnly, readOnly }: Property): Record<string, unknown> {
+function accessFlags({ writeOnly, readOnly }: Property): Record<string, unknown> {
   return { writeOnly, readOnly }
 }
 
@@ -207,7 +216,7 @@ export function defaultAsJson({ shape, default: byDefault }: Property): unknown 
   return byDefault === undefined ? undefined : compileEncoder(shape)(byDefault)
 }
 
-function notes({ title, description, examples, deprecated }: Shape): JsonSchema {
+function annotationsOf({ title, description, examples, deprecated }: Shape): JsonSchema {
   return defined({ title, description, examples, deprecated })
 }
 

@@ -10,7 +10,7 @@ export type Constraint = (json: unknown) => string | undefined
 /** Compiles what a shape says of its values beyond their type; undefined when it says nothing. */
 export function compileConstraint(shape: Shape): Constraint | undefined {
   // What a model's rules say is checked when it is saved; rows may be older than the rules.
-  const base = shape.ruled?.base ?? shape
+  const base = shape.customValidation?.base ?? shape
   switch (base.kind) {
     case 'string':
       return all(ofString(base))

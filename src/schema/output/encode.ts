@@ -1,5 +1,5 @@
 import { compileConstraint } from './constraints.js'
-import { escapePointer } from '../shape/text-formats.js'
+import { escapePointer } from '../shape/issue.js'
 import { memo } from '../../core/memo.js'
 import { refuseMismatch, ResponseMismatchError } from './response-mismatch.js'
 import { isInherited, valueOf } from '../shape/inherited-names.js'

@@ -1,4 +1,4 @@
-import { escapePointer } from '../shape/text-formats.js'
+import { escapePointer } from '../shape/issue.js'
 
 /** A value that does not fit the declared response. `path` is a JSON Pointer to it. */
 export class ResponseMismatchError extends Error {

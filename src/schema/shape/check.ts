@@ -9,7 +9,7 @@ export interface Check {
 const checks: Check[] = []
 const numbers = new Map<Check, number>()
 
-export function numberOf(check: Check): number {
+export function idOf(check: Check): number {
   const known = numbers.get(check) ?? checks.push(check) - 1
   numbers.set(check, known)
   return known

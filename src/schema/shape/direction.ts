@@ -9,23 +9,23 @@ export function differsByDirection(shape: Shape, seen: Set<unknown> = new Set())
     case 'union':
       return [...shape.options().values()].some((option) => differsByDirection(option, seen))
     case 'standard':
-      return textOf(shape.schema, 'input') !== textOf(shape.schema, 'output')
+      return jsonOf(shape.schema, 'input') !== jsonOf(shape.schema, 'output')
     case 'object':
       if (seen.has(shape.origin)) return false
       seen.add(shape.origin)
       return [...shape.properties().values()].some(
-        (property) => isOneSided(property) || differsByDirection(property.shape, seen),
+        (property) => differs(property) || differsByDirection(property.shape, seen),
       )
     default:
       return false
   }
 }
 
-function isOneSided(property: Property): boolean {
+function differs(property: Property): boolean {
   const { writeOnly = false, readOnly = false } = property
   return writeOnly || readOnly || isOmissible(property, 'input') !== isOmissible(property, 'output')
 }
 
-function textOf(schema: StandardSchema, side: Direction): string {
-  return JSON.stringify(jsonSchemaOf(schema, side))
+function jsonOf(schema: StandardSchema, direction: Direction): string {
+  return JSON.stringify(jsonSchemaOf(schema, direction))
 }

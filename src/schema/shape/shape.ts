@@ -11,21 +11,21 @@ import type { StandardSchema } from './standard-schema.js'
 export type JsonSchema = Readonly<Record<string, unknown>>
 
 /** What the documentation shows beside a value; validation ignores it. */
-export interface Notes {
+export interface Annotations {
   readonly title?: string
   readonly description?: string
   readonly examples?: readonly unknown[]
   readonly deprecated?: boolean
 }
 
-interface Common extends Notes {
+interface Common extends Annotations {
   readonly nullable?: boolean
   /** What the document shows instead, where another library says more. */
-  readonly documented?: JsonSchema
+  readonly openApiSchema?: JsonSchema
   /** What the document shows beside it. */
-  readonly more?: JsonSchema
+  readonly openApiExtra?: JsonSchema
   /** Rules of another library that check what comes in, in place of those that the document can show. */
-  readonly ruled?: { readonly base: Shape; readonly checks: readonly Check[] }
+  readonly customValidation?: { readonly base: Shape; readonly checks: readonly Check[] }
 }
 
 export interface StringShape extends Common {
@@ -167,20 +167,22 @@ export interface Property {
   /** Another record, sent when the handler read it along. A derived class has it only when it picks it. */
   readonly associated?: boolean
   /** Other records can stand against it: it is unique, or refers to one that must be there. */
-  readonly contested?: boolean
+  readonly mayConflict?: boolean
 }
 
 /** Which way a value goes: one declaration may say different things of what comes in and of what goes out. */
 export type Direction = 'input' | 'output'
 
 /** Whether a value may go this way without the property. */
-export function isOmissible({ optional, generated }: Property, side: Direction): boolean {
-  return optional || (side === 'input' && generated === true)
+export function isOmissible({ optional, generated }: Property, direction: Direction): boolean {
+  return optional || (direction === 'input' && generated === true)
 }
 
 /** The properties that go this way. */
-export function propertiesOf(shape: ObjectShape, side: Direction): readonly (readonly [string, Property])[] {
-  return [...shape.properties()].filter(([, { writeOnly, readOnly }]) => !(side === 'input' ? readOnly : writeOnly))
+export function propertiesOf(shape: ObjectShape, direction: Direction): readonly (readonly [string, Property])[] {
+  return [...shape.properties()].filter(
+    ([, { writeOnly, readOnly }]) => !(direction === 'input' ? readOnly : writeOnly),
+  )
 }
 
 /** How a class, or all classes below it, describe themselves. `shapeOf` asks it. */

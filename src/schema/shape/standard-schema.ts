@@ -1,5 +1,4 @@
-import type { Issue } from './issue.js'
-import { escapePointer } from './text-formats.js'
+import { escapePointer, type Issue } from './issue.js'
 
 /** A schema of zod, valibot, arktype or another library of the Standard Schema specification (standardschema.dev). */
 export interface StandardSchema<In = unknown, Out = In> {
@@ -50,16 +49,16 @@ interface Convertible {
 const LENIENT: Readonly<Record<string, Json>> = { zod: { unrepresentable: 'any' } }
 
 /** The library's JSON Schema of what goes in or comes out; an open one where it gives none. */
-export function jsonSchemaOf(schema: StandardSchema, side: 'input' | 'output'): Json {
-  const { $schema: _, ...json } = convert(schema, side) ?? {}
+export function jsonSchemaOf(schema: StandardSchema, direction: 'input' | 'output'): Json {
+  const { $schema: _, ...json } = convert(schema, direction) ?? {}
   return json
 }
 
-function convert(schema: StandardSchema, side: 'input' | 'output'): Json | undefined {
+function convert(schema: StandardSchema, direction: 'input' | 'output'): Json | undefined {
   const { '~standard': standard, toJSONSchema } = schema as StandardSchema & Convertible
-  const toJson = standard.jsonSchema?.[side]
+  const toJson = standard.jsonSchema?.[direction]
   const target = 'draft-2020-12'
-  if (!toJson) return attempt(() => toJSONSchema?.call(schema, { io: side }))
+  if (!toJson) return attempt(() => toJSONSchema?.call(schema, { io: direction }))
   const libraryOptions = LENIENT[standard.vendor]
   return attempt(() => toJson({ target })) ?? (libraryOptions && attempt(() => toJson({ target, libraryOptions })))
 }

@@ -46,8 +46,3 @@ export function isBase64Text(text: string): boolean {
 
 /** The longest text of a whole number of any size: to read one of a million digits takes a tenth of a second. */
 export const MOST_DIGITS = 4096
-
-/** A part of a JSON Pointer. */
-export function escapePointer(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1')
-}
