@@ -186,7 +186,7 @@ for (const option of ['pick', 'omit'] as const) {
 }
 
 test('dto() refuses pick and omit together', () => {
-  assert.throws(() => dto(Hero, { pick: ['id'], omit: ['name'] }), /give pick or omit, not both/)
+  assert.throws(() => dto(Hero, { pick: ['id'], omit: ['name'] }), /write pick or omit, not both/)
 })
 
 test('dto() of a class without fields stops the boot', () => {

@@ -278,13 +278,13 @@ const refusals: readonly (readonly [what: string, declare: () => PropertyDecorat
   [
     'an option of another type',
     () => Field({ type: 'string', minimum: 1 }),
-    /Sample\.value: minimum says nothing of a value of type 'string'/,
+    /Sample\.value: minimum does not apply to a value of type 'string'/,
   ],
-  ['two such options', () => Field({ type: 'boolean', minimum: 1, maxItems: 2 }), /minimum, maxItems says nothing/],
+  ['two such options', () => Field({ type: 'boolean', minimum: 1, maxItems: 2 }), /minimum, maxItems does not apply/],
   [
     'a pattern with a flag',
     () => Field({ type: 'string', pattern: /^a$/i }),
-    /the pattern \/\^a\$\/i has flags[^]*Write \[Aa\] for i/,
+    /the pattern \/\^a\$\/i has flags[^]*For the flag i write \[Aa\]/,
   ],
   [
     'a pattern that is none',
@@ -294,7 +294,7 @@ const refusals: readonly (readonly [what: string, declare: () => PropertyDecorat
   [
     'an unknown format',
     () => Field({ type: 'string', format: 'emial' as never }),
-    /'emial' is no known format\. Did you mean 'email'\?$/,
+    /'emial' is not a known format\. Did you mean 'email'\?$/,
   ],
   [
     'a class without fields',
@@ -344,7 +344,7 @@ for (const [what, make, type] of emitted) {
     Reflect.defineMetadata('design:type', type, prototype, 'value')
     assert.throws(
       () => Field()(prototype, 'value'),
-      new RegExp(`the compiler emitted '${type.name}'[^]*Say it: @Field`),
+      new RegExp(`the compiler emitted '${type.name}'[^]*Write its type: @Field`),
     )
   })
 }

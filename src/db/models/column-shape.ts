@@ -31,7 +31,7 @@ function typeShape(given: unknown): Shape {
       return {
         kind: 'string',
         maxLength: type._length ?? 255,
-        ...(type._binary ? { binary: true } : { withoutTail: withoutSpaces }),
+        ...(type._binary ? { binary: true } : { trimEnd: withoutSpaces }),
       }
     case 'TEXT':
     case 'CITEXT':
@@ -95,7 +95,7 @@ function typeShape(given: unknown): Shape {
 const TIME: StringShape = {
   kind: 'string',
   pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]$',
-  withoutTail: (text) => text.replace(/\.\d+$/, ''),
+  trimEnd: (text) => text.replace(/\.\d+$/, ''),
 }
 
 // / +$/ looks at a run of spaces again from each of them.

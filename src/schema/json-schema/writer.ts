@@ -9,6 +9,7 @@ import {
   ANY_BUT_NULL,
   type ArrayShape,
   type BigintShape,
+  type Direction,
   isOmissible,
   type JsonSchema,
   type Named,
@@ -17,23 +18,21 @@ import {
   propertiesOf,
   type Property,
   type Shape,
-  type Direction,
   type UnionShape,
 } from '../shape/shape.js'
 
 interface WriterOptions {
-  /** Where references find the components. */
+  /** What references to components begin with. */
   readonly prefix?: string
-  /** Says nothing of what schemas of other libraries say, as those check and write by themselves. */
+  /** Writes schemas for validation, not for the OpenAPI document: with custom checks, and `{}` for Standard Schemas, which validate themselves. */
   readonly forValidation?: boolean
 }
 
 /**
- * Writes shapes as JSON Schema 2020-12. Objects become named components, each once; the same writer serves all shapes of an app.
- * A class that says different things of what comes in and of what goes out has a component for each, of which the one that is
- * written first has its plain name.
+ * Writes shapes as JSON Schema 2020-12. Each class becomes one component, to which all its uses refer: one writer serves a whole app.
+ * A class whose input differs from its output has two components: the first one written has the name of the class, the other one a suffix.
  *
- * @throws BootError when two different classes claim one component name.
+ * @throws BootError when two different classes have the same name.
  */
 export class SchemaWriter {
   readonly #components = new Components()
@@ -46,7 +45,7 @@ export class SchemaWriter {
     this.#forValidation = forValidation
   }
 
-  /** All that was written by reference, by its name. */
+  /** The components that were written so far, by name. */
   get components(): ReadonlyMap<string, JsonSchema> {
     return this.#components.schemas
   }
@@ -128,7 +127,7 @@ export class SchemaWriter {
     }
   }
 
-  // Where all integers are exact. Our own validation has words for the format; others know of bounds only.
+  // The range of integers that a JSON number holds exactly. Our validation has a message for the format; other tools only know bounds.
   #safeIntegerBounds({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: NumberShape): JsonSchema {
     const isLow = !((minimum ?? exclusiveMinimum ?? -Infinity) >= Number.MIN_SAFE_INTEGER)
     const isHigh = !((maximum ?? exclusiveMaximum ?? Infinity) <= Number.MAX_SAFE_INTEGER)
@@ -139,7 +138,7 @@ export class SchemaWriter {
     }
   }
 
-  // Validators know the formats as those of numbers, and let a text of any length pass.
+  // Other tools know 'int64' as a format of numbers, and would accept strings of any length: the pattern limits the digits.
   #integerPattern({ format }: BigintShape): string {
     if (this.#forValidation || format === undefined) return INTEGER_TEXT
     return format === 'uint64' ? '^(-?0|[1-9][0-9]{0,19})$' : '^-?(0|[1-9][0-9]{0,18})$'
@@ -211,7 +210,7 @@ function namedOf(shape: Shape): Named | undefined {
   return shape.kind === 'union' ? shape.named : undefined
 }
 
-/** The default of an input or a property as the document shows it: a Date as text, a bigint as its digits. */
+/** The default of a property as the OpenAPI document shows it: a Date or a bigint as a string. */
 export function defaultAsJson({ shape, default: byDefault }: Property): unknown {
   return byDefault === undefined ? undefined : compileEncoder(shape)(byDefault)
 }
@@ -231,12 +230,11 @@ function orNull(schema: JsonSchema): JsonSchema {
 }
 
 function enumType(values: readonly (string | number)[]): string | string[] {
-  const types = [
-    ...new Set(
-      values.map((value) => (typeof value === 'string' ? 'string' : Number.isInteger(value) ? 'integer' : 'number')),
-    ),
-  ]
-  return types.length === 1 ? (types[0] as string) : types
+  const types = new Set(
+    values.map((value) => (typeof value === 'string' ? 'string' : Number.isInteger(value) ? 'integer' : 'number')),
+  )
+  const [first, ...others] = types
+  return first !== undefined && others.length === 0 ? first : [...types]
 }
 
 function defined(schema: Record<string, unknown>): JsonSchema {

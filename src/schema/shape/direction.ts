@@ -1,7 +1,7 @@
 import { isOmissible, type Property, type Shape, type Direction } from './shape.js'
 import { jsonSchemaOf, type StandardSchema } from './standard-schema.js'
 
-/** Whether a shape, or one that it refers to, says different things of what comes in and of what goes out. */
+/** Whether a shape, or one that it contains, has different JSON Schemas for input and for output. */
 export function differsByDirection(shape: Shape, seen: Set<unknown> = new Set()): boolean {
   switch (shape.kind) {
     case 'array':
