@@ -286,11 +286,7 @@ const refusals: readonly (readonly [what: string, declare: () => PropertyDecorat
     () => Field({ type: 'string', pattern: /^a$/i }),
     /the pattern \/\^a\$\/i has flags[^]*For the flag i write \[Aa\]/,
   ],
-  [
-    'a pattern that is none',
-    () => Field({ type: 'string', pattern: '(' }),
-    /Sample\.value: the pattern cannot be read/,
-  ],
+  ['a pattern that is none', () => Field({ type: 'string', pattern: '(' }), /Sample\.value: the pattern is not valid/],
   [
     'an unknown format',
     () => Field({ type: 'string', format: 'emial' as never }),
@@ -314,7 +310,7 @@ const refusals: readonly (readonly [what: string, declare: () => PropertyDecorat
 ]
 
 for (const [what, declare, message] of refusals) {
-  test(`a field with ${what} stops the boot`, () => {
+  test(`a field with ${what} fails at startup`, () => {
     assert.throws(() => echo(sample(declare())), { name: /^(Boot|Injection)Error$/, message })
   })
 }
@@ -349,11 +345,11 @@ for (const [what, make, type] of emitted) {
   })
 }
 
-test('a field named __proto__ stops the boot', () => {
+test('a field named __proto__ fails at startup', () => {
   assert.throws(() => Field({ type: 'string' })({ constructor: URL }, '__proto__'), /no property can have this name/)
 })
 
-test('a field decorated by a standard decorator is told what to set', () => {
+test('a field decorated by a standard decorator fails with the compiler option to set', () => {
   const apply = Field({ type: 'string' }) as unknown as (value: undefined, context: object) => void
   assert.throws(
     () => apply(undefined, { kind: 'field', name: 'value' }),
@@ -439,7 +435,7 @@ test("an ancestor's fields come first, and a redeclared one is the descendant's"
   assert.equal((await echo(Base).send({ id: 1.5, name: 'a' })).statusCode, 201)
 })
 
-test('two classes of one name stop the boot', () => {
+test('two classes of one name fail at startup', () => {
   const make = () => {
     class Hero {
       @Field() name!: string

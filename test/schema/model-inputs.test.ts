@@ -90,7 +90,7 @@ test('a class below a model is one', () => {
   assert.match(bootMessage([Accounts]), /is the model Savings[^]*dto\(Savings, \{ omit: \['id'\] \}\)/)
 })
 
-test('a model without a key is told to pick', () => {
+test('for a model without a key the message suggests to pick', () => {
   @Table({ tableName: 'note', timestamps: false })
   class Note extends Base<Note> {
     @Column({ type: DataType.STRING, allowNull: false }) declare text: string

@@ -71,12 +71,12 @@ test('a pattern that takes time with a power of the length is taken with a bound
   start(/^a*a*a*$/, 40)
   assert.throws(() => start(/^\S+@\S+$/, 300), {
     message:
-      'Sample.value: the pattern /^\\S+@\\S+$/u can take time that grows with the square of the length of a text, so that one request could ' +
+      'Sample.value: the pattern /^\\S+@\\S+$/u can take time that grows with the square of the length of its input, so one request could ' +
       'block the server: the input can match in many ways, as \\S is repeated. Rewrite it so that a repeated part and what follows it have no character in common, or ' +
       'set maxLength to at most 256.',
   })
   assert.throws(() => start(/^a*a*a*$/, 41), { message: /with the cube of .* at most 40\.$/ })
-  assert.throws(() => start(/^(a+)+$/, 20), { message: /doubles with each character of a text/ })
+  assert.throws(() => start(/^(a+)+$/, 20), { message: /doubles with each character of its input/ })
 })
 
 test('a pattern that may begin anywhere is refused with the advice to begin it with ^', () => {

@@ -23,7 +23,7 @@ const mistakes: readonly (readonly [options: object, message: RegExp])[] = [
   [{ type: Number, enum: ['a'] }, /enum has the value 'a', but its type is number/],
   [{ type: ['integer'], enum: ['a'] }, /enum has the value 'a', but its type is number/],
   [{ type: 'boolean', enum: ['a'] }, /enum has the value 'a', but its type is boolean/],
-  [{ oneOf: [] }, /oneOf is empty\. Name the classes: oneOf: \[Cat, Dog\]/],
+  [{ oneOf: [] }, /oneOf is empty\. Write the classes: oneOf: \[Cat, Dog\]/],
   [{ oneOf: undefined }, /^@Field\(\{ oneOf: undefined \}\) on Sample\.value: Either its name is misspelt/],
   [{ oneOf: Cat, discriminator: 'kind' }, /oneOf takes a list, got the class Cat\. Write \[Cat, Dog\]/],
   [{ oneOf: [Cat, undefined], discriminator: 'kind' }, /oneOf\[1\] is undefined: .*Refer to it by a function: \(\) =>/],
@@ -61,7 +61,7 @@ function notWhole(name: string): RegExp {
 }
 
 for (const [options, message] of mistakes) {
-  test(`a field stops the boot where ${message.source.replace(/^\W*/, '').slice(0, 50)} (${Object.keys(options)})`, () => {
+  test(`a field fails at startup where ${message.source.replace(/^\W*/, '').slice(0, 50)} (${Object.keys(options)})`, () => {
     assert.throws(() => echo(sample(Field(options))), { name: /^(Boot|Injection)Error$/, message })
     assert.throws(() => echo(sample(Field(options))), /Sample\.value/)
   })
@@ -78,10 +78,10 @@ const pairs = [
 ] as const
 
 for (const [type, lower, upper, mayBeEqual] of pairs) {
-  test(`${lower} beyond ${upper} stops the boot, with the way out`, () => {
+  test(`${lower} beyond ${upper} fails at startup, with the way out`, () => {
     const boot = (least: number, most: number) => echo(sample(Field({ type, [lower]: least, [upper]: most })))
     const message = new RegExp(
-      `Sample\\.value: no value fits ${lower} \\d and ${upper} \\d\\..*Write the smaller one as ${lower}`,
+      `Sample\\.value: no value can meet both ${lower} \\d and ${upper} \\d\\..*write the smaller one as ${lower}`,
     )
     assert.throws(() => boot(3, 2), { message })
     if (mayBeEqual) boot(2, 2)
@@ -117,7 +117,7 @@ const defaults: readonly (readonly [options: ValueOptions, good: unknown[], bad:
 ]
 
 for (const [options, good, bad] of defaults) {
-  test(`a default fits ${JSON.stringify(options)}, or stops the boot`, async () => {
+  test(`a default fits ${JSON.stringify(options)}, or fails at startup`, async () => {
     for (const value of good) {
       const seen: { value: unknown }[] = []
       await echo(sample(Field({ ...options, default: value })), seen).send({})
@@ -145,7 +145,7 @@ for (const [type, value, given] of written) {
   })
 }
 
-test('a default in the parameter list fits the rules beside it, or stops the boot', () => {
+test('a default in the parameter list fits the rules beside it, or fails at startup', () => {
   @Controller()
   class Heroes {
     @Get('/') list(@Query({ type: 'integer', minimum: 1 }) limit: number = 0) {
@@ -197,7 +197,7 @@ for (const [type, example, json] of examples) {
   })
 }
 
-test('an example that does not fit its property stops the boot', () => {
+test('an example that does not fit its property fails at startup', () => {
   const boot = (options: object) => () => echo(sample(Field(options)))
   assert.throws(boot({ type: 'integer', example: '5' }), {
     message: /^Sample\.value: its example is '5', declared integer/,

@@ -36,7 +36,7 @@ for (const household of [
   })
 }
 
-test('each value arrives as an instance of the class that its discriminator says', async () => {
+test('each value arrives as an instance of the class of its discriminator', async () => {
   const seen: Household[] = []
   await echo(Household, seen).send({ first: dog, others: [cat] })
   assert.ok(seen[0]?.first instanceof Dog && seen[0].first.born instanceof Date)
@@ -123,7 +123,7 @@ for (const [options, message] of [
   [{ oneOf: [Cat, Tom], discriminator: 'kind' }, /Cat and Tom both have the kind 'cat'/],
   [{ oneOf: [Cat, String], discriminator: 'kind' }, /oneOf requires classes with @Field\(\)s, got 'string'/],
 ] as const) {
-  test(`classes that cannot be told apart stop the boot: ${message.source.slice(0, 40)}`, () => {
+  test(`classes that cannot be told apart fail at startup: ${message.source.slice(0, 40)}`, () => {
     @Controller()
     class Pets {
       @Post() create(@Body(options) pet: unknown) {
@@ -219,7 +219,7 @@ test('pages of what has no name are each written where they stand', () => {
   assert.deepEqual(Object.keys(componentsOf(app)), ['Cat', 'Dog', 'Tom', 'Problem', 'InputIssue'])
 })
 
-test('a union as a response of classes that cannot be told apart stops the boot', () => {
+test('a union as a response of classes that cannot be told apart fails at startup', () => {
   @Controller()
   class Birds {
     @Get('/', oneOf([Cat, Bird], { discriminator: 'kind', name: 'Animal' })) get(): Cat {

@@ -11,28 +11,28 @@ type StringLocation = 'path' | 'query' | 'header'
  */
 export function refuseComplexParameters(shape: Shape, location: StringLocation, where: string): void {
   if (shape.kind !== 'object' || location === 'path') return refuse(shape, location, where, [])
-  // Each property is an input of its own.
+  // In the query and the headers each property is a separate parameter.
   for (const [name, property] of shape.properties())
     refuse(property.shape, location, `${where}, ${shape.name}.${name}`, [shape.origin])
 }
 
-function refuse(shape: Shape, location: StringLocation, where: string, around: readonly unknown[]): void {
-  const what = complexTypeOf(shape, location, around)
+function refuse(shape: Shape, location: StringLocation, where: string, enclosing: readonly unknown[]): void {
+  const what = complexTypeOf(shape, location, enclosing)
   if (what !== undefined)
     throw new BootError(
       `${where}: ${what} cannot be sent in the ${location}. Receive it in the body, or as strings: { type: [String] }.`,
     )
   if (shape.kind !== 'object') return
   for (const [name, property] of shape.properties())
-    refuse(property.shape, location, `${where}, ${shape.name}.${name}`, [...around, shape.origin])
+    refuse(property.shape, location, `${where}, ${shape.name}.${name}`, [...enclosing, shape.origin])
 }
 
-function complexTypeOf(shape: Shape, location: StringLocation, around: readonly unknown[]): string | undefined {
+function complexTypeOf(shape: Shape, location: StringLocation, enclosing: readonly unknown[]): string | undefined {
   switch (shape.kind) {
     case 'union':
       return 'one of several classes'
     case 'object':
-      if (around.includes(shape.origin)) return `a ${shape.name} inside another ${shape.name}`
+      if (enclosing.includes(shape.origin)) return `a ${shape.name} inside another ${shape.name}`
       return location === 'query' ? undefined : `a ${shape.name}`
     case 'array':
       if (shape.items.kind === 'object') return `a list of ${shape.items.name}`

@@ -70,7 +70,7 @@ function listed(values: readonly unknown[]): string {
   return shown.join(', ') + (others > 0 ? ` or ${others} other values` : '')
 }
 
-/** The keywords that replace those of ajv, and `checks`, which is ours: see {@link failuresOf}. */
+/** The keywords that replace those of ajv, and `checks`, which runs custom checks: see {@link failuresOf}. */
 export const KEYWORDS: readonly (FuncKeywordDefinition & { readonly keyword: string })[] = [
   { keyword: 'pattern', type: 'string', schemaType: 'string', errors: true, compile: pattern },
   { keyword: 'format', type: ['string', 'number'], schemaType: 'string', errors: true, compile: format },

@@ -46,7 +46,8 @@ export function pathOf({ location, key }: Pick<Part, 'location' | 'key'>): strin
 }
 
 /**
- * Validates each part by its library. The library's value replaces the part; its issues are returned. Stops after `most` issues.
+ * Validates each part by its library. The library's value replaces the part; its issues are returned. Once there are `most` issues, no further
+ * part is validated.
  */
 export async function validateParts(parts: readonly Part[], most: number): Promise<readonly Issue[]> {
   const issues: Issue[] = []
@@ -98,11 +99,12 @@ class PartsCompiler {
   compile(shape: Shape): FindParts {
     switch (shape.kind) {
       case 'standard': {
-        const fillsIn = acceptsOmission(shape.schema)
+        const validatesOmission = acceptsOmission(shape.schema)
         const { schema, nullable } = shape
         return (holder, key, location, found) => {
           const value = own(holder, key)
-          if (value === undefined ? fillsIn : value !== null || !nullable) found.push({ schema, holder, key, location })
+          if (value === undefined ? validatesOmission : value !== null || !nullable)
+            found.push({ schema, holder, key, location })
         }
       }
       case 'array': {

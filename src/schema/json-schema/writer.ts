@@ -59,7 +59,7 @@ export class SchemaWriter {
 
   #documentSchema(shape: Shape, direction: Direction): JsonSchema {
     const schema = shape.openApiSchema
-      ? this.#fromStandardSchema(shape.openApiSchema, direction)
+      ? this.#withLiftedDefinitions(shape.openApiSchema, direction)
       : this.#refOrInline(shape, direction)
     return shape.openApiExtra ? { ...schema, ...shape.openApiExtra } : schema
   }
@@ -121,7 +121,7 @@ export class SchemaWriter {
       case 'union':
         return this.#union(shape, direction)
       case 'standard':
-        return this.#forValidation ? {} : this.#fromStandardSchema(jsonSchemaOf(shape.schema, direction), direction)
+        return this.#forValidation ? {} : this.#withLiftedDefinitions(jsonSchemaOf(shape.schema, direction), direction)
       case 'any':
         return shape.object ? { type: 'object' } : shape.notNull ? { type: ANY_BUT_NULL } : {}
     }
@@ -169,7 +169,7 @@ export class SchemaWriter {
     return { $ref: this.#prefix + this.#components.ofClass(named, ownDirection, () => this.#inline(shape, direction)) }
   }
 
-  #fromStandardSchema(json: JsonSchema, direction: Direction): JsonSchema {
+  #withLiftedDefinitions(json: JsonSchema, direction: Direction): JsonSchema {
     return liftDefinitions(
       json,
       (named, write) => this.#prefix + this.#components.ofDefinition(named, direction, write),

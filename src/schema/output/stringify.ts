@@ -18,7 +18,7 @@ const MOST_DEPTH = 4
 
 const ANY: JsonSchema = {}
 
-// The encoder has checked the value: the schema only tells fast-json-stringify where strings, numbers and properties are.
+// The encoder has checked the value: fast-json-stringify only needs to know where strings, numbers and properties are.
 function schemaOf(shape: Shape, depth: number): JsonSchema {
   const schema = notNullSchemaOf(shape, depth)
   return shape.nullable && schema !== ANY ? { ...schema, nullable: true } : schema

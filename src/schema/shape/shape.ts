@@ -203,7 +203,7 @@ export interface Attributed<A> {
 /** The data of a declared class: a model's attributes, any other class as it is. */
 export type Data<T> = T extends Attributed<infer A> ? A : T
 
-/** The type that a declaration stands for: `Page.of(Hero)`, `Hero`, `[Hero]`, `String`. */
+/** The TypeScript type of a declared type: `Page.of(Hero)`, `Hero`, `[Hero]`, `String`. */
 export type DataOf<S> =
   S extends Described<infer T>
     ? T
