@@ -15,8 +15,8 @@ import { VALUE_OPTIONS, type ValueOptions } from './value-options.js'
 /**
  * Declares a property of a request or response class. Validation, responses and the OpenAPI document follow it.
  *
- * The type is the one that TypeScript emits. Write it where TypeScript emits none, or a wider one: `@Field({ type: 'integer' })`, `@Field({ type: [Tag] })`,
- * `@Field({ type: 'string', nullable: true })`, `@Field({ enum: ['asc', 'desc'] })`.
+ * The type is the one that TypeScript emits. Write it if TypeScript emits none, or a more general one: `@Field({ type: 'integer' })`,
+ * `@Field({ type: [Tag] })`, `@Field({ type: 'string', nullable: true })`, `@Field({ enum: ['asc', 'desc'] })`.
  *
  * @throws BootError when the type is neither written nor emitted, or when an option does not apply to it.
  * @example

@@ -20,7 +20,7 @@ export interface Annotations {
 
 interface Common extends Annotations {
   readonly nullable?: boolean
-  /** Replaces the generated JSON Schema in the OpenAPI document, such as one that zod writes. */
+  /** Replaces the generated JSON Schema in the OpenAPI document, such as GeoJSON's for a geometry column. */
   readonly openApiSchema?: JsonSchema
   /** Added to the JSON Schema in the OpenAPI document. */
   readonly openApiExtra?: JsonSchema
