@@ -1,9 +1,9 @@
 import { Controller, Field, Get, Header, Injectable, Item, Security, unauthorized } from 'sequitur'
 
-/** A real app would verify a signed token, or look it up with a `Session`. */
+/** A real app verifies a signed token, or reads it from the database with a `Session`. */
 const owners: ReadonlyMap<string, string> = new Map([['Bearer let-me-in', 'Alfred']])
 
-/** Who asks. Whatever injects it answers 401 to everybody else, and is documented so. */
+/** The user of a valid token. Routes that inject it answer 401 without one, and their OpenAPI operations document that. */
 @Injectable()
 @Security({ type: 'http', scheme: 'bearer', description: 'The token of this example is `let-me-in`.' })
 export class BearerUser {

@@ -18,6 +18,6 @@ export const app = createApp({
     { name: 'Hero', description: 'An input class and an output class beside the model' },
     { name: 'Heroes', description: 'One declaration: the model is the output, the input is derived from it' },
     { name: 'CursorHero', description: 'Pages by cursor, for "Load more"' },
-    { name: 'Account', description: 'Who asks, by a bearer token' },
+    { name: 'Account', description: 'Authentication by a bearer token' },
   ],
 })

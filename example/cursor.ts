@@ -12,7 +12,7 @@ class HeroModel {
   @Field({ type: 'integer' }) age!: number
 }
 
-/** The specification's own cursor list. */
+/** A list by cursor at the path of the offset list. */
 @Controller('/heros')
 class HeroController {
   @Get('/', Page.of(HeroModel))

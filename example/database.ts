@@ -1,7 +1,7 @@
 import { newLifespan } from 'sequitur'
 import { Hero } from './hero.js'
 
-/** Where no `toolkit_url` names another database: a file beside the program. */
+/** Used unless `toolkit_url` or `DATABASE_URL` names another database. */
 export const defaultUrl = 'sqlite+sqlite3:///./heroes.sqlite'
 
 export const database = newLifespan(undefined, { defaultUrl, models: [Hero] })

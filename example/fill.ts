@@ -3,7 +3,7 @@ import { select, withSession } from 'sequitur'
 import { database } from './database.js'
 import { Hero } from './hero.js'
 
-/** Fills the empty table at the first start. */
+/** Inserts the example's heroes, if the table is empty. */
 export async function fill(): Promise<void> {
   await withSession(database, async (session) => {
     if ((await session.count(select(Hero))) > 0) return

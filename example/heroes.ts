@@ -4,7 +4,7 @@ import { Hero } from './hero.js'
 
 class NewHero extends dto(Hero, { omit: ['id'] }) {}
 
-/** The same with one declaration: the model itself is the response type, and the input is derived from it. */
+/** One declaration: the model is the response type, and the input class is derived from it. */
 @Controller('/heroes')
 export class HeroesController {
   @Get('/', Page.of(Hero), { summary: 'List heroes (one declaration)' })

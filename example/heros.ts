@@ -12,7 +12,7 @@ class HeroModel extends HeroInput {
   @Field({ type: 'integer', example: 13 }) id!: number
 }
 
-/** The specification's own example: an input model and an output model beside the table. */
+/** Three declarations: a model for the table, a class for the input, and a class for the response. */
 @Controller('/heros')
 export class HeroController {
   @Get('/', Page.of(HeroModel), { summary: 'List heroes' })

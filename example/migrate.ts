@@ -3,7 +3,7 @@ import { newLifespan, withSession } from 'sequitur'
 import { SequelizeStorage, Umzug } from 'umzug'
 import { defaultUrl } from './database.js'
 
-/** Brings the database to the newest migration. It is a lifespan without models: there are no tables yet to compare them with. */
+/** Runs the pending migrations. Its lifespan has no models, because their tables may not exist yet. */
 export async function migrate(): Promise<void> {
   await withSession(newLifespan(undefined, { defaultUrl }), async ({ sequelize }) => {
     const umzug = new Umzug({

@@ -1,15 +1,17 @@
-// node scripts/test.js [--node-option...] [file or folder...]
+// node scripts/test.js [--quick] [--node-option...] [file or folder...]
 // Runs the tests, all of them when none is named, beside one PostgreSQL server that they share.
+// --quick runs them on SQLite alone, without those that need a PostgreSQL server.
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { availableParallelism, constants } from 'node:os'
 import { join } from 'node:path'
 import { startPostgres } from '../test/support/postgres-server.js'
 
 const given = process.argv.slice(2)
-const options = given.filter((argument) => argument.startsWith('-'))
+const quick = given.includes('--quick')
+const options = given.filter((argument) => argument.startsWith('-') && argument !== '--quick')
 const paths = given.filter((argument) => !argument.startsWith('-'))
-const files = (paths.length ? paths : ['test']).flatMap(testFiles)
+const files = (paths.length ? paths : ['test']).flatMap(testFiles).filter((file) => !quick || !needsPostgres(file))
 
 if (files.length === 0) {
   console.error(`There is no test (a file *.test.ts) in ${paths.join(', ') || 'test'}.`)
@@ -24,8 +26,12 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
   process.on(signal, () => (tests ? tests.kill('SIGTERM') : process.exit(128 + constants.signals[signal])))
 }
 
-const server = process.env['TEST_POSTGRES_URL'] ? undefined : await startPostgres()
-process.exitCode = await run({ ...process.env, ...(server && { TEST_POSTGRES_URL: server.url }) })
+const server = quick || process.env['TEST_POSTGRES_URL'] ? undefined : await startPostgres()
+process.exitCode = await run({
+  ...process.env,
+  ...(server && { TEST_POSTGRES_URL: server.url }),
+  ...(quick && { TEST_ONLY_SQLITE: '1' }),
+})
 await server?.stop()
 
 /** Node 20 has no patterns after --test. */
@@ -40,6 +46,13 @@ function testFiles(/** @type {string} */ path) {
     .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules'))
     .map((name) => join(path, name))
     .sort()
+}
+
+/** Whether a test imports PostgreSQL by name; the others run on the databases that there are. */
+function needsPostgres(/** @type {string} */ file) {
+  return /^import [^'"]*\b(?:ownPostgres|postgres)\b[^'"]*from|from '[^']*\bpostgres\b[^']*'/m.test(
+    readFileSync(file, 'utf8'),
+  )
 }
 
 /** @returns {Promise<number>} the exit code */

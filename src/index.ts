@@ -47,14 +47,10 @@ export {
   ReadOnlyError,
   SessionClosedError,
 } from './db/errors.js'
-export {
-  type Database,
-  lifespan,
-  type LifespanOptions,
-  newLifespan,
-  withSession,
-  withSession as open_session,
-} from './db/lifespan.js'
+export type { LifespanOptions } from './db/config/lifespan-options.js'
+export type { Database } from './db/database.js'
+export { lifespan, newLifespan } from './db/lifespan.js'
+export { withSession, withSession as open_session } from './db/with-session.js'
 export { Session } from './db/session/session.js'
 export { select, type Select, sql, type Sql } from './db/statements/statement.js'
 export { Transactional, type TransactionalOptions } from './db/session/transactional.js'

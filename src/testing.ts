@@ -1,5 +1,7 @@
 import { type App, type AppOptions, createApp } from './http/app.js'
-import { type Database, type LifespanOptions, newLifespan } from './db/lifespan.js'
+import type { LifespanOptions } from './db/config/lifespan-options.js'
+import type { Database } from './db/database.js'
+import { newLifespan } from './db/lifespan.js'
 
 /** An app that listens on a free port of the loopback interface. */
 export interface TestApp extends AsyncDisposable {

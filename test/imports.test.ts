@@ -45,7 +45,7 @@ const files = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .sort()
 const graph = new Map(files.map((file) => [file, importsOf(file)]))
 
-/** 'db/dialects/sqlite.ts' -> 'db' */
+/** 'db/sql/lexer.ts' -> 'db' */
 function roomOf(file: string): string {
   return file.includes('/') ? (file.split('/')[0] as string) : 'src'
 }
@@ -79,7 +79,7 @@ for (const [room, allowed] of Object.entries(rooms)) {
   })
 }
 
-/** 'db/dialects/sqlite.ts' -> 'db/dialects'; the ground of a room, which is above and below its parts, is none of them. */
+/** 'db/dialects/sqlite/pools.ts' -> 'db/dialects'; the ground of a room, which is above and below its parts, is none of them. */
 function partOf(file: string): string | undefined {
   const [room, part, ...rest] = file.split('/')
   return rest.length > 0 ? `${room}/${part}` : undefined

@@ -302,7 +302,10 @@ const mistakes: readonly (readonly [make: () => unknown, message: RegExp])[] = [
   [() => database({ poolSize: 0 }), notWhole('poolSize')],
   ...[640, 0o400, 0o1600, '0640', 0.5, NaN, null].map(
     (fileMode) =>
-      [() => database({ fileMode }), /: fileMode is .*\. Write an octal mode .*, in code with 0o: 0o640\.$/] as const,
+      [
+        () => database({ fileMode }),
+        /: fileMode is .*\. Write an octal mode .*; in code an octal number begins with 0o: 0o640\.$/,
+      ] as const,
   ),
   [() => database({ models: Hero }), /^newLifespan\(\): models takes a list, got the class Hero\. Write \[Hero\]\.$/],
   [() => database({ models: [undefined] }), /^newLifespan\(\): models\[0\] is undefined\. Either its name is misspelt/],
@@ -314,7 +317,7 @@ const mistakes: readonly (readonly [make: () => unknown, message: RegExp])[] = [
   [() => database({ defaultUrl: null }), /^newLifespan\(\): defaultUrl is of type null\. Write a URL/],
   [
     () => newLifespan({ sync: true } as never),
-    /first argument is an object with sync\. Write a URL, a Sequelize instance, or undefined .*; options come second/,
+    /first argument is an object with sync\. Write a URL, a Sequelize instance, or undefined .*; options are the second argument/,
   ],
   [
     () => dto(Hero, { pick: 'name' as never }),

@@ -1,4 +1,4 @@
-// Prints the names of all heroes of the running example:  all-heroes.ts http://127.0.0.1:8000
+// Prints the names of all heroes of the running example: all-heroes.ts http://127.0.0.1:8000
 import { type Page, pages } from 'sequitur/cursor'
 
 const [origin = 'http://127.0.0.1:8000'] = process.argv.slice(2)

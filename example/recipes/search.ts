@@ -2,9 +2,9 @@ import { Controller, Get, Page, Paginate, select, Session } from 'sequitur'
 import { literal, Op } from 'sequelize'
 import { Hero } from '../hero.js'
 
-/** A condition for values that begin with the text as it is: its `%` and `_` are no wildcards. */
-export function startsWith(text: string, { sequelize }: Session) {
-  const pattern = `${text.replace(/[!%_]/g, '!$&')}%`
+/** A condition for values that begin with this prefix. `%` and `_` in it match only themselves. */
+export function startsWith(prefix: string, { sequelize }: Session) {
+  const pattern = `${prefix.replace(/[!%_]/g, '!$&')}%`
   return { [Op.like]: literal(`${sequelize.escape(pattern)} ESCAPE '!'`) }
 }
 

@@ -3,7 +3,7 @@ import { Model } from 'sequelize-typescript'
 
 /**
  * The declarative base class of mapped tables: sequelize-typescript's `Model`, with the attributes inferred from the class itself.
- * Declare the columns with `declare`: a property that exists on the instance hides the column, and stops the boot.
+ * Write `declare` before each column: otherwise the property hides the column, which is reported at startup.
  *
  * @example
  * @Table({ tableName: 'hero', timestamps: false })
@@ -12,6 +12,6 @@ import { Model } from 'sequelize-typescript'
  *   @Column({ type: DataType.STRING, allowNull: false, unique: true }) declare name: string
  * }
  */
-// any: the default that Sequelize's own Model has, so that `typeof Base` fits every model.
+// any: as in Sequelize's own Model, so that every model is a `typeof Base`.
 // oxlint-disable-next-line typescript/no-explicit-any
 export abstract class Base<M extends Model = any> extends Model<InferAttributes<M>, InferCreationAttributes<M>> {}

@@ -3,110 +3,110 @@ import { TimeoutError } from 'sequelize-pool'
 import { hasFastPath } from './sequelize/fast-path.js'
 import { type ConnectionManager, sequelizeInternals } from './sequelize/internals.js'
 
-/** What a transaction is asked to be. */
+/** The requirements of a transaction. */
 export interface TransactionNeeds {
+  /** As in SQL: `REPEATABLE READ`. Default: that of the database. */
   readonly isolation?: string
-  /** Enforced by the database. */
+  /** Whether the database refuses writes. */
   readonly readOnly?: boolean
-  /** May begin as a reader: a GET, whose handler may be run again. */
+  /** Whether it may begin as a reader: that of a GET, whose handler may be run again as a writer. */
   readonly reader?: boolean
-  /** Milliseconds to wait for the answer to COMMIT or ROLLBACK, which no server limits; 0 for ever. */
+  /** Milliseconds to wait for the answer to COMMIT or ROLLBACK, for which servers have no timeout; 0 for no limit. */
   readonly endTimeout?: number
-  /** The session that this one is opened inside of. */
+  /** The session inside which this one is opened. */
   readonly outer?: { readonly holdsTurn: boolean }
 }
 
-/** A connection for the time of one transaction. */
+/** A connection, for the duration of one transaction. */
 export interface Lease {
   readonly connection: unknown
-  /** The statements that begin the transaction, in one go. */
+  /** The statements that begin the transaction. */
   readonly begin: readonly string[]
-  /** Called before each statement; a dialect may have to wait for its turn. */
+  /** Called before each statement. Returns a promise if the statement has to wait, as for the turn to write on SQLite. */
   beforeStatement?(sql: string): Promise<unknown> | undefined
-  /** Whether other sessions cannot write until this one has ended. */
+  /** Whether no other session can write until this one has ended. */
   holdsTurn?(): boolean
-  /** Whether the transaction still goes on, where the connection knows. */
+  /** Whether the transaction is still open, if the connection knows it. */
   isOpen?(): boolean
   release(): Promise<void> | undefined
-  /** The connection is in an unknown state: it is closed and never used again. */
+  /** Closes a connection whose state is unknown. */
   destroy(): Promise<void>
 }
 
-/** What a driver answers. */
+/** A driver's answer to a statement. */
 export interface DirectResult {
   readonly rows: unknown[]
 }
 
-/** Sends a statement to the driver, which calls back. */
+/** Sends a statement to the driver, which calls `done`. */
 export type SendDirect = (
   connection: unknown,
-  text: string,
+  sql: string,
   values: readonly unknown[],
   done: (error: Error | null, result: DirectResult) => void,
-  /** Whether all of the text is the program's own, and comes again as it is. */
+  /** Whether the same SQL is sent again and again, so that preparing it pays. */
   isConstant?: boolean,
 ) => void
 
-/** What differs between databases; one file for each in dialects/. */
+/** What differs between databases; dialects/ has one file for each. */
 export interface Dialect {
-  /** Puts what Sequelize lacks for this database into a new instance, before its first query. */
+  /** Adapts a new Sequelize instance to the database, before its first query. */
   prepare(sequelize: Sequelize): Promise<void> | void
-  /** The isolation in which all statements of a transaction see one snapshot, where that is not so by default. */
+  /** The isolation level in which all statements of a transaction read one snapshot; undefined if they always do. */
   readonly snapshotIsolation?: string
   lease(sequelize: Sequelize, needs: TransactionNeeds): Promise<Lease>
-  /** Sends a statement past Sequelize, where the driver alone gives the same rows and the same errors' details. */
+  /** Sends a statement past Sequelize; only for drivers that return the same rows, and errors with the same details. */
   readonly direct?: SendDirect
-  /** Whether the answer to COMMIT, as Sequelize gives it, means that the work was kept. */
+  /** Whether the answer to COMMIT, as Sequelize returns it, means that the transaction was committed. */
   isKept(answer: unknown): boolean
-  /** Whether an error means that a reader cannot go on to write, and must begin again as a writer. */
+  /** Whether an error means that the snapshot of a reader is too old to write on, so that it must begin again as a writer. */
   isStale(error: unknown): boolean
-  /** Whether an error means that others were in the way, so that the same work may succeed when it is run again. */
+  /** Whether an error means a conflict with another transaction, so that the same work may succeed if it is run again. */
   isConflict(error: unknown): boolean
-  /** Whether an error means that the database has undone the whole transaction: a statement after it would be kept on its own. */
+  /** Whether an error means that the database has rolled back the whole transaction. A statement after it would be committed by itself. */
   isUndoing(error: unknown): boolean
-  /** Whether an error only says that an earlier statement of the transaction has failed. */
+  /** Whether an error only reports that an earlier statement of the transaction has failed. */
   isConsequence?(error: unknown): boolean
-  /** Whether the database commits the transaction before it runs this statement. */
+  /** Whether the database commits the transaction before it executes this statement. */
   isCommitting?(sql: string): boolean
-  /** Whether statements of one transaction are sent one by one: the next must not be under way when one undoes them all. */
+  /** Whether a statement is sent only after the previous one was answered: needed if a failed one may roll back the transaction. */
   readonly oneAtATime: boolean
-  /** Whether a failed statement makes the database refuse all later ones of the transaction, so that rows can be sent without waiting for answers. */
+  /** Whether rows may be sent before the previous ones were answered: only if a failed statement makes the database refuse all later ones. */
   readonly sendsAhead?: boolean
-  /** Whether an error means that the connection broke: nobody knows what the database did of the last statement. */
+  /** Whether an error means that the connection broke, so that it is unknown whether the last statement was executed. */
   isLost(error: unknown): boolean
 }
 
-/** The driver's own word for an error: SQLSTATE, SQLITE_BUSY, ER_LOCK_DEADLOCK, ECONNRESET. */
+/** The driver's code of an error: an SQLSTATE, SQLITE_BUSY, ER_LOCK_DEADLOCK, ECONNRESET; '' if it has none. */
 export function codeOf(error: unknown): string {
-  const original = error instanceof DatabaseError || error instanceof ConnectionError ? error.original : undefined
-  if (!original) return ''
-  const { code, errno } = original as { code?: unknown; errno?: unknown }
-  // mysql2 has no word for what only MariaDB says, such as 1969.
-  return String(code ?? errno ?? '')
+  if (!(error instanceof DatabaseError || error instanceof ConnectionError)) return ''
+  const original: (Error & { readonly code?: unknown; readonly errno?: unknown }) | undefined = error.original
+  // mysql2 has no code for errors that only MariaDB has, such as 1969.
+  return String(original?.code ?? original?.errno ?? '')
 }
 
-/** Codes of sockets that broke. */
+/** Error codes of broken sockets. */
 export const BROKEN_SOCKET: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNREFUSED'])
 
 /**
- * Does something on each connection that Sequelize opens. Those that an instance of the program's own has opened before are closed, and
- * opened again when they are needed.
+ * Calls a function with each connection that Sequelize opens. If the program has created the instance, it may have opened connections before:
+ * they are closed, and opened again when they are needed.
  */
 export function onEachConnection<T>(
   sequelize: Sequelize,
   work: (connection: T) => Promise<void> | void,
 ): Promise<void> {
-  // Sequelize does not know the type of a driver's connection.
+  // Sequelize does not know the type of a driver's connection; the caller does.
   sequelize.addHook('afterConnect', (connection: unknown) => work(connection as T))
   return sequelizeInternals(sequelize).connectionManager.pool.destroyAllNow()
 }
 
-/** A lease from Sequelize's own pool: of the replica for what is declared read-only, where there is one. */
+/** A lease from Sequelize's pool; for a read-only transaction from that of the replicas, if there are any. */
 export function leaseFromPool(
   sequelize: Sequelize,
   { readOnly }: TransactionNeeds,
   begin: (connection: unknown) => Pick<Lease, 'begin' | 'isOpen'> & {
-    /** Drops the connection without a word to the server, which may not be listening any more. */
+    /** Closes the socket without sending anything: the server may no longer respond. */
     readonly drop?: () => void
   },
 ): Promise<Lease> {
@@ -123,24 +123,24 @@ export function leaseFromPool(
       },
     }
   }
-  return hasDetours(sequelize, manager)
+  return needsGetConnection(sequelize, manager)
     ? manager.getConnection(readOnly ? { type: 'SELECT' } : { useMaster: true }).then(lease)
-    : manager.pool.acquire(readOnly ? 'SELECT' : undefined, !readOnly).then(lease, refuseTimeout)
+    : manager.pool.acquire(readOnly ? 'SELECT' : undefined, !readOnly).then(lease, throwAcquireError)
 }
 
-// Sequelize's own way to a connection asks for the server's version, and twice for hooks: a dozen promises where nothing is to be waited for.
-function hasDetours(sequelize: Sequelize, manager: ConnectionManager): boolean {
+// Sequelize's getConnection() checks the server's version and runs hooks: a dozen promises, which are skipped where they have nothing to do.
+function needsGetConnection(sequelize: Sequelize, manager: ConnectionManager): boolean {
   const { options } = sequelizeInternals(sequelize)
-  const isReplaced = Object.hasOwn(manager, 'getConnection') // as by a manager that is closed
+  const isReplaced = Object.hasOwn(manager, 'getConnection') // by Sequelize when the manager is closed
   if (!hasFastPath(sequelize)) return true
   return isReplaced || options.databaseVersion === 0 || POOL_HOOKS.some((name) => sequelize.hasHook(name))
 }
 
 const POOL_HOOKS = ['beforePoolAcquire', 'afterPoolAcquire'] as const
 
-function refuseTimeout(error: unknown): never {
+function throwAcquireError(error: unknown): never {
   throw error instanceof TimeoutError ? new ConnectionAcquireTimeoutError(error) : error
 }
 
-/** Milliseconds after which the server gives up, where nothing else is said. */
+/** Default timeouts of the server, in milliseconds. */
 export const DEFAULTS = { statement: 30_000, lock: 10_000, idleInTransaction: 60_000 } as const

@@ -6,82 +6,93 @@ import {
   DatabaseError,
   ForeignKeyConstraintError,
   type Model,
-  type ModelStatic,
   UniqueConstraintError,
   ValidationError,
   type ValidationErrorItem,
 } from 'sequelize'
 import type { ErrorStatus, FieldIssue } from '../core/error-status.js'
 import { BROKEN_SOCKET, codeOf } from './dialect.js'
-import { ruleMessage } from './models/column-checks.js'
 import { CommitUnknownError } from './errors.js'
+import { ruleMessage } from './models/column-checks.js'
+import { modelOf } from './sequelize/internals.js'
 
 const RETRY = { 'retry-after': '1' }
 const UNAVAILABLE: ErrorStatus = { status: 503, detail: 'The database is not available.', headers: RETRY }
+const TIMEOUT: ErrorStatus = { status: 504, detail: 'The database took too long.' }
+const CONFLICT: ErrorStatus = {
+  status: 503,
+  detail: 'Another request changed the same data; try again.',
+  headers: RETRY,
+}
+const LOCKED: ErrorStatus = {
+  status: 503,
+  detail: 'Another request holds a lock on the same data; try again.',
+  headers: RETRY,
+}
+const MIGRATED: ErrorStatus = { status: 503, detail: 'The database has changed; try again.', headers: RETRY }
+const TOO_LONG: ErrorStatus = { status: 422, detail: 'A string is too long for the database.' }
+const OUT_OF_RANGE: ErrorStatus = { status: 422, detail: 'A number is out of range for the database.' }
 
-/** PostgreSQL's SQLSTATEs, SQLite's codes and MySQL's names of errors that are the input's doing, or pass. */
+/** The SQLSTATEs of PostgreSQL, and the codes of SQLite and MySQL, of errors that the input has caused or that are temporary. */
 const BY_CODE: ReadonlyMap<string, ErrorStatus> = new Map<string, ErrorStatus>([
-  ['22003', { status: 422, detail: 'A number is out of the range that the database holds.' }],
-  ['22001', { status: 422, detail: 'A text is longer than the database holds.' }],
-  ['22021', { status: 422, detail: 'A text has a character that the database does not hold.' }],
-  ['22000', { status: 422, detail: 'A value is one that the database does not hold.' }],
+  ['22003', OUT_OF_RANGE],
+  ['22001', TOO_LONG],
+  ['22021', { status: 422, detail: 'A string contains a character that the database cannot store.' }],
+  ['22000', { status: 422, detail: 'The database cannot store one of the values.' }],
   ['22025', { status: 422, detail: 'A pattern ends with a backslash.' }],
   ['2202E', { status: 422, detail: 'Lists within a list have different lengths.' }],
-  ['22P02', { status: 422, detail: 'A value does not have the form that the database wants.' }],
-  ['57014', { status: 504, detail: 'The database took too long.' }],
+  ['22P02', { status: 422, detail: 'A value does not have the format that the database requires.' }],
+  ['57014', TIMEOUT],
   ['57P01', UNAVAILABLE],
   ['57P02', UNAVAILABLE],
   ['57P03', UNAVAILABLE],
   ['08003', UNAVAILABLE],
   ['08006', UNAVAILABLE],
-  ['40001', { status: 503, detail: 'Another request changed the same data; try again.', headers: RETRY }],
-  ['40P01', { status: 503, detail: 'Another request changed the same data; try again.', headers: RETRY }],
-  ['26000', { status: 503, detail: 'The database has changed; try again.', headers: RETRY }],
-  ['42P05', { status: 503, detail: 'The database has changed; try again.', headers: RETRY }],
-  ['0A000', { status: 503, detail: 'The database has changed; try again.', headers: RETRY }],
-  ['55P03', { status: 503, detail: 'Another request holds a lock on the same data; try again.', headers: RETRY }],
+  ['40001', CONFLICT],
+  ['40P01', CONFLICT],
+  ['26000', MIGRATED],
+  ['42P05', MIGRATED],
+  ['0A000', MIGRATED],
+  ['55P03', LOCKED],
   ['25P03', { status: 503, detail: 'The database ended an idle transaction.', headers: RETRY }],
-  [
-    'ER_LOCK_WAIT_TIMEOUT',
-    { status: 503, detail: 'Another request holds a lock on the same data; try again.', headers: RETRY },
-  ],
-  ['ER_LOCK_DEADLOCK', { status: 503, detail: 'Another request changed the same data; try again.', headers: RETRY }],
-  ['ER_CHECKREAD', { status: 503, detail: 'Another request changed the same data; try again.', headers: RETRY }],
+  ['ER_LOCK_WAIT_TIMEOUT', LOCKED],
+  ['ER_LOCK_DEADLOCK', CONFLICT],
+  ['ER_CHECKREAD', CONFLICT],
   ['ER_CMD_CONNECTION_CLOSED', UNAVAILABLE],
   ['ER_CMD_NOT_EXECUTED_DESTROYED', UNAVAILABLE],
   ['ER_CONNECTION_KILLED', UNAVAILABLE],
   ['1927', UNAVAILABLE],
   ['ER_SERVER_SHUTDOWN', UNAVAILABLE],
-  ['1969', { status: 504, detail: 'The database took too long.' }],
-  ['ER_STATEMENT_TIMEOUT', { status: 504, detail: 'The database took too long.' }],
-  ['ER_QUERY_TIMEOUT', { status: 504, detail: 'The database took too long.' }],
+  ['1969', TIMEOUT],
+  ['ER_STATEMENT_TIMEOUT', TIMEOUT],
+  ['ER_QUERY_TIMEOUT', TIMEOUT],
   ['ER_QUERY_INTERRUPTED', { status: 503, detail: 'The database ended the statement; try again.', headers: RETRY }],
-  ['ER_DATA_TOO_LONG', { status: 422, detail: 'A text is longer than the database holds.' }],
-  ['ER_WARN_DATA_OUT_OF_RANGE', { status: 422, detail: 'A number is out of the range that the database holds.' }],
+  ['ER_DATA_TOO_LONG', TOO_LONG],
+  ['ER_WARN_DATA_OUT_OF_RANGE', OUT_OF_RANGE],
   ['SQLITE_READONLY', { status: 503, detail: 'The database cannot be written.', headers: RETRY }],
   ['SQLITE_IOERR', UNAVAILABLE],
   ['SQLITE_BUSY', { status: 503, detail: 'The database is busy; try again.', headers: RETRY }],
   ['SQLITE_FULL', UNAVAILABLE],
 ])
 
-/** What a client may be told of a database error; undefined for what is not one, or is the program's mistake. */
+/** The status and the sentence for the client; undefined for a mistake of the program, and for an error that is not of the database. */
 export function findErrorStatus(error: unknown): ErrorStatus | undefined {
   if (error instanceof CommitUnknownError)
-    return { status: 503, detail: 'It is not known whether this was saved. Look before you try again.' }
+    return { status: 503, detail: 'It is not known whether this was saved. Check before you try again.' }
   if (error instanceof UniqueConstraintError && isUnique(error))
     return { status: 409, detail: 'It exists already.', fields: issuesOf(error) }
   if (error instanceof ForeignKeyConstraintError)
-    return { status: 409, detail: 'Something that it refers to, or that refers to it, stands against it.' }
+    return { status: 409, detail: 'It refers to something that does not exist, or something still refers to it.' }
   if (error instanceof ValidationError) return invalid(issuesOf(error))
-  if (error instanceof AggregateError && error.errors.every(isBulkRecordError))
-    return invalid(error.errors.flatMap((record) => issuesOf((record as BulkRecordError).errors as ValidationError)))
+  if (error instanceof AggregateError && error.errors.every(isInvalidRecord))
+    return invalid(error.errors.flatMap(({ errors }) => issuesOf(errors)))
   if (error instanceof ConnectionAcquireTimeoutError)
     return { status: 503, detail: 'The server is busy; try again.', headers: RETRY }
   if (error instanceof ConnectionError || isLostConnection(error)) return UNAVAILABLE
   return error instanceof DatabaseError ? BY_CODE.get(codeOf(error)) : undefined
 }
 
-// Sequelize takes every constraint of SQLite that is no foreign key for a unique one.
+// On SQLite, Sequelize reports every violated constraint but a foreign key as a UniqueConstraintError.
 function isUnique({ original }: UniqueConstraintError): boolean {
   return !/SQLITE_CONSTRAINT: (?:NOT NULL|CHECK)/.test(original?.message ?? '')
 }
@@ -90,9 +101,9 @@ function invalid(fields: readonly FieldIssue[]): ErrorStatus {
   return { status: 422, detail: 'A value is not valid.', fields }
 }
 
-// What bulkCreate(rows, { validate: true }) throws for each row.
-function isBulkRecordError(error: unknown): error is BulkRecordError {
-  return error instanceof BulkRecordError && (error.errors as unknown) instanceof ValidationError
+// bulkCreate(rows, { validate: true }) throws one for each row. The type of `errors` is Error, but that of validation is a ValidationError.
+function isInvalidRecord(error: Error): error is BulkRecordError & { readonly errors: ValidationError } {
+  return error instanceof BulkRecordError && error.errors instanceof ValidationError
 }
 
 function issuesOf({ errors }: ValidationError): FieldIssue[] {
@@ -101,11 +112,11 @@ function issuesOf({ errors }: ValidationError): FieldIssue[] {
 
 function fieldOf({ path, instance }: ValidationErrorItem): string | undefined {
   const field = path ? attributeOf(path, instance) : undefined
-  const attributes = (instance?.constructor as ModelStatic<Model> | undefined)?.getAttributes()
-  return attributes && field !== undefined && !(field in attributes) ? undefined : field // a rule of the whole row has a name of its own
+  if (!instance || field === undefined) return field
+  return field in modelOf(instance).getAttributes() ? field : undefined // a validator of the whole row has a name, but no field
 }
 
-// Sequelize's own texts name the model.
+// Sequelize's own messages contain the name of the model.
 function messageOf({ message, type, path, validatorName, validatorArgs }: ValidationErrorItem): string {
   if (/^notnull violation$/i.test(type ?? '') && message.endsWith(`.${path} cannot be null`)) return 'is required'
   if (type === 'string violation') return 'must be a string'
@@ -114,14 +125,13 @@ function messageOf({ message, type, path, validatorName, validatorArgs }: Valida
     : message
 }
 
-// PostgreSQL names the column, a client knows the attribute.
+// PostgreSQL reports the column; the client knows the name of the attribute.
 function attributeOf(column: string, instance: Model | null): string {
-  const model = instance?.constructor as ModelStatic<Model> | undefined
-  const attributes = Object.entries(model?.getAttributes() ?? {})
+  const attributes = Object.entries(instance ? modelOf(instance).getAttributes() : {})
   return attributes.find(([, { field }]) => field === column)?.[0] ?? column
 }
 
-// pg gives a client whose socket broke no code, only this text.
+// The error of pg for a broken socket has no code, only a message.
 function isLostConnection(error: unknown): boolean {
   if (!(error instanceof DatabaseError)) return false
   return (

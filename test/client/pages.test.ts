@@ -17,6 +17,7 @@ async function newProject(url: string): Promise<string> {
   writeFileSync(join(folder, 'api.d.ts'), astToString(await openapiTS(document)))
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }))
   for (const name of ['heroes.ts', 'wrong.ts']) copyFileSync(join(programs, name), join(folder, name))
+  copyFileSync(join(root, 'example/client/all-heroes.ts'), join(folder, 'all-heroes.ts'))
   mkdirSync(join(folder, 'node_modules'))
   const openapiFetch = dirname(dirname(createRequire(import.meta.url).resolve('openapi-fetch')))
   symlinkSync(openapiFetch, join(folder, 'node_modules/openapi-fetch'))
@@ -61,6 +62,13 @@ test('a client made of the document with openapi-typescript lists, pages, create
 
   await t.test('what it may do compiles under TypeScript 5, strict', () => {
     assert.deepEqual([...complaints(join(folder, 'heroes.ts'))], [])
+  })
+
+  await t.test('the client of docs/pages.md compiles, and prints all heroes page by page', async () => {
+    assert.deepEqual([...complaints(join(folder, 'all-heroes.ts'))], [])
+    const { code, output } = await run([join(folder, 'all-heroes.ts'), url], {})
+    const lines = output.trim().split('\n')
+    assert.deepEqual([code, lines.length, lines[0]], [0, 12, 'THOR'])
   })
 
   await t.test('what it may not do does not compile', () => {

@@ -3,13 +3,20 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { usedMembers } from '../../src/db/sequelize/check-internals.js'
+import { DataTypes, fn, json, Model, Sequelize } from 'sequelize'
+import { checkInternals, usedMembers } from '../../src/db/sequelize/check-internals.js'
+import { sequelizeInternals, validator } from '../../src/db/sequelize/internals.js'
 import { SequelizeCopy } from '../support/sequelize-copy.js'
+import { withoutMember } from '../support/without-member.js'
 
-/** Words that Sequelize also uses for other things: a copy without them does not load at all. */
-const COMMON = new Set(['options', 'dialect', 'log', 'lib', 'pool', 'Query', 'supports', 'run', 'quote', 'escape'])
-/** Public, and used by sequelize-typescript as well. */
-const PUBLIC = new Set(['bulkBuild', 'isEmail', 'cloneDeep', 'queryGenerator'])
+/** Names that Sequelize also uses for other things: a copy in which they are renamed cannot be loaded. */
+const COMMON = new Set(
+  'options dialect log lib pool Query supports run quote escape key values type returnType fn args conditions'.split(
+    ' ',
+  ),
+)
+/** Members of other packages, or also used by sequelize-typescript. */
+const PUBLIC = new Set(['bulkBuild', 'isEmail', 'cloneDeep', 'queryGenerator', 'acquire', 'destroyAllNow'])
 
 const copy = new SequelizeCopy()
 
@@ -17,7 +24,7 @@ test('a copy in which nothing is renamed starts', async () => {
   assert.equal(await copy.start('sqlite:///:memory:'), 'started\n')
 })
 
-/** The members of each owner that this dialect's start looks for, and SQLite's does not. */
+/** The members that a start with this dialect checks, by owner; without those of SQLite, if it is another dialect. */
 function membersByOwner(dialect: string): ReadonlyMap<string, readonly string[]> {
   const known = dialect === 'sqlite' ? [] : usedMembers('sqlite').map(({ member }) => member)
   const members = usedMembers(dialect).filter(({ member }) => ![...known, ...COMMON, ...PUBLIC].includes(member))
@@ -32,20 +39,73 @@ for (const [dialect, url] of [
   ['postgres', 'postgres://nowhere.invalid/none'],
 ] as const) {
   for (const [owner, members] of membersByOwner(dialect)) {
-    test(`a start on ${dialect} needs of ${owner}: ${members.join(', ')}`, async () => {
+    test(`a start on ${dialect} needs the members of ${owner}: ${members.join(', ')}`, async () => {
       const output = await copy.start(url, members)
-      assert.match(output, /^BootError: This version of Sequitur works with sequelize 6\.37\./)
+      assert.match(output, /^BootError: This version of Sequitur works with sequelize 6\.37: /)
       for (const member of members) assert.ok(output.includes(`${owner}.${member}`), output)
     })
   }
 }
 
-test('no other file casts what Sequelize made', () => {
-  const src = fileURLToPath(new URL('../../src', import.meta.url))
-  const casts = readdirSync(src, { recursive: true, encoding: 'utf8' })
-    .filter((name) => /^(?:db|paging)\b.*\.ts$/.test(name) && !name.endsWith('sequelize/internals.ts'))
-    .filter((name) =>
-      /\b(?:sequelize|model|instance|transaction) as unknown as\b/.test(readFileSync(join(src, name), 'utf8')),
+/** The objects with these names, whose members are hidden one by one. */
+function ownersOf(sequelize: Sequelize): Readonly<Record<string, object>> {
+  const internals = sequelizeInternals(sequelize)
+  const { dialect, connectionManager } = internals
+  const prototypeOf = (value: object): object => Object.getPrototypeOf(value)
+  return {
+    Sequelize: sequelize,
+    ConnectionManager: connectionManager,
+    'ConnectionManager.pool': connectionManager.pool,
+    Dialect: dialect,
+    'Query.prototype': dialect.Query.prototype,
+    QueryGenerator: dialect.queryGenerator,
+    Model,
+    "ENUM('a')": DataTypes.ENUM.prototype,
+    'ARRAY(STRING)': DataTypes.ARRAY.prototype,
+    "GEOMETRY('POINT')": DataTypes.GEOMETRY.prototype,
+    'VIRTUAL(STRING)': DataTypes.VIRTUAL.prototype,
+    'RANGE(INTEGER)': DataTypes.RANGE.prototype,
+    'Sequelize.Validator': validator,
+    'fn()': prototypeOf(fn('now')),
+    'json()': prototypeOf(json({})),
+  }
+}
+
+/** Checked by reading a copy of the member (cloneDeep), or needed by every start before the check (options). */
+const NOT_HIDDEN = new Set(['Utils.cloneDeep', 'Sequelize.options'])
+
+for (const { owner, member } of usedMembers('sqlite')) {
+  if (!(COMMON.has(member) || PUBLIC.has(member)) || NOT_HIDDEN.has(`${owner}.${member}`)) continue
+  test(`a start on sqlite needs ${owner}.${member}`, async () => {
+    const sequelize = new Sequelize({ dialect: 'sqlite', logging: false })
+    const hidden = ownersOf(sequelize)[owner]
+    assert.ok(hidden, `${owner} is not in the list above`)
+    await withoutMember(hidden, member, () =>
+      assert.rejects(checkInternals(sequelize), (error: Error) => {
+        assert.equal(error.name, 'BootError')
+        assert.ok(error.message.includes(`${owner}.${member}`), error.message)
+        return true
+      }),
     )
-  assert.deepEqual(casts, [])
+  })
+}
+
+/** The files of db and paging that cast a variable with one of these names; those that describe the members may do so. */
+function filesThatCast(names: RegExp, described: RegExp): string[] {
+  const src = fileURLToPath(new URL('../../src', import.meta.url))
+  return readdirSync(src, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /^(?:db|paging)\b.*\.ts$/.test(name) && !described.test(name))
+    .filter((name) => names.test(readFileSync(join(src, name), 'utf8')))
+}
+
+test('only internals.ts casts the objects of Sequelize', () => {
+  const casts = /\b(?:sequelize|model|instance|transaction) as unknown as\b/
+  assert.deepEqual(filesThatCast(casts, /sequelize\/internals\.ts$/), [])
+  assert.deepEqual(filesThatCast(casts, /^$/), ['db/sequelize/internals.ts'])
+})
+
+test("only a dialect's driver.ts casts the objects of a driver", () => {
+  const casts = /\b(?:connection|client|library|lib) as (?!T\b)(?:[A-Z{]|typeof|unknown)/
+  assert.deepEqual(filesThatCast(casts, /dialects\/\w+\/driver\.ts$/), [])
+  assert.deepEqual(filesThatCast(casts, /^$/).length, 3)
 })

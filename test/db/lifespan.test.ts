@@ -239,7 +239,7 @@ test('lifespan reads toolkit_url in any letter case, then DATABASE_URL, and else
   const before = { ...process.env }
   t.after(() => void (process.env = before))
   for (const name of ['toolkit_url', 'DATABASE_URL']) delete process.env[name]
-  await assert.rejects(lifespan.start(), /No database is named.*toolkit_url=sqlite\+sqlite3:/s)
+  await assert.rejects(lifespan.start(), /There is no database URL.*toolkit_url=sqlite\+sqlite3:/s)
   process.env['DATABASE_URL'] = 'nonsense://'
   await assert.rejects(lifespan.start(), /DATABASE_URL/)
   process.env['Toolkit_URL'] = 'sqlite+sqlite3:///:memory:'

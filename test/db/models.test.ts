@@ -144,7 +144,7 @@ test('a model of init() among the models of another instance stops the boot, whi
   class Note extends Model {}
   Note.init({ text: DataTypes.STRING }, { sequelize: new Sequelize('mariadb://localhost/none', { logging: false }) })
   const app = createApp({ controllers: [], models: [Note], lifespan: memoryDatabase(), logger: false })
-  await assert.rejects(app.start(), /@Table .* on class "Note"\. Write @Table; .* newLifespan\(sequelize\)/)
+  await assert.rejects(app.start(), /@Table .* on class "Note"\. Write @Table\. .* newLifespan\(sequelize\)/)
 })
 
 class UserInput {

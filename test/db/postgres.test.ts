@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { QueryTypes } from 'sequelize'
 import { Controller, Get, Post, Session, sql, Transactional, withSession } from 'sequitur'
-import { pipelinedPg } from '../../src/db/dialects/postgres-client.js'
+import { pipelinedPg } from '../../src/db/dialects/postgres/pipelined-client.js'
 import { databaseApp, postgres, statements } from '../support/databases.js'
 import { Hero, Team } from '../support/hero.js'
 

@@ -32,7 +32,10 @@ test('PostgreSQL: what a program writes again and again is prepared, by the same
     (_: Session, name: string) => Team.create({ name }),
   ]
   const run = async (ordered: typeof steps) => {
-    const { database, close } = await databaseApp(t, postgres, models, [], { lifespan })
+    // Stock Sequelize prepares nothing for models.
+    const { database, close } = await databaseApp(t, postgres, models, [], {
+      lifespan: { ...lifespan, fastPath: true },
+    })
     const found = await withSession(database, async (session) => {
       for (const name of ['A', 'B', 'C']) for (const step of ordered) await step(session, name)
       return prepared(session)

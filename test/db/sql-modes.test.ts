@@ -105,7 +105,7 @@ for (const kind of mysqls) {
     const sequelize = await ownInstance('', { charset: 'latin1' })
     await assert.rejects(assertValues(sequelize), {
       name: 'DatabaseStartError',
-      message: /texts in latin1.*charset: 'utf8mb4'/,
+      message: /strings in latin1.*charset: 'utf8mb4'/,
     })
   })
 }

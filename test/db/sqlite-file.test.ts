@@ -28,7 +28,7 @@ test('a path of which more is missing is refused, and nothing is created', async
   await assert.rejects(open(file), {
     name: 'DatabaseStartError',
     message: new RegExp(
-      `neither ${folder}/dtaa/heroes nor the folder above it exists\\. .* mkdir -p ${folder}/dtaa/heroes$`,
+      `neither ${folder}/dtaa/heroes nor its parent folder exists\\. .* mkdir -p ${folder}/dtaa/heroes$`,
     ),
   })
   assert.ok(!existsSync(join(folder, 'dtaa')))
@@ -36,17 +36,17 @@ test('a path of which more is missing is refused, and nothing is created', async
 
 test('a folder is no database file', async (t) => {
   const folder = newFolder(t)
-  await assert.rejects(open(folder), { message: new RegExp(`${folder} is a folder\\. Name a file in it`) })
+  await assert.rejects(open(folder), { message: new RegExp(`${folder} is a folder\\. Write the path of a file in it`) })
 })
 
 for (const mode of ['ro', 'rw']) {
-  test(`mode=${mode} creates neither a file nor a folder, and says what is missing`, async (t) => {
+  test(`mode=${mode} creates neither a file nor a folder, and reports what is missing`, async (t) => {
     const folder = newFolder(t)
     mkdirSync(join(folder, 'there'))
     for (const file of [join(folder, 'there', 'app.sqlite'), join(folder, 'data', 'app.sqlite')]) {
       await assert.rejects(open(file, `?mode=${mode}`), {
         name: 'DatabaseStartError',
-        message: new RegExp(`there is no file ${file}, and mode=${mode} makes none\\. Correct the path`),
+        message: new RegExp(`there is no file ${file}, and mode=${mode} creates none\\. Correct the path`),
       })
       assert.ok(!existsSync(file))
     }
@@ -86,7 +86,7 @@ test('other permissions are named in code, in the URL, or in the environment', {
   process.env['toolkit_file_mode'] = 'private'
   await assert.rejects(modesOf(newFolder(t), '', {}), {
     name: 'DatabaseStartError',
-    message: /^toolkit_file_mode must be an octal mode .*, as in 0600 or 0640, got 'private'\.$/,
+    message: /^toolkit_file_mode must be an octal mode .*, such as 0600 or 0640, got 'private'\.$/,
   })
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Controller, Get, Post, Session, Transactional } from 'sequitur'
-import { isWrite } from '../../src/db/dialects/sqlite.js'
+import { isWrite } from '../../src/db/dialects/sqlite/pools.js'
 import { databaseApp, sqliteFile, sqliteMemory, statements } from '../support/databases.js'
 import { Hero, Team } from '../support/hero.js'
 import { gate } from '../support/waiting.js'

@@ -6,7 +6,7 @@ import { toBound } from '../../src/db/statements/statement.js'
 
 test('values are never part of the text', () => {
   assert.deepEqual(toBound(sql`SELECT * FROM hero WHERE name = ${"x'; DROP TABLE hero"} AND age > ${3}`), {
-    text: 'SELECT * FROM hero WHERE name = $1 AND age > $2',
+    sql: 'SELECT * FROM hero WHERE name = $1 AND age > $2',
     bind: ["x'; DROP TABLE hero", 3],
   })
 })
@@ -15,7 +15,7 @@ test('a statement inside of a statement is one statement', () => {
   const old = sql`age > ${30}`
   const named = sql`${old} AND name = ${'Robin'}`
   assert.deepEqual(toBound(sql`SELECT 1 FROM hero WHERE ${named} LIMIT ${5}`), {
-    text: 'SELECT 1 FROM hero WHERE age > $1 AND name = $2 LIMIT $3',
+    sql: 'SELECT 1 FROM hero WHERE age > $1 AND name = $2 LIMIT $3',
     bind: [30, 'Robin', 5],
   })
 })

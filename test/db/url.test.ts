@@ -109,7 +109,7 @@ test('a path is relative to the working directory of the moment', (t) => {
   assert.equal(config.dialect === 'sqlite' && config.storage, join(import.meta.dirname, 'heroes.sqlite'))
 })
 
-const refusals: readonly (readonly [what: string, url: string, says: RegExp])[] = [
+const refusals: readonly (readonly [what: string, url: string, message: RegExp])[] = [
   ['an empty text', '', /not <dialect>\[\+<driver>\]:\/\/.* Write for example sqlite:\/\/\//],
   ['a bare path', './heroes.sqlite', /not <dialect>/],
   ['a dialect without slashes', 'sqlite:heroes.sqlite', /not <dialect>/],
@@ -117,30 +117,34 @@ const refusals: readonly (readonly [what: string, url: string, says: RegExp])[] 
   [
     'an unknown driver',
     'postgres+rust://h/d',
-    /postgres has no driver "rust"; there are pg, .* Write postgres\+pg:\/\//,
+    /postgres has no driver "rust"\. Its drivers are pg, .* Write postgres\+pg:\/\//,
   ],
   ['an empty driver', 'postgres+://h/d', /not <dialect>/],
 
   ['a SQLite path after two slashes', 'sqlite://heroes.sqlite', /three slashes .* \(sqlite:\/\/\/\.\/heroes\.sqlite\)/],
-  ['a SQLite host', 'sqlite://localhost/heroes.sqlite', /SQLite has no host/],
+  ['a SQLite host', 'sqlite://localhost/heroes.sqlite', /is a host, and SQLite has none/],
   ['a file: name', 'sqlite:///file:heroes.sqlite?mode=ro&uri=true', /file: names are not supported/],
   ['a badly encoded path', 'sqlite:///100%.sqlite', /the path is not percent-encoded/],
-  ['a path with NUL', 'sqlite:///a%00b', /the path has a NUL/],
+  ['a path with NUL', 'sqlite:///a%00b', /the path contains a NUL/],
 
   [
     'an unknown option',
     'sqlite:///x?cache=shared',
-    /sqlite has no option "cache"\. There are mode, timeout, file_mode, check_same_thread,/,
+    /sqlite has no option "cache"\. The options are mode, timeout, file_mode, check_same_thread,/,
   ],
   ['an option of another dialect', 'mysql://h/d?application_name=x', /mysql has no option "application_name"/],
-  ['an option given twice', 'sqlite:///x?mode=ro&mode=rw', /the option mode is given twice/],
+  ['an option given twice', 'sqlite:///x?mode=ro&mode=rw', /the option mode appears twice/],
   ['an unknown mode', 'sqlite:///x?mode=memory', /the option mode takes ro, rw, or rwc/],
-  ['a timeout below zero', 'sqlite:///x?timeout=-1', /the option timeout takes seconds/],
+  ['a timeout below zero', 'sqlite:///x?timeout=-1', /the option timeout takes a number of seconds/],
   ['a pool of none', 'postgres://h/d?pool_size=0', /the option pool_size takes a whole number from 1/],
   ['a pool without bounds', 'postgres://h/d?max_overflow=-1', /the option max_overflow takes a whole number from 0/],
   ['half a connection', 'postgres://h/d?pool_size=1.5', /the option pool_size takes a whole number/],
-  ['a wait that never ends', 'postgres://h/d?pool_timeout=1e9', /the option pool_timeout takes seconds/],
-  ['a wait of no time', 'postgres://h/d?pool_timeout=0', /the option pool_timeout takes seconds from 0\.001/],
+  ['a wait that never ends', 'postgres://h/d?pool_timeout=1e9', /the option pool_timeout takes a number of seconds/],
+  [
+    'a wait of no time',
+    'postgres://h/d?pool_timeout=0',
+    /the option pool_timeout takes a number of seconds from 0\.001/,
+  ],
   ['a mode that is not octal', 'sqlite:///a.sqlite?file_mode=688', /the option file_mode takes an octal mode/],
   [
     'a mode that its owner cannot write',
@@ -160,7 +164,7 @@ const refusals: readonly (readonly [what: string, url: string, says: RegExp])[] 
   ],
   ['TLS over a unix socket', 'postgres:///d?host=/tmp&sslmode=require', /a unix socket has no TLS/],
   ['a host name as an option', 'postgres:///d?host=h', /the option host takes the absolute directory of a unix socket/],
-  ['two hosts', 'postgres://h/d?host=/tmp', /two hosts/],
+  ['two hosts', 'postgres://h/d?host=/tmp', /there are two hosts/],
   ['a charset that is none', 'mysql://h/d?charset=', /the option charset takes utf8mb4 or utf8;/],
   [
     'a charset with letters that become quotes',
@@ -168,33 +172,37 @@ const refusals: readonly (readonly [what: string, url: string, says: RegExp])[] 
     /the option charset takes utf8mb4 or utf8;/,
   ],
 
-  ['no database', 'postgres://u@h', /no database is named\. Write postgres:\/\/user@host\/database/],
-  ['an empty database', 'mariadb://u@h/', /no database is named\. Write mariadb:\/\/user@host\/database/],
-  ['two databases', 'postgres://u@h/d/e', /more than a database/],
-  ['several hosts', 'postgres://u@h,i/d', /not one host/],
+  ['no database', 'postgres://u@h', /the name of the database is missing\. Write postgres:\/\/user@host\/database/],
+  [
+    'an empty database',
+    'mariadb://u@h/',
+    /the name of the database is missing\. Write mariadb:\/\/user@host\/database/,
+  ],
+  ['two databases', 'postgres://u@h/d/e', /a second slash after the host/],
+  ['several hosts', 'postgres://u@h,i/d', /must be one host/],
   ['IPv6 without brackets', 'postgres://u@::1/d', /\[::1\]/],
-  ['brackets around a name', 'postgres://u@[h]/d', /not one host/],
+  ['brackets around a name', 'postgres://u@[h]/d', /must be one host/],
   ['port 0', 'postgres://u@h:0/d', /a port of 1 to 65535/],
   ['port 65536', 'postgres://u@h:65536/d', /a port of 1 to 65535/],
   ['a port in letters', 'postgres://u@h:pg/d', /a port of 1 to 65535/],
-  ['a slash in the password', 'postgres://u:a/b@h/d', /an @ behind the host\. .*\/ is %2F/],
-  ['a question mark in the password', 'postgres://u:a?b@h/d', /an @ behind the host\. .*\? is %3F/],
+  ['a slash in the password', 'postgres://u:a/b@h/d', /an @ after the host\. .*\/ is %2F/],
+  ['a question mark in the password', 'postgres://u:a?b@h/d', /an @ after the host\. .*\? is %3F/],
   [
     'a percent sign in the password',
     'postgres://u:100%@h/d',
     /the password is not percent-encoded UTF-8\. Write % as %25/,
   ],
-  ['a NUL in the user name', 'postgres://u%00v@h/d', /the user name has a NUL/],
+  ['a NUL in the user name', 'postgres://u%00v@h/d', /the user name contains a NUL/],
 ]
 
-for (const [what, url, says] of refusals) {
-  test(`${what} is refused, with the origin of the URL and the cure`, () => {
+for (const [what, url, message] of refusals) {
+  test(`${what} is refused, with the origin of the URL and what to write`, () => {
     assert.throws(
       () => parseDatabaseUrl(url, 'toolkit_url'),
       (error) => {
         assert(error instanceof DatabaseUrlError)
         assert.match(error.message, /^toolkit_url: /)
-        assert.match(error.message, says)
+        assert.match(error.message, message)
         return true
       },
     )
@@ -255,19 +263,19 @@ const broken = [
 // Without a host behind it, `u:a@b/c` is a whole URL: user u, password a, host b, database c.
 const withoutHost = ['postgres://u:PASSWORD', 'postgres://u:PASSWORD/d', 'postgres://u:PASSWORD?echo=1']
 
-test('no message and no description tells a password, as it is or encoded, or a piece of it', () => {
+test('no message and no description contains a password, as it is or encoded, or a piece of it', () => {
   for (const text of randomTexts) {
     const password = `S3cr${text}t0ken`
     const encoded = encodeURIComponent(password)
-    const said = [
+    const messages = [
       ...broken.flatMap((url) => [password, encoded].map((written) => url.replace('PASSWORD', () => written))),
       ...withoutHost.map((url) => url.replace('PASSWORD', () => encoded)),
     ].map(messageOrDescription)
     for (const piece of [password, encoded, 'S3cr', 't0ken']) {
       assert.deepEqual(
-        said.filter((line) => line.includes(piece)),
+        messages.filter((line) => line.includes(piece)),
         [],
-        `${password} was told`,
+        `${password} was shown`,
       )
     }
   }

@@ -12,6 +12,7 @@ import { runs } from '../support/fuzz.js'
 class Dated extends Base<Dated> {
   @Column({ type: DataType.INTEGER, primaryKey: true }) declare id: number
   @Column(DataType.DATE) declare at: Date
+  @Column(DataType.DATEONLY) declare day: string
 }
 
 @Table({ tableName: 'thing', timestamps: false })
@@ -331,8 +332,11 @@ for (const kind of databases) {
   test(`${kind.name}: a text that is no date is not printed`, async (t) => {
     const printed = ['warn', 'error', 'log'].map((name) => t.mock.method(console, name as 'warn', () => {}))
     const { database } = await databaseApp(t, kind, [Dated], [])
-    for (const text of ['x\nGET /forged', 'Jan 1 2024 (\u001b[31m)', '2024-01-01T00:00:00Z', '2024-01-01'])
-      await withSession(database, (session) => session.all(select(Dated, { where: { at: text } }))).catch(() => {})
+    for (const column of ['at', 'day'])
+      for (const text of ['x\nGET /forged', 'Jan 1 2024 (\u001b[31m)', '2024-01-01T00:00:00Z', '2024-01-01'])
+        await withSession(database, (session) => session.all(select(Dated, { where: { [column]: text } }))).catch(
+          () => {},
+        )
     assert.deepEqual(
       printed.map(({ mock }) => mock.callCount()),
       [0, 0, 0],

@@ -1,2 +1,2 @@
-// The test that the README shows is run as one of these.
-import '../../example/recipes/heros.test.js'
+// The test that docs/testing.md shows runs as one of the tests.
+import '../../example/recipes/mailer.test.js'

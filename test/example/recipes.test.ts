@@ -1,116 +1,225 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { after, before, test } from 'node:test'
-import { withSession } from 'sequitur'
+import { test, type TestContext } from 'node:test'
+import { type AppOptions, withSession } from 'sequitur'
+import { memoryDatabase, testApp } from 'sequitur/testing'
 import { database } from '../../example/database.js'
 import { Hero } from '../../example/hero.js'
-import { app } from '../../example/recipes/app.js'
-import { audit, Entry } from '../../example/recipes/audit.js'
-import { run, serve, temporaryFolder } from '../support/processes.js'
+import { AgeController } from '../../example/recipes/birthday.js'
+import { MemberController } from '../../example/recipes/errors.js'
+import { FileController } from '../../example/recipes/files.js'
+import { NamedTypesController } from '../../example/recipes/named-types.js'
+import { PowerController } from '../../example/recipes/one-of.js'
+import { SizeController } from '../../example/recipes/page-sizes.js'
+import { ParameterController } from '../../example/recipes/parameters.js'
+import { RedirectController } from '../../example/recipes/redirect.js'
+import { ImportController } from '../../example/recipes/savepoint.js'
+import { SearchController } from '../../example/recipes/search.js'
+import { TeamController } from '../../example/recipes/standard-schema.js'
+import { audit, AuditedController, Entry } from '../../example/recipes/two-databases.js'
+import { UpsertController } from '../../example/recipes/upsert.js'
+import { jsonOf, run, serve, temporaryFolder } from '../support/processes.js'
 
-const folder = temporaryFolder()
-const said: string[] = []
-let url = ''
+const robin = { name: 'Robin', secret_identity: 'Tim Drake', age: 17 }
+const thor = { name: 'Thor', secret_identity: 'Donald Blake', age: 1500 }
+const batgirl = { name: 'Batgirl', secret_identity: 'Barbara Gordon', age: 22 }
 
-before(async () => {
-  process.env['toolkit_url'] = `sqlite+sqlite3:///${join(folder, 'heroes.sqlite')}`
-  process.env['toolkit_sync'] = 'true'
-  console.log = (text: string) => void said.push(text)
-  url = (await app.listen(0)).url
-  await withSession(database, async (session) => {
-    session.add(Hero.build({ name: 'Robin', secret_identity: 'Tim Drake', age: 17 }))
-  })
-})
-
-after(() => app.close())
-
-/** The status, and the body as JSON where it is JSON. */
-async function ask(method: string, path: string, json?: object) {
-  const headers = { 'content-type': 'application/json' }
-  const body = json && { headers, body: JSON.stringify(json) }
-  const response = await fetch(url + path, { method, redirect: 'manual', ...body })
-  const text = await response.text()
-  const isJson = response.headers.get('content-type')?.includes('json')
-  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
+interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  // any: what a test expects of it, its assertions say.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly body: any
 }
 
-test('PUT creates with 201 and the place of what was created, and changes with 200', async () => {
-  const details = { secret_identity: 'Barbara Gordon', age: 22 }
-  const made = await ask('PUT', '/heroes-by-name/Batgirl', details)
-  assert.deepEqual([made.status, made.headers.get('location')], [201, `/heroes/${made.body.data.id}`])
-  const changed = await ask('PUT', '/heroes-by-name/Batgirl', { ...details, age: 23 })
-  assert.deepEqual([changed.status, changed.body], [200, { data: { ...made.body.data, age: 23 } }])
+/** An app with one controller, and with Robin as its first hero. Sends requests to it. */
+async function serveRecipe(
+  t: TestContext,
+  controller: AppOptions['controllers'][number],
+  more: Pick<AppOptions, 'lifespan'> = {},
+) {
+  const main = memoryDatabase()
+  const lifespan = more.lifespan ? [main, more.lifespan].flat() : main
+  const api = await testApp({ controllers: [controller], models: [Hero], lifespan })
+  t.after(api.close)
+  await withSession(main, async (session) => void session.add(Hero.build(robin)))
+  return async (method: string, path: string, json?: unknown): Promise<Answer> => {
+    const response = await api.fetch(path, { method, redirect: 'manual', ...(json === undefined ? {} : { json }) })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.includes('json')
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
+  }
+}
+
+/** Environment variables for one test. */
+function setEnvironment(t: TestContext, variables: Readonly<Record<string, string>>): void {
+  Object.assign(process.env, variables)
+  t.after(() => {
+    for (const name of Object.keys(variables)) Reflect.deleteProperty(process.env, name)
+  })
+}
+
+test('parameters.ts: each parameter has the value that its type and its decorator declare', async (t) => {
+  const send = await serveRecipe(t, ParameterController)
+  const { body } = await send('GET', '/parameters/7?tag=a&tag=b&order=desc&team=Titans&limit=20')
+  const filter = { team: 'Titans', min_age: 0 }
+  const { accept_language, ...rest } = body
+  assert.equal(typeof accept_language, 'string')
+  const request = { method: 'GET', path: '/parameters/7', late: false }
+  assert.deepEqual(rest, { hero_id: 7, tag: ['a', 'b'], order: 'desc', filter, limit: 20, ...request })
+  assert.equal((await send('GET', '/parameters/7')).body.limit, 10)
+  assert.equal((await send('GET', '/parameters/seven')).status, 422)
+  assert.deepEqual((await send('POST', '/parameters', batgirl)).body, { name: 'Batgirl' })
 })
 
-test('a redirect leads to the hero, a name that nobody has to 404', async () => {
-  const found = await ask('GET', '/heroes-by-name/Robin')
+test('named-types.ts: handlers whose types are named in params', async (t) => {
+  const send = await serveRecipe(t, NamedTypesController)
+  assert.equal((await send('GET', '/heros')).body.meta.total_items, 1)
+  assert.equal((await send('GET', '/heros/1')).body.data.name, 'Robin')
+})
+
+test('upsert.ts: PUT creates with 201 and a Location, and updates with 200', async (t) => {
+  const send = await serveRecipe(t, UpsertController)
+  const { name, ...details } = batgirl
+  const created = await send('PUT', `/heroes-by-name/${name}`, details)
+  assert.deepEqual([created.status, created.headers.get('location')], [201, `/heroes/${created.body.data.id}`])
+  const updated = await send('PUT', `/heroes-by-name/${name}`, { ...details, age: 23 })
+  assert.deepEqual([updated.status, updated.body], [200, { data: { ...created.body.data, age: 23 } }])
+})
+
+test('redirect.ts: 303 to the hero, 404 for an unknown name, 307 to another site', async (t) => {
+  const send = await serveRecipe(t, RedirectController)
+  const found = await send('GET', '/heroes-by-name/Robin')
   assert.deepEqual([found.status, found.headers.get('location')], [303, '/heroes/1'])
-  assert.equal((await ask('GET', '/heroes-by-name/Joker')).status, 404)
+  assert.equal((await send('GET', '/heroes-by-name/Joker')).status, 404)
+  const wiki = await send('GET', '/heroes-by-name/Robin/wiki')
+  assert.deepEqual([wiki.status, wiki.headers.get('location')], [307, 'https://en.wikipedia.org/wiki/Robin'])
 })
 
-test('a file is sent under its name', async () => {
-  const { headers, body } = await ask('GET', '/heroes-by-name')
+test('files.ts: a stream is saved under its name', async (t) => {
+  const send = await serveRecipe(t, FileController)
+  const { headers, body } = await send('GET', '/files/heroes')
   assert.match(headers.get('content-disposition') ?? '', /heroes\.csv/)
-  assert.match(body, /^Robin,17$/m)
+  assert.equal(body, 'Robin,17\n')
 })
 
-test('a story is sent from its folder, and nothing from elsewhere', async () => {
-  const { headers, body } = await ask('GET', '/heroes-by-name/Robin/story')
+test('files.ts: a story is sent from its folder, and nothing from elsewhere', async (t) => {
+  const send = await serveRecipe(t, FileController)
+  const { headers, body } = await send('GET', '/files/stories/Robin')
   assert.match(body, /^Tim Drake/)
   assert.equal(headers.get('x-content-type-options'), 'nosniff')
   for (const name of ['Joker', '..%2f..%2fheroes', '%2fetc%2fpasswd', '..%5cRobin'])
-    assert.equal((await ask('GET', `/heroes-by-name/${name}/story`)).status, 404)
+    assert.equal((await send('GET', `/files/stories/${name}`)).status, 404)
 })
 
-test('one of several classes arrives as that class', async () => {
-  const compare = async (strongest: object) => (await ask('POST', '/powers/compare', { strongest })).body
+test('one-of.ts: the body arrives as an instance of the class that its discriminator names', async (t) => {
+  const send = await serveRecipe(t, PowerController)
+  const compare = async (strongest: object) => (await send('POST', '/powers/compare', { strongest })).body
   assert.equal(await compare({ kind: 'flight', speed: 900 }), '900 km/h')
   assert.equal(await compare({ kind: 'strength', load: 5 }), '5 t')
   assert.equal((await compare({ kind: 'strength', speed: 5 })).status, 422)
 })
 
-test('a search finds names that begin with what was typed, wildcards as they are', async () => {
+test('standard-schema.ts: zod validates the body and the response', async (t) => {
+  const send = await serveRecipe(t, TeamController)
+  assert.deepEqual((await send('POST', '/teams', { name: 'Titans' })).body, { name: 'Titans', size: 0 })
+  const refused = await send('POST', '/teams', { name: 'T', email: 'none' })
+  assert.deepEqual([refused.status, refused.body.errors.length], [422, 2])
+})
+
+test('search.ts: finds names by their prefix; wildcards match only themselves', async (t) => {
+  const send = await serveRecipe(t, SearchController)
   const found = async (name: string) =>
-    (await ask('GET', `/search?name=${encodeURIComponent(name)}`)).body.meta.total_items
+    (await send('GET', `/search?name=${encodeURIComponent(name)}`)).body.meta.total_items
   assert.deepEqual([await found('Rob'), await found('%'), await found('R_b')], [1, 0, 0])
 })
 
-test('pages have sizes of their own, and rows of their own', async () => {
-  assert.equal((await ask('GET', '/sizes/big?limit=500')).status, 200)
-  assert.equal((await ask('GET', '/sizes/big?limit=501')).status, 422)
-  assert.deepEqual((await ask('GET', '/sizes/badges?limit=1')).body.data, [{ text: 'Robin (17)' }])
+test('page-sizes.ts: a larger maximum, and mapped rows', async (t) => {
+  const send = await serveRecipe(t, SizeController)
+  assert.equal((await send('GET', '/sizes/big?limit=500')).status, 200)
+  assert.equal((await send('GET', '/sizes/big?limit=501')).status, 422)
+  assert.deepEqual((await send('GET', '/sizes/badges?limit=1')).body.data, [{ text: 'Robin (17)' }])
 })
 
-test('a birthday is told once it is committed', async () => {
-  assert.equal((await ask('POST', '/ages/1/birthday')).body.data.age, 18)
-  assert.deepEqual(said, ['Robin is 18 now'])
-  assert.equal((await ask('GET', '/ages/oldest')).body.age, 23)
-  assert.equal((await ask('GET', '/ages/limits')).status, 200)
-  assert.equal((await ask('GET', '/ages')).body.length, 2)
+test('birthday.ts: afterCommit runs after COMMIT', async (t) => {
+  const log = t.mock.method(console, 'log', () => {})
+  const send = await serveRecipe(t, AgeController)
+  assert.equal((await send('POST', '/ages/1/birthday')).body.data.age, 18)
+  assert.deepEqual(
+    log.mock.calls.map(({ arguments: [line] }) => line),
+    ['Robin is 18 now'],
+  )
+  assert.equal((await send('GET', '/ages/oldest')).body.age, 18)
+  assert.equal((await send('GET', '/ages/limits')).status, 200)
 })
 
-test('what happens to heroes stands in another database', async () => {
-  const input = { name: 'Nightwing', secret_identity: 'Dick Grayson', age: 28 }
-  assert.equal((await ask('POST', '/audited-heroes', input)).status, 201)
-  assert.equal((await ask('POST', '/audited-heroes', input)).status, 409)
+test('savepoint.ts: a duplicate is skipped, the other heroes are kept', async (t) => {
+  const send = await serveRecipe(t, ImportController)
+  const { body } = await send('POST', '/imports', [batgirl, robin, thor])
+  assert.deepEqual(body, { created: 2, skipped: ['Robin'] })
+  assert.equal(await withSession(async () => Hero.count()), 3)
+})
+
+test('errors.ts: 422 with its issue, 402, 404 and 204', async (t) => {
+  const send = await serveRecipe(t, MemberController)
+  await withSession(async (session) => void session.addAll(Hero.bulkBuild([thor, batgirl])))
+  const young = await send('POST', '/members/1')
+  assert.deepEqual([young.status, young.body.errors[0].path], [422, '/hero_id'])
+  const ended = await send('POST', '/members/2')
+  assert.deepEqual([ended.status, ended.body.detail], [402, 'The trial has ended'])
+  assert.equal((await send('POST', '/members/4')).status, 404)
+  assert.equal((await send('POST', '/members/3')).status, 204)
+})
+
+test('two-databases.ts: the audit entry is in the second database, and both or none are written', async (t) => {
+  const send = await serveRecipe(t, AuditedController, { lifespan: audit })
+  assert.equal((await send('POST', '/audited-heroes', batgirl)).status, 201)
+  assert.equal((await send('POST', '/audited-heroes', batgirl)).status, 409)
   const entries = await withSession(audit, async () => Entry.findAll())
   assert.deepEqual(
     entries.map(({ text }) => text),
-    ['new hero: Nightwing'],
+    ['new hero: Batgirl'],
   )
 })
 
-test('middleware sets its headers, and what is too large is refused', async () => {
-  const { headers } = await ask('GET', '/ages')
+test('production.ts: middleware sets its headers, and too large a body is refused', async (t) => {
+  setEnvironment(t, { toolkit_url: 'sqlite+sqlite3:///:memory:', toolkit_sync: 'true' })
+  t.mock.method(console, 'info', () => {})
+  const { app } = await import('../../example/recipes/production.js')
+  const { url } = await app.listen(0)
+  t.after(() => app.close())
+  const { headers } = await fetch(`${url}/heros`)
   assert.equal(headers.get('x-frame-options'), 'SAMEORIGIN')
   assert.equal(headers.get('access-control-allow-origin'), 'https://heroes.example')
-  assert.equal((await ask('POST', '/audited-heroes', { name: 'x'.repeat(70_000) })).status, 413)
+  const body = JSON.stringify({ ...robin, name: 'x'.repeat(70_000) })
+  const json = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+  assert.equal((await fetch(`${url}/heros`, json)).status, 413)
 })
 
-test('a client reads all heroes, page after page', async () => {
-  const toolkit_url = `sqlite+sqlite3:///${join(folder, 'example.sqlite')}`
-  const { url: origin, stop } = await serve(['example/main.ts'], { toolkit_url, PORT: '0' })
-  const { code, output } = await run(['example/recipes/all-heroes.ts', origin], {})
+test('mounted.ts: the app answers below /api, /docs included', async (t) => {
+  setEnvironment(t, {
+    toolkit_url: 'sqlite+sqlite3:///:memory:',
+    toolkit_sync: 'true',
+    toolkit_cursor_secret: 'a secret of a test',
+    PORT: '0',
+  })
+  const { server } = await import('../../example/recipes/mounted.js')
+  const { app } = await import('../../example/app.js')
+  t.after(() => server.close(() => app.close()))
+  if (!server.listening) await once(server, 'listening')
+  const { port } = server.address() as AddressInfo // it listens on a port, not on a pipe
+  const status = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status
+  assert.deepEqual([await status('/api/heros'), await status('/api/docs'), await status('/heros')], [200, 200, 404])
+  assert.equal(database.isRunning, true)
+})
+
+test('all-heroes.ts: a client reads a list page by page', async () => {
+  const toolkit_url = `sqlite+sqlite3:///${join(temporaryFolder(), 'example.sqlite')}`
+  const { url, stop } = await serve(['example/main.ts'], { toolkit_url, PORT: '0' })
+  const { code, output } = await run(['example/recipes/all-heroes.ts', url], {})
+  assert.equal((await jsonOf(fetch(`${url}/heros`))).meta.total_items, 12)
   await stop()
   assert.equal(code, 0, output)
   assert.equal(output.trim().split('\n').length, 12)

@@ -117,7 +117,7 @@ test('a connection killed during COMMIT answers that the outcome is unknown, and
   const creating = app.fetch('/', post)
   await killThose(app, `state = 'active' AND query = 'COMMIT'`)
   assert.match(await said(creating), /^503: It is not known whether this was saved/)
-  assert.match(app.log.join('\n'), /CommitUnknownError: The outcome is unknown: no answer came to COMMIT/)
+  assert.match(app.log.join('\n'), /CommitUnknownError: The outcome is unknown: COMMIT was not answered/)
   assert.equal(Announcing.ran, 0)
   await assertWhole(app)
 })

@@ -253,5 +253,5 @@ test('nothing prints past the log, but the database of a script', () => {
   const printing = files.filter((name) =>
     /^(?! *(?:\*|\/\/)).*\bconsole\.\w+\(/m.test(readFileSync(new URL(name, src), 'utf8')),
   )
-  assert.deepEqual(printing, ['db/lifespan.ts'])
+  assert.deepEqual(printing, ['db/database.ts'])
 })

@@ -132,7 +132,7 @@ test('a paginator of another database needs its transaction, and a session is no
     }
   }
   const make = () => createApp({ controllers: [Lists], lifespan: [main, audit] })
-  assert.throws(make, /Lists\.list.*@Transactional\(false\).*a paginator asks for one/s)
+  assert.throws(make, /Lists\.list.*@Transactional\(false\).*a paginator injects one/s)
   for (const session of [audit, null, class {}])
     for (const make of [newPagination, newCursorPagination])
       assert.throws(() => make({ session: session as never }), /newPagination\(\{ session: audit\.Session \}\)/)

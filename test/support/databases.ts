@@ -48,7 +48,9 @@ export const mysqls: readonly TestDatabase[] = process.env['TEST_MARIADB_URL']
     ]
   : []
 
-export const databases: readonly TestDatabase[] = [sqliteFile, sqliteMemory, postgres, ...mysqls]
+const servers = process.env['TEST_ONLY_SQLITE'] ? [] : [postgres, ...mysqls]
+
+export const databases: readonly TestDatabase[] = [sqliteFile, sqliteMemory, ...servers]
 
 /** An app on a new database with the tables of the models. `log` collects the lines that it logs. */
 export interface DatabaseApp extends TestApp {

@@ -18,10 +18,10 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const packages = realpathSync(join(root, 'node_modules'))
 
-/** Packages that are copied, not linked. */
+/** Packages that are copied; all others are linked. */
 const COPIED = ['sequelize', 'sequelize-typescript']
 
-/** A copy of this project with a copy of Sequelize, to test what happens when private members of Sequelize are renamed. */
+/** A copy of this project that uses a copy of Sequelize, in which members can be renamed. */
 export class SequelizeCopy {
   readonly #folder = realpathSync(mkdtempSync(join(tmpdir(), 'sequitur-renamed-')))
   readonly #lib = join(this.#folder, 'node_modules/sequelize/lib')
@@ -41,7 +41,7 @@ export class SequelizeCopy {
     this.#originals = new Map(names.map((name) => [join(this.#lib, name), readFileSync(join(this.#lib, name), 'utf8')]))
   }
 
-  /** Starts a program that opens the database of `url`, with `members` of Sequelize renamed everywhere in it. Returns its output. */
+  /** Starts a database with this URL, with these members renamed everywhere in Sequelize. Returns what the program prints. */
   async start(url: string, members: readonly string[] = []): Promise<string> {
     const names = new RegExp(`(?<![-/])\\b(?:${members.join('|')})\\b(?![-/])`, 'g')
     if (members.length > 0)

@@ -1,4 +1,4 @@
-/** A variable of the environment, its name in any letter case. */
+/** The value of an environment variable, whose name may have any letter case. */
 export function variable(name: string): string | undefined {
   const exact = process.env[name]
   if (exact !== undefined) return exact

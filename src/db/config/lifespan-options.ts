@@ -13,41 +13,44 @@ import {
 import { type Constructor, isConstructor } from '../../di/token.js'
 import { FILE_MODES, readFileMode } from './url-options.js'
 
-/** What can be said of a database in code; the URL and the environment say most of it, too. */
+/**
+ * Options of a database. In brackets: the URL parameter and the environment variable for the same option, if there are any.
+ * An option in code has precedence over the URL, and the URL over the environment.
+ */
 export interface LifespanOptions {
-  /** The URL where none is given and the environment names none. */
+  /** The URL to use if neither newLifespan() nor the environment has one. */
   readonly defaultUrl?: string
-  /** Models of this database; those given to `createApp({ models })` are added. */
+  /** The models of this database. Those of `createApp({ models })` are added to the first database of the app. */
   readonly models?: readonly Constructor<Model>[]
-  /** URLs of replicas, which serve what is declared `readOnly` (`toolkit_replicas`, separated by commas). */
+  /** URLs of replicas, which serve handlers with `@Transactional({ readOnly: true })` (`toolkit_replicas`, separated by commas). */
   readonly replicas?: readonly string[]
-  /** Create missing tables at the start: for tests and demos (`toolkit_sync`). Default false. */
+  /** Creates missing tables at startup; for tests and demos (`toolkit_sync`). Default false. */
   readonly sync?: boolean
-  /** The most connections; on SQLite the most readers (`pool_size`, `toolkit_pool_size`). Default 10; on SQLite 3. */
+  /** The maximum number of connections, on SQLite of readers (`pool_size`, `toolkit_pool_size`). Default 10; on SQLite 3. */
   readonly poolSize?: number
-  /** Milliseconds to wait for a connection (`pool_timeout`, `toolkit_pool_timeout`, in seconds). Default 2,000; on SQLite, for the turn to write, 10,000. */
+  /** Milliseconds to wait for a connection (`pool_timeout`, `toolkit_pool_timeout`, in seconds). Default 2,000; on SQLite, where one session writes at a time, 10,000. */
   readonly poolTimeout?: number
-  /** Milliseconds after which the server gives up a statement (`statement_timeout`, `toolkit_statement_timeout`, in seconds). Default 30,000. */
+  /** Milliseconds after which the server cancels a statement; 0 for no limit (`statement_timeout`, `toolkit_statement_timeout`, in seconds). Default 30,000. */
   readonly statementTimeout?: number
-  /** Milliseconds that a statement waits for a lock (`lock_timeout`, `toolkit_lock_timeout`, in seconds). Default 10,000. */
+  /** Milliseconds that a statement waits for a lock; 0 for no limit (`lock_timeout`, `toolkit_lock_timeout`, in seconds). Default 10,000. */
   readonly lockTimeout?: number
-  /** Milliseconds after which the server ends an idle transaction (`idle_in_transaction_timeout`, `toolkit_idle_in_transaction_timeout`, in seconds). Default 60,000. */
+  /** Milliseconds after which the server ends an idle transaction; 0 for no limit (`idle_in_transaction_timeout`, `toolkit_idle_in_transaction_timeout`, in seconds). Default 60,000. */
   readonly idleInTransactionTimeout?: number
-  /** Prepare statements with values on PostgreSQL's connections (`prepared_statements`). Default true; turn it off behind PgBouncer. */
+  /** Prepares statements with values on PostgreSQL (`prepared_statements`). Default true. Write false behind PgBouncer. */
   readonly preparedStatements?: boolean
   /**
-   * The permissions of an SQLite file that is created (`file_mode`, `toolkit_file_mode`, in octal), and of a folder that is created for it: who may
-   * read the file may enter the folder. Default 0o600: only the user that the app runs as. A file that is there stays as it is.
+   * The permissions of an SQLite file that is created (`file_mode`, `toolkit_file_mode`, in octal). A folder that is created for it can be entered
+   * by those who can read the file. Default 0o600: only by the user that the app runs as. An existing file keeps its permissions.
    */
   readonly fileMode?: number
-  /** Milliseconds to go on trying to reach the database at the start (`toolkit_start_timeout`, in seconds). Default 10,000. */
+  /** Milliseconds to wait at startup until the database answers (`toolkit_start_timeout`, in seconds). Default 10,000. */
   readonly startTimeout?: number
   /**
-   * Send statements past Sequelize's own query path where the results are the same (`toolkit_fast_path`). Default true. Turn it off to find
-   * out whether an error comes from there.
+   * Sends statements past Sequelize's own query path if the results are the same (`toolkit_fast_path`). Default true. Write false to find
+   * out whether an error is caused by it.
    */
   readonly fastPath?: boolean
-  /** Log the SQL (`echo`, `toolkit_echo`). Default false. */
+  /** Logs the SQL (`echo`, `toolkit_echo`). Default false. */
   readonly echo?: boolean
 }
 
@@ -68,16 +71,16 @@ const OPTIONS: OptionNames<LifespanOptions> = {
   echo: true,
 }
 
-/** The least milliseconds of each; 0 where it means for ever. */
-const TIMES = {
-  poolTimeout: 1,
-  statementTimeout: 0,
-  lockTimeout: 0,
-  idleInTransactionTimeout: 0,
-  startTimeout: 0,
-} as const
+/** The minimum of each, in milliseconds. */
+const TIMEOUTS = [
+  ['poolTimeout', 1],
+  ['statementTimeout', 0],
+  ['lockTimeout', 0],
+  ['idleInTransactionTimeout', 0],
+  ['startTimeout', 0],
+] as const
 
-/** @throws BootError for whatever in the options is not what it should be, saying where it is and what to write. */
+/** @throws BootError for an option that does not exist or has a wrong value. */
 export function checkLifespanOptions(options: LifespanOptions): void {
   refuseUnknownOptions('newLifespan()', options, OPTIONS)
   refuseOtherThanList(options.models, 'newLifespan(): models', 'Hero')
@@ -91,20 +94,16 @@ export function checkLifespanOptions(options: LifespanOptions): void {
     refuseOtherType(`newLifespan(): ${name}`, options[name], 'boolean', 'true or false')
   refuseOtherType('newLifespan(): defaultUrl', options.defaultUrl, 'string', `a URL, such as 'sqlite:///./app.sqlite'`)
   refuseOtherThanWhole(options.poolSize, 'newLifespan(): poolSize', 'connections', 1, 999_999)
-  refuseOtherMode(options.fileMode)
-  for (const [name, least] of Object.entries(TIMES))
-    refuseOtherThanWhole(
-      options[name as keyof typeof TIMES],
-      `newLifespan(): ${name}`,
-      'milliseconds, as in 30_000',
-      least,
-      LONGEST,
-    )
+  refuseInvalidMode(options.fileMode)
+  for (const [name, least] of TIMEOUTS)
+    refuseOtherThanWhole(options[name], `newLifespan(): ${name}`, 'milliseconds, as in 30_000', least, LONGEST)
 }
 
-// 640 without its 0o is 0o1200: no mode of a file.
-function refuseOtherMode(mode: unknown): void {
+// Catches 640 without its 0o: in octal it is 1200, which is no mode of a file.
+function refuseInvalidMode(mode: unknown): void {
   if (mode === undefined) return
   if (typeof mode === 'number' && readFileMode(mode.toString(8)) === mode) return
-  throw new BootError(`newLifespan(): fileMode is ${shown(mode)}. Write ${FILE_MODES}, in code with 0o: 0o640.`)
+  throw new BootError(
+    `newLifespan(): fileMode is ${shown(mode)}. Write ${FILE_MODES}; in code an octal number begins with 0o: 0o640.`,
+  )
 }

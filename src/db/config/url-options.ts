@@ -10,13 +10,13 @@ export interface PoolOptions {
 }
 
 export interface ServerOptions extends PoolOptions {
-  /** Whether statements with values are prepared on the connection (`prepared_statements`); turn it off behind PgBouncer. */
+  /** Whether statements with values are prepared on the connection (`prepared_statements`). Write false behind PgBouncer. */
   readonly preparedStatements?: boolean
-  /** Milliseconds after which the server gives up a statement (`statement_timeout`, in seconds); 0 for never. */
+  /** Milliseconds after which the server cancels a statement (`statement_timeout`, in seconds); 0 for no limit. */
   readonly statementTimeout?: number
-  /** Milliseconds that a statement waits for a lock (`lock_timeout`, in seconds); 0 for ever. */
+  /** Milliseconds that a statement waits for a lock (`lock_timeout`, in seconds); 0 for no limit. */
   readonly lockTimeout?: number
-  /** Milliseconds after which the server ends a transaction that does nothing (`idle_in_transaction_timeout`, in seconds); 0 for never. */
+  /** Milliseconds after which the server ends a transaction that sends no statements (`idle_in_transaction_timeout`, in seconds); 0 for no limit. */
   readonly idleInTransactionTimeout?: number
 }
 
@@ -31,16 +31,16 @@ export interface SqliteOptions extends PoolOptions {
 export type SqliteMode = 'ro' | 'rw' | 'rwc'
 
 /**
- * What libpq means by these words, for every server: `require` encrypts and checks no certificate, `verify-ca` checks
- * that a trusted authority signed it, `verify-full` also that it was made out to this host.
+ * With the meaning that libpq gives them, for every server: `require` encrypts and checks no certificate, `verify-ca` checks
+ * that a trusted authority has signed the certificate, `verify-full` also that it names this host.
  */
 export type SslMode = 'disable' | 'require' | 'verify-ca' | 'verify-full'
 
-/** UTF-8 with or without characters beyond 16 bits. */
+/** UTF-8 with or without characters above U+FFFF, such as emoji. */
 export type MysqlCharset = 'utf8mb4' | 'utf8'
 
-/** Where options stand, for reading and for messages. */
 interface OptionSource {
+  /** Where the URL comes from, for messages. */
   readonly where: string
   readonly dialect: string
   readonly query: string
@@ -48,43 +48,43 @@ interface OptionSource {
 
 interface OptionType<T> {
   readonly expects: string
-  /** Undefined when the text is not what is expected. */
-  readonly read: (text: string) => T | undefined
+  /** Returns undefined for a value that is not as expected. */
+  readonly read: (value: string) => T | undefined
 }
 
-const flag: OptionType<boolean> = {
+const booleanOption: OptionType<boolean> = {
   expects: 'true or false',
-  read: (text) => (/^(true|1)$/i.test(text) ? true : /^(false|0)$/i.test(text) ? false : undefined),
+  read: (value) => (/^(true|1)$/i.test(value) ? true : /^(false|0)$/i.test(value) ? false : undefined),
 }
 
-export const FILE_MODES = 'an octal mode in which the owner reads and writes, as in 0600 or 0640'
+export const FILE_MODES = 'an octal mode that lets the owner read and write, such as 0600 or 0640'
 
-/** Permissions in octal, as chmod takes them; undefined for any other text. */
-export function readFileMode(text: string): number | undefined {
-  return /^0?[67][0-7]{2}$/.test(text) ? Number.parseInt(text, 8) : undefined
+/** Permissions in octal, as in chmod; undefined for any other string. */
+export function readFileMode(mode: string): number | undefined {
+  return /^0?[67][0-7]{2}$/.test(mode) ? Number.parseInt(mode, 8) : undefined
 }
 
 const optionTypes = {
-  // What it switches off in Python's driver does not exist here.
-  check_same_thread: flag,
+  // Accepted and ignored: an option of Python's driver in the URLs of Python programs.
+  check_same_thread: booleanOption,
   mode: oneOf<SqliteMode>(['ro', 'rw', 'rwc']),
   timeout: seconds(0),
   file_mode: { expects: FILE_MODES, read: readFileMode },
-  host: text(/^\//, 'the absolute directory of a unix socket; a host by its name goes before the database'),
+  host: matching(/^\//, 'the absolute directory of a unix socket. Write the name of a host before the database'),
   sslmode: oneOf<SslMode>(
     ['disable', 'require', 'verify-ca', 'verify-full'],
-    '; prefer and allow are refused, because they go on without encryption unnoticed: write require where the server has TLS',
+    '; prefer and allow are refused, because they silently connect without encryption: write require if the server has TLS',
   ),
-  application_name: text(/./, 'a name'),
-  charset: oneOf<MysqlCharset>(['utf8mb4', 'utf8'], '; in others the drivers send some letters as quotes'),
+  application_name: matching(/./, 'a name'),
+  charset: oneOf<MysqlCharset>(['utf8mb4', 'utf8'], '; in other charsets the drivers send some letters as quotes'),
   pool_size: wholeNumber(1),
   max_overflow: wholeNumber(0),
   pool_timeout: seconds(0.001),
-  prepared_statements: flag,
+  prepared_statements: booleanOption,
   statement_timeout: seconds(0),
   lock_timeout: seconds(0),
   idle_in_transaction_timeout: seconds(0),
-  echo: flag,
+  echo: booleanOption,
 } as const
 
 type OptionName = keyof typeof optionTypes
@@ -101,7 +101,7 @@ export const serverOptionNames = [
   'idle_in_transaction_timeout',
 ] as const
 
-// What SQLAlchemy and Sequelize both take when nothing is said.
+// The default of SQLAlchemy and of Sequelize, for a URL that has only max_overflow.
 const defaultPoolSize = 5
 
 export function serverOptions(values: OptionValues): ServerOptions {
@@ -125,14 +125,15 @@ export function readOptions({ query, where, dialect }: OptionSource, allowed: re
   const given = new URLSearchParams(query)
   const read = (name: string) => {
     const option = allowed.find((known) => known === name)
-    if (!option) throw new DatabaseUrlError(where, `${dialect} has no option "${name}". There are ${listed(allowed)}.`)
-    const [text = '', ...more] = given.getAll(option)
-    if (more.length) throw new DatabaseUrlError(where, `the option ${option} is given twice. Write it once.`)
-    const value = optionTypes[option].read(text)
+    if (!option)
+      throw new DatabaseUrlError(where, `${dialect} has no option "${name}". The options are ${listed(allowed)}.`)
+    const [first = '', ...more] = given.getAll(option)
+    if (more.length) throw new DatabaseUrlError(where, `the option ${option} appears twice. Write it once.`)
+    const value = optionTypes[option].read(first)
     if (value !== undefined) return [option, value]
     throw new DatabaseUrlError(where, `the option ${option} takes ${optionTypes[option].expects}.`)
   }
-  // Each value was read by the row of its own name, which entries cannot say.
+  // Object.fromEntries() loses which value belongs to which name.
   return Object.fromEntries([...given.keys()].map(read)) as OptionValues
 }
 
@@ -140,30 +141,32 @@ function oneOf<T extends string>(values: readonly T[], remark = ''): OptionType<
   return { expects: `${listed(values, 'or')}${remark}`, read: (text) => values.find((value) => value === text) }
 }
 
-function text(pattern: RegExp, expects: string): OptionType<string> {
+function matching(pattern: RegExp, expects: string): OptionType<string> {
   return { expects, read: (value) => (pattern.test(value) && !value.includes('\0') ? value : undefined) }
 }
 
 function wholeNumber(least: number): OptionType<number> {
-  const read = (text: string) => (/^\d{1,6}$/.test(text) && Number(text) >= least ? Number(text) : undefined)
+  const read = (value: string) => (/^\d{1,6}$/.test(value) && Number(value) >= least ? Number(value) : undefined)
   return { expects: `a whole number from ${least} to 999999`, read }
 }
 
-/** Seconds in the URL, as Python has them; milliseconds here. */
+/** Seconds in the URL, as in SQLAlchemy; milliseconds in the result. */
 function seconds(least: number): OptionType<number> {
-  // Six digits stay below the longest timer of Node, 2147483 seconds.
-  const read = (text: string) =>
-    /^\d{1,6}(\.\d+)?$/.test(text) && Number(text) >= least ? Math.round(Number(text) * 1000) : undefined
-  return { expects: `seconds from ${least} to 999999, as in 2.5`, read }
+  // Six digits are below the longest timer of Node, 2147483 seconds.
+  const read = (value: string) =>
+    /^\d{1,6}(\.\d+)?$/.test(value) && Number(value) >= least ? Math.round(Number(value) * 1000) : undefined
+  return { expects: `a number of seconds from ${least} to 999999, such as 2.5`, read }
 }
 
-export function listed(texts: readonly string[], word: 'and' | 'or' = 'and'): string {
-  return new Intl.ListFormat('en', { type: word === 'and' ? 'conjunction' : 'disjunction' }).format(texts)
+/** `a, b, and c` */
+export function listed(words: readonly string[], joinedBy: 'and' | 'or' = 'and'): string {
+  return new Intl.ListFormat('en', { type: joinedBy === 'and' ? 'conjunction' : 'disjunction' }).format(words)
 }
 
 type Defined<T> = { readonly [Key in keyof T]?: Exclude<T[Key], undefined> }
 
-/** Without the keys whose value is undefined: spread over a default, they would take its place. */
+/** The object without the keys whose value is undefined: spread over a default, they would replace it. */
 export function defined<T extends object>(values: T): Defined<T> {
+  // Object.fromEntries() loses which value belongs to which key.
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>
 }

@@ -1,8 +1,8 @@
 import { BROKEN_SOCKET, codeOf, type Dialect, leaseFromPool } from '../dialect.js'
 
 /**
- * A database that Sequelize knows and this package does not: mssql, oracle, db2, snowflake. Only standard SQL is sent;
- * isolation, read-only transactions and the telling apart of errors are not tested.
+ * A database that Sequelize supports and this package has no dialect for: mssql, oracle, db2, snowflake. Only standard SQL is sent. Isolation
+ * levels and read-only transactions are ignored, and no error counts as a conflict. Not tested.
  */
 export const other: Dialect = {
   prepare() {},

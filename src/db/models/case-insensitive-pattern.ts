@@ -1,19 +1,19 @@
 /**
- * A pattern without flags that takes what this one takes with the flag `i`; undefined where that is not simple: beyond ASCII, and for named groups
- * and codes of characters.
+ * A pattern that matches without flags what `source` matches with the flag `i`: `a[0-9]` becomes `[aA][0-9]`. Undefined for patterns with
+ * non-ASCII characters, named groups or character codes.
  */
 export function caseInsensitive(source: string): string | undefined {
   if (/[^\x20-\x7e]|\\[^dDsSwWbB\\^$.*+?()[\]{}|/]|\(\?[^:=!]/.test(source)) return undefined
-  const classes = source.match(CLASSES)?.filter((one) => one.startsWith('[')) ?? []
-  if (classes.some((one) => /\\.-[^\]]|-\\/.test(one))) return undefined // a range that an escaped sign begins or ends
-  return source.replaceAll(CLASSES, (part) => {
+  const classes = source.match(PARTS)?.filter((one) => one.startsWith('[')) ?? []
+  if (classes.some((one) => /\\.-[^\]]|-\\/.test(one))) return undefined // a range from or to an escaped character
+  return source.replaceAll(PARTS, (part) => {
     if (part.startsWith('[')) return part.replaceAll(/\\.|([^\\])-([^\]\\])|[A-Za-z]/g, withOtherCase)
     return part.startsWith('\\') ? part : `[${withOtherCase(part)}]`
   })
 }
 
-/** Escaped signs, classes of signs, and single letters. */
-const CLASSES = /\\.|\[(?:\\.|[^\]\\])*\]|[A-Za-z]/g
+/** Escaped characters, character classes and single letters. */
+const PARTS = /\\.|\[(?:\\.|[^\]\\])*\]|[A-Za-z]/g
 
 function withOtherCase(part: string, from?: string, to?: string): string {
   if (part.startsWith('\\')) return part

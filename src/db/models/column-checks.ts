@@ -3,36 +3,36 @@ import type { Check } from '../../schema/shape/check.js'
 import type { Shape } from '../../schema/shape/shape.js'
 import { type Validator, validator } from '../sequelize/internals.js'
 
-/** Rules that look at more than the value: at the row, or at null. */
-const LEFT: ReadonlySet<string> = new Set(['isImmutable', 'notNull', 'extend'])
+/** Rules that need more than the value: the instance, or null. */
+const SEQUELIZE_ONLY: ReadonlySet<string> = new Set(['isImmutable', 'notNull', 'extend'])
 
 /**
- * The built-in rules of a column's `validate`, as Sequelize itself will ask them when the row is saved. Functions of the program are left to
- * that moment.
+ * The built-in rules of a column's `validate` as checks of inputs, with the same result as Sequelize's validation when the row is saved.
+ * Rules that are functions are checked by Sequelize alone.
  */
 export function checksOf(shape: Shape, rules: ModelValidateOptions): readonly Check[] {
-  const toValue = VALUES[shape.kind]
+  const toValue = STRING_OF[shape.kind]
   if (!toValue) return []
   const builtIn = Object.entries(rules).flatMap(([name, rule]: [string, unknown]): BuiltInRule[] => {
     const test = validator[name]
-    if (typeof rule === 'function' || typeof test !== 'function' || LEFT.has(name)) return []
+    if (typeof rule === 'function' || typeof test !== 'function' || SEQUELIZE_ONLY.has(name)) return []
     const args = argumentsOf(name, rule)
-    return [{ name, passes: passing(name, test, args), message: messageOf(name, rule, args) }]
+    return [{ name, passes: compileRule(name, test, args), message: messageOf(name, rule, args) }]
   })
   const length = builtIn.find(({ name }) => name === 'len')
-  return builtIn.map((rule) => toCheck(rule, toValue, rule === length ? undefined : tooLong(rules, length)))
+  return builtIn.map((rule) => toCheck(rule, toValue, rule === length ? undefined : isTooLongFor(rules, length)))
 }
 
 interface BuiltInRule {
   readonly name: string
-  readonly passes: (text: string) => boolean
+  readonly passes: (value: string) => boolean
   readonly message: string
 }
 
 function toCheck(
   { passes, message }: BuiltInRule,
   toValue: (json: unknown) => string | undefined,
-  isTooLong: ((text: string) => boolean) | undefined,
+  isTooLong: ((value: string) => boolean) | undefined,
 ): Check {
   const accepts: Check['accepts'] = (json) => {
     const value = toValue(json)
@@ -41,69 +41,77 @@ function toCheck(
   return { accepts, message }
 }
 
-// For a text that is too long only its length is reported.
-function tooLong(
+// Of a string that is too long, only the length is reported.
+function isTooLongFor(
   rules: ModelValidateOptions,
   length: BuiltInRule | undefined,
-): ((text: string) => boolean) | undefined {
-  const [, most] = length ? argumentsOf('len', rules.len) : []
-  return typeof most === 'number' && length ? (text) => text.length > most && !length.passes(text) : undefined
+): ((value: string) => boolean) | undefined {
+  const [, max] = length ? argumentsOf('len', rules.len) : []
+  return typeof max === 'number' && length ? (value) => value.length > max && !length.passes(value) : undefined
 }
 
-/** How many units of a text these rules may count as one: what is longer than so many times their bound need not be counted. */
+/**
+ * How many UTF-16 units of a string these rules may count as one. A longer string than this factor times the maximum fails without being
+ * counted, which could be slow.
+ */
 const UNITS: Readonly<Partial<Record<string, number>>> = { len: 3, isLength: 3, isByteLength: 1 }
 
-function passing(name: string, test: Validator[string], args: readonly unknown[]): BuiltInRule['passes'] {
-  const passes = (text: string) => Boolean(test.call(validator, text, ...args))
-  const [list, most] = args
-  // Sequelize's makes a list of texts of all values, and looks for one in it, each time.
-  if (Array.isArray(list) && (name === 'isIn' || name === 'notIn')) return among(list, name === 'isIn')
+function compileRule(name: string, test: Validator[string], args: readonly unknown[]): BuiltInRule['passes'] {
+  const passes = (value: string) => Boolean(test.call(validator, value, ...args))
+  const [list, max] = args
+  // validator.js converts the whole list to strings at each call: a set is made once instead.
+  if (Array.isArray(list) && (name === 'isIn' || name === 'notIn')) return isAmong(list, name === 'isIn')
   const units = UNITS[name]
-  return units !== undefined && typeof most === 'number'
-    ? (text) => text.length <= units * most && passes(text)
+  return units !== undefined && typeof max === 'number'
+    ? (value) => value.length <= units * max && passes(value)
     : passes
 }
 
-function among(list: readonly unknown[], isIn: boolean): BuiltInRule['passes'] {
-  const texts = new Set(list.map(comparedText))
-  return (text) => texts.has(text) === isIn
+function isAmong(list: readonly unknown[], isIn: boolean): BuiltInRule['passes'] {
+  const strings = new Set(list.map(toComparedString))
+  return (value) => strings.has(value) === isIn
 }
 
-// As validator.js writes a value before it compares it.
-function comparedText(value: unknown): string {
+// As validator.js converts values before it compares them.
+function toComparedString(value: unknown): string {
   return value === null || value === undefined || Number.isNaN(value) ? '' : String(value)
 }
 
 /**
- * The text that Sequelize asks about, of JSON of the shape; undefined for JSON that is not of the shape, of which the shape tells, and for
- * half of a surrogate pair, which is refused everywhere and makes some rules throw.
+ * From a JSON value to the string that Sequelize passes to a rule, by kind of shape. Undefined for a value of another type, which the shape
+ * itself rejects, and for an unpaired surrogate, which is rejected everywhere and makes some rules throw.
  */
-const VALUES: Readonly<Partial<Record<Shape['kind'], (json: unknown) => string | undefined>>> = {
-  string: textOf('string'),
-  enum: textOf('string'),
-  decimal: textOf('string'),
-  bigint: textOf('string'),
-  date: textOf('string'),
-  integer: textOf('number'),
-  number: textOf('number'),
-  boolean: textOf('boolean'),
+const STRING_OF: Readonly<Partial<Record<Shape['kind'], (json: unknown) => string | undefined>>> = {
+  string: stringOf('string'),
+  enum: stringOf('string'),
+  decimal: stringOf('string'),
+  bigint: stringOf('string'),
+  date: stringOf('string'),
+  integer: stringOf('number'),
+  number: stringOf('number'),
+  boolean: stringOf('boolean'),
   'date-time': (json) => {
     const date = new Date(typeof json === 'string' ? json : NaN)
     return Number.isNaN(date.getTime()) ? undefined : String(date)
   },
 }
 
-function textOf(type: string) {
+function stringOf(type: string) {
   return (json: unknown) => {
-    const text = typeof json === type ? String(json) : undefined
-    return text?.isWellFormed() ? text : undefined
+    const value = typeof json === type ? String(json) : undefined
+    return value?.isWellFormed() ? value : undefined
   }
 }
 
 const LOCALIZED: ReadonlySet<string> = new Set(['isAlpha', 'isAlphanumeric', 'isMobilePhone'])
 const WITH_OPTIONS: ReadonlySet<string> = new Set(['isUrl', 'isURL', 'isEmail'])
 
-/** The arguments of a rule, after Sequelize's lib/instance-validator.js. */
+/** A rule of a column's `validate`: `ruleOf({ min: 3 }, 'min')` is 3. */
+export function ruleOf(rules: ModelValidateOptions, name: string): unknown {
+  return Reflect.get(rules, name)
+}
+
+/** The arguments of a rule, read as in Sequelize's lib/instance-validator.js. */
 export function argumentsOf(name: string, rule: unknown): readonly unknown[] {
   const test = WITH_OPTIONS.has(name) ? withOptions(rule) : rule
   const args = (isObject(test) ? test['args'] : undefined) || test
@@ -125,18 +133,18 @@ function messageOf(name: string, rule: unknown, args: readonly unknown[]): strin
   return ruleMessage(name, args)
 }
 
-/** What is wrong with a value that does not pass a rule which says nothing itself. */
+/** The message for a value that fails a rule without a message of its own. */
 export function ruleMessage(name: string, args: readonly unknown[]): string {
   return MESSAGES[name]?.(args) ?? `must pass the rule ${name}`
 }
 
 const MESSAGES: Readonly<Record<string, (args: readonly unknown[]) => string>> = {
-  len: ([least, most]) =>
-    most === undefined
-      ? `must have at least ${String(least)} characters`
-      : `must have ${String(least)} to ${String(most)} characters`,
-  min: ([least]) => `must be >= ${String(least)}`,
-  max: ([most]) => `must be <= ${String(most)}`,
+  len: ([min, max]) =>
+    max === undefined
+      ? `must have at least ${String(min)} characters`
+      : `must have ${String(min)} to ${String(max)} characters`,
+  min: ([min]) => `must be >= ${String(min)}`,
+  max: ([max]) => `must be <= ${String(max)}`,
   isIn: ([values]) => `must be one of ${listed(values)}`,
   notIn: ([values]) => `must not be one of ${listed(values)}`,
   notEmpty: () => 'must not be empty',

@@ -2,27 +2,27 @@ import type { ModelValidateOptions } from 'sequelize'
 import type { JsonSchema, NumberShape, Shape, StringShape } from '../../schema/shape/shape.js'
 import { atLeastPattern, atMostPattern } from '../../schema/patterns/range-pattern.js'
 import { caseInsensitive } from './case-insensitive-pattern.js'
-import { argumentsOf, checksOf } from './column-checks.js'
+import { argumentsOf, checksOf, ruleOf } from './column-checks.js'
 
 /**
- * A column's shape with what its `validate` says: inputs are checked by Sequelize's own rules, and the document tells of those
- * that JSON Schema can say. It cannot say functions, nor `isUrl` (which takes addresses without a scheme).
+ * A column's shape with the rules of its `validate`. Inputs are checked by Sequelize's rules; the OpenAPI document has those that JSON Schema
+ * can express. It can express neither functions nor `isUrl`, which also accepts addresses without a scheme.
  */
 export function ruledShape(shape: Shape, rules: ModelValidateOptions | undefined): Shape {
   if (!rules) return shape
   const checks = checksOf(shape, rules)
-  const { base, checks: own } = shape.customValidation ?? { base: shape, checks: [] }
+  const { base, checks: typeChecks } = shape.customValidation ?? { base: shape, checks: [] }
   const not = exclusionOf(shape, rules)
-  const allOf = isTextual(shape) ? rangeOf(rules) : shape.kind === 'string' ? patternsOf(rules) : []
+  const allOf = isNumericString(shape) ? rangeOf(rules) : shape.kind === 'string' ? patternsOf(rules) : []
   const openApiExtra = { ...(not ? { not } : {}), ...(allOf.length > 0 ? { allOf } : {}) }
   return {
-    ...toldShape(shape, rules),
+    ...documentedShape(shape, rules),
     ...(Object.keys(openApiExtra).length > 0 ? { openApiExtra } : {}),
-    ...(checks.length > 0 ? { customValidation: { base, checks: [...own, ...checks] } } : {}),
+    ...(checks.length > 0 ? { customValidation: { base, checks: [...typeChecks, ...checks] } } : {}),
   }
 }
 
-function toldShape(shape: Shape, rules: ModelValidateOptions): Shape {
+function documentedShape(shape: Shape, rules: ModelValidateOptions): Shape {
   switch (shape.kind) {
     case 'string':
       return oneOf(rules, String) ?? ruledString(shape, rules)
@@ -39,11 +39,9 @@ function toldShape(shape: Shape, rules: ModelValidateOptions): Shape {
   }
 }
 
-type Rules = Readonly<Record<string, unknown>>
-
-/** The arguments of a rule: `len: [2, 10]`, `len: { args: [2, 10], msg: '...' }`, `min: 3`; undefined when it is not set. */
-function rule(rules: ModelValidateOptions, name: string): readonly unknown[] | undefined {
-  const given = (rules as Rules)[name]
+/** The arguments of a rule: `len: [2, 10]`, `len: { args: [2, 10], msg: '...' }`, `min: 3`; undefined if there is no such rule. */
+function argumentsOfRule(rules: ModelValidateOptions, name: string): readonly unknown[] | undefined {
+  const given = ruleOf(rules, name)
   return given === undefined || given === false || typeof given === 'function' ? undefined : argumentsOf(name, given)
 }
 
@@ -52,14 +50,14 @@ function oneOf(rules: ModelValidateOptions, type: typeof String | typeof Number)
   return values && { kind: 'enum', values }
 }
 
-// isIn: [['a', 'b']], a list of one argument, of which Sequelize compares the texts.
+// isIn: [['a', 'b']] has one argument, the list. Sequelize compares its values as strings.
 function valuesOf(
   rules: ModelValidateOptions,
   name: 'isIn' | 'notIn',
   type: typeof String | typeof Number,
 ): readonly (string | number)[] | undefined {
-  const [list] = rule(rules, name) ?? []
-  // Of null the text is '' to Sequelize.
+  const [list] = argumentsOfRule(rules, name) ?? []
+  // Sequelize compares null as '', which JSON Schema cannot express.
   if (!Array.isArray(list) || list.includes(null) || list.includes(undefined)) return undefined
   const values = list.map((value: unknown) => type(value))
   return values.every((value, index) => String(value) === String(list[index])) ? [...new Set(values)] : undefined
@@ -69,72 +67,70 @@ function exclusionOf({ kind }: Shape, rules: ModelValidateOptions): JsonSchema |
   const isNumber = kind === 'integer' || kind === 'number'
   const values = valuesOf(rules, 'notIn', isNumber ? Number : String)
   if (values) return { enum: values }
-  const { pattern } = patternOf(rule(rules, 'not') ?? rule(rules, 'notRegex'))
+  const { pattern } = patternOf(argumentsOfRule(rules, 'not') ?? argumentsOfRule(rules, 'notRegex'))
   return pattern === undefined || isNumber ? undefined : { type: 'string', pattern }
 }
 
-function isTextual({ kind }: Shape): boolean {
+function isNumericString({ kind }: Shape): boolean {
   return kind === 'bigint' || kind === 'decimal'
 }
 
 function rangeOf(rules: ModelValidateOptions): readonly JsonSchema[] {
-  const [least, most] = [rule(rules, 'min')?.[0], rule(rules, 'max')?.[0]].map((bound) =>
-    bound === undefined ? '' : String(bound),
-  )
-  return [atLeastPattern(least as string), atMostPattern(most as string)].flatMap((pattern) =>
+  const boundOf = (name: 'min' | 'max') => String(argumentsOfRule(rules, name)?.[0] ?? '')
+  return [atLeastPattern(boundOf('min')), atMostPattern(boundOf('max'))].flatMap((pattern) =>
     pattern === undefined ? [] : { pattern },
   )
 }
 
-const ESCAPED = /[\\^$.*+?()[\]{}|]/g
+const SPECIAL_CHARACTERS = /[\\^$.*+?()[\]{}|]/g
 
-/** The pattern of a rule about texts, by its arguments. */
+/** The pattern of a rule for strings, from its first argument. */
 const PATTERNS: Readonly<Record<string, (argument: unknown) => string | undefined>> = {
   notEmpty: () => '\\S',
-  isAlpha: inEnglish('^[A-Za-z]+$'),
-  isAlphanumeric: inEnglish('^[0-9A-Za-z]+$'),
-  isNumeric: inEnglish('^[+-]?([0-9]*[.])?[0-9]+$'),
-  isInt: inEnglish('^[+-]?[0-9]+$'),
-  isDecimal: inEnglish('^[+-]?([0-9]+(\\.[0-9]+)?|\\.[0-9]+)$'),
-  contains: (part) => (typeof part === 'string' ? part.replaceAll(ESCAPED, '\\$&') : undefined),
-  equals: (whole) => (typeof whole === 'string' ? `^${whole.replaceAll(ESCAPED, '\\$&')}$` : undefined),
+  isAlpha: withoutLocale('^[A-Za-z]+$'),
+  isAlphanumeric: withoutLocale('^[0-9A-Za-z]+$'),
+  isNumeric: withoutLocale('^[+-]?([0-9]*[.])?[0-9]+$'),
+  isInt: withoutLocale('^[+-]?[0-9]+$'),
+  isDecimal: withoutLocale('^[+-]?([0-9]+(\\.[0-9]+)?|\\.[0-9]+)$'),
+  contains: (part) => (typeof part === 'string' ? part.replaceAll(SPECIAL_CHARACTERS, '\\$&') : undefined),
+  equals: (whole) => (typeof whole === 'string' ? `^${whole.replaceAll(SPECIAL_CHARACTERS, '\\$&')}$` : undefined),
 }
 
-// Without a locale or options: what those say is left to the check itself.
-function inEnglish(pattern: string) {
+// Only without a locale or options; a rule with them is not in the OpenAPI document.
+function withoutLocale(pattern: string) {
   return (argument: unknown) => (argument === undefined || argument === true ? pattern : undefined)
 }
 
 function patternsOf(rules: ModelValidateOptions): readonly JsonSchema[] {
   const patterns = Object.entries(PATTERNS).flatMap(([name, patternOf]) => {
-    const given = rule(rules, name)
+    const given = argumentsOfRule(rules, name)
     const pattern = given && patternOf(given[0])
     return pattern === undefined ? [] : { pattern }
   })
-  const [part] = rule(rules, 'notContains') ?? []
-  const absent = typeof part === 'string' && part !== '' ? part.replaceAll(ESCAPED, '\\$&') : undefined
+  const [part] = argumentsOfRule(rules, 'notContains') ?? []
+  const absent = typeof part === 'string' && part !== '' ? part.replaceAll(SPECIAL_CHARACTERS, '\\$&') : undefined
   return absent === undefined ? patterns : [...patterns, { not: { type: 'string', pattern: absent } }]
 }
 
 const FORMATS = { isEmail: 'email', isUUID: 'uuid', isIPv4: 'ipv4', isIPv6: 'ipv6' } as const
 
 function ruledString(shape: StringShape, rules: ModelValidateOptions): StringShape {
-  const [least, most] = rule(rules, 'len') ?? []
-  const format = Object.entries(FORMATS).find(([name]) => rule(rules, name))?.[1]
+  const [min, max] = argumentsOfRule(rules, 'len') ?? []
+  const format = Object.entries(FORMATS).find(([name]) => argumentsOfRule(rules, name))?.[1]
   return {
     ...shape,
-    ...greatest('minLength', rule(rules, 'notEmpty') ? 1 : undefined, least),
-    ...smallest('maxLength', shape.maxLength, most),
+    ...greatest('minLength', argumentsOfRule(rules, 'notEmpty') ? 1 : undefined, min),
+    ...smallest('maxLength', shape.maxLength, max),
     ...(format === undefined ? {} : { format }),
-    ...patternOf(rule(rules, 'is') ?? rule(rules, 'regex')),
+    ...patternOf(argumentsOfRule(rules, 'is') ?? argumentsOfRule(rules, 'regex')),
   }
 }
 
 function ruledNumber(shape: NumberShape, rules: ModelValidateOptions): NumberShape {
   return {
     ...shape,
-    ...greatest('minimum', shape.minimum, rule(rules, 'min')?.[0]),
-    ...smallest('maximum', shape.maximum, rule(rules, 'max')?.[0]),
+    ...greatest('minimum', shape.minimum, argumentsOfRule(rules, 'min')?.[0]),
+    ...smallest('maximum', shape.maximum, argumentsOfRule(rules, 'max')?.[0]),
   }
 }
 
@@ -148,7 +144,7 @@ function smallest(name: string, ...bounds: readonly unknown[]): Readonly<Record<
   return numbers.length > 0 ? { [name]: Math.min(...numbers) } : {}
 }
 
-// is: /^[a-z]+$/, or is: ['^[a-z]+$', 'i'], whose second argument are flags.
+// is: /^[a-z]+$/, or is: ['^[a-z]+$', 'i'] with flags.
 function patternOf([pattern, flags = '']: readonly unknown[] = []): { pattern?: string } {
   const { source, flags: own } = pattern instanceof RegExp ? pattern : { source: pattern, flags }
   if (typeof source !== 'string') return {}
@@ -156,7 +152,7 @@ function patternOf([pattern, flags = '']: readonly unknown[] = []): { pattern?: 
   return plain !== undefined && isUnicodePattern(plain) ? { pattern: plain } : {}
 }
 
-// JSON Schema reads a pattern with the flag 'u', which takes fewer than none does.
+// JSON Schema reads a pattern with the flag 'u', with which fewer patterns are valid.
 function isUnicodePattern(source: string): boolean {
   try {
     return new RegExp(source, 'u') instanceof RegExp

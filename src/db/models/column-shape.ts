@@ -7,17 +7,17 @@ import { geometryShape } from './geometry-shape.js'
 import { rangeShape } from './range-shape.js'
 import { type DataTypeInternals, dataTypeInternals } from '../sequelize/internals.js'
 
-/** What a column's type and its `validate` say of its values. */
+/** The shape of a column's values, from its type and its `validate`. */
 export function columnShape({ type, validate }: Pick<ModelAttributeColumnOptions, 'type' | 'validate'>): Shape {
   return ruledShape(typeShape(type), validate)
 }
 
-/** Whether a column is computed by the program, and no part of the table. */
+/** Whether a column is computed by the program, and not in the table. */
 export function isVirtual(type: unknown): boolean {
   return dataTypeInternals(type).key === 'VIRTUAL'
 }
 
-/** Whether a column holds any JSON. */
+/** Whether the type is JSON or JSONB. */
 export function isJson(type: unknown): boolean {
   return /^JSONB?$/.test(dataTypeInternals(type).key ?? '')
 }
@@ -91,24 +91,24 @@ function typeShape(given: unknown): Shape {
   }
 }
 
-// Databases differ in what else they take for a time, and in how they write it then.
+// The only format that all databases accept and return unchanged, apart from fractions of a second.
 const TIME: StringShape = {
   kind: 'string',
   pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]$',
   trimEnd: (text) => text.replace(/\.\d+$/, ''),
 }
 
-// / +$/ looks at a run of spaces again from each of them.
+// Not / +$/: it takes quadratic time for a long run of spaces.
 function withoutSpaces(text: string): string {
   let end = text.length
   while (text[end - 1] === ' ') end--
   return text.slice(0, end)
 }
 
-// Words, each with its places, which count from 1: 'a':1A,2 'cat':3. PostgreSQL takes words of 2,046 bytes; a character has up to 4.
-const PLACE = '0*[1-9]\\d{0,4}[A-D]?'
-const WORD = `(?:'(?:[^'\\\\]|''|\\\\.){1,511}'|(?:[^\\s'\\\\:]|\\\\.){1,511})(?::${PLACE}(?:,${PLACE})*)?`
-const WORDS = new RegExp(`^\\s*(?:${WORD}(?:\\s+${WORD})*\\s*)?$`, 'su')
+// Lexemes with their positions, which start at 1: 'a':1A,2 'cat':3. PostgreSQL accepts lexemes of up to 2,046 bytes; a character has up to 4.
+const POSITION = '0*[1-9]\\d{0,4}[A-D]?'
+const LEXEME = `(?:'(?:[^'\\\\]|''|\\\\.){1,511}'|(?:[^\\s'\\\\:]|\\\\.){1,511})(?::${POSITION}(?:,${POSITION})*)?`
+const LEXEMES = new RegExp(`^\\s*(?:${LEXEME}(?:\\s+${LEXEME})*\\s*)?$`, 'su')
 
 const TSVECTOR: StringShape = {
   kind: 'string',
@@ -116,8 +116,8 @@ const TSVECTOR: StringShape = {
     base: { kind: 'string' },
     checks: [
       {
-        accepts: (json) => typeof json !== 'string' || matches(WORDS, json),
-        message: "must be words with their places, such as 'fat':1A 'cat':2",
+        accepts: (json) => typeof json !== 'string' || matches(LEXEMES, json),
+        message: "must be lexemes with their positions, such as 'fat':1A 'cat':2",
       },
     ],
   },
@@ -134,20 +134,20 @@ const HSTORE: Shape = {
         accepts: (json) =>
           typeof json !== 'object' ||
           Object.values(json ?? {}).every((value) => value === null || typeof value === 'string'),
-        message: 'must be an object of texts',
+        message: 'must be an object with string values',
       },
     ],
   },
 }
 
-// SQLite has no bounds of its own: what one database refuses, all refuse.
+// Also for SQLite, which has no bounds: a value that other databases reject is rejected with every database.
 function integer(bits: number, { _unsigned }: DataTypeInternals): NumberShape {
   return _unsigned
     ? { kind: 'integer', minimum: 0, maximum: 2 ** bits - 1 }
     : { kind: 'integer', minimum: -(2 ** (bits - 1)), maximum: 2 ** (bits - 1) - 1 }
 }
 
-// Without a precision, how many digits are kept differs between databases.
+// Without a precision, the number of digits differs between databases.
 function decimal({ _precision, _scale = 0 }: DataTypeInternals): Shape {
   return _precision === undefined
     ? { kind: 'decimal' }

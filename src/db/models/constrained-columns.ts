@@ -3,9 +3,9 @@ import { Association, type BaseAssociation, getAssociations, getIndexes, getOpti
 
 type Columns = Readonly<Record<string, ModelAttributeColumnOptions>>
 
-/** The columns of a row that other rows, or missing ones, can stand against: keys, unique ones, and those that refer to rows. */
+/** The columns whose values can violate a constraint with other rows: primary keys, unique columns and foreign keys. */
 export function constrainedColumns(model: ModelStatic<Model>, columns: Columns): ReadonlySet<string> {
-  const names = new Set([...indexed(model), ...referring(model)])
+  const names = new Set([...uniquelyIndexed(model), ...foreignKeys(model)])
   const constrained = Object.entries(columns).filter(
     ([name, { field, primaryKey, references, unique }]) =>
       primaryKey === true || Boolean(unique) || references !== undefined || names.has(name) || names.has(field ?? name),
@@ -13,10 +13,10 @@ export function constrainedColumns(model: ModelStatic<Model>, columns: Columns):
   return new Set(constrained.map(([name]) => name))
 }
 
-// By @Index, by @Table, or by Model.init; of attributes or of columns.
-function indexed(model: ModelStatic<Model>): string[] {
+// Indexes of @Index, @Table or Model.init; their fields are names of attributes or of columns.
+function uniquelyIndexed(model: ModelStatic<Model>): string[] {
   const { named, unnamed } = getIndexes(model.prototype)
-  const declared = [...Object.values(named), ...unnamed] as readonly IndexesOptions[]
+  const declared: readonly IndexesOptions[] = [...Object.values(named), ...unnamed]
   const options = [...(getOptions(model.prototype)?.indexes ?? []), ...(model.options?.indexes ?? [])]
   return [...declared, ...options].filter(({ unique }) => unique).flatMap(({ fields = [] }) => fields.flatMap(nameOf))
 }
@@ -25,8 +25,8 @@ function nameOf(field: NonNullable<IndexesOptions['fields']>[number]): string[] 
   return typeof field === 'string' ? [field] : 'name' in field ? [field.name] : []
 }
 
-// Before a model meets its database, only its decorators tell of what it belongs to.
-function referring(model: ModelStatic<Model>): string[] {
+// Read from the decorators: before the model is initialized, its associations exist only there.
+function foreignKeys(model: ModelStatic<Model>): string[] {
   const associations = getAssociations(model.prototype) ?? []
   return associations
     .filter((association) => association.getAssociation() === Association.BelongsTo)
@@ -35,9 +35,9 @@ function referring(model: ModelStatic<Model>): string[] {
 
 function foreignKeyOf(association: BaseAssociation<{}, {}>, model: ModelStatic<Model>): string | undefined {
   try {
-    const { foreignKey } = association.getSequelizeOptions(model as never, undefined as never) // of which it reads nothing
+    const { foreignKey } = association.getSequelizeOptions(model as never, undefined as never) // BelongsTo does not use the second argument
     return typeof foreignKey === 'object' ? foreignKey.name : foreignKey
   } catch {
-    return undefined // what is wrong with it, mapping the model tells
+    return undefined // initializing the model reports the error
   }
 }

@@ -1,30 +1,33 @@
-import { type Model, type ModelStatic, type SaveOptions, type Sequelize, Utils, type WhereOptions } from 'sequelize'
+import { type Model, type SaveOptions, type Sequelize, Utils, type WhereOptions } from 'sequelize'
+import { modelOf } from '../sequelize/internals.js'
 
-/** The hook's name: it reads its own row and changes none. */
-export const READ_GENERATED = 'sequitur: read computed columns'
+/** The name of the hook. A flush treats it as a hook that writes nothing. */
+export const READ_GENERATED = 'sequitur: read generated columns'
 
 /**
- * After an instance was saved, its columns have what the database made of `literal(...)` and `fn(...)`, such as a default `now()`.
- * Of the databases only PostgreSQL tells by itself, and only of new rows: where a column still has the text, it is read.
+ * Adds a hook that reads columns with `literal(...)` or `fn(...)`, such as a default `now()`, after an instance was saved, so that the
+ * instance has the value that the database computed. Only PostgreSQL returns such values, and only for INSERT; those are not read again.
  */
 export function readGeneratedColumns(sequelize: Sequelize): void {
   sequelize.addHook('afterSave', READ_GENERATED, (instance: Model, options: SaveOptions) => {
-    const values = instance.dataValues as Record<string, unknown>
-    const computed = Object.keys(values).filter((name) => values[name] instanceof Utils.SequelizeMethod)
-    return computed.length > 0 ? readColumns(instance, computed, options) : undefined
+    const values: Readonly<Record<string, unknown>> = instance.dataValues
+    const generated = Object.keys(values).filter((name) => values[name] instanceof Utils.SequelizeMethod)
+    return generated.length > 0 ? readColumns(instance, generated, options) : undefined
   })
 }
 
 async function readColumns(
   instance: Model,
-  computed: string[],
+  names: string[],
   { transaction = null, logging }: SaveOptions,
 ): Promise<void> {
-  const model = instance.constructor as ModelStatic<Model>
-  const values = instance.dataValues as Record<string, unknown>
+  const model = modelOf(instance)
   if (model.primaryKeyAttributes.length === 0) return
-  const where = instance.where() as WhereOptions
-  const options = { where, attributes: computed, paranoid: false, transaction }
+  const where = instance.where() as WhereOptions // typed as object
+  const options = { where, attributes: names, paranoid: false, transaction }
   const found = await model.unscoped().findOne({ ...options, ...(logging === undefined ? {} : { logging }) })
-  for (const name of found ? computed : []) values[name] = found?.getDataValue(name as never)
+  if (!found) return
+  const values: Record<string, unknown> = instance.dataValues
+  const fromDatabase: Readonly<Record<string, unknown>> = found.dataValues
+  for (const name of names) values[name] = fromDatabase[name]
 }

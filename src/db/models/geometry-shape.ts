@@ -1,8 +1,8 @@
 import type { Check } from '../../schema/shape/check.js'
 import type { JsonSchema, Shape } from '../../schema/shape/shape.js'
 
-/** How many lists the positions of a GeoJSON type lie in. */
-const LISTS: ReadonlyMap<string, number> = new Map([
+/** How many arrays a position is nested in, by GeoJSON type: 2 for a Polygon, [[[0, 0], [1, 0], ...]]. */
+const DEPTHS: ReadonlyMap<string, number> = new Map([
   ['Point', 0],
   ['LineString', 1],
   ['MultiPoint', 1],
@@ -12,25 +12,26 @@ const LISTS: ReadonlyMap<string, number> = new Map([
 ])
 
 /**
- * GeoJSON in a plane, of one type when the column says which. Databases store NULL for what else they are given, without a word: a third
- * coordinate, a ring that is not closed.
+ * GeoJSON with two coordinates per position, of one geometry type if the column has one. Invalid GeoJSON must be rejected here: for a third
+ * coordinate or an open ring, databases store NULL without an error.
  *
- * @param name of the column's type, 'POINT'; undefined for any.
+ * @param name the geometry type of the column, such as 'POINT'; undefined for any.
  */
 export function geometryShape(name: string | undefined): Shape {
   const known = ALL.filter((type) => type.toUpperCase() === name?.toUpperCase())
   const types = known.length > 0 ? known : ALL
-  const [first, ...others] = types.map(documentOf)
+  const schemas = types.map(schemaOf)
+  const [only] = schemas
   const base = { kind: 'any', object: true } as const
   return {
     ...base,
-    openApiSchema: others.length > 0 ? { type: 'object', oneOf: [first, ...others] } : (first as JsonSchema),
+    openApiSchema: only !== undefined && schemas.length === 1 ? only : { type: 'object', oneOf: schemas },
     customValidation: { base, checks: [checkOf(types)] },
   }
 }
 
 const COLLECTION = 'GeometryCollection'
-const ALL: readonly string[] = [...LISTS.keys(), COLLECTION]
+const ALL: readonly string[] = [...DEPTHS.keys(), COLLECTION]
 
 function checkOf(types: readonly string[]): Check {
   const rings = types.some(hasRings) ? ' and closed rings' : ''
@@ -40,12 +41,12 @@ function checkOf(types: readonly string[]): Check {
   }
 }
 
-function documentOf(type: string): JsonSchema {
-  const lists = LISTS.get(type)
+function schemaOf(type: string): JsonSchema {
+  const depth = DEPTHS.get(type)
   const [name, schema] =
-    lists === undefined
+    depth === undefined
       ? ['geometries', { type: 'array', items: { type: 'object' } }]
-      : ['coordinates', coordinatesOf(type, lists)]
+      : ['coordinates', coordinatesOf(type, depth)]
   return {
     type: 'object',
     properties: { type: { type: 'string', enum: [type] }, [name]: schema },
@@ -53,13 +54,13 @@ function documentOf(type: string): JsonSchema {
   }
 }
 
-function coordinatesOf(type: string, lists: number): JsonSchema {
-  if (lists === 0) return { type: 'array', items: { type: 'number' }, minItems: 2, maxItems: 2 }
-  return { type: 'array', items: coordinatesOf(type, lists - 1), minItems: lists === 1 ? leastOf(type) : 1 }
+function coordinatesOf(type: string, depth: number): JsonSchema {
+  if (depth === 0) return { type: 'array', items: { type: 'number' }, minItems: 2, maxItems: 2 }
+  return { type: 'array', items: coordinatesOf(type, depth - 1), minItems: depth === 1 ? minPositions(type) : 1 }
 }
 
-// Of the positions that lie together.
-function leastOf(type: string): number {
+// The least number of positions in one array of them: in a line, in a ring.
+function minPositions(type: string): number {
   return hasRings(type) ? 4 : type === 'MultiPoint' ? 1 : 2
 }
 
@@ -69,19 +70,19 @@ function hasRings(type: string): boolean {
 
 function isOfType({ type: given, coordinates, geometries }: Readonly<Record<string, unknown>>, type: string): boolean {
   if (given !== type) return false
-  const lists = LISTS.get(type)
-  if (lists !== undefined) return areCoordinates(coordinates, type, lists)
+  const depth = DEPTHS.get(type)
+  if (depth !== undefined) return areCoordinates(coordinates, type, depth)
   return (
     Array.isArray(geometries) && geometries.every((one) => isObject(one) && ALL.some((each) => isOfType(one, each)))
   )
 }
 
-function areCoordinates(value: unknown, type: string, lists: number): boolean {
+function areCoordinates(value: unknown, type: string, depth: number): boolean {
   if (!Array.isArray(value)) return false
-  if (lists === 0) return value.length === 2 && value.every((part) => typeof part === 'number')
-  if (!value.every((item) => areCoordinates(item, type, lists - 1))) return false
-  if (lists > 1) return value.length > 0
-  return value.length >= leastOf(type) && (!hasRings(type) || String(value[0]) === String(value.at(-1)))
+  if (depth === 0) return value.length === 2 && value.every((part) => typeof part === 'number')
+  if (!value.every((item) => areCoordinates(item, type, depth - 1))) return false
+  if (depth > 1) return value.length > 0
+  return value.length >= minPositions(type) && (!hasRings(type) || String(value[0]) === String(value.at(-1)))
 }
 
 function isObject(json: unknown): json is Readonly<Record<string, unknown>> {

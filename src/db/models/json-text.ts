@@ -1,15 +1,17 @@
-const rows = new WeakSet<object>()
+const marked = new WeakSet<object>()
 
-/** Notes rows, alone or in lists, in which JSON is still text: SQLite does not tell which columns of a program's own statement hold it. */
-export function noteJsonText(result: unknown): void {
-  for (const row of [result].flat(2) as unknown[]) if (typeof row === 'object' && row !== null) rows.add(row)
+/** Marks a row, or a list of rows, whose JSON columns may still be strings: for raw SQL, SQLite does not report which columns hold JSON. */
+export function markJsonAsText(result: unknown): void {
+  const rows: readonly unknown[] = [result].flat(2)
+  for (const row of rows) if (typeof row === 'object' && row !== null) marked.add(row)
 }
 
-/** The row with the JSON of these columns read, where it is still text. */
-export function withoutJsonText(row: object, columns: () => readonly string[]): object {
-  if (!rows.has(row)) return row
-  const values = row as Readonly<Record<string, unknown>>
-  return { ...values, ...Object.fromEntries(columns().map((name) => [name, parsed(values[name])])) }
+/** A copy of a marked row with these columns parsed; any other row as it is. */
+export function withParsedJson(row: object, columns: () => readonly string[]): object {
+  if (!marked.has(row)) return row
+  const copy: Record<string, unknown> = { ...row }
+  for (const name of columns()) copy[name] = parsed(copy[name])
+  return copy
 }
 
 function parsed(value: unknown): unknown {

@@ -5,15 +5,16 @@ import { ResponseMismatchError } from '../../schema/output/response-mismatch.js'
 import { describedBy, type ObjectShape, type Property, type Shape } from '../../schema/shape/shape.js'
 import { memo } from '../../core/memo.js'
 import { shapeOf } from '../../schema/shape/shape-of.js'
+import { modelClass } from '../sequelize/internals.js'
 import { associationsOf } from './associations.js'
 import { refuseCostlyRules } from './column-patterns.js'
 import { columnShape, isJson, isVirtual } from './column-shape.js'
 import { type Column, columnsOf } from './columns.js'
 import { constrainedColumns } from './constrained-columns.js'
-import { withoutJsonText } from './json-text.js'
+import { withParsedJson } from './json-text.js'
 
-/** Makes every Sequelize model describe itself by its columns and associations, so that it can be a response, or the source of a dto. */
-describedBy.write(SequelizeModel, (type) => modelShape(type as unknown as ModelStatic<SequelizeModel>))
+/** Gives every Sequelize model a shape, made from its columns and associations, so that it can be a response or the source of a dto. */
+describedBy.write(SequelizeModel, (type) => modelShape(modelClass(type)))
 
 function modelShape(model: ModelStatic<SequelizeModel>): ObjectShape {
   const columns = memo(() => propertiesOf(model))
@@ -28,7 +29,7 @@ function modelShape(model: ModelStatic<SequelizeModel>): ObjectShape {
     properties: () => new Map([...selectable()].filter(([, { writeOnly }]) => !writeOnly)),
     selectable,
     rowKey: () => keyOf(model),
-    read: (value) => readModel(withoutJsonText(value, jsonColumns)),
+    read: (value) => readModel(withParsedJson(value, jsonColumns)),
   }
 }
 
@@ -41,12 +42,13 @@ function propertiesOf(model: ModelStatic<SequelizeModel>): readonly (readonly [s
   })
 }
 
-// A class's own toJSON decides what its instances look like; Sequelize's copies all columns, of which the shape picks.
+// A toJSON() that the model class overrides is called. Sequelize's is not: it copies all columns, also those that the shape leaves out.
 function readModel(value: object): object {
   const toJSON: unknown = 'toJSON' in value ? value.toJSON : undefined
   if (typeof toJSON !== 'function' || toJSON === SequelizeModel.prototype.toJSON || toJSON === Model.prototype.toJSON)
     return value
-  return (value as { toJSON(): object }).toJSON()
+  const json: object = toJSON.call(value)
+  return json
 }
 
 function associatedTo(model: ModelStatic<SequelizeModel>): [string, Property][] {
@@ -65,17 +67,17 @@ function keyOf(model: ModelStatic<SequelizeModel>): readonly string[] {
 
 function toProperty(column: Column): Property {
   const nullable = column.allowNull !== false && column.primaryKey !== true
-  const own = columnShape(column)
+  const typed = columnShape(column)
   const shape = {
-    ...own,
-    ...(nullable ? { nullable } : own.kind === 'any' ? { notNull: true } : {}),
+    ...typed,
+    ...(nullable ? { nullable } : typed.kind === 'any' ? { notNull: true } : {}),
     ...(column.comment ? { description: column.comment } : {}),
   }
   const generated = nullable || column.autoIncrement === true || column.defaultValue !== undefined
   const virtual = isVirtual(column.type)
-  // A virtual column without a getter takes in what never leaves, such as a password.
+  // A virtual column without a getter is only written, such as a password.
   const writeOnly = virtual && column.get === undefined
-  const readOnly = column.kept === true || (virtual && !writeOnly && column.set === undefined)
+  const readOnly = column.managed === true || (virtual && !writeOnly && column.set === undefined)
   return {
     shape,
     optional: column.implied === true && !nullable && !column.primaryKey,
@@ -86,7 +88,7 @@ function toProperty(column: Column): Property {
   }
 }
 
-// What the database or a function computes cannot be shown, nor what the column would first convert.
+// Only a literal that is valid output. The OpenAPI document cannot show a value that the database or a function computes.
 function literalDefault(shape: Shape, value: unknown): { default?: unknown } {
   if (!isLiteral(value)) return {}
   try {

@@ -2,11 +2,11 @@ import type { Check } from '../../schema/shape/check.js'
 import type { ObjectShape, Property, Shape } from '../../schema/shape/shape.js'
 
 /**
- * A column of PostgreSQL's ranges as Sequelize gives and takes them: `[{ value: 1, inclusive: true }, { value: 5, inclusive: false }]`, null
- * for a side without a bound, no bounds at all for an empty range.
+ * A range of PostgreSQL as Sequelize reads and writes it: `[{ value: 1, inclusive: true }, { value: 5, inclusive: false }]`. The value is null
+ * if the range is unbounded on that side; an empty range is `[]`.
  */
 export function rangeShape(bound: Shape): Shape {
-  const list = { kind: 'array', items: boundShape(exactly(bound)), maxItems: 2 } as const
+  const list = { kind: 'array', items: boundShape(exactBound(bound)), maxItems: 2 } as const
   return {
     ...list,
     openApiExtra: { not: { type: 'array', minItems: 1, maxItems: 1 } },
@@ -19,8 +19,8 @@ const TWO_BOUNDS: Check = {
   message: 'must have a lower and an upper bound, or none for an empty range',
 }
 
-// Sequelize can write no bigint as a bound; a range of decimals has no digits declared in the database.
-function exactly(bound: Shape): Shape {
+// Sequelize cannot write a bigint as a bound, and PostgreSQL's numrange has no precision.
+function exactBound(bound: Shape): Shape {
   switch (bound.kind) {
     case 'bigint':
       return { kind: 'decimal', digits: { whole: 19, fraction: 0 } }
@@ -46,7 +46,7 @@ function boundShape(bound: Shape): ObjectShape {
   }
 }
 
-// 'infinity', which the database takes for a time, stands for no bound, too.
+// PostgreSQL's 'infinity' in a range of times; it means the same as no bound.
 function readBound(bound: { value?: unknown }): object {
   return bound.value === Infinity || bound.value === -Infinity ? { ...bound, value: null } : bound
 }

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
-import { DataTypes, Model, type ModelStatic, type Sequelize, Transaction } from 'sequelize'
+import { DataTypes, fn, json, Model, type ModelStatic, type Sequelize, Transaction } from 'sequelize'
 import { BootError } from '../../core/boot-error.js'
+import { memo } from '../../core/memo.js'
 import {
   cloneDeep,
   dataTypesOf,
@@ -12,32 +13,24 @@ import {
   sequelizeInternals,
   validator,
 } from './internals.js'
+import { missingMembers, type RequiredMembers } from './required-members.js'
 
-/** An instance of Sequelize, with a model and a row that are used for nothing else. */
+/** An instance of Sequelize, with a model and an instance of it that exist only for the check. */
 interface Probe {
   readonly sequelize: SequelizeInternals
-  readonly model: ModelInternals
-  readonly row: InstanceInternals
+  readonly model: () => ModelInternals
+  readonly instance: () => InstanceInternals
 }
 
-/** What is needed of a member: its `typeof`. */
-type Kind = 'function' | 'object' | 'boolean' | 'number' | 'string'
-
-interface Owner {
-  readonly name: string
-  readonly of: (probe: Probe) => unknown
-  readonly members: Readonly<Record<string, Kind>>
-}
-
-/** The members that Sequelize's types leave out, and that are used. */
-const OWNERS: readonly Owner[] = [
+/** Required members that Sequelize's types leave out. */
+const REQUIRED: readonly RequiredMembers<Probe>[] = [
   {
-    name: 'Sequelize',
+    owner: 'Sequelize',
     of: ({ sequelize }) => sequelize,
     members: { options: 'object', dialect: 'object', connectionManager: 'object', log: 'function' },
   },
   {
-    name: 'ConnectionManager',
+    owner: 'ConnectionManager',
     of: ({ sequelize }) => sequelize.connectionManager,
     members: {
       lib: 'object',
@@ -49,18 +42,23 @@ const OWNERS: readonly Owner[] = [
     },
   },
   {
-    name: 'Dialect',
+    owner: 'ConnectionManager.pool',
+    of: ({ sequelize }) => sequelize.connectionManager.pool,
+    members: { acquire: 'function', destroyAllNow: 'function' },
+  },
+  {
+    owner: 'Dialect',
     of: ({ sequelize }) => sequelize.dialect,
     members: { Query: 'function', supports: 'object', queryGenerator: 'object' },
   },
-  { name: 'Query', of: ({ sequelize }) => sequelize.dialect.Query, members: { formatBindParameters: 'function' } },
+  { owner: 'Query', of: ({ sequelize }) => sequelize.dialect.Query, members: { formatBindParameters: 'function' } },
   {
-    name: 'Query.prototype',
+    owner: 'Query.prototype',
     of: ({ sequelize }) => sequelize.dialect.Query.prototype,
     members: { run: 'function', formatError: 'function', handleSelectQuery: 'function' },
   },
   {
-    name: 'QueryGenerator',
+    owner: 'QueryGenerator',
     of: ({ sequelize }) => sequelize.dialect.queryGenerator,
     members: {
       OperatorMap: 'object',
@@ -79,8 +77,8 @@ const OWNERS: readonly Owner[] = [
     },
   },
   {
-    name: 'Model',
-    of: ({ model }) => model,
+    owner: 'Model',
+    of: ({ model }) => model(),
     members: {
       fieldAttributeMap: 'object',
       queryGenerator: 'object',
@@ -97,53 +95,61 @@ const OWNERS: readonly Owner[] = [
     },
   },
   {
-    name: 'Model.prototype',
-    of: ({ model }) => model.prototype,
+    owner: 'Model.prototype',
+    of: ({ model }) => model().prototype,
     members: { _customGetters: 'object', _initValues: 'function' },
   },
   {
-    name: 'an instance of a model',
-    of: ({ row }) => row,
+    owner: 'an instance of a model',
+    of: ({ instance }) => instance(),
     members: { _options: 'object', _previousDataValues: 'object', _changed: 'object' },
   },
-  { name: 'Transaction.prototype', of: () => Transaction.prototype, members: { prepareEnvironment: 'function' } },
-  { name: 'STRING(5)', of: () => new DataTypes.STRING(5, true), members: { _length: 'number', _binary: 'boolean' } },
-  { name: 'INTEGER.UNSIGNED', of: () => DataTypes.INTEGER.UNSIGNED, members: { _unsigned: 'boolean' } },
-  { name: 'DECIMAL(5, 2)', of: () => DataTypes.DECIMAL(5, 2), members: { _precision: 'number', _scale: 'number' } },
+  { owner: 'Transaction.prototype', of: () => Transaction.prototype, members: { prepareEnvironment: 'function' } },
+  { owner: 'STRING(5)', of: () => new DataTypes.STRING(5, true), members: { _length: 'number', _binary: 'boolean' } },
+  { owner: 'INTEGER.UNSIGNED', of: () => DataTypes.INTEGER.UNSIGNED, members: { _unsigned: 'boolean' } },
+  { owner: 'DECIMAL(5, 2)', of: () => DataTypes.DECIMAL(5, 2), members: { _precision: 'number', _scale: 'number' } },
+  { owner: "ENUM('a')", of: () => DataTypes.ENUM('a'), members: { key: 'string', values: 'object' } },
+  { owner: 'ARRAY(STRING)', of: () => DataTypes.ARRAY(DataTypes.STRING), members: { type: 'object' } },
+  { owner: "GEOMETRY('POINT')", of: () => DataTypes.GEOMETRY('POINT'), members: { type: 'string' } },
+  { owner: 'VIRTUAL(STRING)', of: () => DataTypes.VIRTUAL(DataTypes.STRING), members: { returnType: 'object' } },
+  { owner: 'RANGE(INTEGER)', of: () => DataTypes.RANGE(DataTypes.INTEGER), members: { options: 'object' } },
   {
-    name: 'DATE.prototype',
+    owner: 'DATE.prototype',
     of: () => dataTypesOf()?.['DATE']?.prototype,
     members: { _sanitize: 'function', _stringify: 'function' },
   },
-  { name: 'Sequelize.Validator', of: () => validator, members: { isEmail: 'function' } },
-  { name: 'Utils', of: () => ({ cloneDeep }), members: { cloneDeep: 'function' } },
+  { owner: 'Sequelize.Validator', of: () => validator, members: { isEmail: 'function' } },
+  { owner: 'fn()', of: () => fn('now'), members: { fn: 'string', args: 'object' } },
+  { owner: 'json()', of: () => json({}), members: { conditions: 'object' } },
+  { owner: 'Utils', of: () => ({ cloneDeep }), members: { cloneDeep: 'function' } },
 ]
 
-/** What one dialect alone must have. */
-const OWNERS_OF_DIALECT: Readonly<Record<string, readonly Owner[]>> = {
+/** Required with one dialect only. */
+const REQUIRED_OF_DIALECT: Readonly<Record<string, readonly RequiredMembers<Probe>[]>> = {
   sqlite: [
     {
-      name: 'Query.prototype',
+      owner: 'Query.prototype',
       of: ({ sequelize }) => sequelize.dialect.Query.prototype,
       members: { applyParsers: 'function' },
     },
   ],
   postgres: [
     {
-      name: 'RANGE.prototype',
+      owner: 'RANGE.prototype',
       of: () => dataTypesOf('postgres')?.['RANGE']?.prototype,
-      members: { _value: 'function', toCastType: 'function', _stringify: 'function' },
+      members: { escape: 'boolean', _value: 'function', toCastType: 'function', _stringify: 'function' },
     },
     {
-      name: 'HSTORE.prototype',
+      owner: 'HSTORE.prototype',
       of: () => dataTypesOf('postgres')?.['HSTORE']?.prototype,
-      members: { _value: 'function' },
+      members: { escape: 'boolean', _value: 'function' },
     },
+    { owner: 'ARRAY(STRING)', of: () => DataTypes.ARRAY(DataTypes.STRING), members: { escape: 'boolean' } },
   ],
 }
 
-/** What Sequelize must read by itself. */
-const READ = [
+/** Members that this package sets and Sequelize must read. */
+const READ_BY_SEQUELIZE = [
   { owner: 'Transaction', member: 'connection' },
   { owner: 'Transaction', member: 'finished' },
   { owner: 'Sequelize', member: '_cls' },
@@ -154,74 +160,61 @@ interface UsedMember {
   readonly member: string
 }
 
-/** All members that are looked for, of an instance of this dialect. */
+/** All members that are checked for an instance of this dialect. */
 export function usedMembers(dialect: string): readonly UsedMember[] {
-  const members = ownersOf(dialect).flatMap(({ name, members }) =>
-    Object.keys(members).map((member) => ({ owner: name, member })),
+  const members = requiredOf(dialect).flatMap(({ owner, members }) =>
+    Object.keys(members).map((member) => ({ owner, member })),
   )
-  return [...members, ...READ]
+  return [...members, ...READ_BY_SEQUELIZE]
 }
 
-function ownersOf(dialect: string): readonly Owner[] {
-  return [...OWNERS, ...(OWNERS_OF_DIALECT[dialect] ?? [])]
+function requiredOf(dialect: string): readonly RequiredMembers<Probe>[] {
+  return [...REQUIRED, ...(REQUIRED_OF_DIALECT[dialect] ?? [])]
 }
 
 /**
- * Looks whether the installed Sequelize has everything that is used of it: what is missing would show itself in wrong pages and in queries
- * outside of their transaction.
+ * Checks that the installed Sequelize has every member that is used. Without this check, a missing member would cause wrong pages, or
+ * queries outside their transaction.
  *
  * @throws BootError that names each missing member.
  */
 export async function checkInternals(sequelize: Sequelize): Promise<void> {
   const probe = probeOf(sequelize)
-  const absent = ownersOf(sequelize.getDialect()).flatMap((owner) => missingOf(owner, probe))
-  const missing = [...absent, ...(await unread(probe.sequelize))]
+  const absent = missingMembers(requiredOf(sequelize.getDialect()), probe)
+  const missing = [...absent, ...(await unreadMembers(probe.sequelize))]
   if (missing.length === 0) return
   throw new BootError(
-    `This version of Sequitur works with sequelize 6.37. In the installed version ${installedVersion()} ${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} missing. ` +
-      `Install sequelize@~6.37.8, or a version of sequitur that names the installed one.`,
+    `This version of Sequitur works with sequelize 6.37: ${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} missing in the installed version ${installedVersion()}. ` +
+      `Install sequelize@~6.37.8, or a version of sequitur that supports the installed sequelize.`,
   )
 }
 
-function missingOf({ name, of, members }: Owner, probe: Probe): string[] {
-  const owner = of(probe)
-  return Object.entries(members).flatMap(([member, kind]) =>
-    hasMember(owner, member, kind) ? [] : `${name}.${member}`,
-  )
-}
-
-function hasMember(owner: unknown, name: string, kind: Kind): boolean {
-  if ((typeof owner !== 'object' && typeof owner !== 'function') || owner === null) return false
-  const member: unknown = Reflect.get(owner, name)
-  // A driver's library, or a class, is a function where an object is enough.
-  return member !== null && (typeof member === kind || (kind === 'object' && typeof member === 'function'))
-}
-
-// The model belongs to a stand-in of the instance, so that neither its hooks nor its list of models meet it.
+// The model gets a copy of the Sequelize instance, so that it triggers no hooks and is not added to its models.
 function probeOf(sequelize: Sequelize): Probe {
   class SequiturProbe extends Model {}
   const none = () => undefined
-  const standIn: Sequelize = Object.create(sequelize, {
+  const copy: Sequelize = Object.create(sequelize, {
     runHooks: { value: none },
     isDefined: { value: () => false },
     modelManager: { value: { addModel: none, getModel: none, removeModel: none } },
   })
-  SequiturProbe.init({ name: DataTypes.STRING }, { sequelize: standIn, version: true })
-  const model: ModelStatic<Model> = SequiturProbe
+  const model = memo((): ModelStatic<Model> =>
+    SequiturProbe.init({ name: DataTypes.STRING }, { sequelize: copy, version: true }),
+  )
   return {
     sequelize: sequelizeInternals(sequelize),
-    model: modelInternals(model),
-    row: instanceInternals(model.build({ name: '' })),
+    model: () => modelInternals(model()),
+    instance: () => instanceInternals(model().build({ name: '' })),
   }
 }
 
-/** What Sequelize does not read: a transaction's connection and end, and the class that models ask for a transaction. */
-async function unread(sequelize: SequelizeInternals): Promise<string[]> {
-  const checks = READ.map(({ member }) =>
+/** The members that Sequelize does not read any more. */
+async function unreadMembers(sequelize: SequelizeInternals): Promise<string[]> {
+  const checks = READ_BY_SEQUELIZE.map(({ member }) =>
     member === '_cls' ? /\b_cls\b/.test(String(Model.findAll)) : isReadByQuery(sequelize, member),
   )
   const isRead = await Promise.all(checks)
-  return READ.flatMap(({ owner, member }, index) => (isRead[index] ? [] : [`${owner}.${member}`]))
+  return READ_BY_SEQUELIZE.flatMap(({ owner, member }, index) => (isRead[index] ? [] : [`${owner}.${member}`]))
 }
 
 async function isReadByQuery(sequelize: SequelizeInternals, member: string): Promise<boolean> {
@@ -238,6 +231,6 @@ async function isReadByQuery(sequelize: SequelizeInternals, member: string): Pro
 }
 
 function installedVersion(): string {
-  const { version } = createRequire(import.meta.url)('sequelize/package.json') as { readonly version: string }
+  const { version }: { readonly version: string } = createRequire(import.meta.url)('sequelize/package.json')
   return version
 }

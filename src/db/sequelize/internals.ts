@@ -9,8 +9,8 @@ import {
 } from 'sequelize'
 
 /*
- * Every member of Sequelize 6 that is used here and that its types leave out. No other file casts an object of Sequelize: what is needed of one
- * is described here and asked of the functions at the end. check-internals.ts looks at the start whether all of it is there.
+ * Every member of Sequelize 6 that this package uses and that Sequelize's types leave out. The functions at the end of this file return
+ * Sequelize's objects with these types; no other file casts them. check-internals.ts checks at startup that all these members exist.
  */
 
 /** An instance of Sequelize. */
@@ -20,16 +20,16 @@ export interface SequelizeInternals {
   readonly dialect: DialectInternals
   readonly connectionManager: ConnectionManager
   hasHook(name: string): boolean
-  log(text: string, options: object): void
+  log(message: string, options: object): void
   /** Replaced, so that queries join the current transaction. */
   query(sql: unknown, options?: object): Promise<unknown>
-  /** Replaced, so that a transaction within a session is a savepoint of it. */
+  /** Replaced, so that a transaction inside a session is a savepoint of it. */
   transaction(options?: unknown, work?: TransactionWork): Promise<unknown>
 }
 
 export type TransactionWork = (transaction: Transaction) => Promise<unknown>
 
-/** The options that an instance was made with. */
+/** The options of an instance. */
 export interface SequelizeOptions extends HookOptions {
   readonly logging?: unknown
   readonly dialect: string
@@ -45,13 +45,13 @@ export interface SequelizeOptions extends HookOptions {
   readonly dialectOptions?: { readonly charset?: unknown; readonly collation?: unknown }
 }
 
-/** The hooks of an instance or of a model, by their types. */
+/** The hooks of an instance or of a model, by hook type: 'beforeSave'. */
 export interface HookOptions {
   readonly hooks?: Readonly<Record<string, readonly { readonly name?: string }[]>>
 }
 
 export interface DialectInternals {
-  /** Replaced by subclasses. */
+  /** Replaced with subclasses. */
   Query: QueryClass
   readonly supports: { readonly bulkDefault?: boolean }
   readonly queryGenerator: QueryGenerator
@@ -61,9 +61,9 @@ export interface DialectInternals {
 export interface Query {
   readonly options: unknown
   run(sql: string, parameters?: unknown): Promise<unknown>
-  formatError(error: Error, stack?: string): unknown
+  formatError(error: Error, stack?: string): Error
   handleSelectQuery(rows: readonly unknown[]): unknown
-  /** SQLite only: reads a value of a column of this type. */
+  /** Only in SQLite's class: converts a value of a column of this type. */
   applyParsers(type: string, value: unknown): unknown
 }
 
@@ -73,8 +73,9 @@ export interface QueryClass {
   formatBindParameters(sql: string, values: unknown, dialect: string): [sql: string, parameters?: readonly unknown[]]
 }
 
-/** What opens and lends connections; SQLite's is replaced. */
+/** Opens connections, and hands them out from a pool. On SQLite, its methods are replaced. */
 export interface ConnectionManager {
+  /** The driver's library. */
   readonly lib: unknown
   readonly pool: {
     acquire(type: string | undefined, useMaster: boolean): Promise<unknown>
@@ -86,7 +87,7 @@ export interface ConnectionManager {
   _onProcessExit(): Promise<void>
 }
 
-/** What writes SQL. */
+/** Generates SQL. */
 export interface QueryGenerator {
   /** The SQL of each `Op`. */
   readonly OperatorMap: Readonly<Record<PropertyKey, string>>
@@ -112,14 +113,14 @@ export interface AttributeInternals {
   readonly autoIncrement?: boolean
 }
 
-/** `sequelize.json({ meta: { size: 5 } })`: the column and the path in it, and the value there. */
+/** A condition of `sequelize.json({ meta: { size: 5 } })`: path ['meta', 'size'], value 5. */
 export interface JsonCondition {
   readonly path: readonly [column: string, ...path: string[]]
   readonly value: unknown
 }
 
 export interface BindOptions {
-  /** False where values stand in the text; Sequelize sets it while it writes. */
+  /** False in a statement without placeholders; set by Sequelize while it generates the statement. */
   readonly bindParam?: unknown
 }
 
@@ -159,15 +160,15 @@ export interface InstanceInternals {
 /** The type of a column. */
 export interface DataTypeInternals {
   readonly key?: string
-  /** ENUM's. */
+  /** Of ENUM. */
   readonly values?: readonly string[]
-  /** What an ARRAY is made of, what a GEOMETRY is. */
+  /** The element type of ARRAY; the kind of GEOMETRY, such as 'POINT'. */
   readonly type?: unknown
-  /** VIRTUAL's. */
+  /** Of VIRTUAL. */
   readonly returnType?: unknown
-  /** RANGE's. */
+  /** Of RANGE. */
   readonly options?: { readonly subtype?: unknown }
-  /** False where what the type writes is put into the text as it is. */
+  /** False if Sequelize writes the type's output into the SQL unescaped. */
   readonly escape?: boolean
   readonly _length?: number
   readonly _binary?: boolean
@@ -177,8 +178,18 @@ export interface DataTypeInternals {
   readonly _sanitize?: Sanitize
 }
 
-/** The types of all databases, and under the names of dialects their own. */
+/** The column types of all databases, and those of one dialect under its name: `DataTypes.postgres.RANGE`. */
 export type DataTypesInternals = Readonly<Record<string, { readonly prototype?: DataTypeInternals }>>
+
+/** DATE. */
+export interface DateInternals {
+  _stringify(value: unknown, options: object): unknown
+}
+
+/** HSTORE of PostgreSQL. */
+export interface HstoreInternals {
+  _value(values: object): unknown
+}
 
 /** RANGE of PostgreSQL. */
 export interface RangeInternals {
@@ -192,7 +203,7 @@ export interface FnInternals {
   readonly args: readonly unknown[]
 }
 
-/** What Sequelize's query path reads of a transaction, and what ends it. */
+/** A transaction; subclassed. Only the members that Sequelize's query path reads, and those that end it. */
 export interface TransactionInternals extends Omit<Transaction, 'commit' | 'rollback' | 'afterCommit'> {
   finished?: string
   parent?: Transaction | null
@@ -204,8 +215,9 @@ export interface TransactionInternals extends Omit<Transaction, 'commit' | 'roll
 
 export type Validator = Readonly<Record<string, (this: unknown, text: string, ...args: readonly unknown[]) => unknown>>
 
-// The casts. Each says nothing but that the members above are there.
+// The casts. Each only adds the members above to the type of its argument; check-internals.ts has checked that they exist.
 
+/** An instance of Sequelize, with the members that its types leave out. */
 export function sequelizeInternals(sequelize: Sequelize): SequelizeInternals {
   return sequelize as unknown as SequelizeInternals
 }
@@ -214,19 +226,32 @@ export function queryGeneratorOf(sequelize: Sequelize): QueryGenerator {
   return sequelizeInternals(sequelize).dialect.queryGenerator
 }
 
+/** The Sequelize instance of a model that is initialized: any model that is queried. */
+export function sequelizeOf(model: ModelStatic<Model>): Sequelize {
+  return model.sequelize as Sequelize
+}
+
+/** A class that is known to be a model, but has another type in sequelize-typescript or as a token. */
+export function modelClass(model: object): ModelStatic<Model> {
+  return model as ModelStatic<Model>
+}
+
+/** A model, with the members that its types leave out. */
 export function modelInternals(model: ModelStatic<Model>): ModelInternals {
   return model as unknown as ModelInternals
 }
 
+/** An instance of a model, with the members that its types leave out. */
 export function instanceInternals(instance: Model): InstanceInternals {
   return instance as unknown as InstanceInternals
 }
 
-/** A type is given as a class (DataType.STRING) or as an instance (DataType.STRING(80)). */
+/** `type` is a class (DataType.STRING) or an instance (DataType.STRING(80)). */
 export function dataTypeInternals(type: unknown): DataTypeInternals {
   return (typeof type === 'function' ? new (type as new () => DataTypeInternals)() : (type ?? {})) as DataTypeInternals
 }
 
+/** A call of `fn(...)`, with the members that its types leave out; none for other objects with SQL, such as `literal(...)`. */
 export function fnInternals(call: InstanceType<typeof Utils.SequelizeMethod>): Partial<FnInternals> {
   return call as unknown as Partial<FnInternals>
 }
@@ -236,24 +261,25 @@ export function modelOf(instance: Model): ModelStatic<Model> {
   return instance.constructor as ModelStatic<Model>
 }
 
-/** Sequelize's transaction, with the constructor that its types leave out. */
+/** Sequelize's Transaction, with the constructor that its types leave out. */
 export const TransactionBase = Transaction as unknown as new (
   sequelize: Sequelize,
   options: object,
 ) => TransactionInternals
 
-/** What hooks of models are given. */
+/** The transaction as the hooks of models receive it. */
 export function asTransaction(transaction: TransactionInternals): Transaction {
   return transaction as unknown as Transaction
 }
 
-/** The types of columns; of a dialect its own. */
+/** The column types of all databases, or of one dialect. */
 export function dataTypesOf(dialect?: string): DataTypesInternals | undefined {
   const types = DataTypes as unknown as DataTypesInternals & Readonly<Record<string, DataTypesInternals | undefined>>
   return dialect === undefined ? types : types[dialect]
 }
 
-/** The tests of a column's `validate`. */
+/** The rules of a column's `validate`. */
 export const { Validator: validator } = SequelizeClass as unknown as { readonly Validator: Validator }
 
+/** Sequelize's copy of options: it keeps models and other class instances as they are. */
 export const { cloneDeep } = Utils as unknown as { cloneDeep<T>(value: T): T }

@@ -1,62 +1,73 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Model } from 'sequelize'
-import { type PendingChange, inForeignKeyOrder, rememberState } from './pending-changes.js'
 import { READ_GENERATED } from '../models/database-generated-columns.js'
 import { type HookOptions, instanceInternals } from '../sequelize/internals.js'
+import { inForeignKeyOrder, type PendingChange, rememberState } from './pending-changes.js'
 
-/** What is being written at this point of the program: hooks of models run inside of it. */
-interface Writing {
-  readonly writer: ChangeQueue
+/** The change that is being written in the current asynchronous context, in which hooks of its model run. */
+interface CurrentChange {
+  readonly queue: ChangeQueue
   readonly instance: Model
-  /** Called when the instance's own statement was sent. */
+  /** Called when the statement of the instance was sent. */
   readonly onSent: () => void
 }
 
-const writing = new AsyncLocalStorage<Writing>()
+const currentChange = new AsyncLocalStorage<CurrentChange>()
 
-/** Tells whoever writes an instance that its statement is on its way. */
+/** Lets the flush send the next row: the statement of this instance was sent. */
 export function markSent(instance: object): void {
-  const here = writing.getStore()
-  if (here?.instance === instance) here.onSent()
+  const current = currentChange.getStore()
+  if (current?.instance === instance) current.onSent()
 }
 
-/** Rows whose answers may be outstanding at once. */
-const MOST_UNDER_WAY = 100
+/** How many rows are sent before their answers are awaited. */
+const MAX_UNANSWERED = 100
 
-/** The level whose changes it writes. */
-interface Home {
-  /** @throws when nothing can be written any more. */
+interface FlushScope {
+  /** @throws when statements are refused, as after the end of the session. */
   assertOpen(): void
-  /** Whether statements may be sent before the ones before them were answered: only where none of them is kept once one has failed. */
+  /** Whether a row may be sent before the previous one was answered: only if a failed statement makes the database refuse the later ones. */
   readonly sendsAhead: boolean
 }
 
-/** What one level was told to write: in an order that foreign keys allow, each once, one flush after the other. */
+interface SentChange {
+  readonly change: PendingChange
+  readonly written: Promise<unknown>
+}
+
+/** The pending changes of one transaction scope. A flush executes each once, in foreign-key order; flushes run one after the other. */
 export class ChangeQueue {
-  /** What is not yet written. */
-  readonly changes: PendingChange[] = []
-  /** Takes back what writing has made of the instances, should the level be undone. */
-  readonly #forget: (() => void)[] = []
-  readonly #home: Home
+  readonly #scope: FlushScope
+  readonly #pending: PendingChange[] = []
+  /** Restores the instances that were written, if the scope is rolled back. */
+  readonly #restore: (() => void)[] = []
   #flushing: Promise<void> | undefined
 
-  constructor(home: Home) {
-    this.#home = home
+  constructor(scope: FlushScope) {
+    this.#scope = scope
   }
 
-  /** Whether anything is left to be written, or is being written. */
+  add(change: PendingChange): void {
+    this.#pending.push(change)
+  }
+
+  get isEmpty(): boolean {
+    return this.#pending.length === 0
+  }
+
+  /** Whether changes are pending or being written. */
   get isBusy(): boolean {
-    return this.changes.length > 0 || this.#underWay !== undefined
+    return !this.isEmpty || this.#otherFlush !== undefined
   }
 
-  // A hook of what is being written is part of it, and must not wait for it.
-  get #underWay(): Promise<void> | undefined {
-    return writing.getStore()?.writer === this ? undefined : this.#flushing
+  // A hook that runs in a flush would wait for itself.
+  get #otherFlush(): Promise<void> | undefined {
+    return currentChange.getStore()?.queue === this ? undefined : this.#flushing
   }
 
-  /** Writes what was noted, after what is being written already. What fails is forgotten; what comes after it stays noted. */
+  /** Executes the pending changes, after a flush that is running. A change that fails is dropped; those after it stay pending. */
   async flush(): Promise<void> {
-    const flushing = this.#writeAll(this.#underWay)
+    const flushing = this.#writeAll(this.#otherFlush)
     this.#flushing = flushing
     try {
       await flushing
@@ -65,43 +76,43 @@ export class ChangeQueue {
     }
   }
 
-  async #writeAll(before: Promise<void> | undefined): Promise<void> {
-    await before?.catch(() => {}) // its own caller is told
-    const changes = [...inForeignKeyOrder(this.changes.splice(0))]
+  async #writeAll(previous: Promise<void> | undefined): Promise<void> {
+    await previous?.catch(() => {}) // its own caller gets the error
+    const changes = [...inForeignKeyOrder(this.#pending.splice(0))]
     try {
-      while (changes.length > 0) await this.#writeSome(changes)
+      while (changes.length > 0) await this.#writeBatch(changes)
     } finally {
-      this.changes.unshift(...changes)
+      this.#pending.unshift(...changes)
     }
   }
 
-  /** Takes the next change, with those that can be sent without waiting for answers; all are answered when it returns. */
-  async #writeSome(changes: PendingChange[]): Promise<void> {
-    const underWay = new Map<Model, { readonly change: PendingChange; readonly written: Promise<unknown> }>()
-    this.#home.assertOpen()
+  /** Takes the next change, with those that can be sent before it is answered. Returns when all are answered. */
+  async #writeBatch(changes: PendingChange[]): Promise<void> {
+    const batch = new Map<Model, SentChange>()
+    this.#scope.assertOpen()
     for (let change = changes.shift(); change; change = changes.shift()) {
       const { written, isSent } = this.#write(change)
-      underWay.set(change.instance, { change, written })
-      const isWell = await isSent
+      batch.set(change.instance, { change, written })
+      const hasFailed = !(await isSent)
       const [next] = changes
-      if (!isWell || !next || underWay.has(next.instance) || underWay.size >= MOST_UNDER_WAY) break
-      if (![change, next].every((one) => this.#home.sendsAhead && needsNoAnswer(one))) break
+      if (hasFailed || !next || batch.has(next.instance) || batch.size >= MAX_UNANSWERED) break
+      if (![change, next].every((one) => this.#scope.sendsAhead && canBeSentAhead(one))) break
     }
-    const all = [...underWay.values()]
-    const results = await Promise.allSettled(all.map(({ written }) => written))
+    const sent = [...batch.values()]
+    const results = await Promise.allSettled(sent.map(({ written }) => written))
     const failure = results.find((result) => result.status === 'rejected')
     if (!failure) return
-    const later = all.slice(results.indexOf(failure) + 1)
+    const later = sent.slice(results.indexOf(failure) + 1)
     changes.unshift(...later.map(({ change }) => change))
     throw failure.reason
   }
 
-  /** `isSent` resolves as soon as the next may follow, to false when it has failed. */
+  /** `isSent` resolves when the next change may be sent: to false if this one has failed. */
   #write({ kind, instance }: PendingChange): { readonly written: Promise<unknown>; readonly isSent: Promise<boolean> } {
-    this.#forget.push(rememberState(instance))
+    this.#restore.push(rememberState(instance))
     const { promise, resolve } = deferred()
-    const here = { writer: this, instance, onSent: () => resolve(true) }
-    const written = writing.run(here, () => (kind === 'save' ? instance.save() : instance.destroy()))
+    const current = { queue: this, instance, onSent: () => resolve(true) }
+    const written = currentChange.run(current, () => (kind === 'save' ? instance.save() : instance.destroy()))
     written.then(
       () => resolve(true),
       () => resolve(false),
@@ -109,14 +120,14 @@ export class ChangeQueue {
     return { written, isSent: promise }
   }
 
-  /** The level was kept in its outer one: what would undo it belongs there. */
-  keepIn(outer: ChangeQueue): void {
-    outer.#forget.push(...this.#forget)
+  /** The savepoint was released: a rollback of the outer scope also undoes its changes. */
+  moveUndoTo(outer: ChangeQueue): void {
+    outer.#restore.push(...this.#restore)
   }
 
-  /** The level was undone: the instances are what they were. */
+  /** The scope was rolled back: its instances get back the state that they had before they were written. */
   undo(): void {
-    for (const forget of this.#forget.toReversed()) forget()
+    for (const restore of this.#restore.toReversed()) restore()
   }
 }
 
@@ -125,14 +136,14 @@ const HOOKS = [
   ...['Validate', 'Save', 'Create', 'Update'].flatMap((name) => [`before${name}`, `after${name}`]),
 ]
 
-// Otherwise code of the program runs between a row's answer and the next row.
-function needsNoAnswer({ kind, instance }: PendingChange): boolean {
+// Only a plain insert or update: hooks and an overridden save() are code of the program, which expects that the previous row was answered.
+function canBeSentAhead({ kind, instance }: PendingChange): boolean {
   const { constructor: model, _options } = instanceInternals(instance)
   const isSaved = kind === 'save' && instance.save === Model.prototype.save && !_options.include?.length
-  return isSaved && !model._versionAttribute && !isHooked(model) && !isHooked(model.sequelize)
+  return isSaved && !model._versionAttribute && !hasHooks(model) && !hasHooks(model.sequelize)
 }
 
-function isHooked({ options: { hooks = {} } }: { readonly options: HookOptions }): boolean {
+function hasHooks({ options: { hooks = {} } }: { readonly options: HookOptions }): boolean {
   return HOOKS.some((type) => hooks[type]?.some(({ name }) => name !== READ_GENERATED))
 }
 

@@ -1,98 +1,126 @@
 import type { Sequelize, Transaction } from 'sequelize'
-import { withBoundValues } from '../statements/bind-placeholders.js'
 import { ForeignTransactionError } from '../errors.js'
-import { currentScope } from './transaction-scope.js'
-import { isPlain, lightenQueries, type QueryOptions as PlainOptions } from '../sequelize/query.js'
-import type { LazyTransaction } from './lazy-transaction.js'
 import { sequelizeInternals, type TransactionWork } from '../sequelize/internals.js'
-import { markQueryError, type QueryOwner } from './unhandled-queries.js'
+import { isPlain, lightenQueries, type QueryOptions as PlainOptions } from '../sequelize/query.js'
+import { bindValues } from '../statements/bind-placeholders.js'
+import { currentScope } from './current-scope.js'
 import { markSent } from './flush.js'
+import { inSavepoint } from './savepoint.js'
+import type { TransactionScope } from './transaction-scope.js'
+import { markQueryError, type QueryOwner } from './unhandled-queries.js'
+
+interface GivenTransaction extends Transaction {
+  readonly sequelize?: Sequelize
+  readonly parent?: GivenTransaction | null
+}
 
 interface QueryOptions extends PlainOptions {
-  readonly transaction?: (Transaction & { readonly sequelize?: Sequelize }) | null
+  readonly transaction?: GivenTransaction | null
 }
+
+interface TransactionOptions extends QueryOptions {
+  /** Set by findOrCreate(), which passes its own options. */
+  readonly where?: unknown
+}
+
+const joining = new WeakSet<Sequelize>()
 
 /**
  * Makes the queries of one Sequelize instance join the session that they run in.
- * Not `Sequelize.useCLS`: that is one for the process, so that a query of one database would be sent to another.
+ * Not with `Sequelize.useCLS`: there is one for all instances, so that a query of one database would be sent to another.
  */
 export function joinCurrentTransaction(sequelize: Sequelize): void {
-  bound.add(sequelize)
+  joining.add(sequelize)
   lightenQueries(sequelize)
-  shadowClass(sequelize)
-  const wrapped = sequelizeInternals(sequelize)
-  const query = wrapped.query.bind(sequelize)
-  const transaction = wrapped.transaction.bind(sequelize)
-  const outside: QueryOwner = { sequelize, onUnhandled() {} }
-
-  wrapped.query = (asked, how) => {
-    const { sql, options } = withBoundValues(asked, how) as { sql: unknown; options?: QueryOptions }
-    const given = options?.transaction
-    if (given && given.sequelize && given.sequelize !== sequelize)
-      return Promise.reject(markQueryError(new ForeignTransactionError(), outside))
-    const level = given === null ? undefined : currentScope(sequelize)
-    if (!level || (given && !belongsTo(given, level.transaction)))
-      return query(sql, onPrimary(sequelize, options)).catch((error: unknown) => {
-        throw markQueryError(error, outside)
-      })
-    const owner = given ?? level.transaction
-    const joined = given ? (options as QueryOptions) : { ...options, transaction: owner }
-    const { query: text, bind = options?.bind, values } = isFolded(sql) ? sql : { query: sql, values: undefined }
-    return level.query(String(text), () => {
-      const isShort = owner === level.transaction && values === undefined && isPlain(sequelize, text, joined)
-      if (!isShort) return query(sql, joined)
-      const answer = level.transaction.query(text, joined, bind)
-      if (joined.instance) markSent(joined.instance)
-      return answer
-    })
-  }
-
-  wrapped.transaction = async (options, work) => {
-    const callback = typeof options === 'function' ? (options as TransactionWork) : work
-    const given = typeof options === 'function' ? undefined : (options as QueryOptions | undefined)
-    const level = given?.transaction === null ? undefined : currentScope(sequelize)
-    if (!level) return transaction(options, work)
-    level.assertOpen()
-    if (callback) return level.nested(() => callback(level.transaction))
-    // findOrCreate asks so, and inside a transaction never ends what it got: a savepoint would do nothing.
-    if (given && 'where' in given) return given.transaction ?? level.transaction
-    return transaction({ ...given, transaction: given?.transaction ?? level.transaction })
-  }
+  exposeTransactionToModels(sequelize)
+  joinQueries(sequelize)
+  joinTransactions(sequelize)
 }
 
-const bound = new WeakSet<Sequelize>()
-
-/** Whether that was done already. */
+/** Whether {@link joinCurrentTransaction} was called for the instance. */
 export function joinsCurrentTransaction(sequelize: Sequelize): boolean {
-  return bound.has(sequelize)
+  return joining.has(sequelize)
 }
 
-// Models read `sequelize.constructor._cls`: a class of this instance's own gives them this instance's transaction.
-function shadowClass(sequelize: Sequelize): void {
-  class Bound extends sequelizeInternals(sequelize).constructor {}
+// Models read `sequelize.constructor._cls`. A subclass for each instance gives them the transaction of that instance.
+function exposeTransactionToModels(sequelize: Sequelize): void {
+  class WithTransaction extends sequelizeInternals(sequelize).constructor {}
   const cls = {
     get: (key: string) => (key === 'transaction' ? currentScope(sequelize)?.transaction : undefined),
     set() {},
     run: <T>(work: () => T) => work(),
     bind: <T>(work: T) => work,
   }
-  Object.assign(Bound, { _cls: cls })
-  Object.defineProperty(sequelize, 'constructor', { value: Bound, configurable: true })
+  Object.assign(WithTransaction, { _cls: cls })
+  Object.defineProperty(sequelize, 'constructor', { value: WithTransaction, configurable: true })
 }
 
-function belongsTo(transaction: { readonly parent?: unknown } | Transaction, own: LazyTransaction): boolean {
-  for (let at: unknown = transaction; at; at = (at as { parent?: unknown }).parent) if (at === own) return true
+function joinQueries(sequelize: Sequelize): void {
+  const internals = sequelizeInternals(sequelize)
+  const query = internals.query.bind(sequelize)
+  const noSession: QueryOwner = { sequelize, onUnhandled() {} }
+
+  internals.query = (givenSql: unknown, givenOptions?: QueryOptions) => {
+    const { sql, options } = bindValues(givenSql, givenOptions)
+    const given = options?.transaction
+    if (given?.sequelize && given.sequelize !== sequelize)
+      return Promise.reject(markQueryError(new ForeignTransactionError(), noSession))
+    const scope = given === null ? undefined : currentScope(sequelize)
+    if (scope && (!given || belongsTo(given, scope))) return queryInScope(scope, query, sql, options)
+    return query(sql, onPrimary(sequelize, options)).catch((error: unknown) => {
+      throw markQueryError(error, noSession)
+    })
+  }
+}
+
+function queryInScope(
+  scope: TransactionScope,
+  query: (sql: unknown, options?: object) => Promise<unknown>,
+  sql: unknown,
+  options: QueryOptions | undefined,
+): Promise<unknown> {
+  const { sequelize, transaction } = scope
+  const joined = options?.transaction ? options : { ...options, transaction }
+  const { query: text, bind = options?.bind, values } = isQueryObject(sql) ? sql : { query: sql, values: undefined }
+  return scope.query(String(text), () => {
+    const isFast = joined.transaction === transaction && values === undefined && isPlain(sequelize, text, joined)
+    if (!isFast) return query(sql, joined)
+    const answer = transaction.query(text, joined, bind)
+    if (joined.instance) markSent(joined.instance)
+    return answer
+  })
+}
+
+function joinTransactions(sequelize: Sequelize): void {
+  const internals = sequelizeInternals(sequelize)
+  const transaction = internals.transaction.bind(sequelize)
+
+  internals.transaction = async (options?: TransactionWork | TransactionOptions, work?: TransactionWork) => {
+    const [given, callback] = typeof options === 'function' ? [undefined, options] : [options, work]
+    const scope = given?.transaction === null ? undefined : currentScope(sequelize)
+    if (!scope) return transaction(options, work)
+    scope.assertOpen()
+    if (callback) return inSavepoint(scope, () => callback(scope.transaction))
+    // findOrCreate() inside a transaction never ends the one that it gets: a savepoint would do nothing.
+    if (given && 'where' in given) return given.transaction ?? scope.transaction
+    return transaction({ ...given, transaction: given?.transaction ?? scope.transaction })
+  }
+}
+
+function belongsTo(transaction: GivenTransaction, scope: TransactionScope): boolean {
+  for (let at: GivenTransaction | null | undefined = transaction; at; at = at.parent)
+    if (at === scope.transaction) return true
   return false
 }
 
-// Sequelize would send what is read outside of a transaction to a replica, which may not have what was just committed.
+// Sequelize sends reads outside a transaction to a replica, which may not yet have what was committed last.
 function onPrimary(sequelize: Sequelize, options: QueryOptions | undefined): QueryOptions | undefined {
   const { replication } = sequelizeInternals(sequelize).options
   return replication ? { useMaster: true, ...options } : options
 }
 
-// What writes is asked for as { query, bind }; Sequelize also takes { query, values }, which are replaced in the text.
-function isFolded(
+// Sequelize's own writes are { query, bind }. Programs may also pass { query, values }, whose values Sequelize writes into the SQL.
+function isQueryObject(
   sql: unknown,
 ): sql is { readonly query: unknown; readonly bind?: unknown; readonly values?: unknown } {
   return typeof sql === 'object' && sql !== null && 'query' in sql

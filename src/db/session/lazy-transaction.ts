@@ -1,28 +1,29 @@
 import { type Model, QueryTypes, type Sequelize, Transaction } from 'sequelize'
 import type { Dialect, Lease, SendDirect, TransactionNeeds } from '../dialect.js'
 import { CommitFailedError, CommitUnknownError, TransactionControlError } from '../errors.js'
-import type { KeyQuery } from '../statements/find-by-key.js'
-import { directSender, plainQuery, type QueryOptions, sendDirectly } from '../sequelize/query.js'
 import { asTransaction, sequelizeInternals, TransactionBase } from '../sequelize/internals.js'
+import { directSender, plainQuery, type QueryOptions, sendDirectly } from '../sequelize/query.js'
+import type { KeyQuery } from '../statements/find-by-key.js'
 import { type Sql, toBound, toNumbered } from '../statements/statement.js'
+import { answerWithin, NoAnswerError } from './answer-timeout.js'
 
 /**
- * A Sequelize transaction that takes its connection and sends BEGIN with the first query: Sequelize awaits `transaction.connection`
- * before each statement, and here that is a promise made on first use. A transaction without queries costs nothing.
+ * A Sequelize transaction that takes a connection and sends BEGIN with its first query. Sequelize awaits `transaction.connection` before each
+ * statement; here that is a promise created on first use. A transaction without queries costs nothing.
  */
 export class LazyTransaction extends TransactionBase {
   readonly #sequelize: Sequelize
   readonly #dialect: Dialect
   #needs: TransactionNeeds
-  #lease: Promise<Lease> | undefined
-  /** The same, as soon as it has begun. */
-  #begun: Lease | undefined
-  /** The session that works in it. Kept here, not in a WeakMap, which would be asked and cleaned for each request. */
-  session: unknown
-  /** Takes what is to be run once COMMIT has succeeded. */
-  register: (callback: () => unknown) => void = () => {}
+  #beginning: Promise<Lease> | undefined
+  /** The connection, once BEGIN was answered. */
+  #lease: Lease | undefined
+  /** The session of this transaction. A property, because a WeakMap costs more for each request. */
+  session: object | undefined
+  /** Queues a callback to be called after COMMIT. */
+  onCommit: (callback: () => unknown) => void = () => {}
   #savepoints = 0
-  #ended = false
+  #hasEnded = false
 
   constructor(sequelize: Sequelize, dialect: Dialect, needs: TransactionNeeds) {
     super(sequelize, { readOnly: needs.readOnly === true })
@@ -31,40 +32,40 @@ export class LazyTransaction extends TransactionBase {
     this.#needs = needs
   }
 
-  /** What Sequelize awaits before each statement: the connection, once the transaction has begun. */
+  /** Read by Sequelize before each statement: resolves to the connection, once the transaction has begun. */
   get connection(): Promise<unknown> {
     return this.#begin().then(({ connection }) => connection)
   }
 
-  // Sequelize's own methods take the connection away when they have ended a transaction.
+  // Sequelize's own methods clear the connection when they have ended a transaction.
   set connection(_: unknown) {}
 
-  /** Whether its end was sent. Not `finished`: on a deadlock of MySQL Sequelize writes that before the connection is given back. */
+  /** Whether COMMIT or ROLLBACK was sent. Not `finished`: on a deadlock of MySQL, Sequelize sets it before the connection is released. */
   get hasEnded(): boolean {
-    return this.#ended
+    return this.#hasEnded
   }
 
-  /** Whether any query was made. */
+  /** Whether any query was started. */
   get used(): boolean {
-    return this.#lease !== undefined
+    return this.#beginning !== undefined
   }
 
-  /** Whether other sessions cannot write until this one, or one that it is opened inside of, has ended. */
+  /** Whether no other session can write until this one, or the one around it, has ended. */
   get holdsTurn(): boolean {
-    const holds = !this.#ended && this.#begun?.holdsTurn?.() === true
+    const holds = !this.#hasEnded && this.#lease?.holdsTurn?.() === true
     return holds || this.#needs.outer?.holdsTurn === true
   }
 
-  /** A reader that has read nothing yet sees one snapshot from now on, where the database would give each statement its own. */
+  /** See Session#readOneSnapshot(). Does nothing on databases whose transactions always read one snapshot. */
   readOneSnapshot(): void {
     const isolation = this.#dialect.snapshotIsolation
-    if (isolation === undefined || this.#lease || !this.#needs.reader || this.#needs.isolation !== undefined) return
+    if (isolation === undefined || this.#beginning || !this.#needs.reader || this.#needs.isolation !== undefined) return
     this.#needs = { ...this.#needs, isolation }
   }
 
-  /** Before each statement of the session: begins, and waits for its turn, where that is needed. */
+  /** Called before each statement of the session: begins the transaction, and waits where the dialect has to. */
   beforeStatement(sql: string): Promise<unknown> | undefined {
-    if (this.#begun) return this.#begun.beforeStatement?.(sql)
+    if (this.#lease) return this.#lease.beforeStatement?.(sql)
     return this.#begin().then((lease) => lease.beforeStatement?.(sql))
   }
 
@@ -74,7 +75,7 @@ export class LazyTransaction extends TransactionBase {
   }
 
   #begin(): Promise<Lease> {
-    return (this.#lease ??= this.#open())
+    return (this.#beginning ??= this.#open())
   }
 
   async #open(): Promise<Lease> {
@@ -82,19 +83,19 @@ export class LazyTransaction extends TransactionBase {
     try {
       for (const sql of lease.begin) await this.#send(lease, sql)
     } catch (error) {
-      await lease.destroy().catch(() => {}) // what went wrong first is what matters
+      await lease.destroy().catch(() => {}) // the error of BEGIN is the one to report
       throw error
     }
-    return (this.#begun = lease)
+    return (this.#lease = lease)
   }
 
-  /** After a statement that made the database commit. */
+  /** Called after a statement that made the database commit. */
   async beginAgain(): Promise<void> {
     const lease = await this.#begin()
     for (const sql of lease.begin) await this.#send(lease, sql)
   }
 
-  /** A statement about the transaction itself, past Sequelize's query path. */
+  /** Sends a statement about the transaction itself, such as SAVEPOINT. */
   async command(sql: string): Promise<unknown> {
     return this.#send(await this.#begin(), sql)
   }
@@ -111,103 +112,108 @@ export class LazyTransaction extends TransactionBase {
     return new dialect.Query(connection, this.#sequelize, { logging, type: 'RAW', raw: true }).run(sql)
   }
 
-  /** What sends statements past Sequelize, where that can be done. */
+  /** Sends statements to the driver; undefined if they have to take Sequelize's query path. */
   get directSender(): SendDirect | undefined {
     return directSender(this.#sequelize, this.#dialect)
   }
 
-  /** A row by its key, sent past Sequelize. Like {@link query} after {@link beforeStatement}. */
-  read<M extends Model>({ text, values, build }: KeyQuery<M>, send: SendDirect): Promise<M | null> {
-    const request = { connection: this.#connection, text, values }
+  /** Reads a row by its primary key. Call {@link beforeStatement} first. */
+  findByKey<M extends Model>({ sql, values, build }: KeyQuery<M>, send: SendDirect): Promise<M | null> {
+    const request = { connection: this.#connection, text: sql, values }
     return sendDirectly(this.#sequelize, send, request, ({ rows }) => build(rows))
   }
 
-  /** The rows of a text, in the shortest way that there is. Like {@link query} after {@link beforeStatement}. */
+  /** The rows of raw SQL. Call {@link beforeStatement} first. */
   rows<Row>(statement: Sql<Row>): Promise<Row[]> {
     const { values, varies } = statement
     const send = this.directSender
     if (!send) return this.#rowsThroughSequelize(statement)
     const request = { connection: this.#connection, text: toNumbered(statement), values, isConstant: varies !== true }
-    return sendDirectly(this.#sequelize, send, request, ({ rows }) => rows as Row[])
+    return sendDirectly(this.#sequelize, send, request, ({ rows }) => asRows<Row>(rows))
   }
 
   async #rowsThroughSequelize<Row>(statement: Sql<Row>): Promise<Row[]> {
-    const { text, bind } = toBound(statement)
-    // The comment hides a leading INSERT from Sequelize, which on SQLite would throw away what RETURNING gives.
-    const [rows] = (await this.query(`/* sql */ ${text}`, { bind, type: QueryTypes.RAW, raw: true })) as [unknown]
-    return Array.isArray(rows) ? (rows as Row[]) : []
+    const { sql, bind } = toBound(statement)
+    // Sequelize drops the rows of INSERT ... RETURNING on SQLite. The comment keeps it from seeing the INSERT.
+    const result = await this.query(`/* sql */ ${sql}`, { bind, type: QueryTypes.RAW, raw: true })
+    const rows: unknown = Array.isArray(result) ? result[0] : undefined
+    return Array.isArray(rows) ? asRows<Row>(rows) : []
   }
 
-  /** A plain query of a model or of Sequelize's query(), after {@link beforeStatement}. */
-  query(text: string, options: QueryOptions, bind = options.bind): Promise<unknown> {
-    return plainQuery(this.#sequelize, this.#dialect, { connection: this.#connection, text, bind, options })
+  /** Executes a plain query of a model or of sequelize.query(). Call {@link beforeStatement} first. */
+  query(sql: string, options: QueryOptions, bind = options.bind): Promise<unknown> {
+    return plainQuery(this.#sequelize, this.#dialect, { connection: this.#connection, text: sql, bind, options })
   }
 
   get #connection(): unknown {
-    return (this.#begun as Lease).connection
+    if (this.#lease) return this.#lease.connection
+    throw new Error('The transaction has not begun: call beforeStatement() before each statement.')
   }
 
   /**
-   * @throws CommitFailedError when the database answers that nothing was kept, CommitUnknownError when it never answered; else whatever made COMMIT fail.
+   * Commits and releases the connection.
+   *
+   * @throws CommitFailedError if the database answered COMMIT with a rollback, CommitUnknownError if it did not answer, else the error of COMMIT.
    */
-  keep(): Promise<void> {
-    if (this.#begun?.isOpen?.() === false)
+  sendCommit(): Promise<void> {
+    if (this.#lease?.isOpen?.() === false)
       return Promise.reject(new TransactionControlError('A statement ended the transaction'))
     return this.#end('commit', 'COMMIT')
   }
 
-  undo(): Promise<void> {
+  /** Rolls back and releases the connection. @throws the error of ROLLBACK; the connection is closed then. */
+  sendRollback(): Promise<void> {
     return this.#end('rollback', 'ROLLBACK')
   }
 
-  /** What models' hooks and other libraries call: the same as the session's own. */
+  /** Called by hooks of models and by other libraries: the same as session.afterCommit(). */
   override afterCommit(hook: (transaction: Transaction) => unknown): void {
-    this.register(() => hook(asTransaction(this)))
+    this.onCommit(() => hook(asTransaction(this)))
   }
 
-  /** Not for programs: the session ends its transaction. @throws TransactionControlError always. */
+  /** Only the session commits its transaction. @throws TransactionControlError always. */
   override commit(): Promise<void> {
     return Promise.reject(new TransactionControlError('transaction.commit()'))
   }
 
-  /** Not for programs: the session ends its transaction. @throws TransactionControlError always. */
+  /** Only the session rolls its transaction back. @throws TransactionControlError always. */
   override rollback(): Promise<void> {
     return Promise.reject(new TransactionControlError('transaction.rollback()'))
   }
 
-  // A connection whose COMMIT or ROLLBACK failed is in an unknown state, and on SQLite still holds the lock: it is destroyed.
+  // A connection whose COMMIT or ROLLBACK failed is in an unknown state, and on SQLite still holds the lock: it is closed.
   async #end(state: 'commit' | 'rollback', sql: string): Promise<void> {
-    if (this.#ended) throw new Error(`The transaction has already ended with ${this.finished}.`)
-    this.#ended = true
+    if (this.#hasEnded) throw new Error(`The transaction has already ended with ${this.finished}.`)
+    this.#hasEnded = true
     this.finished = state
-    if (!this.#lease) return
-    const lease = this.#begun ?? (await this.#lease)
+    if (!this.#beginning) return
+    const lease = this.#lease ?? (await this.#beginning)
     let answer: unknown
     try {
-      answer = await within(this.#needs.endTimeout, sql, this.#send(lease, sql))
+      answer = await answerWithin(this.#needs.endTimeout, sql, this.#send(lease, sql))
     } catch (error) {
-      await lease.destroy().catch(() => {}) // what went wrong first is what matters
+      await lease.destroy().catch(() => {}) // the error of COMMIT or ROLLBACK is the one to report
       const isUnknown = error instanceof NoAnswerError || this.#dialect.isLost(error)
       throw state === 'commit' && isUnknown ? new CommitUnknownError(error) : error
     }
-    const given = giveBack(lease)
-    if (given) await given
+    const released = release(lease)
+    if (released) await released
     if (state === 'commit' && !this.#dialect.isKept(answer)) throw new CommitFailedError()
   }
 
-  /** Ends without a word: closes the connection under a statement that does not come to its end, which undoes the work. */
-  cut(): void {
-    this.#ended = true
+  /** Closes the connection while a statement is running, which makes the database roll back. */
+  closeConnection(): void {
+    this.#hasEnded = true
     this.finished = 'rollback'
-    this.#lease?.then((lease) => lease.destroy()).catch(() => {}) // no connection was had, or it is closed already
+    this.#beginning?.then((lease) => lease.destroy()).catch(() => {}) // there is no connection, or it is closed already
   }
 
-  /** Called by Sequelize for a transaction that it began; this one begins by itself. */
+  /** Called by Sequelize for a transaction that it has created, to begin it; this one begins with its first query. */
   override async prepareEnvironment(): Promise<void> {}
 }
 
-// The work is done, well or badly: a connection that cannot be given back is closed, and is nobody's error.
-function giveBack(lease: Lease): Promise<void> | undefined {
+// The transaction has ended, so that a failure here concerns only the connection: it is closed.
+function release(lease: Lease): Promise<void> | undefined {
   const close = () => lease.destroy().catch(() => {})
   try {
     return lease.release()?.catch(close)
@@ -216,24 +222,7 @@ function giveBack(lease: Lease): Promise<void> | undefined {
   }
 }
 
-/** The server, or the network to it, has fallen silent. */
-class NoAnswerError extends Error {
-  override name = 'NoAnswerError'
-
-  constructor(sql: string, milliseconds: number) {
-    super(`${sql} was not answered within ${milliseconds} ms.`)
-  }
-}
-
-// A network that swallows everything breaks no connection for many minutes.
-function within<T>(milliseconds: number | undefined, sql: string, answer: Promise<T>): Promise<T> {
-  if (!milliseconds) return answer
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new NoAnswerError(sql, milliseconds)), milliseconds)
-    const settle = (then: () => void) => (clearTimeout(timer), then())
-    answer.then(
-      (value) => settle(() => resolve(value)),
-      (error: unknown) => settle(() => reject(error as Error)),
-    )
-  })
+// The program declares the type of its rows with sql<Row>`...`; SQL has no types to check it against.
+function asRows<Row>(rows: unknown[]): Row[] {
+  return rows as Row[]
 }

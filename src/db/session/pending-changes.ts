@@ -1,15 +1,15 @@
-import type { Model, ModelStatic } from 'sequelize'
+import { Model, type ModelStatic } from 'sequelize'
 import { instanceInternals, modelOf } from '../sequelize/internals.js'
 
-/** What a session still has to write. */
+/** A change that was queued and is not written yet. */
 export interface PendingChange {
   readonly kind: 'save' | 'delete'
   readonly instance: Model
 }
 
 /**
- * The changes in an order that foreign keys allow: within a run of additions what others refer to comes first, within a run of
- * deletions last. Runs keep their places, so that a name can be freed and taken again in one flush.
+ * The changes in an order that foreign keys allow. Of consecutive additions, rows that others refer to come first; of consecutive deletions, last.
+ * Additions and deletions are not mixed, so that in one flush a row with a unique name can be deleted and another one added with the same name.
  */
 export function inForeignKeyOrder(changes: readonly PendingChange[]): readonly PendingChange[] {
   if (changes.length < 2) return changes
@@ -28,30 +28,33 @@ function runsOf(changes: readonly PendingChange[]): PendingChange[][] {
   return runs
 }
 
-/** By tables, and where keys are known by rows, as tables may refer to themselves and to each other in a circle. */
+/** Orders by tables, then by the rows whose keys are known: a table may refer to itself, and tables to each other. */
 function referredFirst(run: readonly PendingChange[]): PendingChange[] {
   const ranks = ranksOf(new Set(run.map(({ instance }) => modelOf(instance))))
   const byTable = run.toSorted((a, b) => (ranks.get(modelOf(a.instance)) ?? 0) - (ranks.get(modelOf(b.instance)) ?? 0))
   const byKey = new Map(byTable.flatMap((change) => keysOf(change.instance).map((key) => [key, change])))
-  return afterThose(byTable, ({ instance }) => referencesOf(instance).flatMap((key) => byKey.get(key) ?? []))
+  return afterDependencies(byTable, ({ instance }) => referencesOf(instance).flatMap((key) => byKey.get(key) ?? []))
 }
 
 function ranksOf(models: ReadonlySet<ModelStatic<Model>>): ReadonlyMap<ModelStatic<Model>, number> {
   const byTable = new Map([...models].map((model) => [tableOf(model), model]))
-  const referred = (model: ModelStatic<Model>) => foreignKeysOf(model).flatMap(({ table }) => byTable.get(table) ?? [])
-  return new Map(afterThose([...models], referred).map((model, rank) => [model, rank]))
+  const referredModels = (model: ModelStatic<Model>) =>
+    foreignKeysOf(model).flatMap(({ table }) => byTable.get(table) ?? [])
+  return new Map(afterDependencies([...models], referredModels).map((model, rank) => [model, rank]))
 }
 
-/** Each after what it depends on, otherwise in the given order; a circle is cut where it is met. */
-function afterThose<T>(all: readonly T[], dependencies: (one: T) => readonly T[]): T[] {
-  const [ordered, met] = [[] as T[], new Set<T>()]
-  const stack = all.toReversed().map((one) => ({ one, isReady: false }))
+/** Each item after those that it depends on, otherwise in the given order. A cycle is cut at the item that is visited first. */
+function afterDependencies<T>(items: readonly T[], dependenciesOf: (item: T) => readonly T[]): T[] {
+  const ordered: T[] = []
+  const visited = new Set<T>()
+  const stack = items.toReversed().map((item) => ({ item, isReady: false }))
   for (let top = stack.pop(); top; top = stack.pop()) {
-    const { one, isReady } = top
-    if (isReady) ordered.push(one)
-    if (isReady || met.has(one)) continue
-    met.add(one)
-    stack.push({ one, isReady: true }, ...dependencies(one).map((other) => ({ one: other, isReady: false })))
+    const { item, isReady } = top
+    if (isReady) ordered.push(item)
+    if (isReady || visited.has(item)) continue
+    visited.add(item)
+    const dependencies = dependenciesOf(item).map((other) => ({ item: other, isReady: false }))
+    stack.push({ item, isReady: true }, ...dependencies)
   }
   return ordered
 }
@@ -66,7 +69,7 @@ function foreignKeysOf(model: ModelStatic<Model>): readonly ForeignKey[] {
   return Object.entries(model.getAttributes()).flatMap(([attribute, { references }]) => {
     if (references === undefined) return []
     if (typeof references === 'string') return [{ attribute, table: references, column: 'id' }]
-    const { model: table, key = 'id' } = references as { model: unknown; key?: string }
+    const { model: table, key = 'id' } = references
     return [{ attribute, table: tableName(table), column: key }]
   })
 }
@@ -75,13 +78,13 @@ function keysOf(instance: Model): readonly string[] {
   const model = modelOf(instance)
   return model.primaryKeyAttributes.map((attribute) => {
     const column = model.getAttributes()[attribute]?.field ?? attribute
-    return `${tableOf(model)}.${column}=${String(instance.getDataValue(attribute as never))}`
+    return `${tableOf(model)}.${column}=${String(instance.getDataValue(attribute))}`
   })
 }
 
 function referencesOf(instance: Model): readonly string[] {
   return foreignKeysOf(modelOf(instance)).flatMap(({ attribute, table, column }) => {
-    const value: unknown = instance.getDataValue(attribute as never)
+    const value: unknown = instance.getDataValue(attribute)
     return value === undefined || value === null ? [] : [`${table}.${column}=${String(value)}`]
   })
 }
@@ -91,24 +94,28 @@ function tableOf(model: ModelStatic<Model>): string {
 }
 
 function tableName(table: unknown): string {
-  if (typeof table === 'function') return tableOf(table as ModelStatic<Model>)
-  return typeof table === 'object' && table !== null ? (table as { tableName: string }).tableName : String(table)
+  if (isModel(table)) return tableOf(table)
+  return typeof table === 'object' && table !== null && 'tableName' in table ? String(table.tableName) : String(table)
+}
+
+function isModel(table: unknown): table is ModelStatic<Model> {
+  return typeof table === 'function' && table.prototype instanceof Model
 }
 
 /**
- * Remembers what an instance is before it is written: a rolled-back savepoint takes the row away, and the instance must be written
- * again when it is added again. Returns what brings that back.
+ * Remembers the state of an instance before it is written; the returned function restores it. A rollback to a savepoint removes the row, and the
+ * instance must be written again if it is added again.
  */
 export function rememberState(instance: Model): () => void {
   const state = instanceInternals(instance)
   const { isNewRecord, _previousDataValues, _changed } = state
   const [previous, changed] = [{ ..._previousDataValues }, [..._changed]]
   const key = state.constructor.autoIncrementAttribute
-  const hadKey = key === undefined || (instance.getDataValue(key as never) ?? undefined) !== undefined
+  const hadKey = key === undefined || (instance.getDataValue(key) ?? undefined) !== undefined
   return () => {
     state.isNewRecord = isNewRecord
     state._previousDataValues = previous
     for (const name of changed) state._changed.add(name)
-    if (!hadKey) instance.setDataValue(key as never, null as never)
+    if (!hadKey) instance.setDataValue(key, null)
   }
 }

@@ -1,7 +1,7 @@
-/** Counts what is under way, and tells when nothing is: a set of promises to wait for would cost another promise for each. */
+/** Counts what is pending. Cheaper than a set of promises, as waiting for these costs another promise for each. */
 export class PendingCounter {
   #count = 0
-  #told: (() => void)[] = []
+  #waiting: (() => void)[] = []
 
   get isEmpty(): boolean {
     return this.#count === 0
@@ -13,11 +13,11 @@ export class PendingCounter {
 
   leave(): void {
     if (--this.#count > 0) return
-    for (const tell of this.#told.splice(0)) tell()
+    for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
-  /** Resolves once nothing is under way. */
+  /** Resolves when nothing is pending. */
   empty(): Promise<void> {
-    return this.isEmpty ? Promise.resolve() : new Promise((resolve) => this.#told.push(resolve))
+    return this.isEmpty ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve))
   }
 }

@@ -1,38 +1,25 @@
-import {
-  type Attributes,
-  type FindOptions,
-  Model,
-  type ModelStatic,
-  type Sequelize,
-  type Transaction,
-  type WhereOptions,
-} from 'sequelize'
-import type { Report, Unit } from '../../core/bracket.js'
+import { type Attributes, type FindOptions, Model, type ModelStatic, type Sequelize, type Transaction } from 'sequelize'
 import { howToProvide } from '../../di/provider.js'
-import { currentScope, enterScope, TransactionScope } from './transaction-scope.js'
-import type { PendingChange } from './pending-changes.js'
+import { ForeignModelError } from '../errors.js'
+import { modelOf } from '../sequelize/internals.js'
 import { countRows } from '../statements/count.js'
-import { codeOf, type Dialect, type TransactionNeeds } from '../dialect.js'
-import { CommitUnknownError, ForeignModelError, ReadOnlyError, StaleSnapshotError } from '../errors.js'
 import { toFind } from '../statements/find.js'
-import { findByKey } from '../statements/find-by-key.js'
+import { findByKey, type Key, keyQuery } from '../statements/find-by-key.js'
 import type { Select, Sql } from '../statements/statement.js'
-import { LazyTransaction } from './lazy-transaction.js'
+import { currentScope, enterScope } from './current-scope.js'
+import type { PendingChange } from './pending-changes.js'
+import { inSavepoint } from './savepoint.js'
+import type { TransactionScope } from './transaction-scope.js'
 
-/** What the session tells the unit of work, which ends it. */
-interface SessionState {
-  readonly level: TransactionScope
-  keeps: boolean
-}
-
-/** The session of this database at this point of the program. */
+/** The session of this database in the current asynchronous context. */
 export function currentSession(sequelize: Sequelize): Session | undefined {
-  return currentScope(sequelize)?.transaction.session as Session | undefined // put there by the unit below
+  const session = currentScope(sequelize)?.transaction.session
+  return session instanceof Session ? session : undefined
 }
 
 /**
  * The database session of one request or job: one transaction, committed when the handler returns, rolled back when it throws.
- * Queries made through models join it by themselves.
+ * Queries of models join it automatically.
  *
  * @example
  * @Get('/:hero_id', Item.of(HeroModel))
@@ -41,74 +28,70 @@ export function currentSession(sequelize: Sequelize): Session | undefined {
  * }
  */
 export class Session {
-  readonly #sequelize: Sequelize
-  readonly #state: SessionState
+  readonly #scope: TransactionScope
 
-  /** @internal Sessions are made by the bracket: ask for one by a parameter, or use withSession(). */
-  constructor(sequelize: Sequelize, state: SessionState) {
-    this.#sequelize = sequelize
-    this.#state = state
+  /** @internal Write a parameter of type Session, or call withSession(). */
+  constructor(scope: TransactionScope) {
+    this.#scope = scope
   }
 
-  get #level(): TransactionScope {
-    return this.#state.level
-  }
-
-  // Inside of nested() the level is the savepoint's, whose own savepoints must not wait for it to end.
-  get #here(): TransactionScope {
-    const level = currentScope(this.#sequelize)
-    return level?.transaction === this.#level.transaction ? level : this.#level
-  }
-
-  /** Sequelize's transaction, for whatever the session has no method for. @throws SessionClosedError after the end. */
+  /** Sequelize's transaction, for calls that the session has no method for. @throws SessionClosedError after the end of the session. */
   get transaction(): Transaction {
-    this.#level.assertOpen()
-    return this.#level.transaction
+    this.#scope.assertOpen()
+    return this.#scope.transaction
   }
 
   /** The Sequelize instance of this session's database. */
   get sequelize(): Sequelize {
-    return this.#sequelize
+    return this.#scope.sequelize
   }
 
-  /** @internal Several queries that must agree come: where nothing was read yet and nothing else was asked for, they see one snapshot. */
+  /**
+   * @internal Makes all following queries read one snapshot (REPEATABLE READ), if the transaction has not started yet and no isolation level was
+   * requested. Used by paginators: rows and COUNT must match.
+   */
   readOneSnapshot(): void {
-    this.#level.transaction.readOneSnapshot()
+    this.#scope.transaction.readOneSnapshot()
   }
 
-  // Whatever the asynchronous context has become, a session's own methods work in its own transaction, or are refused.
+  // In nested() the scope of the savepoint. The session's own scope would make its queries wait until the savepoint is closed.
+  get #innerScope(): TransactionScope {
+    const scope = currentScope(this.sequelize)
+    return scope?.transaction === this.#scope.transaction ? scope : this.#scope
+  }
+
+  // The asynchronous context may have been lost, or be that of another session: queries of this session join its own transaction all the same.
   #inside<T>(work: () => Promise<T>): Promise<T> {
-    const here = this.#here
+    const scope = this.#innerScope
     try {
-      here.assertOpen()
-      return currentScope(this.#sequelize) === here ? work() : enterScope(this.#sequelize, here, work)
+      scope.assertOpen()
+      return currentScope(this.sequelize) === scope ? work() : enterScope(scope, work)
     } catch (error) {
       return Promise.reject(error)
     }
   }
 
   /**
-   * The row with this primary key, or null. A composite key is given as an object of its columns.
+   * The row with this primary key, or null. Write a composite key as an object with a value for each of its columns.
    *
-   * @throws TypeError for an object that is not exactly the primary key.
+   * @throws TypeError for an object that does not have exactly the columns of the primary key.
+   * @example
+   * await session.get(Hero, 7)
+   * await session.get(Membership, { team_id: 3, hero_id: 7 })
    */
   get<M extends Model>(
     model: ModelStatic<M>,
     key: Key<M>,
     options?: Omit<FindOptions<Attributes<M>>, 'where'>,
   ): Promise<M | null> {
-    const isOwn = model.sequelize === this.#sequelize
-    const { transaction } = this.#level
+    const isOwn = model.sequelize === this.sequelize
+    const { transaction } = this.#scope
     const send = options === undefined && isOwn ? transaction.directSender : undefined
-    const read = send && findByKey(model, key)
-    if (read) return this.#here.query(read.text, () => transaction.read(read, send))
+    const query = send && keyQuery(model, key)
+    if (query) return this.#innerScope.query(query.sql, () => transaction.findByKey(query, send))
     return this.#inside(() => {
       this.#refuseForeign(model)
-      if (key instanceof Date)
-        return model.findOne({ ...options, where: { [model.primaryKeyAttribute]: key } as WhereOptions<Attributes<M>> })
-      if (typeof key !== 'object' || Buffer.isBuffer(key)) return model.findByPk(key as string, options)
-      refuseOtherThanKey(model, key)
-      return model.findOne({ ...options, where: key as NonNullable<FindOptions<Attributes<M>>['where']> })
+      return findByKey(model, key, options)
     })
   }
 
@@ -128,7 +111,7 @@ export class Session {
     })
   }
 
-  /** How many rows of the model a statement has. With includes, rows of the model are counted, not of the join. */
+  /** The number of rows of the model in the result of a statement. A row that includes join to several others counts once. */
   count<M extends Model>(statement: Select<M>): Promise<number> {
     return this.#inside(() => {
       this.#refuseForeign(statement.model)
@@ -136,232 +119,102 @@ export class Session {
     })
   }
 
-  /** The rows of a text. Its values are bound by the database, never put into the text. */
+  /**
+   * Executes raw SQL and returns its rows. Its values are sent as parameters, apart from the SQL.
+   *
+   * @example
+   * await session.execute(sql<{ name: string }>`SELECT name FROM hero WHERE age > ${age}`)
+   */
   execute<Row>(statement: Sql<Row>): Promise<Row[]> {
-    const level = this.#here
-    return level.query(statement.texts.join('?'), () => level.transaction.rows(statement))
+    const scope = this.#innerScope
+    return scope.query(statement.texts.join('?'), () => scope.transaction.rows(statement))
   }
 
-  /** Notes a new or changed instance; {@link flush} writes it, at the latest before COMMIT. Returns the instance. */
+  /** Queues a new or changed instance, which {@link flush}, called before COMMIT, saves. Returns the instance. */
   add<M extends Model>(instance: M): M {
-    this.#note({ kind: 'save', instance: asModel(instance, 'add') })
+    this.#queue({ kind: 'save', instance: requireInstance(instance, 'add') })
     return instance
   }
 
-  /** {@link add} for several. */
+  /** Calls {@link add} for each instance. */
   addAll<M extends Model>(instances: readonly M[]): readonly M[] {
     for (const instance of instances) this.add(instance)
     return instances
   }
 
-  /** Notes an instance to be deleted by {@link flush}. */
+  /** Queues an instance, which {@link flush}, called before COMMIT, deletes. */
   delete(instance: Model): void {
-    this.#note({ kind: 'delete', instance: asModel(instance, 'delete') })
+    this.#queue({ kind: 'delete', instance: requireInstance(instance, 'delete') })
   }
 
-  #note(change: PendingChange): void {
-    const here = this.#here
-    here.assertOpen()
-    this.#refuseForeign(change.instance.constructor as ModelStatic<Model>)
-    here.writer.changes.push(change)
+  #queue(change: PendingChange): void {
+    const scope = this.#innerScope
+    scope.assertOpen()
+    this.#refuseForeign(modelOf(change.instance))
+    scope.changes.add(change)
   }
 
-  // Its queries would run in the other database, outside of this transaction.
+  // Its queries would be sent to the other database, outside this transaction.
   #refuseForeign({ name, sequelize }: ModelStatic<Model>): void {
-    if (sequelize !== undefined && sequelize !== this.#sequelize) throw new ForeignModelError(name)
+    if (sequelize !== undefined && sequelize !== this.sequelize) throw new ForeignModelError(name)
   }
 
   /**
-   * Writes what was added and deleted. Of additions in a row, those that others refer to come first; of deletions, last.
-   * Afterwards keys and defaults that the database made are on the instances.
+   * Executes the queued changes. Of consecutive additions, rows that others refer to are written first; of consecutive deletions, last.
+   * Afterwards the instances have the keys and defaults that the database generated.
    *
-   * @throws what the database says, such as UniqueConstraintError; what comes after it stays noted.
+   * @throws the database's error, such as UniqueConstraintError. The change that failed is dropped; those after it stay queued.
    */
   flush(): Promise<void> {
-    return this.#inside(() => this.#here.flush())
+    return this.#inside(() => this.#innerScope.flush())
   }
 
-  /** Reads an instance's columns again. */
+  /** Reads the columns of an instance again. Returns the instance. */
   refresh<M extends Model>(instance: M): Promise<M> {
     return this.#inside(() => {
-      this.#refuseForeign(instance.constructor as ModelStatic<M>)
+      this.#refuseForeign(modelOf(instance))
       return instance.reload()
     })
   }
 
   /**
-   * Runs the work in a savepoint: when it throws, only the work is undone, and the session goes on. What was added before is written
-   * before; what the work adds belongs to the work. Begin the queries that the work awaits inside of it: those begun outside wait for it.
+   * Runs the work in a savepoint: when it throws, only its changes are rolled back, and the session goes on. Changes queued before are flushed
+   * before; those that the work queues belong to the savepoint. Start the queries that the work awaits inside the work: queries started outside
+   * wait until the savepoint is closed.
    *
    * @example
    * try {
    *   await session.nested(() => Hero.create(input))
    * } catch (error) {
-   *   if (!(error instanceof UniqueConstraintError)) throw error   // the name was taken; what was written before is kept
+   *   if (!(error instanceof UniqueConstraintError)) throw error   // the name exists already; earlier changes are kept
    * }
    */
   nested<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#here.nested(() => work(this))
+    return inSavepoint(this.#innerScope, () => work(this))
   }
 
-  /** Runs the callback once COMMIT has succeeded, before the response; never when it failed or was not tried. Its errors are logged. */
+  /** Runs the callback after COMMIT, before the response; never if the transaction was rolled back. Errors of the callback are logged. */
   afterCommit(callback: () => unknown): void {
-    this.#level.assertOpen()
-    this.#here.callbacks.push(callback)
+    this.#scope.assertOpen()
+    this.#innerScope.afterCommit.push(callback)
   }
 
-  /** Answer as usual, but keep nothing. */
+  /** Rolls the transaction back when the handler returns. The handler's result is sent as usual. */
   rollback(): void {
-    this.#level.assertOpen()
-    this.#state.keeps = false
+    this.#scope.assertOpen()
+    this.#scope.state.rollbackRequested = true
   }
 }
 
 howToProvide.write(
   Session,
-  `It comes with a database: import { lifespan } from 'sequitur' and write createApp({ lifespan }), ` +
+  `An app with a database provides it: import { lifespan } from 'sequitur' and write createApp({ lifespan }), ` +
     `or with several databases createApp({ lifespan: [lifespan, other] }).`,
 )
 
-function asModel(instance: unknown, method: string): Model {
+function requireInstance(instance: unknown, method: string): Model {
   if (instance instanceof Model) return instance
   throw new TypeError(
     `session.${method}() takes an instance of a model, got ${instance === null ? 'null' : typeof instance}. Build one: Hero.build({ ... }).`,
   )
-}
-
-// An object from a client that names other columns, or none, would find rows that were not asked for.
-function refuseOtherThanKey(model: ModelStatic<Model>, key: object): void {
-  const [given, needed] = [Object.keys(key).toSorted(), model.primaryKeyAttributes.toSorted()]
-  if (given.join() === needed.join()) return
-  throw new TypeError(
-    `session.get(${model.name}, ...): the key is { ${needed.join(', ')} }, got { ${given.join(', ')} }. ` +
-      `By other columns: session.first(select(${model.name}, { where: { ... } })).`,
-  )
-}
-
-/** What finds a row: its primary key's value, or for a composite key the columns. */
-export type Key<M extends Model> =
-  | string
-  | number
-  | bigint
-  | Date
-  | Buffer
-  | { readonly [K in keyof Attributes<M>]?: Attributes<M>[K] }
-
-export interface UnitOptions extends TransactionNeeds {
-  /** How many times conflicting work may be run again. */
-  readonly retry: number
-}
-
-/** How PostgreSQL, MySQL and SQLite refuse a write in a read-only transaction. */
-const REFUSED_WRITES: ReadonlySet<string> = new Set([
-  '25006',
-  'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION',
-  'SQLITE_READONLY',
-])
-
-/** The session's side of the bracket: see di/bracket.ts for the order of these steps. */
-export class SessionUnit implements Unit {
-  readonly session: Session
-  readonly #sequelize: Sequelize
-  readonly #transaction: LazyTransaction
-  readonly #state: SessionState
-  readonly #options: UnitOptions
-  readonly #dialect: Dialect
-  #stale: unknown
-  #conflict = false
-  #kept = false
-
-  constructor(sequelize: Sequelize, dialect: Dialect, SessionClass: typeof Session, options: UnitOptions) {
-    this.#sequelize = sequelize
-    this.#options = options
-    this.#dialect = dialect
-    this.#transaction = new LazyTransaction(sequelize, dialect, options)
-    this.#state = {
-      level: TransactionScope.of(sequelize, this.#transaction, {
-        onError: (error) => this.#noted(error),
-        isUndoing: (error) => dialect.isUndoing(error),
-        isConsequence: (error) => dialect.isConsequence?.(error) === true,
-        isCommitting: (sql) => dialect.isCommitting?.(sql) === true,
-        oneAtATime: dialect.oneAtATime,
-        sendsAhead: dialect.sendsAhead === true,
-      }),
-      keeps: true,
-    }
-    this.session = new SessionClass(sequelize, this.#state)
-    this.#transaction.session = this.session
-    this.#transaction.register = (callback) => this.session.afterCommit(callback)
-  }
-
-  #noted(error: unknown): unknown {
-    if (this.#options.reader && this.#dialect.isStale(error)) this.#stale = error
-    if (this.#dialect.isConflict(error)) this.#conflict = true
-    return this.#options.readOnly && REFUSED_WRITES.has(codeOf(error)) ? new ReadOnlyError(error) : error
-  }
-
-  get hasKept(): boolean {
-    return this.#kept
-  }
-
-  enter<T>(work: () => Promise<T>): Promise<T> {
-    return enterScope(this.#sequelize, this.#state.level, work)
-  }
-
-  async settle(): Promise<void> {
-    const { level } = this.#state
-    await level.settle()
-    while (level.writer.changes.length > 0) {
-      await this.enter(() => level.flush())
-      await level.settle()
-    }
-  }
-
-  async commit(): Promise<void> {
-    // The handler may have caught the error; what it read is old all the same.
-    if (this.#stale !== undefined) throw new StaleSnapshotError(this.#stale)
-    const { level, keeps } = this.#state
-    if (keeps) level.assertKept()
-    level.end(keeps ? 'committed' : 'rolled back')
-    await (keeps ? this.#transaction.keep() : this.#transaction.undo())
-    this.#kept = keeps && this.#transaction.used
-  }
-
-  async rollback(): Promise<void> {
-    if (this.#transaction.hasEnded) return
-    if (!(await this.#state.level.abandon())) return this.#transaction.cut()
-    // A failed ROLLBACK has closed the connection, which undoes the work as well.
-    await this.#transaction.undo().catch(() => {})
-  }
-
-  committed(report: Report): Promise<void> | undefined {
-    const { callbacks } = this.#state.level
-    return this.#state.keeps && callbacks.length > 0 ? this.#announce(callbacks, report) : undefined
-  }
-
-  async #announce(callbacks: TransactionScope['callbacks'], report: Report): Promise<void> {
-    for (const callback of callbacks) {
-      try {
-        await callback()
-      } catch (cause) {
-        report(new Error('An afterCommit callback failed. What was committed is kept.', { cause }))
-      }
-    }
-  }
-
-  /**
-   * A GET that began as a reader and could not go on to write is run again as a writer, once. Work that others were in the way of
-   * is run again as often as it was declared to be; the handler may have turned the database's error into one of its own.
-   */
-  retryAfter(error: unknown, attempt: number): number | undefined {
-    if (error instanceof CommitUnknownError) return undefined // it may have been kept
-    if (this.#stale !== undefined && attempt === 0) return 0
-    const conflict = this.#conflict || this.#dialect.isConflict(error)
-    return conflict && attempt < this.#options.retry ? jitter(attempt) : undefined
-  }
-}
-
-/** Milliseconds, "full jitter": anything up to a bound that doubles with each attempt. Source: M. Brooker, Exponential Backoff And Jitter, 2015. */
-function jitter(attempt: number): number {
-  return Math.random() * Math.min(200, 5 * 2 ** attempt)
 }

@@ -11,13 +11,13 @@ const ISOLATION = {
 } as const
 
 export interface TransactionalOptions {
-  /** How far transactions are kept apart; by default what the database does by default. */
+  /** The isolation level. Default: that of the database. */
   readonly isolation?: keyof typeof ISOLATION
-  /** Writes are refused by the database. Served by a replica, where there is one. */
+  /** The database refuses writes. If there are replicas, one of them serves the request. */
   readonly readOnly?: boolean
   /**
-   * How many times the whole handler may be run again when another transaction was in the way: serialization failures, deadlocks,
-   * a busy SQLite; also when COMMIT says so. Each run has fresh request-scoped values and a fresh body.
+   * How many times the handler may be run again after a serialization failure, a deadlock, or SQLITE_BUSY, also one of COMMIT. Default 0.
+   * Each run has new request-scoped values and a new body.
    */
   readonly retry?: number
 }
@@ -25,9 +25,9 @@ export interface TransactionalOptions {
 const transactionalKey = new MetadataKey<TransactionalOptions | false>('transactional')
 
 /**
- * Says what transaction a handler, or every handler of a controller, runs in; `false` for none.
+ * Sets the options of the transaction of a handler, or of every handler of a controller; `false` for no transaction.
  *
- * @throws BootError for an isolation that does not exist, or a retry that is not a number of times.
+ * @throws BootError for an option that does not exist or has a wrong value.
  * @example
  * @Transactional({ readOnly: true })
  * @Get('/report', Report) report(session: Session) { ... }
@@ -36,31 +36,31 @@ const transactionalKey = new MetadataKey<TransactionalOptions | false>('transact
  * @Post('/transfer') transfer(input: Transfer, session: Session) { ... }
  */
 export function Transactional(options: TransactionalOptions | false): MethodDecorator & ClassDecorator {
-  if (options !== false) refuseNonsense(options)
+  if (options !== false) checkOptions(options)
   return (target: object, member?: string | symbol) =>
-    transactionalKey.write(target, options, member as string | undefined)
+    transactionalKey.write(target, options, member as string | undefined) // a handler's name is a string
 }
 
 const OPTIONS: OptionNames<TransactionalOptions> = { isolation: true, readOnly: true, retry: true }
 
-function refuseNonsense(options: TransactionalOptions): void {
+function checkOptions(options: TransactionalOptions): void {
   refuseUnknownOptions('@Transactional()', options, OPTIONS)
   const { isolation, readOnly, retry } = options
   if (readOnly !== undefined && typeof readOnly !== 'boolean')
     throw new BootError(`@Transactional(): readOnly is ${shown(readOnly)}. Write true or false.`)
   if (isolation !== undefined && !Object.hasOwn(ISOLATION, isolation)) {
     throw new BootError(
-      `@Transactional(): there is no isolation '${String(isolation)}'. Write one of ${Object.keys(ISOLATION).join(', ')}.`,
+      `@Transactional(): there is no isolation level '${String(isolation)}'. Write one of ${Object.keys(ISOLATION).join(', ')}.`,
     )
   }
   if (retry !== undefined && !(Number.isInteger(retry) && retry >= 0)) {
-    throw new BootError(`@Transactional(): retry is a whole number from 0, got ${String(retry)}.`)
+    throw new BootError(`@Transactional(): retry is ${String(retry)}. Write a whole number from 0.`)
   }
 }
 
-/** What was said of a handler, else of its controller. */
+/** The options of a handler, else of its controller, else none. */
 export function transactionalOf(controller: Constructor, member: string): TransactionalOptions | false {
-  const ofMember = transactionalKey.inherited(controller.prototype as object, member)
+  const ofMember = transactionalKey.inherited(controller.prototype, member)
   return ofMember ?? transactionalKey.inherited(controller) ?? {}
 }
 

@@ -4,23 +4,23 @@ import { modelOf } from '../sequelize/internals.js'
 
 /*
  * An unawaited query that fails is an unhandled rejection, which ends a Node process. Here it is logged by the database that it was sent to
- * instead, and its transaction is rolled back. Rejections that do not belong to a database of an app stay what they are.
+ * instead, and its transaction is rolled back. Rejections that do not belong to a database of an app are not handled here.
  */
 
-/** Where a query belongs. */
+/** The session, or the database, that a query belongs to. */
 export interface QueryOwner {
   readonly sequelize: Sequelize
-  /** Called with the error that the program did not handle. */
+  /** Called with an error that the program did not handle. */
   onUnhandled(error: unknown): void
 }
 
 type Report = (error: unknown) => void
 
 const owners = new WeakMap<object, QueryOwner>()
-/** Also those of databases that were closed: a late failure of theirs must not end the process of the others. */
+/** Keeps the reports of closed databases: a late failure of one must not end a process in which others run. */
 const reports = new WeakMap<Sequelize, Report>()
 
-/** Remembers which query failed with the error. Returns the error. */
+/** Remembers the owner of the query that failed with this error. Returns the error. */
 export function markQueryError(error: unknown, owner: QueryOwner): unknown {
   if (typeof error === 'object' && error !== null) owners.set(error, owner)
   return error
@@ -29,7 +29,7 @@ export function markQueryError(error: unknown, owner: QueryOwner): unknown {
 /**
  * Reports the unhandled errors of a database until the returned function is called.
  *
- * @param currentOwner finds the innermost session at this point of the program, of any database.
+ * @param currentOwner finds the innermost session, of any database, in the current asynchronous context.
  */
 export function reportUnhandledQueries(
   sequelize: Sequelize,
@@ -49,16 +49,16 @@ export function reportUnhandledQueries(
 function ownerOf(error: unknown, currentOwner: () => QueryOwner | undefined): QueryOwner | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   const owner = owners.get(error)
-  if (owner || !isOfModel(error)) return owner
-  // Node calls the listener in the asynchronous context of the rejected promise: in that of the session.
+  if (owner || !isThrownByModel(error)) return owner
+  // Node calls the listener in the asynchronous context of the rejected promise, which is that of the session.
   const current = currentOwner()
   const sequelize = sequelizeOf(error)
   if (sequelize === undefined || sequelize === current?.sequelize) return current
   return { sequelize, onUnhandled() {} }
 }
 
-// What a model refuses before there is a query. An error of a database has an original, and is marked above where the database is ours.
-function isOfModel(error: object): error is BaseError {
+// A model throws before it sends a query, as when it validates. An error of the database has an `original`, and was marked above.
+function isThrownByModel(error: object): error is BaseError {
   return error instanceof BaseError && !('original' in error && error.original)
 }
 

@@ -1,13 +1,16 @@
-/** How a database reads comments and quotes. */
+/** The syntax of comments and quotes in one database. */
 interface Syntax {
-  /** What may begin a token; a quote, a comment or a parenthesis anywhere else is part of another token. */
+  /** The first characters of a token. */
   readonly begin: RegExp
   readonly nestsComments: boolean
-  /** The quotes in which a backslash takes the sign after it. */
+  /** The quotes in which a backslash escapes the next character. */
   readonly escapingQuotes: string
 }
 
-/** A part of a statement that is not plain SQL, from `start` up to `end`. A marker is one end of a comment that MySQL executes. */
+/**
+ * A part of a statement that is not plain SQL, from `start` up to, not including, `end`. A marker is the beginning or the end of a comment
+ * that MySQL executes.
+ */
 export interface Token {
   readonly kind: 'comment' | 'marker' | 'quoted' | 'parenthesis'
   readonly start: number
@@ -21,7 +24,7 @@ const POSTGRES: Syntax = {
   escapingQuotes: '',
 }
 
-// MySQL executes what stands in /*! */, so that only the two ends are passed over.
+// MySQL executes the SQL inside /*! */, so only its two ends are tokens.
 const MYSQL: Syntax = {
   begin: /--(?=\s|$)|#|\/\*M?!\d*|\/\*|\*\/|['"`()]/,
   nestsComments: false,
@@ -32,7 +35,7 @@ const OTHER: Syntax = { begin: /--|\/\*|['"`[()]/, nestsComments: false, escapin
 
 const SYNTAXES: Readonly<Record<string, Syntax>> = { postgres: POSTGRES, mysql: MYSQL, mariadb: MYSQL }
 
-/** The tokens of a statement that are not plain SQL. One without an end goes on to the end of the text. Takes linear time. */
+/** The tokens of a statement. One without an end, such as an open quote, goes on to the end of the statement. Takes linear time. */
 export function* tokensOf(sql: string, dialect: string): Generator<Token, void> {
   const syntax = SYNTAXES[dialect] ?? OTHER
   const begin = new RegExp(syntax.begin, 'g')
@@ -43,18 +46,18 @@ export function* tokensOf(sql: string, dialect: string): Generator<Token, void> 
   }
 }
 
-/** Where the first statement of a text may begin: behind the blanks, comments and semicolons of each syntax. */
+/** Where the first statement begins, in the syntax of each database: after whitespace, comments and semicolons. */
 export function statementStarts(sql: string): readonly number[] {
   return [POSTGRES, MYSQL, OTHER].map((syntax) => statementStart(sql, syntax))
 }
 
-const BLANK = /[\s;]*/y
+const WHITESPACE_OR_SEMICOLON = /[\s;]*/y
 
 function statementStart(sql: string, syntax: Syntax): number {
   const begin = new RegExp(syntax.begin, 'y')
   for (let at = 0; ;) {
-    BLANK.lastIndex = at
-    begin.lastIndex = at += BLANK.exec(sql)?.[0].length ?? 0
+    WHITESPACE_OR_SEMICOLON.lastIndex = at
+    begin.lastIndex = at += WHITESPACE_OR_SEMICOLON.exec(sql)?.[0].length ?? 0
     const found = begin.exec(sql)
     const token = found && tokenOf(sql, at, found[0], syntax)
     if (token?.kind !== 'comment' && token?.kind !== 'marker') return at
@@ -72,12 +75,12 @@ function tokenOf(sql: string, start: number, begin: string, syntax: Syntax): Tok
     case '#':
       return { kind: 'comment', start, end: indexOrEnd(sql, '\n', from) }
     case '/*':
-      return { kind: 'comment', start, end: syntax.nestsComments ? nestedEnd(sql, from) : behind(sql, '*/', from) }
+      return { kind: 'comment', start, end: syntax.nestsComments ? nestedEnd(sql, from) : endOf(sql, '*/', from) }
     case '[':
-      return { kind: 'quoted', start, end: behind(sql, ']', from) }
+      return { kind: 'quoted', start, end: endOf(sql, ']', from) }
   }
   if (begin === '*/' || begin.startsWith('/*')) return { kind: 'marker', start, end: from }
-  if (begin.startsWith('$')) return { kind: 'quoted', start, end: behind(sql, begin, from) }
+  if (begin.startsWith('$')) return { kind: 'quoted', start, end: endOf(sql, begin, from) }
   const quote = begin.charAt(begin.length - 1)
   const escapes = begin.length > 1 || syntax.escapingQuotes.includes(quote)
   return { kind: 'quoted', start, end: quoteEnd(sql, quote, from, escapes) }
@@ -93,22 +96,22 @@ function quoteEnd(sql: string, quote: string, from: number, escapes: boolean): n
 }
 
 function nestedEnd(sql: string, from: number): number {
-  const marks = /\/\*|\*\//g
-  marks.lastIndex = from
+  const delimiter = /\/\*|\*\//g
+  delimiter.lastIndex = from
   let depth = 1
-  for (let mark = marks.exec(sql); mark; mark = marks.exec(sql)) {
-    depth += mark[0] === '/*' ? 1 : -1
-    if (depth === 0) return marks.lastIndex
+  for (let found = delimiter.exec(sql); found; found = delimiter.exec(sql)) {
+    depth += found[0] === '/*' ? 1 : -1
+    if (depth === 0) return delimiter.lastIndex
   }
   return sql.length
 }
 
-function behind(sql: string, end: string, from: number): number {
-  const at = sql.indexOf(end, from)
-  return at < 0 ? sql.length : at + end.length
+function endOf(sql: string, delimiter: string, from: number): number {
+  const at = sql.indexOf(delimiter, from)
+  return at < 0 ? sql.length : at + delimiter.length
 }
 
-function indexOrEnd(sql: string, text: string, from: number): number {
-  const at = sql.indexOf(text, from)
+function indexOrEnd(sql: string, delimiter: string, from: number): number {
+  const at = sql.indexOf(delimiter, from)
   return at < 0 ? sql.length : at
 }

@@ -3,8 +3,10 @@ import { statementStarts } from './lexer.js'
 const LETTER = /^[a-z]/i
 
 /**
- * Recognises texts whose first statement begins with one of the keywords, which are written as regular expressions. The text is read in the
- * syntax of every database: a keyword must not be hidden in what another one takes for a comment.
+ * Makes a function that reports whether the first statement in a string begins with one of the keywords. The string is read in the syntax of
+ * every database, because text that is a comment in one may be a statement in another.
+ *
+ * @param keywords sources of regular expressions: 'LOCK\\s+TABLES?'.
  */
 export function startsWithKeyword(...keywords: readonly string[]): (sql: string) => boolean {
   const keyword = new RegExp(`(?:${keywords.join('|')})\\b`, 'iy')

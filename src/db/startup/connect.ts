@@ -1,37 +1,41 @@
 import type { Options, Sequelize } from 'sequelize'
 import { Sequelize as TypescriptSequelize } from 'sequelize-typescript'
 import { DEFAULTS, type Dialect } from '../dialect.js'
-import { mysql, mysqlOptions } from '../dialects/mysql.js'
+import { mysql, mysqlOptions } from '../dialects/mysql/mysql.js'
 import { other } from '../dialects/other.js'
-import { postgres, postgresOptions } from '../dialects/postgres.js'
-import { sqliteDialect, sqliteOptions } from '../dialects/sqlite.js'
+import { postgres, postgresOptions } from '../dialects/postgres/postgres.js'
+import { sqliteDialect, sqliteOptions } from '../dialects/sqlite/sqlite.js'
 import { DatabaseStartError } from '../errors.js'
 import { sequelizeInternals } from '../sequelize/internals.js'
 import type { DatabaseConfig } from '../config/url.js'
 import type { SslMode } from '../config/url-options.js'
 
-/** A Sequelize instance, and what its database needs beyond it. */
+/** A Sequelize instance with the dialect of its database. */
 export interface Connection {
   readonly sequelize: Sequelize
   readonly dialect: Dialect
-  /** Milliseconds to wait for the answer to COMMIT or ROLLBACK; a SQLite file gives its own. */
+  /** Milliseconds to wait for the answer to COMMIT or ROLLBACK; 0 for no limit, as on SQLite, which waits for no network. */
   readonly endTimeout: number
 }
 
 /**
- * A Sequelize instance for a database; nothing is sent to it yet. `replicas` serve what is declared read-only.
+ * A new Sequelize instance for a database; nothing is sent to the database yet. `replicas` serve read-only sessions.
  *
- * @throws DatabaseStartError when the driver is not installed.
+ * @throws DatabaseStartError if the driver is not installed, or if a replica is a database of another kind.
  */
-export function connect(config: DatabaseConfig, replicas: readonly DatabaseConfig[], common: Options): Connection {
+export function connect(
+  config: DatabaseConfig,
+  replicas: readonly DatabaseConfig[],
+  sequelizeOptions: Options,
+): Connection {
   const dialect = dialectOf(config)
-  const options = { ...optionsOf(config), ...common, ...replication(config, replicas) }
+  const options = { ...optionsOf(config), ...sequelizeOptions, ...replication(config, replicas) }
   const { statementTimeout = DEFAULTS.statement } =
     config.dialect === 'sqlite' ? { statementTimeout: 0 } : config.options
   return { sequelize: newSequelize(config, options), dialect, endTimeout: statementTimeout }
 }
 
-/** A Sequelize instance that the program made itself. */
+/** The connection of a Sequelize instance that the program has created. */
 export function connectionOf(sequelize: Sequelize): Connection {
   const endTimeout = sequelize.getDialect() === 'sqlite' ? 0 : DEFAULTS.statement
   return { sequelize, dialect: dialectOfInstance(sequelize), endTimeout }
@@ -83,7 +87,9 @@ function storageOf(sequelize: Sequelize): string {
 function replication(config: DatabaseConfig, replicas: readonly DatabaseConfig[]): Options {
   if (replicas.length === 0) return {}
   if (config.dialect === 'sqlite' || replicas.some(({ dialect }) => dialect !== config.dialect)) {
-    throw new DatabaseStartError(`Replicas must be servers of the same kind as the database itself, ${config.dialect}.`)
+    throw new DatabaseStartError(
+      `Replicas must be servers of the same kind as the database. Write URLs that begin with ${config.dialect}://.`,
+    )
   }
   return { replication: { write: {}, read: replicas.map((replica) => readFrom(config, replica)) } }
 }
@@ -97,7 +103,7 @@ function readFrom(config: ServerDatabase, replica: DatabaseConfig) {
     ...(database === undefined ? {} : { database }),
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
-    dialectOptions: dialectOptions as object,
+    dialectOptions: { ...dialectOptions },
   }
 }
 
@@ -105,7 +111,7 @@ type ServerDatabase = Exclude<DatabaseConfig, { readonly dialect: 'sqlite' }>
 
 const SSL_MODES: readonly SslMode[] = ['disable', 'require', 'verify-ca', 'verify-full']
 
-// A replica's URL may ask for more than that of the database, and what it leaves out is not less.
+// The URL of a replica may require more than that of the database. If it has no sslmode, that of the database applies.
 function stricter({ ssl }: ServerDatabase, replica: DatabaseConfig): SslMode {
   const other = replica.dialect === 'sqlite' ? 'disable' : replica.ssl
   return SSL_MODES.indexOf(other) > SSL_MODES.indexOf(ssl) ? other : ssl

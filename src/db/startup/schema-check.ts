@@ -5,56 +5,44 @@ import { DatabaseStartError } from '../errors.js'
 import { dataTypeInternals } from '../sequelize/internals.js'
 import { rememberColumns, type TableColumn, type TableColumns } from './table-columns.js'
 
-/**
- * Refuses models whose columns are hidden, or overwritten, by properties of their classes.
- *
- * @throws BootError that names each class and property.
- */
+/** @throws BootError that names each property of a model's class that hides, or overwrites, a column of the same name. */
 export function refuseShadowedColumns(models: readonly ModelStatic<Model>[]): void {
   const shadowed = models.flatMap((model) => shadowedBy(model).map((name) => ({ model: model.name, name })))
   const [first] = shadowed
   if (!first) return
   throw new BootError(
     `${shadowed.map(({ model, name }) => `${model}.${name}`).join(', ')}: the property hides or overwrites the column of the same name, ` +
-      `so that what the database holds is never seen. Write 'declare' before it and give no value: declare ${first.name}: ...  ` +
-      `(a default value belongs into @Column({ defaultValue })).`,
+      `so that the value in the database is never read. Write 'declare' before it, without a value: declare ${first.name}: ...  ` +
+      `(write a default value as @Column({ defaultValue })).`,
   )
 }
 
-// 'name!: string' under define semantics leaves an own property; 'name = 1' sets the column of every instance, also of one just read.
+// With useDefineForClassFields 'name!: string' creates an own property of the instance. 'name = 1' sets the column of every instance, also after a read.
 function shadowedBy(model: ModelStatic<Model>): string[] {
   const instance: Model = model.build({}, { isNewRecord: false, raw: true })
   const names = Object.keys(model.getAttributes())
-  return names.filter((name) => Object.hasOwn(instance, name) || instance.getDataValue(name as never) !== undefined)
+  return names.filter((name) => Object.hasOwn(instance, name) || instance.getDataValue(name) !== undefined)
 }
 
-/**
- * Refuses what Sequelize does not write as it is given.
- *
- * @throws BootError that names each column.
- */
+/** @throws BootError that names each column whose values Sequelize would corrupt. */
 export function refuseCorruptedColumns(models: readonly ModelStatic<Model>[]): void {
   const corrupted = models.flatMap((model) =>
     Object.entries(model.getAttributes()).flatMap(([name, { type }]) =>
-      isListOfBytes(type) ? `${model.name}.${name}` : [],
+      isArrayOfBlobs(type) ? `${model.name}.${name}` : [],
     ),
   )
   if (corrupted.length === 0) return
   throw new BootError(
-    `${corrupted.join(', ')}: Sequelize writes other bytes into an ARRAY(BLOB) than it is given. Give each of them a row of a table of its own.`,
+    `${corrupted.join(', ')}: Sequelize writes other bytes into an ARRAY(BLOB) than those of the value. Use a second table with one BLOB in each row.`,
   )
 }
 
-function isListOfBytes(type: unknown): boolean {
+function isArrayOfBlobs(type: unknown): boolean {
   const { key, type: items } = dataTypeInternals(type)
   return key === 'ARRAY' && dataTypeInternals(items).key === 'BLOB'
 }
 
-/**
- * Refuses regular expressions of models that a client could keep the server busy with.
- *
- * @throws BootError that names the column and the rule.
- */
+/** @throws BootError for a `validate` with a regular expression that takes too long for some inputs; names the column and the rule. */
 export function refuseCostlyPatterns(models: readonly ModelStatic<Model>[]): void {
   for (const model of models)
     for (const [name, { validate }] of Object.entries(model.getAttributes()))
@@ -62,23 +50,23 @@ export function refuseCostlyPatterns(models: readonly ModelStatic<Model>[]): voi
 }
 
 /**
- * Compares each model with its table.
+ * Compares the models with their tables.
  *
- * @throws DatabaseStartError that names every missing table and column, and every wrong nullability, at once.
+ * @throws DatabaseStartError that names every missing table and column, and every column with another nullability.
  */
 export async function checkTables(sequelize: Sequelize, models: readonly ModelStatic<Model>[]): Promise<void> {
   const problems = (await Promise.all(models.map((model) => differences(sequelize, model)))).flat()
   if (problems.length === 0) return
   throw new DatabaseStartError(
-    `The database does not fit the models:\n${problems.map((problem) => `  ${problem}\n`).join('')}` +
-      `Run your migrations. For a first try, let missing tables be created: toolkit_sync=true, or newLifespan(url, { sync: true }).`,
+    `The tables do not match the models:\n${problems.map((problem) => `  ${problem}\n`).join('')}` +
+      `Run your migrations. To try the app out, create missing tables with toolkit_sync=true, or newLifespan(url, { sync: true }).`,
   )
 }
 
 async function differences(sequelize: Sequelize, model: ModelStatic<Model>): Promise<string[]> {
   const columns = await columnsOf(sequelize, model)
   if (!columns) return [`table ${nameOf(model)} is missing (model ${model.name})`]
-  rememberColumns(model, columns)
+  rememberColumns(sequelize, model, columns)
   return Object.entries(model.getAttributes())
     .filter(([, { type }]) => !isVirtual(type))
     .flatMap(([name, attribute]) =>
@@ -97,11 +85,11 @@ function difference(
   if (column.primaryKey || attribute.primaryKey || attribute.autoIncrement) return []
   const nullable = attribute.allowNull !== false
   if (column.allowNull && !nullable)
-    return [`${where} may be NULL, ${name} may not: rows may hold what the model does not expect`]
-  const filled =
+    return [`${where} may be NULL, but ${name} has allowNull: false. Add NOT NULL, or remove allowNull`]
+  const hasDefault =
     attribute.defaultValue !== undefined || (column.defaultValue !== null && column.defaultValue !== undefined)
-  return !column.allowNull && nullable && !filled
-    ? [`${where} must not be NULL, ${name} may: say allowNull: false`]
+  return !column.allowNull && nullable && !hasDefault
+    ? [`${where} is NOT NULL, but ${name} may be null. Write allowNull: false`]
     : []
 }
 
@@ -112,7 +100,7 @@ async function columnsOf(sequelize: Sequelize, model: ModelStatic<Model>): Promi
   const columns = await sequelize
     .getQueryInterface()
     .describeTable(typeof name === 'string' ? { tableName: name } : name)
-  return new Map(Object.entries(columns as Record<string, TableColumn>))
+  return new Map(Object.entries(columns))
 }
 
 function isVirtual(type: unknown): boolean {

@@ -1,6 +1,6 @@
 import type { Model, ModelStatic, Sequelize } from 'sequelize'
 
-/** What the database says of a column. */
+/** A column, as the database describes it. */
 export interface TableColumn {
   readonly type: string
   readonly allowNull: boolean
@@ -10,22 +10,19 @@ export interface TableColumn {
 
 export type TableColumns = ReadonlyMap<string, TableColumn>
 
-const known = new WeakMap<Sequelize, Map<string, TableColumns>>()
+const tablesOf = new WeakMap<Sequelize, Map<string, TableColumns>>()
 
-export function rememberColumns(model: ModelStatic<Model>, columns: TableColumns): void {
-  const sequelize = model.sequelize as Sequelize
-  const tables = known.get(sequelize) ?? new Map<string, TableColumns>()
-  known.set(sequelize, tables.set(tableOf(model), columns))
+export function rememberColumns(sequelize: Sequelize, model: ModelStatic<Model>, columns: TableColumns): void {
+  const tables = tablesOf.get(sequelize) ?? new Map<string, TableColumns>()
+  tablesOf.set(sequelize, tables.set(keyOf(model), columns))
 }
 
-/** What the table of a model was when the app started, which may be of other types than the model says. */
+/** A column of the model's table, as it was when the app started. Its type may differ from that of the model. */
 export function tableColumn(model: ModelStatic<Model>, field: string): TableColumn | undefined {
-  return known
-    .get(model.sequelize as Sequelize)
-    ?.get(tableOf(model))
-    ?.get(field)
+  const tables = model.sequelize && tablesOf.get(model.sequelize)
+  return tables?.get(keyOf(model))?.get(field)
 }
 
-function tableOf(model: ModelStatic<Model>): string {
+function keyOf(model: ModelStatic<Model>): string {
   return JSON.stringify(model.getTableName())
 }

@@ -1,30 +1,32 @@
 import { AccessDeniedError, ConnectionError, type Sequelize } from 'sequelize'
+import { BootError } from '../../core/boot-error.js'
 import { codeOf } from '../dialect.js'
 import { DatabaseStartError } from '../errors.js'
 
-/** PostgreSQL while it starts, and while it recovers. */
+/** PostgreSQL is starting or recovering. */
 const STARTING = new Set(['57P03'])
-/** What no waiting helps against: a wrong account, a database that does not exist, a file that cannot be opened. */
+/** Errors that waiting does not fix: a wrong account, a database that does not exist, a file that cannot be opened. */
 const REFUSED = /^(?:28|3D|SQLITE_|ER_BAD_DB_ERROR|ER_(?:DB)?ACCESS_DENIED)/
 
 /**
- * Waits until the database answers, as it may start at the same time as the app.
+ * Waits until the database answers: it may be starting at the same time as the app.
  *
  * @param name the database without its password, for messages.
- * @param patience milliseconds.
- * @throws DatabaseStartError when it does not answer in time, or refuses.
+ * @param timeout milliseconds.
+ * @throws DatabaseStartError if the database does not answer in time, or refuses the connection.
  */
 export async function waitForDatabase(
   sequelize: Sequelize,
   name: string,
-  patience: number,
+  timeout: number,
   log: (line: string) => void,
 ): Promise<void> {
-  const until = Date.now() + patience
+  const deadline = Date.now() + timeout
   for (let delay = 100; ; delay = Math.min(delay * 2, 2_000)) {
     const error = await attempt(sequelize)
     if (!error) return
-    if (!mayPass(error) || Date.now() + delay > until) {
+    if (error instanceof BootError) throw error // an unsupported version of a driver, see check-driver.ts
+    if (!isTemporary(error) || Date.now() + delay > deadline) {
       throw new DatabaseStartError(`Cannot reach the database (${name}): ${error.message}`, { cause: error })
     }
     log(`The database (${name}) does not answer yet: ${error.message}. Trying again.`)
@@ -41,8 +43,8 @@ async function attempt(sequelize: Sequelize): Promise<Error | undefined> {
   }
 }
 
-function mayPass(error: Error): boolean {
-  // pg says by this text alone that the server wants a password where none was given.
+function isTemporary(error: Error): boolean {
+  // The error of pg if the server requires a password and the URL has none: it has no code.
   if (error instanceof AccessDeniedError || REFUSED.test(codeOf(error)) || error.message.startsWith('SASL'))
     return false
   return error instanceof ConnectionError || STARTING.has(codeOf(error))

@@ -4,36 +4,40 @@ import { escapeDollars } from '../sequelize/quote.js'
 import type { Sql } from './statement.js'
 
 /*
- * Sequelize writes the values of find options into the text of the query. Values that must travel apart from it stand in the text as
- * marks, which nobody outside of this process can know; the ambient query (ambient.ts) replaces them by the placeholders of the database.
+ * Sequelize writes the values of find options into the SQL. A condition whose values must be sent as parameters is given to Sequelize with a
+ * marker for each value. Markers contain random bytes, so that no client can write one. When the query is executed
+ * (session/join-current-transaction.ts), they are replaced by the placeholders of the database.
  */
 
-const MARK = `sequitur_${randomBytes(12).toString('hex')}_`
-const MARKS = new RegExp(`${MARK}(\\d+)_`, 'g')
+const MARKER = `sequitur_${randomBytes(12).toString('hex')}_`
+const MARKERS = new RegExp(`${MARKER}(\\d+)_`, 'g')
 const VALUES = Symbol('bound values')
 
-interface Bound {
+interface WithValues {
   readonly [VALUES]?: readonly unknown[]
 }
 
-/** A condition for the `where` of find options, and what to spread into these options beside it. */
+/** A condition for the `where` of find options, and the options to spread beside it. */
 export function toCondition({ texts, values }: Sql<unknown>): {
   readonly condition: ReturnType<typeof literal>
   readonly options: object
 } {
   const [first = '', ...rest] = texts
-  const text = rest.reduce((text, next, index) => `${text}${MARK}${index}_${next}`, first)
-  return { condition: literal(text), options: { [VALUES]: values } satisfies Bound }
+  const sql = rest.reduce((before, after, index) => `${before}${MARKER}${index}_${after}`, first)
+  return { condition: literal(sql), options: { [VALUES]: values } satisfies WithValues }
 }
 
-/** A query with the placeholders of the database where marks stand in it. */
-export function withBoundValues(
+/** The query with placeholders instead of markers, and with their values in `bind`. */
+export function bindValues<O extends object>(
   sql: unknown,
-  options: object | undefined,
-): { readonly sql: unknown; readonly options: object | undefined } {
-  const values = (options as Bound | undefined)?.[VALUES]
+  options: (O & WithValues) | undefined,
+): { readonly sql: unknown; readonly options: O | undefined } {
+  const values = options?.[VALUES]
   if (!values || values.length === 0 || typeof sql !== 'string') return { sql, options }
   const bind: unknown[] = []
-  const text = escapeDollars(sql).replace(MARKS, (_, index: string) => `$${bind.push(values[Number(index)])}`)
-  return { sql: text, options: { ...options, bind } }
+  const withPlaceholders = escapeDollars(sql).replace(
+    MARKERS,
+    (_, index: string) => `$${bind.push(values[Number(index)])}`,
+  )
+  return { sql: withPlaceholders, options: { ...options, bind } }
 }

@@ -1,28 +1,35 @@
-import { type CountOptions, type FindOptions, literal, type Model, type ModelStatic } from 'sequelize'
+import {
+  type CountOptions,
+  type FindAttributeOptions,
+  type FindOptions,
+  literal,
+  type Model,
+  type ModelStatic,
+} from 'sequelize'
 import { type Find, joinsMany, mentionsOf, neededIncludes } from './find.js'
 import { quoted } from '../sequelize/quote.js'
 
-/** How many rows of the model a statement has, whatever they are joined to. */
+/** The number of rows of the model in the result. A row that is joined to several others counts once. */
 export async function countRows({ model, options, joins }: Find): Promise<number> {
-  const mentioned = mentionsOf(options.where)
-  const include = neededIncludes(joins, mentioned)
-  const many = joinsMany(joins, mentioned)
-  const counted = { ...whatIsCounted(options), ...(include.length > 0 ? { include } : {}) }
-  if (many && model.primaryKeyAttributes.length > 1) return countKeys(model, counted)
-  return model.count({ ...counted, distinct: many })
+  const isMentioned = mentionsOf(options.where)
+  const include = neededIncludes(joins, isMentioned)
+  const isMany = joinsMany(joins, isMentioned)
+  const counted = { ...countOptions(options), ...(include.length > 0 ? { include } : {}) }
+  if (isMany && model.primaryKeyAttributes.length > 1) return countKeys(model, counted)
+  return model.count({ ...counted, distinct: isMany })
 }
 
-function whatIsCounted({ where, paranoid, transaction, logging }: FindOptions): CountOptions {
-  const given = Object.entries({ where, paranoid, transaction, logging })
-  return Object.fromEntries(given.filter(([, value]) => value !== undefined))
+function countOptions({ where, paranoid, transaction, logging }: FindOptions): CountOptions {
+  const options = Object.entries({ where, paranoid, transaction, logging })
+  return Object.fromEntries(options.filter(([, value]) => value !== undefined))
 }
 
-// Sequelize counts the first column of a key, which alone may be the same in many rows.
+// Sequelize counts the distinct values of the first column of a composite key, which may be the same in many rows.
 async function countKeys(model: ModelStatic<Model>, options: CountOptions): Promise<number> {
-  const total = literal(`count(DISTINCT ${distinctKey(model)})`)
-  const ofTotalOnly = { attributes: [[total, 'total']], raw: true, includeIgnoreAttributes: false } as FindOptions
-  const rows: unknown[] = await model.findAll({ ...options, ...ofTotalOnly })
-  return Number((rows[0] as { total: unknown }).total)
+  const attributes: FindAttributeOptions = [[literal(`count(DISTINCT ${distinctKey(model)})`), 'total']]
+  const totalOnly = { attributes, raw: true, includeIgnoreAttributes: false }
+  const rows: unknown[] = await model.findAll({ ...options, ...totalOnly })
+  return Number((rows[0] as { total: unknown }).total) // raw rows have the names of `attributes`
 }
 
 function distinctKey(model: ModelStatic<Model>): string {

@@ -1,42 +1,88 @@
-import { literal, Model as SequelizeModel, type Model, type ModelStatic, Op } from 'sequelize'
+import {
+  type Attributes,
+  type FindOptions,
+  literal,
+  Model as SequelizeModel,
+  type Model,
+  type ModelStatic,
+  Op,
+  type WhereOptions,
+} from 'sequelize'
 import { Model as ClassModel } from 'sequelize-typescript'
 import { dataTypeInternals, modelInternals } from '../sequelize/internals.js'
 
-/** One row by its primary key: the most frequent of all reads, as a text with one placeholder. */
+/** What identifies a row: the value of its primary key, or for a composite key an object with a value for each column. */
+export type Key<M extends Model> =
+  | string
+  | number
+  | bigint
+  | Date
+  | Buffer
+  | { readonly [K in keyof Attributes<M>]?: Attributes<M>[K] }
+
+/**
+ * Reads a row by its primary key through Sequelize.
+ *
+ * @throws TypeError for an object that does not have exactly the columns of the primary key.
+ */
+export function findByKey<M extends Model>(
+  model: ModelStatic<M>,
+  key: Key<M>,
+  options: Omit<FindOptions<Attributes<M>>, 'where'> | undefined,
+): Promise<M | null> {
+  if (typeof key !== 'object' || Buffer.isBuffer(key)) return model.findByPk(key, options)
+  if (!(key instanceof Date)) refuseOtherThanKey(model, key)
+  const where = key instanceof Date ? { [model.primaryKeyAttribute]: key } : key
+  // TypeScript does not know the attributes of a model that is a type parameter.
+  return model.findOne({ ...options, where: where as WhereOptions<Attributes<M>> })
+}
+
+// An object that a client has sent could name other columns, or none, and so find rows that the program did not mean.
+function refuseOtherThanKey(model: ModelStatic<Model>, key: object): void {
+  const [given, needed] = [Object.keys(key).toSorted(), model.primaryKeyAttributes.toSorted()]
+  if (given.join() === needed.join()) return
+  throw new TypeError(
+    `session.get(${model.name}, ...): the key is { ${needed.join(', ')} }, got { ${given.join(', ')} }. ` +
+      `To find a row by other columns, write session.first(select(${model.name}, { where: { ... } })).`,
+  )
+}
+
+/** A query for one row by its primary key, with one placeholder. */
 export interface KeyQuery<M extends Model> {
-  readonly text: string
+  readonly sql: string
   readonly values: readonly unknown[]
   build(rows: readonly unknown[]): M | null
 }
 
-const texts = new WeakMap<object, string>()
+const sqlOfModels = new WeakMap<object, string>()
 
 /**
- * How to read the row without Sequelize's findByPk(), which works out the same text each time;
- * undefined where the model has a say in it (scopes, hooks, methods of its own), and for keys that the column may compare in another way.
+ * The query for the row, whose SQL is made once for each model; Sequelize's findByPk() makes it for each call. Undefined if the query could give
+ * another result than findByPk(): for models with scopes, hooks or overridden methods, and for keys that the database would convert.
  */
-export function findByKey<M extends Model>(model: ModelStatic<M>, key: unknown): KeyQuery<M> | undefined {
-  if (!fits(model, key) || hasSay(model)) return undefined
-  const inside = modelInternals(model)
+export function keyQuery<M extends Model>(model: ModelStatic<M>, key: unknown): KeyQuery<M> | undefined {
+  if (!isPlainKey(model, key) || isCustomized(model)) return undefined
+  const internals = modelInternals(model)
   const attributes = Object.keys(model.getAttributes())
   return {
-    text: textOf(model),
+    sql: sqlOf(model),
     values: [key],
-    build: (rows) => (inside.bulkBuild(rows, { isNewRecord: false, raw: true, attributes })[0] ?? null) as M | null,
+    build: (rows) =>
+      // bulkBuild() of a model builds instances of this model.
+      (internals.bulkBuild(rows, { isNewRecord: false, raw: true, attributes })[0] ?? null) as M | null,
   }
 }
 
-function textOf(model: ModelStatic<Model>): string {
-  const known = texts.get(model) ?? newText(model)
-  texts.set(model, known)
+function sqlOf(model: ModelStatic<Model>): string {
+  const known = sqlOfModels.get(model) ?? newSql(model)
+  sqlOfModels.set(model, known)
   return known
 }
 
-function newText(model: ModelStatic<Model>): string {
-  const columns = Object.entries(model.getAttributes()).map(([name, { field = name }]) =>
-    field === name ? name : [field, name],
-  )
-  const key = model.getAttributes()[model.primaryKeyAttribute]?.field as string
+function newSql(model: ModelStatic<Model>): string {
+  const attributes = model.getAttributes()
+  const columns = Object.entries(attributes).map(([name, { field = name }]) => (field === name ? name : [field, name]))
+  const { [model.primaryKeyAttribute]: { field: key = model.primaryKeyAttribute } = {} } = attributes
   const { queryGenerator } = modelInternals(model)
   return queryGenerator.selectQuery(
     model.getTableName(),
@@ -47,17 +93,17 @@ function newText(model: ModelStatic<Model>): string {
 
 const INT32 = 2 ** 31
 
-// As a placeholder takes the column's type, a number beyond it would be an error, where Sequelize's text finds no row.
-function fits(model: ModelStatic<Model>, key: unknown): boolean {
+// PostgreSQL reports an error for a parameter beyond the column's type. With the value in the SQL, as Sequelize writes it, there is no row.
+function isPlainKey(model: ModelStatic<Model>, key: unknown): boolean {
   if (model.primaryKeyAttributes.length !== 1) return false
   const type = model.getAttributes()[model.primaryKeyAttribute]?.type
   const { key: name = '' } = dataTypeInternals(type)
-  if (NUMERIC.has(name)) return Number.isInteger(key) && (key as number) < INT32 && (key as number) >= -INT32
-  return TEXTUAL.has(name) && typeof key === 'string'
+  if (NUMBER_TYPES.has(name)) return typeof key === 'number' && Number.isInteger(key) && key < INT32 && key >= -INT32
+  return STRING_TYPES.has(name) && typeof key === 'string'
 }
 
-const NUMERIC: ReadonlySet<string> = new Set(['INTEGER', 'BIGINT'])
-const TEXTUAL: ReadonlySet<string> = new Set(['STRING', 'TEXT', 'UUID'])
+const NUMBER_TYPES: ReadonlySet<string> = new Set(['INTEGER', 'BIGINT'])
+const STRING_TYPES: ReadonlySet<string> = new Set(['STRING', 'TEXT', 'UUID'])
 
 const METHODS = ['findByPk', 'findOne', 'findAll'] as const
 const HOOKS = [
@@ -69,7 +115,8 @@ const HOOKS = [
   'afterQuery',
 ] as const
 
-function hasSay(model: ModelStatic<Model>): boolean {
+// Whether scopes, options, methods or hooks of the model could change the query or its result.
+function isCustomized(model: ModelStatic<Model>): boolean {
   const { _scope = {}, _hasVirtualAttributes, options } = modelInternals(model)
   if (Object.keys(_scope).length > 0 || _hasVirtualAttributes || options.paranoid || options.rejectOnEmpty) return true
   if (METHODS.some((name) => model[name] !== SequelizeModel[name] && model[name] !== ClassModel[name])) return true

@@ -10,30 +10,31 @@ import {
 import { cloneDeep, modelInternals } from '../sequelize/internals.js'
 import type { Select } from './statement.js'
 
-/** A join that an include makes. */
+/** The join of an `include`. */
 export interface Join {
   /** The aliases from the root to here: `['team', 'city']`. */
   readonly path: readonly string[]
   readonly model: ModelStatic<Model>
-  /** Whether a row of the root may be joined to several. */
+  /** Whether a row of the root model may be joined to several rows. */
   readonly many: boolean
-  /** Joined through a table of links: belongsToMany. */
-  readonly linked: boolean
-  /** Whether a row of the root without a partner is left out. */
+  /** Joined through a second table: belongsToMany. */
+  readonly throughTable: boolean
+  /** Whether rows of the root model without a joined row are left out. */
   readonly inner: boolean
-  /** The partners are read by a query of their own. */
+  /** The joined rows are read by a second query. */
   readonly separate: boolean
   readonly option: IncludeOptions
   readonly joins: readonly Join[]
 }
 
-/** A statement for models as Sequelize will understand it: with the scope in its options, and the joins of its includes. */
+/** The resolved form of a {@link Select}: with the model's default scope merged into its options, and with the joins of its includes. */
 export interface Find {
   readonly model: ModelStatic<Model>
   readonly options: FindOptions
   readonly joins: readonly Join[]
 }
 
+/** An include after Sequelize has validated it. */
 type Included = IncludeOptions & {
   as: string
   readonly model: ModelStatic<Model>
@@ -43,29 +44,36 @@ type Included = IncludeOptions & {
 
 const unscopedModels = new WeakMap<object, ModelStatic<Model>>()
 
-export function toFind<M extends Model>({ model, options: given }: Select<M>): Find {
+export function toFind({ model, options: given }: Select<Model>): Find {
   const internals = modelInternals(model)
-  const options = cloneDeep(given) as FindOptions
+  const options = cloneDeep(given)
   internals._injectScope(options)
   internals._conformIncludes(options, model)
   if (!options.include) return { model: unscoped(model), options, joins: [] }
   internals._expandIncludeAll(options)
-  nameAliases(options.include as Included[], model)
-  const validated = cloneDeep(options) as { include: Included[] }
+  nameAliases(includesOf(options), model)
+  const validated = cloneDeep(options)
   internals._validateIncludedElements(validated)
-  const joins = joinsOf(options.include as Included[], validated.include)
-  if (Array.isArray(options.order)) options.order = options.order.map((item) => namedSteps(item, joins))
+  const joins = joinsOf(includesOf(options), includesOf(validated))
+  // An item keeps its form: only aliases are added.
+  if (Array.isArray(options.order)) options.order = options.order.map((item) => withAliases(item, joins) as OrderItem)
   return { model: unscoped(model), options, joins }
 }
 
-// In an order, too, sequelize-typescript's alias may be left out: [Team, 'name'].
-function namedSteps(item: OrderItem, joins: readonly Join[]): OrderItem {
+// _conformIncludes() has made an array of objects of all forms of `include`; _validateIncludedElements() adds the rest.
+function includesOf({ include }: { readonly include?: unknown }): Included[] {
+  return (include ?? []) as Included[]
+}
+
+// sequelize-typescript gives every association an alias, and lets an order item leave it out: [Team, 'name'].
+function withAliases(item: unknown, joins: readonly Join[]): unknown {
   if (!Array.isArray(item)) return item
-  const [step, ...rest] = item as unknown as [unknown, ...unknown[]]
+  const [step, ...rest]: unknown[] = item
   const join = joins.find((join) => leadsTo(step, join))
   if (!join) return item
   const named = typeof step === 'string' ? step : { model: join.model, as: join.path.at(-1) }
-  return [named, ...(namedSteps(rest as unknown as OrderItem, join.joins) as unknown[])] as unknown as OrderItem
+  const others = withAliases(rest, join.joins)
+  return [named, ...(Array.isArray(others) ? others : [])]
 }
 
 /** Whether this part of an order item leads to the join: its alias, its model, its association, or `{ model, as }`. */
@@ -78,16 +86,17 @@ export function leadsTo(part: unknown, { path, model }: Join): boolean {
   return part.model === model && (!('as' in part) || part.as === undefined || part.as === alias)
 }
 
-// sequelize-typescript gives every association an alias and lets an include leave it out, but only to Sequelize's public methods.
+// sequelize-typescript also lets an include leave its alias out, but adds it only in Sequelize's public methods.
 function nameAliases(includes: Included[], source: ModelStatic<Model>): void {
   for (const include of includes) {
-    const associations = Object.values(source.associations).filter(({ target }) => target.name === include.model.name)
-    if (include.as === undefined && associations.length === 1) include.as = (associations[0] as { as: string }).as
-    nameAliases((include.include as Included[] | undefined) ?? [], include.model)
+    const associations = Object.values(source.associations)
+    const [only, ...others] = associations.filter(({ target }) => target.name === include.model.name)
+    if (include.as === undefined && only && others.length === 0) include.as = only.as
+    nameAliases(includesOf(include), include.model)
   }
 }
 
-// The scope is in the options already; a second time it would undo what they overrule.
+// The scope has been merged into the options. Applied again, it would override those that replace a part of it.
 function unscoped(model: ModelStatic<Model>): ModelStatic<Model> {
   const internals = modelInternals(model)
   if (Object.keys(internals._scope ?? {}).length === 0) return model
@@ -97,56 +106,59 @@ function unscoped(model: ModelStatic<Model>): ModelStatic<Model> {
 }
 
 function joinsOf(given: readonly Included[], validated: readonly Included[], parent?: Join): Join[] {
-  return given.map((option, index) => {
-    const { as, model, association, required, separate, include = [] } = validated[index] as Included
+  return given.flatMap((option, index) => {
+    const validatedOption = validated[index]
+    if (!validatedOption) return []
+    const { as, model, association, required, separate } = validatedOption
     const join: Join = {
       path: [...(parent?.path ?? []), as],
       model,
-      linked: association.associationType === 'BelongsToMany',
+      throughTable: association.associationType === 'BelongsToMany',
       many: association.isMultiAssociation || parent?.many === true,
       inner: required === true && parent?.inner !== false,
       separate: separate === true,
       option,
       joins: [],
     }
-    return { ...join, joins: joinsOf((option.include as Included[]) ?? [], include, join) }
+    return { ...join, joins: joinsOf(includesOf(option), includesOf(validatedOption), join) }
   })
 }
 
 /**
- * The includes without those that cannot change which rows of the root there are: left joins that nothing mentions.
- * Of what stays no columns are read.
+ * The includes that can change which rows of the root model are found: all but left joins that no condition mentions.
+ * No columns of them are read.
  */
-export function neededIncludes(joins: readonly Join[], mentioned: (join: Join) => boolean): IncludeOptions[] {
+export function neededIncludes(joins: readonly Join[], isMentioned: (join: Join) => boolean): IncludeOptions[] {
   return joins.flatMap((join) => {
     if (join.separate) return []
-    const include = neededIncludes(join.joins, mentioned)
+    const include = neededIncludes(join.joins, isMentioned)
     const { option } = join
-    const needed = join.inner || include.length > 0 || option.right === true || mentioned(join)
-    const through = join.linked ? { through: { ...option.through, attributes: [] } } : {}
+    const needed = join.inner || include.length > 0 || option.right === true || isMentioned(join)
+    const through = join.throughTable ? { through: { ...option.through, attributes: [] } } : {}
     return needed ? [{ ...option, ...through, attributes: [], include }] : []
   })
 }
 
-/** Whether a row of the root may still be joined to several. */
-export function joinsMany(joins: readonly Join[], mentioned: (join: Join) => boolean): boolean {
+/** Whether a row of the root model may be joined to several rows by the needed includes. */
+export function joinsMany(joins: readonly Join[], isMentioned: (join: Join) => boolean): boolean {
   return joins.some(
-    (join) => neededIncludes([join], mentioned).length > 0 && (join.many || joinsMany(join.joins, mentioned)),
+    (join) => neededIncludes([join], isMentioned).length > 0 && (join.many || joinsMany(join.joins, isMentioned)),
   )
 }
 
-/** Tells which joins a condition mentions: by `$team.name$`, or anywhere in a text or function, whose meaning is not known here. */
+/** Finds the joins that conditions mention: as `$team.name$`, or with their alias anywhere in raw SQL or in a function. */
 export function mentionsOf(...conditions: readonly unknown[]): (join: Join) => boolean {
-  const texts = conditions.flatMap((condition) => [...textsOf(condition, false)])
-  return ({ path }) => texts.some((text) => text.includes(path.at(-1) as string)) // a path has an alias
+  const strings = conditions.flatMap((condition) => [...stringsOf(condition, false)])
+  return ({ path }) => strings.some((string) => string.includes(path.at(-1) ?? ''))
 }
 
-function* textsOf(value: unknown, isSql: boolean): Generator<string> {
+// The names of joined columns, and all strings in raw SQL and functions.
+function* stringsOf(value: unknown, isSql: boolean): Generator<string> {
   if (typeof value === 'string' && isSql) yield value
   if (typeof value !== 'object' || value === null || value instanceof Date || Buffer.isBuffer(value)) return
   const inside = isSql || value instanceof Utils.SequelizeMethod
   for (const key of Reflect.ownKeys(value)) {
     if (typeof key === 'string' && key.startsWith('$')) yield key
-    yield* textsOf((value as Record<PropertyKey, unknown>)[key], inside)
+    yield* stringsOf(Reflect.get(value, key), inside)
   }
 }

@@ -8,19 +8,20 @@ export interface Select<M extends Model> {
   readonly options: FindOptions<Attributes<M>>
 }
 
-/** A text with its values apart; made by {@link sql}. `Row` is what each row of the result is. */
+/** Raw SQL with its values; made by {@link sql}. `Row` is the type of each row of the result. */
 export interface Sql<Row = Record<string, unknown>> {
   readonly kind: 'sql'
+  /** The SQL before, between and after the values. */
   readonly texts: readonly string[]
   readonly values: readonly unknown[]
-  /** Whether the texts have values in them that are not the program's own. */
+  /** Whether the SQL differs from call to call, so that it is not prepared on the connection. */
   readonly varies?: boolean
-  /** Only for the compiler. */
+  /** Never set: keeps the type of the rows. */
   readonly row?: Row
 }
 
 /**
- * A statement for a session or a paginator: all rows of a model, or those that Sequelize's find options say.
+ * A statement for a session or a paginator: all rows of a model, or those that match Sequelize's find options.
  *
  * @example
  * select(Hero, { where: { age: { [Op.gte]: 30 } }, order: [['name', 'ASC']], include: [Team] })
@@ -30,8 +31,7 @@ export function select<M extends Model>(model: ModelStatic<M>, options: FindOpti
 }
 
 /**
- * A statement as text, for results of any shape. What stands in `${}` is sent apart from the text, never put into it;
- * another `sql` text may stand there too.
+ * Raw SQL, for results of any type. A value in `${}` is sent as a parameter and never becomes a part of the SQL. Another sql`...` in `${}` does.
  *
  * @throws TypeError for a value that is undefined.
  * @example
@@ -41,13 +41,14 @@ export function sql<Row = Record<string, unknown>>(
   texts: TemplateStringsArray,
   ...values: readonly unknown[]
 ): Sql<Row> {
-  const flatTexts = [texts[0] as string] // a template has one text more than values
+  // A template has one string more than values: those at [0] and [index + 1] are always there.
+  const flatTexts = [texts[0] ?? '']
   const flatValues: unknown[] = []
   let varies = false
   for (const [index, value] of values.entries()) {
-    const after = texts[index + 1] as string
+    const after = texts[index + 1] ?? ''
     if (isSql(value)) {
-      appendText(flatTexts, value.texts[0] as string)
+      appendText(flatTexts, value.texts[0] ?? '')
       flatTexts.push(...value.texts.slice(1))
       flatValues.push(...value.values)
       varies ||= value.varies === true
@@ -55,7 +56,7 @@ export function sql<Row = Record<string, unknown>>(
     } else {
       if (value === undefined)
         throw new TypeError(
-          `sql: the value after '${(texts[index] as string).trim().slice(-40)}' is undefined. Write null for NULL.`,
+          `sql: the value after '${(texts[index] ?? '').trim().slice(-40)}' is undefined. Write null for NULL.`,
         )
       flatTexts.push(after)
       flatValues.push(value)
@@ -72,17 +73,17 @@ function appendText(texts: string[], more: string): void {
   texts[texts.length - 1] += more
 }
 
-/** The text with Sequelize's placeholders, and the values to bind. A `$` of the text itself stays one. */
-export function toBound<Row>({ texts, values }: Sql<Row>): { readonly text: string; readonly bind: unknown[] } {
-  return { text: toNumbered({ kind: 'sql', texts: texts.map(escapeDollars), values }), bind: [...values] }
+/** The SQL with Sequelize's placeholders, and the values to bind. A `$` in the SQL itself is escaped. */
+export function toBound<Row>({ texts, values }: Sql<Row>): { readonly sql: string; readonly bind: unknown[] } {
+  return { sql: toNumbered({ kind: 'sql', texts: texts.map(escapeDollars), values }), bind: [...values] }
 }
 
-/** The text with numbered placeholders, as PostgreSQL itself takes them: `$1`, `$2`. */
+/** The SQL with numbered placeholders: `$1`, `$2`. */
 export function toNumbered<Row>({ texts: [first = '', ...rest] }: Sql<Row>): string {
-  return rest.reduce((text, next, index) => `${text}$${index + 1}${next}`, first)
+  return rest.reduce((before, after, index) => `${before}$${index + 1}${after}`, first)
 }
 
-/** A piece of SQL that the program made, to stand in a {@link sql} text. */
-export function rawSql(text: string): Sql {
-  return { kind: 'sql', texts: [text], values: [], varies: true }
+/** A piece of SQL to be inserted into a {@link sql} statement as it is. It must not contain values of clients. */
+export function rawSql(fragment: string): Sql {
+  return { kind: 'sql', texts: [fragment], values: [], varies: true }
 }

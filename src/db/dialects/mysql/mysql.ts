@@ -1,0 +1,181 @@
+import type { Options, Sequelize } from 'sequelize'
+import {
+  BROKEN_SOCKET,
+  codeOf,
+  DEFAULTS,
+  type Dialect,
+  leaseFromPool,
+  onEachConnection,
+  type TransactionNeeds,
+} from '../../dialect.js'
+import { DatabaseStartError } from '../../errors.js'
+import { sequelizeInternals } from '../../sequelize/internals.js'
+import { startsWithKeyword } from '../../sql/starts-with-keyword.js'
+import type { MysqlConfig } from '../../config/url.js'
+import type { ServerOptions, SslMode } from '../../config/url-options.js'
+import { type MysqlConnection, mysqlConnectionOf } from './driver.js'
+
+/** MySQL with the driver mysql2, and MariaDB with the driver mariadb. */
+export const mysql: Dialect = {
+  prepare(sequelize) {
+    requireUtf8(sequelize)
+    const dialect = sequelize.getDialect()
+    return onEachConnection(sequelize, async (opened: unknown) => {
+      const connection = mysqlConnectionOf(opened, dialect)
+      await setVariable(connection, `${BACKSLASH_ESCAPES}, ${UTF8_CLIENT}`)
+      if (dialect === 'mariadb') adaptResults(connection)
+    })
+  },
+  lease: (sequelize, needs) =>
+    leaseFromPool(sequelize, needs, (connection) => ({
+      begin: beginStatements(needs),
+      drop: () => mysqlConnectionOf(connection, sequelize.getDialect()).destroy(),
+    })),
+  // After a failed statement the transaction can go on, and COMMIT commits the rest; for the errors of isUndoing it was rolled back.
+  isKept: () => true,
+  isStale: () => false,
+  isConflict: (error) => CONFLICTS.has(codeOf(error)),
+  isUndoing: (error) => UNDOING.has(codeOf(error)),
+  isCommitting: (sql) => isCommitting(sql),
+  oneAtATime: true,
+  isLost: (error) => LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)),
+}
+
+/** Source: MySQL manual, "Statements That Cause an Implicit Commit". Temporary tables cause none. */
+const isCommitting = startsWithKeyword(
+  'ALTER',
+  'CREATE(?!\\s+TEMPORARY)',
+  'DROP(?!\\s+TEMPORARY)',
+  'RENAME',
+  'TRUNCATE',
+  'GRANT',
+  'REVOKE',
+  'LOCK\\s+TABLES?',
+  'ANALYZE',
+  'OPTIMIZE',
+  'REPAIR',
+)
+
+const CONFLICTS: ReadonlySet<string> = new Set(['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD'])
+const UNDOING: ReadonlySet<string> = new Set(['ER_LOCK_DEADLOCK', 'ER_CHECKREAD', 'ER_LOCK_TABLE_FULL'])
+const LOST: ReadonlySet<string> = new Set([
+  'PROTOCOL_CONNECTION_LOST',
+  'ER_CONNECTION_KILLED',
+  '1927', // ER_CONNECTION_KILLED of MariaDB, which mysql2 has no name for
+  'ER_SERVER_SHUTDOWN',
+  'ER_SOCKET_UNEXPECTED_CLOSE',
+  'ER_CMD_NOT_EXECUTED_DESTROYED',
+])
+
+// MySQL has no isolation level in START TRANSACTION.
+function beginStatements({ isolation, readOnly }: TransactionNeeds): readonly string[] {
+  const begin = `START TRANSACTION${readOnly ? ' READ ONLY' : ''}`
+  return isolation ? [`SET TRANSACTION ISOLATION LEVEL ${isolation}`, begin] : [begin]
+}
+
+// Sequelize escapes quotes with backslashes. With NO_BACKSLASH_ESCAPES a backslash escapes nothing, and the quote after it would end the literal.
+const BACKSLASH_ESCAPES = `sql_mode = REPLACE(@@SESSION.sql_mode, 'NO_BACKSLASH_ESCAPES', '')`
+
+// In character sets such as GBK, the byte of a backslash can be the second byte of a character; the quote after it would end the literal.
+const UTF8_CLIENT = `character_set_client = IF(@@SESSION.character_set_client LIKE 'utf8%', @@SESSION.character_set_client, 'utf8mb4')`
+
+/**
+ * With a charset such as latin1, the drivers cut each character down to one byte: `ħ` (U+0127) becomes a quote (0x27), which would end the
+ * literal.
+ *
+ * @throws DatabaseStartError if a Sequelize instance of the program has a charset other than UTF-8.
+ */
+function requireUtf8(sequelize: Sequelize): void {
+  const { dialectOptions = {} } = sequelizeInternals(sequelize).options
+  const { charset, collation } = dialectOptions
+  const other = [charset, collation].find((name) => typeof name === 'string' && !/^utf8/i.test(name))
+  if (other === undefined) return
+  throw new DatabaseStartError(
+    `The Sequelize instance sends strings in ${String(other)}, where some characters become quotes, which allows SQL injection. ` +
+      `Write dialectOptions: { charset: 'utf8mb4' }; tables and columns may have any charset.`,
+  )
+}
+
+// Two things that Sequelize expects of mariadb's results: that it can delete `meta`, which version 3 of the driver does not allow; and that
+// insertId is a number, while the driver returns a string because of bigNumberStrings.
+function adaptResults(connection: MysqlConnection): void {
+  const query = connection.query.bind(connection)
+  connection.query = async (...args) => {
+    const rows: unknown = await query(...args)
+    if (!Array.isArray(rows)) return withNumericInsertId(rows)
+    if (Object.getOwnPropertyDescriptor(rows, 'meta')?.configurable !== false) return rows
+    const meta: unknown = Reflect.get(rows, 'meta')
+    return Object.defineProperty([...rows], 'meta', { value: meta, configurable: true, writable: true })
+  }
+}
+
+function withNumericInsertId(result: unknown): unknown {
+  if (typeof result !== 'object' || result === null || !('insertId' in result)) return result
+  const insertId = Number(result.insertId)
+  return Number.isSafeInteger(insertId) ? Object.assign(result, { insertId }) : result
+}
+
+/** The largest value of innodb_lock_wait_timeout, in seconds: there is no value for "no limit". */
+const MAX_LOCK_WAIT = 1_073_741_824
+
+/** The options of Sequelize for a database URL. */
+export function mysqlOptions(config: MysqlConfig): Options {
+  const { dialect, host, port, database, username, password, ssl, charset, options } = config
+  return {
+    dialect,
+    host,
+    port,
+    database,
+    ...(username === undefined ? {} : { username }),
+    ...(password === undefined ? {} : { password }),
+    pool: { max: options.poolSize ?? 10, acquire: options.poolTimeout ?? 2_000 },
+    retry: { max: 1 },
+    hooks: { afterConnect: (connection: unknown) => setTimeouts(mysqlConnectionOf(connection, dialect), options) },
+    dialectOptions: {
+      charset: charset ?? 'utf8mb4',
+      connectTimeout: 5_000,
+      ...(ssl === 'disable' ? {} : { ssl: tls(ssl) }),
+      // Integers beyond 2^53 as strings, others as numbers, as on the other databases.
+      supportBigNumbers: true,
+      bigNumberStrings: true,
+      ...(dialect === 'mariadb' ? { insertIdAsNumber: true, bigIntAsNumber: false } : {}),
+    },
+  }
+}
+
+// MariaDB has max_statement_time (seconds) and idle_transaction_timeout, MySQL has max_execution_time (milliseconds). A variable that the
+// server does not know is ignored.
+async function setTimeouts(connection: MysqlConnection, options: ServerOptions): Promise<void> {
+  const statement = options.statementTimeout ?? DEFAULTS.statement
+  const lock = Math.ceil((options.lockTimeout ?? DEFAULTS.lock) / 1000)
+  const idle = Math.ceil((options.idleInTransactionTimeout ?? DEFAULTS.idleInTransaction) / 1000)
+  await setVariable(connection, `max_statement_time = ${statement / 1000}`)
+  await setVariable(connection, `max_execution_time = ${statement}`)
+  await setVariable(connection, `innodb_lock_wait_timeout = ${lock === 0 ? MAX_LOCK_WAIT : lock}`)
+  await setVariable(connection, `idle_transaction_timeout = ${idle}`)
+}
+
+// mysql2 calls the callback; mariadb ignores it and returns a promise.
+function setVariable(connection: MysqlConnection, assignment: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const done = (error: Error | null) => (error && !isUnknownVariable(error) ? reject(error) : resolve())
+    const result = connection.query(`SET SESSION ${assignment}`, done)
+    if (result instanceof Promise) result.then(() => resolve(), done)
+  })
+}
+
+function isUnknownVariable(error: Error): boolean {
+  return 'errno' in error && error.errno === 1193
+}
+
+function tls(mode: Exclude<SslMode, 'disable'>): object {
+  switch (mode) {
+    case 'require':
+      return { rejectUnauthorized: false }
+    case 'verify-ca':
+      // mysql2 reads verifyIdentity, mariadb reads checkServerIdentity.
+      return { rejectUnauthorized: true, verifyIdentity: false, checkServerIdentity: () => undefined }
+    case 'verify-full':
+      return { rejectUnauthorized: true, verifyIdentity: true }
+  }
+}

@@ -1,0 +1,99 @@
+import type { Socket } from 'node:net'
+import * as pg from 'pg'
+import type { DirectResult } from '../../dialect.js'
+import type { MemberKind } from '../../sequelize/required-members.js'
+import { checkDriver, type Driver } from '../check-driver.js'
+
+/*
+ * Every member of pg that is used here and that its types leave out. No other file casts an object of pg.
+ */
+
+export type QueryCallback = (error: Error | null, result: DirectResult) => void
+
+/** A client, of pg or of another library, as Sequelize uses it. */
+export interface PgClient {
+  /** What the server reported when the connection was opened; written by Sequelize. */
+  readonly standard_conforming_strings?: string
+  query(text: string, callback: QueryCallback): void
+  query(text: string, values: readonly unknown[], callback: QueryCallback): void
+}
+
+/** The members of pg's client that its types leave out. */
+export interface ClientInternals {
+  readonly connection: PgConnection
+  readonly processID: number | null
+  readonly secretKey: unknown
+  readonly _sentQueryQueue: readonly unknown[]
+  readonly _queryQueue: readonly unknown[]
+  _getActiveQuery(): unknown
+}
+
+/** The members of a client's connection that pg's types leave out. It writes the messages of PostgreSQL's protocol to a socket. */
+interface ConnectionInternals {
+  readonly stream: Socket
+  /** The SQL of each prepared statement that the server has accepted, by its name. */
+  readonly parsedStatements: Record<string, string>
+  close(statement: { readonly type: 'S'; readonly name: string }): void
+  connect(portOrPath: number | string, host?: string): void
+  requestSsl(): void
+  cancel(processID: number, secretKey: unknown): void
+}
+
+export type PgConnection = ConnectionInternals & Pick<pg.Connection, 'on'>
+
+/** One kind for each member of an interface above: the compiler reports a member that is not checked at startup. */
+type KindsOf<T> = Readonly<Record<keyof T, MemberKind>>
+
+const CLIENT: KindsOf<ClientInternals> = {
+  connection: 'object',
+  processID: 'any', // null before the connection is open
+  secretKey: 'any',
+  _sentQueryQueue: 'object',
+  _queryQueue: 'object',
+  _getActiveQuery: 'function',
+}
+
+const CONNECTION: KindsOf<ConnectionInternals> = {
+  stream: 'object',
+  parsedStatements: 'object',
+  close: 'function',
+  connect: 'function',
+  requestSsl: 'function',
+  cancel: 'function',
+}
+
+export const PG: Driver<typeof pg> = {
+  name: 'pg',
+  versions: '^8.23.1',
+  required: [
+    { owner: 'pg', of: (library) => library, members: { Connection: 'function' } },
+    {
+      owner: 'Client',
+      of: ({ Client }) => new Client(), // opens no connection
+      // The last two are in pg's types, but not in every pg 8.
+      members: { ...CLIENT, pipeline: 'boolean', getTransactionStatus: 'function' },
+    },
+    { owner: 'Connection', of: ({ Client }) => clientInternals(new Client()).connection, members: CONNECTION },
+  ],
+}
+
+/** @throws BootError when the installed pg lacks a required member. */
+export function checkPg(): void {
+  checkDriver(PG, pg)
+}
+
+// The casts. The members of pg have been checked by checkPg().
+
+export function clientInternals(client: object): ClientInternals {
+  return client as ClientInternals // a pg.Client; its subclass has another type of query()
+}
+
+/** A connection that is not open yet. Its type adds the members that pg's types leave out. */
+export function newConnection(ssl: pg.Client['ssl']): PgConnection {
+  return new pg.Connection({ ssl }) as unknown as PgConnection
+}
+
+/** A connection of Sequelize's pool, whose type Sequelize does not know. */
+export function pgClientOf(connection: unknown): PgClient {
+  return connection as PgClient // has query(), or Sequelize could not use it either
+}

@@ -1,0 +1,54 @@
+import { ConnectionError } from 'sequelize'
+import type { SqliteConfig } from '../../config/url.js'
+import type { SqliteMode } from '../../config/url-options.js'
+import { cacheColumns } from './column-cache.js'
+import { prepareFile } from './database-file.js'
+import type { Sqlite3, SqliteConnection } from './driver.js'
+import { readExactIntegers } from './exact-integers.js'
+
+export const MEMORY = ':memory:'
+
+/** Milliseconds that SQLite waits for a lock of another process. Sessions of this process wait in a queue instead: SQLite blocks a thread. */
+const BUSY_TIMEOUT = 5_000
+
+export async function openConnection(
+  sqlite3: Sqlite3,
+  { storage, mode, options }: SqliteConfig,
+): Promise<SqliteConnection> {
+  if (storage !== MEMORY) prepareFile(storage, mode, options.fileMode)
+  const connection = await new Promise<SqliteConnection>((resolve, reject) => {
+    const opened: SqliteConnection = new sqlite3.Database(storage, flags(sqlite3, mode), (error) =>
+      error ? reject(new ConnectionError(error)) : resolve(opened),
+    )
+  })
+  connection.configure('busyTimeout', options.busyTimeout ?? BUSY_TIMEOUT)
+  const wal = storage !== MEMORY && mode !== 'ro' ? '; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL' : ''
+  try {
+    await execute(connection, `PRAGMA foreign_keys = ON${wal}`)
+  } catch (error) {
+    await close(connection)
+    throw new ConnectionError(error as Error) // execute() rejects with sqlite3's errors
+  }
+  cacheColumns(connection)
+  readExactIntegers(connection)
+  return connection
+}
+
+function flags(sqlite3: Sqlite3, mode: SqliteMode): number {
+  switch (mode) {
+    case 'ro':
+      return sqlite3.OPEN_READONLY
+    case 'rw':
+      return sqlite3.OPEN_READWRITE
+    case 'rwc':
+      return sqlite3.OPEN_READWRITE | sqlite3.OPEN_CREATE
+  }
+}
+
+export function execute(connection: SqliteConnection, sql: string): Promise<void> {
+  return new Promise((resolve, reject) => connection.exec(sql, (error) => (error ? reject(error) : resolve())))
+}
+
+export function close(connection: SqliteConnection): Promise<void> {
+  return new Promise((resolve, reject) => connection.close((error) => (error ? reject(error) : resolve())))
+}

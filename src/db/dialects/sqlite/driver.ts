@@ -1,0 +1,49 @@
+import type { Database } from 'sqlite3'
+import { checkDriver, type Driver } from '../check-driver.js'
+
+export type Sqlite3 = typeof import('sqlite3')
+
+/** A connection of sqlite3. `all` and `run`, which have several forms, are replaced on each connection. */
+export interface SqliteConnection extends Omit<Database, 'all' | 'run'> {
+  all(...args: readonly unknown[]): unknown
+  run(...args: readonly unknown[]): unknown
+}
+
+export type RowsCallback = (this: unknown, error: Error | null, rows: readonly Row[]) => void
+export type Row = Readonly<Record<string, unknown>>
+
+/** The last argument of `all`. */
+export function isRowsCallback(value: unknown): value is RowsCallback {
+  return typeof value === 'function'
+}
+
+export const SQLITE3: Driver<Sqlite3> = {
+  name: 'sqlite3',
+  versions: '^6.0.1',
+  required: [
+    {
+      owner: 'sqlite3',
+      of: (library) => library,
+      members: { Database: 'function', OPEN_READONLY: 'number', OPEN_READWRITE: 'number', OPEN_CREATE: 'number' },
+    },
+    {
+      owner: 'Database.prototype',
+      of: ({ Database }) => Database?.prototype,
+      members: {
+        all: 'function',
+        run: 'function',
+        exec: 'function',
+        close: 'function',
+        configure: 'function',
+        interrupt: 'function',
+      },
+    },
+  ],
+}
+
+/** @throws BootError when the library lacks a required member. */
+export function sqlite3Of(library: unknown): Sqlite3 {
+  const sqlite3 = library as Sqlite3 // checked on the next line
+  checkDriver(SQLITE3, sqlite3)
+  return sqlite3
+}

@@ -1,0 +1,47 @@
+import { startsWithKeyword } from '../../sql/starts-with-keyword.js'
+import { isRowsCallback, type Row, type RowsCallback, type SqliteConnection } from './driver.js'
+
+const isSelect = startsWithKeyword('SELECT', 'WITH')
+
+/**
+ * Makes a connection return integers beyond 2^53 as strings: sqlite3 returns them as rounded numbers. A query that returns such an integer is
+ * executed a second time with that column as text; all its rows come from the second execution.
+ */
+export function readExactIntegers(connection: SqliteConnection): void {
+  const all = connection.all.bind(connection)
+  const exact = (sql: string, parameters: unknown, callback: RowsCallback): unknown =>
+    all(sql, parameters, function (this: unknown, error: Error | null, rows: readonly Row[]) {
+      const columns = error ? [] : inexactColumns(rows)
+      const [first] = rows ?? []
+      if (first === undefined || columns.length === 0) return callback.call(this, error, rows)
+      all(withColumnsAsText(sql, Object.keys(first), columns), parameters, callback)
+    })
+  connection.all = (sql, ...rest) => {
+    const [parameters, callback] = rest
+    return typeof sql === 'string' && isSelect(sql) && isRowsCallback(callback)
+      ? exact(sql, parameters, callback)
+      : all(sql, ...rest)
+  }
+}
+
+function inexactColumns(rows: readonly Row[]): string[] {
+  const names = new Set<string>()
+  for (const row of rows) for (const name in row) if (isInexact(row[name])) names.add(name)
+  return [...names]
+}
+
+function isInexact(value: unknown): boolean {
+  return Number.isInteger(value) && !Number.isSafeInteger(value)
+}
+
+// The ORDER BY of the inner query still applies: SQLite merges a query with its only subquery.
+function withColumnsAsText(sql: string, names: readonly string[], inexact: readonly string[]): string {
+  const columns = names.map((name) => {
+    const column = `"${name.replaceAll('"', '""')}"`
+    // A REAL may be as large; it stays a number.
+    return inexact.includes(name)
+      ? `CASE typeof(${column}) WHEN 'integer' THEN CAST(${column} AS TEXT) ELSE ${column} END AS ${column}`
+      : column
+  })
+  return `SELECT ${columns.join(', ')} FROM (${sql.replace(/;\s*$/, '')}\n)`
+}

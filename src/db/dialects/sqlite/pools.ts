@@ -1,0 +1,184 @@
+import { ConnectionAcquireTimeoutError } from 'sequelize'
+import { Pool, TimeoutError } from 'sequelize-pool'
+import type { Lease, TransactionNeeds } from '../../dialect.js'
+import { WaitsForItselfError } from '../../errors.js'
+import type { ConnectionManager } from '../../sequelize/internals.js'
+import { startsWithKeyword } from '../../sql/starts-with-keyword.js'
+import type { SqliteConfig } from '../../config/url.js'
+import { close, execute, MEMORY, openConnection } from './connection.js'
+import { type SqliteConnection, sqlite3Of } from './driver.js'
+
+/** Milliseconds that a session waits for the write connection. Longer than for a server's pool: all writers of the process share it. */
+const WRITER_TIMEOUT = 10_000
+/** Read connections, unless the URL has pool_size. */
+const READERS = 3
+
+interface SqliteLease extends Lease {
+  readonly connection: SqliteConnection
+}
+
+export class SqlitePools {
+  readonly #isInMemory: boolean
+  readonly #writers: Pool<SqliteConnection>
+  readonly #readers: Pool<SqliteConnection>
+  readonly #leases = new WeakMap<SqliteConnection, SqliteLease>()
+
+  constructor(manager: ConnectionManager, config: SqliteConfig) {
+    this.#isInMemory = config.storage === MEMORY
+    const wait = config.options.poolTimeout ?? WRITER_TIMEOUT
+    const sqlite3 = sqlite3Of(manager.lib)
+    const open = () => openConnection(sqlite3, config)
+    this.#writers = newPool('writer', 1, wait, open)
+    this.#readers = this.#isInMemory
+      ? this.#writers
+      : newPool('readers', config.options.poolSize ?? READERS, wait, open)
+    this.#replaceMethods(manager)
+  }
+
+  // Sequelize opens connections for what runs outside of a session: queries at startup, transactions of the program.
+  #replaceMethods(manager: ConnectionManager): void {
+    manager.getConnection = async (options = {}) => {
+      const reader = options.type === 'SELECT' && options.useMaster !== true
+      const lease = await this.lease({ reader })
+      this.#leases.set(lease.connection, lease)
+      return lease.connection
+    }
+    manager.releaseConnection = (connection: SqliteConnection) => void this.#leases.get(connection)?.release()
+    manager.destroyConnection = async (connection: SqliteConnection) => this.#leases.get(connection)?.destroy()
+    manager._onProcessExit = () => this.#close()
+  }
+
+  lease(needs: TransactionNeeds): Promise<SqliteLease> {
+    const reads = needs.reader || needs.readOnly
+    return reads && this.#readers !== this.#writers ? this.#leaseReader(needs) : this.#leaseWriter(needs)
+  }
+
+  async #leaseWriter({ readOnly, reader, outer }: TransactionNeeds): Promise<SqliteLease> {
+    const connection = await acquireWriter(this.#writers, outer)
+    return withReadOnly(readOnly, {
+      connection,
+      holdsTurn: () => true,
+      begin: [reader || readOnly ? 'BEGIN DEFERRED' : 'BEGIN IMMEDIATE'],
+      release: () => this.#releaseWriter(connection),
+      destroy: () => this.#destroyWriter(connection),
+    })
+  }
+
+  // The next writer begins in a later turn of the event loop, so that a queue of writers does not delay new requests.
+  #releaseWriter(connection: SqliteConnection): undefined {
+    setImmediate(() => this.#writers.release(connection))
+  }
+
+  // Interrupts the running statement first: close() would wait for it.
+  async #destroyWriter(connection: SqliteConnection): Promise<void> {
+    connection.interrupt()
+    await (this.#isInMemory ? this.#reset(connection) : this.#writers.destroy(connection))
+  }
+
+  // A database in memory exists as long as its only connection: it is reset instead of closed.
+  async #reset(connection: SqliteConnection): Promise<void> {
+    await execute(connection, 'ROLLBACK').catch(() => {}) // fails if there is no transaction
+    await execute(connection, 'PRAGMA query_only = 0').catch(() => {})
+    this.#writers.release(connection)
+  }
+
+  async #leaseReader({ readOnly, outer }: TransactionNeeds): Promise<SqliteLease> {
+    const connection = await acquire(this.#readers)
+    let writer: Promise<SqliteConnection> | undefined
+    const releaseWriter = () =>
+      void writer?.then(
+        (acquired) => this.#releaseWriter(acquired),
+        () => {}, // it was not acquired
+      )
+    return withReadOnly(readOnly, {
+      connection,
+      begin: ['BEGIN DEFERRED'],
+      holdsTurn: () => writer !== undefined,
+      // Before its first write, the session acquires the write connection as a lock. It goes on with its own connection.
+      beforeStatement: (sql) =>
+        !readOnly && isWrite(sql) ? (writer ??= acquireWriter(this.#writers, outer)) : undefined,
+      release: () => {
+        this.#readers.release(connection)
+        releaseWriter()
+        return undefined
+      },
+      destroy: async () => {
+        releaseWriter()
+        connection.interrupt()
+        await this.#readers.destroy(connection)
+      },
+    })
+  }
+
+  async #close(): Promise<void> {
+    for (const pool of new Set([this.#readers, this.#writers])) {
+      await pool.drain()
+      await pool.destroyAllNow()
+    }
+  }
+}
+
+// With PRAGMA query_only, SQLite rejects writes. It is a setting of the connection, so it is turned off at release.
+function withReadOnly(readOnly: boolean | undefined, lease: SqliteLease): SqliteLease {
+  if (!readOnly) return lease
+  const { connection, begin, release } = lease
+  return {
+    ...lease,
+    begin: ['PRAGMA query_only = 1', ...begin],
+    release: async () => {
+      await execute(connection, 'PRAGMA query_only = 0')
+      await release()
+    },
+  }
+}
+
+function newPool(
+  name: string,
+  max: number,
+  wait: number,
+  create: () => Promise<SqliteConnection>,
+): Pool<SqliteConnection> {
+  return new Pool({
+    name,
+    min: 0,
+    max,
+    acquireTimeoutMillis: wait,
+    // No connection is closed when idle: a database in memory would be lost.
+    idleTimeoutMillis: Number.MAX_SAFE_INTEGER,
+    reapIntervalMillis: 2 ** 30,
+    create,
+    destroy: close,
+    validate: () => true,
+  })
+}
+
+async function acquireWriter(
+  writers: Pool<SqliteConnection>,
+  outer: TransactionNeeds['outer'],
+): Promise<SqliteConnection> {
+  try {
+    return await acquire(writers)
+  } catch (error) {
+    throw error instanceof ConnectionAcquireTimeoutError && outer?.holdsTurn ? new WaitsForItselfError(error) : error
+  }
+}
+
+async function acquire(pool: Pool<SqliteConnection>): Promise<SqliteConnection> {
+  try {
+    return await pool.acquire()
+  } catch (error) {
+    throw error instanceof TimeoutError ? new ConnectionAcquireTimeoutError(error) : error
+  }
+}
+
+const isRead = startsWithKeyword('SELECT', 'PRAGMA', 'EXPLAIN', 'VALUES', 'SAVEPOINT', 'RELEASE', 'ROLLBACK')
+const isWith = startsWithKeyword('WITH')
+const WRITING = /\b(?:INSERT|UPDATE|DELETE|REPLACE)\b/i
+
+/**
+ * Whether a statement may write. A wrong `true` makes a reader wait for the write connection; a wrong `false` makes the handler run a
+ * second time.
+ */
+export function isWrite(sql: string): boolean {
+  return !isRead(sql) && !(isWith(sql) && !WRITING.test(sql))
+}

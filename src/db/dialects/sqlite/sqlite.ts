@@ -1,0 +1,48 @@
+import type { Options, Sequelize } from 'sequelize'
+import { codeOf, type Dialect } from '../../dialect.js'
+import { sequelizeInternals } from '../../sequelize/internals.js'
+import type { SqliteConfig } from '../../config/url.js'
+import { enforceColumnBounds } from './column-bounds.js'
+import { SqlitePools } from './pools.js'
+import { adaptQueries } from './query.js'
+
+/**
+ * SQLite with the driver sqlite3. One connection writes, and writers queue for it; a few other connections read at the same time (WAL).
+ * A database in memory has a single connection, for which all sessions queue.
+ */
+export function sqliteDialect(config: SqliteConfig): Dialect {
+  const pools = new WeakMap<Sequelize, SqlitePools>()
+  return {
+    prepare(sequelize) {
+      pools.set(sequelize, new SqlitePools(sequelizeInternals(sequelize).connectionManager, config))
+      adaptQueries(sequelize)
+      enforceColumnBounds(sequelize)
+    },
+    lease: (sequelize, needs) => (pools.get(sequelize) as SqlitePools).lease(needs), // set by prepare()
+    isKept: () => true,
+    isStale: isBusy,
+    isConflict: isBusy,
+    isUndoing: (error) => UNDOING.has(codeOf(error)),
+    oneAtATime: true,
+    isLost: () => false,
+  }
+}
+
+/** SQLite may roll back the transaction on these errors. Source: sqlite.org, Transaction, "Response To Errors Within A Transaction". */
+const UNDOING: ReadonlySet<string> = new Set([
+  'SQLITE_FULL',
+  'SQLITE_IOERR',
+  'SQLITE_NOMEM',
+  'SQLITE_BUSY',
+  'SQLITE_INTERRUPT',
+])
+
+// sqlite3 has one code for SQLITE_BUSY_SNAPSHOT and for a lock of another process. In both cases the work can be run again as a writer.
+function isBusy(error: unknown): boolean {
+  return codeOf(error) === 'SQLITE_BUSY'
+}
+
+/** The options of Sequelize for a database URL. Its retries on SQLITE_BUSY are off: writers wait in a queue instead. */
+export function sqliteOptions({ storage }: SqliteConfig): Options {
+  return { dialect: 'sqlite', storage, retry: { max: 1 } }
+}

@@ -1,0 +1,56 @@
+import { enterScope } from './current-scope.js'
+import { TransactionScope } from './transaction-scope.js'
+import { markQueryError } from './unhandled-queries.js'
+
+/**
+ * Runs the work in a savepoint of the scope: released when the work resolves, rolled back when it rejects. The pending changes of the scope are
+ * flushed first, so that a rollback does not undo them.
+ */
+export async function inSavepoint<T>(outer: TransactionScope, work: () => Promise<T>): Promise<T> {
+  const { pending } = outer.state
+  pending.enter()
+  try {
+    if (outer.changes.isBusy) await enterScope(outer, () => outer.flush())
+    outer.assertOpen()
+    return await outer.order.savepoint(() => {
+      outer.assertOpen()
+      return run(outer, work)
+    })
+  } finally {
+    pending.leave()
+  }
+}
+
+async function run<T>(outer: TransactionScope, work: () => Promise<T>): Promise<T> {
+  const name = `sequitur_${outer.transaction.nextSavepoint()}`
+  const inner = new TransactionScope(outer.state)
+  await outer.command(`SAVEPOINT ${name}`)
+  try {
+    const result = await enterScope(inner, async () => {
+      const value = await work()
+      await inner.flush()
+      return value
+    })
+    await inner.close('released')
+    await outer.command(`RELEASE SAVEPOINT ${name}`)
+    outer.afterCommit.push(...inner.afterCommit)
+    inner.changes.moveUndoTo(outer.changes)
+    return result
+  } catch (error) {
+    await inner.close('rolled back')
+    await rollBack(outer, name)
+    inner.changes.undo()
+    throw markQueryError(error, outer)
+  }
+}
+
+// If the rollback to the savepoint fails, the transaction still holds the work of the savepoint: it must be rolled back as a whole.
+async function rollBack(outer: TransactionScope, name: string): Promise<void> {
+  try {
+    await outer.command(`ROLLBACK TO SAVEPOINT ${name}`)
+    await outer.command(`RELEASE SAVEPOINT ${name}`)
+    outer.state.failure = undefined
+  } catch (error) {
+    outer.state.rollbackReason ??= { error }
+  }
+}
