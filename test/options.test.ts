@@ -324,8 +324,11 @@ const mistakes: readonly (readonly [make: () => unknown, message: RegExp])[] = [
     /^dto\(Hero, \.\.\.\): pick takes a list, got a text\. Write \['name'\]\.$/,
   ],
   [() => dto(Hero, { omit: 'name' as never }), /^dto\(Hero, \.\.\.\): omit takes a list/],
-  [() => dto(undefined as never, {}), /^dto\(undefined, \.\.\.\) takes a class\. Either its name is misspelt/],
-  [() => dto(new Hero() as never, {}), /^dto\(an instance of Hero, \.\.\.\) takes a class\. Write the class itself\.$/],
+  [() => dto(undefined as never, {}), /^dto\(undefined, \.\.\.\) requires a class\. Either its name is misspelt/],
+  [
+    () => dto(new Hero() as never, {}),
+    /^dto\(an instance of Hero, \.\.\.\) requires a class\. Write the class itself\.$/,
+  ],
   [
     () => Transactional({ readOnly: 'yes' as never }),
     /^@Transactional\(\): readOnly is 'yes'\. Write true or false\.$/,

@@ -45,7 +45,7 @@ export class App {
   readonly #log: Log
   readonly #routes: readonly Route[]
   readonly #writer = new SchemaWriter()
-  readonly #inputs = new SchemaWriter({ opaque: true })
+  readonly #inputs = new SchemaWriter({ forValidation: true })
   readonly #container: Container
   readonly #listener: Listener
   readonly #servers = new Set<OpenServer>()

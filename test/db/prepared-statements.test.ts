@@ -134,7 +134,7 @@ test('PostgreSQL: behind a pooler that hands connections around no statement is 
   const { pooler, one, other, ask, found } = await behindPooler(t)
   assert.equal(await ask(one, 'DELETE', 'Batman'), 204)
   assert.equal(await ask(other, 'POST', 'Robin'), 204)
-  pooler.handAround()
+  pooler.rotate()
   assert.equal(await ask(one, 'DELETE', 'Robin'), 503) // there is no such statement on this connection
   assert.equal(await found('Robin'), 1)
   assert.equal(await ask(other, 'DELETE', 'Batman'), 503) // there is one already
@@ -147,6 +147,6 @@ test('PostgreSQL: a reader behind such a pooler is answered at once', async (t) 
   const { pooler, one, other, ask } = await behindPooler(t)
   assert.equal(await ask(one, 'GET', 'Robin'), 200)
   assert.equal(await ask(other, 'POST', 'Robin'), 204)
-  pooler.handAround()
+  pooler.rotate()
   for (const app of [one, other]) assert.equal(await ask(app, 'GET', 'Robin'), 200)
 })

@@ -110,12 +110,12 @@ for (const value of ['1mb', '1000', NaN, -1, 1.5, Infinity, null, 1n]) {
 
 test('a timeout beyond what a timer takes, which would be over at once, stops the boot', () => {
   const most = 2 ** 31 - 1
-  assert.equal(bootMessage([Door], { timeouts: { handler: most } }), 'it booted')
+  assert.equal(bootMessage([Door], { timeouts: { handler: most } }), 'it started')
   assert.match(bootMessage([Door], { timeouts: { handler: most + 1 } }), /from 1 to 2147483647/)
 })
 
 test('no wait at all at the end, and a body of one byte, are sizes', () => {
-  assert.equal(bootMessage([Door], { timeouts: { drain: 0 }, bodyLimit: 1 }), 'it booted')
+  assert.equal(bootMessage([Door], { timeouts: { drain: 0 }, bodyLimit: 1 }), 'it started')
 })
 
 for (const [options, where] of [

@@ -232,7 +232,7 @@ for (const rules of [{ isEmail: true }, { isUrl: true }, { len: [1, 9] }, { is: 
   })
 }
 
-test('a message of the model is the one that a client is told', async () => {
+test('the message of a validator of a model is sent to the client', async () => {
   class Ruled extends Model {}
   Ruled.init(
     {

@@ -132,7 +132,7 @@ test('a class that refers to one which differs has both as well', () => {
   })
 })
 
-test('a class that has the name of what goes out of another stops the boot', () => {
+test('a class that has the name of what goes out of another fails at startup', () => {
   class VillainDto extends dto(Villain, {}) {}
   class VillainDtoOutput extends dto(Villain, { pick: ['name'] }) {}
   class Both {
@@ -170,7 +170,7 @@ test('without extends, the component takes the name given, or that of the source
   assert.deepEqual(names, ['HeroKey', 'HeroDto'])
 })
 
-test('two unnamed selections of one class stop the boot, which shows how to name them', () => {
+test('two unnamed selections of one class fail at startup, which shows how to name them', () => {
   class Both {
     @Field({ type: dto(Hero, { pick: ['id'] }) }) one!: unknown
     @Field({ type: dto(Hero, { pick: ['name'] }) }) other!: unknown
@@ -179,17 +179,17 @@ test('two unnamed selections of one class stop the boot, which shows how to name
 })
 
 for (const option of ['pick', 'omit'] as const) {
-  test(`dto() that would ${option} an unknown field stops the boot, with those that there are`, () => {
+  test(`dto() that would ${option} an unknown field fails at startup, with those that there are`, () => {
     class HeroInput extends dto(Hero, { [option]: ['nmae'] } as object) {}
     assert.throws(() => echo(HeroInput), /dto\(Hero, \.\.\.\): Hero has no nmae\. It has id, name, age\./)
   })
 }
 
 test('dto() refuses pick and omit together', () => {
-  assert.throws(() => dto(Hero, { pick: ['id'], omit: ['name'] }), /give pick or omit, not both/)
+  assert.throws(() => dto(Hero, { pick: ['id'], omit: ['name'] }), /write pick or omit, not both/)
 })
 
-test('dto() of a class without fields stops the boot', () => {
+test('dto() of a class without fields fails at startup', () => {
   class UrlInput extends dto(URL, {}) {}
   assert.throws(() => echo(UrlInput), /URL has no fields/)
 })

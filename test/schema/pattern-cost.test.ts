@@ -60,7 +60,7 @@ for (const [pattern, power] of powers) {
     else
       assert.throws(start, {
         name: /^(Boot|Injection)Error$/,
-        message: /^Sample\.value: the pattern \/.*could stop the server.*maxLength/,
+        message: /^Sample\.value: the pattern \/.*could block the server.*maxLength/,
       })
   })
 }
@@ -71,12 +71,12 @@ test('a pattern that takes time with a power of the length is taken with a bound
   start(/^a*a*a*$/, 40)
   assert.throws(() => start(/^\S+@\S+$/, 300), {
     message:
-      'Sample.value: the pattern /^\\S+@\\S+$/u can take time that grows with the square of the length of a text, so that one request could ' +
-      'stop the server: a text fits in many ways, as \\S is repeated. Rewrite it so that what is repeated and what follows it share no character, or ' +
-      'give a maxLength of at most 256.',
+      'Sample.value: the pattern /^\\S+@\\S+$/u can take time that grows with the square of the length of its input, so one request could ' +
+      'block the server: the input can match in many ways, as \\S is repeated. Rewrite it so that a repeated part and what follows it have no character in common, or ' +
+      'set maxLength to at most 256.',
   })
   assert.throws(() => start(/^a*a*a*$/, 41), { message: /with the cube of .* at most 40\.$/ })
-  assert.throws(() => start(/^(a+)+$/, 20), { message: /doubles with each character of a text/ })
+  assert.throws(() => start(/^(a+)+$/, 20), { message: /doubles with each character of its input/ })
 })
 
 test('a pattern that may begin anywhere is refused with the advice to begin it with ^', () => {
@@ -112,7 +112,7 @@ for (const rule of [
     }
     class NewNote extends dto(Note, { pick: ['text'] }) {}
     const message =
-      /^Note\.text: the rule (is|not|regex) \/.*could stop the server.*or use a rule such as isEmail or isUrl\.$/
+      /^Note\.text: the rule (is|not|regex) \/.*could block the server.*or use a rule such as isEmail or isUrl\.$/
     assert.throws(() => echo(NewNote), { name: /^(Boot|Injection)Error$/, message })
     const lifespan = newLifespan('sqlite+sqlite3:///:memory:', { sync: true })
     const app = createApp({ controllers: [], models: [Note], lifespan, logger: false })

@@ -11,34 +11,31 @@ class Cat {
 
 /** Options of a field that cannot be, and what is said of them. */
 const mistakes: readonly (readonly [options: object, message: RegExp])[] = [
-  [{ enum: [] }, /enum has no values, so that nothing would fit\. Write them, as in enum: \['asc', 'desc'\]/],
+  [{ enum: [] }, /enum has no values, so no value would be valid\. Write them, as in enum: \['asc', 'desc'\]/],
   [{ enum: {} }, /enum has no values/],
   [{ enum: 'asc' }, /enum is 'asc'\. Write a list, as in enum: \['asc', 'desc'\], or a TypeScript enum/],
   [{ enum: null }, /enum is null\. Write a list/],
   [{ enum: undefined }, /^@Field\(\{ enum: undefined \}\) on Sample\.value: Either its name is misspelt/],
-  [{ enum: ['a', null] }, /enum has the value null\. Say nullable: true instead/],
-  [{ enum: [true] }, /enum has the value true\. Its values are texts and numbers/],
+  [{ enum: ['a', null] }, /enum has the value null\. Write nullable: true instead/],
+  [{ enum: [true] }, /enum has the value true\. Use strings and numbers/],
   [{ enum: [NaN] }, /enum has the value NaN/],
   [{ type: String, enum: ['a', 1] }, /enum has the value 1, but its type is string\. Write values of that type/],
   [{ type: Number, enum: ['a'] }, /enum has the value 'a', but its type is number/],
   [{ type: ['integer'], enum: ['a'] }, /enum has the value 'a', but its type is number/],
   [{ type: 'boolean', enum: ['a'] }, /enum has the value 'a', but its type is boolean/],
-  [{ oneOf: [] }, /oneOf is empty\. Name the classes: oneOf: \[Cat, Dog\]/],
+  [{ oneOf: [] }, /oneOf is empty\. Write the classes: oneOf: \[Cat, Dog\]/],
   [{ oneOf: undefined }, /^@Field\(\{ oneOf: undefined \}\) on Sample\.value: Either its name is misspelt/],
   [{ oneOf: Cat, discriminator: 'kind' }, /oneOf takes a list, got the class Cat\. Write \[Cat, Dog\]/],
-  [
-    { oneOf: [Cat, undefined], discriminator: 'kind' },
-    /oneOf\[1\] is undefined: .*Name it in a function, as in \(\) =>/,
-  ],
-  [{ oneOf: [Cat] }, /^Sample\.value: oneOf needs the property that tells its classes apart/],
-  [{ type: 'string', discriminator: 'kind' }, /discriminator says nothing without oneOf/],
+  [{ oneOf: [Cat, undefined], discriminator: 'kind' }, /oneOf\[1\] is undefined: .*Refer to it by a function: \(\) =>/],
+  [{ oneOf: [Cat] }, /^Sample\.value: oneOf requires the property that distinguishes its classes/],
+  [{ type: 'string', discriminator: 'kind' }, /discriminator has no effect without oneOf/],
   [{ type: 'intger' }, /'intger' is not a type\. Did you mean 'integer'\?$/],
   [{ type: 'datetime' }, /'datetime' is not a type\. Did you mean 'date-time'\?$/],
   [{ type: 'float' }, /'float' is not a type\. There are string, integer, number,/],
   [{ type: [String, Number] }, /a list is not a type\. Write \[Item\] for a list of one class, oneOf:/],
   [{ type: 5 }, /5 is not a type\. Use a class with @Field\(\) properties/],
   [{ type: 'string', pattern: 5 }, /pattern is 5\. Write a regular expression, as in \/\^\[a-z\]\+\$\/\.$/],
-  [{ type: 'string', format: null }, /null is no known format\. There are date-time,/],
+  [{ type: 'string', format: null }, /null is not a known format\. There are date-time,/],
   [{ type: 'number', multipleOf: 0 }, /multipleOf is 0\. Write a number above 0/],
   [{ type: 'number', multipleOf: -1 }, /multipleOf is -1\. Write a number above 0/],
   ...['nullable', 'optional', 'deprecated'].map(
@@ -64,7 +61,7 @@ function notWhole(name: string): RegExp {
 }
 
 for (const [options, message] of mistakes) {
-  test(`a field stops the boot where ${message.source.replace(/^\W*/, '').slice(0, 50)} (${Object.keys(options)})`, () => {
+  test(`a field fails at startup where ${message.source.replace(/^\W*/, '').slice(0, 50)} (${Object.keys(options)})`, () => {
     assert.throws(() => echo(sample(Field(options))), { name: /^(Boot|Injection)Error$/, message })
     assert.throws(() => echo(sample(Field(options))), /Sample\.value/)
   })
@@ -81,10 +78,10 @@ const pairs = [
 ] as const
 
 for (const [type, lower, upper, mayBeEqual] of pairs) {
-  test(`${lower} beyond ${upper} stops the boot, with the way out`, () => {
+  test(`${lower} beyond ${upper} fails at startup, with the way out`, () => {
     const boot = (least: number, most: number) => echo(sample(Field({ type, [lower]: least, [upper]: most })))
     const message = new RegExp(
-      `Sample\\.value: no value fits ${lower} \\d and ${upper} \\d\\..*Write the smaller one as ${lower}`,
+      `Sample\\.value: no value can meet both ${lower} \\d and ${upper} \\d\\..*write the smaller one as ${lower}`,
     )
     assert.throws(() => boot(3, 2), { message })
     if (mayBeEqual) boot(2, 2)
@@ -120,7 +117,7 @@ const defaults: readonly (readonly [options: ValueOptions, good: unknown[], bad:
 ]
 
 for (const [options, good, bad] of defaults) {
-  test(`a default fits ${JSON.stringify(options)}, or stops the boot`, async () => {
+  test(`a default fits ${JSON.stringify(options)}, or fails at startup`, async () => {
     for (const value of good) {
       const seen: { value: unknown }[] = []
       await echo(sample(Field({ ...options, default: value })), seen).send({})
@@ -128,7 +125,7 @@ for (const [options, good, bad] of defaults) {
     }
     for (const value of bad)
       assert.throws(() => echo(sample(Field({ ...options, default: value }))), {
-        message: /^Sample\.value: its default .*\. Give one that fits/,
+        message: /^Sample\.value: its default .*\. Write one that fits/,
       })
   })
 }
@@ -148,7 +145,7 @@ for (const [type, value, given] of written) {
   })
 }
 
-test('a default in the parameter list fits the rules beside it, or stops the boot', () => {
+test('a default in the parameter list fits the rules beside it, or fails at startup', () => {
   @Controller()
   class Heroes {
     @Get('/') list(@Query({ type: 'integer', minimum: 1 }) limit: number = 0) {
@@ -157,7 +154,7 @@ test('a default in the parameter list fits the rules beside it, or stops the boo
   }
   assert.match(
     bootMessage([Heroes]),
-    /^InjectionError: Heroes\.list, parameter 1 'limit': its default 0 must be >= 1\. Give/,
+    /^InjectionError: Heroes\.list, parameter 1 'limit': its default 0 must be >= 1\. Write/,
   )
 })
 
@@ -200,7 +197,7 @@ for (const [type, example, json] of examples) {
   })
 }
 
-test('an example that does not fit its property stops the boot', () => {
+test('an example that does not fit its property fails at startup', () => {
   const boot = (options: object) => () => echo(sample(Field(options)))
   assert.throws(boot({ type: 'integer', example: '5' }), {
     message: /^Sample\.value: its example is '5', declared integer/,

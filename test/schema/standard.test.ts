@@ -91,7 +91,7 @@ for (const [path, body, issues] of [
 
 for (const [path, line] of [
   ['/wrong', /Notes\.wrong returned what does not fit [^]*\/text must be a string/],
-  ['/asynchronous', /a schema of tiny that checks asynchronously/],
+  ['/asynchronous', /a schema of tiny that validates asynchronously/],
 ] as const) {
   test(`a result of ${path} that the schema cannot pass is a 500, and the log says why`, async (t) => {
     const { fetch, log } = await api(t, [Notes])
@@ -116,7 +116,7 @@ test("the document shows the library's JSON Schema, else an open one", () => {
   })
 })
 
-test('a model in what a schema lets through is a 500: nothing says which of its properties are public', async (t) => {
+test('a model in what a schema lets through is a 500, as its public properties are not declared', async (t) => {
   class Secret {
     @Field() password: string = 'x'
   }
@@ -132,5 +132,5 @@ test('a model in what a schema lets through is a 500: nothing says which of its 
   }
   const { fetch, log } = await api(t, [Leaks])
   assert.deepEqual([(await fetch('/')).status, (await fetch('/part')).status], [500, 500])
-  assert.match(log.join('\n'), /Leaks\.whole[^]*holds a Secret[^]*Leaks\.part[^]*\/data\/0 holds a Secret/)
+  assert.match(log.join('\n'), /Leaks\.whole[^]*contains a Secret[^]*Leaks\.part[^]*\/data\/0 contains a Secret/)
 })

@@ -36,7 +36,7 @@ for (const household of [
   })
 }
 
-test('each value arrives as an instance of the class that its discriminator says', async () => {
+test('each value arrives as an instance of the class of its discriminator', async () => {
   const seen: Household[] = []
   await echo(Household, seen).send({ first: dog, others: [cat] })
   assert.ok(seen[0]?.first instanceof Dog && seen[0].first.born instanceof Date)
@@ -44,7 +44,7 @@ test('each value arrives as an instance of the class that its discriminator says
 })
 
 for (const [first, issues] of [
-  [{ kind: 'bird' }, ['/first/kind is none of the known values']],
+  [{ kind: 'bird' }, ['/first/kind is not one of the known values']],
   [{ lives: 9 }, ['/first/kind is required']],
   ['cat', ['/first must be an object']],
   [{ kind: 'cat', lives: 'nine' }, ['/first/lives must be an integer']],
@@ -118,12 +118,12 @@ class Tom {
 }
 
 for (const [options, message] of [
-  [{ oneOf: [Cat, Dog] }, /oneOf needs the property that tells its classes apart\. Say it: discriminator: 'kind'/],
-  [{ oneOf: [Cat, Bird], discriminator: 'kind' }, /Bird does not say which kind it has\. Write @Field\(\{ enum/],
+  [{ oneOf: [Cat, Dog] }, /oneOf requires the property that distinguishes its classes\. Add it: discriminator: 'kind'/],
+  [{ oneOf: [Cat, Bird], discriminator: 'kind' }, /Bird does not declare its values of kind\. Add @Field\(\{ enum/],
   [{ oneOf: [Cat, Tom], discriminator: 'kind' }, /Cat and Tom both have the kind 'cat'/],
-  [{ oneOf: [Cat, String], discriminator: 'kind' }, /oneOf takes classes with @Field\(\)s, got 'string'/],
+  [{ oneOf: [Cat, String], discriminator: 'kind' }, /oneOf requires classes with @Field\(\)s, got 'string'/],
 ] as const) {
-  test(`classes that cannot be told apart stop the boot: ${message.source.slice(0, 40)}`, () => {
+  test(`classes that cannot be told apart fail at startup: ${message.source.slice(0, 40)}`, () => {
     @Controller()
     class Pets {
       @Post() create(@Body(options) pet: unknown) {
@@ -202,7 +202,7 @@ test('a union with a name is a component, and as such the type of a body, too', 
   const request = { method: 'POST', url: '/echo', headers: { 'content-type': 'application/json' } } as const
   assert.deepEqual((await app.inject({ ...request, payload: JSON.stringify(cat) })).json(), cat)
   const wrong = await app.inject({ ...request, payload: '{"kind":"bird"}' })
-  assert.deepEqual(issuesOf(wrong), ['/kind is none of the known values'])
+  assert.deepEqual(issuesOf(wrong), ['/kind is not one of the known values'])
 })
 
 test('pages of what has no name are each written where they stand', () => {
@@ -219,12 +219,12 @@ test('pages of what has no name are each written where they stand', () => {
   assert.deepEqual(Object.keys(componentsOf(app)), ['Cat', 'Dog', 'Tom', 'Problem', 'InputIssue'])
 })
 
-test('a union as a response of classes that cannot be told apart stops the boot', () => {
+test('a union as a response of classes that cannot be told apart fails at startup', () => {
   @Controller()
   class Birds {
     @Get('/', oneOf([Cat, Bird], { discriminator: 'kind', name: 'Animal' })) get(): Cat {
       return cat as Cat
     }
   }
-  assert.match(bootMessage([Birds]), /Animal: Bird does not say which kind it has/)
+  assert.match(bootMessage([Birds]), /Animal: Bird does not declare its values of kind/)
 })

@@ -8,11 +8,11 @@ import type { Constructor } from '../../src/di/token.js'
  */
 
 export interface LoggedApp extends TestApp {
-  /** What was logged as an error or a warning. */
+  /** The errors and warnings that it logged. */
   readonly log: string[]
 }
 
-/** Starts an app of these controllers, closed at the end of the test. */
+/** Starts an app with these controllers, which is closed at the end of the test. */
 export async function api(
   t: TestContext,
   controllers: readonly Constructor[],
@@ -25,7 +25,7 @@ export async function api(
   return { ...app, log }
 }
 
-/** The message of the boot error of these controllers. */
+/** The name and the message of the error that createApp() throws for these controllers. */
 export function bootMessage(controllers: readonly Constructor[], options: Partial<AppOptions> = {}): string {
   try {
     createApp({ controllers, logger: false, ...options })
@@ -33,5 +33,5 @@ export function bootMessage(controllers: readonly Constructor[], options: Partia
     if (error instanceof Error && error.name.endsWith('Error')) return `${error.name}: ${error.message}`
     throw error
   }
-  return 'it booted'
+  return 'it started'
 }

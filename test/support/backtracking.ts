@@ -1,18 +1,19 @@
 import { parsePattern, type Pattern } from '../../src/schema/patterns/pattern-syntax.js'
 
 /*
- * A regular expression engine that does nothing but backtrack, and counts the characters that it looks at.
+ * A backtracking regular expression engine without optimisations, which counts the characters that it reads: tests of patternCost()
+ * compare its steps with the computed cost.
  */
 
 export interface Attempt {
   readonly matches: boolean
-  /** `most` when it was given up. */
+  /** The number of characters read; `most` if the search was stopped. */
   readonly steps: number
 }
 
 class TooLong extends Error {}
 
-/** Searches a text for a pattern without back references and lookbehinds. */
+/** Searches `text` for a pattern without back references and lookbehinds. */
 export function attempt(expression: RegExp, text: string, most = 200_000): Attempt {
   const search = new Search(text, expression.flags, most)
   try {
@@ -60,7 +61,7 @@ class Search {
       case 'end':
         return at === this.#text.length && next(at)
       default:
-        throw new Error(`no ${pattern.kind} here`)
+        throw new Error(`A pattern with a ${pattern.kind} is not supported.`)
     }
   }
 

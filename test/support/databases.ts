@@ -8,10 +8,14 @@ import type { Constructor } from '../../src/di/token.js'
 import { mariadbUrl } from './mariadb.js'
 import { postgresUrl } from './postgres.js'
 
-/** A kind of database that a behaviour must hold on. */
+/*
+ * The databases that tests run on, and apps on a new database.
+ */
+
+/** A kind of database. */
 export interface TestDatabase {
   readonly name: string
-  /** The URL of a database of its own. */
+  /** Creates an empty database, and returns its URL. */
   url(): Promise<string>
 }
 
@@ -36,7 +40,7 @@ export const sqliteMemory: TestDatabase = {
 }
 export const postgres: TestDatabase = { name: 'PostgreSQL', url: postgresUrl }
 
-/** The MySQL servers of `TEST_MARIADB_URL`, through both drivers; none where it is not set. */
+/** The server of `TEST_MARIADB_URL`, through both drivers; none if it is not set. */
 export const mysqls: readonly TestDatabase[] = process.env['TEST_MARIADB_URL']
   ? [
       { name: 'MariaDB', url: () => mariadbUrl('mariadb+mariadb') },
@@ -48,7 +52,7 @@ export const databases: readonly TestDatabase[] = process.env['TEST_QUICK']
   ? [sqliteMemory]
   : [sqliteFile, sqliteMemory, postgres, ...mysqls]
 
-/** An app on a new database whose tables are made from the models; what it logs is kept. */
+/** An app on a new database with the tables of the models. `log` collects the lines that it logs. */
 export interface DatabaseApp extends TestApp {
   readonly database: Database
   readonly log: string[]
@@ -77,7 +81,7 @@ export async function databaseApp(
   return { ...app, database, log }
 }
 
-/** The statements among what was logged, without Sequelize's prefix. */
+/** The SQL statements in a log, without Sequelize's prefix. */
 export function statements(log: readonly string[]): string[] {
   return log.flatMap((line) => /^Executing \([^)]*\): (.*)$/s.exec(line)?.[1] ?? [])
 }

@@ -4,8 +4,8 @@ import ajvFormats from 'ajv-formats'
 import type { App } from 'sequitur'
 
 /**
- * Asserts that an answer is documented: its status by itself, its media type, and its JSON. The document is the one that a client gets,
- * the validator not the app's own.
+ * Asserts that the OpenAPI document of an app declares a response: its status, its media type, and its JSON. The validator is not the one
+ * that the app uses.
  */
 export type Conforms = (method: string, path: string, response: Answer, text: string, what?: string) => void
 
@@ -20,10 +20,10 @@ interface Answers {
 
 type Responses = Readonly<Record<string, { readonly content?: Readonly<Record<string, unknown>> }>>
 
-/** `path` is the document's: `/heros/{hero_id}`. */
+/** Compiles the assertion from an app's OpenAPI document. Its `path` is a path of the document: `/heros/{hero_id}`. */
 export function conformsTo(app: App): Conforms {
   const document = JSON.parse(JSON.stringify(app.openapi())) as Answers
-  // The formats that this validator does not know are annotations to it.
+  // ajv ignores formats that it does not know.
   const ajv = new Ajv2020({ strict: false, logger: false, allErrors: true })
   ajvFormats.default(ajv)
   ajv.addSchema(document, 'document')

@@ -9,14 +9,14 @@ import { until } from './waiting.js'
  * What tests of faults share: a PostgreSQL server to kill, and what must hold after a fault.
  */
 
-/** A server for faults that other tests must not feel. */
+/** Starts a PostgreSQL server for one test, which may kill it without an effect on other tests. */
 export async function ownPostgres(t: TestContext, choices: Parameters<typeof startPostgres>[0] = {}) {
   const server = await startPostgres(choices)
   t.after(server.stop)
   return server
 }
 
-/** The transactions that the database holds open, beside the one that asks. */
+/** Queries for the open transactions of a database, except the one of the query itself. */
 const OPEN_TRANSACTIONS: Readonly<Record<string, string>> = {
   postgres: `SELECT state AS open FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'`,
   mariadb: `SELECT trx_state AS open FROM information_schema.innodb_trx JOIN information_schema.processlist p
@@ -29,9 +29,9 @@ async function openTransactions(sequelize: Sequelize): Promise<unknown[]> {
   return text === undefined ? [] : sequelize.query(text, { type: QueryTypes.SELECT, transaction: null })
 }
 
-/** After a fault: no transaction is left open, and as many requests as the pool has connections succeed at once. */
+/** Asserts that a fault has no after-effects: no transaction is open, and as many requests succeed at once as the pool has connections. */
 export async function assertWhole({ fetch, database }: DatabaseApp, path = '/whole'): Promise<void> {
-  // InnoDB renews its table of transactions only when nobody has read it for 100 ms.
+  // InnoDB refreshes its table of transactions only if it was not read for 100 ms.
   await until('no transaction is open', async () => (await openTransactions(database.sequelize)).length === 0, 250)
   const answers = await Promise.all(Array.from({ length: 10 }, () => fetch(path)))
   assert.deepEqual(
@@ -40,7 +40,7 @@ export async function assertWhole({ fetch, database }: DatabaseApp, path = '/who
   )
 }
 
-/** What an answer says, of which a test wants the status and a word. */
+/** The status, the Retry-After header and the detail of a response as one string, for assertions. */
 export async function said(answer: Response | Promise<Response>): Promise<string> {
   const { status, headers } = await answer
   const text = await (await answer).text()

@@ -2,7 +2,7 @@
  * Tests with many generated inputs.
  */
 
-/** How many inputs a law is tried with: `npm run fuzz` multiplies them by FUZZ_FACTOR. */
+/** The number of generated inputs of a test; `npm run fuzz` multiplies it by FUZZ_FACTOR. */
 export function runs(count: number): number {
   return count * Math.max(1, Number(process.env['FUZZ_FACTOR'] ?? 1))
 }

@@ -2,6 +2,10 @@ import type { CreationOptional, ForeignKey } from 'sequelize'
 import { Column, DataType, ForeignKey as References, Table } from 'sequelize-typescript'
 import { Base } from 'sequitur'
 
+/*
+ * The models of tests that need some table: heroes, and the teams that they belong to.
+ */
+
 @Table({ tableName: 'team', timestamps: false })
 export class Team extends Base<Team> {
   @Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true }) declare id: CreationOptional<number>

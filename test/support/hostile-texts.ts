@@ -3,6 +3,10 @@ import { col, type CreationOptional, fn, Op, QueryTypes, where } from 'sequelize
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, select, type Session, sql } from 'sequitur'
 
+/*
+ * Strings that break SQL if they are not escaped, and every kind of statement that takes one.
+ */
+
 @Table({ tableName: 'note', timestamps: false, collate: 'utf8mb4_bin' })
 export class Note extends Base<Note> {
   @Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true }) declare id: CreationOptional<number>
@@ -10,7 +14,7 @@ export class Note extends Base<Note> {
   @Column({ type: DataType.TEXT, allowNull: false, defaultValue: '' }) declare copy: CreationOptional<string>
 }
 
-/** What ends a literal, a name, a comment or a statement on some database, or stands for a value somewhere on the way to it. */
+/** Strings that end a literal, a name, a comment or a statement on some database, or that look like a placeholder. */
 export const hostile = [
   "'",
   "''",
@@ -100,18 +104,18 @@ const finds: Readonly<Record<string, Find>> = {
       type: QueryTypes.SELECT,
     }),
   updated: async (text) => {
-    const mark = `${Math.random()} ${text}`
-    await Note.update({ copy: mark }, { where: { text } })
-    return Note.findAll({ where: { copy: mark } })
+    const copy = `${Math.random()} ${text}`
+    await Note.update({ copy }, { where: { text } })
+    return Note.findAll({ where: { copy } })
   },
   updatedIn: async (text) => {
-    const mark = `${Math.random()} ${text}`
-    await Note.update({ copy: mark }, { where: { text: [text] } })
-    return Note.findAll({ where: { copy: mark } })
+    const copy = `${Math.random()} ${text}`
+    await Note.update({ copy }, { where: { text: [text] } })
+    return Note.findAll({ where: { copy } })
   },
 }
 
-/** Each text finds the rows that hold it, and no others, by every kind of statement. */
+/** Asserts that every kind of statement finds, for each string, the rows that hold it and no others. */
 export async function assertFound(texts: readonly string[], session: Session): Promise<void> {
   const notes = await Note.findAll()
   for (const text of texts) {

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 
-/** What a client may conclude of its request. */
+/*
+ * Clients that send requests while a server or a database is killed.
+ */
+
+/** What a client may conclude from the response to its request. */
 type Outcome = 'kept' | 'refused' | 'unknown' | 'cut off'
 
-/** Clients that post to /:name, one name after the other, and note what they are told. */
+/** Clients that post to /:name, one name after the other, and collect the outcomes. */
 export class Load {
   readonly outcomes = new Map<string, Outcome>()
   readonly #clients: Promise<void>[]
@@ -49,7 +53,7 @@ async function outcomeOf(url: URL): Promise<Outcome> {
   }
 }
 
-/** What was acknowledged is there, what was refused is not. */
+/** Asserts that acknowledged rows exist, and that refused ones do not. */
 export function assertKept({ outcomes }: Load, rows: ReadonlySet<string>): void {
   for (const [name, outcome] of outcomes) {
     if (outcome === 'kept') assert(rows.has(name), `${name} was acknowledged and is lost`)

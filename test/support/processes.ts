@@ -6,16 +6,20 @@ import { join } from 'node:path'
 import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
+/*
+ * Programs of the repository, run as processes.
+ */
+
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 const flags = ['--conditions=sequitur-source', '--import', 'tsx', '--import', 'sequitur/register']
 
-/** The environment without any database, so that a test names its own. */
+/** The environment of this process without database URLs, and with `variables`. */
 function environment(variables: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const names = Object.keys(process.env).filter((name) => !/^(toolkit_\w+|database_url|node_test_context)$/i.test(name))
   return { ...Object.fromEntries(names.map((name) => [name, process.env[name]])), ...variables }
 }
 
-/** A folder of a test file's own, gone when the file is done. */
+/** Creates a folder that is removed when the test file is done. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'sequitur-example-'))
   after(() => rmSync(folder, { recursive: true, force: true }))
@@ -27,7 +31,7 @@ export interface Finished {
   readonly output: string
 }
 
-/** Runs a program of the repository to its end. */
+/** Runs a program until it ends. */
 export async function run(args: readonly string[], variables: Readonly<Record<string, string>>): Promise<Finished> {
   const child = spawn(process.execPath, [...flags, ...args], { cwd: root, env: environment(variables) })
   const output = collect(child)
@@ -38,11 +42,11 @@ export async function run(args: readonly string[], variables: Readonly<Record<st
 export interface Served {
   readonly url: string
   readonly output: () => string
-  /** Ends it as an operator would, and gives the exit code. */
+  /** Sends a signal, and returns the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-/** Starts a program that serves, and waits for the address that it prints. */
+/** Starts a server program, and waits until it prints its address. */
 export async function serve(args: readonly string[], variables: Readonly<Record<string, string>>): Promise<Served> {
   const child = spawn(process.execPath, [...flags, ...args], { cwd: root, env: environment(variables) })
   const output = collect(child)
@@ -68,7 +72,7 @@ function address(child: ChildProcess, output: () => string): Promise<string> {
       if (url !== undefined) resolve(url)
     }
     child.stdout?.on('data', look)
-    child.once('close', () => reject(new Error(`it ended before it listened:\n${output()}`)))
+    child.once('close', () => reject(new Error(`The program ended before it listened:\n${output()}`)))
   })
 }
 
@@ -77,8 +81,8 @@ export function post(url: string, json: unknown): Promise<Response> {
   return fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(json) })
 }
 
-/** The JSON of an answer. */
-// any: what a test expects of it, its assertions say.
+/** The JSON of a response. */
+// any: the assertions of the test check its type.
 // oxlint-disable-next-line typescript/no-explicit-any
 export async function jsonOf(answer: Response | Promise<Response>): Promise<any> {
   return (await answer).json()

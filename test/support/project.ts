@@ -5,6 +5,10 @@ import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 
+/*
+ * Small projects in temporary folders, run with the load hook in every order of tsx and the hook.
+ */
+
 export const hook = import.meta.resolve('sequitur/register')
 export const tsxCommand = join(packageFolder('tsx'), 'dist/cli.mjs')
 export const tscCommand = join(packageFolder('typescript'), 'bin/tsc')
@@ -36,7 +40,7 @@ export interface Outcome {
   readonly stderr: string
 }
 
-/** A project in a folder of its own, with nothing installed but tsx and reflect-metadata, removed after the test. */
+/** Creates a project in a temporary folder, with only tsx and reflect-metadata installed. It is removed after the test. */
 export async function project(t: TestContext, files: Record<string, string>): Promise<string> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'sequitur-register-')))
   t.after(() => rm(root, { recursive: true, force: true }))
@@ -49,7 +53,7 @@ export async function project(t: TestContext, files: Record<string, string>): Pr
   return root
 }
 
-/** Runs a program to its end, which must come within half a minute. */
+/** Runs a program until it ends. @throws when it runs for more than half a minute. */
 export function run(root: string, mode: Mode, ...program: string[]): Promise<Outcome> {
   const options = { cwd: root, env: environment(mode), timeout: 30_000 }
   return new Promise((resolve, reject) => {

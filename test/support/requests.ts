@@ -4,18 +4,18 @@ import type { App } from 'sequitur'
 import { random } from './fuzz.js'
 
 /*
- * Requests made from nothing but the document of an app: good ones, and ones of which a value was replaced by another, taken away or
- * added. What the document says of a body decides which of the two a request is.
+ * Requests generated from the OpenAPI document of an app: valid ones, and ones in which a value was replaced, removed or added. The JSON
+ * Schema of a body decides whether the request is valid.
  */
 
 export interface GeneratedRequest {
   readonly method: string
-  /** As in the document: `/heros/{hero_id}`. */
+  /** The path in the OpenAPI document: `/heros/{hero_id}`. */
   readonly path: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** Whether the document allows its body; undefined when a text in the URL or in a header was replaced. */
+  /** Whether the OpenAPI document allows its body; undefined if a value in the URL or in a header was replaced. */
   readonly isGood: boolean | undefined
 }
 
@@ -149,12 +149,13 @@ const AWKWARD: readonly unknown[] = [
   { toString: 1, hasOwnProperty: [] },
 ]
 
-/** The formats of the OpenAPI registry that the validator lacks. */
+/** Formats of the OpenAPI registry that ajv-formats does not check as strings. */
 const REGISTRY = {
   byte: /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
   int64: (text: string) => /^-?\d+$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text),
 } as const
 
+/** Generates requests. The same seed gives the same requests in every run. */
 export class Requests {
   readonly #document: Document
   readonly #ajv = new Ajv2020({ strict: false, logger: false })
@@ -168,7 +169,7 @@ export class Requests {
     this.#random = random(seed)
   }
 
-  /** So many requests for each operation; every second is meant to be good. */
+  /** `count` requests for each operation; every second one is meant to be valid. */
   *all(count: number): Generator<GeneratedRequest> {
     for (const [path, item] of Object.entries(this.#document.paths))
       for (const [method, operation] of Object.entries(item))
@@ -220,7 +221,7 @@ export class Requests {
     return this.#ajv.validate(this.#absolute(schema), json)
   }
 
-  // References are read from the document, wherever a schema stands.
+  // References are resolved from the root of the OpenAPI document.
   #absolute(schema: JsonSchema): JsonSchema {
     const text = JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"document#/')
     return JSON.parse(text) as JsonSchema
@@ -231,7 +232,7 @@ export class Requests {
     return name === undefined ? schema : this.#resolve(this.#document.components?.schemas[name] ?? {})
   }
 
-  /** A value that the schema allows, where one is known. */
+  /** A value that the schema allows, if one of the candidates is allowed. */
   #make(given: JsonSchema, depth: number): unknown {
     const schema = this.#resolve(given)
     if (schema.const !== undefined) return schema.const
@@ -274,7 +275,7 @@ export class Requests {
     return this.#pick(fitting.length > 0 ? fitting : candidates)
   }
 
-  /** The value with one of its parts replaced, taken away, or one more. */
+  /** The value with one of its parts replaced or removed, or with one more. */
   #mutate(json: unknown): unknown {
     if (typeof json !== 'object' || json === null || this.#random(8) === 0) return this.#pick(AWKWARD)
     const keys = Object.keys(json)

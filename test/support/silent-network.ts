@@ -1,11 +1,11 @@
 import { connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 
-/** A network to a server that can fall silent: nothing arrives any more, and nobody is told. */
+/** A proxy to a server that can stop forwarding: packets are lost, and neither side is notified. */
 export interface SilentNetwork {
-  /** The same URL, through this network. */
+  /** The URL of the server, through this proxy. */
   readonly url: string
-  /** What is connected now hears nothing more; new connections work. */
+  /** Stops forwarding on the open connections; new connections work. */
   silence(): void
 }
 
@@ -19,7 +19,7 @@ export async function silentNetwork(t: TestContext, url: string): Promise<Silent
     client.pipe(upstream)
     upstream.pipe(client)
     for (const socket of pair) {
-      socket.on('error', () => {}) // the other side is closed all the same
+      socket.on('error', () => {}) // its 'close' event follows, and closes the other side
       socket.on('close', () => {
         pairs.delete(pair)
         for (const other of pair) other.destroy()

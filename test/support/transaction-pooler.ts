@@ -1,12 +1,12 @@
 import { connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 
-/** What stands between clients and a server and hands the server's connections around between transactions, as PgBouncer does. */
+/** A proxy that assigns other server connections to clients between transactions, as PgBouncer does. */
 export interface TransactionPooler {
   /** The same URL, through the pooler. */
   readonly url: string
-  /** Gives each client the server connection of the next one. To be called while no transaction is open. */
-  handAround(): void
+  /** Assigns each client the server connection of the next one. Call it while no transaction is open. */
+  rotate(): void
 }
 
 interface Client {
@@ -14,7 +14,7 @@ interface Client {
   upstream: Socket
 }
 
-/** A pooler in which each client keeps its server connection until they are handed around. */
+/** A pooler in which each client keeps its server connection until `rotate()` is called. */
 export async function transactionPooler(t: TestContext, url: string): Promise<TransactionPooler> {
   const server = new URL(url)
   const clients = new Set<Client>()
@@ -24,7 +24,7 @@ export async function transactionPooler(t: TestContext, url: string): Promise<Tr
     clients.add(client)
     socket.on('data', (bytes) => void client.upstream.write(bytes))
     first.on('data', (bytes) => void [...clients].find(({ upstream }) => upstream === first)?.socket.write(bytes))
-    for (const end of [socket, first]) end.on('error', () => {}) // the other end is closed all the same
+    for (const end of [socket, first]) end.on('error', () => {}) // its 'close' event follows, and closes the other side
     socket.on('close', () => {
       clients.delete(client)
       client.upstream.destroy()
@@ -38,7 +38,7 @@ export async function transactionPooler(t: TestContext, url: string): Promise<Tr
   const { port } = pool.address() as { port: number }
   return {
     url: Object.assign(new URL(url), { hostname: '127.0.0.1', port: String(port) }).href,
-    handAround() {
+    rotate() {
       const [first, ...rest] = [...clients].map(({ upstream }) => upstream)
       for (const client of clients) client.upstream = rest.shift() ?? (first as Socket)
     },

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 
-/** One page as a client sees it. */
+/*
+ * Reading a list through all its pages.
+ */
+
+/** A page as clients receive it. */
 export interface AnyPage {
   readonly data: readonly Record<string, unknown>[]
   readonly meta: { readonly next_cursor: string | null }
 }
 
-/** All records of a list, page after page; `between` runs between two pages. */
+/** Reads all records of a list by its cursors. `between` runs after each page. */
 export async function walk(
   fetch: (path: string) => Promise<Response>,
   path: string,

@@ -11,14 +11,14 @@ import { argumentsOf, checksOf, ruleOf } from './column-checks.js'
 export function ruledShape(shape: Shape, rules: ModelValidateOptions | undefined): Shape {
   if (!rules) return shape
   const checks = checksOf(shape, rules)
-  const { base, checks: typeChecks } = shape.ruled ?? { base: shape, checks: [] }
+  const { base, checks: typeChecks } = shape.customValidation ?? { base: shape, checks: [] }
   const not = exclusionOf(shape, rules)
   const allOf = isNumericString(shape) ? rangeOf(rules) : shape.kind === 'string' ? patternsOf(rules) : []
-  const more = { ...(not ? { not } : {}), ...(allOf.length > 0 ? { allOf } : {}) }
+  const openApiExtra = { ...(not ? { not } : {}), ...(allOf.length > 0 ? { allOf } : {}) }
   return {
     ...documentedShape(shape, rules),
-    ...(Object.keys(more).length > 0 ? { more } : {}),
-    ...(checks.length > 0 ? { ruled: { base, checks: [...typeChecks, ...checks] } } : {}),
+    ...(Object.keys(openApiExtra).length > 0 ? { openApiExtra } : {}),
+    ...(checks.length > 0 ? { customValidation: { base, checks: [...typeChecks, ...checks] } } : {}),
   }
 }
 
@@ -32,7 +32,7 @@ function documentedShape(shape: Shape, rules: ModelValidateOptions): Shape {
     case 'bigint':
     case 'decimal': {
       const values = valuesOf(rules, 'isIn', String)
-      return values ? { ...shape, documented: { type: 'string', enum: values } } : shape
+      return values ? { ...shape, openApiSchema: { type: 'string', enum: values } } : shape
     }
     default:
       return shape

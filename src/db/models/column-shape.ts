@@ -31,7 +31,7 @@ function typeShape(given: unknown): Shape {
       return {
         kind: 'string',
         maxLength: type._length ?? 255,
-        ...(type._binary ? { binary: true } : { withoutTail: withoutSpaces }),
+        ...(type._binary ? { binary: true } : { trimEnd: withoutSpaces }),
       }
     case 'TEXT':
     case 'CITEXT':
@@ -95,7 +95,7 @@ function typeShape(given: unknown): Shape {
 const TIME: StringShape = {
   kind: 'string',
   pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]$',
-  withoutTail: (text) => text.replace(/\.\d+$/, ''),
+  trimEnd: (text) => text.replace(/\.\d+$/, ''),
 }
 
 // Not / +$/: it takes quadratic time for a long run of spaces.
@@ -112,7 +112,7 @@ const LEXEMES = new RegExp(`^\\s*(?:${LEXEME}(?:\\s+${LEXEME})*\\s*)?$`, 'su')
 
 const TSVECTOR: StringShape = {
   kind: 'string',
-  ruled: {
+  customValidation: {
     base: { kind: 'string' },
     checks: [
       {
@@ -126,8 +126,8 @@ const TSVECTOR: StringShape = {
 const HSTORE: Shape = {
   kind: 'any',
   object: true,
-  documented: { type: 'object', additionalProperties: { type: ['string', 'null'] } },
-  ruled: {
+  openApiSchema: { type: 'object', additionalProperties: { type: ['string', 'null'] } },
+  customValidation: {
     base: { kind: 'any', object: true },
     checks: [
       {

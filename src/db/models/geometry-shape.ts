@@ -25,8 +25,8 @@ export function geometryShape(name: string | undefined): Shape {
   const base = { kind: 'any', object: true } as const
   return {
     ...base,
-    documented: only !== undefined && schemas.length === 1 ? only : { type: 'object', oneOf: schemas },
-    ruled: { base, checks: [checkOf(types)] },
+    openApiSchema: only !== undefined && schemas.length === 1 ? only : { type: 'object', oneOf: schemas },
+    customValidation: { base, checks: [checkOf(types)] },
   }
 }
 

@@ -38,7 +38,7 @@ function propertiesOf(model: ModelStatic<SequelizeModel>): readonly (readonly [s
   const constrained = constrainedColumns(model, columns)
   return Object.entries(columns).map(([name, column]) => {
     refuseCostlyRules(`${model.name}.${name}`, column.validate)
-    return [name, { ...toProperty(column), ...(constrained.has(name) ? { contested: true } : {}) }]
+    return [name, { ...toProperty(column), ...(constrained.has(name) ? { mayConflict: true } : {}) }]
   })
 }
 

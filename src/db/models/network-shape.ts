@@ -8,15 +8,18 @@ const WITH_MASK = '^[0-9A-Fa-f:.]+/[0-9]{1,3}$'
 /** An IP address, optionally with the mask of its network: '10.0.0.1', '10.0.0.1/8', '::1'. */
 export const INET: Shape = {
   ...BASE,
-  documented: { type: 'string', anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }, { pattern: WITH_MASK }] },
-  ruled: { base: BASE, checks: [stringCheck(isAddress, 'must be an IP address, such as 10.0.0.1, 10.0.0.1/8 or ::1')] },
+  openApiSchema: { type: 'string', anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }, { pattern: WITH_MASK }] },
+  customValidation: {
+    base: BASE,
+    checks: [stringCheck(isAddress, 'must be an IP address, such as 10.0.0.1, 10.0.0.1/8 or ::1')],
+  },
 }
 
 /** An IP network: '10.0.0.0/8'. */
 export const CIDR: Shape = {
   ...BASE,
-  documented: { type: 'string', pattern: WITH_MASK },
-  ruled: {
+  openApiSchema: { type: 'string', pattern: WITH_MASK },
+  customValidation: {
     base: BASE,
     checks: [stringCheck((text) => text.includes('/') && isAddress(text), 'must be a network, such as 10.0.0.0/8')],
   },
@@ -28,7 +31,7 @@ const SIX_PAIRS = /^[0-9A-Fa-f]{2}(?:(?::[0-9A-Fa-f]{2}){5}|(?:-[0-9A-Fa-f]{2}){
 export const MACADDR: Shape = {
   ...BASE,
   pattern: SIX_PAIRS.source,
-  ruled: {
+  customValidation: {
     base: BASE,
     checks: [stringCheck((text) => SIX_PAIRS.test(text), 'must be a MAC address, such as 08:00:2b:01:02:03')],
   },

@@ -9,8 +9,8 @@ export function rangeShape(bound: Shape): Shape {
   const list = { kind: 'array', items: boundShape(exactBound(bound)), maxItems: 2 } as const
   return {
     ...list,
-    more: { not: { type: 'array', minItems: 1, maxItems: 1 } },
-    ruled: { base: list, checks: [TWO_BOUNDS] },
+    openApiExtra: { not: { type: 'array', minItems: 1, maxItems: 1 } },
+    customValidation: { base: list, checks: [TWO_BOUNDS] },
   }
 }
 

@@ -8,7 +8,7 @@ import {
   type Part,
   pathOf,
 } from '../../schema/input/standard-schema-parts.js'
-import { textual } from '../../schema/input/parse-string.js'
+import { parseableShape } from '../../schema/input/parse-string.js'
 import type { Issue } from '../../schema/shape/issue.js'
 import { MOST_ISSUES, type Validate, type ValidatorCompiler } from '../../schema/input/validate.js'
 import { illFormedStrings } from '../../schema/input/unicode.js'
@@ -142,7 +142,7 @@ function place({ path, message }: Issue, bound: readonly BoundInput[]): InputIss
 // What our own validation checks: of a text, whether it is what its type says.
 function shapeOfInput(input: Input): Shape {
   if (input.kind === 'body') return input.property.shape
-  return textual(input.kind === 'group' ? input.shape : input.property.shape)
+  return parseableShape(input.kind === 'group' ? input.shape : input.property.shape)
 }
 
 function isOptional(input: Input): boolean {
@@ -164,9 +164,9 @@ function reader(input: Input): BoundInput['read'] {
       return objectReader(
         input.in,
         (name) => (input.in === 'header' ? headerName(name) : name),
-        textual(input.shape) as ObjectShape,
+        parseableShape(input.shape) as ObjectShape,
       )
     case 'value':
-      return textReader(input.in, input.name, textual(input.property.shape))
+      return textReader(input.in, input.name, parseableShape(input.property.shape))
   }
 }

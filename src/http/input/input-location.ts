@@ -1,7 +1,7 @@
 import type { FieldIssue } from '../../core/error-status.js'
-import { escapePointer } from '../../schema/shape/text-formats.js'
+import { escapePointer } from '../../schema/shape/issue.js'
 import { propertiesOf, type Shape } from '../../schema/shape/shape.js'
-import { textualProperties } from '../../schema/input/parse-string.js'
+import { standardSchemaProperties } from '../../schema/input/parse-string.js'
 import type { InputIssue } from '../errors.js'
 import { headerName, type Input } from './parameters.js'
 
@@ -42,7 +42,7 @@ function hasProperty(shape: Shape, field: string): boolean {
     case 'union':
       return [...shape.options().values()].some((option) => hasProperty(option, field))
     case 'standard':
-      return textualProperties(shape.schema)?.has(field) ?? false
+      return standardSchemaProperties(shape.schema)?.has(field) ?? false
     default:
       return false
   }

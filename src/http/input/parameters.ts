@@ -7,7 +7,7 @@ import { refuseModelInputs } from '../../schema/declare/refuse-model-inputs.js'
 import type { ObjectShape, Property, Shape, StandardShape } from '../../schema/shape/shape.js'
 import { isDescribed } from '../../schema/shape/shape-of.js'
 import { isStandardSchema } from '../../schema/shape/standard-schema.js'
-import { textualProperties } from '../../schema/input/parse-string.js'
+import { standardSchemaProperties } from '../../schema/input/parse-string.js'
 import { refuseComplexParameters } from '../../schema/declare/refuse-complex-parameters.js'
 import { type TypeOption, VALUE_OPTIONS, type ValueOptions } from '../../schema/declare/value-options.js'
 
@@ -169,7 +169,7 @@ function refuseMereMark(place: Place, { optional }: Property, parameter: Paramet
 
 function groupOf(shape: Shape): { shape: ObjectShape; whole: ObjectShape | StandardShape } | undefined {
   if (shape.kind === 'object') return { shape, whole: shape }
-  const properties = shape.kind === 'standard' ? textualProperties(shape.schema) : undefined
+  const properties = shape.kind === 'standard' ? standardSchemaProperties(shape.schema) : undefined
   if (shape.kind !== 'standard' || !properties) return undefined
   const group = {
     kind: 'object',

@@ -9,30 +9,32 @@ import { objectsIn } from '../routing/response-classes.js'
 export function mayConflict({ method, plan, response }: Pick<Route, 'method' | 'plan' | 'response'>): boolean {
   const body = plan.inputs.find((input) => input.kind === 'body')?.property.shape
   if (method === 'GET' || !body) return false
-  if (isContested(body)) return true
+  if (shapeMayConflict(body)) return true
   const written = objectsIn(body).flatMap((shape) => propertiesOf(shape, 'input').map(([name]) => name))
-  return contestedAnswer(response).some((name) => written.includes(name))
+  return conflictingNamesIn(response).some((name) => written.includes(name))
 }
 
-function isContested(shape: Shape, seen = new Set<Shape>()): boolean {
+function shapeMayConflict(shape: Shape, seen = new Set<Shape>()): boolean {
   if (seen.has(shape)) return false // classes may refer to themselves
   seen.add(shape)
   return objectsIn(shape).some((object) =>
-    propertiesOf(object, 'input').some(([, { contested, shape }]) => contested === true || isContested(shape, seen)),
+    propertiesOf(object, 'input').some(
+      ([, { mayConflict, shape }]) => mayConflict === true || shapeMayConflict(shape, seen),
+    ),
   )
 }
 
 // Of a single record, also in an envelope: a list is what was found, not what was written.
-function contestedAnswer(response: Shape | undefined): string[] {
+function conflictingNamesIn(response: Shape | undefined): string[] {
   if (response?.kind !== 'object') return []
   const properties = propertiesOf(response, 'output')
-  const own = namesOfContested(properties)
+  const own = namesThatMayConflict(properties)
   if (own.length > 0) return own
   return properties.flatMap(([, { shape }]) =>
-    shape.kind === 'object' ? namesOfContested(propertiesOf(shape, 'output')) : [],
+    shape.kind === 'object' ? namesThatMayConflict(propertiesOf(shape, 'output')) : [],
   )
 }
 
-function namesOfContested(properties: readonly (readonly [string, Property])[]): string[] {
-  return properties.flatMap(([name, { contested }]) => (contested === true ? [name] : []))
+function namesThatMayConflict(properties: readonly (readonly [string, Property])[]): string[] {
+  return properties.flatMap(([name, { mayConflict }]) => (mayConflict === true ? [name] : []))
 }

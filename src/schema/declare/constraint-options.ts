@@ -6,40 +6,56 @@ import { refuseCostlyPattern } from '../patterns/pattern-cost.js'
 import type { Shape } from '../shape/shape.js'
 import type { ValueOptions } from './value-options.js'
 
-const NOTES = ['title', 'description', 'deprecated', 'nullable'] as const
+const ANNOTATIONS = ['title', 'description', 'deprecated', 'nullable'] as const
 const STRING = ['minLength', 'maxLength', 'format', 'pattern'] as const
 const NUMBER = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'] as const
 const ARRAY = ['minItems', 'maxItems'] as const
 
-/** The shape with what the options say of it beyond its type. @throws BootError for what says nothing of it, or cannot be. */
-export function withRules(shape: Shape, options: ValueOptions, where: string): Shape {
+/** The shape with its constraints and annotations. @throws BootError for options that do not apply to its type, or that no value can meet. */
+export function withConstraints(shape: Shape, options: ValueOptions, where: string): Shape {
   for (const name of ['nullable', 'optional', 'deprecated'] as const)
     refuseOtherType(`${where}: ${name}`, options[name], 'boolean', 'true or false')
-  const given = Object.keys(options).filter((key) => options[key as keyof ValueOptions] !== undefined)
-  const fitting = { string: STRING, integer: NUMBER, number: NUMBER, array: ARRAY }[shape.kind as string] ?? []
-  const stray = [...STRING, ...NUMBER, ...ARRAY].filter(
-    (key) => given.includes(key) && !(fitting as readonly string[]).includes(key),
+  const applicable = constraintsOf(shape)
+  const others = [...STRING, ...NUMBER, ...ARRAY].filter(
+    (name) => options[name] !== undefined && !applicable.includes(name),
   )
-  if (stray.length > 0)
+  if (others.length > 0)
     throw new BootError(
-      `${where}: ${stray.join(', ')} says nothing of a value of type '${shape.kind}'. Remove it, or give another type.`,
+      `${where}: ${others.join(', ')} does not apply to a value of type '${shape.kind}'. Remove it, or write another type.`,
     )
-  const picked = [...NOTES, ...fitting].filter((key) => given.includes(key)).map((key) => [key, options[key]])
-  const { pattern, ...rest } = Object.fromEntries(picked) as ValueOptions
+  const { pattern, ...rest } = pick(options, [...ANNOTATIONS, ...applicable])
   refuseOtherThanCounts(rest, where)
   refuseOtherThanNumbers(rest, where)
   refuseCrossedBounds(rest, where)
   if (rest.format !== undefined) refuseUnknownFormat(rest.format, where)
-  const maxLength = leastOf(rest.maxLength, rest.format && longestOfFormat(rest.format))
+  const maxLength = smallestOf(rest.maxLength, rest.format && longestOfFormat(rest.format))
   return {
     ...shape,
     ...rest,
     ...(maxLength === undefined ? {} : { maxLength }),
-    ...(pattern === undefined ? {} : { pattern: cheapPattern(pattern, maxLength, where) }),
-  } as Shape // every key copied is one of this kind's: `fitting` was chosen by it
+    ...(pattern === undefined ? {} : { pattern: sourceOfCheapPattern(pattern, maxLength, where) }),
+  } as Shape // every copied option is one of this kind of shape: see `applicable`
 }
 
-/** The shape with the examples, as the document shows them. */
+function constraintsOf({ kind }: Shape): readonly (keyof ValueOptions)[] {
+  switch (kind) {
+    case 'string':
+      return STRING
+    case 'integer':
+    case 'number':
+      return NUMBER
+    case 'array':
+      return ARRAY
+    default:
+      return []
+  }
+}
+
+function pick(options: ValueOptions, names: readonly (keyof ValueOptions)[]): ValueOptions {
+  return Object.fromEntries(names.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])))
+}
+
+/** The shape with its examples, as the OpenAPI document shows them. */
 export function withExamples(shape: Shape, { example, examples }: ValueOptions, where: string): Shape {
   refuseOtherThanList(examples, `${where}: examples`, 'first, second')
   const given = example === undefined ? examples : [example]
@@ -62,7 +78,7 @@ function refuseOtherThanNumbers(options: ValueOptions, where: string): void {
     throw new BootError(`${where}: multipleOf is ${options.multipleOf}. Write a number above 0.`)
 }
 
-/** A lower bound, an upper one, and whether a value may be equal to both. */
+/** A lower bound, an upper bound, and whether the two may be equal. */
 const BOUNDS = [
   ['minLength', 'maxLength', true],
   ['minItems', 'maxItems', true],
@@ -77,22 +93,22 @@ function refuseCrossedBounds(options: ValueOptions, where: string): void {
     const [least, most] = [options[lower], options[upper]]
     if (least === undefined || most === undefined || least < most || (equal && least === most)) continue
     throw new BootError(
-      `${where}: no value fits ${lower} ${least} and ${upper} ${most}. Were they exchanged? Write the smaller one as ${lower}.`,
+      `${where}: no value can meet both ${lower} ${least} and ${upper} ${most}. If they are exchanged, write the smaller one as ${lower}.`,
     )
   }
 }
 
 function refuseUnknownFormat(format: string, where: string): void {
   if (!stringFormats.includes(format))
-    throw new BootError(`${where}: ${shown(format)} is no known format. ${meant(String(format), stringFormats)}`)
+    throw new BootError(`${where}: ${shown(format)} is not a known format. ${meant(String(format), stringFormats)}`)
 }
 
-function leastOf(...bounds: readonly (number | undefined)[]): number | undefined {
+function smallestOf(...bounds: readonly (number | undefined)[]): number | undefined {
   const given = bounds.filter((bound) => bound !== undefined)
   return given.length > 0 ? Math.min(...given) : undefined
 }
 
-function cheapPattern(pattern: string | RegExp, maxLength = Infinity, where: string): string {
+function sourceOfCheapPattern(pattern: string | RegExp, maxLength = Infinity, where: string): string {
   const source = patternSource(pattern, where)
   refuseCostlyPattern(new RegExp(source, 'u'), maxLength, `${where}: the pattern`)
   return source
@@ -104,11 +120,13 @@ function patternSource(pattern: string | RegExp, where: string): string {
   const { source, flags } = typeof pattern === 'string' ? { source: pattern, flags: '' } : pattern
   if (!/^[uv]?$/.test(flags))
     throw new BootError(
-      `${where}: the pattern /${source}/${flags} has flags, which JSON Schema cannot say. Write [Aa] for i.`,
+      `${where}: the pattern /${source}/${flags} has flags, which JSON Schema does not have. For the flag i write [Aa].`,
     )
   try {
     return new RegExp(source, 'u').source
   } catch (error) {
-    throw new BootError(`${where}: the pattern cannot be read with the flag 'u' as JSON Schema does: ${String(error)}.`)
+    throw new BootError(
+      `${where}: the pattern is not valid with the flag 'u', which JSON Schema requires: ${String(error)}.`,
+    )
   }
 }

@@ -9,20 +9,20 @@ import type { Shape } from '../shape/shape.js'
 import { type Validate, ValidatorCompiler } from '../input/validate.js'
 
 /**
- * The default of a property as a handler is given it: a text for a date becomes a `Date`.
+ * The default of a property as handlers receive it: a string for a `date-time` becomes a `Date`.
  *
- * @throws BootError when it is of another type, or breaks the property's own rules.
+ * @throws BootError when it is of another type, or violates a constraint of the property.
  */
 export function defaultOf(shape: Shape, value: unknown, where: string): unknown {
-  const json = fittingJson(shape, value, `${where}: its default`)
-  // Lists and the like are made anew for each request.
+  const json = validJson(shape, value, `${where}: its default`)
+  // Lists and other objects are copied for each request: see compileDefault().
   return shape.kind === 'standard' || typeof value === 'object' ? value : compileDecoder(shape)(json)
 }
 
-/** An example as the document shows it. @throws BootError when it is none of the property. */
+/** An example as the OpenAPI document shows it. @throws BootError when it is not a value of the property. */
 export function exampleOf(shape: Shape, value: unknown, where: string): unknown {
-  // A class may refer to itself: its properties are not known while one of them is being declared.
-  return isScalar(shape) ? fittingJson(shape, value, `${where}: its example`) : value
+  // Examples of objects are not checked: while a class declares a property, the others may not be known yet.
+  return isScalar(shape) ? validJson(shape, value, `${where}: its example`) : value
 }
 
 function isScalar(shape: Shape): boolean {
@@ -30,25 +30,25 @@ function isScalar(shape: Shape): boolean {
   return shape.kind !== 'object' && shape.kind !== 'union' && shape.kind !== 'standard'
 }
 
-function fittingJson(shape: Shape, value: unknown, what: string): unknown {
+function validJson(shape: Shape, value: unknown, what: string): unknown {
   const json = toJson(shape, value, what)
   const [issue] = shape.kind === 'standard' ? [] : validatorOf(shape)(json)
   if (!issue) return json
   const given = typeof value === 'object' ? '' : ` ${shown(value)}`
-  throw new BootError(`${what}${given}${at(issue.path)} ${issue.message}. Give one that fits, or leave it away.`)
+  throw new BootError(`${what}${given}${at(issue.path)} ${issue.message}. Write one that fits, or remove it.`)
 }
 
-/** Of these a value is given as JSON has it; what comes from a database may be written otherwise. */
-const PLAIN: ReadonlySet<string> = new Set(['string', 'integer', 'number', 'boolean', 'enum'])
+/** Kinds whose defaults must be JSON values already. The encoder alone would also accept '5' for an integer, as databases return it. */
+const JSON_KINDS: ReadonlySet<string> = new Set(['string', 'integer', 'number', 'boolean', 'enum'])
 
 function toJson(shape: Shape, value: unknown, what: string): unknown {
   try {
     const json = compileEncoder(shape)(value)
-    if (!PLAIN.has(shape.kind) || json === value) return json
+    if (!JSON_KINDS.has(shape.kind) || json === value) return json
     throw new ResponseMismatchError('', `is ${shown(value)}, declared ${shape.kind}`)
   } catch (error) {
     throw error instanceof ResponseMismatchError
-      ? new BootError(`${what}${at(error.path)} ${error.reason}. Give one that fits.`)
+      ? new BootError(`${what}${at(error.path)} ${error.reason}. Write one that fits.`)
       : error
   }
 }
@@ -60,9 +60,9 @@ function at(path: string): string {
 const compiler = memo(() => new ValidatorCompiler(new Map()))
 const validators = new Map<string, Validate>()
 
-// Many routes have the same defaults, such as those of pages, and compiling takes time.
+// Kept, as compiling takes time and many routes have the same defaults, such as those of page sizes.
 function validatorOf(shape: Shape): Validate {
-  const writer = new SchemaWriter({ opaque: true })
+  const writer = new SchemaWriter({ forValidation: true })
   const schema = writer.write(shape, 'input')
   if (writer.components.size > 0) return new ValidatorCompiler(writer.components).compile(schema)
   const key = JSON.stringify(schema)

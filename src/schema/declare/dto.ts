@@ -1,14 +1,14 @@
 import { BootError } from '../../core/boot-error.js'
 import { NOT_LOADED, type OptionNames, refuseOtherThanList, refuseUnknownOptions, shown } from '../../core/options.js'
 import { type Constructor, isConstructor } from '../../di/token.js'
-import { fieldsOf } from '../shape/fields.js'
+import { fieldsOf, isInstantiable } from '../shape/fields.js'
 import { describedBy, type Attributed, type Data, type Property, type Shape } from '../shape/shape.js'
 import { shapeOf } from '../shape/shape-of.js'
 
-// A model says apart what may be left out of a new record.
+// A model declares its creation attributes, of which some may be omitted, apart from its attributes.
 type Writable<T> = T extends { readonly _creationAttributes: infer C } ? C : Data<T>
 
-// Of a model: its associations, too.
+// A model's associations can be picked, too.
 type Keys<T> = (keyof Data<T> | Associated<T>) & string
 
 type Associated<T> = {
@@ -23,11 +23,11 @@ type Selected<T, Options> = Options extends { readonly pick: readonly (infer K)[
     ? Omit<Writable<T>, K & keyof Writable<T>>
     : Writable<T>
 
-/** Which properties a derived class keeps; `pick` or `omit`, not both. */
+/** Which properties the class has: `pick` or `omit`, not both. */
 export interface DtoOptions<K extends string> {
   readonly pick?: readonly K[]
   readonly omit?: readonly K[]
-  /** Every property may be left out. */
+  /** Makes every property optional. */
   readonly partial?: boolean
   /** The name of the OpenAPI component when the class is used without `extends`. */
   readonly name?: string
@@ -36,11 +36,11 @@ export interface DtoOptions<K extends string> {
 const DTO_OPTIONS: OptionNames<DtoOptions<string>> = { omit: true, pick: true, partial: true, name: true }
 
 /**
- * A class with some of the properties of a model or of another class: one declaration for the table, the input and the document.
- * A model itself is no input: it would take every column from the client, also the key.
- * What the database fills in (an auto-incremented key, a default) may be left out. Associations are part of it when they are picked.
+ * A class with some of the properties of a model or of another class, to be used as an input or a response.
+ * A model itself cannot be an input: a client could set every column, including the primary key.
+ * Columns that the database sets (an auto-incremented key, a default) are optional. Associations are included only if they are picked.
  *
- * @throws BootError when a named property does not exist, or both `pick` and `omit` are given.
+ * @throws BootError when a picked or omitted property does not exist, or when both `pick` and `omit` are given.
  * @example
  * class HeroInput extends dto(Hero, { omit: ['id'] }) {}
  * class HeroPatch extends dto(Hero, { pick: ['age'], partial: true }) {}
@@ -51,17 +51,17 @@ export function dto<T, const O extends DtoOptions<Keys<T>>>(
 ): new () => Partly<Selected<T, O>, O> {
   if (!isConstructor(source))
     throw new BootError(
-      `dto(${shown(source)}, ...) takes a class. ${source === undefined ? NOT_LOADED : 'Write the class itself.'}`,
+      `dto(${shown(source)}, ...) requires a class. ${source === undefined ? NOT_LOADED : 'Write the class itself.'}`,
     )
   refuseUnknownOptions(`dto(${source.name}, ...)`, options, DTO_OPTIONS)
   refuseOtherThanList(options.pick, `dto(${source.name}, ...): pick`, `'name'`)
   refuseOtherThanList(options.omit, `dto(${source.name}, ...): omit`, `'id'`)
-  if (options.pick && options.omit) throw new BootError(`dto(${source.name}, ...): give pick or omit, not both.`)
+  if (options.pick && options.omit) throw new BootError(`dto(${source.name}, ...): write pick or omit, not both.`)
   const derived = class {}
   const name = options.name ?? `${source.name}Dto`
   Object.defineProperty(derived, 'name', { value: name })
   describedBy.write(derived, (type) => derive(source, options, type))
-  // The properties exist only for the compiler, as with every class of @Field()s: decoding fills them in.
+  // The type has properties that the class does not declare at run time: decoding sets them, as in every class with @Field()s.
   return derived as unknown as new () => Partly<Selected<T, O>, O>
 }
 
@@ -76,11 +76,11 @@ function derive(source: Constructor, options: DtoOptions<string>, type: Construc
     properties: () =>
       new Map([...select((shape.selectable ?? shape.properties)(), options, source.name), ...ownFields(type)]),
     ...(shape.read ? { read: shape.read } : {}),
-    ...(type.length === 0 ? { instance: type as unknown as new () => object } : {}),
+    ...(isInstantiable(type) ? { instance: type } : {}),
   }
 }
 
-// What `class HeroInput extends dto(Hero, ...) { @Field() invitation!: string }` adds.
+// The fields that a subclass adds: `class HeroInput extends dto(Hero, ...) { @Field() invitation!: string }`.
 function ownFields(type: Constructor): [string, Property][] {
   return [...(fieldsOf(type) ?? [])].map(([name, property]) => [name, property()])
 }
@@ -102,7 +102,7 @@ function select(
   return new Map(options.partial ? kept.map(([name, property]) => [name, toPatch(property)]) : kept)
 }
 
-// A patch must not put defaults where the client said nothing.
+// A patch must not set the properties that the client omits to their defaults.
 function toPatch({ generated: _generated, default: _default, ...rest }: Property): Property {
   return { ...rest, optional: true }
 }

@@ -1,23 +1,24 @@
 import { BootError } from '../../core/boot-error.js'
 import { emittedPropertyType } from '../../di/metadata.js'
+import type { Constructor } from '../../di/token.js'
 import { NOT_LOADED, refuseOtherThanList, refuseUnknownOptions } from '../../core/options.js'
 import { defaultOf } from './default-value.js'
 import { addField } from '../shape/fields.js'
 import { enumShape } from './enum.js'
 import type { Property, Shape } from '../shape/shape.js'
-import { withExamples, withRules } from './constraint-options.js'
+import { withExamples, withConstraints } from './constraint-options.js'
 import { shapeOf } from '../shape/shape-of.js'
-import { takesNothing } from '../shape/standard-schema.js'
+import { acceptsOmission } from '../shape/standard-schema.js'
 import { unionShape } from './one-of.js'
 import { VALUE_OPTIONS, type ValueOptions } from './value-options.js'
 
 /**
- * Declares a property of a request or response class: validation, output, OpenAPI and the injection rules read it.
+ * Declares a property of a request or response class. Validation, responses and the OpenAPI document follow it.
  *
- * The type is what TypeScript emits; say it where nothing is emitted: `@Field({ type: 'integer' })`, `@Field({ type: [Tag] })`,
- * `@Field({ type: 'string', nullable: true })`, `@Field({ enum: ['asc', 'desc'] })`.
+ * The type is the one that TypeScript emits. Write it if TypeScript emits none, or a more general one: `@Field({ type: 'integer' })`,
+ * `@Field({ type: [Tag] })`, `@Field({ type: 'string', nullable: true })`, `@Field({ enum: ['asc', 'desc'] })`.
  *
- * @throws BootError when the type is neither given nor emitted.
+ * @throws BootError when the type is neither written nor emitted, or when an option does not apply to it.
  * @example
  * class HeroInput {
  *   @Field({ minLength: 1 }) name!: string
@@ -40,10 +41,10 @@ export function Field(options: ValueOptions = {}): PropertyDecorator {
 
 /** A property from its type and options; `where` names it in messages. */
 export function toProperty(type: unknown, options: ValueOptions, where: string): Property {
-  const ruled = withRules(baseShape(type, options, where), options, where)
-  const shape = withExamples(ruled, options, where)
+  const constrained = withConstraints(baseShape(type, options, where), options, where)
+  const shape = withExamples(constrained, options, where)
   if (options.default === undefined) {
-    const optional = options.optional ?? (shape.kind === 'standard' && takesNothing(shape.schema))
+    const optional = options.optional ?? (shape.kind === 'standard' && acceptsOmission(shape.schema))
     return { shape, optional }
   }
   return { shape, optional: true, default: defaultOf(shape, options.default, where) }
@@ -51,7 +52,7 @@ export function toProperty(type: unknown, options: ValueOptions, where: string):
 
 function baseShape(type: unknown, options: ValueOptions, where: string): Shape {
   if (options.discriminator !== undefined && options.oneOf === undefined)
-    throw new BootError(`${where}: discriminator says nothing without oneOf. Write oneOf: [Cat, Dog] beside it.`)
+    throw new BootError(`${where}: discriminator has no effect without oneOf. Add oneOf: [Cat, Dog].`)
   const shape =
     options.enum !== undefined
       ? enumShape(options.enum, itemType(type), where)
@@ -76,7 +77,7 @@ function oneOfShape(
   where: string,
 ): Shape {
   refuseOtherThanList(types, `${where}: oneOf`, 'Cat, Dog')
-  if (types.length === 0) throw new BootError(`${where}: oneOf is empty. Name the classes: oneOf: [Cat, Dog].`)
+  if (types.length === 0) throw new BootError(`${where}: oneOf is empty. Write the classes: oneOf: [Cat, Dog].`)
   const shapes = types.map((type, index) => {
     if (type === undefined) throw new BootError(`${where}: oneOf[${index}] is undefined: ${NOT_LOADED_YET}`)
     return shapeAt(type, where)
@@ -85,10 +86,10 @@ function oneOfShape(
 }
 
 function itemType(type: unknown): unknown {
-  return type === Array ? undefined : Array.isArray(type) ? (type as readonly unknown[])[0] : type
+  return type === Array ? undefined : Array.isArray(type) ? type[0] : type
 }
 
-const NOT_LOADED_YET = 'the class was not loaded yet when the decorator ran. Name it in a function, as in () => Item.'
+const NOT_LOADED_YET = 'the class was not loaded yet when the decorator ran. Refer to it by a function: () => Item.'
 
 function refuseUndefined(options: ValueOptions, where: string): void {
   for (const name of ['type', 'enum', 'oneOf'] as const)
@@ -98,30 +99,34 @@ function refuseUndefined(options: ValueOptions, where: string): void {
       )
 }
 
-// An object literal, and JSON.parse() too, take this name for the prototype.
+// In an object literal this name sets the prototype.
 function refuseUnusableName(name: string, where: string): void {
   if (name === '__proto__') throw new BootError(`@Field() on ${where}: no property can have this name. Rename it.`)
 }
 
+/** What the compiler emits for types that have no class at run time. */
+const GENERAL_TYPES: readonly Constructor[] = [Object, Array, Function, Promise]
+
 function refuseUnknownType(type: unknown, where: string): void {
   if (type === undefined) {
     throw new BootError(
-      `@Field() on ${where}: no type at run time. Run with sequitur/register (tsx and esbuild emit no types), or say it: @Field({ type: 'string' }).`,
+      `@Field() on ${where}: no type at run time. Run with sequitur/register (tsx and esbuild emit no types), or write it: @Field({ type: 'string' }).`,
     )
   }
-  if (type === Object || type === Array || type === Function || type === Promise) {
+  const general = GENERAL_TYPES.find((one) => one === type)
+  if (general) {
     const written =
-      type === Array
+      general === Array
         ? `@Field({ type: [Item] })`
         : `@Field({ type: 'string', nullable: true }) or @Field({ enum: ['a', 'b'] })`
     throw new BootError(
-      `@Field() on ${where}: the compiler emitted '${(type as { name: string }).name}', which does not say what the property is ` +
-        `(an array, a union, an interface or a class brought by 'import type'). Say it: ${written}.`,
+      `@Field() on ${where}: the compiler emitted '${general.name}', which is too general ` +
+        `(the property is an array, a union, an interface, or a class imported by 'import type'). Write its type: ${written}.`,
     )
   }
 }
 
-/** Legacy decorators get a property name; TC39 ones a context object. */
+/** TypeScript's experimental decorators receive the property's name, TC39 decorators a context object. */
 function refuseStandardDecorator(context: unknown): void {
   if (typeof context === 'object' && context !== null && 'kind' in context) {
     throw new BootError(

@@ -4,22 +4,22 @@ import { memo } from '../../core/memo.js'
 import type { DataOf, Described, ObjectShape, Shape, UnionShape } from '../shape/shape.js'
 import { shapeOf } from '../shape/shape-of.js'
 
-/** A class, or a function that names one which is declared further down. */
+/** A class, or a function that returns one that is declared later in the file. */
 export type Member = Constructor | (() => Constructor)
 
 type MemberData<M> = M extends Constructor ? DataOf<M> : M extends () => infer C ? DataOf<C> : never
 
 export interface OneOfOptions<K extends PropertyKey> {
-  /** The property that tells the classes apart: each declares its own values of it, `@Field({ enum: ['cat'] }) kind!: 'cat'`. */
+  /** The property that distinguishes the classes. Each declares its own values of it: `@Field({ enum: ['cat'] }) kind!: 'cat'`. */
   readonly discriminator: K & string
-  /** The name of an OpenAPI component; without it, the classes are listed wherever one of them may be. */
+  /** The name of the OpenAPI component. Without it, the union is written inline wherever it is used. */
   readonly name?: string
 }
 
 /**
- * One of several classes: a response, `Page.of(...)` or `[...]` of it, or the type of a field or a body.
+ * One of several classes. Use it as a response, in `Page.of(...)` or `[...]`, or as the type of a field or a body.
  *
- * @throws BootError (when the app is made) for classes that cannot be told apart.
+ * @throws BootError (from `createApp()`) for classes that the discriminator does not distinguish.
  * @example
  * const Pet = oneOf([Cat, Dog], { discriminator: 'kind', name: 'Pet' })
  * // @Get('/', Page.of(Pet)) list() {}
@@ -38,20 +38,20 @@ export function oneOf<const M extends readonly Member[]>(
 }
 
 /**
- * One of several classes, told apart by a property whose values each of them declares: `@Field({ enum: ['cat'] }) kind!: 'cat'`.
+ * One of several classes, distinguished by a property whose values each of them declares: `@Field({ enum: ['cat'] }) kind!: 'cat'`.
  *
- * @throws BootError when a class does not declare it, or two declare one value.
+ * @throws BootError when a class does not declare the property, or when two classes declare the same value.
  */
 export function unionShape(shapes: readonly Shape[], discriminator: string | undefined, where: string): UnionShape {
   if (discriminator === undefined)
     throw new BootError(
-      `${where}: oneOf needs the property that tells its classes apart. Say it: discriminator: 'kind'.`,
+      `${where}: oneOf requires the property that distinguishes its classes. Add it: discriminator: 'kind'.`,
     )
   const options = shapes.map((shape): ObjectShape => {
     if (shape.kind === 'object') return shape
-    throw new BootError(`${where}: oneOf takes classes with @Field()s, got '${shape.kind}'.`)
+    throw new BootError(`${where}: oneOf requires classes with @Field()s, got '${shape.kind}'.`)
   })
-  // A thunk: the classes may refer back to the one that is just being declared.
+  // Evaluated later: a class may refer to the one that is still being declared.
   return { kind: 'union', discriminator, options: () => byTag(options, discriminator, where) }
 }
 
@@ -76,6 +76,6 @@ function tagsOf(option: ObjectShape, discriminator: string, where: string): read
   const property = option.properties().get(discriminator)
   if (property?.shape.kind === 'enum' && !property.optional && !property.shape.nullable) return property.shape.values
   throw new BootError(
-    `${where}: ${option.name} does not say which ${discriminator} it has. Write @Field({ enum: ['...'] }) ${discriminator} in it.`,
+    `${where}: ${option.name} does not declare its values of ${discriminator}. Add @Field({ enum: ['...'] }) ${discriminator} to it.`,
   )
 }

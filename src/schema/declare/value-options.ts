@@ -2,10 +2,10 @@ import type { OptionNames } from '../../core/options.js'
 import type { Constructor } from '../../di/token.js'
 import type { EnumOption } from './enum.js'
 import type { StringFormat } from '../shape/formats.js'
-import type { Notes } from '../shape/shape.js'
+import type { Annotations } from '../shape/shape.js'
 import type { StandardSchema } from '../shape/standard-schema.js'
 
-/** What a field's type can be called; the rest is said by classes. */
+/** The types that have a name. All others are classes, models or schemas. */
 export type TypeName =
   | 'string'
   | 'integer'
@@ -18,7 +18,7 @@ export type TypeName =
   | 'bytes'
   | 'any'
 
-/** `'integer'`, `String`, `Tag`, `[Tag]`, `() => Tag` (for a class declared further down), `Page.of(Tag)`, `z.email()`. */
+/** `'integer'`, `String`, `Tag`, `[Tag]`, `() => Tag` (for a class declared later in the file), `Page.of(Tag)`, `z.email()`. */
 export type TypeOption =
   | TypeName
   | Constructor
@@ -27,20 +27,21 @@ export type TypeOption =
   | { readonly shape: unknown }
   | StandardSchema
 
-/** What can be said of a value beyond its type. */
-export interface ValueOptions extends Notes {
-  /** What the value is; by default what the compiler emitted for the property or parameter. */
+/** The options of a field or a parameter. */
+export interface ValueOptions extends Annotations {
+  /** The type of the value. Default: the type that the compiler emits for the property or parameter. */
   readonly type?: TypeOption
   /** The values allowed: a list, or a TypeScript enum. */
   readonly enum?: EnumOption
-  /** The classes that it may be of, told apart by the property that `discriminator` names. */
+  /** The value is an object of one of these classes, distinguished by the property that `discriminator` names. */
   readonly oneOf?: readonly (Constructor | (() => unknown))[]
-  /** Of `oneOf`: each class declares its own values of it, `@Field({ enum: ['cat'] }) kind!: 'cat'`. */
+  /** The property that distinguishes the classes of `oneOf`. Each declares its own values of it: `@Field({ enum: ['cat'] }) kind!: 'cat'`. */
   readonly discriminator?: string
+  /** The value may be null. */
   readonly nullable?: boolean
-  /** It may be left out. */
+  /** The value may be omitted. */
   readonly optional?: boolean
-  /** What it is when left out; makes it optional. */
+  /** The value when it is omitted. Makes it optional. */
   readonly default?: unknown
   readonly example?: unknown
   readonly minimum?: number
@@ -51,17 +52,16 @@ export interface ValueOptions extends Notes {
   readonly minLength?: number
   readonly maxLength?: number
   /**
-   * A regular expression without flags, as JSON Schema has none; read as with the flag `u`. Not anchored: write `^...$`. One that takes
-   * time with the square of a text's length, or more, needs a `maxLength`, or stops the start.
+   * A regular expression without flags, as JSON Schema has none; it is matched with the flag `u`. It is not anchored: write `^...$`. An
+   * expression that can take quadratic time or more requires a `maxLength`, else `createApp()` throws.
    */
   readonly pattern?: string | RegExp
-  /** Checked only for texts that are not longer than `maxLength`. `'url'` is of http, https or ftp; `'regex'` has 10,000 characters at most. */
+  /** Not checked for strings that are longer than `maxLength`. `'url'` requires http, https or ftp; `'regex'` allows at most 10,000 characters. */
   readonly format?: StringFormat
   readonly minItems?: number
   readonly maxItems?: number
 }
 
-/** What `ValueOptions` has. */
 export const VALUE_OPTIONS: OptionNames<ValueOptions> = {
   type: true,
   enum: true,

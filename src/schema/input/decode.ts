@@ -1,28 +1,32 @@
 import { compileEncoder } from '../output/encode.js'
-import { Made } from './standard-schema-parts.js'
+import { ConvertedPart } from './standard-schema-parts.js'
 import { memo } from '../../core/memo.js'
 import { isInherited, valueOf } from '../shape/inherited-names.js'
 import { type ObjectShape, propertiesOf, type Property, type Shape } from '../shape/shape.js'
 
-/** Turns validated JSON into what the type says: `Date`, `bigint`, class instances. */
+/** Converts validated JSON to values of the declared types: `Date`, `bigint`, class instances. */
 export type Decode = (json: unknown) => unknown
 
-const asItIs: Decode = (json) => json
+const unchanged: Decode = (json) => json
 
-// A handler may change what it was given, and be run again.
-const made: Decode = (json) => (json instanceof Made ? copyOf(json.value) : json)
+// Copied: a handler may change its input, and be run again with it.
+const convertedPart: Decode = (json) => (json instanceof ConvertedPart ? copyOf(json.value) : json)
 
-// structuredClone() takes ten times as long for lists and objects of JSON.
+// structuredClone() takes ten times as long for arrays and plain objects.
 function copyOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(copyOf)
-  if (Object.getPrototypeOf(value) !== Object.prototype) return clone(value)
-  const target: Record<string, unknown> = {}
-  for (const key of Object.keys(value)) put(target, key, copyOf((value as Readonly<Record<string, unknown>>)[key]))
+  if (!isPlainObject(value)) return clone(value)
+  const target: JsonObject = {}
+  for (const key of Object.keys(value)) put(target, key, copyOf(value[key]))
   return target
 }
 
-// What a library made may not be copyable.
+function isPlainObject(value: object): value is JsonObject {
+  return Object.getPrototypeOf(value) === Object.prototype
+}
+
+// A library may return objects that cannot be cloned, such as functions or proxies.
 function clone(value: object): unknown {
   try {
     return structuredClone(value)
@@ -31,14 +35,14 @@ function clone(value: object): unknown {
   }
 }
 
-function put(target: Record<string, unknown>, key: string, value: unknown): void {
+function put(target: JsonObject, key: string, value: unknown): void {
   if (key === '__proto__')
     Object.defineProperty(target, key, { value, writable: true, enumerable: true, configurable: true })
   else target[key] = value
 }
 
 export interface DecoderOptions {
-  /** Whether JSON of any kind is copied, so that what is decoded can be decoded again. Default true. */
+  /** Whether arrays and undeclared JSON are copied, so that the same JSON can be decoded again. Default true. */
   readonly copies?: boolean
 }
 
@@ -47,7 +51,7 @@ export function compileDecoder(shape: Shape, { copies = true }: DecoderOptions =
   return new DecoderCompiler(copies).compile(shape)
 }
 
-/** Makes the value of an input that the client left out: a new one each time, as a handler may change a list or a date. */
+/** Makes the default of an input that the client omits: a new one for each request, as a handler may change a list or a date. */
 export function compileDefault(property: Property): () => unknown {
   return defaultMaker(property, compileDecoder(property.shape))
 }
@@ -56,6 +60,13 @@ function defaultMaker({ shape, default: byDefault }: Property, decode: Decode): 
   if (typeof byDefault !== 'object' || byDefault === null) return () => byDefault
   const json = compileEncoder(shape)(byDefault)
   return () => decode(structuredClone(json))
+}
+
+type JsonObject = Record<string, unknown>
+
+/** A decoder of JSON of one type. */
+function validated<T>(decode: (json: T) => unknown): Decode {
+  return decode as Decode // validation has checked that the JSON is a T
 }
 
 class DecoderCompiler {
@@ -67,22 +78,22 @@ class DecoderCompiler {
   }
 
   compile(shape: Shape): Decode {
-    const decode = this.#plain(shape)
-    return decode === asItIs ? asItIs : (json) => (json === null || json === undefined ? json : decode(json))
+    const decode = this.#notNull(shape)
+    return decode === unchanged ? unchanged : (json) => (json === null || json === undefined ? json : decode(json))
   }
 
-  #plain(shape: Shape): Decode {
+  #notNull(shape: Shape): Decode {
     switch (shape.kind) {
       case 'date-time':
-        return (json) => new Date(json as string)
+        return validated((text: string) => new Date(text))
       case 'bigint':
-        return (json) => BigInt(json as string)
+        return validated((text: string) => BigInt(text))
       case 'bytes':
-        return (json) => Buffer.from(json as string, 'base64')
+        return validated((text: string) => Buffer.from(text, 'base64'))
       case 'array': {
         const item = this.compile(shape.items)
-        if (item === asItIs && !this.#copies) return asItIs
-        return (json) => (json as unknown[]).map(item)
+        if (item === unchanged && !this.#copies) return unchanged
+        return validated((list: unknown[]) => list.map(item))
       }
       case 'object':
         return this.#object(shape)
@@ -93,17 +104,16 @@ class DecoderCompiler {
       case 'enum':
       case 'date':
       case 'decimal':
-        return asItIs
+        return unchanged
       case 'union': {
         const { discriminator, options } = shape
         const decoders = memo(() => new Map([...options()].map(([tag, option]) => [tag, this.compile(option)])))
-        // Validation has found the tag among these.
-        return (json) => (decoders().get((json as Record<string, unknown>)[discriminator]) as Decode)(json)
+        return validated((json: JsonObject) => (decoders().get(json[discriminator]) ?? unchanged)(json))
       }
       case 'standard':
-        return made
+        return convertedPart
       case 'any':
-        return this.#copies ? copyOf : asItIs
+        return this.#copies ? copyOf : unchanged
     }
   }
 
@@ -112,17 +122,17 @@ class DecoderCompiler {
     if (known) return known
     const properties: DecodedProperty[] = []
     const { instance } = shape
-    const decode: Decode = (json) => {
-      const target = (instance ? new instance() : {}) as Record<string, unknown>
+    const decode = validated((json: JsonObject) => {
+      const target = instance ? new instance() : {}
       for (const { name, inherited, decode: decodeProperty, makeDefault } of properties) {
-        const given = valueOf(json as Record<string, unknown>, name, inherited)
+        const given = valueOf(json, name, inherited)
         const value = given === undefined ? makeDefault() : decodeProperty(given)
         if (value !== undefined) target[name] = value
-        else forget(target, name)
+        else removeUndefined(target, name)
       }
       return target
-    }
-    this.#objects.set(shape.origin, decode) // known before its properties: they may refer to it
+    })
+    this.#objects.set(shape.origin, decode) // set before its properties are compiled: they may refer to it
     for (const [name, property] of propertiesOf(shape, 'input')) {
       const decodeProperty = this.compile(property.shape)
       const makeDefault = defaultMaker(property, decodeProperty)
@@ -139,7 +149,7 @@ interface DecodedProperty {
   readonly makeDefault: () => unknown
 }
 
-// With "useDefineForClassFields" a class sets its fields to undefined; a patch must tell what was sent from what was not.
-function forget(target: Record<string, unknown>, name: string): void {
+// With "useDefineForClassFields" the constructor sets all fields to undefined. A patch must not have those that the client omitted.
+function removeUndefined(target: JsonObject, name: string): void {
   if (Object.hasOwn(target, name) && target[name] === undefined) delete target[name]
 }

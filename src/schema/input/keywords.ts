@@ -5,8 +5,8 @@ import { isLonger } from '../shape/length.js'
 import { matches } from '../patterns/matches.js'
 
 /*
- * Replacements for keywords of the validation library. Those that read a whole text are skipped for a text longer than `maxLength`, so that
- * only its length is reported, and its cost is bounded. `enum` looks a value up, where the library's compares it with one after the other.
+ * Replacements for keywords of ajv. Those that read a whole string are skipped for a string longer than `maxLength`: only its length is
+ * reported, so their cost is bounded. `enum` looks the value up in a set, where ajv compares it with one value after the other.
  */
 
 interface Validate {
@@ -17,7 +17,9 @@ interface Validate {
 function pattern(source: string, parent: AnySchemaObject): Validate {
   const expression = new RegExp(source, 'u')
   const message = `must match pattern "${source}"`
-  return ofText('pattern', parent, (value) => (matches(expression, value as string) ? NONE : [message]))
+  return ofText('pattern', parent, (value) =>
+    typeof value !== 'string' || matches(expression, value) ? NONE : [message],
+  )
 }
 
 function format(name: string, parent: AnySchemaObject): Validate {
@@ -35,18 +37,18 @@ type MessagesOf = (value: unknown) => readonly string[]
 const NONE: readonly string[] = []
 
 function ofText(keyword: string, parent: AnySchemaObject, messagesOf: MessagesOf): Validate {
-  const most = parent['maxLength'] as number | undefined // ajv has checked its type
-  if (most === undefined) return validator(keyword, messagesOf)
+  const most: unknown = parent['maxLength']
+  if (typeof most !== 'number') return validator(keyword, messagesOf)
   return validator(keyword, (value) => (typeof value === 'string' && isLonger(value, most) ? NONE : messagesOf(value)))
 }
 
 function oneOf(values: readonly unknown[]): Validate {
-  const known = new Set(values)
+  const allowed = new Set(values)
   const message = `must be one of ${listed(values)}`
-  return validator('enum', (value) => (known.has(value) ? NONE : [message]))
+  return validator('enum', (value) => (allowed.has(value) ? NONE : [message]))
 }
 
-// ajv reads the errors of a keyword from a property of its function.
+// ajv reads the errors of a keyword from the property `errors` of its function.
 function validator(keyword: string, messagesOf: MessagesOf): Validate {
   const validate: Validate = (value) => {
     const messages = messagesOf(value)
@@ -57,7 +59,7 @@ function validator(keyword: string, messagesOf: MessagesOf): Validate {
   return validate
 }
 
-/** Characters of a list in a message: each of a hundred issues may repeat it. */
+/** The most characters of a list of values in a message: each of a hundred issues may repeat it. */
 const MOST_LISTED = 300
 
 function listed(values: readonly unknown[]): string {
@@ -68,7 +70,7 @@ function listed(values: readonly unknown[]): string {
   return shown.join(', ') + (others > 0 ? ` or ${others} other values` : '')
 }
 
-/** In place of the validation library's own. */
+/** The keywords that replace those of ajv, and `checks`, which runs custom checks: see {@link failuresOf}. */
 export const KEYWORDS: readonly (FuncKeywordDefinition & { readonly keyword: string })[] = [
   { keyword: 'pattern', type: 'string', schemaType: 'string', errors: true, compile: pattern },
   { keyword: 'format', type: ['string', 'number'], schemaType: 'string', errors: true, compile: format },

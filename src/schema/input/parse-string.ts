@@ -1,10 +1,10 @@
 import { isDecimalText, isIntegerText } from '../shape/text-formats.js'
 import type { EnumShape, JsonSchema, ObjectShape, Property, Shape } from '../shape/shape.js'
-import { jsonSchemaOf, type StandardSchema } from '../shape/standard-schema.js'
+import { jsonSchemaOf, type StandardSchema, toJsonSchema } from '../shape/standard-schema.js'
 
 /**
- * What a text from the path, the query or a header stands for, as JSON.
- * A text that does not fit is left as it is: validation then says what is wrong with it.
+ * Parses a string from the path, the query or a header as JSON of the shape's type: '5' -> 5.
+ * A string that cannot be parsed is returned unchanged, and validation reports it.
  */
 export function parseString(shape: Shape, text: string): unknown {
   switch (shape.kind) {
@@ -15,7 +15,7 @@ export function parseString(shape: Shape, text: string): unknown {
     case 'boolean':
       return text === 'true' ? true : text === 'false' ? false : text
     case 'enum':
-      return enumTexts(shape).get(text) ?? text
+      return enumValues(shape).get(text) ?? text
     case 'any':
     case 'union':
     case 'standard':
@@ -31,64 +31,66 @@ export function parseString(shape: Shape, text: string): unknown {
   }
 }
 
-const known = new WeakMap<EnumShape, ReadonlyMap<string, string | number>>()
+const enums = new WeakMap<EnumShape, ReadonlyMap<string, string | number>>()
 
-/** The values of an enum by their texts: a query can repeat one of thousands of values thousands of times. */
-function enumTexts(shape: EnumShape): ReadonlyMap<string, string | number> {
-  const texts = known.get(shape) ?? byText(shape.values)
-  known.set(shape, texts)
-  return texts
+/** The values of an enum by how they are written. A map, as a query can repeat one of thousands of values thousands of times. */
+function enumValues(shape: EnumShape): ReadonlyMap<string, string | number> {
+  const values = enums.get(shape) ?? byString(shape.values)
+  enums.set(shape, values)
+  return values
 }
 
-// Of a text and a number that are written alike the text counts.
-function byText(values: readonly (string | number)[]): ReadonlyMap<string, string | number> {
-  const [texts, numbers] = [values.filter(isText), values.filter((value) => !isText(value))]
-  return new Map([...numbers, ...texts].map((value) => [String(value), value]))
+// If a string and a number are written alike, the string wins: it is set last.
+function byString(values: readonly (string | number)[]): ReadonlyMap<string, string | number> {
+  const strings = values.filter((value) => typeof value === 'string')
+  const numbers = values.filter((value) => typeof value === 'number')
+  return new Map([...numbers, ...strings].map((value) => [String(value), value]))
 }
 
-function isText(value: string | number): boolean {
-  return typeof value === 'string'
-}
-
-// '-0' is written for 0 and nothing else.
+// Adding 0 turns -0, which Number('-0') returns, into 0.
 function toNumber(text: string): number {
   return Number(text) + 0
 }
 
-/** What is read from texts for a schema of another library, before it is asked: what its JSON Schema calls a number is one, no other text. */
-export function textual(shape: Shape): Shape {
-  if (shape.kind === 'object') return textualObject(shape)
+/**
+ * The shape by which strings are parsed before a Standard Schema validates them: strings are parsed as the numbers and booleans that its
+ * JSON Schema declares. Other shapes are returned unchanged.
+ */
+export function parseableShape(shape: Shape): Shape {
+  if (shape.kind === 'object') return parseableObject(shape)
   return shape.kind === 'standard' ? ofJsonSchema(jsonSchemaOf(shape.schema, 'input')) : shape
 }
 
-function textualObject(shape: ObjectShape): ObjectShape {
+function parseableObject(shape: ObjectShape): ObjectShape {
   const entries = [...shape.properties()]
-  const properties = entries.map(([name, property]) => [name, { ...property, shape: textual(property.shape) }] as const)
+  const properties = entries.map(
+    ([name, property]) => [name, { ...property, shape: parseableShape(property.shape) }] as const,
+  )
   if (properties.every(([, { shape: inner }], index) => inner === entries[index]?.[1].shape)) return shape
   return { ...shape, origin: properties, anonymous: true, properties: () => new Map(properties) }
 }
 
-/** The properties that another library's schema of an object has; undefined when its JSON Schema tells of none. */
-export function textualProperties(schema: StandardSchema): ReadonlyMap<string, Property> | undefined {
+/** The properties of a Standard Schema of an object; undefined if its JSON Schema is not that of an object. */
+export function standardSchemaProperties(schema: StandardSchema): ReadonlyMap<string, Property> | undefined {
   const { type, properties, required = [] } = jsonSchemaOf(schema, 'input')
   if (type !== 'object' || typeof properties !== 'object' || properties === null) return undefined
   return new Map(
-    Object.entries(properties as Readonly<Record<string, JsonSchema>>).map(([name, json]): [string, Property] => [
+    Object.entries(properties).map(([name, json]: [string, unknown]): [string, Property] => [
       name,
-      { shape: ofJsonSchema(json), optional: !(required as readonly string[]).includes(name) },
+      { shape: ofJsonSchema(toJsonSchema(json)), optional: !(Array.isArray(required) && required.includes(name)) },
     ]),
   )
 }
 
-function ofJsonSchema(documented: JsonSchema): Shape {
-  switch (documented['type']) {
+function ofJsonSchema(openApiSchema: JsonSchema): Shape {
+  switch (openApiSchema['type']) {
     case 'integer':
     case 'number':
     case 'boolean':
-      return { kind: documented['type'], documented }
+      return { kind: openApiSchema['type'], openApiSchema }
     case 'array':
-      return { kind: 'array', items: ofJsonSchema((documented['items'] ?? {}) as JsonSchema), documented }
+      return { kind: 'array', items: ofJsonSchema(toJsonSchema(openApiSchema['items'])), openApiSchema }
     default:
-      return { kind: 'any', documented }
+      return { kind: 'any', openApiSchema }
   }
 }

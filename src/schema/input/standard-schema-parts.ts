@@ -1,11 +1,14 @@
-import type { Issue } from '../shape/issue.js'
-import { escapePointer } from '../shape/text-formats.js'
+import { escapePointer, type Issue } from '../shape/issue.js'
 import { memo } from '../../core/memo.js'
 import { type ObjectShape, propertiesOf, type Shape } from '../shape/shape.js'
-import { type StandardResult, type StandardSchema, takesNothing, toIssues } from '../shape/standard-schema.js'
+import { type StandardResult, type StandardSchema, acceptsOmission, toIssues } from '../shape/standard-schema.js'
 
-/** What a schema of another library has made of a part of an input; it stands in the part's place until it is decoded. */
-export class Made {
+/*
+ * The parts of an input that Standard Schemas validate. They are found in the JSON, validated by their libraries, and decoded last.
+ */
+
+/** The value that a library returned for a part of an input. It replaces the part until the input is decoded. */
+export class ConvertedPart {
   readonly value: unknown
 
   constructor(value: unknown) {
@@ -13,38 +16,38 @@ export class Made {
   }
 }
 
-/** A part of an input that a schema of another library validates: `holder[key]`. */
+/** A part of an input that a Standard Schema validates: `holder[key]`. */
 export interface Part {
   readonly schema: StandardSchema
   readonly holder: Holder
   readonly key: string | number
-  readonly place: Place | undefined
+  readonly location: Location | undefined
 }
 
-/** Where a holder is. Its path is written only where something is wrong: a list may have a hundred thousand parts. */
-interface Place {
-  readonly around: Place | undefined
+/** Where a holder is. Its path is written only for issues: a list may have a hundred thousand parts. */
+interface Location {
+  readonly parent: Location | undefined
   readonly key: string | number
 }
 
 type Holder = Record<string | number, unknown>
 
-/** Adds the parts under `holder[key]` that are other libraries' to check. */
-export type FindParts = (holder: Holder, key: string | number, place: Place | undefined, found: Part[]) => void
+/** Adds the parts in `holder[key]` that Standard Schemas validate to `found`. */
+export type FindParts = (holder: Holder, key: string | number, location: Location | undefined, found: Part[]) => void
 
-/** Compiles the search for parts that other libraries check; undefined when a shape has none. */
+/** Compiles the search for parts that Standard Schemas validate; undefined when a shape has none. */
 export function compileStandardParts(shape: Shape): FindParts | undefined {
   return hasParts(shape, new Set()) ? new PartsCompiler().compile(shape) : undefined
 }
 
 /** The path of a part: a JSON Pointer. */
-export function pathOf({ place, key }: Pick<Part, 'place' | 'key'>): string {
-  return `${place ? pathOf({ place: place.around, key: place.key }) : ''}/${escapePointer(String(key))}`
+export function pathOf({ location, key }: Pick<Part, 'location' | 'key'>): string {
+  return `${location ? pathOf({ location: location.parent, key: location.key }) : ''}/${escapePointer(String(key))}`
 }
 
 /**
- * Asks each part's library about it. What a library makes of a part takes its place; what it finds wrong is returned. No other part is
- * validated once so many issues are found.
+ * Validates each part by its library. The library's value replaces the part; its issues are returned. Once there are `most` issues, no further
+ * part is validated.
  */
 export async function validateParts(parts: readonly Part[], most: number): Promise<readonly Issue[]> {
   const issues: Issue[] = []
@@ -66,8 +69,9 @@ function settle(part: Part, result: StandardResult, issues: Issue[]): void {
     return
   }
   const given = own(holder, key)
-  // A text or a number that stays what it was needs no mark: there may be hundreds of thousands.
-  if (result.value !== given || (typeof given === 'object' && given !== null)) holder[key] = new Made(result.value)
+  // An unchanged string or number is not wrapped: there may be hundreds of thousands.
+  if (result.value !== given || (typeof given === 'object' && given !== null))
+    holder[key] = new ConvertedPart(result.value)
 }
 
 function hasParts(shape: Shape, seen: Set<unknown>): boolean {
@@ -87,7 +91,7 @@ function hasParts(shape: Shape, seen: Set<unknown>): boolean {
   }
 }
 
-const NONE: FindParts = () => {}
+const NOTHING: FindParts = () => {}
 
 class PartsCompiler {
   readonly #objects = new Map<unknown, FindParts>()
@@ -95,34 +99,36 @@ class PartsCompiler {
   compile(shape: Shape): FindParts {
     switch (shape.kind) {
       case 'standard': {
-        const fillsIn = takesNothing(shape.schema)
+        const validatesOmission = acceptsOmission(shape.schema)
         const { schema, nullable } = shape
-        return (holder, key, place, found) => {
+        return (holder, key, location, found) => {
           const value = own(holder, key)
-          if (value === undefined ? fillsIn : value !== null || !nullable) found.push({ schema, holder, key, place })
+          if (value === undefined ? validatesOmission : value !== null || !nullable)
+            found.push({ schema, holder, key, location })
         }
       }
       case 'array': {
         const find = this.compile(shape.items)
-        return (holder, key, around, found) => {
+        return (holder, key, parent, found) => {
           const list = own(holder, key)
           if (!Array.isArray(list)) return
-          const place = { around, key }
-          for (let index = 0; index < list.length; index++) find(list as unknown as Holder, index, place, found)
+          const location = { parent, key }
+          const items = list as unknown as Holder // an array holds its items by index
+          for (let index = 0; index < list.length; index++) find(items, index, location, found)
         }
       }
       case 'union': {
         const { discriminator, options } = shape
         const finders = memo(() => new Map([...options()].map(([tag, option]) => [tag, this.compile(option)])))
-        return (holder, key, place, found) => {
+        return (holder, key, location, found) => {
           const value = own(holder, key)
-          if (isHolder(value)) (finders().get(value[discriminator]) ?? NONE)(holder, key, place, found)
+          if (isHolder(value)) (finders().get(value[discriminator]) ?? NOTHING)(holder, key, location, found)
         }
       }
       case 'object':
         return this.#object(shape)
       default:
-        return NONE
+        return NOTHING
     }
   }
 
@@ -130,13 +136,13 @@ class PartsCompiler {
     const known = this.#objects.get(shape.origin)
     if (known) return known
     const finders: (readonly [string, FindParts])[] = []
-    const find: FindParts = (holder, key, around, found) => {
+    const find: FindParts = (holder, key, parent, found) => {
       const value = own(holder, key)
       if (!isHolder(value)) return
-      const place = { around, key }
-      for (const [name, findIn] of finders) findIn(value, name, place, found)
+      const location = { parent, key }
+      for (const [name, findIn] of finders) findIn(value, name, location, found)
     }
-    this.#objects.set(shape.origin, find) // known before its properties: they may refer to it
+    this.#objects.set(shape.origin, find) // set before its properties are compiled: they may refer to it
     for (const [name, property] of propertiesOf(shape, 'input')) finders.push([name, this.compile(property.shape)])
     return find
   }

@@ -1,12 +1,11 @@
-import { escapePointer } from '../shape/text-formats.js'
-import type { Issue } from '../shape/issue.js'
+import { escapePointer, type Issue } from '../shape/issue.js'
 
 const TEXT = 'must not contain U+0000 or half of a surrogate pair'
 const NUMBER = `must be a number from ${-Number.MAX_VALUE} to ${Number.MAX_VALUE}`
 
 /**
- * Values that a database or JSON could not hold, the first of them: PostgreSQL stores no U+0000, a lone surrogate has no UTF-8 form, and
- * what is beyond the largest number was read as Infinity.
+ * The issues of values that a database or JSON cannot hold, at most `most` of them: PostgreSQL does not store U+0000, a lone surrogate
+ * has no UTF-8 encoding, and JSON.parse() reads a number that is too large as Infinity.
  */
 export function illFormedStrings(value: unknown, path: string, most: number): readonly Issue[] {
   const issues: Issue[] = []
@@ -15,7 +14,7 @@ export function illFormedStrings(value: unknown, path: string, most: number): re
 }
 
 interface Search {
-  /** The way to the value: it is written only for those that are at fault. */
+  /** The keys that lead to the value. They are written as a path only for issues. */
   readonly keys: (string | number)[]
   readonly path: string
   readonly most: number
@@ -29,7 +28,7 @@ function collect(value: unknown, search: Search): void {
   if (typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) return value.forEach((item, index) => within(index, item, search))
   for (const key of Object.keys(value)) {
-    // What a key that cannot be written contains is not shown: its path would not be well-formed either.
+    // An ill-formed key is reported at its object: a path that contains the key would be ill-formed, too.
     if (isWellFormed(key)) within(key, Reflect.get(value, key), search)
     else if (search.issues.length < search.most) report(TEXT, search)
   }

@@ -1,15 +1,14 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
-import { escapePointer } from '../shape/text-formats.js'
-import type { Issue } from '../shape/issue.js'
+import { escapePointer, type Issue } from '../shape/issue.js'
 import { KEYWORDS } from './keywords.js'
 import { ANY_BUT_NULL, type JsonSchema } from '../shape/shape.js'
 
-/** Finds every issue; of a large value, which could have hundreds of thousands, only the first. */
+/** Returns all issues of a value; of a large value, which could have hundreds of thousands, only the first. */
 export type Validate = (value: unknown, isLarge?: boolean) => readonly Issue[]
 
 const NONE: readonly Issue[] = []
 
-/** More issues than a person reads help nobody but an attacker. */
+/** The most issues in a response: more help no reader, and cost time and bandwidth. */
 export const MOST_ISSUES = 100
 
 /** Compiles validators that share the components of one app. */
@@ -25,7 +24,7 @@ export class ValidatorCompiler {
   compile(schema: JsonSchema): Validate {
     const whole = withoutMappings({ ...schema, components: { schemas: Object.fromEntries(this.#components) } })
     const all = this.#all.compile(whole)
-    let first: ValidateFunction | undefined // compiled for the first large value: most routes never see one
+    let first: ValidateFunction | undefined // compiled when a large value arrives, which most routes never receive
     return (value, isLarge = false) => {
       const validate = isLarge ? (first ??= this.#first.compile(whole)) : all
       return validate(value) ? NONE : issues(validate)
@@ -33,16 +32,16 @@ export class ValidatorCompiler {
   }
 }
 
-// The library reads the values of a discriminator from the classes themselves, and refuses a list of them.
-function withoutMappings<T>(schema: T): T {
+// ajv reads the values of a discriminator from the schemas of the classes, and throws for a `mapping`.
+function withoutMappings(schema: JsonSchema): JsonSchema {
   const text = JSON.stringify(schema, (_, part: unknown) =>
     isDiscriminator(part) ? { propertyName: part.propertyName } : part,
   )
-  return JSON.parse(text) as T
+  return JSON.parse(text)
 }
 
 function isDiscriminator(part: unknown): part is { readonly propertyName: string } {
-  // A class may have properties of these names, whose schemas are objects.
+  // A class may have properties with these names. Their schemas are objects, not strings.
   return (
     typeof part === 'object' &&
     part !== null &&
@@ -53,8 +52,8 @@ function isDiscriminator(part: unknown): part is { readonly propertyName: string
 }
 
 function newAjv(options: { readonly allErrors: boolean }): Ajv2020 {
-  // strict: false lets the document's own keywords (examples, components) stand beside the rules.
-  // ownProperties: a field may be called 'toString', which every object has.
+  // strict: false allows keywords that are not of JSON Schema, such as `components`.
+  // ownProperties: a field may be named 'toString', which every object inherits.
   // multipleOfPrecision: 0.07 is a multiple of 0.01, although 0.07 / 0.01 is 7.000000000000001.
   const ajv = new Ajv2020({
     ...options,
@@ -72,7 +71,7 @@ function issues(validate: ValidateFunction): Issue[] {
   return errors.slice(0, MOST_ISSUES).map(toIssue)
 }
 
-// 'anyOf' only repeats that none of its branches fitted, 'null' is the branch that nobody meant.
+// 'anyOf' repeats the errors of its branches; the branch 'null' is there only for `nullable`.
 function isConsequence({ keyword, params }: ErrorObject): boolean {
   return keyword === 'anyOf' || (keyword === 'type' && params['type'] === 'null')
 }
@@ -87,7 +86,7 @@ function toIssue(error: ErrorObject): Issue {
     case 'discriminator':
       return {
         path: `${error.instancePath}/${escapePointer(String(error.params['tag']))}`,
-        message: error.params['tagValue'] === undefined ? 'is required' : 'is none of the known values',
+        message: error.params['tagValue'] === undefined ? 'is required' : 'is not one of the known values',
       }
     case 'additionalProperties':
       return {
@@ -103,7 +102,9 @@ function describe({ keyword, params, message }: ErrorObject): string {
   switch (keyword) {
     case 'type': {
       const types = [params['type']].flat()
-      return types.length === ANY_BUT_NULL.length ? 'must not be null' : `must be ${types.map(articled).join(' or ')}`
+      return types.length === ANY_BUT_NULL.length
+        ? 'must not be null'
+        : `must be ${types.map(withArticle).join(' or ')}`
     }
     case 'minLength':
       return params['limit'] === 1 ? 'must not be empty' : `must have at least ${params['limit']} characters`
@@ -114,7 +115,7 @@ function describe({ keyword, params, message }: ErrorObject): string {
   }
 }
 
-function articled(type: unknown): string {
+function withArticle(type: unknown): string {
   return type === 'null'
     ? 'null'
     : type === 'integer' || type === 'object' || type === 'array'

@@ -1,61 +1,61 @@
 import { BootError } from '../../core/boot-error.js'
-import type { JsonSchema, Named, Direction } from '../shape/shape.js'
+import type { Direction, JsonSchema, Named } from '../shape/shape.js'
 
 interface Owner {
   readonly origin: unknown
-  /** Which way it goes, where its origin says different things of the two. */
-  readonly side: Direction | undefined
+  /** Only of a class that differs between input and output: it has a component for each. */
+  readonly direction: Direction | undefined
 }
 
 const SUFFIX = { input: 'Input', output: 'Output' } as const
 
-/** The named schemas of a document, and whose each name is. */
+/** The components of an OpenAPI document. Each name belongs to one class, or to one definition of a library. */
 export class Components {
   readonly schemas = new Map<string, JsonSchema>()
   readonly #owners = new Map<string, Owner>()
 
   /**
-   * The name of the component of a class, which is written when it is first asked for.
+   * The name of the component of a class. The component is written at the first call.
    *
-   * @throws BootError when another class has the name.
+   * @throws BootError when the name belongs to another class.
    */
-  ofClass({ name, origin }: Named, side: Direction | undefined, write: () => JsonSchema): string {
+  ofClass({ name, origin }: Named, direction: Direction | undefined, write: () => JsonSchema): string {
     const plain = allowed(name)
-    const names = side ? [plain, plain + SUFFIX[side]] : [plain]
-    const own = names.find((candidate) => this.#isFreeFor(candidate, { origin, side }))
+    const names = direction ? [plain, plain + SUFFIX[direction]] : [plain]
+    const own = names.find((candidate) => this.#isFreeFor(candidate, { origin, direction }))
     const taken = names.find((candidate) => this.#owners.get(candidate)?.origin !== origin)
     if (own === undefined || (taken !== undefined && names.indexOf(taken) < names.indexOf(own)))
       throw new BootError(
-        `Two different classes are named ${taken ?? plain}, and a schema component can stand for only one. Rename one, or name it: dto(Source, { name: '...' }).`,
+        `Two different classes are named ${taken ?? plain}, but the names of OpenAPI components must be unique. Rename one, or write dto(Source, { name: '...' }).`,
       )
-    return this.#write(own, { origin, side }, write)
+    return this.#write(own, { origin, direction }, write)
   }
 
-  /** The name of a definition of another library, which names some of them alike in two schemas: '__schema0'. */
-  ofDefinition({ name, origin }: Named, side: Direction, write: () => JsonSchema): string {
+  /** The name of the component of a library's definition. Libraries use some names, such as '__schema0', in every schema: they are numbered. */
+  ofDefinition({ name, origin }: Named, direction: Direction, write: () => JsonSchema): string {
     const plain = allowed(name)
-    const owner = { origin, side: undefined }
-    const names = [plain, plain + SUFFIX[side]]
-    while (!names.some((candidate) => this.#isFreeFor(candidate, owner)))
-      names.push(`${plain}${SUFFIX[side]}${names.length}`)
-    return this.#write(names.find((candidate) => this.#isFreeFor(candidate, owner)) as string, owner, write)
+    const owner = { origin, direction: undefined }
+    let candidate = plain
+    for (let number = 1; !this.#isFreeFor(candidate, owner); number++)
+      candidate = `${plain}${SUFFIX[direction]}${number === 1 ? '' : number}`
+    return this.#write(candidate, owner, write)
   }
 
-  #isFreeFor(name: string, { origin, side }: Owner): boolean {
+  #isFreeFor(name: string, { origin, direction }: Owner): boolean {
     const owner = this.#owners.get(name)
-    return !owner || (owner.origin === origin && owner.side === side)
+    return !owner || (owner.origin === origin && owner.direction === direction)
   }
 
   #write(name: string, owner: Owner, write: () => JsonSchema): string {
     if (this.#owners.has(name)) return name
     this.#owners.set(name, owner)
-    this.schemas.set(name, {}) // taken before it is written: it may refer to itself
+    this.schemas.set(name, {}) // reserved before it is written: it may refer to itself
     this.schemas.set(name, write())
     return name
   }
 }
 
-// OpenAPI allows no other characters; a class may be called Größe.
+// OpenAPI allows only these characters, but a class may be named Größe.
 function allowed(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9._-]/gu, '_')
 }

@@ -1,32 +1,34 @@
 import type { JsonSchema, Named } from '../shape/shape.js'
+import { isJsonObject, toJsonSchema } from '../shape/standard-schema.js'
 
-/** Makes a definition a component, and returns the reference to it. The origin is equal for what is the same definition. */
-export type ClaimName = (named: Named, write: () => JsonSchema) => string
+/** Makes a definition a component, and returns the reference to it. Equal definitions have equal origins. */
+export type AddComponent = (named: Named, write: () => JsonSchema) => string
 
 /**
- * A schema of another library whose definitions have become components: its own references would be read from the root of the
- * document. What refers to anything else is left open.
+ * Lifts the definitions (`$defs`) of a library's JSON Schema to components, as its references would be resolved from the root of the
+ * OpenAPI document. A schema with any other reference is replaced by `{}`, which allows every value.
  */
-export function liftDefinitions({ $defs = {}, ...root }: JsonSchema, claim: ClaimName): JsonSchema {
+export function liftDefinitions({ $defs = {}, ...root }: JsonSchema, addComponent: AddComponent): JsonSchema {
   const definitions = new Map(
-    Object.entries($defs as object).map(([name, json]) => [`#/$defs/${name}`, { name, json }]),
+    Object.entries(toJsonSchema($defs)).map(([name, json]) => [`#/$defs/${name}`, { name, json }]),
   )
   const references = new Set([root, $defs].flatMap(referencesIn))
   if (references.size === 0) return root
   if (references.has('#')) definitions.set('#', { name: String(root['title'] ?? 'Schema'), json: root })
   if ([...references].some((reference) => !definitions.has(reference))) return {}
-  const rewrite = (json: unknown): unknown => replaceReferences(json, refer)
   const refer = (reference: string): string => {
-    const { name, json } = definitions.get(reference) as { name: string; json: unknown } // of these alone it is made of
+    const definition = definitions.get(reference)
+    if (!definition) return reference
+    const { name, json } = definition
     const origin = JSON.stringify(
       [...reachable(reference, (other) => definitions.get(other)?.json)].map(([, part]) => part),
     )
-    return claim({ name: name.replace(/^_+/, ''), origin }, () => rewrite(json) as JsonSchema)
+    return addComponent({ name: name.replace(/^_+/, ''), origin }, () => replaceReferences(toJsonSchema(json), refer))
   }
-  return definitions.has('#') ? { $ref: refer('#') } : (rewrite(root) as JsonSchema)
+  return definitions.has('#') ? { $ref: refer('#') } : replaceReferences(root, refer)
 }
 
-/** A definition and all that it refers to, by their references. */
+/** A definition and all definitions that it refers to, directly or not, by their references. */
 function reachable(
   reference: string,
   definitionOf: (reference: string) => unknown,
@@ -46,13 +48,18 @@ function referencesIn(json: unknown): string[] {
   )
 }
 
-function replaceReferences(json: unknown, refer: (reference: string) => string): unknown {
-  if (Array.isArray(json)) return json.map((part) => replaceReferences(part, refer))
-  if (typeof json !== 'object' || json === null) return json
+type Refer = (reference: string) => string
+
+function replaceReferences(schema: JsonSchema, refer: Refer): JsonSchema {
   return Object.fromEntries(
-    Object.entries(json).map(([key, part]: [string, unknown]) => [
+    Object.entries(schema).map(([key, part]) => [
       key,
-      key === '$ref' && typeof part === 'string' ? refer(part) : replaceReferences(part, refer),
+      key === '$ref' && typeof part === 'string' ? refer(part) : replaceWithin(part, refer),
     ]),
   )
+}
+
+function replaceWithin(part: unknown, refer: Refer): unknown {
+  if (Array.isArray(part)) return part.map((item) => replaceWithin(item, refer))
+  return isJsonObject(part) ? replaceReferences(part, refer) : part
 }

@@ -1,4 +1,4 @@
-import { numberOf } from '../shape/check.js'
+import { idOf } from '../shape/check.js'
 import { Components } from './components.js'
 import { compileEncoder } from '../output/encode.js'
 import { DECIMAL_TEXT, decimalText, INTEGER_TEXT, MOST_DIGITS } from '../shape/text-formats.js'
@@ -9,6 +9,7 @@ import {
   ANY_BUT_NULL,
   type ArrayShape,
   type BigintShape,
+  type Direction,
   isOmissible,
   type JsonSchema,
   type Named,
@@ -17,62 +18,64 @@ import {
   propertiesOf,
   type Property,
   type Shape,
-  type Direction,
   type UnionShape,
 } from '../shape/shape.js'
 
 interface WriterOptions {
-  /** Where references find the components. */
+  /** What references to components begin with. */
   readonly prefix?: string
-  /** Says nothing of what schemas of other libraries say, as those check and write by themselves. */
-  readonly opaque?: boolean
+  /** Writes schemas for validation, not for the OpenAPI document: with custom checks, and `{}` for Standard Schemas, which validate themselves. */
+  readonly forValidation?: boolean
 }
 
 /**
- * Writes shapes as JSON Schema 2020-12. Objects become named components, each once; the same writer serves all shapes of an app.
- * A class that says different things of what comes in and of what goes out has a component for each, of which the one that is
- * written first has its plain name.
+ * Writes shapes as JSON Schema 2020-12. Each class becomes one component, to which all its uses refer: one writer serves a whole app.
+ * A class whose input differs from its output has two components: the first one written has the name of the class, the other one a suffix.
  *
- * @throws BootError when two different classes claim one component name.
+ * @throws BootError when two different classes have the same name.
  */
 export class SchemaWriter {
   readonly #components = new Components()
-  readonly #sided = new Map<unknown, boolean>()
+  readonly #differing = new Map<unknown, boolean>()
   readonly #prefix: string
-  readonly #opaque: boolean
+  readonly #forValidation: boolean
 
-  constructor({ prefix = '#/components/schemas/', opaque = false }: WriterOptions = {}) {
+  constructor({ prefix = '#/components/schemas/', forValidation = false }: WriterOptions = {}) {
     this.#prefix = prefix
-    this.#opaque = opaque
+    this.#forValidation = forValidation
   }
 
-  /** All that was written by reference, by its name. */
+  /** The components that were written so far, by name. */
   get components(): ReadonlyMap<string, JsonSchema> {
     return this.#components.schemas
   }
 
-  write(shape: Shape, side: Direction): JsonSchema {
-    const schema = this.#opaque ? this.#checked(shape, side) : this.#told(shape, side)
-    return { ...(shape.nullable ? orNull(schema) : schema), ...notes(shape) }
+  write(shape: Shape, direction: Direction): JsonSchema {
+    const schema = this.#forValidation
+      ? this.#validationSchema(shape, direction)
+      : this.#documentSchema(shape, direction)
+    return { ...(shape.nullable ? orNull(schema) : schema), ...annotationsOf(shape) }
   }
 
-  #told(shape: Shape, side: Direction): JsonSchema {
-    const schema = shape.documented ? this.#foreign(shape.documented, side) : this.#plain(shape, side)
-    return shape.more ? { ...schema, ...shape.more } : schema
+  #documentSchema(shape: Shape, direction: Direction): JsonSchema {
+    const schema = shape.openApiSchema
+      ? this.#withLiftedDefinitions(shape.openApiSchema, direction)
+      : this.#refOrInline(shape, direction)
+    return shape.openApiExtra ? { ...schema, ...shape.openApiExtra } : schema
   }
 
-  #checked(shape: Shape, side: Direction): JsonSchema {
-    if (!shape.ruled) return this.#plain(shape, side)
-    const { base, checks } = shape.ruled
-    return { ...this.#bare(base, side), checks: checks.map(numberOf) }
+  #validationSchema(shape: Shape, direction: Direction): JsonSchema {
+    if (!shape.customValidation) return this.#refOrInline(shape, direction)
+    const { base, checks } = shape.customValidation
+    return { ...this.#inline(base, direction), checks: checks.map(idOf) }
   }
 
-  #plain(shape: Shape, side: Direction): JsonSchema {
+  #refOrInline(shape: Shape, direction: Direction): JsonSchema {
     const named = namedOf(shape)
-    return named ? this.#reference(named, shape, side) : this.#bare(shape, side)
+    return named ? this.#reference(named, shape, direction) : this.#inline(shape, direction)
   }
 
-  #bare(shape: Shape, side: Direction): JsonSchema {
+  #inline(shape: Shape, direction: Direction): JsonSchema {
     switch (shape.kind) {
       case 'string':
         return defined({
@@ -90,7 +93,7 @@ export class SchemaWriter {
           maximum: shape.maximum,
           exclusiveMinimum: shape.exclusiveMinimum,
           exclusiveMaximum: shape.exclusiveMaximum,
-          ...(shape.kind === 'integer' ? this.#exactness(shape) : undefined),
+          ...(shape.kind === 'integer' ? this.#safeIntegerBounds(shape) : undefined),
           multipleOf: shape.multipleOf,
         })
       case 'boolean':
@@ -104,7 +107,7 @@ export class SchemaWriter {
         return defined({
           type: 'string',
           maxLength: shape.format === undefined ? MOST_DIGITS : undefined,
-          pattern: this.#integerText(shape),
+          pattern: this.#integerPattern(shape),
           format: shape.format,
         })
       case 'decimal':
@@ -112,37 +115,39 @@ export class SchemaWriter {
       case 'bytes':
         return { type: 'string', contentEncoding: 'base64', format: 'byte' }
       case 'array':
-        return this.#array(shape, side)
+        return this.#array(shape, direction)
       case 'object':
-        return this.#object(shape, side)
+        return this.#object(shape, direction)
       case 'union':
-        return this.#union(shape, side)
+        return this.#union(shape, direction)
       case 'standard':
-        return this.#opaque ? {} : this.#foreign(jsonSchemaOf(shape.schema, side), side)
+        return this.#forValidation ? {} : this.#withLiftedDefinitions(jsonSchemaOf(shape.schema, direction), direction)
       case 'any':
         return shape.object ? { type: 'object' } : shape.notNull ? { type: ANY_BUT_NULL } : {}
     }
   }
 
-  // Where all integers are exact. Our own validation has words for the format; others know of bounds only.
-  #exactness({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: NumberShape): JsonSchema {
+  // The range of integers that a JSON number holds exactly. Our validation has a message for the format; other tools only know bounds.
+  #safeIntegerBounds({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: NumberShape): JsonSchema {
     const isLow = !((minimum ?? exclusiveMinimum ?? -Infinity) >= Number.MIN_SAFE_INTEGER)
     const isHigh = !((maximum ?? exclusiveMaximum ?? Infinity) <= Number.MAX_SAFE_INTEGER)
-    if (this.#opaque) return isLow || isHigh ? { format: 'double-int' } : {}
+    if (this.#forValidation) return isLow || isHigh ? { format: 'double-int' } : {}
     return {
       ...(isLow ? { minimum: Number.MIN_SAFE_INTEGER } : {}),
       ...(isHigh ? { maximum: Number.MAX_SAFE_INTEGER } : {}),
     }
   }
 
-  // Validators know the formats as those of numbers, and let a text of any length pass.
-  #integerText({ format }: BigintShape): string {
-    if (this.#opaque || format === undefined) return INTEGER_TEXT
+  // Other tools know 'int64' as a format of numbers, and would accept strings of any length: the pattern limits the digits.
+  #integerPattern({ format }: BigintShape): string {
+    if (this.#forValidation || format === undefined) return INTEGER_TEXT
     return format === 'uint64' ? '^(-?0|[1-9][0-9]{0,19})$' : '^-?(0|[1-9][0-9]{0,18})$'
   }
 
-  #union({ discriminator, options }: UnionShape, side: Direction): JsonSchema {
-    const references = [...options()].map(([tag, option]) => [String(tag), this.write(option, side)['$ref']] as const)
+  #union({ discriminator, options }: UnionShape, direction: Direction): JsonSchema {
+    const references = [...options()].map(
+      ([tag, option]) => [String(tag), this.write(option, direction)['$ref']] as const,
+    )
     return {
       type: 'object',
       oneOf: [...new Set(references.map(([, $ref]) => $ref))].map(($ref) => ({ $ref })),
@@ -150,50 +155,53 @@ export class SchemaWriter {
     }
   }
 
-  #array(shape: ArrayShape, side: Direction): JsonSchema {
+  #array(shape: ArrayShape, direction: Direction): JsonSchema {
     return defined({
       type: 'array',
-      items: this.write(shape.items, side),
+      items: this.write(shape.items, direction),
       minItems: shape.minItems,
       maxItems: shape.maxItems,
     })
   }
 
-  #reference(named: Named, shape: Shape, side: Direction): JsonSchema {
-    const sided = this.#differsByDirection(named.origin, shape) ? side : undefined
-    return { $ref: this.#prefix + this.#components.ofClass(named, sided, () => this.#bare(shape, side)) }
+  #reference(named: Named, shape: Shape, direction: Direction): JsonSchema {
+    const ownDirection = this.#differsByDirection(named.origin, shape) ? direction : undefined
+    return { $ref: this.#prefix + this.#components.ofClass(named, ownDirection, () => this.#inline(shape, direction)) }
   }
 
-  #foreign(json: JsonSchema, side: Direction): JsonSchema {
-    return liftDefinitions(json, (named, write) => this.#prefix + this.#components.ofDefinition(named, side, write))
+  #withLiftedDefinitions(json: JsonSchema, direction: Direction): JsonSchema {
+    return liftDefinitions(
+      json,
+      (named, write) => this.#prefix + this.#components.ofDefinition(named, direction, write),
+    )
   }
 
   #differsByDirection(origin: unknown, shape: Shape): boolean {
-    const known = this.#sided.get(origin) ?? differsByDirection(shape)
-    this.#sided.set(origin, known)
+    const known = this.#differing.get(origin) ?? differsByDirection(shape)
+    this.#differing.set(origin, known)
     return known
   }
 
-  #object(shape: ObjectShape, side: Direction): JsonSchema {
-    const properties = propertiesOf(shape, side)
+  #object(shape: ObjectShape, direction: Direction): JsonSchema {
+    const properties = propertiesOf(shape, direction)
     return defined({
       type: 'object',
       properties: Object.fromEntries(
         properties.map(([name, property]) => [
           name,
           {
-            ...this.write(property.shape, side),
-            ...defined({ default: defaultAsJson(property), ...oneSided(property) }),
+            ...this.write(property.shape, direction),
+            ...defined({ default: defaultAsJson(property), ...accessFlags(property) }),
           },
         ]),
       ),
-      required: nonEmpty(properties.filter(([, property]) => !isOmissible(property, side)).map(([name]) => name)),
+      required: nonEmpty(properties.filter(([, property]) => !isOmissible(property, direction)).map(([name]) => name)),
       additionalProperties: false,
     })
   }
 }
 
-function oneSided({ writeOnly, readOnly }: Property): Record<string, unknown> {
+function accessFlags({ writeOnly, readOnly }: Property): Record<string, unknown> {
   return { writeOnly, readOnly }
 }
 
@@ -202,12 +210,12 @@ function namedOf(shape: Shape): Named | undefined {
   return shape.kind === 'union' ? shape.named : undefined
 }
 
-/** The default of an input or a property as the document shows it: a Date as text, a bigint as its digits. */
+/** The default of a property as the OpenAPI document shows it: a Date or a bigint as a string. */
 export function defaultAsJson({ shape, default: byDefault }: Property): unknown {
   return byDefault === undefined ? undefined : compileEncoder(shape)(byDefault)
 }
 
-function notes({ title, description, examples, deprecated }: Shape): JsonSchema {
+function annotationsOf({ title, description, examples, deprecated }: Shape): JsonSchema {
   return defined({ title, description, examples, deprecated })
 }
 
@@ -222,12 +230,11 @@ function orNull(schema: JsonSchema): JsonSchema {
 }
 
 function enumType(values: readonly (string | number)[]): string | string[] {
-  const types = [
-    ...new Set(
-      values.map((value) => (typeof value === 'string' ? 'string' : Number.isInteger(value) ? 'integer' : 'number')),
-    ),
-  ]
-  return types.length === 1 ? (types[0] as string) : types
+  const types = new Set(
+    values.map((value) => (typeof value === 'string' ? 'string' : Number.isInteger(value) ? 'integer' : 'number')),
+  )
+  const [first, ...others] = types
+  return first !== undefined && others.length === 0 ? first : [...types]
 }
 
 function defined(schema: Record<string, unknown>): JsonSchema {

@@ -4,13 +4,13 @@ import { isLonger, lengthOf } from '../shape/length.js'
 import { matches } from '../patterns/matches.js'
 import type { ArrayShape, NumberShape, Shape, StringShape } from '../shape/shape.js'
 
-/** What is wrong with the JSON of a value of the right type, as a message goes on; undefined when nothing is. */
+/** Why the JSON of a value of the right type is refused, as the end of a message; undefined when it is accepted. */
 export type Constraint = (json: unknown) => string | undefined
 
-/** Compiles what a shape says of its values beyond their type; undefined when it says nothing. */
+/** Compiles the constraints of a shape beyond the type of its values; undefined when it has none. */
 export function compileConstraint(shape: Shape): Constraint | undefined {
-  // What a model's rules say is checked when it is saved; rows may be older than the rules.
-  const base = shape.ruled?.base ?? shape
+  // A model's validators run when a row is saved, not when it is sent: it may be older than the validators.
+  const base = shape.customValidation?.base ?? shape
   switch (base.kind) {
     case 'string':
       return all(ofString(base))
@@ -26,13 +26,13 @@ export function compileConstraint(shape: Shape): Constraint | undefined {
   }
 }
 
-type Test = readonly [isMet: (json: never) => boolean, declared: string]
+type Test = readonly [isMet: (json: never) => boolean, declared: string] // never: each test takes JSON of its shape's type
 
 function all(tests: readonly (Test | undefined)[]): Constraint | undefined {
   const given = tests.filter((test) => test !== undefined)
   if (given.length === 0) return undefined
   return (json) => {
-    const failed = given.find(([isMet]) => !isMet(json as never))
+    const failed = given.find(([isMet]) => !isMet(json as never)) // the encoder returned JSON of the shape's type
     return failed && `does not fit, declared ${failed[1]}`
   }
 }
@@ -68,8 +68,8 @@ function when<T>(given: T | undefined, test: (given: T) => Test): Test | undefin
   return given === undefined ? undefined : test(given)
 }
 
-// 0.07 is a multiple of 0.01, although 0.07 / 0.01 is 7.000000000000001; and 1e308, divided by it, is Infinity: what validation takes in
-// can be sent.
+// As in validation of inputs: 0.07 is a multiple of 0.01, although 0.07 / 0.01 is 7.000000000000001, and so is 1e308, although the
+// quotient is Infinity.
 function isWhole(number: number): boolean {
   return !(Math.abs(number - Math.round(number)) > 1e-9)
 }

@@ -1,5 +1,5 @@
 import { compileConstraint } from './constraints.js'
-import { escapePointer } from '../shape/text-formats.js'
+import { escapePointer } from '../shape/issue.js'
 import { memo } from '../../core/memo.js'
 import { refuseMismatch, ResponseMismatchError } from './response-mismatch.js'
 import { isInherited, valueOf } from '../shape/inherited-names.js'
@@ -20,15 +20,15 @@ import { stringifyUndeclared, UndeclaredError } from './undeclared.js'
 
 export { ResponseMismatchError } from './response-mismatch.js'
 
-/** Turns what a handler returned into plain JSON values: only declared properties, the same types on every dialect. */
+/** Converts a returned value to plain JSON values: only the declared properties, of the same types on every database. */
 export type Encode = (value: unknown) => unknown
 
-/** Compiles the encoder of a shape. @throws ResponseMismatchError (the encoder) for a value that is of another type. */
+/** Compiles the encoder of a shape. The encoder throws a ResponseMismatchError for a value of another type. */
 export function compileEncoder(shape: Shape): Encode {
   return new EncoderCompiler(() => undefined).compile(shape)
 }
 
-/** As {@link compileEncoder}, and what the shape says beyond types holds too: what is sent is what the document says. */
+/** As {@link compileEncoder}; the encoder also checks the constraints of the shape, so that responses match the OpenAPI document. */
 export function compileStrictEncoder(shape: Shape): Encode {
   return new EncoderCompiler(compileConstraint).compile(shape)
 }
@@ -55,7 +55,7 @@ class EncoderCompiler {
   }
 
   #constrained(shape: Shape): Encode {
-    const encode = this.#plain(shape)
+    const encode = this.#notNull(shape)
     const constraint = this.#constrain(shape)
     if (!constraint) return encode
     return (value) => {
@@ -66,7 +66,7 @@ class EncoderCompiler {
     }
   }
 
-  #plain(shape: Shape): Encode {
+  #notNull(shape: Shape): Encode {
     switch (shape.kind) {
       case 'string':
         return stringEncoder(shape)
@@ -123,16 +123,17 @@ class EncoderCompiler {
     const known = this.#objects.get(shape.origin)
     if (known) return known
     const properties: EncodedProperty[] = []
-    // Named like what every object inherits: the writer must not find that in place of a missing one.
+    // A property is named like an inherited one, such as 'toString': JSON must not be written from the inherited one if it is missing.
     let clashes = false
     const encode: Encode = (value) => {
       if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Promise)
         return refuseMismatch(value, shape.name)
-      const source = (shape.read ? shape.read(value) : value) as Record<string, unknown>
-      const target = (clashes ? Object.create(null) : {}) as Record<string, unknown>
+      // An object has all its properties by name, which TypeScript knows only of records.
+      const source = (shape.read ? shape.read(value) : value) as Readonly<Record<string, unknown>>
+      const target: Record<string, unknown> = clashes ? Object.create(null) : {}
       for (const { name, optional, inherited, encode: encodeProperty } of properties) {
         const own = valueOf(source, name, inherited)
-        const property = own === undefined ? selectedBeside(source, name) : own
+        const property = own === undefined ? selectedAlias(source, name) : own
         if (property === undefined && optional) continue
         try {
           target[name] = encodeProperty(property)
@@ -142,7 +143,7 @@ class EncoderCompiler {
       }
       return target
     }
-    this.#objects.set(shape.origin, encode) // known before its properties: they may refer to it
+    this.#objects.set(shape.origin, encode) // set before its properties are compiled: they may refer to it
     for (const [name, { shape: inner, optional, associated }] of propertiesOf(shape, 'output')) {
       const encode = associated ? this.#later(inner) : this.compile(inner)
       properties.push({ name, optional, inherited: isInherited(name), encode })
@@ -151,18 +152,18 @@ class EncoderCompiler {
     return encode
   }
 
-  // Compiled when such a record is first sent: most are never read along.
+  // Associations are compiled when one is first sent: most are never included in a query.
   #later(shape: Shape): Encode {
     const encode = memo(() => this.compile(shape))
     return (value) => encode()(value)
   }
 }
 
-// Only its values tell what was selected under a name that is no column of the model: `attributes: [[col('team.name'), 'team_name']]`.
-function selectedBeside(source: Readonly<Record<string, unknown>>, name: string): unknown {
+// An alias that is no column of the model is only in `dataValues`: `attributes: [[col('team.name'), 'team_name']]`.
+function selectedAlias(source: Readonly<Record<string, unknown>>, name: string): unknown {
   const { dataValues, getDataValue } = source
   if (typeof dataValues !== 'object' || dataValues === null || typeof getDataValue !== 'function') return undefined
-  return Object.hasOwn(dataValues, name) && !(name in source) ? (Reflect.get(dataValues, name) as unknown) : undefined
+  return Object.hasOwn(dataValues, name) && !(name in source) ? Reflect.get(dataValues, name) : undefined
 }
 
 interface EncodedProperty {
@@ -176,14 +177,14 @@ function encodeStandard(value: unknown, schema: StandardSchema): unknown {
   const result = schema['~standard'].validate(value)
   if (result instanceof Promise)
     throw new TypeError(
-      `A response was declared by a schema of ${schema['~standard'].vendor} that checks asynchronously. Do that before returning, and declare a schema without it.`,
+      `A response is declared by a schema of ${schema['~standard'].vendor} that validates asynchronously. Validate the value before you return it, and declare a schema without asynchronous checks.`,
     )
   if (!result.issues) return encodeAny(result.value)
   const [issue] = toIssues(result.issues)
   throw new ResponseMismatchError(issue?.path ?? '', issue?.message ?? 'does not fit')
 }
 
-// What was checked is what is sent: toJSON() is not asked a second time.
+// Stringified and parsed, so that toJSON() is called once: a second call could return something that was not checked.
 function encodeAny(value: unknown): unknown {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
   const text = typeof value === 'object' ? writeAny(value) : undefined
@@ -198,15 +199,15 @@ function writeAny(value: unknown): string | undefined {
     const { name } = error.type
     throw new ResponseMismatchError(
       '',
-      `holds a ${name}, declared any JSON value, so that nothing says which of its properties are public. ` +
-        `Declare them: @Field({ type: ${name} }), or copy those that are`,
+      `contains a ${name}, declared any JSON value, so its public properties are not declared. ` +
+        `Declare them: @Field({ type: ${name} }), or return a plain object with the public ones`,
     )
   }
 }
 
 function encodeArray(value: unknown, encode: Encode): unknown {
   if (!Array.isArray(value)) return refuseMismatch(value, 'array')
-  // Array.from: map() would leave the holes of a sparse array.
+  // Array.from(), as map() would skip the holes of a sparse array.
   return Array.from(value, (item, index) => {
     try {
       return encode(item)

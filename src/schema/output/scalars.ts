@@ -3,25 +3,26 @@ import { refuseMismatch } from './response-mismatch.js'
 import type { StringShape } from '../shape/shape.js'
 
 /*
- * How values of single types become JSON: as a program has them, and as the drivers of databases give them.
+ * Encoders of single values, both as programs write them and as database drivers return them: a number may be a string.
  */
 
-export function stringEncoder({ withoutTail, binary }: StringShape): (value: unknown) => unknown {
+/** The encoder of a string column or field. */
+export function stringEncoder({ trimEnd, binary }: StringShape): (value: unknown) => unknown {
   if (binary) return (value) => encodeString(value instanceof Uint8Array ? Buffer.from(value).toString() : value)
-  return withoutTail ? (value) => withoutTail(encodeString(value)) : encodeString
+  return trimEnd ? (value) => trimEnd(encodeString(value)) : encodeString
 }
 
 function encodeString(value: unknown): string {
   return typeof value === 'string' ? value : refuseMismatch(value, 'string')
 }
 
-// PostgreSQL's driver gives count(*) and sums as text, as they could be larger than a number.
+// The driver of PostgreSQL returns count(*) and sums as strings, as they may exceed the safe integers.
 function toNumber(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value)
   return typeof value === 'string' && isDecimalText(value) ? Number(value) : value
 }
 
-// Beyond 2^53 a number is not the one that was stored: 'bigint' carries all digits.
+// Beyond 2^53 a number may differ from the stored one. The type 'bigint' keeps all digits.
 export function encodeInteger(value: unknown): unknown {
   const number = toNumber(value)
   return Number.isSafeInteger(number) ? number : refuseMismatch(value, 'integer')
@@ -32,18 +33,18 @@ export function encodeNumber(value: unknown): unknown {
   return Number.isFinite(number) ? number : refuseMismatch(value, 'number')
 }
 
-// Rows read without a model carry SQLite's and MySQL's booleans as 0 and 1.
+// In rows of raw SQL, booleans of SQLite and MySQL are 0 and 1.
 export function encodeBoolean(value: unknown): unknown {
   if (typeof value === 'boolean') return value
   return value === 0 || value === 1 ? value === 1 : refuseMismatch(value, 'boolean')
 }
 
-// Rows carry SQLite's times, and the days of a DATE column everywhere, as text, in UTC whether they say so or not.
-const TIME_TEXT = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2}(?:\.\d+)?) ?(Z|[+-]\d{2}:\d{2})?$/
+// In rows of raw SQL, times of SQLite and days of a DATE column are strings. They are in UTC, with a zone or without one.
+const STORED_TIME = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2}(?:\.\d+)?) ?(Z|[+-]\d{2}:\d{2})?$/
 
 export function encodeDateTime(value: unknown): unknown {
   const text =
-    typeof value === 'string' ? value.replace(/^[\d-]{10}$/, '$& 00:00:00').replace(TIME_TEXT, '$1T$2$3') : undefined
+    typeof value === 'string' ? value.replace(/^[\d-]{10}$/, '$& 00:00:00').replace(STORED_TIME, '$1T$2$3') : undefined
   const zoned = text?.replace(/T[\d:.]+$/, '$&Z')
   const date = zoned !== undefined && isPointInTimeText(zoned) ? new Date(zoned) : value
   return isWritable(date) ? date.toISOString() : refuseMismatch(value, 'date-time')
@@ -54,10 +55,10 @@ export function encodeDay(value: unknown): unknown {
   return isWritable(value) ? value.toISOString().slice(0, 10) : refuseMismatch(value, 'date')
 }
 
-// ISO 8601 as JSON Schema has it writes a year with four digits.
+// RFC 3339, which JSON Schema refers to, has years of four digits.
 function isWritable(value: unknown): value is Date {
   if (!(value instanceof Date)) return false
-  const year = value.getUTCFullYear() // NaN, and so outside, for an invalid date
+  const year = value.getUTCFullYear() // NaN for an invalid date, which fails both comparisons
   return year >= 0 && year <= 9999
 }
 
@@ -67,11 +68,16 @@ export function encodeBigint(value: unknown): unknown {
 }
 
 export function encodeDecimal(value: unknown): string {
-  const text = typeof value === 'bigint' ? String(value) : Number.isFinite(value) ? plainDigits(value as number) : value
+  const text =
+    typeof value === 'bigint'
+      ? String(value)
+      : typeof value === 'number' && Number.isFinite(value)
+        ? plainDigits(value)
+        : value
   return typeof text === 'string' && isDecimalText(text) ? text : refuseMismatch(value, 'decimal')
 }
 
-// SQLite drops the zeros at the end, others write them; a value that was not saved yet has the digits that it was given.
+// Writes a decimal with exactly `scale` digits after the point. SQLite drops trailing zeros, and an unsaved value may have any digits.
 export function toScale(text: string, scale: number): string {
   const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d*))?$/.exec(text) ?? []
   const kept = BigInt(whole + fraction.slice(0, scale).padEnd(scale, '0'))

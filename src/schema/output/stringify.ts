@@ -3,28 +3,28 @@ import { compileStrictEncoder } from './encode.js'
 import { isInherited } from '../shape/inherited-names.js'
 import { type JsonSchema, type ObjectShape, propertiesOf, type Shape } from '../shape/shape.js'
 
-/** Writes a value as the JSON text of its declared shape. */
+/** Writes a returned value as JSON. */
 export type Stringify = (value: unknown) => string
 
-/** Compiles the way from what a handler returns to JSON text. @throws ResponseMismatchError (the function made) for a value that does not fit. */
+/** Compiles the writer of a shape. The writer throws a ResponseMismatchError for a value that does not match the shape. */
 export function compileStringify(shape: Shape): Stringify {
   const encode = compileStrictEncoder(shape)
-  const stringify = fastJsonStringify(textOf(shape, 0) as AnySchema)
+  const stringify = fastJsonStringify(schemaOf(shape, 0) as AnySchema) // its types do not allow {} within a schema
   return (value) => stringify(encode(value))
 }
 
-/** Objects within each other beyond which JSON.stringify() writes: classes may refer to each other without end. */
-const MOST_LEVELS = 4
+/** The depth of objects from which JSON.stringify() is used: classes may refer to each other in a cycle. */
+const MOST_DEPTH = 4
 
 const ANY: JsonSchema = {}
 
-// What the encoder has made needs no checks: only where its texts, numbers and properties are.
-function textOf(shape: Shape, level: number): JsonSchema {
-  const schema = plainTextOf(shape, level)
+// The encoder has checked the value: fast-json-stringify only needs to know where strings, numbers and properties are.
+function schemaOf(shape: Shape, depth: number): JsonSchema {
+  const schema = notNullSchemaOf(shape, depth)
   return shape.nullable && schema !== ANY ? { ...schema, nullable: true } : schema
 }
 
-function plainTextOf(shape: Shape, level: number): JsonSchema {
+function notNullSchemaOf(shape: Shape, depth: number): JsonSchema {
   switch (shape.kind) {
     case 'string':
     case 'date-time':
@@ -39,9 +39,9 @@ function plainTextOf(shape: Shape, level: number): JsonSchema {
     case 'boolean':
       return { type: 'boolean' }
     case 'array':
-      return { type: 'array', items: textOf(shape.items, level) }
+      return { type: 'array', items: schemaOf(shape.items, depth) }
     case 'object':
-      return level < MOST_LEVELS ? objectOf(shape, level + 1) : ANY
+      return depth < MOST_DEPTH ? objectSchemaOf(shape, depth + 1) : ANY
     case 'enum':
     case 'union':
     case 'standard':
@@ -50,13 +50,13 @@ function plainTextOf(shape: Shape, level: number): JsonSchema {
   }
 }
 
-function objectOf(shape: ObjectShape, level: number): JsonSchema {
+function objectSchemaOf(shape: ObjectShape, depth: number): JsonSchema {
   const properties = propertiesOf(shape, 'output')
-  // The library loses properties that are named like those of every object, such as 'toString'.
+  // fast-json-stringify omits properties that are named like inherited ones, such as 'toString'.
   if (properties.some(([name]) => isInherited(name))) return ANY
-  const texts = properties.map(([name, { shape: inner, associated }]) => [
+  const schemas = properties.map(([name, { shape: inner, associated }]) => [
     name,
-    associated ? ANY : textOf(inner, level),
+    associated ? ANY : schemaOf(inner, depth),
   ])
-  return { type: 'object', properties: Object.fromEntries(texts) }
+  return { type: 'object', properties: Object.fromEntries(schemas) }
 }

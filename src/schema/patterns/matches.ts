@@ -1,6 +1,6 @@
 /**
- * Whether a text matches. One that is too long for the engine's memory, of many millions of characters, does not: the engine throws a
- * RangeError then.
+ * Whether a string matches. A string of many millions of characters may not: the engine runs out of memory and throws a RangeError, which
+ * counts as no match.
  */
 export function matches(expression: RegExp, text: string): boolean {
   try {

@@ -3,64 +3,67 @@ import { ANY, graphOf, longest, type PatternGraph } from './pattern-graph.js'
 import { parsePattern, type Pattern } from './pattern-syntax.js'
 
 /*
- * How many ways a backtracking engine may have to go through a text before it knows that a pattern does not match: what Weber and Seidl
- * call the degree of ambiguity. One way through each piece of a text is time in proportion to it.
+ * The time that a backtracking engine takes, in the worst case, to find that a pattern does not match. It grows with the number of ways in
+ * which the pattern can match parts of the input (Weber and Seidl: the degree of ambiguity). If there is one way, the time is linear.
  */
 
-/** Time as a power of a text's length; Infinity when each character more may double it. */
 export interface PatternCost {
+  /** The time as a power of the input's length: 1 is linear, 2 quadratic. Infinity is exponential: each character may double it. */
   readonly degree: number
-  /** The parts of the pattern that can share one text between them in many ways. */
+  /** The repeated parts of the pattern that can match the same characters. */
   readonly parts: readonly string[]
-  /** The most characters that the pattern looks at. */
+  /** The most characters that the pattern reads. */
   readonly length: number
 }
 
 const LINEAR: PatternCost = { degree: 1, parts: [], length: Infinity }
 
-/** The cost of matching, at most: a linear pattern may count as more, never the other way round. */
+/** An upper bound of the cost of matching: a linear pattern may be found to be worse, but never the other way round. */
 export function patternCost(expression: RegExp): PatternCost {
   const pattern = withoutLastRepetition(parsePattern(expression))
   const isSearched = !startsAtStart(pattern)
   const length = isSearched ? Infinity : longest(pattern)
   const graph = graphOf(pattern, expression.flags, isSearched && !expression.sticky)
   const loops = loopsOf(graph)
-  const doubled = loops.find((loop) => isAmbiguous(graph, loop))
-  if (doubled) return { degree: Infinity, parts: sourcesOf(graph, doubled), length }
+  const exponential = loops.find((loop) => isAmbiguous(graph, loop))
+  if (exponential) return { degree: Infinity, parts: sourcesOf(graph, exponential), length }
   return { ...polynomial(graph, loops), length }
 }
 
-/** Ways through one text that are tried in less than a millisecond. */
+/** The ways that an engine tries in less than a millisecond. */
 const MOST_WAYS = 2 ** 16
-const MOST_DOUBLED = 8
+/** The longest input of a pattern of exponential time. */
+const MOST_EXPONENTIAL = 8
 
-/** The longest text that a pattern of this cost may be matched against; Infinity for any. */
+/** The most characters that a pattern of this cost may be matched against; Infinity for any number. */
 export function longestFor({ degree }: PatternCost): number {
   if (degree === 1) return Infinity
-  return degree === Infinity ? MOST_DOUBLED : Math.floor(MOST_WAYS ** (1 / degree))
+  return degree === Infinity ? MOST_EXPONENTIAL : Math.floor(MOST_WAYS ** (1 / degree))
 }
 
 const GROWTHS: Readonly<Partial<Record<number, string>>> = { 2: 'the square', 3: 'the cube' }
 
 /**
- * Refuses a pattern that a client could keep the server busy with.
+ * Refuses a pattern with which a client could block the server.
  *
- * @param most characters of the texts that it is matched against.
- * @throws BootError that names the repeated parts and the cure.
+ * @param most The most characters of its input.
+ * @param what What the pattern belongs to, for the message.
+ * @param otherwise Another way out, for the message; default: a `maxLength`.
+ * @throws BootError that names the repeated parts and how to rewrite them.
  */
 export function refuseCostlyPattern(expression: RegExp, most: number, what: string, otherwise?: string): void {
   const cost = patternCost(expression)
-  const longestText = longestFor(cost)
-  if (Math.min(most, cost.length) <= longestText) return
+  const longestInput = longestFor(cost)
+  if (Math.min(most, cost.length) <= longestInput) return
   const growth =
     cost.degree === Infinity ? 'doubles with each character' : `grows with ${powerOf(cost.degree)} of the length`
   const parts = cost.parts.filter((part) => part !== ANY)
   const isSearched = parts.length < cost.parts.length
   throw new BootError(
-    `${what} ${expression} can take time that ${growth} of a text, so that one request could stop the server: ` +
-      `${isSearched ? 'a match may begin anywhere' : 'a text fits in many ways'}, as ${parts.join(' and ')} ${parts.length === 1 ? 'is' : 'are'} repeated. ` +
-      `${isSearched ? 'Begin it with ^, or rewrite it' : 'Rewrite it'} so that what is repeated and what follows it share no character` +
-      `${otherwise ?? `, or give a maxLength of at most ${longestText}`}.`,
+    `${what} ${expression} can take time that ${growth} of its input, so one request could block the server: ` +
+      `${isSearched ? 'a match may begin anywhere' : 'the input can match in many ways'}, as ${parts.join(' and ')} ${parts.length === 1 ? 'is' : 'are'} repeated. ` +
+      `${isSearched ? 'Begin it with ^, or rewrite it' : 'Rewrite it'} so that a repeated part and what follows it have no character in common` +
+      `${otherwise ?? `, or set maxLength to at most ${longestInput}`}.`,
   )
 }
 
@@ -68,7 +71,7 @@ function powerOf(degree: number): string {
   return GROWTHS[degree] ?? `the power ${degree}`
 }
 
-// A repetition at the end that nothing follows takes what it can and has matched: its first turn decides.
+// A repetition at the end of a pattern never backtracks, as nothing can fail after it: only its first `least` rounds count.
 function withoutLastRepetition(pattern: Pattern): Pattern {
   if (pattern.kind === 'choice') return { ...pattern, parts: pattern.parts.map(withoutLastRepetition) }
   if (pattern.kind !== 'sequence') return pattern
@@ -96,13 +99,13 @@ function startsAtStart(pattern: Pattern): boolean {
 
 type Loop = ReadonlySet<number>
 
-/** The places that a way can come back to, together with those on the way (strongly connected components). */
+/** The repeated parts of the pattern: the strongly connected components of the graph. */
 function loopsOf({ next }: PatternGraph): Loop[] {
-  const reached = next.map((_, place) => reachable(next, place))
+  const reached = next.map((_, position) => reachable(next, position))
   const seen = new Set<number>()
-  return next.flatMap((_, place) => {
-    if (seen.has(place) || !reached[place]?.has(place)) return []
-    const loop = new Set([...(reached[place] ?? [])].filter((other) => reached[other]?.has(place)))
+  return next.flatMap((_, position) => {
+    if (seen.has(position) || !reached[position]?.has(position)) return []
+    const loop = new Set([...(reached[position] ?? [])].filter((other) => reached[other]?.has(position)))
     for (const other of loop) seen.add(other)
     return [loop]
   })
@@ -111,8 +114,8 @@ function loopsOf({ next }: PatternGraph): Loop[] {
 function reachable(next: PatternGraph['next'], from: number): Set<number> {
   const found = new Set<number>()
   const open = [from]
-  for (let place = open.pop(); place !== undefined; place = open.pop())
-    for (const other of next[place]?.keys() ?? []) {
+  for (let position = open.pop(); position !== undefined; position = open.pop())
+    for (const other of next[position]?.keys() ?? []) {
       if (found.has(other)) continue
       found.add(other)
       open.push(other)
@@ -120,13 +123,13 @@ function reachable(next: PatternGraph['next'], from: number): Set<number> {
   return found
 }
 
-/** Whether two ways of one text lead from a place of the loop back to it: each turn doubles them. */
+/** Whether one input leads in two ways from a position in the loop back to it. Then each round doubles the number of ways. */
 function isAmbiguous({ next, characters }: PatternGraph, loop: Loop): boolean {
-  const within = (place: number) => [...(next[place] ?? [])].filter(([other]) => loop.has(other))
-  if ([...loop].some((place) => within(place).some(([, ways]) => ways > 1))) return true
+  const within = (position: number) => [...(next[position] ?? [])].filter(([other]) => loop.has(other))
+  if ([...loop].some((position) => within(position).some(([, ways]) => ways > 1))) return true
   const size = next.length
   const before = new Map<number, number[]>()
-  const open = [...loop].map((place) => place * size + place)
+  const open = [...loop].map((position) => position * size + position)
   const seen = new Set(open)
   for (let pair = open.pop(); pair !== undefined; pair = open.pop())
     for (const [one] of within(Math.floor(pair / size)))
@@ -140,15 +143,15 @@ function isAmbiguous({ next, characters }: PatternGraph, loop: Loop): boolean {
         seen.add(reached)
         open.push(reached)
       }
-  return comesBack(
+  return joinsAgain(
     before,
-    [...loop].map((place) => place * size + place),
+    [...loop].map((position) => position * size + position),
     size,
   )
 }
 
-/** Whether a pair of two different places leads to a pair of one. */
-function comesBack(before: ReadonlyMap<number, readonly number[]>, same: readonly number[], size: number): boolean {
+/** Whether a pair of different positions leads to a pair of equal ones. */
+function joinsAgain(before: ReadonlyMap<number, readonly number[]>, same: readonly number[], size: number): boolean {
   const seen = new Set(same)
   const open = [...same]
   for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
@@ -167,8 +170,8 @@ function polynomial(graph: PatternGraph, loops: readonly Loop[]): PatternCost {
   const costOf = (loop: Loop): PatternCost => {
     const known = costs.get(loop)
     if (known) return known
-    const [place = 0] = loop
-    const reached = reachable(graph.next, place)
+    const [position = 0] = loop
+    const reached = reachable(graph.next, position)
     const later = loops.filter((other) => other !== loop && reached.has([...other][0] ?? -1))
     const cost = later.reduce((most, other) => greater(most, withLoop(graph, loop, other, costOf(other))), LINEAR)
     costs.set(loop, cost)
@@ -178,7 +181,7 @@ function polynomial(graph: PatternGraph, loops: readonly Loop[]): PatternCost {
 }
 
 function withLoop(graph: PatternGraph, loop: Loop, other: Loop, cost: PatternCost): PatternCost {
-  if (!handsOver(graph, loop, other)) return cost
+  if (!isPassedOn(graph, loop, other)) return cost
   const parts = [
     ...new Set([...sourcesOf(graph, loop), ...(cost.parts.length > 0 ? cost.parts : sourcesOf(graph, other))]),
   ]
@@ -189,16 +192,16 @@ function greater(one: PatternCost, other: PatternCost): PatternCost {
   return other.degree > one.degree ? other : one
 }
 
-/** Steps after which a pattern counts as the worse one. */
+/** The steps of the analysis after which the worse result is assumed. */
 const MOST_STEPS = 2_000_000
 
-/** Whether one text leads from the first loop round it, from it into the second, and round the second: where to change over is open. */
-function handsOver(graph: PatternGraph, first: Loop, second: Loop): boolean {
+/** Whether the same input can stay in the first loop, pass from the first to the second, or stay in the second: then the point of passing is ambiguous. */
+function isPassedOn(graph: PatternGraph, first: Loop, second: Loop): boolean {
   const budget = { steps: MOST_STEPS }
-  return [...first].some((from) => [...second].some((to) => isHandedOver(graph, from, to, [first, second], budget)))
+  return [...first].some((from) => [...second].some((to) => findsPass(graph, from, to, [first, second], budget)))
 }
 
-function isHandedOver(
+function findsPass(
   { next, characters }: PatternGraph,
   from: number,
   to: number,
@@ -209,13 +212,13 @@ function isHandedOver(
   const start = [from, from, to] as const
   const open: (readonly [number, number, number])[] = [start]
   const seen = new Set<number>()
-  for (let places = open.pop(); places !== undefined; places = open.pop())
-    for (const one of next[places[0]]?.keys() ?? []) {
+  for (let positions = open.pop(); positions !== undefined; positions = open.pop())
+    for (const one of next[positions[0]]?.keys() ?? []) {
       if (!first.has(one)) continue
-      for (const three of next[places[2]]?.keys() ?? []) {
+      for (const three of next[positions[2]]?.keys() ?? []) {
         const shared = (characters[one] ?? 0n) & (characters[three] ?? 0n)
         if (!second.has(three) || shared === 0n) continue
-        for (const two of next[places[1]]?.keys() ?? []) {
+        for (const two of next[positions[1]]?.keys() ?? []) {
           if (budget.steps-- < 0) return true
           if (((characters[two] ?? 0n) & shared) === 0n) continue
           if (one === from && two === to && three === to) return true
@@ -234,5 +237,5 @@ function meet(characters: PatternGraph['characters'], one: number, other: number
 }
 
 function sourcesOf({ sources }: PatternGraph, loop: Loop): readonly string[] {
-  return [...new Set([...loop].map((place) => sources[place] ?? ''))]
+  return [...new Set([...loop].map((position) => sources[position] ?? ''))]
 }

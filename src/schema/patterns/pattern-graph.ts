@@ -1,37 +1,37 @@
 import type { Pattern } from './pattern-syntax.js'
 
 /*
- * The ways of a backtracking engine through a text, as a graph (a position automaton): a place for each character of the pattern, an edge
- * to each place whose character may be next. Two ways from one place to another are two edges.
+ * A pattern as a graph (a position automaton, or Glushkov automaton): one position for each character of the pattern, and an edge to each
+ * position whose character may come next. The engine's ways through an input are paths in the graph.
  */
 
 /** A set of sample characters, one bit for each. */
 type Characters = bigint
 
 export interface PatternGraph {
-  /** What the character at each place may be. */
+  /** By position: the characters that match there. */
   readonly characters: readonly Characters[]
   readonly sources: readonly string[]
-  /** By place: the places that may be next, and in how many ways, of which two are many. */
+  /** By position: the positions that may come next, with the number of ways to get there; 2 stands for any larger number. */
   readonly next: readonly ReadonlyMap<number, number>[]
 }
 
-type Places = ReadonlyMap<number, number>
+type Positions = ReadonlyMap<number, number>
 
-/** A part of the pattern: where it can begin and end, and in how many ways it takes nothing. */
+/** A part of the pattern: the positions where it can begin and end, and the number of ways in which it matches the empty string. */
 interface Fragment {
-  readonly first: Places
-  readonly last: Places
+  readonly first: Positions
+  readonly last: Positions
   readonly empty: number
 }
 
 const NOTHING: Fragment = { first: new Map(), last: new Map(), empty: 1 }
 /** Any character. */
 export const ANY = '[^]'
-/** A character that is repeated more often than this, and at most so often, counts as one repeated without a bound. */
+/** The longest repetition that is written out in the graph. A longer one is treated as unbounded. */
 const MOST_COPIES = 64
 
-/** @param isSearched whether the pattern may begin anywhere in a text. */
+/** @param isSearched Whether a match may begin anywhere in the input. */
 export function graphOf(pattern: Pattern, flags: string, isSearched: boolean): PatternGraph {
   const builder = new GraphBuilder()
   const search = isSearched ? builder.fragment(repeated({ kind: 'character', source: ANY })) : NOTHING
@@ -50,18 +50,18 @@ class GraphBuilder {
   fragment(pattern: Pattern): Fragment {
     switch (pattern.kind) {
       case 'character':
-        return this.#place(pattern.source)
+        return this.#position(pattern.source)
       case 'sequence':
         return pattern.parts.map((part) => this.fragment(part)).reduce((all, part) => this.join(all, part), NOTHING)
       case 'choice':
         return pattern.parts.map((part) => this.fragment(part)).reduce(either)
       case 'repeat':
         return this.#repeat(pattern)
-      case 'lookahead': // tried, and then the engine goes on from where it was
+      case 'lookahead': // matched, and then the engine continues from where it began
         return { first: this.fragment(pattern.part).first, last: new Map(), empty: 1 }
       case 'lookbehind':
         return isBounded(pattern.part) ? NOTHING : this.fragment(repeated({ kind: 'character', source: ANY }))
-      case 'reference': // as long as what it refers to
+      case 'reference': // a back reference may match any string
         return this.fragment(repeated({ kind: 'character', source: ANY }))
       default:
         return NOTHING
@@ -77,16 +77,16 @@ class GraphBuilder {
     }
   }
 
-  #place(source: string): Fragment {
-    const place = this.sources.push(source) - 1
+  #position(source: string): Fragment {
+    const position = this.sources.push(source) - 1
     this.next.push(new Map())
-    return { first: new Map([[place, 1]]), last: new Map([[place, 1]]), empty: 0 }
+    return { first: new Map([[position, 1]]), last: new Map([[position, 1]]), empty: 0 }
   }
 
-  #connect(from: Places, to: Places): void {
+  #connect(from: Positions, to: Positions): void {
     for (const [one, ways] of from)
       for (const [other, others] of to) {
-        const edges = this.next[one] as Map<number, number> // each place was given its edges when it was made
+        const edges = this.next[one] as Map<number, number> // every position has a map of edges, added with it
         edges.set(other, Math.min((edges.get(other) ?? 0) + ways * others, 2))
       }
   }
@@ -94,7 +94,7 @@ class GraphBuilder {
   #repeat({ part, least, most }: Pattern & { kind: 'repeat' }): Fragment {
     if (most === 0) return NOTHING
     if (most === 1) return least === 1 ? this.fragment(part) : { ...this.fragment(part), empty: 1 }
-    // A list of copies is exact; a loop has more ways than any number of copies.
+    // Copies are exact. A loop overestimates: it has more ways than any number of copies.
     return isCopied(part, least, most) ? this.#copies(part, least, most) : this.#loop(this.fragment(part), least)
   }
 
@@ -113,7 +113,7 @@ class GraphBuilder {
   }
 }
 
-// Copies of what has a length of its own have ways as many as a loop has, only shorter ones.
+// Parts of variable length are not copied: their copies have as many ways as a loop, and need more positions.
 function isCopied(part: Pattern, least: number, most: number): boolean {
   if (most > MOST_COPIES) return false
   const length = longest(part)
@@ -139,7 +139,7 @@ function isBounded(pattern: Pattern): boolean {
   return longest(pattern) < Infinity
 }
 
-/** The most characters that a pattern looks at. */
+/** The most characters that a pattern reads. */
 export function longest(pattern: Pattern): number {
   switch (pattern.kind) {
     case 'character':
@@ -168,13 +168,14 @@ function either(one: Fragment, other: Fragment): Fragment {
   }
 }
 
-function sum(places: Places, more: Places, ways: number): Places {
-  const all = new Map(places)
-  if (ways > 0) for (const [place, others] of more) all.set(place, Math.min((all.get(place) ?? 0) + ways * others, 2))
+function sum(positions: Positions, more: Positions, ways: number): Positions {
+  const all = new Map(positions)
+  if (ways > 0)
+    for (const [position, others] of more) all.set(position, Math.min((all.get(position) ?? 0) + ways * others, 2))
   return all
 }
 
-/** Beyond ASCII one character of each kind: letters of three cases, digits, marks, spaces, line ends, halves of surrogate pairs, a picture. */
+/** One character of each kind beyond ASCII: letters of three cases, digits, combining marks, spaces, line ends, surrogates, an emoji. */
 const SAMPLES = [
   ...'\u0080\u00a0\u00aa\u00b5\u00c9\u00df\u00e9\u00f7\u0130\u017f\u0301\u0416\u0436\u0660\u05d0\u3042\u4e2d\uac00\u1680\u2003\u2028\u202f\u212a\u2160\u20ac\ud800\udc00\ue000\ufe0f\ufeff\uffff\u{1f600}\u{10ffff}',
 ]
@@ -189,7 +190,7 @@ function charactersOf(sources: readonly string[], flags: string): Characters[] {
   const ascii = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code))
   const samples = [...new Set([...ascii, ...SAMPLES, ...own])]
   const tests = new Map([...new Set(sources)].map((source) => [source, samplesOf(source, flags, samples)]))
-  return sources.map((source) => tests.get(source) as bigint) // it was made of these
+  return sources.map((source) => tests.get(source) as bigint) // `tests` has all sources
 }
 
 function toCharacter(code = '0'): string {
@@ -197,7 +198,7 @@ function toCharacter(code = '0'): string {
   return String.fromCodePoint(Math.min(point, 0x10ffff))
 }
 
-// A range ends at a character that is written.
+// The ends of a range such as [a-f] are in the source: the characters beside them show where it ends.
 function neighbours(character: string): string[] {
   const code = character.codePointAt(0) ?? 0
   return [code - 1, code, code + 1].filter((one) => one >= 0 && one <= 0x10ffff).map((one) => String.fromCodePoint(one))

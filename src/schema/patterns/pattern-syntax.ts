@@ -1,6 +1,6 @@
 /*
- * A regular expression as data, as far as its running time depends on it. What one character may be stays text: the engine itself
- * reads it.
+ * A regular expression as a tree, with what matters for its running time. The expression for one character, such as `[a-z]`, stays source
+ * text: the engine itself evaluates it.
  */
 
 export type Pattern =
@@ -12,14 +12,14 @@ export type Pattern =
   | { readonly kind: 'lookbehind'; readonly part: Pattern }
   | { readonly kind: 'start' | 'end' | 'boundary' | 'reference' }
 
-/** Reads a regular expression that the engine has accepted. */
+/** Parses a regular expression. It is valid, as it is a RegExp. */
 export function parsePattern({ source, flags }: RegExp): Pattern {
   return new Parser(source, flags).choice()
 }
 
 const GROUP = /\(\?(?:<?[=!]|:|<[^>]*>|[a-z-]*:)|\(/y
 const BOUNDS = /\{(\d+)(?:(,)(\d*))?\}/y
-/** With the flag `u`; without it, what is not written so is read as single characters, which are as many or fewer. */
+/** The escapes that the flag `u` allows. Without the flag, a backslash before anything else escapes one character. */
 const ESCAPE = /\\(?:u\{[^}]*\}|u[\da-f]{4}|x[\da-f]{2}|[pP]\{[^}]*\}|k<[^>]*>|c[a-z]|[1-9]\d*|[^])/iuy
 
 class Parser {
@@ -33,9 +33,10 @@ class Parser {
   }
 
   choice(): Pattern {
-    const parts = [this.#sequence()]
-    while (this.#takes('|')) parts.push(this.#sequence())
-    return parts.length === 1 ? (parts[0] as Pattern) : { kind: 'choice', parts }
+    const first = this.#sequence()
+    const others: Pattern[] = []
+    while (this.#takes('|')) others.push(this.#sequence())
+    return others.length === 0 ? first : { kind: 'choice', parts: [first, ...others] }
   }
 
   #sequence(): Pattern {

@@ -1,11 +1,11 @@
 /*
- * Bounds of numbers that JSON has as text, as regular expressions: JSON Schema knows no others of a text. A number is written in the
- * grammar of grammar.ts, an optional '-' before it; how many digits there may be is not said here.
+ * Minimum and maximum of numbers that are written as strings, as regular expressions: JSON Schema has no other bounds of strings. The
+ * numbers are those of text-formats.ts, with any number of digits.
  */
 
 const MORE = '(?:\\.[0-9]+)?'
 
-/** Matches each number that is not less than the bound, `12.5`; undefined for a bound that is not written in digits. */
+/** Matches the numbers from `bound` upwards, such as '12.5'; undefined if the bound is not a decimal. */
 export function atLeastPattern(bound: string): string | undefined {
   const number = partsOf(bound)
   if (!number) return undefined
@@ -14,7 +14,7 @@ export function atLeastPattern(bound: string): string | undefined {
     : `^(?:${isZero(number) ? '-0(?:\\.0+)?|' : ''}${atLeast(number)})$`
 }
 
-/** Matches each number that is not greater than the bound. */
+/** Matches the numbers up to `bound`; undefined if the bound is not a decimal. */
 export function atMostPattern(bound: string): string | undefined {
   const number = partsOf(bound)
   if (!number) return undefined
@@ -24,7 +24,7 @@ export function atMostPattern(bound: string): string | undefined {
 interface Parts {
   readonly negative: boolean
   readonly whole: string
-  /** Without zeros at the end. */
+  /** Without trailing zeros. */
   readonly fraction: string
 }
 
@@ -53,7 +53,7 @@ function atMost({ whole, fraction }: Parts): string {
   return [...fewer, ...less, whole + end].join('|')
 }
 
-/** Numbers of as many digits that differ from this one first in one place, for each place in which they can. */
+/** For each digit, the numbers of the same length that are equal before it, and have one of the `other` digits there. */
 function differing(digits: string, other: (digit: number, index: number) => string | undefined): string[] {
   return [...digits].flatMap((digit, index) => {
     const others = other(Number(digit), index)
@@ -77,7 +77,7 @@ function prefixes(fraction: string, other: (digit: number) => string | undefined
   })
 }
 
-/** '.1' and '.12' are not more than '.123'. */
+/** '.1' and '.12', which are less than '.123'. */
 function startsOf(fraction: string): string[] {
   return [...fraction].slice(0, -1).map((_, index) => fraction.slice(0, index + 1))
 }

@@ -1,24 +1,25 @@
-/** A rule of the program's own about a JSON value of the right type; null is not asked about. */
+/** A rule that JSON Schema cannot express, for JSON values of the right type. It is not called for null. */
 export interface Check {
   readonly accepts: (json: unknown) => boolean
-  /** What is wrong with a value that is not accepted: 'must be a URL'. */
+  /** Why a value is refused: 'must be a URL'. */
   readonly message: string
 }
 
-// JSON Schema, in which validation is written down, has no functions: there they stand as numbers.
+// Validators are compiled from JSON Schema, which holds data and no functions: a schema refers to a check by a number.
 const checks: Check[] = []
-const numbers = new Map<Check, number>()
+const ids = new Map<Check, number>()
 
-export function numberOf(check: Check): number {
-  const known = numbers.get(check) ?? checks.push(check) - 1
-  numbers.set(check, known)
-  return known
+export function idOf(check: Check): number {
+  const id = ids.get(check) ?? checks.push(check) - 1
+  ids.set(check, id)
+  return id
 }
 
-/** The messages of the checks that do not accept a value. */
-export function failuresOf(numbered: readonly number[], json: unknown): readonly string[] {
+/** The messages of the checks that refuse a value. */
+export function failuresOf(checkIds: readonly number[], json: unknown): readonly string[] {
   if (json === null) return []
-  return numbered
-    .map((number) => checks[number] as Check) // these numbers were all given here
-    .flatMap(({ accepts, message }) => (accepts(json) ? [] : [message]))
+  return checkIds.flatMap((id) => {
+    const check = checks[id]
+    return !check || check.accepts(json) ? [] : check.message
+  })
 }

@@ -1,7 +1,7 @@
 import { isOmissible, type Property, type Shape, type Direction } from './shape.js'
 import { jsonSchemaOf, type StandardSchema } from './standard-schema.js'
 
-/** Whether a shape, or one that it refers to, says different things of what comes in and of what goes out. */
+/** Whether a shape, or one that it contains, has different JSON Schemas for input and for output. */
 export function differsByDirection(shape: Shape, seen: Set<unknown> = new Set()): boolean {
   switch (shape.kind) {
     case 'array':
@@ -9,23 +9,23 @@ export function differsByDirection(shape: Shape, seen: Set<unknown> = new Set())
     case 'union':
       return [...shape.options().values()].some((option) => differsByDirection(option, seen))
     case 'standard':
-      return textOf(shape.schema, 'input') !== textOf(shape.schema, 'output')
+      return jsonOf(shape.schema, 'input') !== jsonOf(shape.schema, 'output')
     case 'object':
       if (seen.has(shape.origin)) return false
       seen.add(shape.origin)
       return [...shape.properties().values()].some(
-        (property) => isOneSided(property) || differsByDirection(property.shape, seen),
+        (property) => differs(property) || differsByDirection(property.shape, seen),
       )
     default:
       return false
   }
 }
 
-function isOneSided(property: Property): boolean {
+function differs(property: Property): boolean {
   const { writeOnly = false, readOnly = false } = property
   return writeOnly || readOnly || isOmissible(property, 'input') !== isOmissible(property, 'output')
 }
 
-function textOf(schema: StandardSchema, side: Direction): string {
-  return JSON.stringify(jsonSchemaOf(schema, side))
+function jsonOf(schema: StandardSchema, direction: Direction): string {
+  return JSON.stringify(jsonSchemaOf(schema, direction))
 }

@@ -1,13 +1,13 @@
 import { MetadataKey } from '../../di/metadata.js'
-import type { Constructor } from '../../di/token.js'
+import { type Constructor, isConstructor } from '../../di/token.js'
 import type { Property } from './shape.js'
 
-/** The declared properties of a class; thunks, as a property may be of a class declared further down. */
+/** The properties that `@Field()` declares on a class. They are functions, as a property's class may be declared later in the file. */
 export type Fields = ReadonlyMap<string, () => Property>
 
 const fields = new MetadataKey<Fields>('fields')
 
-/** Notes one property of a class; `prototype` is the class's. */
+/** Adds one property to the fields of the class that `prototype` belongs to. */
 export function addField(prototype: object, name: string, property: () => Property): void {
   fields.write(prototype, new Map([...(fields.own(prototype) ?? []), [name, property]]))
 }
@@ -15,8 +15,12 @@ export function addField(prototype: object, name: string, property: () => Proper
 /** The fields of a class and of its ancestors, ancestors first; undefined when it has none. */
 export function fieldsOf(type: Constructor): Fields | undefined {
   const parent: unknown = Object.getPrototypeOf(type)
-  const inherited =
-    typeof parent === 'function' && parent !== Function.prototype ? fieldsOf(parent as Constructor) : undefined
-  const own = type.prototype ? fields.own(type.prototype as object) : undefined
+  const inherited = isConstructor(parent) ? fieldsOf(parent) : undefined
+  const own = fields.own(type.prototype)
   return own || inherited ? new Map([...(inherited ?? []), ...(own ?? [])]) : undefined
+}
+
+/** Whether a class can be made without arguments. Decoding an input then makes an instance of it, and sets its properties. */
+export function isInstantiable(type: Constructor): type is new () => Record<string, unknown> {
+  return type.length === 0
 }

@@ -3,43 +3,44 @@ import { isBase64Text, isDayText, isIntegerText, isPointInTimeText } from './tex
 import { matches } from '../patterns/matches.js'
 import { isUri, isUriReference, isUrl } from './uri.js'
 
-/** A format of JSON Schema: how a message calls it, and its check where the validation library's own is not used. */
+type TextCheck = RegExp | ((text: string) => boolean)
+
+/** A format of JSON Schema: its name in messages, and a check of strings or of numbers that replaces the one of ajv-formats. */
 interface Format {
   readonly meaning: string
-  readonly type?: 'number'
-  readonly is?: RegExp | ((value: never) => boolean)
+  readonly check?: TextCheck
+  readonly checkNumber?: (value: number) => boolean
 }
 
-/** Formats that have a meaning of ours, or a check of ours. */
+/** Formats that have a name for messages, or replace the check of ajv-formats. */
 const FORMATS: Readonly<Record<string, Format>> = {
-  'date-time': { meaning: 'a point in time such as 2026-01-31T12:00:00Z', is: isPointInTimeText },
-  date: { meaning: 'a day such as 2026-01-31', is: isDayText },
-  // The library's takes a text of which one line is base64.
-  byte: { meaning: 'base64 text', is: isBase64Text },
-  // The library's takes 'urn:uuid:...', which no database does.
-  uuid: { meaning: 'a UUID', is: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i },
-  // The name of the OpenAPI format registry. Beyond it JSON.parse() returns another number than was sent.
+  'date-time': { meaning: 'a point in time such as 2026-01-31T12:00:00Z', check: isPointInTimeText },
+  date: { meaning: 'a day such as 2026-01-31', check: isDayText },
+  // The check of ajv-formats accepts several lines of which only one is base64.
+  byte: { meaning: 'base64 text', check: isBase64Text },
+  // The check of ajv-formats accepts 'urn:uuid:...', which no database does.
+  uuid: { meaning: 'a UUID', check: /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i },
+  // The name is of the OpenAPI format registry. JSON.parse() rounds integers beyond this range.
   'double-int': {
     meaning: `a whole number from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`,
-    type: 'number',
-    is: (value: number) => !Number.isInteger(value) || Number.isSafeInteger(value), // 1.5 is no integer: 'type' says so
+    checkNumber: (value) => !Number.isInteger(value) || Number.isSafeInteger(value), // the keyword 'type' reports 1.5
   },
-  // The library's are for numbers; a string of digits holds what a number cannot.
+  // Those of ajv-formats check numbers. Here the values are strings of digits, which a number could not hold.
   int64: {
     meaning: `a whole number from ${-(2n ** 63n)} to ${2n ** 63n - 1n}`,
-    is: isWithin(-(2n ** 63n), 2n ** 63n - 1n),
+    check: isWithin(-(2n ** 63n), 2n ** 63n - 1n),
   },
-  uint64: { meaning: `a whole number from 0 to ${2n ** 64n - 1n}`, is: isWithin(0n, 2n ** 64n - 1n) },
+  uint64: { meaning: `a whole number from 0 to ${2n ** 64n - 1n}`, check: isWithin(0n, 2n ** 64n - 1n) },
   email: { meaning: 'an e-mail address' },
-  // The library's patterns for these take time with the square of a text's length, or more memory than there is.
-  url: { meaning: 'a URL such as https://example.com', is: isUrl },
-  uri: { meaning: 'a URI', is: isUri },
-  'uri-reference': { meaning: 'a URI or a relative reference', is: isUriReference },
+  // The patterns of ajv-formats for these take quadratic time, or run out of memory on long strings.
+  url: { meaning: 'a URL such as https://example.com', check: isUrl },
+  uri: { meaning: 'a URI', check: isUri },
+  'uri-reference': { meaning: 'a URI or a relative reference', check: isUriReference },
 }
 
 const MOST_DIGITS_OF_64_BITS = 20
 
-// A text that is no whole number at all is told so by its pattern.
+// A string that is not a whole number at all is reported by the keyword 'pattern', not by the format.
 function isWithin(least: bigint, most: bigint): (text: string) => boolean {
   return (text) => {
     if (text.length > MOST_DIGITS_OF_64_BITS) return !isIntegerText(text)
@@ -47,32 +48,33 @@ function isWithin(least: bigint, most: bigint): (text: string) => boolean {
   }
 }
 
-/** The check of a format, which takes values of other types as they are. */
+/** The check of a format. It accepts all values of types that the format does not apply to. */
 export function formatCheck(name: string): (value: unknown) => boolean {
-  const { is, type = 'string' } = FORMATS[name] ?? {}
-  const check = is ?? libraryCheck(name)
-  const accepts = check instanceof RegExp ? (text: string) => matches(check, text) : check
-  return (value) => typeof value !== type || accepts(value as never)
+  const { check, checkNumber } = FORMATS[name] ?? {}
+  if (checkNumber) return (value) => typeof value !== 'number' || checkNumber(value)
+  const textCheck = check ?? libraryCheck(name)
+  return textCheck instanceof RegExp
+    ? (value) => typeof value !== 'string' || matches(textCheck, value)
+    : (value) => typeof value !== 'string' || textCheck(value)
 }
 
-type TextCheck = RegExp | ((text: string) => boolean)
-
-// What is no check, such as that of a password, takes everything.
+// Some formats, such as 'password', have no check: they accept every string.
 function libraryCheck(name: string): TextCheck {
+  // `name` was checked against the known formats; those of numbers and of promises are not among them.
   const format = ajvFormats.default.get(name as never) as TextCheck | { readonly validate?: TextCheck } | true
   const check = typeof format === 'object' && 'validate' in format ? format.validate : format
   return typeof check === 'function' || check instanceof RegExp ? check : () => true
 }
 
-/** How a message calls a value of the format. */
+/** The name of a value of the format in messages: `must be an e-mail address`. */
 export function formatMeaning(name: string): string {
   return FORMATS[name]?.meaning ?? `a valid ${name}`
 }
 
-/** The longest texts of formats whose check is not cheap, and of which no standard has a bound. */
+/** The most characters of formats whose check is expensive, and whose standard sets no limit. */
 const LONGEST: Readonly<Partial<Record<string, number>>> = { regex: 10_000 }
 
-/** The most characters of a text of the format; undefined for any number. */
+/** The most characters of a string of the format; undefined when there is no limit. */
 export function longestOfFormat(name: string): number | undefined {
   return LONGEST[name]
 }
@@ -83,8 +85,7 @@ const STRING_FORMATS = [
   ...(['iso-time', 'iso-date-time', 'json-pointer-uri-fragment', 'password', 'binary'] as const),
 ] as const
 
-/** What the format of a string can be; all are checked but `password` and `binary`. */
+/** The formats of strings. All are validated except `password` and `binary`. */
 export type StringFormat = (typeof STRING_FORMATS)[number]
 
-/** The formats that a string can have. */
 export const stringFormats: readonly string[] = STRING_FORMATS

@@ -1,6 +1,6 @@
-/** Whether a text has more characters than these. One that takes two units counts once, as in JSON Schema. */
+/** Whether a string has more than `most` characters. They are counted as in JSON Schema: a surrogate pair is one. */
 export function isLonger(text: string, most: number): boolean {
-  // Only a text of more units, and of not more than twice as many, needs to be counted.
+  // A string of up to `most` code units cannot be longer; one of more than twice as many must be. Only between the two pairs are counted.
   return text.length > most && (text.length > 2 * most || lengthOf(text) > most)
 }
 
@@ -14,6 +14,7 @@ export function lengthOf(text: string): number {
   return text.length - pairs
 }
 
+// 0xd800 is the first of the high surrogates, 0xdc00 of the low ones.
 function isHalf(unit: number, first: number): boolean {
   return (unit & 0xfc00) === first
 }

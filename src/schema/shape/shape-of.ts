@@ -1,11 +1,22 @@
 import { BootError } from '../../core/boot-error.js'
 import { meant, NOT_LOADED, shown } from '../../core/options.js'
 import { type Constructor, isConstructor } from '../../di/token.js'
-import { fieldsOf } from './fields.js'
+import { fieldsOf, isInstantiable } from './fields.js'
 import { isStandardSchema } from './standard-schema.js'
-import { describedBy, type ObjectShape, type Property, type Shape } from './shape.js'
+import { describedBy, type Described, type ObjectShape, type Property, type Shape } from './shape.js'
 
-const NAMES = 'string integer number boolean date-time date bigint decimal bytes any'.split(' ')
+const NAMES = [
+  'string',
+  'integer',
+  'number',
+  'boolean',
+  'date-time',
+  'date',
+  'bigint',
+  'decimal',
+  'bytes',
+  'any',
+] as const
 
 const BUILT_IN: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
   [String, { kind: 'string' }],
@@ -15,26 +26,25 @@ const BUILT_IN: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
   [Date, { kind: 'date-time' }],
   [Uint8Array, { kind: 'bytes' }],
   [Buffer, { kind: 'bytes' }],
-  ...NAMES.map((kind): [string, Shape] => [kind, { kind } as Shape]),
+  ...NAMES.map((kind): [string, Shape] => [kind, { kind }]),
 ])
 
-const known = new WeakMap<object, Shape>()
+const shapes = new WeakMap<object, Shape>()
 
 /**
  * The shape of a declaration: a name such as `'integer'`, a primitive's constructor, `Date`, a class with fields, a model,
- * `[X]` for a list of X, `() => X` for a class declared further down, or what `Page.of(X)` and its like return.
+ * `[X]` for a list of X, `() => X` for a class that is declared later in the file, or the result of `Page.of(X)` and the like.
  *
- * @throws BootError when the declaration says nothing.
+ * @throws BootError when the declaration is none of these.
  */
 export function shapeOf(declaration: unknown): Shape {
   const builtIn = BUILT_IN.get(declaration)
   if (builtIn) return builtIn
   if (isStandardSchema(declaration)) return { kind: 'standard', schema: declaration }
   if (Array.isArray(declaration) && declaration.length === 1) return { kind: 'array', items: shapeOf(declaration[0]) }
-  if (typeof declaration === 'object' && declaration !== null && 'shape' in declaration)
-    return fromDescribed(declaration.shape)
+  if (hasShape(declaration)) return typeof declaration.shape === 'function' ? declaration.shape() : declaration.shape
   if (isConstructor(declaration)) return shapeOfClass(declaration)
-  if (typeof declaration === 'function') return shapeOf((declaration as () => unknown)())
+  if (typeof declaration === 'function') return shapeOf(declaration())
   if (declaration === undefined) throw new BootError(`the class is undefined. ${NOT_LOADED}`)
   throw new BootError(
     `${shown(declaration)} is not a type. ${
@@ -47,20 +57,18 @@ export function shapeOf(declaration: unknown): Shape {
   )
 }
 
-/** Whether a class says what its data looks like, so that it can be a body or a response. */
+/** Whether a class declares its data, by fields or as a model, so that it can be a body or a response. */
 export function isDescribed(type: unknown): type is Constructor {
   return isConstructor(type) && (describedBy.inherited(type) !== undefined || fieldsOf(type) !== undefined)
 }
 
-function fromDescribed(shape: unknown): Shape {
-  return typeof shape === 'function' ? (shape as () => Shape)() : (shape as Shape)
+function hasShape(declaration: unknown): declaration is Described<unknown> {
+  return typeof declaration === 'object' && declaration !== null && 'shape' in declaration
 }
 
 function shapeOfClass(type: Constructor): Shape {
-  const made = known.get(type)
-  if (made) return made
-  const shape = describedBy.inherited(type)?.(type) ?? classShape(type)
-  known.set(type, shape)
+  const shape = shapes.get(type) ?? describedBy.inherited(type)?.(type) ?? classShape(type)
+  shapes.set(type, shape)
   return shape
 }
 
@@ -73,6 +81,6 @@ function classShape(type: Constructor): ObjectShape {
     name: type.name,
     origin: type,
     properties: () => (properties ??= new Map([...fields].map(([name, property]) => [name, property()]))),
-    ...(type.length === 0 ? { instance: type as new () => object } : {}),
+    ...(isInstantiable(type) ? { instance: type } : {}),
   }
 }

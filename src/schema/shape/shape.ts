@@ -4,28 +4,28 @@ import type { Check } from './check.js'
 import type { StandardSchema } from './standard-schema.js'
 
 /*
- * A shape is what one declaration says of a value, as data. Everything else is made from it:
- * json-schema.ts (OpenAPI and validation), validate.ts (what comes in), serialize.ts (what goes out).
+ * A shape is the data model of one declared type: of a class with fields, of a model, of 'integer'. All other forms are made from it: the
+ * OpenAPI document and the JSON Schema for validation (json-schema/), the decoder of inputs (input/), the encoder of responses (output/).
  */
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** What the documentation shows beside a value; validation ignores it. */
-export interface Notes {
+/** Annotations of JSON Schema, shown in the OpenAPI document. Validation ignores them. */
+export interface Annotations {
   readonly title?: string
   readonly description?: string
   readonly examples?: readonly unknown[]
   readonly deprecated?: boolean
 }
 
-interface Common extends Notes {
+interface Common extends Annotations {
   readonly nullable?: boolean
-  /** What the document shows instead, where another library says more. */
-  readonly documented?: JsonSchema
-  /** What the document shows beside it. */
-  readonly more?: JsonSchema
-  /** Rules of another library that check what comes in, in place of those that the document can show. */
-  readonly ruled?: { readonly base: Shape; readonly checks: readonly Check[] }
+  /** Replaces the generated JSON Schema in the OpenAPI document, such as GeoJSON's for a geometry column. */
+  readonly openApiSchema?: JsonSchema
+  /** Added to the JSON Schema in the OpenAPI document. */
+  readonly openApiExtra?: JsonSchema
+  /** Validates inputs by `base` and functions, such as Sequelize's validators, instead of the JSON Schema in the OpenAPI document. */
+  readonly customValidation?: { readonly base: Shape; readonly checks: readonly Check[] }
 }
 
 export interface StringShape extends Common {
@@ -35,9 +35,9 @@ export interface StringShape extends Common {
   readonly pattern?: string
   /** A JSON Schema format that validation checks: `email`, `uuid`, `uri`, `ipv4`, `time`, ... */
   readonly format?: string
-  /** Takes away what a database adds to it that is no part of the value: the spaces that fill a CHAR. */
-  readonly withoutTail?: (text: string) => string
-  /** A database may hold and tell it as bytes. */
+  /** Removes what a database appends to the value, such as the spaces that fill a CHAR, before it is sent. */
+  readonly trimEnd?: (text: string) => string
+  /** A driver may return the string as bytes, as for a column of type STRING.BINARY. */
   readonly binary?: boolean
 }
 
@@ -60,7 +60,7 @@ export interface EnumShape extends Common {
   readonly values: readonly (string | number)[]
 }
 
-/** What JSON has no type for, written as a string: a point in time (`Date`), a day, bytes (base64). */
+/** Types that JSON does not have, written as strings: a point in time (`Date`), a day, bytes (base64). */
 export interface TextualShape extends Common {
   readonly kind: 'date-time' | 'date' | 'bytes'
 }
@@ -68,14 +68,14 @@ export interface TextualShape extends Common {
 /** A whole number beyond 2^53 (`bigint`), written as a string. */
 export interface BigintShape extends Common {
   readonly kind: 'bigint'
-  /** As in the OpenAPI format registry; any size when absent. */
+  /** A format of the OpenAPI registry; any size without it. */
   readonly format?: 'int64' | 'uint64'
 }
 
 /** An exact decimal, written as a string. */
 export interface DecimalShape extends Common {
   readonly kind: 'decimal'
-  /** The most digits before the point, and how many are written after it. */
+  /** The most digits before the point, and the number of digits after it. */
   readonly digits?: { readonly whole: number; readonly fraction: number }
 }
 
@@ -86,41 +86,41 @@ export interface ArrayShape extends Common {
   readonly maxItems?: number
 }
 
-/** What becomes a component of the document. */
+/** A shape that becomes a component of the OpenAPI document. */
 export interface Named {
   /** The name of the OpenAPI component. */
   readonly name: string
-  /** What the component stands for: two shapes of one origin are the same component. */
+  /** Identifies the component: shapes with the same origin share one. */
   readonly origin: unknown
 }
 
 export interface ObjectShape extends Common, Named {
   readonly kind: 'object'
-  /** Written where it stands, as nothing has named it. */
+  /** It has no name, so it is written inline. */
   readonly anonymous?: boolean
-  /** A thunk, so that classes may refer to themselves and to each other. */
+  /** A function, so that classes may refer to themselves and to each other. */
   readonly properties: () => ReadonlyMap<string, Property>
-  /** What dto() chooses from, where that is more than the properties. */
+  /** The properties that dto() can pick, if they are more than `properties`. */
   readonly selectable?: () => ReadonlyMap<string, Property>
-  /** What an input becomes; a plain object when absent. */
-  readonly instance?: new () => object
-  /** Of a table's row, the columns of its key. A row is sent, never taken in: a client would choose all of its columns. */
+  /** The class whose instance an input becomes; a plain object without it. */
+  readonly instance?: new () => Record<string, unknown>
+  /** Only of models: the columns of the primary key. A model is never an input: a client could set all of its columns. */
   readonly rowKey?: () => readonly string[]
-  /** Turns what a handler returned into something whose properties can be read one by one. */
+  /** Converts a returned value to an object whose properties can be read by name. */
   readonly read?: (value: object) => object
 }
 
-/** One of several objects, told apart by the value of one property. */
+/** One of several objects, distinguished by the value of one property. */
 export interface UnionShape extends Common {
   readonly kind: 'union'
-  /** Absent when it is written where it stands. */
+  /** Without it, the union is written inline. */
   readonly named?: Named
   readonly discriminator: string
-  /** By the values of that property. */
+  /** The objects by the values of that property. */
   readonly options: () => ReadonlyMap<unknown, ObjectShape>
 }
 
-/** What a schema of another library says. */
+/** A Standard Schema: its library validates the value. */
 export interface StandardShape extends Common {
   readonly kind: 'standard'
   readonly schema: StandardSchema
@@ -154,46 +154,48 @@ export type Shape =
 
 export interface Property {
   readonly shape: Shape
-  /** A client may leave it out, and a handler too. */
+  /** A client may omit it, and a handler too. */
   readonly optional: boolean
-  /** What an input gets when the client leaves it out. */
+  /** The value of an input that the client omits. */
   readonly default?: unknown
-  /** A client may leave it out, as the database fills it in; it is always sent. */
+  /** A client may omit it, as the database sets it; a response always has it. */
   readonly generated?: boolean
-  /** A client sends it and is never sent it, such as a password. */
+  /** In inputs, never in responses, such as a password. */
   readonly writeOnly?: boolean
-  /** A client is sent it and never sends it, such as the time of the last change. */
+  /** In responses, never in inputs, such as the time of the last change. */
   readonly readOnly?: boolean
-  /** Another record, sent when the handler read it along. A derived class has it only when it picks it. */
+  /** An associated record, sent when the handler included it in its query. A dto() has it only when it picks it. */
   readonly associated?: boolean
-  /** Other records can stand against it: it is unique, or refers to one that must be there. */
-  readonly contested?: boolean
+  /** Writing it may violate a constraint: it is unique, or a foreign key. A route that does so documents a 409. */
+  readonly mayConflict?: boolean
 }
 
-/** Which way a value goes: one declaration may say different things of what comes in and of what goes out. */
+/** Whether a value is received or sent. One declaration may differ between the two. */
 export type Direction = 'input' | 'output'
 
-/** Whether a value may go this way without the property. */
-export function isOmissible({ optional, generated }: Property, side: Direction): boolean {
-  return optional || (side === 'input' && generated === true)
+/** Whether the property may be absent in this direction. */
+export function isOmissible({ optional, generated }: Property, direction: Direction): boolean {
+  return optional || (direction === 'input' && generated === true)
 }
 
-/** The properties that go this way. */
-export function propertiesOf(shape: ObjectShape, side: Direction): readonly (readonly [string, Property])[] {
-  return [...shape.properties()].filter(([, { writeOnly, readOnly }]) => !(side === 'input' ? readOnly : writeOnly))
+/** The properties that a value has in this direction. */
+export function propertiesOf(shape: ObjectShape, direction: Direction): readonly (readonly [string, Property])[] {
+  return [...shape.properties()].filter(
+    ([, { writeOnly, readOnly }]) => !(direction === 'input' ? readOnly : writeOnly),
+  )
 }
 
-/** How a class, or all classes below it, describe themselves. `shapeOf` asks it. */
+/** Makes the shape of a class, or of its subclasses, that is not declared by fields. Read by `shapeOf`. */
 export const describedBy = new MetadataKey<(type: Constructor) => Shape>('shape')
 
-/** A declared response or body: a shape for the running program, and its type for the compiler. */
+/** A declared response or body: its shape at run time, and its type at compile time. */
 export interface Described<T> {
   readonly shape: Shape | (() => Shape)
-  /** Only for the compiler. */
+  /** Exists only at compile time. */
   readonly describes?: T
 }
 
-// A Sequelize model tells its attributes in this property, which exists only for the compiler.
+// A Sequelize model has its attributes as this property, which exists only at compile time.
 export interface Attributed<A> {
   readonly _attributes: A
 }
@@ -201,7 +203,7 @@ export interface Attributed<A> {
 /** The data of a declared class: a model's attributes, any other class as it is. */
 export type Data<T> = T extends Attributed<infer A> ? A : T
 
-/** The type that a declaration stands for: `Page.of(Hero)`, `Hero`, `[Hero]`, `String`. */
+/** The TypeScript type of a declared type: `Page.of(Hero)`, `Hero`, `[Hero]`, `String`. */
 export type DataOf<S> =
   S extends Described<infer T>
     ? T

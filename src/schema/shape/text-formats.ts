@@ -1,6 +1,6 @@
 /*
- * How values are written as text, in JSON strings and in the path, the query and the headers alike: the grammar of a JSON number,
- * without exponents. No '+1', '0x10', ' 5', '1_000', nor digits of other scripts, which Number() or \d might take.
+ * How values are written in strings: in JSON, and in the path, the query and the headers. Numbers follow the grammar of JSON, without
+ * exponents: '+1', '0x10', ' 5', '1_000' and the digits of other scripts are refused, although Number() or \d accept some of them.
  */
 
 /** A whole number of any size. */
@@ -8,7 +8,7 @@ export const INTEGER_TEXT = '^-?(0|[1-9][0-9]*)$'
 /** An exact decimal. */
 export const DECIMAL_TEXT = '^-?(0|[1-9][0-9]*)(\\.[0-9]+)?$'
 
-/** An exact decimal of at most so many digits before and after the point. */
+/** An exact decimal of at most `whole` digits before the point and `fraction` digits after it. */
 export function decimalText({ whole, fraction }: { readonly whole: number; readonly fraction: number }): string {
   const before = whole > 0 ? `(0|[1-9][0-9]{0,${whole - 1}})` : '0'
   const after = fraction > 0 ? `(\\.[0-9]{1,${fraction}})?` : ''
@@ -31,11 +31,11 @@ export function isDecimalText(text: string): boolean {
 
 /** `2026-01-31`, and a day that exists. */
 export function isDayText(text: string): boolean {
-  // Date.parse() takes the 30th of February for the 2nd of March.
+  // Date.parse() reads February 30 as March 2.
   return DAY.test(text) && new Date(`${text}T00:00:00Z`).getUTCDate() === Number(text.slice(8))
 }
 
-/** `2026-01-31T12:00:00Z`, with its zone. No leap second: a Date cannot hold one. */
+/** `2026-01-31T12:00:00Z`, with a time zone. Leap seconds are refused: a Date cannot hold them. */
 export function isPointInTimeText(text: string): boolean {
   return POINT_IN_TIME.test(text) && isDayText(text.slice(0, 10))
 }
@@ -44,10 +44,5 @@ export function isBase64Text(text: string): boolean {
   return text.length % 4 === 0 && BASE64.test(text)
 }
 
-/** The longest text of a whole number of any size: to read one of a million digits takes a tenth of a second. */
+/** The most digits of a whole number of any size: BigInt() takes a tenth of a second for a million of them. */
 export const MOST_DIGITS = 4096
-
-/** A part of a JSON Pointer. */
-export function escapePointer(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1')
-}

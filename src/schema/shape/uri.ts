@@ -1,67 +1,67 @@
 import { isIPv6 } from 'node:net'
 
 /*
- * Addresses, each character of which is looked at a few times, however long they are.
+ * Checks of URIs and URLs in linear time: each reads a character a few times at most.
  */
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i
-/** What may stand in one, with what is percent-encoded. */
+/** The characters that a URI may contain, including '%'. */
 const CHARACTERS = /^[a-z0-9\-._~!$&'()*+,;=:@/?#[\]%]*$/i
-/** What would be a scheme, were it written in its letters. */
+/** A first segment with a colon, '1a:b': a relative reference must not have one, as it would be read as a scheme. */
 const COLON_FIRST = /^[^:/?#]*:/
 const BROKEN_PERCENT = /%(?![0-9a-f]{2})/i
 
-/** RFC 3986: `urn:isbn:0-395-36341-1`, with a scheme. */
+/** A URI of RFC 3986, which has a scheme: `urn:isbn:0-395-36341-1`. */
 export function isUri(text: string): boolean {
   const scheme = SCHEME.exec(text)?.[0]
-  return scheme !== undefined && hasCharacters(text) && isRest(text.slice(scheme.length), false)
+  return scheme !== undefined && hasCharacters(text) && isAfterScheme(text.slice(scheme.length), false)
 }
 
-/** A URI, or what stands for one beside another: `../heroes?age=3`. */
+/** A URI, or a reference relative to one: `../heroes?age=3`. */
 export function isUriReference(text: string): boolean {
   const scheme = SCHEME.exec(text)?.[0]
   if (scheme === undefined && COLON_FIRST.test(text)) return false
-  return hasCharacters(text) && isRest(text.slice(scheme?.length ?? 0), true)
+  return hasCharacters(text) && isAfterScheme(text.slice(scheme?.length ?? 0), true)
 }
 
 function hasCharacters(text: string): boolean {
   return CHARACTERS.test(text) && !BROKEN_PERCENT.test(text)
 }
 
-function isRest(rest: string, mayBeEmpty: boolean): boolean {
+function isAfterScheme(rest: string, mayBeEmpty: boolean): boolean {
   const [beforeFragment = '', ...fragments] = rest.split('#', 3)
-  const mark = beforeFragment.indexOf('?')
-  const place = mark < 0 ? beforeFragment : beforeFragment.slice(0, mark)
-  const others = [...fragments, ...(mark < 0 ? [] : [beforeFragment.slice(mark)])]
+  const question = beforeFragment.indexOf('?')
+  const hierarchy = question < 0 ? beforeFragment : beforeFragment.slice(0, question)
+  const others = [...fragments, ...(question < 0 ? [] : [beforeFragment.slice(question)])]
   if (fragments.length > 1 || others.some((part) => /[[\]]/.test(part))) return false
-  if (place.startsWith('//')) return isPlace(place.slice(2))
-  return !/[[\]]/.test(place) && (mayBeEmpty || place !== '')
+  if (hierarchy.startsWith('//')) return isAuthorityAndPath(hierarchy.slice(2))
+  return !/[[\]]/.test(hierarchy) && (mayBeEmpty || hierarchy !== '')
 }
 
 // 'user:password@host:80/path'
-function isPlace(text: string): boolean {
+function isAuthorityAndPath(text: string): boolean {
   const slash = text.indexOf('/')
   const [authority, path] = slash < 0 ? [text, ''] : [text.slice(0, slash), text.slice(slash)]
   const at = authority.indexOf('@')
   return !/[[\]]/.test(path) && !/[[\]]/.test(authority.slice(0, Math.max(at, 0))) && isHost(authority.slice(at + 1))
 }
 
-const NAME = /^[^:@[\]]*(?::[0-9]*)?$/
-const LITERAL = /^\[([^[\]@]*)\](?::[0-9]*)?$/
-const FUTURE = /^v[0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+$/i
+const HOST_NAME = /^[^:@[\]]*(?::[0-9]*)?$/
+const IP_LITERAL = /^\[([^[\]@]*)\](?::[0-9]*)?$/
+const IP_FUTURE = /^v[0-9a-f]+\.[a-z0-9\-._~!$&'()*+,;=:]+$/i
 
 function isHost(text: string): boolean {
-  const literal = LITERAL.exec(text)?.[1]
-  if (literal === undefined) return NAME.test(text)
-  return FUTURE.test(literal) || (!literal.includes('%') && literal.length <= 45 && isIPv6(literal))
+  const literal = IP_LITERAL.exec(text)?.[1]
+  if (literal === undefined) return HOST_NAME.test(text)
+  return IP_FUTURE.test(literal) || (!literal.includes('%') && literal.length <= 45 && isIPv6(literal))
 }
 
 const WEB = /^(?:https?|ftp):\/\/([^/?#\\]*)/i
 const MOST_AUTHORITY = 1024
 
 /**
- * What browsers take for an address, with its scheme: `https://example.com/a?b`. Blanks and control characters, which they leave out, are
- * refused. A name has at most 253 characters; to read one of many thousands takes time with the square of them.
+ * A URL with http, https or ftp, as browsers parse it: `https://example.com/a?b`. Spaces and control characters, which browsers remove, are
+ * refused. Long authorities are refused, too: the URL parser takes quadratic time for them, and a host name has at most 253 characters.
  */
 export function isUrl(text: string): boolean {
   const authority = WEB.exec(text)?.[1]

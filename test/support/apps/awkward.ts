@@ -27,7 +27,9 @@ import {
 import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
 import { z } from 'zod'
 
-/** Models and controllers with every kind of input and output, for requests that nobody would think of. */
+/*
+ * An app with every kind of input and output, for generated and hostile requests.
+ */
 
 @Table({ tableName: 'shelf', timestamps: false })
 class Shelf extends Base<Shelf> {

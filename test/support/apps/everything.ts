@@ -30,6 +30,10 @@ import {
 import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
 import { z } from 'zod'
 
+/*
+ * An app with everything that an OpenAPI document can contain: columns of all types, unions, security, files.
+ */
+
 /** Columns of every type that Sequelize has. */
 @Table({ tableName: 'everything', comment: 'All there is' })
 class Everything extends Base<Everything> {

@@ -1,6 +1,6 @@
 import { Controller, createApp, Get } from 'sequitur'
 
-// Two apps in one process, and requests that last until they are told to end, or for ever.
+// Two apps in one process, with a request that lasts as long as its parameter says. For tests of termination by signals.
 @Controller()
 class Program {
   @Get('/slow') async slow(ms: number) {
