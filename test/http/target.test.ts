@@ -41,7 +41,8 @@ function newGuard() {
 }
 
 function get(t: TestContext, url: string, target: string, method = 'GET'): Promise<string> {
-  return exchange(t, url, `${method} ${target} HTTP/1.1\nHost: a\nConnection: close\n\n`)
+  const host = /^https?:\/\/(?:[^/?]*@)?([^/?]*)/i.exec(target)?.[1] ?? 'a'
+  return exchange(t, url, `${method} ${target} HTTP/1.1\nHost: ${host}\nConnection: close\n\n`)
 }
 
 /** Each byte as it is, or percent-encoded with digits in either case. */

@@ -21,6 +21,8 @@ export class Connection {
   #waiting = 0
   #sent = 0
   #looks = 0
+  #lastChecked: ServerResponse | undefined
+  #idleSince = 0
 
   constructor(socket: Socket) {
     this.#socket = socket
@@ -44,6 +46,19 @@ export class Connection {
     if (this.#socket.writableLength === 0 || sent !== this.#sent) this.#looks = 0
     else if (++this.#looks > LOOKS) this.#socket.destroy()
     this.#sent = sent
+  }
+
+  /**
+   * Ends the connection when `limit` milliseconds after its last answer no other request has come. Node's own limit starts again with every
+   * byte, also with those of empty lines, which may stand before a request.
+   */
+  endIdle(limit: number): void {
+    const { last } = this
+    const now = performance.now()
+    const isIdle = last?.writableFinished === true && last.req.complete && last === this.#lastChecked
+    if (!isIdle) this.#idleSince = now
+    else if (now - this.#idleSince > limit) this.#socket.destroy()
+    this.#lastChecked = last
   }
 }
 

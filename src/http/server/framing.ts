@@ -7,11 +7,14 @@ export const MOST_HEADERS = 2_000
 /** Source: RFC 9110, 7.2: uri-host [ ":" port ]. */
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
 
+/** `http://user@host:81/path` -> `host:81`, the authority without its user (RFC 9112, 3.2.2). */
+const AUTHORITY = /^https?:\/\/(?:[^/?]*@)?([^/?]*)/i
+
 /**
  * What is wrong with a request that Node reads, and that another server, such as a proxy before this one, may read in another way: its
  * version, where its body ends, and which host it is for.
  */
-export function faultOf({ httpVersion, headers, rawHeaders }: IncomingMessage): ErrorStatus | undefined {
+export function faultOf({ httpVersion, headers, rawHeaders, url = '' }: IncomingMessage): ErrorStatus | undefined {
   if (httpVersion !== '1.1' && httpVersion !== '1.0')
     return { status: 505, detail: 'This server speaks HTTP/1.1 and HTTP/1.0.' }
   if (rawHeaders.length >= 2 * MOST_HEADERS) return { status: 431, detail: 'The request has too many headers.' }
@@ -24,7 +27,15 @@ export function faultOf({ httpVersion, headers, rawHeaders }: IncomingMessage): 
   if (hosts > 1 || (hosts === 0 && httpVersion === '1.1'))
     return { status: 400, detail: `A request has one Host header; this one has ${hosts === 0 ? 'none' : hosts}.` }
   if (!HOST.test(headers.host ?? '')) return { status: 400, detail: 'The Host header is not a host.' }
+  const authority = AUTHORITY.exec(url)?.[1]
+  if (authority !== undefined && headers.host !== undefined && !isSameHost(authority, headers.host))
+    return { status: 400, detail: 'The Host header differs from the host in the request target.' }
   return undefined
+}
+
+// Proxies and virtual hosts choose by either of the two.
+function isSameHost(authority: string, host: string): boolean {
+  return authority.toLowerCase() === host.toLowerCase()
 }
 
 /** How many headers there are of the name, in lower case. Of some that come twice Node keeps the first alone. */

@@ -53,18 +53,21 @@ export async function openServer(
 
 function newServer(listener: RequestListener, { headers, request, write, keepAlive, body }: ServerLimits): Server {
   const headersTimeout = Math.min(headers, request)
+  // Node looks for late clients only every so often: at its 30 seconds, a limit of 15 could last 45.
+  const checkEvery = Math.min(headersTimeout, 5000)
   const server = createServer({
     headersTimeout,
     requestTimeout: request,
     keepAliveTimeout: keepAlive,
-    // Node looks for late clients only every so often: at its 30 seconds, a limit of 15 could last 45.
-    connectionsCheckingInterval: Math.min(headersTimeout, 5000),
+    connectionsCheckingInterval: checkEvery,
     // No flag of the command line makes it read what others read in another way.
     insecureHTTPParser: false,
     requireHostHeader: false, // framing.ts does, with an answer in order
   })
   server.maxHeadersCount = 0 // Node leaves the later ones out; framing.ts refuses them
-  const connections = watchConnections(server, write)
+  const connections = watchConnections(server)
+  checkWhileOpen(server, write / LOOKS, connections, (connection) => connection.look())
+  checkWhileOpen(server, checkEvery, connections, (connection) => connection.endIdle(keepAlive + headersTimeout))
   const answer: RequestListener = (request, response) => {
     connections.get(request.socket)?.add(response)
     const fault = faultOf(request)
@@ -88,19 +91,27 @@ function newServer(listener: RequestListener, { headers, request, write, keepAli
   return server
 }
 
-/** The connections that are open; those whose clients read no more are ended. */
-function watchConnections(server: Server, milliseconds: number): ReadonlyMap<Socket, Connection> {
+/** The connections that are open, by their socket. */
+function watchConnections(server: Server): ReadonlyMap<Socket, Connection> {
   const connections = new Map<Socket, Connection>()
   server.on('connection', (socket: Socket) => {
     connections.set(socket, new Connection(socket))
     socket.once('close', () => connections.delete(socket))
   })
-  const looking = setInterval(() => {
-    for (const connection of connections.values()) connection.look()
-  }, milliseconds / LOOKS)
-  looking.unref()
-  server.once('close', () => clearInterval(looking))
   return connections
+}
+
+function checkWhileOpen(
+  server: Server,
+  milliseconds: number,
+  connections: ReadonlyMap<Socket, Connection>,
+  check: (connection: Connection) => void,
+): void {
+  const timer = setInterval(() => {
+    for (const connection of connections.values()) check(connection)
+  }, milliseconds)
+  timer.unref()
+  server.once('close', () => clearInterval(timer))
 }
 
 function refuseConnections(server: Server, most: number | undefined, warn: (line: string) => void): void {
