@@ -10,7 +10,7 @@ import {
   shown,
 } from '../core/options.js'
 import { isProvision, type Provision } from '../di/provider.js'
-import { type Constructor, isConstructor } from '../di/token.js'
+import { type Constructor, isConstructor, token } from '../di/token.js'
 import type { Lifespan } from './lifespan.js'
 import type { Logger } from './server/logger.js'
 import { compileMiddleware, type Middleware, type ScopedMiddleware } from './server/middleware.js'
@@ -62,6 +62,9 @@ export interface Timeouts {
   /** Milliseconds that close() waits for running requests. Default 10,000. */
   readonly drain?: number
 }
+
+/** The value of `createApp({ cursorSecret })`. */
+export const cursorSecret = token<string | undefined>('cursorSecret')
 
 const OPTIONS: OptionNames<AppOptions> = {
   controllers: true,

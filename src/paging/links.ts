@@ -1,4 +1,4 @@
-import type { ReplyHeaders } from '../http/output/response-headers.js'
+import type { ReplyHeaders } from '../http/output/reply.js'
 import type { Request } from '../http/request.js'
 
 /** What stands in the query of another page; the rest of it stays as it is. */

@@ -324,7 +324,7 @@ test('a request that outlasts the drain is answered with 503, and the log says s
   await close()
   assert.equal((await answer).status, 503)
   assert.equal(seen.signal?.reason.message, 'The server is shutting down.')
-  assert.equal(log[0], '1 request(s) still ran after 20 ms and were cut off')
+  assert.equal(log[0], '1 request(s) still ran after 20 ms and were aborted')
   exit.open()
 })
 

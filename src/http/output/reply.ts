@@ -9,6 +9,19 @@ export interface ReplyOptions {
   readonly headers?: ReplyHeaderValues
 }
 
+/**
+ * Headers for the reply of this request, besides those of the handler's result. Injected by what adds to a reply, such as a paginator.
+ *
+ * @internal
+ */
+export class ReplyHeaders {
+  readonly values: Record<string, string> = {}
+
+  set(name: string, value: string): void {
+    this.values[name] = value
+  }
+}
+
 /** Bytes that are sent as they are. A stream is read only after COMMIT, and destroyed when there is none. */
 export type Content = Uint8Array | Readable | (() => Readable)
 

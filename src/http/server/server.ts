@@ -22,7 +22,8 @@ export interface ServerLimits {
   readonly keepAlive: number
   /** In bytes. */
   readonly body: number
-  readonly connections?: number
+  /** The most that are open at a time. */
+  readonly connections: number | undefined
 }
 
 /** A server that listens. */
