@@ -154,11 +154,11 @@ test('causes within causes, and parts within parts, are an entry of a bounded le
   make = () => error
   const entry = await entryOf(t, '')
   assertOneEntry(entry, /^POST \/ /)
-  assert.match(entry, /\n {2}\(the rest is left out\)$/)
+  assert.match(entry, /\n {2}\(the rest is omitted\)$/)
 })
 
 for (const [what, error, line] of [
-  ['causes', deep(), /\n {2}caused by Error \(its causes are left out\)$/],
+  ['causes', deep(), /\n {2}caused by Error \(its causes are omitted\)$/],
   [
     'parts',
     new AggregateError(
