@@ -58,7 +58,7 @@ test('services that ask for each other stop the boot, with the circle and the cu
   assert.match(message, /^Cannot build Market\.sell -> Egg -> Hen:\n/)
   assert.match(
     message,
-    /Egg -> Hen -> Egg: these ask for each other in a circle\. Move what both need into a third class/,
+    /Egg -> Hen -> Egg: these inject each other in a circle\. Move what both need into a third class/,
   )
 })
 
@@ -96,7 +96,7 @@ test('a factory that asks for itself stops the boot', () => {
   }
   assert.match(
     bootError(Desk, [provide(clock, { factory: (now) => now, inject: [clock] })]),
-    /clock -> clock: these ask/,
+    /clock -> clock: these inject/,
   )
 })
 
@@ -117,7 +117,7 @@ test('a token that nobody provides stops the boot, with the way to it and the cu
   const message = bootError(Desk)
   assert.match(message, /^Cannot build Desk\.look -> Office -> Post:\n/)
   assert.match(message, /Post constructor, parameter 1 'mail': nothing provides mailer/)
-  assert.match(message, /Give createApp\(\{ providers: \[provide\(mailer, \{ value: \.\.\. \}\)\] \}\)/)
+  assert.match(message, /Write createApp\(\{ providers: \[provide\(mailer, \{ value: \.\.\. \}\)\] \}\)/)
 })
 
 test('what a factory injects and nobody provides stops the boot, with the way to it', () => {
@@ -137,12 +137,12 @@ test('a class that is neither injectable nor described stops the boot, with both
     @Get('/') look(_office: Office) {}
   }
   const message = bootError(Desk)
-  assert.match(message, /Desk\.look, parameter 1 '_office' asks for Office, which nothing provides/)
+  assert.match(message, /Desk\.look, parameter 1 '_office' has the type Office, which nothing provides/)
   assert.match(
     message,
-    /Mark the class @Injectable\(\), or give createApp\(\{ providers: \[provide\(Office, \.\.\.\)\] \}\)/,
+    /put @Injectable\(\) on the class, or write createApp\(\{ providers: \[provide\(Office, \.\.\.\)\] \}\)/,
   )
-  assert.match(message, /give its properties @Field\(\)[^]*@Query\(\) _office: Office/)
+  assert.match(message, /put @Field\(\) on its properties[^]*@Query\(\) _office: Office/)
 })
 
 test('a subclass of an injectable class is not injectable by itself', () => {
@@ -151,15 +151,15 @@ test('a subclass of an injectable class is not injectable by itself', () => {
   class Desk {
     @Get('/') look(_watch: Watch) {}
   }
-  assert.match(bootError(Desk), /asks for Watch, which nothing provides/)
+  assert.match(bootError(Desk), /has the type Watch, which nothing provides/)
 })
 
 const captives = [
-  ['a service of a request', (type: typeof Clock) => Inject(type), /but asks for Clock, which lives for one request/],
+  ['a service of a request', (type: typeof Clock) => Inject(type), /but injects Clock, which lives for one request/],
   [
     'an input',
     () => Query('limit', { type: 'integer' }),
-    /but asks for an input of the client, which lives for one request/,
+    /but injects an input of the request, which lives for one request/,
   ],
 ] as const
 
@@ -176,7 +176,7 @@ for (const [what, decorator, message] of captives) {
     const text = bootError(Desk)
     assert.match(text, /^Cannot build Desk\.look -> Office:\nOffice lives as long as the app/)
     assert.match(text, message)
-    assert.match(text, /Give Office the lifetime 'request', or hand the value to its methods/)
+    assert.match(text, /Set the lifetime of Office to 'request', or pass the value to its methods/)
   })
 }
 
@@ -186,7 +186,7 @@ test("a controller that says it lives as long as the app cannot ask for a reques
     constructor(readonly clock: Clock) {}
     @Get('/') look() {}
   }
-  assert.match(bootError(Desk), /Desk lives as long as the app, but asks for Clock/)
+  assert.match(bootError(Desk), /Desk lives as long as the app, but injects Clock/)
 })
 
 interface Filter {
@@ -300,11 +300,11 @@ const mistakes = [
     /'_filter' has no type at run time \(the compiler emitted 'Object'\)[^]*an interface[^]*@Inject\(token\)/,
   ],
   ['a union', WithUnion, /'_clock' has no type at run time[^]*a union such as 'T \| null'/],
-  ['a class imported as a type', WithImportedType, /'_error' has no type at run time[^]*rop 'type' from the import/],
+  ['a class imported as a type', WithImportedType, /'_error' has no type at run time[^]*emove 'type' from the import/],
   [
     'a class of Node imported as a type',
     WithNodeType,
-    /'_message' has no type at run time[^]*rop 'type' from the import/,
+    /'_message' has no type at run time[^]*emove 'type' from the import/,
   ],
   [
     'a function',
@@ -324,7 +324,7 @@ const mistakes = [
   [
     'a class of the language',
     WithBuiltIn,
-    /'_map' asks for Map, which is JavaScript's own[^]*@Inject\(token\)[^]*@Field\(\)s, or @Body/,
+    /'_map' has the type Map, a class of JavaScript that nothing provides[^]*@Inject\(token\)[^]*@Field\(\)s, or @Body/,
   ],
   [
     'a body that is an interface',
@@ -334,31 +334,35 @@ const mistakes = [
   [
     'a query of an imported type',
     WithQueryOfImportedType,
-    /'_error': [^]*brought by 'import type'\)\. Say it: @Query\(/,
+    /'_error': [^]*imported by 'import type'\)\. Declare its type: @Query\(/,
   ],
   [
     'a mere question mark',
     WithMark,
-    /parameter 2 '_name': nothing of its '\?' is left at run time, so that it would be required\. Write @Query\(\{ optional: true \}\) _name\?: \.\.\., or a default/,
+    /parameter 2 '_name': its '\?' does not exist at run time, so it would be required\. Write @Query\(\{ optional: true \}\) _name\?: \.\.\., or a default/,
   ],
   [
     'a header with a mere question mark',
     WithMarkOfHeader,
-    /'_tenant': nothing of its '\?'[^]*@Header\(\{ optional: true \}\)/,
+    /'_tenant': its '\?' does not exist[^]*@Header\(\{ optional: true \}\)/,
   ],
-  ['a body with a mere question mark', WithMarkOfBody, /'_hero': nothing of its '\?'[^]*@Body\(\{ optional: true \}\)/],
-  ['a promise', WithPromise, /'_clock' is a Promise\. Ask for the value itself/],
+  [
+    'a body with a mere question mark',
+    WithMarkOfBody,
+    /'_hero': its '\?' does not exist[^]*@Body\(\{ optional: true \}\)/,
+  ],
+  ['a promise', WithPromise, /'_clock' is a Promise\. Write the type of the value itself/],
   [
     'an array',
     WithArray,
     /'_names' is an array, whose item type is lost at run time\. Write @Query\(\{ type: \[String\] \}\)/,
   ],
-  ['a default without a type', WithUntypedDefault, /write the type beside it, 'limit: number = 1'/],
+  ['a default without a type', WithUntypedDefault, /write the type too, 'limit: number = 1'/],
   ['a rest parameter', WithRest, /'_names' is a rest parameter[^]*@Query\(\{ type: \[String\] \}\) _names: string\[\]/],
   [
     'a destructured input',
     WithDestructured,
-    /parameter 1 is destructured and so has no name: say it, @Query\('name'\)/,
+    /parameter 1 is destructured and has no name\. Write its name: @Query\('name'\)/,
   ],
   [
     'a variable that no parameter takes',
@@ -369,9 +373,9 @@ const mistakes = [
   [
     'two bodies',
     WithTwoBodies,
-    /WithTwoBodies\.add asks for two bodies, and a request has one\. Put both into one class/,
+    /WithTwoBodies\.add has two body parameters, but a request has one body\. Put both into one class/,
   ],
-  ['a body of a GET', WithBodyOfGet, /'_hero' asks for Hero, which nothing provides[^]*@Query\(\) _hero: Hero/],
+  ['a body of a GET', WithBodyOfGet, /'_hero' has the type Hero, which nothing provides[^]*@Query\(\) _hero: Hero/],
 ] as const
 
 for (const [what, controller, message] of mistakes) {
@@ -390,7 +394,7 @@ test('@Inject() of a class that was not loaded names the parameter', () => {
       look(@Inject(undefined as never) _clock: unknown) {}
     }
     return Desk
-  }, /Desk\.look, parameter 1: @Inject\(undefined\) names no token[^]*two files import each other/)
+  }, /Desk\.look, parameter 1: @Inject\(undefined\) is no token[^]*two files import each other/)
 })
 
 test('a boot error is shown without saying twice what is wrong', () => {

@@ -140,7 +140,10 @@ test('a subclass of a provided class is a token of its own', () => {
     @Get('/') look(_settings: OtherSettings) {}
   }
   const providers = [provide(Settings, { value: new Settings() })]
-  assert.throws(() => createApp({ controllers: [Door], providers }), /asks for OtherSettings, which nothing provides/)
+  assert.throws(
+    () => createApp({ controllers: [Door], providers }),
+    /has the type OtherSettings, which nothing provides/,
+  )
 })
 
 const lock = token<string>('lock')
@@ -201,7 +204,7 @@ test('a managed value that swallows the failure of a handler changes nothing of 
 })
 
 const misuses = [
-  ['never calls use()', () => Promise.resolve(), /use\(\) was not called, so that the handler did not run/],
+  ['never calls use()', () => Promise.resolve(), /use\(\) was not called, so the handler did not run/],
   [
     'calls use() twice',
     async (use: (value: string) => Promise<unknown>) => [await use('a'), await use('b')] as const,
@@ -224,7 +227,11 @@ for (const [what, managed, message] of misuses) {
 }
 
 const recipes = [
-  ['none of the four', {}, /provide\(greeting, \.\.\.\): give exactly one of value, class, factory, managed; got none/],
+  [
+    'none of the four',
+    {},
+    /provide\(greeting, \.\.\.\): write exactly one of value, class, factory, managed; got none/,
+  ],
   ['two of them', { value: 'a', factory: () => 'b' }, /got value and factory/],
   ['no object', undefined, /takes options such as \{ value: \.\.\. \}, got undefined/],
   ['a class that was not loaded', { class: undefined }, /class is undefined\. Either its name is misspelt/],

@@ -20,11 +20,7 @@ const mistakes: readonly (readonly [options: object, where: string, message: Reg
   [{ controllers: [Door, undefined] }, 'controllers[1]', notLoaded],
   // oxlint-disable-next-line no-sparse-arrays
   [{ controllers: [, Door] }, 'controllers[0]', notLoaded],
-  [
-    { controllers: [Door, Door] },
-    'controllers[1]',
-    /^is Door, which controllers\[0\] is already\. Remove one of them\.$/,
-  ],
+  [{ controllers: [Door, Door] }, 'controllers[1]', /^and controllers\[0\] are both Door\. Remove one of them\.$/],
   [{ controllers: [new Door()] }, 'controllers[0]', /^is an instance of Door\. Write the class itself/],
   [{ controllers: [() => Door] }, 'controllers[0]', /^is the function \(anonymous\)\. Write the class itself/],
   [{ controllers: ['Door'] }, 'controllers[0]', /^is 'Door'\. Write the class itself, as in \[HeroController\]\.$/],
@@ -36,7 +32,7 @@ const mistakes: readonly (readonly [options: object, where: string, message: Reg
   [
     { providers: [Clock] },
     'providers[0]',
-    /^is the class Clock\. Mark it @Injectable\(\).*provide\(Clock, \{ class: Clock \}\)/,
+    /^is the class Clock\. Put @Injectable\(\) on it.*provide\(Clock, \{ class: Clock \}\)/,
   ],
   [
     { providers: [{ provide: Clock, useValue: 1 }] },
@@ -54,11 +50,11 @@ const mistakes: readonly (readonly [options: object, where: string, message: Reg
   [{ middleware: [{ pth: '/a', use: cors }] }, 'middleware[0]', /^has no option 'pth'\. Did you mean 'path'\?$/],
   [{ lifespan: newLifespan }, 'lifespan', /^is the function newLifespan\. Write lifespan, .* or newLifespan\(url\)\.$/],
   [{ lifespan: [lifespan, undefined] }, 'lifespan[1]', /^is undefined\. Write lifespan/],
-  [{ lifespan: 'postgres://a:secret@b/c' }, 'lifespan', /^is a text\. Write lifespan/],
+  [{ lifespan: 'postgres://a:secret@b/c' }, 'lifespan', /^is a string\. Write lifespan/],
   [{ logger: true }, 'logger', /^is true, without info\(\), warn\(\), error\(\)\. Write logger: console, or false/],
   [{ logger: { info() {}, error() {} } }, 'logger', /^is an object with info, error, without warn\(\)\./],
   [{ docs: 'no' }, 'docs', /^is of type string\. Write true or false\.$/],
-  [{ cursorSecret: null }, 'cursorSecret', /^is of type null\. Write a text that nobody can guess\.$/],
+  [{ cursorSecret: null }, 'cursorSecret', /^is of type null\. Write a random string\.$/],
   [{ timeouts: 1000 }, 'timeouts', /^takes options such as \{ headers: \.\.\. \}, got 1000\.$/],
 ]
 
@@ -72,11 +68,11 @@ for (const [options, where, message] of mistakes) {
 }
 
 const scopes: readonly (readonly [entry: object, message: RegExp])[] = [
-  [{ use: cors }, /: path is undefined\. Write the path that it runs for, as in '\/admin'\.$/],
+  [{ use: cors }, /: path is undefined\. Write the path that it runs for, such as '\/admin'\.$/],
   [{ path: /admin/, use: cors }, /: path is an instance of RegExp\. Write the path/],
   [{ path: '/admin/*', use: cors }, /: '\*' in the path '\/admin\/\*' is not a segment\./],
-  [{ path: '/%61dmin', use: cors }, /: '%61dmin' .* compared decoded\. Write it as it reads/],
-  [{ path: '/admin/..', use: cors }, /: '\.\.' in the path '\/admin\/\.\.' would never be found/],
+  [{ path: '/%61dmin', use: cors }, /: '%61dmin' .* compared decoded\. Write it decoded/],
+  [{ path: '/admin/..', use: cors }, /: '\.\.' in the path '\/admin\/\.\.' would never match/],
   [{ path: '/admin' }, /: use is undefined\. Either its name is misspelt/],
   [{ path: '/admin', use: [cors] }, /: use is a list\. Write a function \(request, response, next\)/],
 ]

@@ -198,7 +198,7 @@ test('app.listen on a taken port rejects with what to do, and closes what was st
   const calls: string[] = []
   const app = newApp(t, { lifespan: recorded('db', calls) })
   await assert.rejects(app.listen(port), {
-    message: `Cannot listen on 127.0.0.1:${port}: another program listens there. End it, or listen on another port; 0 takes a free one.`,
+    message: `Cannot listen on 127.0.0.1:${port}: another program listens there. End it, or listen on another port; 0 chooses a free one.`,
     code: 'EADDRINUSE',
   })
   assert.deepEqual(calls, ['start db', 'stop db'])

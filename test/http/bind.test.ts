@@ -329,7 +329,7 @@ const boots: readonly (readonly [sentence: string, make: () => new () => object,
       }
       return Wrong
     },
-    /is destructured and so has no name: say it, @Query\('name'\)/,
+    /is destructured and has no name\. Write its name: @Query\('name'\)/,
   ],
   [
     'two bodies',
@@ -342,7 +342,7 @@ const boots: readonly (readonly [sentence: string, make: () => new () => object,
       }
       return Wrong
     },
-    /Wrong\.post asks for two bodies/,
+    /Wrong\.post has two body parameters/,
   ],
   [
     'a list without the type of its items',
@@ -368,7 +368,7 @@ const boots: readonly (readonly [sentence: string, make: () => new () => object,
       }
       return Wrong
     },
-    /asks for Hero, which nothing provides.*@Query\(\) hero: Hero/s,
+    /has the type Hero, which nothing provides.*@Query\(\) hero: Hero/s,
   ],
 ]
 

@@ -84,7 +84,7 @@ test('a body without a content type is a 415', async (t) => {
   const { fetch } = await api(t, [Notes])
   const response = await fetch('/notes', { method: 'POST', body: new Blob([good]) })
   assert.equal(response.status, 415)
-  assert.match(await response.text(), /say so in Content-Type/)
+  assert.match(await response.text(), /with this Content-Type/)
 })
 
 test('invalid UTF-8 is a 400', async (t) => {
@@ -242,5 +242,5 @@ test('a body that middleware has read away is a 500, and the log says what to do
   const reading: Middleware = (request, _response, next) => void request.on('end', next).resume()
   const { fetch, log } = await api(t, [Notes], { middleware: [reading] })
   assert.equal((await fetch('/notes', { method: 'POST', headers: json(), body: good })).status, 500)
-  assert.match(log.join(), /The body was read before .* such as express\.json\(\)\. Take that away/)
+  assert.match(log.join(), /The body was already read, by .* such as express\.json\(\)\. Remove that/)
 })

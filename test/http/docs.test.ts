@@ -121,7 +121,10 @@ test('a route at the path of the documentation stops the boot', () => {
   class Documents {
     @Post() add() {}
   }
-  assert.match(bootMessage([Documents]), /^BootError: Documents\.add answers to \/docs, where the documentation is\./)
+  assert.match(
+    bootMessage([Documents]),
+    /^BootError: Documents\.add has the path \/docs, which belongs to the documentation\./,
+  )
 })
 
 test('with docs: false a route may be at /docs', async (t) => {

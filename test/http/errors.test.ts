@@ -185,7 +185,11 @@ const strange: readonly (readonly [sentence: string, make: () => unknown, logged
   ['a plain object', () => ({ status: 418, message: 'teapot' }), /\{ status: 418, message: 'teapot' \}$/],
   ['an object without a prototype', () => Object.create(null), /\{\}$/],
   ['an object whose toString throws', () => ({ toString: fail }), /\{ toString: \[Function: fail\] \}$/],
-  ['an object whose own way to be shown throws', () => ({ [inspect.custom]: fail }), /\(a value that cannot be displayed\)$/],
+  [
+    'an object whose own way to be shown throws',
+    () => ({ [inspect.custom]: fail }),
+    /\(a value that cannot be displayed\)$/,
+  ],
   ['an error whose stack is a number', () => Object.assign(new Error('odd'), { stack: 42 }), /Error: odd$/],
   ['an error whose stack is empty', () => Object.assign(new Error('odd'), { stack: '' }), /Error: odd$/],
   [

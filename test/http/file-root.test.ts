@@ -207,13 +207,13 @@ for (const [what, replace] of [
       () => 'cut off',
     )
     assert.doesNotMatch(text, /outside/)
-    assert.match(log.join(), /another file took its place|ELOOP/)
+    assert.match(log.join(), /the file was replaced|ELOOP/)
   })
 }
 
 for (const root of [undefined, '', null, 5]) {
   test(`a root that is ${JSON.stringify(root)} opens nothing, and the message says what to write`, async () => {
-    const message = /^file\(\): root is .*\. Write the folder that files are sent from/
+    const message = /^file\(\): root is .*\. Write the folder of the files/
     await assert.rejects(file('package.json', { root: root as string }), { name: 'TypeError', message })
   })
 }
@@ -227,7 +227,7 @@ test('a root beside bytes or a URL, and an option that there is not, say what to
   for (const source of [Buffer.from('a'), pathToFileURL(join(root, 'a.txt'))])
     await assert.rejects(
       file(source, { root }),
-      /root is for a path below it, and this is an instance of \w+\. Leave root out\./,
+      /root is only for a path, but the source is an instance of \w+\. Remove root\./,
     )
   await assert.rejects(
     file('a.txt', { rooot: root } as FileOptions),

@@ -316,7 +316,7 @@ test('a redirect is documented without a body, and with where it leads', () => {
   }
   const { paths: documented = {} } = createApp({ controllers: [Some], logger: false }).openapi()
   assert.deepEqual(documented['/old']?.get?.responses?.['303'], {
-    description: 'It is elsewhere',
+    description: 'Redirect',
     headers: { Location: { schema: { type: 'string', format: 'uri-reference' } } },
   })
 })
@@ -489,7 +489,7 @@ test('a class with the name of a component of every document stops the boot', ()
       return { text: '' }
     }
   }
-  assert.match(bootMessage([Own]), /^BootError: A class is named Problem, as the document calls/)
+  assert.match(bootMessage([Own]), /^BootError: A class has the name Problem, which the OpenAPI document uses/)
 })
 
 test('a component may refer to itself', () => {
@@ -580,7 +580,7 @@ test('an operation with a scheme is documented with 401', () => {
   const described = Object.values(secured.paths ?? {}).map(
     ({ get: operation }) => (operation?.responses?.['401'] as { description?: string } | undefined)?.description,
   )
-  assert.deepEqual(described, [undefined, 'Log in first', 'It is not known who asks'])
+  assert.deepEqual(described, [undefined, 'Log in first', 'Authentication is missing or invalid'])
 })
 
 test('a header that a scheme describes is no parameter beside it', () => {
@@ -600,7 +600,7 @@ test('two schemes of one name stop the boot', () => {
       void [key, other]
     }
   }
-  assert.match(bootMessage([Both]), /Two security schemes are named key\. Name one: @Security/)
+  assert.match(bootMessage([Both]), /Two security schemes have the name key\. Rename one: @Security/)
 })
 
 test('the document has the servers, tags, extensions and all of the info given', () => {

@@ -175,7 +175,7 @@ test('what a client sends is redirected to where it is of this site, and else a 
   assert.deepEqual([here.status, here.location], [303, '/a%20b'])
   const { status, location, text, log } = await answerOf(t, '/login?next=//evil.example')
   assert.deepEqual([status, location, log], [400, null, []])
-  assert.match(text, /"detail":"The address of the redirect is not one of this site\."/)
+  assert.match(text, /"detail":"The URL of the redirect is not one of this site\."/)
 })
 
 test('status and external are options of one object', async (t) => {

@@ -1,18 +1,18 @@
 import { randomInt } from 'node:crypto'
 
-/** Digits of which a number may be larger than the largest. */
+/** A number with so many digits may be larger than the largest number of JavaScript. */
 const HUGE = 309
 
 const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
 const [LIST, LIST_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d]
 const [ZERO, NINE, EXPONENT] = [0x30, 0x39, 0x65]
 
-/** Counts the parts of JSON in one pass over its bytes, before it is parsed. For what is not JSON the counts mean nothing. */
+/** Counts the parts of JSON in one pass over its bytes, before it is parsed. For bytes that are not JSON, the counts have no meaning. */
 export class JsonScan {
   /** Lists and objects. */
   lists = 0
   properties = 0
-  /** Items of lists and properties. */
+  /** Items of lists, and properties. */
   values = 0
   isDeep = false
   /** Whether there is a number of hundreds of digits, or with an exponent. */
@@ -39,7 +39,7 @@ export class JsonScan {
     }
   }
 
-  /** How many different names the properties have. */
+  /** The number of different property names. */
   countNames(): number {
     const bytes = this.#bytes
     const names = new Set<number>()
@@ -72,7 +72,7 @@ export class JsonScan {
   }
 }
 
-// Random, so that a client cannot choose names whose hashes are the same.
+// Random, so that a client cannot choose names with the same hash.
 const SEED = randomInt(2 ** 31)
 
 function hash(bytes: Buffer, from: number, to: number): number {

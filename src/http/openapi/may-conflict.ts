@@ -3,36 +3,36 @@ import type { Route } from '../routing/route.js'
 import { objectsIn } from '../routing/response-classes.js'
 
 /**
- * Whether other records can stand against what a route writes. It is known where the body is made from a model, or where it has
- * the properties of the model that the route answers with.
+ * Whether other records can conflict with what a route writes: a unique value that exists, a reference to a missing record. This is known when
+ * the body is made from a model, or has properties of the model that the route returns.
  */
 export function mayConflict({ method, plan, response }: Pick<Route, 'method' | 'plan' | 'response'>): boolean {
   const body = plan.inputs.find((input) => input.kind === 'body')?.property.shape
   if (method === 'GET' || !body) return false
-  if (isContested(body)) return true
+  if (hasConstraint(body)) return true
   const written = objectsIn(body).flatMap((shape) => propertiesOf(shape, 'input').map(([name]) => name))
-  return contestedAnswer(response).some((name) => written.includes(name))
+  return constrainedInResponse(response).some((name) => written.includes(name))
 }
 
-function isContested(shape: Shape, seen = new Set<Shape>()): boolean {
+function hasConstraint(shape: Shape, seen = new Set<Shape>()): boolean {
   if (seen.has(shape)) return false // classes may refer to themselves
   seen.add(shape)
   return objectsIn(shape).some((object) =>
-    propertiesOf(object, 'input').some(([, { contested, shape }]) => contested === true || isContested(shape, seen)),
+    propertiesOf(object, 'input').some(([, { contested, shape }]) => contested === true || hasConstraint(shape, seen)),
   )
 }
 
-// Of a single record, also in an envelope: a list is what was found, not what was written.
-function contestedAnswer(response: Shape | undefined): string[] {
+// Only of a single record, also inside an envelope: a list contains records that were found, not written.
+function constrainedInResponse(response: Shape | undefined): string[] {
   if (response?.kind !== 'object') return []
   const properties = propertiesOf(response, 'output')
-  const own = namesOfContested(properties)
+  const own = constrainedNames(properties)
   if (own.length > 0) return own
   return properties.flatMap(([, { shape }]) =>
-    shape.kind === 'object' ? namesOfContested(propertiesOf(shape, 'output')) : [],
+    shape.kind === 'object' ? constrainedNames(propertiesOf(shape, 'output')) : [],
   )
 }
 
-function namesOfContested(properties: readonly (readonly [string, Property])[]): string[] {
+function constrainedNames(properties: readonly (readonly [string, Property])[]): string[] {
   return properties.flatMap(([name, { contested }]) => (contested === true ? [name] : []))
 }
