@@ -164,7 +164,7 @@ function reader(input: Input): BoundInput['read'] {
       return objectReader(
         input.in,
         (name) => (input.in === 'header' ? headerName(name) : name),
-        textual(input.shape) as ObjectShape,
+        textual(input.shape) as ObjectShape, // textual() keeps the kind of a shape
       )
     case 'value':
       return stringReader(input.in, input.name, textual(input.property.shape))

@@ -73,7 +73,7 @@ function refuseMore(count: number, most: number, what: string): void {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown
+    return JSON.parse(text)
   } catch (cause) {
     throw new BadRequest(cause instanceof Error ? `The body is not JSON: ${cause.message}` : 'The body is not JSON.', {
       cause,
@@ -88,14 +88,13 @@ const SUSPECT = /__proto__|constructor|\\u00[567]/i
 function refusePrototypes(json: unknown): void {
   if (typeof json !== 'object' || json === null) return
   if (Array.isArray(json)) {
-    for (const item of json as readonly unknown[]) refusePrototypes(item)
+    for (const item of json) refusePrototypes(item)
     return
   }
-  const object = json as Readonly<Record<string, unknown>>
-  for (const key in object) {
-    if (key === '__proto__' || (key === 'constructor' && hasPrototype(object[key])))
-      throw new BadRequest('The body is not JSON: Object contains forbidden prototype property')
-    refusePrototypes(object[key])
+  for (const [key, value] of Object.entries(json)) {
+    if (key === '__proto__' || (key === 'constructor' && hasPrototype(value)))
+      throw new BadRequest('The body has a property that could change a prototype: __proto__ or constructor.prototype.')
+    refusePrototypes(value)
   }
 }
 

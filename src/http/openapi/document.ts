@@ -4,7 +4,6 @@ import type {
   InfoObject,
   OpenAPIObject,
   PathItemObject,
-  SchemaObject,
   ServerObject,
   TagObject,
 } from 'openapi3-ts/oas31'
@@ -14,7 +13,7 @@ import type { SchemaWriter } from '../../schema/json-schema/writer.js'
 import { controllerOf, type Extensions } from '../routing/controller.js'
 import { operationOf } from './operation.js'
 import { joinPath, openApiPath, type Segment } from '../routing/path.js'
-import { PROBLEM_COMPONENTS } from './responses.js'
+import { PROBLEM_COMPONENTS, schemaObject } from './responses.js'
 import { type Route, withPlace } from '../routing/route.js'
 import { schemesOf, type SecurityScheme } from './security.js'
 
@@ -58,7 +57,7 @@ export function openApiDocument(
   for (const [name, scheme] of securitySchemes(routes)) builder.addSecurityScheme(name, scheme)
   for (const [name] of PROBLEM_COMPONENTS) refuseTakenName(writer, name)
   for (const [name, component] of [...writer.components, ...PROBLEM_COMPONENTS])
-    builder.addSchema(name, withExamples(component) as SchemaObject)
+    builder.addSchema(name, schemaObject(withExamples(component)))
   return builder.getSpec()
 }
 

@@ -1,8 +1,8 @@
-import type { OperationObject, ParameterObject, SchemaObject } from 'openapi3-ts/oas31'
+import type { OperationObject, ParameterObject } from 'openapi3-ts/oas31'
 import { defaultAsJson, type SchemaWriter } from '../../schema/json-schema/writer.js'
 import { isOmissible, propertiesOf, type Property } from '../../schema/shape/shape.js'
 import { headerName, type Input } from '../input/parameters.js'
-import { jsonContent, responsesOf } from './responses.js'
+import { jsonContent, responsesOf, schemaObject } from './responses.js'
 import type { Segment } from '../routing/path.js'
 import type { Route } from '../routing/route.js'
 import { type NamedScheme, schemesOf } from './security.js'
@@ -104,9 +104,9 @@ function parameterOf(
     in: location,
     required: location === 'path' || !isOmissible(property, 'input'),
     ...(property.shape.kind === 'object' ? DEEP : {}),
-    ...(description === undefined ? {} : { description: description as string }),
-    ...(deprecated === undefined ? {} : { deprecated: deprecated as boolean }),
-    schema: { ...schema, ...(byDefault === undefined ? {} : { default: byDefault }) } as SchemaObject,
+    ...(typeof description === 'string' ? { description } : {}),
+    ...(typeof deprecated === 'boolean' ? { deprecated } : {}),
+    schema: schemaObject({ ...schema, ...(byDefault === undefined ? {} : { default: byDefault }) }),
   }
 }
 

@@ -74,9 +74,14 @@ function expectedProblems(route: Route): Readonly<Record<number, string>> {
   }
 }
 
+/** A JSON Schema as a schema of OpenAPI 3.1, whose type lists each keyword. */
+export function schemaObject(schema: JsonSchema): SchemaObject {
+  return schema as SchemaObject // written by SchemaWriter, for OpenAPI 3.1
+}
+
 /** The content of a request or response with this schema. */
 export function jsonContent(schema: JsonSchema, mediaType = 'application/json') {
-  return { [mediaType]: { schema: schema as SchemaObject } }
+  return { [mediaType]: { schema: schemaObject(schema) } }
 }
 
 function problem(description: string, example?: Problem): ResponseObject {

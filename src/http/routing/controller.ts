@@ -219,6 +219,7 @@ function routeDecorator(method: string): RouteDecorators {
   const name = method[0] + method.slice(1).toLowerCase()
   // Implements the overloads above: the second argument is the response or the options.
   return ((path: string = '/', ...rest: unknown[]) => {
+    // The overloads allow nothing but options as the third argument.
     const [response, options] =
       rest.length > 0 && isOptions(rest[0]) ? [undefined, rest[0]] : [rest[0], rest[1] as AnyOptions | undefined]
     return (target: object, member: unknown) => {

@@ -106,6 +106,7 @@ function nothingHere(): NotFound {
 
 function nameValues(route: Routable, values: readonly string[]): Record<string, string> {
   const names = route.segments.flatMap((segment) => (segment.kind === 'variable' ? [segment.name] : []))
+  // The match has a value for each variable of the path.
   return Object.fromEntries(names.map((name, index) => [name, values[index] as string]))
 }
 
