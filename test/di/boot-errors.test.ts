@@ -38,7 +38,7 @@ function bootError(controller: new (...args: never[]) => unknown, providers: Pro
 @Injectable()
 class Clock {}
 
-test('services that ask for each other stop the boot, with the circle and the cure', () => {
+test('services that inject each other fail at startup, with the circle and a fix', () => {
   class Hen {}
   @Injectable()
   class Egg {
@@ -80,7 +80,7 @@ class AsksForPages {
 }
 
 for (const controller of [AsksForSession, AsksForItsSession, AsksForPages]) {
-  test(`${controller.name} of an app without a database is told to give one`, () => {
+  test(`${controller.name} of an app without a database fails with the advice to add one`, () => {
     const message = bootError(controller)
     assert.match(message, /nothing provides/)
     assert.match(message, /Session.*createApp\(\{ lifespan \}\)/)
@@ -88,7 +88,7 @@ for (const controller of [AsksForSession, AsksForItsSession, AsksForPages]) {
   })
 }
 
-test('a factory that asks for itself stops the boot', () => {
+test('a factory that injects itself fails at startup', () => {
   const clock = token<string>('clock')
   @Controller()
   class Desk {
@@ -100,7 +100,7 @@ test('a factory that asks for itself stops the boot', () => {
   )
 })
 
-test('a token that nobody provides stops the boot, with the way to it and the cure', () => {
+test('a token without a provider fails at startup, with the path to it and a fix', () => {
   const mailer = token<string>('mailer')
   @Injectable()
   class Post {
@@ -120,7 +120,7 @@ test('a token that nobody provides stops the boot, with the way to it and the cu
   assert.match(message, /Write createApp\(\{ providers: \[provide\(mailer, \{ value: \.\.\. \}\)\] \}\)/)
 })
 
-test('what a factory injects and nobody provides stops the boot, with the way to it', () => {
+test('what a factory injects, without a provider, fails at startup, with the path to it', () => {
   const [greeting, name] = [token<string>('greeting'), token<string>('name')]
   @Controller()
   class Desk {
@@ -130,7 +130,7 @@ test('what a factory injects and nobody provides stops the boot, with the way to
   assert.match(message, /^Cannot build Desk\.look -> greeting:\nnothing provides name\./)
 })
 
-test('a class that is neither injectable nor described stops the boot, with both cures', () => {
+test('a class that is neither injectable nor described fails at startup, with both fixes', () => {
   class Office {}
   @Controller()
   class Desk {
@@ -164,7 +164,7 @@ const captives = [
 ] as const
 
 for (const [what, decorator, message] of captives) {
-  test(`a service of the app that asks for ${what} stops the boot`, () => {
+  test(`a service of the app that injects ${what} fails at startup`, () => {
     @Injectable({ lifetime: 'application' })
     class Office {
       constructor(@(decorator(Clock) as ParameterDecorator) readonly thing: unknown) {}
@@ -180,7 +180,7 @@ for (const [what, decorator, message] of captives) {
   })
 }
 
-test("a controller that says it lives as long as the app cannot ask for a request's", () => {
+test('a controller with the lifetime of the app cannot inject a value of a request', () => {
   @Controller('/', { lifetime: 'application' })
   class Desk {
     constructor(readonly clock: Clock) {}
@@ -379,7 +379,7 @@ const mistakes = [
 ] as const
 
 for (const [what, controller, message] of mistakes) {
-  test(`a handler with ${what} stops the boot, with the cure`, () => {
+  test(`a handler with ${what} fails at startup, with a fix`, () => {
     assert.match(bootError(controller), message)
   })
 }
@@ -388,7 +388,7 @@ test('every boot error names the controller, the method and the parameter', () =
   for (const [, controller] of mistakes) assert.match(bootError(controller), /With\w+\.(look|add)\b/)
 })
 
-test('@Inject() of a class that was not loaded names the parameter', () => {
+test('@Inject() of a class that is not loaded names the parameter', () => {
   assert.throws(() => {
     class Desk {
       look(@Inject(undefined as never) _clock: unknown) {}
@@ -397,12 +397,12 @@ test('@Inject() of a class that was not loaded names the parameter', () => {
   }, /Desk\.look, parameter 1: @Inject\(undefined\) is no token[^]*two files import each other/)
 })
 
-test('a boot error is shown without saying twice what is wrong', () => {
+test('a boot error is printed with one description of what is wrong', () => {
   const shown = inspect(caught(() => createApp({ controllers: [WithInterface], logger: false })))
   assert.equal(shown.split('has no type at run time').length, 2)
 })
 
-test('two classes of one name stop the boot, and the handler of the second is named', () => {
+test('two classes of one name fail at startup, and the handler of the second is named', () => {
   const other = () => {
     class Hero {
       @Field() motto!: string

@@ -15,11 +15,11 @@ async function greet(...providers: Provision[]) {
   return response.json() as unknown
 }
 
-test('a token stands for the value provided for it', async () => {
+test('a token injects the value provided for it', async () => {
   assert.deepEqual(await greet(provide(greeting, { value: 'hello' })), { text: 'hello' })
 })
 
-test('a token stands for what its factory resolves to', async () => {
+test('a token injects what its factory resolves to', async () => {
   assert.deepEqual(await greet(provide(greeting, { factory: () => Promise.resolve('hello') })), { text: 'hello' })
 })
 
@@ -84,7 +84,7 @@ class ZonedClock extends Clock {
   }
 }
 
-test('an abstract class is a token, and stands for the class provided', async () => {
+test('an abstract class is a token, and injects the class provided', async () => {
   @Controller()
   class Door {
     @Get('/') look(clock: Clock) {
@@ -96,7 +96,7 @@ test('an abstract class is a token, and stands for the class provided', async ()
   assert.deepEqual(response.json(), { now: 'noon UTC' })
 })
 
-test('a provider replaces an @Injectable() class wherever it is asked for', async () => {
+test('a provider replaces an @Injectable() class wherever it is injected', async () => {
   @Controller()
   class Door {
     constructor(readonly clock: ZonedClock) {}
@@ -234,7 +234,7 @@ const recipes = [
   ],
   ['two of them', { value: 'a', factory: () => 'b' }, /got value and factory/],
   ['no object', undefined, /takes options such as \{ value: \.\.\. \}, got undefined/],
-  ['a class that was not loaded', { class: undefined }, /class is undefined\. Either its name is misspelt/],
+  ['a class that is not loaded', { class: undefined }, /class is undefined\. Either its name is misspelt/],
   ['an instance for a class', { class: new Date(0) }, /class is an instance of Date\. Write the class itself/],
   ['a value for a factory', { factory: 'a' }, /factory is 'a'\. Write a function, or \{ value: \.\.\. \}/],
   ['a value for a bracket', { managed: { a: 1 } }, /managed is an object with a\. Write a function/],

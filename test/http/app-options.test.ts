@@ -13,7 +13,7 @@ const cors = (_request: unknown, _response: unknown, next: () => void) => next()
 
 const notLoaded = /^is undefined\. Either its name is misspelt, or .* two files import each other: move what both need/
 
-/** Options, what in them is named, and what is said of it. */
+/** Options, the place in them that the message names, and the message. */
 const mistakes: readonly (readonly [options: object, where: string, message: RegExp])[] = [
   [{ controllers: undefined }, 'controllers', /^is missing\. Write controllers: \[HeroController\]\.$/],
   [{ controllers: Door }, 'controllers', /^takes a list, got the class Door\. Write \[HeroController\]\.$/],
@@ -59,7 +59,7 @@ const mistakes: readonly (readonly [options: object, where: string, message: Reg
 ]
 
 for (const [options, where, message] of mistakes) {
-  test(`createApp(): ${where} that ${message.source.slice(1, 40)} stops the boot`, () => {
+  test(`createApp(): ${where} that ${message.source.slice(1, 40)} fails at startup`, () => {
     const text = bootMessage([Door], options)
     const start = `BootError: createApp(): ${where} `
     assert.ok(text.startsWith(start), text)
@@ -78,7 +78,7 @@ const scopes: readonly (readonly [entry: object, message: RegExp])[] = [
 ]
 
 for (const [entry, message] of scopes) {
-  test(`middleware for a path that ${message.source.slice(2, 40)} stops the boot`, () => {
+  test(`middleware for a path that ${message.source.slice(2, 40)} fails at startup`, () => {
     const text = bootMessage([Door], { middleware: [entry as never] })
     assert.ok(text.startsWith('BootError: createApp(): middleware[0]'), text)
     assert.match(text, message)
@@ -93,7 +93,7 @@ for (const value of ['1mb', '1000', NaN, -1, 1.5, Infinity, null, 1n]) {
       (name) => [{ timeouts: { [name]: value } }, `timeouts.${name}`] as const,
     ),
   ] as const) {
-    test(`createApp(): ${where} of ${typeof value} ${value} stops the boot`, () => {
+    test(`createApp(): ${where} of ${typeof value} ${value} fails at startup`, () => {
       assert.match(
         bootMessage([Door], options as never),
         new RegExp(
@@ -104,7 +104,7 @@ for (const value of ['1mb', '1000', NaN, -1, 1.5, Infinity, null, 1n]) {
   }
 }
 
-test('a timeout beyond what a timer takes, which would be over at once, stops the boot', () => {
+test('a timeout beyond what a timer takes, which would be over at once, fails at startup', () => {
   const most = 2 ** 31 - 1
   assert.equal(bootMessage([Door], { timeouts: { handler: most } }), 'it booted')
   assert.match(bootMessage([Door], { timeouts: { handler: most + 1 } }), /from 1 to 2147483647/)
@@ -118,12 +118,12 @@ for (const [options, where] of [
   [{ maxConnections: 0 }, 'maxConnections'],
   [{ timeouts: { write: 0 } }, 'timeouts.write'],
 ] as const) {
-  test(`createApp(): ${where} of 0 stops the boot`, () => {
+  test(`createApp(): ${where} of 0 fails at startup`, () => {
     assert.match(bootMessage([Door], options), new RegExp(`${where} is 0\\. Write a whole number of .* from 1 to`))
   })
 }
 
-test('createApp() without options says what it takes', () => {
+test('createApp() without options has a message with what it takes', () => {
   const make = createApp as (options?: unknown) => unknown
   for (const options of [undefined, null, 'heros'])
     assert.throws(() => make(options), {

@@ -49,7 +49,7 @@ class Answers {
 const pushing = (request: { url: string; socket: Socket }, response: ServerResponse, next: () => void) => {
   if (request.url !== '/pushing') return next()
   serverSide = request.socket
-  // As programs do that push events and never ask whether they are taken.
+  // As programs that push events without waiting for 'drain'.
   const timer = setInterval(() => response.write(large.subarray(0, 2 ** 20)), 10)
   response.once('close', () => clearInterval(timer))
 }
@@ -273,7 +273,7 @@ for (const [sentence, header] of [
   })
 }
 
-test('a client that asks for a tunnel and resets the connection ends nothing else', async (t) => {
+test('a client that requests a tunnel and resets the connection ends nothing else', async (t) => {
   const { url, fetch } = await api(t, [Answers])
   for (let attempt = 0; attempt < 20; attempt++) {
     const client = open(t, url)

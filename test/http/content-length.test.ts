@@ -48,7 +48,7 @@ for (const isRooted of [false, true])
     })
 
 for (const isRooted of [false, true])
-  test(`a file that shrinks${isRooted ? ' below a root' : ''} ends the connection, and the log says why`, async (t) => {
+  test(`a file that shrinks${isRooted ? ' below a root' : ''} ends the connection, and the log states why`, async (t) => {
     const { url, log } = await api(t, [changing(t, 'abcdef', (path) => truncateSync(path, 2), isRooted)])
     const { send, closed } = connection(t, url)
     send(request('/file') + request('/next'))
@@ -108,7 +108,7 @@ test('whatever a stream gives, its content-length is what is sent, or the connec
   )
 })
 
-test('a stream with more or fewer bytes than announced is destroyed, and the log says which', async (t) => {
+test('a stream with more or fewer bytes than announced is destroyed, and the log states which', async (t) => {
   const { url, log } = await api(t, [streaming(['abc', 'def', 'ghi'], '4')])
   await ended(exchangeAll(t, url))
   await until('the log says why', () =>

@@ -183,14 +183,14 @@ test('status and external are options of one object', async (t) => {
   assert.deepEqual([status, location], [308, 'https://new.example/'])
 })
 
-test('the error of a refusal has a cause that says what to write', () => {
+test('the error of a refusal has a cause that states what to write', () => {
   assert.throws(
     () => redirect('//a' as string),
     ({ cause }: Error) => cause instanceof Error && cause.message.includes('redirect(url, { external: true })'),
   )
 })
 
-test('an option that there is not says which was meant', () => {
+test('an unknown option has a hint', () => {
   const options = { externl: true } as RedirectOptions
   assert.throws(() => redirect('/', options), /redirect\(\) has no option 'externl'\. Did you mean 'external'\?/)
 })

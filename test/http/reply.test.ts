@@ -96,7 +96,7 @@ test('a header may be sent several times', async (t) => {
   assert.deepEqual((await fetch(...post('cookies'))).headers.getSetCookie(), ['a=1', 'b=2'])
 })
 
-test('a redirect is 303 unless said otherwise, and has no body', async (t) => {
+test('a redirect is 303 by default, and has no body', async (t) => {
   const { fetch } = await api(t, [Jobs])
   const response = await fetch(...post('known'))
   assert.deepEqual([response.status, response.headers.get('location'), await response.text()], [303, '/jobs/1', ''])
@@ -116,7 +116,7 @@ for (const [to, location] of [
   })
 }
 
-test('a route that declares nothing replies what the document says of it', async (t) => {
+test('a route without a declared response responds as its document describes', async (t) => {
   const { fetch, log } = await api(t, [Jobs])
   const statuses = Object.keys(
     createApp({ controllers: [Jobs], logger: false }).openapi().paths?.['/nothing']?.get?.responses ?? {},
@@ -137,7 +137,7 @@ for (const [path, line] of [
   ['/void', /Media\.void returned nothing, but declares that it produces text\/csv/],
   ['/meaning', /Media\.meaning replied with a value and the status 202, but declares only a description/],
 ] as const) {
-  test(`what the document does not tell of (${path}) is a 500 that the log explains`, async (t) => {
+  test(`what the OpenAPI document does not have (${path}) is a 500 that the log explains`, async (t) => {
     const { fetch, log } = await api(t, [Media])
     assert.equal((await fetch(path)).status, 500)
     assert.match(log.join('\n'), line)
@@ -201,7 +201,7 @@ test('other responses are documented', () => {
   )
 })
 
-test('a declared response that is no success stops the boot', () => {
+test('a declared response that is no success fails at startup', () => {
   @Controller()
   class Wrong {
     @Get('/', Job, { responses: { 404: Queued } }) get() {
@@ -305,7 +305,7 @@ test('whatever its name, a file is saved under one without folders', async () =>
   )
 })
 
-test('a file is not to be taken for another type than its own, unless its headers say otherwise', async (t) => {
+test('a file is not to be taken for another type than its own, unless its headers have another', async (t) => {
   @Controller()
   class Files {
     @Get('/', { produces: '*/*' }) get(isOther: boolean = false) {
@@ -333,7 +333,7 @@ test('bytes and streams are sent as they are', async (t) => {
   assert.deepEqual([response.headers.get('content-type'), await response.text()], ['text/plain', 'ab'])
 })
 
-test('a stream that fails cuts the answer off, and the log says why', async (t) => {
+test('a stream that fails cuts the answer off, and the log states why', async (t) => {
   @Controller()
   class Files {
     @Get('/', { produces: '*/*' }) get() {

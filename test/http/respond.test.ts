@@ -174,7 +174,7 @@ function circle(): unknown {
 }
 
 for (const [sentence, path, value, log] of mistakes) {
-  test(`${sentence} returned from ${path} is a 500, and the log says what to do`, async (t) => {
+  test(`${sentence} returned from ${path} is a 500, and the log states what to do`, async (t) => {
     wrong = value
     const app = await api(t, [Wrong], { models: [Secret], lifespan: memoryDatabase() })
     const response = await app.fetch(path)
@@ -196,7 +196,7 @@ test('a result of ten megabytes arrives whole', async (t) => {
 })
 
 for (const status of [99, 199, 400, 500, 200.5]) {
-  test(`a declared status of ${status} stops the boot`, () => {
+  test(`a declared status of ${status} fails at startup`, () => {
     @Controller()
     class Strange {
       @Get('/', { status }) get() {}
@@ -205,7 +205,7 @@ for (const status of [99, 199, 400, 500, 200.5]) {
   })
 }
 
-test('a response that is no type stops the boot', () => {
+test('a response that is no type fails at startup', () => {
   class Empty {}
   @Controller()
   class Strange {

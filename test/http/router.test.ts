@@ -94,7 +94,7 @@ const allowed: readonly (readonly [path: string, allow: string])[] = [
 ]
 
 for (const [path, allow] of allowed) {
-  test(`${path} answers another method with 405, and says that it allows ${allow}`, async (t) => {
+  test(`${path} answers another method with 405, and allows ${allow}`, async (t) => {
     const { fetch } = await api(t, [Heros])
     const response = await fetch(path, { method: 'PUT' })
     assert.equal(response.status, 405)
@@ -114,12 +114,12 @@ test('a method that the fixed segment lacks is looked for at the variable', asyn
   assert.equal(await (await fetch('/heros/latest', { method: 'PATCH' })).json(), 'patch latest')
 })
 
-test('OPTIONS of a path that nobody answers to is a 404', async (t) => {
+test('OPTIONS of a path without a route is a 404', async (t) => {
   const { fetch } = await api(t, [Heros])
   assert.equal((await fetch('/nothing', { method: 'OPTIONS' })).status, 404)
 })
 
-test('OPTIONS * says what the whole app allows', async (t) => {
+test('OPTIONS * returns what the whole app allows', async (t) => {
   const { url } = await api(t, [Heros])
   const answer = await exchange(t, url, 'OPTIONS * HTTP/1.1\nHost: a\nConnection: close\n\n')
   assert.match(answer, /^HTTP\/1\.1 204 /)
@@ -175,7 +175,7 @@ test('HEAD of a path without GET is a 405', async (t) => {
   assert.equal((await fetch('/', { method: 'HEAD' })).status, 405)
 })
 
-test('two routes of one method and path stop the boot, which names both', () => {
+test('two routes of one method and path fail at startup, which names both', () => {
   @Controller('/heros/:id')
   class Other {
     @Get() show(id: number) {
@@ -201,7 +201,7 @@ for (const [path, message] of [
   ['/\ud800', /would never match/],
   ['/caf%C3%A9', /'caf%C3%A9' .* compared decoded\. Write it decoded/],
 ] as const) {
-  test(`the path ${path} stops the boot`, () => {
+  test(`the path ${path} fails at startup`, () => {
     @Controller('/a')
     class Wrong {
       @Get(path) get(id: number) {
@@ -241,12 +241,12 @@ test('a declared path may hold any letter', async (t) => {
   assert.equal(await (await fetch('/caf%C3%A9')).json(), 'here')
 })
 
-test('a class without @Controller() stops the boot', () => {
+test('a class without @Controller() fails at startup', () => {
   class Plain {}
   assert.match(bootMessage([Plain]), /Plain is not a controller\. Put @Controller/)
 })
 
-test('a controller without routes stops the boot', () => {
+test('a controller without routes fails at startup', () => {
   @Controller()
   class Empty {}
   assert.match(bootMessage([Empty]), /Empty has no routes\. Put @Get/)

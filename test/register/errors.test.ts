@@ -121,7 +121,7 @@ const tooEarly = [
 
 for (const mode of orders) {
   for (const [what, files, who, where] of tooEarly) {
-    test(`${mode.name}, ${what} of a class that is not there yet names both, and the cure`, async (t) => {
+    test(`${mode.name}, ${what} of a class that is not initialized yet names both, and a fix`, async (t) => {
       const { code, stderr } = await run(await project(t, files), mode, 'app.ts')
       assert.match(stderr, who)
       assert.match(
@@ -134,7 +134,7 @@ for (const mode of orders) {
   }
 }
 
-test('a property whose type is imported in place leaves nothing to run', async (t) => {
+test('a property whose type is import(...) evaluates nothing', async (t) => {
   const member = `@Note declare team: import('./app.js').Team`
   const root = await project(t, {
     'app.ts': `${early(member).replace('class Team', 'export class Team')}\nconsole.log('ran')`,

@@ -21,7 +21,7 @@ export class JsonScan {
 
   constructor(bytes: Buffer, mostLevels: number) {
     this.#bytes = bytes
-    let level = 0
+    let depth = 0
     let digits = 0
     for (let index = 0; index < bytes.length && !this.isDeep; index++) {
       const byte = bytes[index] as number // the index is below the length
@@ -32,8 +32,8 @@ export class JsonScan {
       if ((byte | 0x20) === EXPONENT && digits > 0) this.hasHugeNumber = true
       digits = 0
       if (byte === QUOTE) index = this.#endOfString(index + 1)
-      else if (byte === LIST || byte === OBJECT) this.isDeep = this.#enter(++level, mostLevels)
-      else if (byte === LIST_END || byte === OBJECT_END) level--
+      else if (byte === LIST || byte === OBJECT) this.isDeep = this.#enter(++depth, mostLevels)
+      else if (byte === LIST_END || byte === OBJECT_END) depth--
       else if (byte === COMMA) this.values++
       else if (byte === COLON) this.properties++
     }
@@ -52,10 +52,10 @@ export class JsonScan {
     return names.size
   }
 
-  #enter(level: number, mostLevels: number): boolean {
+  #enter(depth: number, mostLevels: number): boolean {
     this.lists++
     this.values++
-    return level > mostLevels
+    return depth > mostLevels
   }
 
   #endOfString(from: number): number {
