@@ -8,7 +8,7 @@ import { Request } from './request.js'
 import type { ServedRoute } from './routing/route.js'
 import type { Match } from './routing/router.js'
 
-/** Reports what went wrong after the reply was decided. */
+/** Logs an error that happens too late to change the response. */
 export type LateErrorReport = (error: unknown, request: Request) => void
 
 /**

@@ -27,13 +27,13 @@ export interface ScopedMiddleware {
 const SCOPED: OptionNames<ScopedMiddleware> = { path: true, use: true }
 
 /** Middleware, and the paths that it runs for. */
-export interface Step {
+export interface MiddlewareStep {
   readonly use: Middleware
   readonly appliesTo: (path: string) => boolean
 }
 
 /** @throws BootError for a value that is no middleware, and for error middleware, which would never be called. */
-export function compileMiddleware(entry: unknown, where: string): Step {
+export function compileMiddleware(entry: unknown, where: string): MiddlewareStep {
   if (typeof entry === 'function') return { use: checked(entry, where), appliesTo: () => true }
   if (entry === undefined) throw new BootError(`${where} is undefined. ${NOT_LOADED}`)
   if (typeof entry !== 'object' || entry === null || !('path' in entry || 'use' in entry)) {
@@ -72,7 +72,7 @@ function checked(use: unknown, where: string): Middleware {
  * @param report receives the errors of middleware that has already called next() or sent the response.
  */
 export async function runMiddleware(
-  steps: readonly Step[],
+  steps: readonly MiddlewareStep[],
   request: Request,
   response: ServerResponse,
   report: (error: unknown, request: Request) => void,

@@ -14,14 +14,14 @@ import type { Router } from '../routing/router.js'
 import { ClientGone, HandlerTimeout, shuttingDown } from './abort-reasons.js'
 import { MOST_HEADERS } from './framing.js'
 import type { Log } from './logger.js'
-import { runMiddleware, type Step } from './middleware.js'
+import { runMiddleware, type MiddlewareStep } from './middleware.js'
 
 /** What the listener needs of the app. */
 export interface ListenerParts {
   readonly router: Router<ServedRoute>
   readonly container: Container
   readonly docs: Docs
-  readonly middleware: readonly Step[]
+  readonly middleware: readonly MiddlewareStep[]
   /** Milliseconds. */
   readonly handlerTimeout: number
   readonly log: Log
