@@ -114,6 +114,7 @@ function securitySchemes(routes: readonly Route[]): Map<string, SecurityScheme> 
 
 // Without an example, Swagger UI displays the minimum: for a column of 32 bits -2147483648, also for an id or an age.
 function withExamples(component: JsonSchema): JsonSchema {
+  // In a JSON Schema this keyword has no other type.
   const properties = component['properties'] as Readonly<Record<string, JsonSchema>> | undefined
   if (!properties) return component
   const withExample = Object.entries(properties).map(([name, schema]) => [
