@@ -22,7 +22,7 @@ export type { Logger } from './http/server/logger.js'
 export type { Middleware, ScopedMiddleware } from './http/server/middleware.js'
 export type { Lifespan } from './http/lifespan.js'
 
-// What is declared once
+// Schemas: fields, DTOs, unions
 export { dto, type DtoOptions } from './schema/declare/dto.js'
 export type { StandardSchema } from './schema/shape/standard-schema.js'
 export { Field } from './schema/declare/field.js'

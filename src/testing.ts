@@ -14,7 +14,7 @@ export interface TestApp extends AsyncDisposable {
 }
 
 /**
- * Starts an app for a test: silent, on a free port. Close it at the end of the test.
+ * Starts an app for a test: without a log, on a free port. Close it at the end of the test.
  *
  * @example
  * const api = await testApp({ controllers: [HeroController], models: [Hero], lifespan: memoryDatabase() })
@@ -41,7 +41,7 @@ function withJson(init: RequestInit, json: unknown): RequestInit {
   return { ...init, headers, body: JSON.stringify(json) }
 }
 
-/** An SQLite database in memory whose tables are made from the models: empty at the start, gone at the end. */
+/** An SQLite database in memory. Its tables are created from the models at startup. */
 export function memoryDatabase(options: LifespanOptions = {}): Database {
   return newLifespan('sqlite+sqlite3:///:memory:', { sync: true, ...options })
 }

@@ -234,7 +234,7 @@ for (const [who, one] of Object.entries(takers)) {
   })
 
   test(`${who} lists its options where none is near`, () => {
-    const [, names = ''] = / has no option 'quux'\. There are (.*)\.$/.exec(messageOf(one, { quux: 1 })) ?? []
+    const [, names = ''] = / has no option 'quux'\. Use one of (.*)\.$/.exec(messageOf(one, { quux: 1 })) ?? []
     assert.deepEqual(names.split(', ').toSorted(), [...one.names].toSorted())
   })
 }
@@ -312,7 +312,7 @@ const mistakes: readonly (readonly [make: () => unknown, message: RegExp])[] = [
   [() => database({ models: ['Hero'] }), /^newLifespan\(\): models\[0\] is 'Hero'\. Write the class itself/],
   [
     () => database({ replicas: 'postgres://a:secret@b/c' }),
-    /^newLifespan\(\): replicas takes a list, got a text\. Write \['postgres:\/\/\.\.\.'\]\.$/,
+    /^newLifespan\(\): replicas takes a list, got a string\. Write \['postgres:\/\/\.\.\.'\]\.$/,
   ],
   [() => database({ defaultUrl: null }), /^newLifespan\(\): defaultUrl is of type null\. Write a URL/],
   [
@@ -321,7 +321,7 @@ const mistakes: readonly (readonly [make: () => unknown, message: RegExp])[] = [
   ],
   [
     () => dto(Hero, { pick: 'name' as never }),
-    /^dto\(Hero, \.\.\.\): pick takes a list, got a text\. Write \['name'\]\.$/,
+    /^dto\(Hero, \.\.\.\): pick takes a list, got a string\. Write \['name'\]\.$/,
   ],
   [() => dto(Hero, { omit: 'name' as never }), /^dto\(Hero, \.\.\.\): omit takes a list/],
   [() => dto(undefined as never, {}), /^dto\(undefined, \.\.\.\) requires a class\. Either its name is misspelt/],

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { escapeForLog } from '../core/log-text.js'
-import { type Describable, setOnlooker } from '../http/app-observer.js'
+import { type Describable, setAppObserver } from '../http/app-observer.js'
 import '../register/index.js'
 import { breakingChanges } from './breaking.js'
 import { isJson, type Json } from './json.js'
@@ -67,7 +67,7 @@ function write(text: string, out: string | undefined): void {
 async function appOf(module: string): Promise<Describable> {
   if (!existsSync(module)) throw new UsageError(`There is no file ${module}. Name the module that calls createApp().`)
   let last: Describable | undefined
-  const listening = new Promise<Describable>((listens) => setOnlooker({ created: (app) => (last = app), listens }))
+  const listening = new Promise<Describable>((listens) => setAppObserver({ created: (app) => (last = app), listens }))
   const exported = import(pathToFileURL(resolve(module)).href).then((values: object) =>
     Object.values(values).find(isDescribable),
   )

@@ -1,4 +1,4 @@
-/** A mistake of the program, found before the first request. Its message says what, where and what to write instead. */
+/** A mistake in the program, found at startup. The message states what is wrong, where, and what to write instead. */
 export class BootError extends Error {
   override name = 'BootError'
 }

@@ -1,33 +1,32 @@
 /**
- * A resource that a request, or a job, uses in one piece: all of its work is kept, or none.
- * The database side has one for each session; this file knows only their common shape.
+ * A unit of work: what a request, or a job, does with one resource is committed or rolled back as a whole. Each database session is one;
+ * this file knows only the interface.
  */
 export interface Unit {
-  /** Runs the work so that it finds this unit as its own. */
+  /** Runs the work with this unit as the current one. */
   enter<T>(work: () => Promise<T>): Promise<T>
-  /** Brings everything that is still under way to its end, so that only the commit remains. */
+  /** Waits for everything that still runs, so that only the commit is left to do. */
   settle(): Promise<void>
-  /** Makes the work last. Resolved means: it is kept. */
+  /** Resolves when the work is committed. */
   commit(): Promise<void>
-  /** Undoes the work. Never throws: the cause is what the caller must see. */
+  /** Rolls the work back. Never throws: the caller must see the cause. */
   rollback(cause: unknown): Promise<void>
-  /** Whether a commit has made any work last: it must not be run again then. */
+  /** Whether any of the work is committed: it must not run again then. */
   readonly hasKept: boolean
-  /** What waits for the commits of all units; after one of them has failed, for this unit's own. Never throws: what is kept is kept. */
+  /** Runs the callbacks that wait for the commit: of all units, or of this one when another has failed. Never throws: errors are reported. */
   committed(report: Report): Promise<void> | undefined
-  /** Milliseconds after which the whole work may be run again, or undefined when it may not. */
+  /** Milliseconds after which the whole work may run again, or undefined when it may not. */
   retryAfter(error: unknown, attempt: number): number | undefined
 }
 
-/** Runs what may take long, and gives up waiting for it when that has become pointless. */
+/** Starts work that may take long, and rejects when it is no longer worth waiting for, as when the client has closed the connection. */
 export type Guard = <T>(work: () => Promise<T>) => Promise<T>
 
-/** Told of what goes wrong too late to be thrown: after the commits. */
+/** Receives errors that happen too late to be thrown: after the commits. */
 export type Report = (error: unknown) => void
 
-/** What is around the work of a bracket. */
 export interface BracketOptions {
-  /** Around all but the commits, which are never left waiting: their outcome must be known. */
+  /** Called around everything but the commits: their outcome must always be waited for. */
   readonly guard?: Guard
   readonly report: Report
 }
@@ -36,24 +35,24 @@ export interface BracketOptions {
 export type OpenUnits = (attempt: number) => readonly Unit[]
 
 /**
- * The bracket around a handler or a job: runs `work`, turns its value into a result with `seal`, and commits.
- * The result is returned only after every commit; whatever fails before rolls all units back.
- * When a unit says so, the whole work is run again, from fresh units.
+ * The bracket around a handler or a job: runs `work`, makes the result of its value with `finish`, and commits.
+ * The result is returned only after every commit; any failure before that rolls all units back.
+ * When a unit's `retryAfter` allows it, the whole work runs again with new units.
  *
- * With several units each is committed in turn: one that fails after another's commit cannot undo that, and is not run again.
+ * Several units are committed one after the other: when one fails after another was committed, that commit stays, and nothing runs again.
  *
- * @throws whatever `work`, `seal`, `guard` or a commit throws.
+ * @throws what `work`, `finish`, `guard` or a commit throws.
  */
 export async function bracket<V, R>(
   open: OpenUnits,
   work: (attempt: number) => Promise<V>,
-  seal: (value: V) => R,
-  around: BracketOptions,
+  finish: (value: V) => R,
+  options: BracketOptions,
 ): Promise<R> {
   for (let attempt = 0; ; attempt++) {
     const units = open(attempt)
     try {
-      return await once(units, () => work(attempt), seal, around)
+      return await runOnce(units, () => work(attempt), finish, options)
     } catch (error) {
       const delay = retryDelay(units, error, attempt)
       if (delay === undefined) throw error
@@ -62,17 +61,17 @@ export async function bracket<V, R>(
   }
 }
 
-async function once<V, R>(
+async function runOnce<V, R>(
   units: readonly Unit[],
   work: () => Promise<V>,
-  seal: (value: V) => R,
-  { guard = (started) => started(), report }: BracketOptions,
+  finish: (value: V) => R,
+  { guard = (start) => start(), report }: BracketOptions,
 ): Promise<R> {
-  let sealed: R
+  let result: R
   try {
     const value = await guard(() => enterAll(units, work))
     for (const unit of units) await guard(() => unit.settle())
-    sealed = seal(value)
+    result = finish(value)
     for (const unit of units) await unit.commit()
   } catch (error) {
     for (const unit of units) await unit.rollback(error)
@@ -80,10 +79,10 @@ async function once<V, R>(
     throw error
   }
   for (const unit of units) {
-    const told = unit.committed(report)
-    if (told) await told
+    const callbacks = unit.committed(report)
+    if (callbacks) await callbacks
   }
-  return sealed
+  return result
 }
 
 function enterAll<T>(units: readonly Unit[], work: () => Promise<T>): Promise<T> {

@@ -1,17 +1,17 @@
-/** What is wrong with a value of the program, such as a column; of the whole when no field is named. */
+/** What is wrong with one field of a record, such as a column; with the whole record when no field is named. */
 export interface FieldIssue {
   readonly field: string | undefined
   readonly message: string
 }
 
-/** The answer to an error that is not an HttpError, such as one of the database: a status and a sentence for the client. */
+/** The response to an error that is not an HttpError, such as one of the database: a status, and a sentence for the client. */
 export interface ErrorStatus {
   readonly status: number
   readonly detail: string
   readonly headers?: Readonly<Record<string, string>>
-  /** What is wrong with values whose origin is not known: the client is shown those that it sent, with their places. */
+  /** Fields that caused the error. The client sees only those that it sent, with their place in the request. */
   readonly fields?: readonly FieldIssue[]
 }
 
-/** The status of an error; undefined for those that are not known. */
+/** The status of an error; undefined for an unknown one. */
 export type FindErrorStatus = (error: unknown) => ErrorStatus | undefined

@@ -1,26 +1,26 @@
 import { inspect } from 'node:util'
 
 /*
- * Clients, databases and file names shape parts of what is logged. None of it may look like an entry of its own, or like a frame of a
- * stack: characters that a terminal or a log reader acts on are escaped, and every line of an entry but the first is indented.
+ * Log entries contain strings from clients, databases and file names. None of them may look like another entry, or like a frame of a stack:
+ * characters that a terminal or a log reader interprets are escaped, and every line of an entry but the first is indented.
  */
 
-/** Characters of one message, of one line of a stack, and of one entry. */
+/** Limits in characters: of one message, of one line of a stack, and of one entry. */
 const MOST_OF_MESSAGE = 8_192
 const MOST_OF_LINE = 1_024
 const MOST_OF_ENTRY = 65_536
-/** Lines of one stack, causes within each other, and parts of one AggregateError. */
+/** Limits in number: lines of one stack, nested causes, and errors of one AggregateError. */
 const MOST_LINES = 100
 const MOST_CAUSES = 8
 const MOST_PARTS = 20
 
 // Controls (C0, DEL, C1), line and paragraph separators, lone surrogates, and invisible formatting such as the bidirectional overrides.
-// The joiners of emoji and of Persian stay.
+// Not escaped are the two joiners that emoji and Persian need.
 const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/gu
 
 const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
-/** A text as one line of at most `most` characters of it, with everything escaped that could begin another line or change how it is shown. */
+/** The first `most` characters of a string as one line: characters that begin another line, or change how it is displayed, are escaped. */
 export function escapeForLog(text: string, most = MOST_OF_ENTRY): string {
   const kept = text.length > most ? text.slice(0, most) : text
   const escaped = kept.replaceAll(UNSAFE, escapeCharacter)
@@ -34,7 +34,7 @@ function escapeCharacter(character: string): string {
   return NAMED[character] ?? (code > 0xff ? `\\u${hex.padStart(4, '0')}` : `\\x${hex.padStart(2, '0')}`)
 }
 
-/** What was thrown, for the log: an error with its stack and its causes, anything else as it is. Never throws. */
+/** Anything thrown, as a log entry: an error with its stack and causes, other values as `inspect()` writes them. Never throws. */
 export function describeError(error: unknown): string {
   const entry = new Entry()
   describe(entry, '', error, [])
@@ -56,7 +56,7 @@ class Entry {
   add(line: string): void {
     if (this.isFull) return
     this.#left -= line.length + 1
-    this.#lines.push(this.isFull ? '  (the rest is left out)' : line)
+    this.#lines.push(this.isFull ? '  (the rest is omitted)' : line)
   }
 }
 
@@ -67,12 +67,12 @@ function describe(entry: Entry, lead: string, error: unknown, outer: readonly un
   } catch {
     // A getter, or a Proxy, that throws.
   }
-  entry.add(lead + escapeForLog(shown(error), MOST_OF_MESSAGE))
+  entry.add(lead + escapeForLog(toText(error), MOST_OF_MESSAGE))
 }
 
 function describeKnown(entry: Entry, lead: string, error: Error, outer: readonly unknown[]): void {
   if (outer.includes(error)) return entry.add(`${lead}${nameOf(error)} (again)`)
-  if (outer.length > MOST_CAUSES) return entry.add(`${lead}${nameOf(error)} (its causes are left out)`)
+  if (outer.length > MOST_CAUSES) return entry.add(`${lead}${nameOf(error)} (its causes are omitted)`)
   const [title = '', ...lines] = linesOf(error)
   for (const line of [lead + title, ...lines]) entry.add(line)
   const inside = [...outer, error]
@@ -92,16 +92,16 @@ function linesOf(error: Error): readonly string[] {
   const [stack, message] = [read(error, 'stack'), read(error, 'message')]
   if (typeof stack !== 'string' || stack === '') return [titleOf(error)]
   const end = typeof message === 'string' ? endOfMessage(stack, message) : undefined
-  if (end === undefined) return [titleOf(error), ...split(stack).map(quoted)]
-  const frames = end < stack.length ? framesOf(split(stack.slice(end + 1))) : []
+  if (end === undefined) return [titleOf(error), ...linesOfStack(stack).map(quoted)]
+  const frames = end < stack.length ? framesOf(linesOfStack(stack.slice(end + 1))) : []
   return [escapeForLog(stack.slice(0, end), MOST_OF_MESSAGE), ...frames]
 }
 
-function split(stack: string): readonly string[] {
+function linesOfStack(stack: string): readonly string[] {
   return stack.slice(0, MOST_OF_ENTRY).split('\n', MOST_LINES)
 }
 
-// After a line that is no frame others are none for certain either.
+// Behind a line that is not a frame, lines that look like frames may be text.
 function framesOf(lines: readonly string[]): readonly string[] {
   const other = lines.findIndex((line) => !/^\s+at /.test(line))
   const count = other < 0 ? lines.length : other
@@ -109,8 +109,8 @@ function framesOf(lines: readonly string[]): readonly string[] {
 }
 
 /**
- * Where in a stack the message ends; undefined where that is not certain: the message was changed after the stack was made, as some libraries
- * do, and what looks like a frame may then be a line of the old one.
+ * The index in a stack where the message ends; undefined when that is not certain: some libraries change the message after the stack was
+ * made, and what looks like a frame may then be a line of the old message.
  */
 function endOfMessage(stack: string, message: string): number | undefined {
   const name = /^[^:\n]*/.exec(stack)?.[0] ?? ''
@@ -125,26 +125,26 @@ function quoted(line: string): string {
 
 function titleOf(error: Error): string {
   const message = read(error, 'message') ?? 'its message cannot be read'
-  return `${nameOf(error)}: ${escapeForLog(shown(message), MOST_OF_MESSAGE)}`
+  return `${nameOf(error)}: ${escapeForLog(toText(message), MOST_OF_MESSAGE)}`
 }
 
 function nameOf(error: Error): string {
-  return escapeForLog(shown(read(error, 'name') ?? 'Error'), MOST_OF_LINE)
+  return escapeForLog(toText(read(error, 'name') ?? 'Error'), MOST_OF_LINE)
 }
 
 function read(error: Error, key: string): unknown {
   try {
-    return (error as unknown as Record<string, unknown>)[key] // whatever stands there, also where it is no longer what an Error has
+    return Reflect.get(error, key)
   } catch {
     return undefined
   }
 }
 
-function shown(value: unknown): string {
+function toText(value: unknown): string {
   if (typeof value === 'string') return value
   try {
     return inspect(value, { depth: 1, breakLength: Infinity })
   } catch {
-    return 'something that cannot be shown'
+    return '(a value that cannot be displayed)'
   }
 }

@@ -1,10 +1,10 @@
 import { BootError } from './boot-error.js'
 
-/** Why something that is imported is undefined where it is used, and the cure. */
+/** Why an imported class is undefined where it is used, and how to fix it. */
 export const NOT_LOADED =
-  'Either its name is misspelt, or it was not loaded yet, as two files import each other: move what both need into a third file.'
+  'Either its name is misspelt, or it is not loaded yet because two files import each other: move what both need into a third file.'
 
-/** A value as a message shows it: `'1mb'`, `the class Hero`, `an instance of Hero`, `an object with a, b`. */
+/** A value as messages display it: `'1mb'`, `the class Hero`, `an instance of Hero`, `an object with a, b`. */
 export function shown(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`
   if (typeof value === 'function') return `the ${isClass(value) ? 'class' : 'function'} ${value.name || '(anonymous)'}`
@@ -13,33 +13,36 @@ export function shown(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value)
   const type: unknown = value.constructor
   if (typeof type === 'function' && type !== Object) return `an instance of ${type.name}`
-  return `an object with ${Object.keys(value).join(', ') || 'nothing in it'}`
+  return `an object with ${Object.keys(value).join(', ') || 'no properties'}`
 }
 
-// Only the source tells: a function may be called with new, too.
+// Only the source shows whether it is a class: functions have a prototype too.
 function isClass(value: unknown): boolean {
   return /^class\b/.test(Function.prototype.toString.call(value))
 }
 
-/** @throws BootError for what is neither a list nor left out; `example` is what an entry looks like. A text is not shown: it may be a secret. */
+/** @throws BootError for a value that is neither a list nor undefined; `example` is an entry. A string is not displayed: it may be a secret. */
 export function refuseOtherThanList(list: unknown, where: string, example: string): void {
   if (list === undefined || Array.isArray(list)) return
   throw new BootError(
-    `${where} takes a list, got ${typeof list === 'string' ? 'a text' : shown(list)}. Write [${example}].`,
+    `${where} takes a list, got ${typeof list === 'string' ? 'a string' : shown(list)}. Write [${example}].`,
   )
 }
 
-/** 24 days in milliseconds: what setTimeout() takes. Beyond it, time would be up at once. */
+/** The longest time that setTimeout() accepts, 24 days in milliseconds. It fires at once for longer ones. */
 export const LONGEST = 2 ** 31 - 1
 
-/** @throws BootError for what is neither left out nor a whole number within these bounds. */
+/** @throws BootError for a value that is neither undefined nor a whole number within these bounds. */
 export function refuseOtherThanWhole(value: unknown, where: string, unit: string, least: number, most: number): void {
-  if (value === undefined || (Number.isInteger(value) && (value as number) >= least && (value as number) <= most))
-    return
+  if (value === undefined || (isInteger(value) && value >= least && value <= most)) return
   throw new BootError(`${where} is ${shown(value)}. Write a whole number of ${unit}, from ${least} to ${most}.`)
 }
 
-/** @throws BootError for what is neither left out nor of the type. The value is not shown: it may be a secret. */
+function isInteger(value: unknown): value is number {
+  return Number.isInteger(value)
+}
+
+/** @throws BootError for a value that is neither undefined nor of the type. The value is not displayed: it may be a secret. */
 export function refuseOtherType(where: string, value: unknown, type: 'string' | 'boolean', expected: string): void {
   if (value !== undefined && typeof value !== type)
     throw new BootError(`${where} is of type ${value === null ? 'null' : typeof value}. Write ${expected}.`)
@@ -47,10 +50,10 @@ export function refuseOtherType(where: string, value: unknown, type: 'string' | 
 
 type KeyOf<T> = T extends unknown ? keyof T : never
 
-/** The names of the options that `T`, or any part of a union, has: the compiler lets nobody forget a new one. */
+/** All option names of `T`, or of the members of a union. A new option that is missing here is a compile error. */
 export type OptionNames<T> = Readonly<Record<KeyOf<T>, true>>
 
-/** @throws BootError for what is no object, and for names that are none of those known, with what was probably meant. */
+/** @throws BootError for a value that is not an object, and for unknown names, with the most similar known one. */
 export function refuseUnknownOptions(where: string, options: unknown, names: Readonly<Record<string, true>>): void {
   const known = Object.keys(names)
   if (typeof options !== 'object' || options === null || Array.isArray(options))
@@ -60,7 +63,7 @@ export function refuseUnknownOptions(where: string, options: unknown, names: Rea
     throw new BootError(unknown.map((name) => `${where} has no option '${name}'. ${meant(name, known)}`).join('\n'))
 }
 
-/** What was probably meant by a name that is none of the known ones. */
+/** A hint for an unknown name: the most similar known ones, or all. */
 export function meant(name: string, known: readonly string[]): string {
   const nearest = known
     .map((option) => ({ option, distance: distanceOf(plain(name), plain(option)), exact: distanceOf(name, option) }))
@@ -70,7 +73,7 @@ export function meant(name: string, known: readonly string[]): string {
   const longer = known.filter((option) => name.length > 2 && plain(option).startsWith(plain(name)))
   return longer.length > 0
     ? `Did you mean ${longer.map((option) => `'${option}'`).join(' or ')}?`
-    : `There are ${known.join(', ')}.`
+    : `Use one of ${known.join(', ')}.`
 }
 
 /** `max_page_size` -> `maxpagesize` */
@@ -78,7 +81,7 @@ function plain(name: string): string {
   return name.replaceAll(/[_-]/g, '').toLowerCase()
 }
 
-/** How many letters must be changed, put in, left out or exchanged with their neighbour to make one text of the other. */
+/** The Damerau-Levenshtein distance: how many letters must be replaced, inserted, deleted or swapped with their neighbour. */
 function distanceOf(from: string, to: string): number {
   const rows: number[][] = []
   const at = (i: number, j: number) => rows[i]?.[j] ?? Infinity

@@ -1,11 +1,11 @@
-/** Takes care of the error of a promise that was not awaited, or returns false. */
+/** Returns true when it has handled the error of an unhandled rejection. */
 export type RejectionHandler = (error: unknown) => boolean
 
 const handlers = new Set<RejectionHandler>()
 
 /**
- * Hands unhandled rejections to the handler until the returned function is called. One that no handler takes does what it does without this:
- * it ends the process.
+ * Passes unhandled rejections to the handler until the returned function is called. One that no handler handles ends the process, as it does
+ * by default.
  */
 export function handleRejections(handler: RejectionHandler): () => void {
   if (handlers.size === 0) process.on('unhandledRejection', onUnhandledRejection)
@@ -18,6 +18,6 @@ export function handleRejections(handler: RejectionHandler): () => void {
 
 function onUnhandledRejection(error: unknown): void {
   for (const handler of handlers) if (handler(error)) return
-  // Node ends the process only when nobody listens; where this is the only listener, that is still the right end.
+  // Node ends the process only when the event has no listener. Where this is the only one, throwing has the same effect.
   if (process.listenerCount('unhandledRejection') === 1) throw error
 }

@@ -2,7 +2,7 @@ import type { Argument, Plan, Step } from './plan.js'
 import type { Provider } from './provider.js'
 import { type Token, tokenName } from './token.js'
 
-/** The values of a running app, and the way to those of one request. */
+/** Holds the values that live as long as the app, and opens the scope of each request. */
 export class Container {
   readonly #steps: readonly Step[]
   #values: readonly unknown[] = []
@@ -13,9 +13,9 @@ export class Container {
   }
 
   /**
-   * Builds everything that lives as long as the app. Called again after {@link stop}, it builds anew.
+   * Builds everything that lives as long as the app; after {@link stop}, builds it again.
    *
-   * @throws what a factory or a constructor throws; what was built before is disposed.
+   * @throws what a factory or a constructor throws; the values built before it are disposed.
    */
   async start(): Promise<void> {
     const values: unknown[] = []
@@ -27,26 +27,26 @@ export class Container {
         values.push(value)
       }
     } catch (error) {
-      await owned.dispose().catch(() => {}) // why it could not start says more than what then went wrong
+      await owned.dispose().catch(() => {}) // the first error is the cause
       throw error
     }
     this.#values = values
     this.#owned = owned
   }
 
-  /** Disposes what was built for the whole app, last built first. */
+  /** Disposes the values of the app, in the reverse order of their creation. */
   async stop(): Promise<void> {
     this.#values = []
     await this.#owned.dispose()
   }
 
-  /** A scope for one request; `given` are the values that come with it. */
+  /** A scope for one run of a handler; `given` holds the values that the caller provides, such as the request. */
   scope(given: ReadonlyMap<Token, unknown>): Scope {
     return new Scope(this.#values, given)
   }
 }
 
-/** The values of one attempt at a request. */
+/** The values of one run of a handler. */
 export class Scope {
   readonly #application: readonly unknown[]
   readonly #given: ReadonlyMap<Token, unknown>
@@ -59,9 +59,10 @@ export class Scope {
   }
 
   /**
-   * Builds what the plan says and calls `use` with the controller and the handler's arguments. Managed values are brackets around `use`.
+   * Builds the plan's values and calls `use` with the controller and the handler's arguments. Each managed provider wraps the rest, including
+   * `use`.
    *
-   * @throws when the scope was disposed before `use` could be called, and what a factory or `use` throws.
+   * @throws what a factory or `use` throws, and an Error when the scope is disposed before `use` is called.
    */
   async run<R>(
     plan: Plan<unknown>,
@@ -69,43 +70,43 @@ export class Scope {
     use: (controller: unknown, args: unknown[]) => Promise<R>,
   ): Promise<R> {
     const values: unknown[] = []
-    const from = async (index: number): Promise<R> => {
+    const buildFrom = async (index: number): Promise<R> => {
       for (let i = index; i < plan.steps.length; i++) {
         this.#refuseClosed()
-        const step = plan.steps[i] as Step
+        const step = plan.steps[i] as Step // i is below the length
         const args = argumentsOf(step.arguments, inputs, values, this.#application)
         if (step.provider.kind === 'managed')
-          return inside(step, step.provider.around, args, (value) => ((values[i] = value), from(i + 1)))
+          return runManaged(step, step.provider.around, args, (value) => ((values[i] = value), buildFrom(i + 1)))
         values[i] = step.provider.kind === 'given' ? this.#given.get(step.token) : await this.#own(create(step, args))
       }
       this.#refuseClosed()
       const [controller] = argumentsOf([plan.controller], inputs, values, this.#application)
       return use(controller, argumentsOf(plan.arguments, inputs, values, this.#application))
     }
-    return from(0)
+    return buildFrom(0)
   }
 
   async #own(creating: unknown): Promise<unknown> {
     const value = await creating
-    // A factory may hand on a value of the app, which outlives the request.
+    // A factory may return a value of the app, which lives longer than the request.
     if (isDisposable(value) && !this.#application.includes(value)) (this.#owned ??= new Owned()).add(value)
-    if (this.#closed) await this.#owned?.dispose() // it came too late to be disposed with the others
+    if (this.#closed) await this.#owned?.dispose() // dispose() was called before it was built
     return value
   }
 
   #refuseClosed(): void {
-    if (this.#closed) throw new Error('What this handler was to work with is disposed already: its request has ended.')
+    if (this.#closed) throw new Error('The request of this handler has ended: its services are disposed.')
   }
 
-  /** Disposes what this scope built, last built first; what is still being built, as soon as it is there. Nothing more is run. */
+  /** Disposes what this scope built, last built first; a value that is still being built, as soon as it is ready. Builds nothing more. */
   async dispose(): Promise<void> {
     this.#closed = true
     await this.#owned?.dispose()
   }
 }
 
-// The result is what `use` resolved to, whatever `around` does with it.
-async function inside<R>(
+// The result is the one of `use`: a managed provider need not return it.
+async function runManaged<R>(
   { token }: Step,
   around: Extract<Provider, { kind: 'managed' }>['around'],
   args: unknown[],
@@ -115,13 +116,13 @@ async function inside<R>(
   const once = (value: unknown) => {
     if (using) throw new TypeError(`provide(${tokenName(token)}, { managed }): use() was called a second time.`)
     using = use(value)
-    using.catch(() => {}) // `around` may fail before it, and then nobody waits for it
+    using.catch(() => {}) // `around` may reject before it does: then its own rejection is never awaited
     return using
   }
-  await around(once, ...(args as never[]))
+  await around(once, ...(args as never[])) // of the types that `inject` names
   if (using) return using
   throw new TypeError(
-    `provide(${tokenName(token)}, { managed }): use() was not called, so that the handler did not run. ` +
+    `provide(${tokenName(token)}, { managed }): use() was not called, so the handler did not run. ` +
       `Write: async (use) => { ...; return await use(value) }, and throw to refuse the request.`,
   )
 }
@@ -129,12 +130,12 @@ async function inside<R>(
 function create(step: Step, args: unknown[]): unknown {
   switch (step.provider.kind) {
     case 'class': {
-      // Only now is a concrete class needed: a token may be abstract.
+      // A Constructor type may be abstract; what is instantiated is a concrete class.
       const type = step.provider.type as new (...args: unknown[]) => unknown
       return new type(...args)
     }
     case 'factory':
-      return step.provider.create(...(args as never[]))
+      return step.provider.create(...(args as never[])) // of the types that `inject` names
     case 'value':
       return step.provider.value
     default:
@@ -160,7 +161,7 @@ function argumentsOf(
   })
 }
 
-/** What was built here and is to be disposed here, once: a factory may hand on what another built. */
+/** The values to dispose, each once: a factory may return a value that another one has built. */
 class Owned {
   readonly #known = new WeakSet<object>()
   #values: Partial<Disposable & AsyncDisposable>[] = []
@@ -171,7 +172,7 @@ class Owned {
     this.#values.push(value)
   }
 
-  /** Last built first. All are disposed, also when one fails; then the failures are thrown. */
+  /** Disposes all, last built first. Throws the failures together at the end. */
   async dispose(): Promise<void> {
     const failures: unknown[] = []
     const values = this.#values.toReversed()

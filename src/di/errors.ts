@@ -1,9 +1,9 @@
 import { BootError } from '../core/boot-error.js'
 
-/** Something that a parameter asks for cannot be built. `path` leads from the class that asked to the one that failed. */
+/** A parameter's value cannot be built. `path` leads from the class that has the parameter to the one that failed. */
 export class InjectionError extends BootError {
   override name = 'InjectionError'
-  // Private, as Node shows all other properties beside the message, which says the same.
+  // Private: Node prints all public properties of an error, and the message contains both.
   readonly #path: readonly string[]
   readonly #reason: string
 
@@ -21,7 +21,7 @@ export class InjectionError extends BootError {
     return this.#reason
   }
 
-  /** The same error, seen from one step further out: the path grows while the error travels up. */
+  /** Adds the owner to the front of an error's path. */
   static at(owner: string, error: unknown): unknown {
     if (error instanceof InjectionError) return new InjectionError([owner, ...error.path], error.reason)
     return error instanceof BootError ? new InjectionError([owner], error.message) : error

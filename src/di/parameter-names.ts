@@ -8,35 +8,34 @@ import {
   parseExpressionAt,
 } from 'acorn'
 import { BootError } from '../core/boot-error.js'
-import type { Constructor } from './token.js'
+import { type Constructor, isConstructor } from './token.js'
 
-/** What the source text tells of a parameter. */
+/** A parameter as the source text of its function declares it. */
 export interface NamedParameter {
   /** Undefined when the parameter is destructured. */
   readonly name: string | undefined
   readonly hasDefault: boolean
   /** `...values` */
   readonly rest?: boolean
-  /** `age?: number`: known where `sequitur/register` compiled the file, and left a mark. */
+  /** `age?: number`: known only when `sequitur/register` compiled the file, which leaves the comment `/*?*\/`. */
   readonly optional?: boolean
-  /** The default, where it is a plain literal. */
+  /** The default, if it is a literal. */
   readonly defaultValue?: unknown
 }
 
-/** The parameters of a method, read from the function's own text: what runs is what is read. */
+/** The parameters of a method, read from the source text of the running function. */
 export function methodParameters(method: (...args: never[]) => unknown): readonly NamedParameter[] {
   const source = sourceOf(method)
   return isNative(source) ? [] : parseFunction(source)
 }
 
-/** A constructor: of a class, or of the nearest ancestor that has one. */
+/** The constructor of a class, or of its nearest ancestor that has one. */
 export interface NamedConstructor {
-  /** The class whose constructor it is. */
   readonly owner: Constructor
   readonly parameters: readonly NamedParameter[]
 }
 
-/** The constructor that `new type()` runs. One that hands everything on, `constructor(...args) { super(...args) }`, counts as none. */
+/** The constructor that `new type()` runs; `constructor(...args) { super(...args) }` counts as none. */
 export function namedConstructor(type: Constructor): NamedConstructor {
   const source = sourceOf(type)
   const text = `(${source})`
@@ -45,9 +44,8 @@ export function namedConstructor(type: Constructor): NamedConstructor {
   const own = constructorOf(node)
   const parameters = own && parametersOf(own, text)
   const parent: unknown = Object.getPrototypeOf(type)
-  const isDerived = typeof parent === 'function' && parent !== Function.prototype
-  if (isDerived && (!parameters || (parameters.length === 1 && parameters[0]?.rest)))
-    return namedConstructor(parent as Constructor)
+  if (isConstructor(parent) && (!parameters || (parameters.length === 1 && parameters[0]?.rest)))
+    return namedConstructor(parent)
   return { owner: type, parameters: parameters ?? [] }
 }
 
@@ -55,7 +53,7 @@ function sourceOf(value: unknown): string {
   return Function.prototype.toString.call(value)
 }
 
-// Map, Error and bound functions show no source.
+// The source of Map, Error and bound functions is not available.
 function isNative(source: string): boolean {
   return /\{\s*\[native code\]\s*\}$/.test(source)
 }
@@ -68,17 +66,17 @@ function constructorOf(node: Class): FunctionExpression | undefined {
 }
 
 function parse(source: string): Expression {
-  // A method may name private fields of a class that is not part of its own text, and `import.meta`.
+  // The text of a method may use `import.meta`, and private fields whose class is not part of it.
   return parseExpressionAt(source, 0, { ecmaVersion: 'latest', sourceType: 'module', checkPrivateFields: false })
 }
 
 // 'async list(a, b) {}' is a method only inside an object; '(a) => {}' and 'function (a) {}' are expressions.
 function parseFunction(source: string): readonly NamedParameter[] {
   for (const text of [`({${source}})`, `(${source})`]) {
-    const found = functionIn(attempt(() => parse(text)))
+    const found = functionIn(tryTo(() => parse(text)))
     if (found) return parametersOf(found, text)
   }
-  throw new BootError(`The names of its parameters cannot be read from the source: ${source.slice(0, 60)} ...`)
+  throw new BootError(`Its parameter names cannot be read from its source: ${source.slice(0, 60)} ...`)
 }
 
 function functionIn(node: Expression | undefined): FunctionExpression | ArrowFunctionExpression | undefined {
@@ -87,7 +85,7 @@ function functionIn(node: Expression | undefined): FunctionExpression | ArrowFun
   return found?.type === 'FunctionExpression' || found?.type === 'ArrowFunctionExpression' ? found : undefined
 }
 
-function attempt<T>(read: () => T): T | undefined {
+function tryTo<T>(read: () => T): T | undefined {
   try {
     return read()
   } catch {
@@ -98,7 +96,7 @@ function attempt<T>(read: () => T): T | undefined {
 function parametersOf({ params }: { readonly params: readonly Pattern[] }, text: string): readonly NamedParameter[] {
   return params.map((pattern) => ({
     ...toParameter(pattern),
-    // The mark of src/register/optional.js.
+    // Written by src/register/optional.js.
     ...(text.startsWith('/*?*/', pattern.end) ? { optional: true } : {}),
   }))
 }
@@ -117,7 +115,7 @@ function toParameter(pattern: Pattern): NamedParameter {
 }
 
 function literal(node: AnyNode): { defaultValue?: unknown } {
-  // JSON, and so the documentation, has neither regular expressions nor bigints.
+  // The OpenAPI document is JSON, which has neither regular expressions nor bigints.
   if (node.type === 'Literal' && !node.regex && !node.bigint) return { defaultValue: node.value }
   const negative = node.type === 'UnaryExpression' && node.operator === '-' && literal(node.argument).defaultValue
   return typeof negative === 'number' ? { defaultValue: -negative } : {}

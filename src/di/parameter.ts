@@ -3,13 +3,13 @@ import { declaresMethod, MetadataKey } from './metadata.js'
 import type { Dependency } from './provider.js'
 import { type Constructor, type Injected, isToken, type Token } from './token.js'
 
-/** What decorators said of the parameters of a method (on the prototype) or of a constructor (on the class), by index. */
+/** What decorators declare for parameters, by index; stored on the prototype for a method, on the class for its constructor. */
 const declarations = new MetadataKey<ReadonlyMap<number, Dependency>>('parameters')
 
-/** Notes what a parameter's decorator says; the last decorator applied (the leftmost) wins. */
+/** Records what a parameter's decorator declares. Decorators are applied from right to left, and the last one wins. */
 export function declareParameter(
   target: object,
-  member: string | undefined,
+  member: string | symbol | undefined,
   index: number,
   dependency: Dependency,
 ): void {
@@ -19,12 +19,12 @@ export function declareParameter(
 
 const NONE: ReadonlyMap<number, Dependency> = new Map()
 
-/** What was declared of a constructor's parameters. */
+/** What decorators declare for the parameters of a constructor, by index. */
 export function declaredConstructorParameters(type: object): ReadonlyMap<number, Dependency> {
   return declarations.own(type) ?? NONE
 }
 
-/** What was declared of a method's parameters. A decorated method that overrides another says everything anew. */
+/** What decorators declare for the parameters of a method, by index. A decorated method inherits nothing from the one that it overrides. */
 export function declaredMethodParameters(prototype: object, member: string): ReadonlyMap<number, Dependency> {
   const own = declarations.own(prototype, member)
   if (own || declaresMethod(prototype, member)) return own ?? NONE
@@ -32,7 +32,7 @@ export function declaredMethodParameters(prototype: object, member: string): Rea
   return typeof parent === 'object' && parent !== null ? declaredMethodParameters(parent, member) : NONE
 }
 
-/** A parameter of a handler or of a constructor, as the plan sees it. */
+/** A parameter of a handler or of a constructor, with all that is known of it at run time. */
 export interface Parameter {
   readonly owner: Constructor
   /** The method's name; undefined for a constructor. */
@@ -40,15 +40,15 @@ export interface Parameter {
   readonly index: number
   /** Undefined for a destructured parameter. */
   readonly name: string | undefined
-  /** What the compiler emitted, or what `params: [...]` says. */
+  /** The type that the compiler emitted, or the one in `params: [...]`. */
   readonly type: unknown
-  /** False when neither the compiler nor `params` says anything: there is no metadata at all. */
+  /** False when there is no type at all: the compiler emits none, and there is no `params`. */
   readonly typed: boolean
   readonly hasDefault: boolean
   readonly rest?: boolean
-  /** Whether it is written with a `?`, where that is known. */
+  /** Whether it is written with a `?`; undefined when that is not known. */
   readonly optional?: boolean
-  /** The default, where it is a literal that can be read from the source. */
+  /** The default, if it is a literal. */
   readonly defaultValue?: unknown
 }
 
@@ -58,7 +58,7 @@ export function describeParameter({
   member,
   index,
   name,
-}: Pick<Parameter, 'owner' | 'member' | 'index' | 'name'>): string {
+}: Pick<Parameter, 'member' | 'index' | 'name'> & { readonly owner: { readonly name: string } }): string {
   return `${owner.name}${member === undefined ? ' constructor' : `.${member}`}, parameter ${index + 1}${name ? ` '${name}'` : ''}`
 }
 
@@ -72,44 +72,49 @@ type ParameterOfMethod<T, K, I extends number> = K extends keyof T
 type ParameterOfConstructor<T, I extends number> = T extends abstract new (...args: infer P) => any ? P[I] : never
 // oxlint-enable typescript/no-explicit-any
 
-/** `unknown` when a `V` may be passed where `P` is expected, else a sentence for the compiler to show. */
+/** `unknown` when a `V` may be passed where `P` is expected, else a type whose error property the compiler displays. */
 export type Fits<V, P> = [V] extends [P]
   ? unknown
   : {
-      readonly error: 'the token stands for another type than the parameter has'
+      readonly error: 'the token provides another type than the parameter has'
       readonly injected: V
       readonly parameter: P
     }
 
 /** A parameter decorator that the compiler checks against the parameter's type. */
 export interface ParameterDecoratorOf<V> {
-  <T, K extends string | symbol, I extends number>(
+  <T extends object, K extends string | symbol, I extends number>(
     target: T,
     member: K,
     index: I & Fits<V, ParameterOfMethod<T, K, I>>,
   ): void
-  <T, I extends number>(target: T, member: undefined, index: I & Fits<V, ParameterOfConstructor<T, I>>): void
+  <T extends object, I extends number>(
+    target: T,
+    member: undefined,
+    index: I & Fits<V, ParameterOfConstructor<T, I>>,
+  ): void
 }
 
 /**
- * Gives a parameter the value of a token, whatever its type says. The compiler rejects a token of another type.
+ * Injects the value of a token into a parameter. The compiler rejects a token whose type does not fit the parameter.
  *
+ * @throws BootError when `token` is neither a class nor a `token('name')`.
  * @example
- * list(@Inject(bigPages) paginate: PaginateType<HeroModel>) {}
- * constructor(@Inject(mailer) private readonly mail: Mailer) {}
+ * const mailer = token<Mailer>('mailer')
+ * class Signup { constructor(@Inject(mailer) private readonly mail: Mailer) {} }
  */
 export function Inject<K extends Token>(token: K): ParameterDecoratorOf<Injected<K>> {
-  return (target: unknown, member: string | symbol | undefined, index: number) => {
-    if (!isToken(token)) throw notAToken(token, target as object, member, index)
-    declareParameter(target as object, member as string | undefined, index, { kind: 'token', token })
+  return (target: object, member: string | symbol | undefined, index: number) => {
+    if (!isToken(token)) throw notAToken(token, target, member, index)
+    declareParameter(target, member, index, { kind: 'token', token })
   }
 }
 
 function notAToken(token: unknown, target: object, member: string | symbol | undefined, index: number): BootError {
-  const owner = (member === undefined ? target : target.constructor) as Constructor
+  const owner = typeof target === 'function' ? target : target.constructor
   const where = describeParameter({ owner, member: member && String(member), index, name: undefined })
   return new BootError(
-    `${where}: @Inject(${String(token)}) names no token. It takes a class or a token('name'). ` +
-      `A class that is undefined here was not loaded yet: two files import each other; move what both need into a third file.`,
+    `${where}: @Inject(${String(token)}) is no token. Write a class or a token('name'). ` +
+      `A class that is undefined here is not loaded yet because two files import each other: move what both need into a third file.`,
   )
 }

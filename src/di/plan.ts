@@ -11,34 +11,34 @@ import { type Dependency, intrinsicProvider, type Lifetime, type Provider, type 
 import { type Constructor, isConstructor, isToken, type Token, tokenName } from './token.js'
 import { adviceFor, missingMetadata, notInjectable, restParameter } from './plan-errors.js'
 
-/** Where an argument comes from when a request arrives: an input of the client, a value of this request, or one of the app. */
+/** Where an argument comes from: the client's inputs, the values of the request, or those of the app. */
 export type Argument =
   | { readonly kind: 'input'; readonly index: number }
   | { readonly kind: 'request'; readonly index: number }
   | { readonly kind: 'application'; readonly index: number }
 
-/** A value to build, after all those that it needs. */
+/** A value to build. Its arguments are built by earlier steps. */
 export interface Step {
   readonly token: Token
   readonly provider: Provider
   readonly arguments: readonly Argument[]
 }
 
-/** Everything that can be known of a handler's arguments before the first request. */
+/** How to make a handler's arguments; made once, at startup. */
 export interface Plan<I> {
-  /** What the client sends, in the order in which it is bound. */
+  /** What the client sends, in the order of binding. */
   readonly inputs: readonly I[]
-  /** What each request builds, in this order. */
+  /** The values that each request builds, in this order. */
   readonly steps: readonly Step[]
   readonly controller: Argument
   readonly arguments: readonly Argument[]
 }
 
-/** The side that knows what a client can send. */
+/** Turns parameters into inputs of the client. The HTTP room implements it. */
 export interface InputReader<I> {
-  /** The input for a parameter that no token claims, or undefined when it is not an input either. */
+  /** The input for a parameter whose type is no token; undefined when it is not an input either. */
   infer(parameter: Parameter): I | undefined
-  /** The input that a parameter's decorator or a factory's dependency declares. */
+  /** The input that a parameter's decorator, or a dependency of a factory, declares. */
   declared(input: unknown, parameter: Parameter | undefined): I
 }
 
@@ -50,22 +50,23 @@ interface Draft<I> {
 }
 
 /**
- * Makes the plans of an app's handlers. Values of the whole app are planned once and shared.
+ * Plans the arguments of an app's handlers. The values that live as long as the app are planned once, and shared.
  *
- * @throws InjectionError for cycles, gaps, application-wide values that ask for a request's, and parameters with no type at run time.
+ * @throws InjectionError for cycles, missing providers, values of the app that inject a value of a request, and parameters without a type at
+ * run time.
  */
 export class Planner<I> {
-  /** What lives as long as the app, in the order in which it is built. */
+  /** The values that live as long as the app, in the order of their creation. */
   readonly shared: Step[] = []
   readonly #sharedBuilt = new Map<Token, Argument>()
   readonly #provisions: ReadonlyMap<Token, Provider>
-  readonly #asking: Token[] = []
+  readonly #path: Token[] = []
 
   constructor(provisions: readonly Provision[]) {
     this.#provisions = new Map(provisions.map(({ token, provider }) => [token, provider]))
   }
 
-  /** The plan of `controller.member`. `params`, when given, says the types that the compiler did not emit. */
+  /** The plan of `controller.member`. `params` holds the parameter types when the compiler emits none. */
   plan(controller: Constructor, member: string, reader: InputReader<I>, params?: readonly unknown[]): Plan<I> {
     const draft: Draft<I> = { reader, inputs: [], steps: [], built: new Map() }
     const provider = this.#provider(controller) ?? { kind: 'class', type: controller, lifetime: 'inferred' }
@@ -85,14 +86,14 @@ export class Planner<I> {
   #resolve(token: Token, draft: Draft<I>, provider: Provider): Argument {
     const known = draft.built.get(token) ?? this.#sharedBuilt.get(token)
     if (known) return known
-    if (this.#asking.includes(token)) throw this.#cycle(token)
-    this.#asking.push(token)
+    if (this.#path.includes(token)) throw this.#cycle(token)
+    this.#path.push(token)
     try {
       return this.#build(token, draft, provider)
     } catch (error) {
       throw InjectionError.at(tokenName(token), error)
     } finally {
-      this.#asking.pop()
+      this.#path.pop()
     }
   }
 
@@ -126,11 +127,11 @@ export class Planner<I> {
     const ofRequest = step.arguments.find((argument) => argument.kind !== 'application')
     if (lifetime === 'request' || (lifetime === 'inferred' && ofRequest)) return add(draft, step)
     if (!ofRequest) return this.#share(step)
-    const [name, asked] = [tokenName(step.token), requested(ofRequest, draft)]
+    const [name, injected] = [tokenName(step.token), describeArgument(ofRequest, draft)]
     throw new InjectionError(
       [],
-      `${name} lives as long as the app, but asks for ${asked}, which lives for one request: ` +
-        `it would keep the first request's for ever. Give ${name} the lifetime 'request', or hand the value to its methods.`,
+      `${name} lives as long as the app, but injects ${injected}, which lives for one request: ` +
+        `it would keep the one of the first request for ever. Set the lifetime of ${name} to 'request', or pass the value to its methods.`,
     )
   }
 
@@ -148,8 +149,9 @@ export class Planner<I> {
     if (parameter.declared) return this.#dependency(parameter.declared, draft, parameter)
     if (parameter.rest) throw new InjectionError([], restParameter(parameter))
     if (!parameter.typed) throw new InjectionError([], missingMetadata(parameter))
-    const provider = isToken(parameter.type) ? this.#provider(parameter.type) : undefined
-    if (provider) return this.#resolve(parameter.type as Token, draft, provider)
+    const token = isToken(parameter.type) ? parameter.type : undefined
+    const provider = token && this.#provider(token)
+    if (token && provider) return this.#resolve(token, draft, provider)
     const input = draft.reader.infer(parameter)
     if (input !== undefined) return addInput(draft, input)
     throw new InjectionError([], notInjectable(parameter))
@@ -165,16 +167,16 @@ export class Planner<I> {
       `${where}nothing provides ${tokenName(dependency.token)}. ` +
         (isConstructor(dependency.token)
           ? adviceFor(dependency.token)
-          : `Give createApp({ providers: [provide(${tokenName(dependency.token)}, { value: ... })] }).`),
+          : `Write createApp({ providers: [provide(${tokenName(dependency.token)}, { value: ... })] }).`),
     )
   }
 
   #cycle(token: Token): InjectionError {
-    const names = this.#asking.slice(this.#asking.indexOf(token)).map(tokenName)
+    const names = this.#path.slice(this.#path.indexOf(token)).map(tokenName)
     return new InjectionError(
       [],
-      `${[...names, tokenName(token)].join(' -> ')}: these ask for each other in a circle. ` +
-        `Move what both need into a third class, or hand one to the other's method.`,
+      `${[...names, tokenName(token)].join(' -> ')}: these inject each other in a circle. ` +
+        `Move what both need into a third class, or pass one to a method of the other.`,
     )
   }
 }
@@ -189,9 +191,9 @@ function addInput<I>(draft: Draft<I>, input: I): Argument {
   return { kind: 'input', index: draft.inputs.push(input) - 1 }
 }
 
-function requested<I>(argument: Argument, draft: Draft<I>): string {
+function describeArgument<I>(argument: Argument, draft: Draft<I>): string {
   const step = argument.kind === 'request' ? draft.steps[argument.index] : undefined
-  return step ? tokenName(step.token) : 'an input of the client'
+  return step ? tokenName(step.token) : 'an input of the request'
 }
 
 type DeclaredParameter = Parameter & { readonly declared: Dependency | undefined }
@@ -201,10 +203,10 @@ function readMethod(
   member: string,
   params: readonly unknown[] | undefined,
 ): DeclaredParameter[] {
-  const prototype = controller.prototype as Record<string, (...args: never[]) => unknown>
+  const prototype: Readonly<Record<string, unknown>> = controller.prototype
   const method = prototype[member]
-  if (typeof method !== 'function') throw new InjectionError([], `${controller.name}.${member} is not a method.`)
-  return join(
+  if (!isMethod(method)) throw new InjectionError([], `${controller.name}.${member} is not a method.`)
+  return declareAll(
     controller,
     member,
     methodParameters(method),
@@ -213,12 +215,16 @@ function readMethod(
   )
 }
 
-function readConstructor(type: Constructor): DeclaredParameter[] {
-  const { owner, parameters } = namedConstructor(type)
-  return join(owner, undefined, parameters, emittedConstructorTypes(owner), declaredConstructorParameters(owner))
+function isMethod(value: unknown): value is (...args: never[]) => unknown {
+  return typeof value === 'function'
 }
 
-function join(
+function readConstructor(type: Constructor): DeclaredParameter[] {
+  const { owner, parameters } = namedConstructor(type)
+  return declareAll(owner, undefined, parameters, emittedConstructorTypes(owner), declaredConstructorParameters(owner))
+}
+
+function declareAll(
   owner: Constructor,
   member: string | undefined,
   named: readonly NamedParameter[],

@@ -6,12 +6,12 @@ import { type Constructor, type Injected, type Token, isConstructor, isToken, Na
 /** How long a value lives: as long as the app, or for one request. */
 export type Lifetime = 'application' | 'request'
 
-/** What a factory is given: a value by its token, or an input of the request (opaque here; the HTTP side reads it). */
+/** An argument of a factory, or of a decorated parameter: the value of a token, or an input of the request, which only the HTTP room can read. */
 export type Dependency =
   | { readonly kind: 'token'; readonly token: Token }
   | { readonly kind: 'input'; readonly input: unknown }
 
-/** How a value comes to be. */
+/** How a value is made. */
 export type Provider =
   | { readonly kind: 'class'; readonly type: Constructor; readonly lifetime: Lifetime | 'inferred' }
   | { readonly kind: 'value'; readonly value: unknown }
@@ -26,10 +26,10 @@ export type Provider =
       readonly around: (use: (value: unknown) => Promise<unknown>, ...dependencies: never[]) => Promise<unknown>
       readonly dependencies: readonly Dependency[]
     }
-  /** Handed in with each request, such as the request itself. */
+  /** Provided by the caller with each request, such as the request itself. */
   | { readonly kind: 'given' }
 
-/** A provider under the token that it answers to; made by {@link provide}. */
+/** A provider and its token; made by {@link provide}. */
 export interface Provision {
   readonly token: Token
   readonly provider: Provider
@@ -56,14 +56,15 @@ export type Recipe<T, D extends readonly Token[]> =
     }
 
 /**
- * Says how the value of a token comes to be; given to `createApp({ providers })`, where it also replaces an `@Injectable()` class.
+ * Defines how the value of a token is made, for `createApp({ providers })`. It replaces an `@Injectable()` class of the same token.
  *
- * - `value`: this very value, for the whole app. Whoever made it disposes it.
- * - `class`: an instance of this class, built like an injectable; it lives as long as its own `@Injectable()` or the token's says.
- * - `factory`: what the function returns or resolves to; once for the app unless `lifetime: 'request'`.
- * - `managed`: a bracket around each request. It ends before COMMIT, so that its failure still rolls back.
+ * - `value`: this value, for the whole app. The app does not dispose it.
+ * - `class`: an instance of this class, built as an injectable. Its lifetime: `lifetime`, else that of its `@Injectable()`, else that of the
+ *   token's, else `'request'`.
+ * - `factory`: what the function returns or resolves to; called once for the app, or once for each request with `lifetime: 'request'`.
+ * - `managed`: a function around each request, which calls `use(value)`. It ends before COMMIT: when it throws, the transaction is rolled back.
  *
- * @throws BootError when the recipe has none or several of the four, or what it has is no class or function.
+ * @throws BootError when the recipe has none or several of the four, or has a value of the wrong type.
  * @example
  * provide(Clock, { value: fixedClock })
  * provide(Cache, { factory: (settings) => connect(settings.cacheUrl), inject: [Settings] })
@@ -79,7 +80,7 @@ export function provide<K extends Token, const D extends readonly Token[] = []>(
   const ways = (['value', 'class', 'factory', 'managed'] as const).filter((way) => way in recipe)
   if (ways.length !== 1) {
     throw new BootError(
-      `provide(${tokenName(token)}, ...): give exactly one of value, class, factory, managed; got ${ways.join(' and ') || 'none'}.`,
+      `provide(${tokenName(token)}, ...): write exactly one of value, class, factory, managed; got ${ways.join(' and ') || 'none'}.`,
     )
   }
   refuseUnusable(`provide(${tokenName(token)}, ...)`, recipe)
@@ -99,18 +100,16 @@ function refuseUnusable(where: string, recipe: Readonly<Record<string, unknown>>
   const { class: type, inject } = recipe
   if ('class' in recipe && !isConstructor(type))
     throw new BootError(
-      `${where}: class is ${shown(type)}. ${type === undefined ? NOT_LOADED : 'Write the class itself, or { value: ... } for what is made already.'}`,
+      `${where}: class is ${shown(type)}. ${type === undefined ? NOT_LOADED : 'Write the class itself, or { value: ... } for a value.'}`,
     )
   for (const way of ['factory', 'managed'] as const)
     if (way in recipe && typeof recipe[way] !== 'function')
-      throw new BootError(
-        `${where}: ${way} is ${shown(recipe[way])}. Write a function, or { value: ... } for what is made already.`,
-      )
+      throw new BootError(`${where}: ${way} is ${shown(recipe[way])}. Write a function, or { value: ... } for a value.`)
   refuseOtherThanList(inject, `${where}: inject`, 'Settings')
   refuseOtherThanLifetime(where, recipe['lifetime'])
 }
 
-/** @throws BootError for what is neither left out nor one of the two. */
+/** @throws BootError for a value that is neither undefined nor a Lifetime. */
 export function refuseOtherThanLifetime(where: string, lifetime: unknown): void {
   if (lifetime === undefined || lifetime === 'application' || lifetime === 'request') return
   throw new BootError(`${where}: lifetime is ${shown(lifetime)}. Write 'application' or 'request'.`)
@@ -122,23 +121,23 @@ function toProvider<T, D extends readonly Token[]>(token: Token, recipe: Recipe<
     const { class: type, lifetime = ownLifetime(type) ?? ownLifetime(token) ?? 'request' } = recipe
     return { kind: 'class', type, lifetime }
   }
-  const dependencies = (recipe.inject ?? []).map((asked, index): Dependency => {
-    if (isToken(asked)) return { kind: 'token', token: asked }
+  const dependencies = (recipe.inject ?? []).map((injected, index): Dependency => {
+    if (isToken(injected)) return { kind: 'token', token: injected }
     throw new BootError(
-      `provide(${tokenName(token)}, ...): inject[${index}] is ${String(asked)}, neither a class nor a token('name').`,
+      `provide(${tokenName(token)}, ...): inject[${index}] is ${String(injected)}, neither a class nor a token('name').`,
     )
   })
   if ('factory' in recipe) {
     return { kind: 'factory', create: recipe.factory, dependencies, lifetime: recipe.lifetime ?? 'application' }
   }
-  // The generic result of `around` is erased here: the scope gives back what `use` gave.
+  // The type parameter of the result is lost here; the scope returns the result of `use`.
   return { kind: 'managed', around: recipe.managed as Extract<Provider, { kind: 'managed' }>['around'], dependencies }
 }
 
-/** What to write for a class, and those below it, that nothing provides; where it is neither `@Injectable()` nor `provide(...)`. */
+/** The advice in the error for a class, and its subclasses, that nothing provides, when it is not `@Injectable()` or `provide(...)`. */
 export const howToProvide = new MetadataKey<string>('howToProvide')
 
-/** How a class provides itself; a subclass of a self-providing class (`class Big extends newPagination(...) {}`) inherits it. */
+/** The provider that a class has without `providers`. Subclasses inherit it: `class Big extends newPagination(...) {}`. */
 const ownProvider = new MetadataKey<Provider>('provider')
 
 function ownLifetime(token: Token): Lifetime | undefined {
@@ -146,12 +145,12 @@ function ownLifetime(token: Token): Lifetime | undefined {
   return provider?.kind === 'class' && provider.lifetime !== 'inferred' ? provider.lifetime : undefined
 }
 
-/** Makes a class provide itself. */
+/** Gives a class a provider that needs no entry in `providers`. */
 export function provideItself(type: Constructor, provider: Provider): void {
   ownProvider.write(type, provider)
 }
 
-/** How a token provides itself, when nobody said otherwise. A `class` provider is not inherited: it would build the parent. */
+/** The provider of a token that has no entry in `providers`. A `class` provider is not inherited: it would build the parent. */
 export function intrinsicProvider(token: Token): Provider | undefined {
   if (token instanceof NamedToken) return undefined
   const provider = ownProvider.inherited(token)
@@ -159,17 +158,18 @@ export function intrinsicProvider(token: Token): Provider | undefined {
 }
 
 /**
- * Makes a class available to every parameter of its type. What its constructor asks for follows the rules of a handler's parameters.
+ * Injects instances of this class into every parameter of its type. Its constructor's parameters are injected as those of a handler are.
  *
- * @param options.lifetime `'request'` (default): a new instance for each request that needs one. `'application'`: one for the whole app;
- *   it cannot ask for anything of a request.
+ * @param options.lifetime `'request'` (default): a new instance for each request that injects it. `'application'`: one instance for the app,
+ *   which cannot inject values of a request.
+ * @throws BootError for an unknown option or lifetime.
  * @example
  * @Injectable()
  * class HeroService { constructor(private readonly session: Session) {} }
  */
 export function Injectable(options: { readonly lifetime?: Lifetime } = {}): ClassDecorator {
   return (target) => {
-    const type = target as unknown as Constructor
+    const type = target as unknown as Constructor // a class decorator is applied to classes; its type is Function
     refuseUnknownOptions(`@Injectable() on ${type.name}`, options, { lifetime: true })
     refuseOtherThanLifetime(`@Injectable() on ${type.name}`, options.lifetime)
     provideItself(type, { kind: 'class', type, lifetime: options.lifetime ?? 'request' })

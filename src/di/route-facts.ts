@@ -1,11 +1,11 @@
 import type { Constructor, Token } from './token.js'
 
-/** What the database side may know of a route when it decides how to serve it. */
+/** What a database may know of a route when it decides which unit of work, if any, its requests need. */
 export interface RouteFacts {
   readonly controller: Constructor
   readonly member: string
-  /** GET and HEAD: may be run again. */
+  /** GET and HEAD, which may run again. */
   readonly safe: boolean
-  /** What the handler, and all that it injects, inject. */
+  /** All tokens that the handler injects, directly or through others. */
   readonly tokens: readonly Token[]
 }

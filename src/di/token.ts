@@ -1,11 +1,11 @@
-// any: a token is a class with whatever constructor; what it asks for is the plan's business.
+// any: a token may be a class with any constructor; the planner reads its parameters.
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Constructor<T = unknown> = abstract new (...args: any[]) => T
 
-/** What stands for a value that has no class of its own; made by {@link token}. */
+/** Identifies a value that has no class; made by {@link token}. */
 export class NamedToken<T> {
   readonly name: string
-  /** Only for the compiler: what the token stands for. */
+  /** Exists only for the compiler: the type of the value. */
   declare readonly yields: T
 
   constructor(name: string) {
@@ -18,22 +18,22 @@ export class NamedToken<T> {
  *
  * @example
  * const mailer = token<Mailer>('mailer')
- * createApp({ controllers, providers: [provide(mailer, { value: new SmtpMailer() })] })
+ * createApp({ controllers: [MailController], providers: [provide(mailer, { value: new SmtpMailer() })] })
  * // in a controller: send(@Inject(mailer) mail: Mailer) {}
  */
 export function token<T>(name: string): NamedToken<T> {
   return new NamedToken<T>(name)
 }
 
-/** What a parameter can name to be given a `T`: a class, or a {@link NamedToken}. */
+/** Identifies an injectable value of type `T`: a class, or a {@link NamedToken}. */
 export type Token<T = unknown> = Constructor<T> | NamedToken<T>
 
-/** A class whose instances are not what `new` says, such as the generic `Paginate`, tells the compiler (only it) what is injected. */
+/** Declares to the compiler which type a class injects, when that is not its instance type: the generic `Paginate`. */
 export interface Yields<T> {
   readonly yields: T
 }
 
-/** The value that a token, or a primitive's constructor, stands for. */
+/** The type of the value that a token, or the constructor of a primitive, injects. */
 export type Injected<K> =
   K extends NamedToken<infer T>
     ? T

@@ -3,19 +3,19 @@ export interface Describable {
   openapi(): object
 }
 
-/** Who wants to know of apps instead of having them listen: the command line, which prints their documents. */
+/** Receives the apps of a process instead of having them listen: the command line, which prints their OpenAPI documents. */
 export interface AppObserver {
   created(app: Describable): void
   listens(app: Describable): void
 }
 
-// The program may load another copy of this package than the command line is of.
+// Global, because the program may load another copy of this package than the one that the command line belongs to.
 const KEY = Symbol.for('sequitur/appObserver')
 
 export function appObserver(): AppObserver | undefined {
-  return Reflect.get(globalThis, KEY) as AppObserver | undefined
+  return Reflect.get(globalThis, KEY)
 }
 
-export function setOnlooker(one: AppObserver): void {
-  Reflect.set(globalThis, KEY, one)
+export function setAppObserver(observer: AppObserver): void {
+  Reflect.set(globalThis, KEY, observer)
 }

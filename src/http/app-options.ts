@@ -10,7 +10,7 @@ import {
   shown,
 } from '../core/options.js'
 import { isProvision, type Provision } from '../di/provider.js'
-import { type Constructor, isConstructor } from '../di/token.js'
+import { type Constructor, isConstructor, token } from '../di/token.js'
 import type { Lifespan } from './lifespan.js'
 import type { Logger } from './server/logger.js'
 import { compileMiddleware, type Middleware, type ScopedMiddleware } from './server/middleware.js'
@@ -18,50 +18,56 @@ import type { ApiDescription } from './openapi/document.js'
 
 export interface AppOptions extends ApiDescription {
   readonly controllers: readonly Constructor[]
-  /** The models of the database: of the first lifespan, when there are several. */
+  /** The models of the database; of the first one, when `lifespan` is a list. */
   readonly models?: readonly Constructor[]
-  /** The database, or several: `lifespan`, or what `newLifespan(...)` returns. */
+  /** The database, or several: `lifespan`, which reads the environment, or what `newLifespan(url)` returns. */
   readonly lifespan?: Lifespan | readonly Lifespan[]
-  /** Values, classes and factories for tokens; they also replace `@Injectable()` classes. */
+  /** Values, classes and factories for tokens, made by `provide(...)`; they also replace `@Injectable()` classes. */
   readonly providers?: readonly Provision[]
-  /** Connect-style middleware, run in order before the routes; `{ path: '/admin', use: guard }` only for that path and those below it. */
+  /** Connect-style middleware, run in order before the routes; `{ path: '/admin', use: guard }` runs only for that path and those below it. */
   readonly middleware?: readonly (Middleware | ScopedMiddleware)[]
   /**
    * Signs the cursors of pages: at least 16 characters, the same in all processes. Default: the environment variable `toolkit_cursor_secret`,
-   * else a random key of this process, with a warning at the start.
+   * else a random key of this process, with a warning at startup.
    */
   readonly cursorSecret?: string
   /** Whether `/docs` and `/openapi.json` are served. Default true. */
   readonly docs?: boolean
-  /** `false` for silence. Default `console`. */
+  /** Receives log entries; `false` disables logging. Default `console`. */
   readonly logger?: Logger | false
   /** The largest body in bytes. Default 1 MiB. */
   readonly bodyLimit?: number
   /**
-   * The most connections that are open at a time; further ones are closed without an answer. No limit by default: what the memory and the
-   * files of a process allow differs, and a balancer before it may keep many open.
+   * The most connections that are open at a time; further ones are closed without a response. Default: no limit, as the right one depends on
+   * the memory and the file limit of the process, and on how many connections a load balancer keeps open.
    */
   readonly maxConnections?: number
   readonly timeouts?: Timeouts
 }
 
 export interface Timeouts {
-  /** Milliseconds for the request's headers to arrive. Default 15,000. */
+  /** Milliseconds for the headers of a request to arrive. Default 15,000. */
   readonly headers?: number
   /** Milliseconds for the whole request to arrive. Default 30,000. */
   readonly request?: number
-  /** Milliseconds for a handler to answer, after which it is rolled back and answered with 503. Default 30,000. */
+  /** Milliseconds for middleware and handler. After that the transaction is rolled back, and the response is 503. Default 30,000. */
   readonly handler?: number
   /**
-   * Milliseconds for a client to take any more of an answer that waits to be sent, after which the connection ends. Default 30,000. A client
-   * that reads slowly, and a stream that has nothing to send, may take as long as they like.
+   * Milliseconds in which a client must read some more of a response that waits to be sent; the connection is closed otherwise. Default
+   * 30,000. A client that reads slowly, or a stream that has nothing to send, is not limited.
    */
   readonly write?: number
-  /** Milliseconds that an idle connection is kept. Default 65,000, more than the usual balancer's 60,000. */
+  /**
+   * Milliseconds that an idle connection is kept open. Default 65,000, more than the 60,000 of most load balancers. The next request must be
+   * complete up to its headers within this time and `headers` together.
+   */
   readonly keepAlive?: number
   /** Milliseconds that close() waits for running requests. Default 10,000. */
   readonly drain?: number
 }
+
+/** The value of `createApp({ cursorSecret })`. */
+export const cursorSecret = token<string | undefined>('cursorSecret')
 
 const OPTIONS: OptionNames<AppOptions> = {
   controllers: true,
@@ -82,19 +88,19 @@ const OPTIONS: OptionNames<AppOptions> = {
   extensions: true,
 }
 
-/** @throws BootError for whatever in the options is not what it should be, saying where it is and what to write. */
+/** @throws BootError for a wrong option, with its place and what to write instead. */
 export function checkAppOptions(options: AppOptions): void {
   refuseUnknownOptions('createApp()', options, OPTIONS)
   if (options.controllers === undefined)
     throw new BootError(`createApp(): controllers is missing. Write controllers: [HeroController].`)
   each('controllers', options.controllers, 'HeroController', refuseOtherThanClass)
-  refuseDoubledControllers(options.controllers)
+  refuseDuplicateControllers(options.controllers)
   each('models', options.models, 'Hero', refuseOtherThanClass)
   each('providers', options.providers, 'provide(Clock, { value: clock })', refuseOtherThanProvision)
   each('middleware', options.middleware, 'helmet()', compileMiddleware)
   refuseOtherThanLifespans(options.lifespan)
   refuseOtherThanLogger(options.logger)
-  refuseOtherType('createApp(): cursorSecret', options.cursorSecret, 'string', 'a text that nobody can guess')
+  refuseOtherType('createApp(): cursorSecret', options.cursorSecret, 'string', 'a random string')
   refuseOtherType('createApp(): docs', options.docs, 'boolean', 'true or false')
   refuseOtherThanWhole(
     options.bodyLimit,
@@ -110,22 +116,21 @@ export function checkAppOptions(options: AppOptions): void {
 
 function each(
   name: string,
-  list: unknown,
+  list: readonly unknown[] | undefined,
   example: string,
   check: (entry: unknown, where: string, example: string) => void,
 ): void {
   refuseOtherThanList(list, `createApp(): ${name}`, example)
-  // entries() knows of a list's holes, which forEach() skips.
-  for (const [index, entry] of ((list ?? []) as readonly unknown[]).entries())
-    check(entry, `createApp(): ${name}[${index}]`, example)
+  // entries() includes the holes of an array, which forEach() skips.
+  for (const [index, entry] of (list ?? []).entries()) check(entry, `createApp(): ${name}[${index}]`, example)
 }
 
-function refuseDoubledControllers(controllers: readonly Constructor[]): void {
+function refuseDuplicateControllers(controllers: readonly Constructor[]): void {
   for (const [index, type] of controllers.entries()) {
     const first = controllers.indexOf(type)
     if (first < index)
       throw new BootError(
-        `createApp(): controllers[${index}] is ${type.name}, which controllers[${first}] is already. Remove one of them.`,
+        `createApp(): controllers[${index}] and controllers[${first}] are both ${type.name}. Remove one of them.`,
       )
   }
 }
@@ -139,10 +144,10 @@ function refuseOtherThanClass(entry: unknown, where: string, example: string): v
 function refuseOtherThanProvision(entry: unknown, where: string): void {
   if (isProvision(entry)) return
   if (entry === undefined) throw new BootError(`${where} is undefined. ${NOT_LOADED}`)
-  const cure = isConstructor(entry)
-    ? `Mark it @Injectable() and leave it out here, or write provide(${entry.name}, { class: ${entry.name} })`
-    : `Write provide(Clock, { value: ... }), or with class, factory or managed in place of value`
-  throw new BootError(`${where} is ${shown(entry)}. ${cure}.`)
+  const advice = isConstructor(entry)
+    ? `Put @Injectable() on it and remove it here, or write provide(${entry.name}, { class: ${entry.name} })`
+    : `Write provide(Clock, { value: ... }), or with class, factory or managed instead of value`
+  throw new BootError(`${where} is ${shown(entry)}. ${advice}.`)
 }
 
 function refuseOtherThanLifespans(lifespan: unknown): void {
@@ -150,8 +155,8 @@ function refuseOtherThanLifespans(lifespan: unknown): void {
   for (const [index, one] of [lifespan].flat().entries()) {
     if (isLifespan(one)) continue
     const where = Array.isArray(lifespan) ? `lifespan[${index}]` : 'lifespan'
-    // A URL is not shown: it may hold a password.
-    const what = typeof one === 'string' ? 'a text' : shown(one)
+    // A URL is not displayed: it may contain a password.
+    const what = typeof one === 'string' ? 'a string' : shown(one)
     throw new BootError(
       `createApp(): ${where} is ${what}. Write lifespan, which reads the environment, or newLifespan(url).`,
     )
@@ -165,11 +170,11 @@ function isLifespan(value: unknown): boolean {
 function refuseOtherThanLogger(logger: unknown): void {
   if (logger === undefined || logger === false) return
   const methods = ['info', 'warn', 'error'] as const
-  const given = (typeof logger === 'object' && logger !== null ? logger : {}) as Partial<Logger>
-  const missing = methods.filter((name) => typeof given[name] !== 'function')
+  const given: object = typeof logger === 'object' && logger !== null ? logger : {}
+  const missing = methods.filter((name) => typeof Reflect.get(given, name) !== 'function')
   if (missing.length > 0)
     throw new BootError(
-      `createApp(): logger is ${shown(logger)}, without ${missing.map((name) => `${name}()`).join(', ')}. Write logger: console, or false for silence.`,
+      `createApp(): logger is ${shown(logger)}, without ${missing.map((name) => `${name}()`).join(', ')}. Write logger: console, or false for no log.`,
     )
 }
 
@@ -182,11 +187,11 @@ const TIMEOUTS: OptionNames<Timeouts> = {
   drain: true,
 }
 
-function checkTimeouts(timeouts: unknown): void {
+function checkTimeouts(timeouts: Timeouts | undefined): void {
   if (timeouts === undefined) return
   refuseUnknownOptions('createApp(): timeouts', timeouts, TIMEOUTS)
-  for (const [name, value] of Object.entries(timeouts as Timeouts)) {
-    // Nothing need be waited for at the end.
+  for (const [name, value] of Object.entries(timeouts)) {
+    // 0 closes without waiting for running requests.
     const least = name === 'drain' ? 0 : 1
     refuseOtherThanWhole(value, `createApp(): timeouts.${name}`, 'milliseconds, as in 30_000', least, LONGEST)
   }

@@ -1,20 +1,20 @@
 import { STATUS_CODES } from 'node:http'
 
 /*
- * HttpError                    any error with a status; a client sees its message
+ * HttpError                    any error with a status; the client receives its message
  * |- BadRequest 400            |- Unauthorized 401       |- Forbidden 403
  * |- NotFound 404              |- MethodNotAllowed 405   |- Conflict 409
  * |- PayloadTooLarge 413       |- UnsupportedMediaType 415
- * |- InvalidInput 422          every issue of path, query, header and body at once
+ * |- InvalidInput 422          all issues of path, query, headers and body together
  * |- TooManyRequests 429
  * '- ServiceUnavailable 503
- * Every other error is a 500, of which a client learns nothing but the request id.
- * Mistakes of the program (di/errors.ts) stop the boot and never get here.
+ * Errors of the database have a status of their own kind (db/error-status.ts). Every other error is a 500 with nothing but the request id.
+ * Mistakes in the program (core/boot-error.ts) are thrown at startup.
  */
 
 export type Headers = Readonly<Record<string, string>>
 
-/** What is wrong with an input, where in the request it came, and where in it: `path` is a JSON Pointer. */
+/** What is wrong with an input: `in` is the part of the request, `path` a JSON Pointer to the value in it. */
 export interface InputIssue {
   readonly in: 'path' | 'query' | 'header' | 'body'
   readonly path: string
@@ -27,8 +27,9 @@ export interface HttpErrorOptions extends ErrorOptions {
 }
 
 /**
- * An answer other than success, thrown from anywhere inside a request. The transaction is rolled back.
+ * A response with an error status, 400 to 599. It can be thrown from anywhere inside a request; the transaction is rolled back.
  *
+ * @throws RangeError for another status.
  * @example
  * throw new HttpError(402, 'Your trial has ended')
  */
@@ -48,24 +49,25 @@ export class HttpError extends Error {
 }
 
 function isErrorStatus(status: unknown): status is number {
-  return Number.isInteger(status) && (status as number) >= 400 && (status as number) <= 599
+  return typeof status === 'number' && Number.isInteger(status) && status >= 400 && status <= 599
 }
 
-interface Foreign {
+/** The properties that the package http-errors gives to its errors. */
+interface HttpErrorLike {
   readonly status?: unknown
-  /** Whether the message is meant for the client. */
+  /** Whether the client may receive the message. */
   readonly expose?: unknown
   readonly headers?: Headers
 }
 
 /**
- * What an error of another library amounts to, when it has the shape that http-errors made common; else undefined.
+ * Converts an error of another library that has the properties of http-errors; undefined for other errors.
  *
- * @param trusted whether `status` alone will do. An error without `expose` may be a client library's, and the status another server's.
+ * @param trusted whether `status` is enough. An error without `expose` may come from an HTTP client: its status is then another server's.
  */
-export function fromForeign(error: unknown, trusted = false): HttpError | undefined {
+export function fromHttpErrorLike(error: unknown, trusted = false): HttpError | undefined {
   if (!(error instanceof Error) || error instanceof HttpError) return undefined
-  const { status, expose, headers = {} } = error as Foreign
+  const { status, expose, headers = {} } = error as HttpErrorLike // all properties are optional, and checked below but for headers
   if (!isErrorStatus(status) || (typeof expose !== 'boolean' && !trusted)) return undefined
   return new HttpError(status, (expose ?? status < 500) ? error.message : undefined, { headers, cause: error })
 }
@@ -78,7 +80,7 @@ function statusClass(name: string, status: number) {
         super(status, detail, options)
       }
     },
-  }[name] as new (detail?: string, options?: HttpErrorOptions) => HttpError
+  }[name] as new (detail?: string, options?: HttpErrorOptions) => HttpError // the one property of the object
 }
 
 export class BadRequest extends statusClass('BadRequest', 400) {}
@@ -92,26 +94,26 @@ export class UnsupportedMediaType extends statusClass('UnsupportedMediaType', 41
 export class TooManyRequests extends statusClass('TooManyRequests', 429) {}
 export class ServiceUnavailable extends statusClass('ServiceUnavailable', 503) {}
 
-/** A request whose inputs do not fit their declarations; `errors` names every one. */
+/** A request whose inputs do not fit their declarations; `errors` has all issues. */
 export class InvalidInput extends statusClass('InvalidInput', 422) {}
 
-/** Answers 400. @throws BadRequest always. */
+/** Responds with 400. @throws BadRequest always. */
 export function badRequest(detail?: string): never {
   throw new BadRequest(detail)
 }
 
-/** Answers 401. @throws Unauthorized always. */
+/** Responds with 401. @throws Unauthorized always. */
 export function unauthorized(detail?: string, options?: HttpErrorOptions): never {
   throw new Unauthorized(detail, options)
 }
 
-/** Answers 403. @throws Forbidden always. */
+/** Responds with 403. @throws Forbidden always. */
 export function forbidden(detail?: string): never {
   throw new Forbidden(detail)
 }
 
 /**
- * Answers 404. Returns `never`, so that it can stand after `??`.
+ * Responds with 404. Its type is `never`, so that it can be written after `??`.
  *
  * @throws NotFound always.
  * @example
@@ -121,22 +123,22 @@ export function notFound(detail?: string): never {
   throw new NotFound(detail)
 }
 
-/** Answers 409. @throws Conflict always. */
+/** Responds with 409. @throws Conflict always. */
 export function conflict(detail?: string): never {
   throw new Conflict(detail)
 }
 
-/** Answers 422 with the issues given. @throws InvalidInput always. */
+/** Responds with 422 and the given issues. @throws InvalidInput always. */
 export function invalidInput(detail: string, errors: readonly InputIssue[] = []): never {
   throw new InvalidInput(detail, { errors })
 }
 
-/** Answers 429. @throws TooManyRequests always. */
+/** Responds with 429. @throws TooManyRequests always. */
 export function tooManyRequests(detail?: string, options?: HttpErrorOptions): never {
   throw new TooManyRequests(detail, options)
 }
 
-/** Answers 503. @throws ServiceUnavailable always. */
+/** Responds with 503. @throws ServiceUnavailable always. */
 export function serviceUnavailable(detail?: string, options?: HttpErrorOptions): never {
   throw new ServiceUnavailable(detail, options)
 }

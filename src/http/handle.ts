@@ -2,48 +2,38 @@ import { Readable } from 'node:stream'
 import { bracket } from '../core/bracket.js'
 import type { Container, Scope } from '../di/container.js'
 import type { Token } from '../di/token.js'
-import { Reply } from './output/reply.js'
-import { ServiceUnavailable } from './errors.js'
-import type { Input } from './input/parameters.js'
-import { ReplyHeaders } from './output/response-headers.js'
 import { discard, type OutgoingResponse } from './output/outgoing-response.js'
+import { Reply, ReplyHeaders } from './output/reply.js'
 import { Request } from './request.js'
 import type { ServedRoute } from './routing/route.js'
-import type { Router } from './routing/router.js'
+import type { Match } from './routing/router.js'
 
-/** What serving a request needs of the app. */
-export interface Serving {
-  readonly router: Router<ServedRoute>
-  readonly container: Container
-  /** Reports what went wrong after the reply was decided. */
-  readonly report: (error: unknown, request: Request) => void
-}
+/** Logs an error that happens too late to change the response. */
+export type LateErrorReport = (error: unknown, request: Request) => void
 
-const inputs = new WeakMap<Request, readonly Input[]>()
-
-/** What the route of a request takes; nothing before there is one. */
-export function inputsOf(request: Request): readonly Input[] {
-  return inputs.get(request) ?? []
-}
-
-/** The life of a request. Whatever it throws becomes the answer: see problem.ts. */
-export async function handle({ router, container, report }: Serving, request: Request): Promise<OutgoingResponse> {
-  if (request.method === 'OPTIONS') return options(router, request)
-  const { route, variables } = router.match(request.method, request.path)
-  inputs.set(request, route.plan.inputs)
+/**
+ * The life of a request, from its route to its reply: bind the inputs, open the units of work, build the arguments, call the handler, write
+ * the result as JSON, commit. Throws whatever fails; problem.ts turns that into the response.
+ */
+export async function handle(
+  { route, variables }: Match<ServedRoute>,
+  request: Request,
+  container: Container,
+  report: LateErrorReport,
+): Promise<OutgoingResponse> {
   const values = await route.bind(request, variables)
   let scope: Scope | undefined
   const dispose = () => scope?.dispose().catch((error: unknown) => report(error, request))
   let headers = new ReplyHeaders()
-  const contents = new Contents()
+  const streams = new ReturnedStreams()
   try {
     return await bracket(
       route.open,
       async () => {
-        await dispose() // what the attempt before this one still holds, such as a lock
+        await dispose() // the previous attempt may still hold something, such as a lock
         headers = new ReplyHeaders()
         const current = (scope = container.scope(given(request, headers)))
-        return contents.of(
+        return streams.of(
           current.run(route.plan, values(), (controller, args) => {
             request.signal.throwIfAborted() // building its arguments took too long
             return invoke(route, controller, args)
@@ -52,21 +42,21 @@ export async function handle({ router, container, report }: Serving, request: Re
       },
       (value) => {
         request.signal.throwIfAborted()
-        contents.assertReadable()
+        streams.assertReadable()
         return withHeaders(route.respond(value), headers)
       },
       { guard: (work) => untilAborted(request.signal, work), report: (error) => report(error, request) },
     )
   } catch (error) {
-    contents.discard()
+    streams.discard()
     throw error
   } finally {
     await dispose()
   }
 }
 
-/** The stream that a handler returned, destroyed unless it is sent: also when the work is run again, or nobody waits for it any more. */
-class Contents {
+/** The stream that a handler returned. It is destroyed unless it is sent: also when the handler runs again, or returns after the abort. */
+class ReturnedStreams {
   #last: OutgoingResponse['body']
   #discarded = false
 
@@ -78,7 +68,7 @@ class Contents {
     return value
   }
 
-  /** @throws the error of a stream that has failed already: what leads to half an answer is not kept. */
+  /** @throws the error of a stream that has already failed: a transaction whose response cannot be sent is rolled back. */
   assertReadable(): void {
     if (this.#last instanceof Readable && this.#last.errored) throw this.#last.errored
   }
@@ -97,18 +87,18 @@ function given(request: Request, headers: ReplyHeaders): ReadonlyMap<Token, unkn
   ])
 }
 
-function withHeaders(reply: OutgoingResponse, { values }: ReplyHeaders): OutgoingResponse {
-  return { ...reply, headers: { ...reply.headers, ...values } }
+function withHeaders(response: OutgoingResponse, { values }: ReplyHeaders): OutgoingResponse {
+  return { ...response, headers: { ...response.headers, ...values } }
 }
 
-async function invoke(route: ServedRoute, controller: unknown, args: unknown[]): Promise<unknown> {
-  const method = (controller as Record<string, (...args: unknown[]) => unknown>)[route.member] as (
-    ...args: unknown[]
-  ) => unknown
+async function invoke({ name, member }: ServedRoute, controller: unknown, args: unknown[]): Promise<unknown> {
+  // The planner has checked that this class has the method; an instance may still hide it.
+  const method = (controller as Readonly<Record<string, (...args: unknown[]) => unknown>>)[member]
+  if (!method) throw new TypeError(`${name} is not a method.`)
   return method.apply(controller, args)
 }
 
-// A handler that never returns must not hold its transaction for ever: the abort decides, and what the handler still does is refused.
+// A handler that never returns must not hold its transaction for ever. After the abort its result is ignored, and its scope refuses to run more.
 async function untilAborted<T>(signal: AbortSignal, start: () => Promise<T>): Promise<T> {
   signal.throwIfAborted()
   const work = start()
@@ -122,24 +112,4 @@ async function untilAborted<T>(signal: AbortSignal, start: () => Promise<T>): Pr
   } finally {
     if (stop) signal.removeEventListener('abort', stop)
   }
-}
-
-function options(router: Router<ServedRoute>, request: Request): OutgoingResponse {
-  return { status: 204, headers: { allow: router.allowed(request.path).join(', ') } }
-}
-
-/** Why a request's signal was aborted when the handler took longer than the app allows. */
-export class HandlerTimeout extends ServiceUnavailable {
-  override name = 'HandlerTimeout'
-  constructor(milliseconds: number) {
-    super('The answer took too long.', {
-      headers: { 'retry-after': '1' },
-      cause: new Error(`no result after ${milliseconds} ms`),
-    })
-  }
-}
-
-/** Why a request's signal was aborted when the client went away. Nobody reads the answer. */
-export class ClientGone extends Error {
-  override name = 'ClientGone'
 }

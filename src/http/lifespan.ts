@@ -5,29 +5,29 @@ import type { RouteFacts } from '../di/route-facts.js'
 import type { Constructor } from '../di/token.js'
 
 /**
- * Something that lives as long as the app and that requests work in: a database. The HTTP side knows only this shape of it;
- * `newLifespan` of the database side makes one.
+ * A resource that is opened and closed with the app, and in which requests have units of work: a database. This interface is all that the
+ * HTTP room knows of it; `newLifespan` makes one.
  */
 export interface Lifespan {
-  /** What it lets parameters ask for. */
+  /** What parameters can inject of it. */
   readonly provisions: readonly Provision[]
-  /** Takes over the models given to `createApp`. */
+  /** Receives the models of `createApp({ models })`. */
   adopt(models: readonly Constructor[]): void
   /**
-   * @param report told of errors that are nobody's to catch, and of what they are.
-   * @throws when it cannot be reached, or does not fit the models: the app then does not start.
+   * @param report receives errors that nothing awaits, and what they are about.
+   * @throws when it cannot be reached, or does not fit the models: the app does not start then.
    */
   start(log: (line: string) => void, report: (what: string, error: unknown) => void): Promise<void>
   stop(): Promise<void>
-  /** How each attempt of a route opens its unit of work; undefined when the route wants none. */
+  /** Opens a unit of work for each run of the route's handler; undefined when the route needs none. */
   unitsOf(route: RouteFacts): ((attempt: number) => Unit) | undefined
-  /** Once all are started: which of the classes that routes show belong to a resource of this kind, and to none of those that run. */
+  /** Called once all lifespans are started: the classes in it that are models but belong to no started database. */
   modelsWithoutDatabase?(classes: readonly unknown[]): readonly Constructor[]
   /** The status of an error of this resource. */
   readonly findErrorStatus: FindErrorStatus
 }
 
-/** The units of one route, over all lifespans of the app. */
+/** Opens the units of work of one route, in all lifespans of the app. */
 export function openUnits(lifespans: readonly Lifespan[], route: RouteFacts): OpenUnits {
   const openers = lifespans.flatMap((lifespan) => lifespan.unitsOf(route) ?? [])
   return (attempt) => openers.map((open) => open(attempt))

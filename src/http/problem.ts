@@ -1,8 +1,8 @@
 import { STATUS_CODES } from 'node:http'
 import type { ErrorStatus, FindErrorStatus } from '../core/error-status.js'
-import { fromForeign, HttpError, type InputIssue } from './errors.js'
+import { fromHttpErrorLike, HttpError, type InputIssue } from './errors.js'
 import type { Input } from './input/parameters.js'
-import { placeIssues } from './input/input-location.js'
+import { locateIssues } from './input/input-location.js'
 import type { OutgoingResponse } from './output/outgoing-response.js'
 
 /** The body of every error: RFC 9457, `application/problem+json`. */
@@ -11,26 +11,26 @@ export interface Problem {
   readonly title: string
   readonly status: number
   readonly detail?: string
-  /** The request id, to be found in the log; only for 5xx. */
+  /** The request id, which the log has too; only for 5xx. */
   readonly instance?: string
   readonly errors?: readonly InputIssue[]
 }
 
-/** The status of any error; an HttpError names the inputs itself. */
+/** The status of an error; `errors` when it already locates its issues in the inputs, as an HttpError does. */
 interface KnownError extends ErrorStatus {
   readonly errors?: readonly InputIssue[]
 }
 
-/** The answer to an error, and whether the log needs to know: a client cannot tell, or cannot help it. */
+/** The response to an error, and whether the error must be logged: its cause is on the server. */
 export interface ProblemReply {
   readonly reply: OutgoingResponse
   readonly serverFault: boolean
 }
 
-/** What is told of an error that is nobody else's business. */
+/** The response to an error without a status: it reveals nothing. */
 export const UNKNOWN: ErrorStatus = { status: 500, detail: 'Something went wrong on our side.' }
 
-/** Of a 5xx the client learns nothing of the inside, unless the program itself said it by an HttpError. */
+/** The problem response of any error. A client receives the message only of an HttpError, or of an error with `expose: true`. */
 export function toProblemReply(
   error: unknown,
   requestId: string,
@@ -38,26 +38,26 @@ export function toProblemReply(
   inputs: readonly Input[] = [],
 ): ProblemReply {
   try {
-    return replyOf(placed(toKnownError(error, findStatus), inputs), requestId)
+    return replyOf(located(toKnownError(error, findStatus), inputs), requestId)
   } catch {
-    // A getter or a Proxy that throws, a text that JSON does not have: the log tells of the error itself.
+    // A getter or a Proxy that throws, a value that JSON does not have. The error itself is logged.
     return replyOf(UNKNOWN, requestId)
   }
 }
 
-function replyOf(explanation: KnownError, requestId: string): ProblemReply {
-  const { status } = explanation
-  const serverFault = status >= 500 || (status === 422 && explanation.fields?.length === 0)
-  const problem = toProblem(explanation, status >= 500 ? `urn:request:${requestId}` : undefined)
-  const headers = { ...explanation.headers, 'content-type': 'application/problem+json' }
+function replyOf(known: KnownError, requestId: string): ProblemReply {
+  const { status } = known
+  const serverFault = status >= 500 || (status === 422 && known.fields?.length === 0)
+  const problem = toProblem(known, status >= 500 ? `urn:request:${requestId}` : undefined)
+  const headers = { ...known.headers, 'content-type': 'application/problem+json' }
   return { reply: { status, headers, body: JSON.stringify(problem) }, serverFault }
 }
 
-// Of 'fields' an empty list is left where there were some, and none came by an input.
-function placed({ fields = [], ...explanation }: KnownError, inputs: readonly Input[]): KnownError {
-  if (fields.length === 0) return explanation
-  const found = placeIssues(fields, inputs)
-  return found.length > 0 ? { ...explanation, errors: found } : { ...explanation, fields: [] }
+// `fields` becomes an empty list when none of them came from an input: the client cannot correct them, so the error is logged.
+function located({ fields = [], ...known }: KnownError, inputs: readonly Input[]): KnownError {
+  if (fields.length === 0) return known
+  const found = locateIssues(fields, inputs)
+  return found.length > 0 ? { ...known, errors: found } : { ...known, fields: [] }
 }
 
 export function toProblem({ status, detail, errors = [] }: KnownError, instance?: string): Problem {
@@ -72,7 +72,7 @@ export function toProblem({ status, detail, errors = [] }: KnownError, instance?
 }
 
 function toKnownError(error: unknown, findStatus: FindErrorStatus): KnownError {
-  return fromHttpError(error) ?? findStatus(error) ?? fromHttpError(fromForeign(error)) ?? UNKNOWN
+  return fromHttpError(error) ?? findStatus(error) ?? fromHttpError(fromHttpErrorLike(error)) ?? UNKNOWN
 }
 
 function fromHttpError(error: unknown): KnownError | undefined {

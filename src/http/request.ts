@@ -5,7 +5,7 @@ import { type JsonBody, parseJsonBody } from './input/json.js'
 import { decodePercent, normalTarget, splitQuery } from './target.js'
 
 /**
- * The request as it came, for a handler that wants more than its declared inputs.
+ * The request, for a handler that needs more than its declared inputs.
  *
  * @example
  * @Get('/whoami') who(request: Request) { return { agent: request.headers['user-agent'] ?? 'unknown' } }
@@ -14,11 +14,11 @@ export class Request {
   /** In upper case. */
   readonly method: string
   readonly headers: IncomingHttpHeaders
-  /** Stands in the log beside every error of this request: the `x-request-id` header when it is a sane one, else a new UUID. */
+  /** Logged with every error of this request. The `x-request-id` header, if it has at most 128 word characters, `.`, `:` or `-`; else a new UUID. */
   readonly id: string
-  /** Aborted when the client goes away or the handler takes too long. */
+  /** Aborted when the client closes the connection, the handler takes too long, or the app closes. */
   readonly signal: AbortSignal
-  /** Node's own object. Its body may already have been read. */
+  /** Node's request. Its body may already have been read. */
   readonly raw: IncomingMessage
   #url: string | undefined
   #path = '/'
@@ -33,14 +33,14 @@ export class Request {
     this.signal = signal
   }
 
-  /** The path in its normal form, without the query: percent-encoded where that is required and nowhere else. */
+  /** The path without the query, in its normal form: percent-encoded only where that is required. */
   get path(): string {
     return this.#path
   }
 
   /**
-   * Reads the target, and writes its normal form back to `raw.url`: middleware and router see the same text.
-   * Called at the start, and after each middleware, which may have changed `raw.url`.
+   * Reads the target, and writes its normal form back to `raw.url`: middleware and router see the same string.
+   * Called before the first middleware, and after each, as it may have changed `raw.url`.
    *
    * @internal
    * @throws BadRequest for a target that has no normal form.
@@ -56,19 +56,19 @@ export class Request {
     this.#query = undefined
   }
 
-  /** The query by name, decoded; a name may have several values. @throws BadRequest for a broken percent-encoding. */
+  /** The values of the query by name, decoded. @throws BadRequest for an invalid percent-encoding. */
   get query(): ReadonlyMap<string, readonly string[]> {
     return (this.#query ??= parseQuery(this.#search))
   }
 }
 
-const SANE_ID = /^[\w.:-]{1,128}$/
+const REQUEST_ID = /^[\w.:-]{1,128}$/
 
 function requestId(header: string | string[] | undefined): string {
-  return typeof header === 'string' && SANE_ID.test(header) ? header : randomUUID()
+  return typeof header === 'string' && REQUEST_ID.test(header) ? header : randomUUID()
 }
 
-// Connect and Express keep here the whole target of which they took a prefix away, and their middleware reads it.
+// Connect and Express remove the prefix of a mounted app from `url`, and keep the whole target here, where their middleware reads it.
 function normalOriginal(raw: IncomingMessage & { originalUrl?: unknown }): void {
   if (typeof raw.originalUrl === 'string') raw.originalUrl = normalTarget(raw.originalUrl)
 }
@@ -77,9 +77,9 @@ function parseQuery(search: string): ReadonlyMap<string, readonly string[]> {
   const query = new Map<string, string[]>()
   for (const pair of search.split('&')) {
     if (pair === '') continue
-    const mark = pair.indexOf('=')
-    const name = decodeForm(mark < 0 ? pair : pair.slice(0, mark))
-    const value = mark < 0 ? '' : decodeForm(pair.slice(mark + 1))
+    const equals = pair.indexOf('=')
+    const name = decodeForm(equals < 0 ? pair : pair.slice(0, equals))
+    const value = equals < 0 ? '' : decodeForm(pair.slice(equals + 1))
     const known = query.get(name)
     if (known) known.push(value)
     else query.set(name, [value])
@@ -92,9 +92,9 @@ function decodeForm(text: string): string {
 }
 
 /**
- * Reads a JSON body, at most `limit` bytes of it. Undefined when there is none.
+ * Reads a JSON body of at most `limit` bytes. Undefined when there is none.
  *
- * @throws PayloadTooLarge, UnsupportedMediaType, or BadRequest for what is not JSON in UTF-8, or too deeply nested;
+ * @throws PayloadTooLarge; UnsupportedMediaType; BadRequest for a body that is not JSON in UTF-8, or is nested too deeply;
  * the reason of the request's signal when that is aborted before the body is complete.
  */
 export async function readJson({ raw, signal }: Request, limit: number): Promise<JsonBody | undefined> {
@@ -116,7 +116,7 @@ function refuseOtherThanJson(headers: IncomingHttpHeaders): void {
     .replaceAll('"', '')
   if (type !== 'application/json' && !/^application\/[\w.+-]+\+json$/.test(type)) {
     throw new UnsupportedMediaType(
-      `Send the body as application/json${type ? `, not ${type}` : ' and say so in Content-Type'}.`,
+      `Send the body as application/json${type ? `, not ${type}` : ', with this Content-Type'}.`,
     )
   }
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8')
@@ -129,29 +129,29 @@ function refuseOtherThanJson(headers: IncomingHttpHeaders): void {
 function readBody(raw: IncomingMessage, signal: AbortSignal, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (raw.readableEnded) return reject(alreadyRead())
-    const broken = (cause?: unknown) =>
+    const incomplete = (cause?: unknown) =>
       reject(new BadRequest('The request ended before its body was complete.', { cause }))
-    if (raw.destroyed) return broken()
+    if (raw.destroyed) return incomplete()
     const tooLarge = () =>
       reject(new PayloadTooLarge(`The body is larger than ${limit} bytes.`, { headers: { connection: 'close' } }))
     if (Number(raw.headers['content-length'] ?? 0) > limit) return tooLarge()
     const chunks: Buffer[] = []
     let size = 0
-    // Not `for await`: leaving it early destroys the socket, and the client would never see the 413.
+    // Not `for await`: leaving it early destroys the socket, and the client would never receive the 413.
     raw.on('data', (chunk: Buffer) => {
       size += chunk.length
       if (size > limit) tooLarge()
       else chunks.push(chunk)
     })
     raw.on('end', () => resolve(Buffer.concat(chunks)))
-    raw.on('error', broken)
-    raw.on('close', () => raw.readableEnded || broken())
+    raw.on('error', incomplete)
+    raw.on('close', () => raw.readableEnded || incomplete())
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
 }
 
 function alreadyRead(): Error {
   return new Error(
-    'The body was read before the handler could ask for it, by middleware such as express.json(). Take that away: bodies are read and checked where a handler declares one.',
+    'The body was already read, by middleware such as express.json(). Remove that middleware: a body is read and checked when a handler declares one.',
   )
 }

@@ -1,16 +1,16 @@
 import { BadRequest } from './errors.js'
 
-/** A target in normal form already, as most are: nothing is percent-encoded, and no segment begins with a dot or is empty but the last. */
+/** A target that is in normal form already, as most are: nothing is percent-encoded, no segment begins with a dot, only the last may be empty. */
 const PLAIN =
   /^\/(?:[\w~!$&'()*+,;=:@-][\w.~!$&'()*+,;=:@-]*(?:\/[\w~!$&'()*+,;=:@-][\w.~!$&'()*+,;=:@-]*)*\/?)?(?:\?[!"$-~]*)?$/
 
 /**
- * The one text that stands for a request target (RFC 9112, 3.2): two targets that the router takes for the same path have the same normal form,
- * so that middleware may compare texts. The path and query of an absolute target; the path percent-encoded where RFC 3986 requires it and
- * nowhere else, in upper case. An encoded slash or backslash stays encoded: it is data of its segment.
+ * The normal form of a request target (RFC 9112, 3.2). Two targets with the same path for the router have the same normal form, so that
+ * middleware can compare strings. It is path and query, without the origin; the path is percent-encoded only where RFC 3986 requires it, in
+ * upper case. An encoded slash or backslash stays encoded: it is a character of its segment.
  *
- * @throws BadRequest for what another program on the way could read as another path: `.` and `..` segments, a backslash,
- * a fragment, `//` at the start, a broken percent-encoding, characters that a URL does not have.
+ * @throws BadRequest for a target that a proxy could read as another path: `.` and `..` segments, a backslash, a fragment, `//` at the start,
+ * an invalid percent-encoding, characters that a URL does not have.
  */
 export function normalTarget(target: string): string {
   if (target === '*' || PLAIN.test(target)) return target
@@ -21,17 +21,17 @@ export function normalTarget(target: string): string {
 
 /** `'/heros?limit=1'` -> `{ path: '/heros', query: '?limit=1' }` */
 export function splitQuery(target: string): { readonly path: string; readonly query: string } {
-  const mark = target.indexOf('?')
-  return mark < 0 ? { path: target, query: '' } : { path: target.slice(0, mark), query: target.slice(mark) }
+  const at = target.indexOf('?')
+  return at < 0 ? { path: target, query: '' } : { path: target.slice(0, at), query: target.slice(at) }
 }
 
-/** @throws BadRequest for a broken percent-encoding. */
+/** @throws BadRequest for an invalid percent-encoding. */
 export function decodePercent(text: string): string {
   if (!text.includes('%')) return text
   try {
     return decodeURIComponent(text)
   } catch (cause) {
-    throw new BadRequest('The URL has a broken percent-encoding.', { cause })
+    throw new BadRequest('The URL has an invalid percent-encoding.', { cause })
   }
 }
 
@@ -42,7 +42,7 @@ function refuseOtherThanVisible(target: string): void {
 
 const ORIGIN = /^https?:\/\/[^/?\\]+(?=[/?]|$)/i
 
-// A client that takes the server for a proxy sends 'http://host/path?query'. A server that takes a prefix away may leave nothing, or only a query.
+// A client that takes the server for a proxy sends 'http://host/path?query'. A server that removes a prefix may leave '' or '?query'.
 function originForm(target: string): string {
   if (target === '' || target.startsWith('/') || target.startsWith('?')) return target
   const origin = ORIGIN.exec(target)?.[0]
@@ -51,7 +51,7 @@ function originForm(target: string): string {
 }
 
 function normalPath(path: string): string {
-  // new URL('//host/path', base) and browsers that are redirected there take the first segment for a host.
+  // In '//host/path', browsers and new URL() read the first segment as a host.
   if (path.startsWith('//')) throw new BadRequest('The path begins with two slashes.')
   if (path.includes('\\')) throw new BadRequest('The path has a backslash. In a value write it as %5C.')
   return path.split('/').map(normalSegment).join('/')
@@ -63,12 +63,12 @@ function normalSegment(text: string): string {
   return encodeSegment(decoded)
 }
 
-/** Whether a decoded segment is one that clients resolve and never send. */
+/** Whether a decoded segment is one that clients resolve before they send the path. */
 export function isDotSegment(text: string): boolean {
   return text === '.' || text === '..'
 }
 
-// encodeURIComponent() also encodes these characters, which RFC 3986 allows in a segment.
+// RFC 3986 allows these characters in a segment, which encodeURIComponent() encodes.
 function encodeSegment(text: string): string {
   return encodeURIComponent(text).replaceAll(/%(?:24|26|2B|2C|3A|3B|3D|40)/g, decodeURIComponent)
 }

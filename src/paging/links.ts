@@ -1,4 +1,4 @@
-import type { ReplyHeaders } from '../http/output/response-headers.js'
+import type { ReplyHeaders } from '../http/output/reply.js'
 import type { Request } from '../http/request.js'
 
 /** The query parameters of another page. All others are those of the request. */

@@ -1,4 +1,4 @@
-// The hooks of sync-hooks.js for a Node that runs them in a thread of their own.
+// The asynchronous form of the hooks in sync-hooks.js, for Node versions that run hooks in a thread of their own.
 import { toJavaScript } from './load.js'
 import { typescriptInstead } from './resolve.js'
 
@@ -13,12 +13,12 @@ export async function resolve(specifier, context, next) {
 
 /** @type {import('node:module').LoadHook} */
 export async function load(url, context, next) {
-  const ours = toJavaScript(url, context.format)
-  if (!ours) return next(url, context)
+  const compiled = toJavaScript(url, context.format)
+  if (!compiled) return next(url, context)
   try {
     await next(url, context)
   } catch {
-    // As in sync-hooks.js: the call is for tsx, an error of it says nothing.
+    // As in sync-hooks.js: only tsx needs this call, so its error does not matter.
   }
-  return ours
+  return compiled
 }

@@ -9,8 +9,8 @@ export function isTypeScript(url) {
 }
 
 /**
- * What to run in place of a TypeScript file; undefined when it is better left to the rest of the chain.
- * Always reads the file: the rest of the chain may be tsx, which hands on JavaScript without types.
+ * Compiles a TypeScript file; undefined when the other hooks can load it.
+ * Reads the file itself: the next hook may be that of tsx, which returns JavaScript without types.
  * @param {string} url
  * @param {string | null | undefined} format
  * @returns {import('node:module').LoadFnOutput | undefined}
@@ -20,12 +20,12 @@ export function toJavaScript(url, format) {
   const file = fileURLToPath(url)
   const source = readFileSync(file, 'utf8')
   const commonJs = isCommonJs(file, format)
-  // Node alone calls a TypeScript module 'module-typescript', or nothing: a plain 'module' is the work of tsx.
-  const othersCompile = commonJs || format === 'module'
-  if (othersCompile && !source.includes('@')) return undefined
+  // Node calls a TypeScript module 'module-typescript', or undefined. A format of 'module' comes from tsx.
+  const hasOtherCompiler = commonJs || format === 'module'
+  if (hasOtherCompiler && !source.includes('@')) return undefined
 
   const { code, decorated } = lower(file, source)
-  if (othersCompile && !decorated) return undefined
+  if (hasOtherCompiler && !decorated) return undefined
   if (commonJs) throw new Error(inCommonJs(file))
   return { format: 'module', source: code, shortCircuit: true }
 }
@@ -42,7 +42,7 @@ function isCommonJs(file, format) {
 function inCommonJs(file) {
   const renamed = basename(file).replace(/\.\w+$/, '.mts')
   return (
-    `${file} has decorators, but Node loads it as CommonJS, where a require() would lose the types of their parameters. ` +
-    `Write "type": "module" into the package.json nearest to it, or name it ${renamed}.`
+    `${file} has decorators, but Node loads it as CommonJS, and a file loaded by require() has no parameter types. ` +
+    `Write "type": "module" in its nearest package.json, or rename it to ${renamed}.`
   )
 }

@@ -12,16 +12,16 @@ const options = {
   sourcemap: true,
   helpers: { mode: /** @type {import('oxc-transform').HelperMode.External} */ ('External') },
   decorator: { legacy: true, emitDecoratorMetadata: true },
-  // Together these two are "useDefineForClassFields": false.
+  // These two options together mean "useDefineForClassFields": false.
   typescript: { removeClassFieldsWithoutInitializer: true },
   assumptions: { setPublicClassFields: true },
 }
 
-// By URL, because a user's file cannot always resolve the packages that ours depends on.
+// By URL, because a file of the program cannot always resolve this package.
 const importRuntime = `import * as babelHelpers from ${JSON.stringify(new URL('./runtime.js', import.meta.url).href)}`
 
 /**
- * TypeScript to JavaScript, with decorators and the `design:` metadata that tsc would write.
+ * Compiles TypeScript to JavaScript, with decorators and the `design:` metadata that tsc emits.
  * @param {string} file
  * @param {string} source
  */
@@ -31,22 +31,24 @@ export function lower(file, source) {
   const decorated = helpers.includes('decorate')
   const unknown = helpers.find((name) => !(name in runtime))
   if (unknown)
-    throw new SyntaxError(`${file} needs the oxc helper "${unknown}", which sequitur/register does not have.`)
+    throw new SyntaxError(
+      `${file} needs the oxc helper "${unknown}", which sequitur/register does not provide. Set "oxc-transform" to the version in the package.json of sequitur.`,
+    )
   if (losesDecorators(file, source, code)) throw new SyntaxError(lostDecorator(file))
 
-  // The import stands last, where it moves no line of the source map.
+  // The import is at the end, where it moves no line of the source map.
   return {
-    code: `${deferred(decorated ? markOptional(source, code, map) : code)}\n${helpers.length > 0 ? importRuntime : ''}\n${inline(file, map)}`,
+    code: `${deferTypes(decorated ? markOptional(source, code, map) : code)}\n${helpers.length > 0 ? importRuntime : ''}\n${inline(file, map)}`,
     decorated,
   }
 }
 
 /**
- * Types are read when the decorators are applied: where one of them is not there yet, it is known by then of what it is one.
- * What is put in is as long as what it replaces, so that the source map stays true.
+ * Replaces types by functions that return them, called when the decorators are applied: if a type is not initialized then, the error can name
+ * the class and the member. The replacement has the same length, so that the source map stays correct.
  * @param {string} code
  */
-function deferred(code) {
+function deferTypes(code) {
   return code.replaceAll(/(babelHelpers)\.decorateMetadata\(("design:\w+"), /g, '$1.metadataOf($2, () => ')
 }
 
@@ -63,7 +65,7 @@ function transform(file, source, options) {
 }
 
 /**
- * oxc 0.158 drops the decorator of `static size = 1`, and decorates `'first-name' = ''` by the name of null.
+ * oxc-transform 0.151 omits the decorator of `static size = 1`, and decorates `'first-name' = ''` under the name null.
  * @param {string} file
  * @param {string} source
  * @param {string} code
@@ -82,7 +84,7 @@ function decorateCalls(code) {
 /** @param {string} file */
 function lostDecorator(file) {
   return (
-    `${file} has a decorated field with a value that is static, or has a quoted or computed name: its decorator would be lost. ` +
+    `${file} has a decorated field with an initial value that is static, or has a quoted or computed name: its decorator would be lost. ` +
     `Set the value in the constructor, or in a static block.`
   )
 }

@@ -2,8 +2,8 @@ import { SourceMap } from 'node:module'
 import { parse } from 'acorn'
 
 /**
- * Marks the parameters of methods and constructors that the source writes with a `?`, of which nothing is left in JavaScript:
- * `list(age)` becomes `list(age/*?*\/)`, for whoever reads the text of the method.
+ * Keeps the `?` of parameters of methods and constructors, which JavaScript does not have, as a comment: `list(age?)` becomes
+ * `list(age/*?*\/)`. di/parameter-names.ts reads it from the source text of the method.
  * @param {string} source TypeScript
  * @param {string} code what it was compiled to
  * @param {object | undefined} map from the code to the source
@@ -11,14 +11,12 @@ import { parse } from 'acorn'
 export function markOptional(source, code, map) {
   if (!map || !/\?\s*[:,)]/.test(source)) return code
   const lines = source.split('\n')
-  // The two say the same of a source map, in different words.
+  // Cast, because the type of oxc's source maps differs from Node's in names only.
   const sourceMap = new SourceMap(/** @type {import('node:module').SourceMapPayload} */ (map))
   const ends = parametersIn(parsed(code))
     .filter((parameter) => isOptional(parameter, lines, sourceMap))
     .map(({ end }) => end)
-  return ends
-    .toSorted((a, b) => b - a)
-    .reduce((marked, end) => `${marked.slice(0, end)}/*?*/${marked.slice(end)}`, code)
+  return ends.toSorted((a, b) => b - a).reduce((text, end) => `${text.slice(0, end)}/*?*/${text.slice(end)}`, code)
 }
 
 /** @param {string} code */
@@ -26,13 +24,13 @@ function parsed(code) {
   try {
     return parse(code, { ecmaVersion: 'latest', sourceType: 'module', locations: true })
   } catch {
-    // Syntax that is too new for the parser is no reason not to run it.
+    // Syntax that is too new for acorn: the program can run all the same.
     return undefined
   }
 }
 
 /**
- * The parameters with a name, of all methods and constructors below a node.
+ * The parameters, except destructured ones, of all methods and constructors below a node.
  * @param {unknown} node
  * @returns {import('acorn').Identifier[]}
  */

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { isTypeScript } from './load.js'
 
 /**
- * The file that a missing './hero.js' is compiled from, './hero.ts'; throws the error when there is none.
- * @param {unknown} error what the rest of the chain has thrown
+ * Finds './hero.ts' for a missing './hero.js', which is compiled from it; throws the error when there is none.
+ * @param {unknown} error the error of the next resolve hook
  */
 export function typescriptInstead(error) {
   const missing = error instanceof Error && 'url' in error ? String(error.url) : ''

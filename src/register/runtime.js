@@ -1,4 +1,4 @@
-// What lowered code calls: the names and the arguments are oxc's, but that types come as functions (lower.js).
+// The functions that compiled code calls. Names and arguments are those of oxc's helpers, except that types are functions (see lower.js).
 export { usingCtx } from './using.js'
 
 /** @typedef {(...args: any[]) => any} Decorator */
@@ -28,7 +28,7 @@ function decorateClass(decorators, type) {
  * @param {(Decorator | undefined)[]} decorators
  * @param {any} owner
  * @param {PropertyKey} key
- * @param {null | undefined} descriptor null of a method or an accessor, undefined of a field
+ * @param {null | undefined} descriptor null for a method or an accessor, undefined for a field
  */
 function decorateMember(decorators, owner, key, descriptor) {
   const own = descriptor === null ? Object.getOwnPropertyDescriptor(owner, key) : undefined
@@ -40,7 +40,7 @@ function decorateMember(decorators, owner, key, descriptor) {
 }
 
 /**
- * Nothing without reflect-metadata, as with tsc: what reads the metadata is who can say that it is missing.
+ * Does nothing without reflect-metadata, as in the output of tsc: the code that reads the metadata reports that it is missing.
  * @param {string} key
  * @param {() => unknown} read
  * @returns {Decorator}
@@ -76,9 +76,9 @@ function notLoaded(type, target, member) {
   const isProperty =
     member !== undefined && typeof Object.getOwnPropertyDescriptor(target, member)?.value !== 'function'
   return (
-    `${where} has the type ${type}, and that class is not there yet when the decorators of ${owner} run. ` +
-    `If it is declared further down in the same file, move it up. If two files import each other, move what both need into a third file` +
-    (isProperty ? `, or give the property a type that leaves nothing to run, import("./file.js").${type}.` : '.')
+    `${where} has the type ${type}, a class that is not initialized yet when the decorators of ${owner} run. ` +
+    `If it is declared below in the same file, move it up. If two files import each other, move what both need into a third file` +
+    (isProperty ? `, or write the type of the property as import("./file.js").${type}, which is not evaluated.` : '.')
   )
 }
 

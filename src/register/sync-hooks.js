@@ -1,4 +1,4 @@
-// The hooks of hooks.js for a Node that runs them in the thread of the program.
+// The module hooks, for Node versions that run hooks in the thread of the program.
 import { toJavaScript } from './load.js'
 import { typescriptInstead } from './resolve.js'
 
@@ -26,13 +26,13 @@ export function resolve(specifier, context, next) {
  * @param {(url: string, context: LoadContext) => Loaded} next
  */
 export function load(url, context, next) {
-  const ours = toJavaScript(url, context.format)
-  if (!ours) return next(url, context)
+  const compiled = toJavaScript(url, context.format)
+  if (!compiled) return next(url, context)
   try {
-    // `tsx watch` reruns the program only for files that its own hook has seen.
+    // `tsx watch` restarts the program only when a file that its own hook has loaded changes.
     next(url, context)
   } catch {
-    // Nobody else in the chain understands TypeScript: that is what we are here for.
+    // Without tsx, no other hook can load TypeScript.
   }
-  return ours
+  return compiled
 }

@@ -1,13 +1,13 @@
-const nothing = {}
+const noError = {}
 
-/** The context of a block with `using` or `await using` declarations, for a Node that does not know them. */
+/** The context of a block with `using` or `await using` declarations, for Node versions without them. */
 export function usingCtx() {
   return new Block()
 }
 
 class Block {
   /** @type {unknown} what the block has thrown */
-  e = nothing
+  e = noError
   /** @type {(() => unknown)[]} */
   #disposals = []
   #awaits = false
@@ -23,7 +23,7 @@ class Block {
     return this.#use(resource, resource?.[Symbol.asyncDispose] ?? resource?.[Symbol.dispose])
   }
 
-  /** Disposes of all, the last one first. */
+  /** Disposes all resources, the last one first. */
   d() {
     return this.#awaits ? this.#disposeInTurn() : this.#dispose()
   }
@@ -63,11 +63,11 @@ class Block {
 
   /** @param {unknown} error */
   #fail(error) {
-    this.e = this.e === nothing ? error : suppressing(error, this.e)
+    this.e = this.e === noError ? error : suppressing(error, this.e)
   }
 
   #end() {
-    if (this.e !== nothing) throw this.e
+    if (this.e !== noError) throw this.e
   }
 }
 

@@ -216,7 +216,7 @@ test('a model that a route answers with and no database has stops the boot, and 
   const lifespan = memoryDatabase({ models })
   await assert.rejects(
     testApp({ controllers: [Lists], lifespan }),
-    /^BootError: Forgotten, which Lists\.list answers with, is a model of no database\. Name it: createApp\(\{ models: \[Forgotten\] \}\)/,
+    /^BootError: Forgotten, which Lists\.list returns, is a model of no database\. Add it: createApp\(\{ models: \[Forgotten\] \}\)/,
   )
   assert.equal(lifespan.isRunning, false)
 })

@@ -38,7 +38,7 @@ function bootError(controller: new (...args: never[]) => unknown, providers: Pro
 @Injectable()
 class Clock {}
 
-test('services that ask for each other stop the boot, with the circle and the cure', () => {
+test('services that inject each other fail at startup, with the circle and a fix', () => {
   class Hen {}
   @Injectable()
   class Egg {
@@ -58,7 +58,7 @@ test('services that ask for each other stop the boot, with the circle and the cu
   assert.match(message, /^Cannot build Market\.sell -> Egg -> Hen:\n/)
   assert.match(
     message,
-    /Egg -> Hen -> Egg: these ask for each other in a circle\. Move what both need into a third class/,
+    /Egg -> Hen -> Egg: these inject each other in a circle\. Move what both need into a third class/,
   )
 })
 
@@ -80,7 +80,7 @@ class AsksForPages {
 }
 
 for (const controller of [AsksForSession, AsksForItsSession, AsksForPages]) {
-  test(`${controller.name} of an app without a database is told to give one`, () => {
+  test(`${controller.name} of an app without a database fails with the advice to add one`, () => {
     const message = bootError(controller)
     assert.match(message, /nothing provides/)
     assert.match(message, /Session.*createApp\(\{ lifespan \}\)/)
@@ -88,7 +88,7 @@ for (const controller of [AsksForSession, AsksForItsSession, AsksForPages]) {
   })
 }
 
-test('a factory that asks for itself stops the boot', () => {
+test('a factory that injects itself fails at startup', () => {
   const clock = token<string>('clock')
   @Controller()
   class Desk {
@@ -96,11 +96,11 @@ test('a factory that asks for itself stops the boot', () => {
   }
   assert.match(
     bootError(Desk, [provide(clock, { factory: (now) => now, inject: [clock] })]),
-    /clock -> clock: these ask/,
+    /clock -> clock: these inject/,
   )
 })
 
-test('a token that nobody provides stops the boot, with the way to it and the cure', () => {
+test('a token without a provider fails at startup, with the path to it and a fix', () => {
   const mailer = token<string>('mailer')
   @Injectable()
   class Post {
@@ -117,10 +117,10 @@ test('a token that nobody provides stops the boot, with the way to it and the cu
   const message = bootError(Desk)
   assert.match(message, /^Cannot build Desk\.look -> Office -> Post:\n/)
   assert.match(message, /Post constructor, parameter 1 'mail': nothing provides mailer/)
-  assert.match(message, /Give createApp\(\{ providers: \[provide\(mailer, \{ value: \.\.\. \}\)\] \}\)/)
+  assert.match(message, /Write createApp\(\{ providers: \[provide\(mailer, \{ value: \.\.\. \}\)\] \}\)/)
 })
 
-test('what a factory injects and nobody provides stops the boot, with the way to it', () => {
+test('what a factory injects, without a provider, fails at startup, with the path to it', () => {
   const [greeting, name] = [token<string>('greeting'), token<string>('name')]
   @Controller()
   class Desk {
@@ -130,19 +130,19 @@ test('what a factory injects and nobody provides stops the boot, with the way to
   assert.match(message, /^Cannot build Desk\.look -> greeting:\nnothing provides name\./)
 })
 
-test('a class that is neither injectable nor described stops the boot, with both cures', () => {
+test('a class that is neither injectable nor described fails at startup, with both fixes', () => {
   class Office {}
   @Controller()
   class Desk {
     @Get('/') look(_office: Office) {}
   }
   const message = bootError(Desk)
-  assert.match(message, /Desk\.look, parameter 1 '_office' asks for Office, which nothing provides/)
+  assert.match(message, /Desk\.look, parameter 1 '_office' has the type Office, which nothing provides/)
   assert.match(
     message,
-    /Mark the class @Injectable\(\), or give createApp\(\{ providers: \[provide\(Office, \.\.\.\)\] \}\)/,
+    /put @Injectable\(\) on the class, or write createApp\(\{ providers: \[provide\(Office, \.\.\.\)\] \}\)/,
   )
-  assert.match(message, /give its properties @Field\(\)[^]*@Query\(\) _office: Office/)
+  assert.match(message, /put @Field\(\) on its properties[^]*@Query\(\) _office: Office/)
 })
 
 test('a subclass of an injectable class is not injectable by itself', () => {
@@ -151,20 +151,20 @@ test('a subclass of an injectable class is not injectable by itself', () => {
   class Desk {
     @Get('/') look(_watch: Watch) {}
   }
-  assert.match(bootError(Desk), /asks for Watch, which nothing provides/)
+  assert.match(bootError(Desk), /has the type Watch, which nothing provides/)
 })
 
 const captives = [
-  ['a service of a request', (type: typeof Clock) => Inject(type), /but asks for Clock, which lives for one request/],
+  ['a service of a request', (type: typeof Clock) => Inject(type), /but injects Clock, which lives for one request/],
   [
     'an input',
     () => Query('limit', { type: 'integer' }),
-    /but asks for an input of the client, which lives for one request/,
+    /but injects an input of the request, which lives for one request/,
   ],
 ] as const
 
 for (const [what, decorator, message] of captives) {
-  test(`a service of the app that asks for ${what} stops the boot`, () => {
+  test(`a service of the app that injects ${what} fails at startup`, () => {
     @Injectable({ lifetime: 'application' })
     class Office {
       constructor(@(decorator(Clock) as ParameterDecorator) readonly thing: unknown) {}
@@ -176,17 +176,17 @@ for (const [what, decorator, message] of captives) {
     const text = bootError(Desk)
     assert.match(text, /^Cannot build Desk\.look -> Office:\nOffice lives as long as the app/)
     assert.match(text, message)
-    assert.match(text, /Give Office the lifetime 'request', or hand the value to its methods/)
+    assert.match(text, /Set the lifetime of Office to 'request', or pass the value to its methods/)
   })
 }
 
-test("a controller that says it lives as long as the app cannot ask for a request's", () => {
+test('a controller with the lifetime of the app cannot inject a value of a request', () => {
   @Controller('/', { lifetime: 'application' })
   class Desk {
     constructor(readonly clock: Clock) {}
     @Get('/') look() {}
   }
-  assert.match(bootError(Desk), /Desk lives as long as the app, but asks for Clock/)
+  assert.match(bootError(Desk), /Desk lives as long as the app, but injects Clock/)
 })
 
 interface Filter {
@@ -300,11 +300,11 @@ const mistakes = [
     /'_filter' has no type at run time \(the compiler emitted 'Object'\)[^]*an interface[^]*@Inject\(token\)/,
   ],
   ['a union', WithUnion, /'_clock' has no type at run time[^]*a union such as 'T \| null'/],
-  ['a class imported as a type', WithImportedType, /'_error' has no type at run time[^]*rop 'type' from the import/],
+  ['a class imported as a type', WithImportedType, /'_error' has no type at run time[^]*emove 'type' from the import/],
   [
     'a class of Node imported as a type',
     WithNodeType,
-    /'_message' has no type at run time[^]*rop 'type' from the import/,
+    /'_message' has no type at run time[^]*emove 'type' from the import/,
   ],
   [
     'a function',
@@ -324,7 +324,7 @@ const mistakes = [
   [
     'a class of the language',
     WithBuiltIn,
-    /'_map' asks for Map, which is JavaScript's own[^]*@Inject\(token\)[^]*@Field\(\)s, or @Body/,
+    /'_map' has the type Map, a class of JavaScript that nothing provides[^]*@Inject\(token\)[^]*@Field\(\)s, or @Body/,
   ],
   [
     'a body that is an interface',
@@ -334,31 +334,35 @@ const mistakes = [
   [
     'a query of an imported type',
     WithQueryOfImportedType,
-    /'_error': [^]*brought by 'import type'\)\. Say it: @Query\(/,
+    /'_error': [^]*imported by 'import type'\)\. Declare its type: @Query\(/,
   ],
   [
     'a mere question mark',
     WithMark,
-    /parameter 2 '_name': nothing of its '\?' is left at run time, so that it would be required\. Write @Query\(\{ optional: true \}\) _name\?: \.\.\., or a default/,
+    /parameter 2 '_name': its '\?' does not exist at run time, so it would be required\. Write @Query\(\{ optional: true \}\) _name\?: \.\.\., or a default/,
   ],
   [
     'a header with a mere question mark',
     WithMarkOfHeader,
-    /'_tenant': nothing of its '\?'[^]*@Header\(\{ optional: true \}\)/,
+    /'_tenant': its '\?' does not exist[^]*@Header\(\{ optional: true \}\)/,
   ],
-  ['a body with a mere question mark', WithMarkOfBody, /'_hero': nothing of its '\?'[^]*@Body\(\{ optional: true \}\)/],
-  ['a promise', WithPromise, /'_clock' is a Promise\. Ask for the value itself/],
+  [
+    'a body with a mere question mark',
+    WithMarkOfBody,
+    /'_hero': its '\?' does not exist[^]*@Body\(\{ optional: true \}\)/,
+  ],
+  ['a promise', WithPromise, /'_clock' is a Promise\. Write the type of the value itself/],
   [
     'an array',
     WithArray,
     /'_names' is an array, whose item type is lost at run time\. Write @Query\(\{ type: \[String\] \}\)/,
   ],
-  ['a default without a type', WithUntypedDefault, /write the type beside it, 'limit: number = 1'/],
+  ['a default without a type', WithUntypedDefault, /write the type too, 'limit: number = 1'/],
   ['a rest parameter', WithRest, /'_names' is a rest parameter[^]*@Query\(\{ type: \[String\] \}\) _names: string\[\]/],
   [
     'a destructured input',
     WithDestructured,
-    /parameter 1 is destructured and so has no name: say it, @Query\('name'\)/,
+    /parameter 1 is destructured and has no name\. Write its name: @Query\('name'\)/,
   ],
   [
     'a variable that no parameter takes',
@@ -369,13 +373,13 @@ const mistakes = [
   [
     'two bodies',
     WithTwoBodies,
-    /WithTwoBodies\.add asks for two bodies, and a request has one\. Put both into one class/,
+    /WithTwoBodies\.add has two body parameters, but a request has one body\. Put both into one class/,
   ],
-  ['a body of a GET', WithBodyOfGet, /'_hero' asks for Hero, which nothing provides[^]*@Query\(\) _hero: Hero/],
+  ['a body of a GET', WithBodyOfGet, /'_hero' has the type Hero, which nothing provides[^]*@Query\(\) _hero: Hero/],
 ] as const
 
 for (const [what, controller, message] of mistakes) {
-  test(`a handler with ${what} stops the boot, with the cure`, () => {
+  test(`a handler with ${what} fails at startup, with a fix`, () => {
     assert.match(bootError(controller), message)
   })
 }
@@ -384,21 +388,21 @@ test('every boot error names the controller, the method and the parameter', () =
   for (const [, controller] of mistakes) assert.match(bootError(controller), /With\w+\.(look|add)\b/)
 })
 
-test('@Inject() of a class that was not loaded names the parameter', () => {
+test('@Inject() of a class that is not loaded names the parameter', () => {
   assert.throws(() => {
     class Desk {
       look(@Inject(undefined as never) _clock: unknown) {}
     }
     return Desk
-  }, /Desk\.look, parameter 1: @Inject\(undefined\) names no token[^]*two files import each other/)
+  }, /Desk\.look, parameter 1: @Inject\(undefined\) is no token[^]*two files import each other/)
 })
 
-test('a boot error is shown without saying twice what is wrong', () => {
+test('a boot error is printed with one description of what is wrong', () => {
   const shown = inspect(caught(() => createApp({ controllers: [WithInterface], logger: false })))
   assert.equal(shown.split('has no type at run time').length, 2)
 })
 
-test('two classes of one name stop the boot, and the handler of the second is named', () => {
+test('two classes of one name fail at startup, and the handler of the second is named', () => {
   const other = () => {
     class Hero {
       @Field() motto!: string

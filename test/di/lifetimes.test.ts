@@ -10,7 +10,7 @@ function recorder() {
   return { lines, logger: { info: write, warn: write, error: write } }
 }
 
-/** A value that says when it is disposed. */
+/** A value that records when it is disposed. */
 class Thing implements Disposable {
   readonly #name: string
   readonly #log: string[]
@@ -78,7 +78,7 @@ test('what lives as long as the app is disposed when it closes, the last built f
   assert.deepEqual(log, ['third', 'second', 'first'])
 })
 
-test('what was built is disposed when a later factory fails, and the start says why it failed', async () => {
+test('what was built is disposed when a later factory fails, and the start rejects with the reason', async () => {
   const log: string[] = []
   const [first, second] = [token<Thing>('first'), token<Thing>('second')]
   @Controller()
@@ -200,7 +200,7 @@ test('what was built is disposed when the next service cannot be', async () => {
   assert.deepEqual([statusCode, ...log], [500, 'first'])
 })
 
-test('a failure of disposal is logged, and the answer stands', async () => {
+test('a failure of disposal is logged, and the response stays', async () => {
   const { lines, logger } = recorder()
   @Injectable()
   class Stuck implements AsyncDisposable {
@@ -219,7 +219,7 @@ test('a failure of disposal is logged, and the answer stands', async () => {
   assert.match(lines.join('\n'), /GET \/ \[[^]*stuck/)
 })
 
-test('a value that two tokens stand for is disposed once', async () => {
+test('a value of two tokens is disposed once', async () => {
   const log: string[] = []
   const [one, other] = [token<Thing>('one'), token<Thing>('other')]
   @Controller()
@@ -321,7 +321,7 @@ test('a value that was disposed is not disposed again when a late factory hands 
 })
 
 const lifetimes = [
-  ['that asks for nothing', undefined, 'one for the whole app', [1, 1]],
+  ['that injects nothing', undefined, 'one for the whole app', [1, 1]],
   ["that declares the lifetime 'request'", 'request', 'another in each request', [1, 2]],
   ["that declares the lifetime 'application'", 'application', 'one for the whole app', [1, 1]],
 ] as const
@@ -344,7 +344,7 @@ for (const [what, lifetime, meaning, expected] of lifetimes) {
   })
 }
 
-test('a controller whose constructor asks for something of a request is another in each request', async () => {
+test('a controller whose constructor injects a value of a request is built for each request', async () => {
   let built = 0
   @Controller('/:name')
   class Desk {

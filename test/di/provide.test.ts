@@ -15,11 +15,11 @@ async function greet(...providers: Provision[]) {
   return response.json() as unknown
 }
 
-test('a token stands for the value provided for it', async () => {
+test('a token injects the value provided for it', async () => {
   assert.deepEqual(await greet(provide(greeting, { value: 'hello' })), { text: 'hello' })
 })
 
-test('a token stands for what its factory resolves to', async () => {
+test('a token injects what its factory resolves to', async () => {
   assert.deepEqual(await greet(provide(greeting, { factory: () => Promise.resolve('hello') })), { text: 'hello' })
 })
 
@@ -84,7 +84,7 @@ class ZonedClock extends Clock {
   }
 }
 
-test('an abstract class is a token, and stands for the class provided', async () => {
+test('an abstract class is a token, and injects the class provided', async () => {
   @Controller()
   class Door {
     @Get('/') look(clock: Clock) {
@@ -96,7 +96,7 @@ test('an abstract class is a token, and stands for the class provided', async ()
   assert.deepEqual(response.json(), { now: 'noon UTC' })
 })
 
-test('a provider replaces an @Injectable() class wherever it is asked for', async () => {
+test('a provider replaces an @Injectable() class wherever it is injected', async () => {
   @Controller()
   class Door {
     constructor(readonly clock: ZonedClock) {}
@@ -140,7 +140,10 @@ test('a subclass of a provided class is a token of its own', () => {
     @Get('/') look(_settings: OtherSettings) {}
   }
   const providers = [provide(Settings, { value: new Settings() })]
-  assert.throws(() => createApp({ controllers: [Door], providers }), /asks for OtherSettings, which nothing provides/)
+  assert.throws(
+    () => createApp({ controllers: [Door], providers }),
+    /has the type OtherSettings, which nothing provides/,
+  )
 })
 
 const lock = token<string>('lock')
@@ -201,7 +204,7 @@ test('a managed value that swallows the failure of a handler changes nothing of 
 })
 
 const misuses = [
-  ['never calls use()', () => Promise.resolve(), /use\(\) was not called, so that the handler did not run/],
+  ['never calls use()', () => Promise.resolve(), /use\(\) was not called, so the handler did not run/],
   [
     'calls use() twice',
     async (use: (value: string) => Promise<unknown>) => [await use('a'), await use('b')] as const,
@@ -224,10 +227,14 @@ for (const [what, managed, message] of misuses) {
 }
 
 const recipes = [
-  ['none of the four', {}, /provide\(greeting, \.\.\.\): give exactly one of value, class, factory, managed; got none/],
+  [
+    'none of the four',
+    {},
+    /provide\(greeting, \.\.\.\): write exactly one of value, class, factory, managed; got none/,
+  ],
   ['two of them', { value: 'a', factory: () => 'b' }, /got value and factory/],
   ['no object', undefined, /takes options such as \{ value: \.\.\. \}, got undefined/],
-  ['a class that was not loaded', { class: undefined }, /class is undefined\. Either its name is misspelt/],
+  ['a class that is not loaded', { class: undefined }, /class is undefined\. Either its name is misspelt/],
   ['an instance for a class', { class: new Date(0) }, /class is an instance of Date\. Write the class itself/],
   ['a value for a factory', { factory: 'a' }, /factory is 'a'\. Write a function, or \{ value: \.\.\. \}/],
   ['a value for a bracket', { managed: { a: 1 } }, /managed is an object with a\. Write a function/],

@@ -9,7 +9,7 @@ async function answer(controller: new (...args: never[]) => unknown, url = '/', 
   return response.json() as unknown
 }
 
-test('a service is given the services that its constructor asks for, through every level', async () => {
+test('a service receives the services that its constructor injects, at every depth', async () => {
   @Injectable()
   class Clock {
     now = 'noon'
@@ -34,7 +34,7 @@ test('a service is given the services that its constructor asks for, through eve
   assert.deepEqual(await answer(Desk), { now: 'noon', same: true })
 })
 
-test('a class without a constructor of its own is built from what its parent asks for', async () => {
+test('a class without a constructor is built from what its parent injects', async () => {
   @Injectable()
   class Clock {
     now = 'noon'
@@ -54,7 +54,7 @@ test('a class without a constructor of its own is built from what its parent ask
   assert.deepEqual(await answer(Desk), { now: 'noon', journal: true })
 })
 
-test('a class that hands its arguments on is built from what its parent asks for', async () => {
+test('a class that passes its arguments on is built from what its parent injects', async () => {
   @Injectable()
   class Clock {
     now = 'noon'
@@ -77,7 +77,7 @@ test('a class that hands its arguments on is built from what its parent asks for
   assert.deepEqual(await answer(Desk), { now: 'noon', wrapped: true })
 })
 
-test('a constructor without parameters asks for nothing, whatever its parent asks for', async () => {
+test('a constructor without parameters injects nothing, even if its parent does', async () => {
   @Injectable()
   class Clock {}
   @Injectable()
@@ -149,7 +149,7 @@ test("an overriding handler does not take over the @Inject() of its parent's par
   assert.deepEqual((await app.inject('/')).json(), { now: 'noon' })
 })
 
-test("an undecorated override keeps what its parent's decorators say", async () => {
+test('an undecorated override keeps the decorators of its parent', async () => {
   const name = token<string>('name')
   @Controller('/parent')
   class Desk {
@@ -217,7 +217,7 @@ test("what a service reads is validated and documented with the route's own inpu
   ])
 })
 
-test('a service can ask for the request itself', async () => {
+test('a service can inject the request', async () => {
   @Injectable()
   class Caller {
     readonly agent: string | undefined
@@ -236,7 +236,7 @@ test('a service can ask for the request itself', async () => {
   assert.deepEqual((await app.inject({ method: 'POST', url: '/', headers })).json(), { agent: 'a test' })
 })
 
-test('a service is built once in a request, however many ask for it', async () => {
+test('a service is built once in a request, however many inject it', async () => {
   let built = 0
   @Injectable()
   class Clock {

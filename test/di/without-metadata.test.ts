@@ -25,7 +25,7 @@ class Clock {
   now = 'noon'
 }
 
-test('a handler without metadata is given what params says', async () => {
+test('a handler without metadata receives what params declares', async () => {
   class Heroes {
     rename(input: HeroInput, clock: Clock, hero_id: number, shout: boolean) {
       return { ...input, now: clock.now, hero_id, shout }
@@ -49,7 +49,7 @@ test('params takes named tokens', async () => {
   assert.deepEqual((await app.inject('/heroes')).json(), { text: 'hello' })
 })
 
-test('a handler without metadata stops the boot, with the commands and the form that need none', () => {
+test('a handler without metadata fails at startup, with the commands and the form that need none', () => {
   class Heroes {
     list(_clock: Clock) {}
   }
@@ -67,7 +67,7 @@ test('a handler without metadata and without parameters is fine', async () => {
   assert.deepEqual((await appOf(decorate(Heroes, 'list', Get('/'))).inject('/heroes')).json(), [])
 })
 
-test('a constructor without metadata stops the boot, and is told of @Inject()', () => {
+test('a constructor without metadata fails at startup, and the message has @Inject()', () => {
   class Heroes {
     readonly clock: Clock
     constructor(clock: Clock) {
@@ -80,7 +80,7 @@ test('a constructor without metadata stops the boot, and is told of @Inject()', 
   assert.throws(() => appOf(decorate(Heroes as never, 'list', Get('/'))), { name: 'InjectionError', message })
 })
 
-test('a constructor without metadata is given what @Inject() says', async () => {
+test('a constructor without metadata receives what @Inject() declares', async () => {
   class Heroes {
     readonly clock: Clock
     constructor(clock: Clock) {
@@ -94,14 +94,14 @@ test('a constructor without metadata is given what @Inject() says', async () => 
   assert.deepEqual((await appOf(decorate(Heroes as never, 'list', Get('/'))).inject('/heroes')).json(), { now: 'noon' })
 })
 
-test('fewer params than parameters stop the boot', () => {
+test('fewer params than parameters fail at startup', () => {
   class Heroes {
     list(_clock: Clock, _other: Clock) {}
   }
   assert.throws(() => appOf(decorate(Heroes, 'list', Get('/', { params: [Clock] } as never))), /parameter 2 '_other'/)
 })
 
-test('a class in params that was not loaded stops the boot', () => {
+test('a class in params that was not loaded fails at startup', () => {
   class Heroes {
     list(_clock: Clock) {}
   }
@@ -112,7 +112,7 @@ test('a class in params that was not loaded stops the boot', () => {
   )
 })
 
-test('a token that hands itself on to its subclasses is asked for by params', () => {
+test('a token that its subclasses inherit is injected by params', () => {
   class BigPages extends newPagination({ maxPageSize: 500 }) {}
   class Heroes {
     list(_paginate: BigPages) {}
@@ -121,7 +121,7 @@ test('a token that hands itself on to its subclasses is asked for by params', ()
   assert.throws(() => appOf(decorate(Heroes, 'list', Get('/', { params: [BigPages] } as never))), message)
 })
 
-test('a method that is not there stops the boot', () => {
+test('a missing method fails at startup', () => {
   class Heroes {
     list() {}
   }

@@ -35,7 +35,7 @@ function newApp(t: TestContext, options: Partial<AppOptions> = {}): App {
   return app
 }
 
-/** A lifespan that records its starts and stops, and fails where it is told to. */
+/** A lifespan that records its starts and stops, and fails on request. */
 function recorded(name: string, calls: string[], fails: { start?: Error; stop?: Error } = {}): Lifespan {
   return {
     provisions: [],
@@ -181,7 +181,7 @@ test('a value of the app may be made asynchronously, before the first request', 
   assert.equal((await app.inject('/')).body, '"robin"')
 })
 
-test('app.listen tells where', async (t) => {
+test('app.listen resolves to the address', async (t) => {
   const lines: string[] = []
   const logger = { info: (line: string) => void lines.push(line), warn() {}, error() {} }
   const { host, port, url } = await newApp(t, { logger }).listen(0)
@@ -198,7 +198,7 @@ test('app.listen on a taken port rejects with what to do, and closes what was st
   const calls: string[] = []
   const app = newApp(t, { lifespan: recorded('db', calls) })
   await assert.rejects(app.listen(port), {
-    message: `Cannot listen on 127.0.0.1:${port}: another program listens there. End it, or listen on another port; 0 takes a free one.`,
+    message: `Cannot listen on 127.0.0.1:${port}: another program listens there. End it, or listen on another port; 0 chooses a free one.`,
     code: 'EADDRINUSE',
   })
   assert.deepEqual(calls, ['start db', 'stop db'])
@@ -276,13 +276,13 @@ test('app.close lets a running request be answered', async (t) => {
   await closing
 })
 
-test('while it drains, an open connection is told 503 and to go away', async (t) => {
+test('while it drains, an open connection receives 503 and is closed', async (t) => {
   const { Waiting, entered, exit } = waiting()
   const { url, close } = await api(t, [Waiting])
   const open = connection(t, url)
   open.send('GET / HTTP/1.1\nHost: a\n\n')
   await open.received(/"hello"$/)
-  open.send('GET / HTTP/1.1\nHo') // it has begun to ask, and so is not idle
+  open.send('GET / HTTP/1.1\nHo') // its request has begun, so it is not idle
   const running = exchange(t, url, 'GET /wait HTTP/1.1\nHost: a\n\n')
   await entered.opened
   const closing = close()
@@ -316,7 +316,7 @@ test('idle connections do not keep the app from closing', async (t) => {
   assert.match(await used.closed, /"hello"$/)
 })
 
-test('a request that outlasts the drain is answered with 503, and the log says so', async (t) => {
+test('a request that outlasts the drain is answered with 503, and the log has it', async (t) => {
   const { Waiting, entered, exit, seen } = waiting()
   const { fetch, close, log } = await api(t, [Waiting], { timeouts: { drain: 20 } })
   const answer = fetch('/wait')
@@ -324,7 +324,7 @@ test('a request that outlasts the drain is answered with 503, and the log says s
   await close()
   assert.equal((await answer).status, 503)
   assert.equal(seen.signal?.reason.message, 'The server is shutting down.')
-  assert.equal(log[0], '1 request(s) still ran after 20 ms and were cut off')
+  assert.equal(log[0], '1 request(s) still ran after 20 ms and were aborted')
   exit.open()
 })
 
@@ -336,7 +336,7 @@ test('a stream of middleware that outlasts the drain is cut off', async (t) => {
   await assert.rejects(response.text())
 })
 
-test("a client that goes away aborts the handler's signal, and nobody logs it", async (t) => {
+test("a client that closes the connection aborts the handler's signal, and nothing is logged", async (t) => {
   const { Waiting, entered, exit, seen } = waiting()
   const { url, close, log } = await api(t, [Waiting])
   const client = connection(t, url)
@@ -501,7 +501,7 @@ test('what a handler does after its time is up changes nothing and is not logged
   assert.equal(log.length, 1)
 })
 
-test('a value of the request that cannot be disposed is logged, and the answer stands', async (t) => {
+test('a value of the request that cannot be disposed is logged, and the response stays', async (t) => {
   @Injectable()
   class Handle {
     [Symbol.dispose]() {

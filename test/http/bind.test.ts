@@ -141,32 +141,32 @@ const taken: readonly (readonly [sentence: string, path: string, told: string, h
   ['a number of the path may be declared a fraction', '/fraction/1.5', 'number 1.5'],
   ['@Path() names another variable', '/renamed/7', 'string "7"'],
   ['a number of the query may be a fraction', '/number?age=1.5', 'number 1.5'],
-  ['a text of the query stays a text', '/text?q=007', 'string "007"'],
+  ['a string of the query stays a string', '/text?q=007', 'string "007"'],
   ['a plus in the query is a space', '/text?q=a+b%2B', 'string "a b+"'],
   ['a query name is percent-decoded', '/text?%71=x', 'string "x"'],
-  ['a text may be empty', '/text?q=', 'string ""'],
+  ['a string may be empty', '/text?q=', 'string ""'],
   ['a query parameter without an equals sign is empty', '/text?q', 'string ""'],
   ['what follows the first equals sign is the value', '/text?q=a=b', 'string "a=b"'],
-  ['what nobody asks for is ignored', '/text?q=a&other=%20', 'string "a"'],
+  ['an undeclared parameter is ignored', '/text?q=a&other=%20', 'string "a"'],
   ['true is a boolean', '/flag?on=true', 'boolean true'],
   ['false is a boolean', '/flag?on=false', 'boolean false'],
   ['a bigint may be larger than any number', '/big?n=9007199254740993', 'bigint 9007199254740993'],
   ['a Date is given as one', '/date?from=2026-01-31T12:00:00Z', 'Date 2026-01-31T12:00:00.000Z'],
   ['an optional parameter may be missing', '/optional', 'undefined undefined'],
   ['an optional parameter may be given', '/optional?age=3', 'number 3'],
-  ['a literal default stands in', '/literal', 'number 7'],
+  ['a literal default is used', '/literal', 'number 7'],
   ['a literal default gives way', '/literal?size=8', 'number 8'],
   ['a bigint may be a default', '/big-literal', 'bigint 7'],
   ['null may be a default', '/null', 'null null'],
-  ['a computed default stands in', '/computed', 'string "made"'],
+  ['a computed default is used', '/computed', 'string "made"'],
   ['a computed default gives way', '/computed?name=x', 'string "x"'],
-  ['a declared default stands in', '/declared', 'string "asc"'],
+  ['a declared default is used', '/declared', 'string "asc"'],
   ['@Query() names another parameter', '/named?page%5Bsize%5D=2', 'number 2'],
   ['a list is given by repetition', '/list?id=1&id=2', 'Array [1,2]'],
   ['a list may have one item', '/list?id=1', 'Array [1]'],
   ['a value of an enum is taken', '/enum?order=desc', 'string "desc"'],
   ['an enum of numbers gives a number', '/numbers?level=2', 'number 2'],
-  ['underscores of a header stand for hyphens', '/header', 'string "de"', { 'accept-language': 'de' }],
+  ['underscores of a header become hyphens', '/header', 'string "de"', { 'accept-language': 'de' }],
   ['a header may be named in any case', '/header-name', 'string "a"', { 'x-tenant': 'a' }],
   ['a header may be missing', '/header-name', 'undefined undefined'],
   ['a header list is separated by commas', '/header-list', 'Array [1,2]', { 'x-ids': '1, 2' }],
@@ -225,7 +225,7 @@ test('a list that is a default is made anew for each request', async (t) => {
   assert.deepEqual(await (await fetch('/list-default')).json(), first)
 })
 
-test('a handler may ask for the request and for its signal', async (t) => {
+test('a handler may inject the request and its signal', async (t) => {
   const { fetch } = await api(t, [Inputs])
   assert.deepEqual(await (await fetch('/request?a=1&a=2')).json(), ['GET', '/request', '1,2', true])
 })
@@ -235,7 +235,7 @@ class Hero {
   @Field({ type: 'integer', minimum: 0 }) age!: number
 }
 
-test('all issues of path, query, header and body are told at once', async (t) => {
+test('all issues of path, query, header and body are reported at once', async (t) => {
   @Controller()
   class Strict {
     @Post('/:id') post(id: number, page: number, @Header() x_key: string, hero: Hero) {
@@ -265,7 +265,7 @@ test('a body is an instance of its class', async (t) => {
   assert.equal(await (await fetch('/', { method: 'POST', json: { name: 'a', age: 1 } })).json(), true)
 })
 
-test('a property of the body that nobody declared is a 422', async (t) => {
+test('an undeclared property of the body is a 422', async (t) => {
   @Controller()
   class Making {
     @Post() make(hero: Hero) {
@@ -329,7 +329,7 @@ const boots: readonly (readonly [sentence: string, make: () => new () => object,
       }
       return Wrong
     },
-    /is destructured and so has no name: say it, @Query\('name'\)/,
+    /is destructured and has no name\. Write its name: @Query\('name'\)/,
   ],
   [
     'two bodies',
@@ -342,7 +342,7 @@ const boots: readonly (readonly [sentence: string, make: () => new () => object,
       }
       return Wrong
     },
-    /Wrong\.post asks for two bodies/,
+    /Wrong\.post has two body parameters/,
   ],
   [
     'a list without the type of its items',
@@ -368,10 +368,10 @@ const boots: readonly (readonly [sentence: string, make: () => new () => object,
       }
       return Wrong
     },
-    /asks for Hero, which nothing provides.*@Query\(\) hero: Hero/s,
+    /has the type Hero, which nothing provides.*@Query\(\) hero: Hero/s,
   ],
 ]
 
 for (const [sentence, make, message] of boots) {
-  test(`${sentence} stops the boot`, () => assert.match(bootMessage([make()]), message))
+  test(`${sentence} fails at startup`, () => assert.match(bootMessage([make()]), message))
 }

@@ -49,7 +49,7 @@ class Answers {
 const pushing = (request: { url: string; socket: Socket }, response: ServerResponse, next: () => void) => {
   if (request.url !== '/pushing') return next()
   serverSide = request.socket
-  // As programs do that push events and never ask whether they are taken.
+  // As programs that push events without waiting for 'drain'.
   const timer = setInterval(() => response.write(large.subarray(0, 2 ** 20)), 10)
   response.once('close', () => clearInterval(timer))
 }
@@ -226,6 +226,34 @@ test('a connection on which nothing comes is answered with 408 and closed', asyn
   assert.match(await connection(t, url).closed, /^HTTP\/1\.1 408 /)
 })
 
+for (const bytes of ['\r\n', '\n']) {
+  test(`a client that keeps an idle connection open by ${JSON.stringify(bytes)} loses it`, async (t) => {
+    const { url, log } = await api(t, [Answers], limits({ keepAlive: 300, headers: 300 }))
+    const client = open(t, url)
+    client.write(get('/number?n=1'))
+    await once(client, 'data')
+    const begin = Date.now()
+    const timer = setInterval(() => client.write(bytes), 50)
+    t.after(() => clearInterval(timer))
+    await until('the connection is closed', () => serverSide?.destroyed === true)
+    const after = Date.now() - begin
+    assert.ok(after >= 550 && after < 3000, `closed after ${after} ms`)
+    assert.deepEqual(log, [])
+  })
+}
+
+test('a client that begins its next request just before an idle connection ends is answered', async (t) => {
+  const { url } = await api(t, [Answers], limits({ keepAlive: 400, headers: 400, request: 5000 }))
+  const { send, received } = connection(t, url)
+  send(get('/number?n=1'))
+  await received(/\r\n\r\n1$/)
+  for (const part of ['\r\n', 'GET /number?n=2 HTTP/1.1\r\n', 'Host: a\r\n\r\n']) {
+    await new Promise((resolve) => setTimeout(resolve, 190))
+    send(part)
+  }
+  await received(/\r\n\r\n2$/)
+})
+
 for (const [sentence, header] of [
   ['that ends the connection', 'Connection: close\r\n'],
   ['that keeps the connection', ''],
@@ -245,7 +273,7 @@ for (const [sentence, header] of [
   })
 }
 
-test('a client that asks for a tunnel and resets the connection ends nothing else', async (t) => {
+test('a client that requests a tunnel and resets the connection ends nothing else', async (t) => {
   const { url, fetch } = await api(t, [Answers])
   for (let attempt = 0; attempt < 20; attempt++) {
     const client = open(t, url)

@@ -48,13 +48,13 @@ for (const isRooted of [false, true])
     })
 
 for (const isRooted of [false, true])
-  test(`a file that shrinks${isRooted ? ' below a root' : ''} ends the connection, and the log says why`, async (t) => {
+  test(`a file that shrinks${isRooted ? ' below a root' : ''} ends the connection, and the log states why`, async (t) => {
     const { url, log } = await api(t, [changing(t, 'abcdef', (path) => truncateSync(path, 2), isRooted)])
     const { send, closed } = connection(t, url)
     send(request('/file') + request('/next'))
     assert.match(await ended(closed), /^(?:HTTP\/1\.1 200 [^]*content-length: 6\r\n[^]*\r\n\r\n(?:ab?)?)?$/i)
     await until('the log says why', () =>
-      Promise.resolve(/content-length is 6 bytes, and the stream has only [02]/.test(log.join())),
+      Promise.resolve(/content-length is 6 bytes, but the stream has only [02]/.test(log.join())),
     )
   })
 
@@ -108,11 +108,11 @@ test('whatever a stream gives, its content-length is what is sent, or the connec
   )
 })
 
-test('a stream with more or fewer bytes than announced is destroyed, and the log says which', async (t) => {
+test('a stream with more or fewer bytes than announced is destroyed, and the log states which', async (t) => {
   const { url, log } = await api(t, [streaming(['abc', 'def', 'ghi'], '4')])
   await ended(exchangeAll(t, url))
   await until('the log says why', () =>
-    Promise.resolve(/GET \/stream .*content-length is 4 bytes, and the stream has more/.test(log.join())),
+    Promise.resolve(/GET \/stream .*content-length is 4 bytes, but the stream has more/.test(log.join())),
   )
 })
 

@@ -75,12 +75,12 @@ test('everything that the page names is served, relative to wherever the app is 
   assert.ok(names.every((name) => !/^(\/|http)/.test(name)))
 })
 
-test('the page has no script of its own, as its policy forbids', async (t) => {
+test('the page has no inline script, as its policy forbids', async (t) => {
   const { fetch } = await api(t, [Notes])
   assert.doesNotMatch(await (await fetch('/docs')).text(), /<script>|<script [^>]*>[^<]| on\w+=/)
 })
 
-test('the page has the title of the document, as a text', async (t) => {
+test('the page has the title of the OpenAPI document, escaped', async (t) => {
   const { fetch } = await api(t, [Notes], { info: { title: 'Notes & <b>more' } })
   assert.match(await (await fetch('/docs')).text(), /<title>Notes &#38; &#60;b&#62;more<\/title>/)
 })
@@ -92,7 +92,7 @@ test('/docs/ leads to /docs', async (t) => {
   assert.equal(new URL(response.headers.get('location') ?? '', `${url}/docs/`).pathname, '/docs')
 })
 
-test('/openapi.json is the document', async (t) => {
+test('/openapi.json is the OpenAPI document', async (t) => {
   const { fetch, app } = await api(t, [Notes])
   assert.deepEqual(await (await fetch('/openapi.json')).json(), JSON.parse(JSON.stringify(app.openapi())))
 })
@@ -116,12 +116,15 @@ test('the documentation comes before a variable', async (t) => {
   assert.equal(await (await fetch('/other')).json(), 'other')
 })
 
-test('a route at the path of the documentation stops the boot', () => {
+test('a route at the path of the documentation fails at startup', () => {
   @Controller('/docs')
   class Documents {
     @Post() add() {}
   }
-  assert.match(bootMessage([Documents]), /^BootError: Documents\.add answers to \/docs, where the documentation is\./)
+  assert.match(
+    bootMessage([Documents]),
+    /^BootError: Documents\.add has the path \/docs, which belongs to the documentation\./,
+  )
 })
 
 test('with docs: false a route may be at /docs', async (t) => {

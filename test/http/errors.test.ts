@@ -103,7 +103,7 @@ for (const [helper, status] of helpers) {
   })
 }
 
-test('a helper returns never, so that what stands before it loses its undefined', () => {
+test('a helper returns never, so that the value before ?? loses its undefined', () => {
   const find = (id: number): string | undefined => (id === 1 ? 'robin' : undefined)
   const name: string = find(1) ?? notFound()
   assert.equal(name, 'robin')
@@ -133,7 +133,7 @@ test('a 4xx is not logged', async (t) => {
   assert.deepEqual(log, [])
 })
 
-test('any other error is a 500 that tells nothing but the request id', async (t) => {
+test('any other error is a 500 with nothing but the request id', async (t) => {
   const { response, problem } = await answerTo(t, () => new Error('secret'))
   assert.equal(response.status, 500)
   assert.deepEqual(problem, {
@@ -185,7 +185,11 @@ const strange: readonly (readonly [sentence: string, make: () => unknown, logged
   ['a plain object', () => ({ status: 418, message: 'teapot' }), /\{ status: 418, message: 'teapot' \}$/],
   ['an object without a prototype', () => Object.create(null), /\{\}$/],
   ['an object whose toString throws', () => ({ toString: fail }), /\{ toString: \[Function: fail\] \}$/],
-  ['an object whose own way to be shown throws', () => ({ [inspect.custom]: fail }), /something that cannot be shown$/],
+  [
+    'an object whose own way to be shown throws',
+    () => ({ [inspect.custom]: fail }),
+    /\(a value that cannot be displayed\)$/,
+  ],
   ['an error whose stack is a number', () => Object.assign(new Error('odd'), { stack: 42 }), /Error: odd$/],
   ['an error whose stack is empty', () => Object.assign(new Error('odd'), { stack: '' }), /Error: odd$/],
   [
@@ -242,14 +246,14 @@ test('the text of an HttpError of status 5xx is meant for the client, and is log
   assert.match(log.join(), /HttpError: Closed on Sundays/)
 })
 
-test('the status of an error of another library is not ours', async (t) => {
+test('the status of an error of another library is not used', async (t) => {
   const { response } = await answerTo(t, () => Object.assign(new Error('upstream says no'), { status: 404 }))
   assert.equal(response.status, 500)
 })
 
 for (const [sentence, properties, status, detail] of [
-  ['shown when it says so', { status: 418, expose: true }, 418, 'the text'],
-  ['hidden when it says so', { status: 418, expose: false }, 418, "I'm a Teapot"],
+  ['shown with expose: true', { status: 418, expose: true }, 418, 'the text'],
+  ['hidden with expose: false', { status: 418, expose: false }, 418, "I'm a Teapot"],
   ['shown of a 5xx, too', { status: 502, expose: true }, 502, 'the text'],
   ['hidden of a 5xx', { status: 502, expose: false }, 502, 'Bad Gateway'],
   [

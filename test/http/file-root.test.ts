@@ -77,7 +77,7 @@ const refused: readonly (readonly [why: string, names: readonly string[]])[] = [
 ]
 
 for (const [why, names] of refused) {
-  test(`a name that ${why} is a 404 that says no more`, async (t) => {
+  test(`a name that ${why} is a 404 without a reason`, async (t) => {
     const { root } = folders(t)
     const { send, log } = await sender(t, { root })
     for (const name of names) {
@@ -207,27 +207,27 @@ for (const [what, replace] of [
       () => 'cut off',
     )
     assert.doesNotMatch(text, /outside/)
-    assert.match(log.join(), /another file took its place|ELOOP/)
+    assert.match(log.join(), /the file was replaced|ELOOP/)
   })
 }
 
 for (const root of [undefined, '', null, 5]) {
-  test(`a root that is ${JSON.stringify(root)} opens nothing, and the message says what to write`, async () => {
-    const message = /^file\(\): root is .*\. Write the folder that files are sent from/
+  test(`a root that is ${JSON.stringify(root)} opens nothing, and the message states what to write`, async () => {
+    const message = /^file\(\): root is .*\. Write the folder of the files/
     await assert.rejects(file('package.json', { root: root as string }), { name: 'TypeError', message })
   })
 }
 
-test('a root that is not there is an error of its own, as it is no name of a client', async () => {
+test('a missing root is the error of the file system, as the program names it', async () => {
   await assert.rejects(file('a.txt', { root: join(tmpdir(), 'no-such-root') }), { code: 'ENOENT' })
 })
 
-test('a root beside bytes or a URL, and an option that there is not, say what to write', async (t) => {
+test('a root beside bytes or a URL, and an unknown option, state what to write', async (t) => {
   const { root } = folders(t)
   for (const source of [Buffer.from('a'), pathToFileURL(join(root, 'a.txt'))])
     await assert.rejects(
       file(source, { root }),
-      /root is for a path below it, and this is an instance of \w+\. Leave root out\./,
+      /root is only for a path, but the source is an instance of \w+\. Remove root\./,
     )
   await assert.rejects(
     file('a.txt', { rooot: root } as FileOptions),

@@ -100,7 +100,7 @@ for (const [what, body, limit, status] of [
     if (status === 413)
       assert.match(
         response.json<{ detail: string }>().detail,
-        /^The body has more than \d+ (lists and objects|different names of properties)\.$/,
+        /^The body has more than \d+ (lists and objects|different property names)\.$/,
       )
   })
 }

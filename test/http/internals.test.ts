@@ -71,7 +71,7 @@ for (const kind of databases) {
   })
 }
 
-test('whatever an error has, a 500 tells the id of the request alone', async (t) => {
+test('whatever an error has, a 500 has only the id of the request', async (t) => {
   let thrown: unknown
   @Controller()
   class Throwing {

@@ -44,9 +44,9 @@ const errors: readonly (readonly [where: string, make: (text: string) => unknown
   ],
   ['a stack', (text) => withProperties(new Error('odd'), { stack: `Error: odd\n${text}` })],
   ['a cause', (text) => new Error('odd', { cause: new TypeError(text) })],
-  ['a cause that is a text', (text) => new Error('odd', { cause: text })],
+  ['a cause that is a string', (text) => new Error('odd', { cause: text })],
   ['a part of an AggregateError', (text) => new AggregateError([new Error(text), text], 'odd')],
-  ['a text that is thrown', (text) => text],
+  ['a string that is thrown', (text) => text],
   ['an object that is thrown', (text) => ({ [text]: text, error: new Error(text), list: [text] })],
   ['an HttpError', (text) => new HttpError(503, text)],
 ]
@@ -121,7 +121,7 @@ test('whatever a client sends, and wherever an error holds it, the log has one e
   await fc.assert(law, { numRuns: runs(500) })
 })
 
-test('the name of a file that a client asks for is escaped', async (t) => {
+test('the name of a file that a client requests is escaped', async (t) => {
   const { fetch, log } = await api(t, [Failing])
   assert.equal((await fetch('/a%0AGET%20x%1B%5Bm')).status, 500)
   assert.equal(log.length, 1)
@@ -154,11 +154,11 @@ test('causes within causes, and parts within parts, are an entry of a bounded le
   make = () => error
   const entry = await entryOf(t, '')
   assertOneEntry(entry, /^POST \/ /)
-  assert.match(entry, /\n {2}\(the rest is left out\)$/)
+  assert.match(entry, /\n {2}\(the rest is omitted\)$/)
 })
 
 for (const [what, error, line] of [
-  ['causes', deep(), /\n {2}caused by Error \(its causes are left out\)$/],
+  ['causes', deep(), /\n {2}caused by Error \(its causes are omitted\)$/],
   [
     'parts',
     new AggregateError(
@@ -181,7 +181,7 @@ function deep(): Error {
 }
 
 for (const kind of databases) {
-  test(`${kind.name}: what a database says, and the SQL that is logged, are lines of their own`, async (t) => {
+  test(`${kind.name}: the message of a database, and the SQL that is logged, are on separate lines`, async (t) => {
     @Controller()
     class Querying {
       @Post() query(@Body({ type: 'any' }) name: unknown, session: Session) {

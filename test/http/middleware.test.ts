@@ -182,7 +182,7 @@ for (const [sentence, fail] of failures) {
   })
 }
 
-test('a text passed to next() is an error', async (t) => {
+test('a string passed to next() is an error', async (t) => {
   const { response, log } = await answerOf(t, [(_a, _b, next) => next('bad')])
   assert.equal(response.status, 500)
   assert.match(log.join(), /Error: bad/)
@@ -246,7 +246,7 @@ test('middleware may change the request id of the answer', async (t) => {
   assert.equal(response.headers.get('x-request-id'), 'mine')
 })
 
-test('error middleware of four parameters stops the boot', () => {
+test('error middleware of four parameters fails at startup', () => {
   const onError = (_error: unknown, _request: unknown, _response: unknown, next: Next) => next()
   const use = onError as unknown as Middleware
   const message =

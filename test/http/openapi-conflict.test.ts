@@ -120,7 +120,7 @@ async function addAll(teams: readonly NewTeam[]): Promise<void> {
 
 const taken = { name: 'Titans', motto: null }
 
-/** What each operation is sent, and whether other records stand against it. */
+/** What each operation is sent, and whether other records conflict with it. */
 const requests: readonly (readonly [operation: string, body: object | undefined, conflicts: boolean])[] = [
   ['GET /teams/{id}', undefined, false],
   ['POST /teams', taken, true],

@@ -17,7 +17,7 @@ const everything = createApp({
   info: { title: 'Everything', version: '1.2.3', license: { name: 'MIT', identifier: 'MIT' } },
 })
 
-/** The text of the document that a program serves. */
+/** The OpenAPI document that a program serves, as a string. */
 async function served(program: string): Promise<string> {
   const toolkit_url = `sqlite+sqlite3:///${join(temporaryFolder(), 'heroes.sqlite')}`
   const { url, stop } = await serve([program], { toolkit_url, PORT: '0' })
@@ -34,12 +34,12 @@ const documents: Readonly<Record<string, string>> = {
 const config = await createConfig({ extends: ['recommended'] })
 
 for (const [name, source] of Object.entries(documents)) {
-  test(`the document of ${name} is valid OpenAPI 3.1`, async () => {
+  test(`the OpenAPI document of ${name} is valid OpenAPI 3.1`, async () => {
     const { valid, errors } = await new Validator().validate(JSON.parse(source))
     assert.ok(valid, JSON.stringify(errors, null, 2))
   })
 
-  test(`the document of ${name} is what Redocly recommends, without a warning`, async () => {
+  test(`the OpenAPI document of ${name} is what Redocly recommends, without a warning`, async () => {
     const problems = await lintFromString({ source, config })
     const told = problems.map(({ ruleId, message, location: [place] }) => `${ruleId} ${place?.pointer}: ${message}`)
     assert.deepEqual(told, [])

@@ -84,7 +84,7 @@ const paths = document.paths ?? {}
 const list = paths['/notes']?.get
 const get = paths['/notes/{id}']?.get
 
-test('the document is OpenAPI 3.1 with the title, version and description given', () => {
+test('the OpenAPI document is of version 3.1, with the title, version and description given', () => {
   assert.equal(document.openapi, '3.1.0')
   assert.deepEqual(document.info, { title: 'Notes', version: '2.0.0', description: 'All notes.' })
 })
@@ -191,7 +191,7 @@ test('a number that may be far below zero is shown as 1, unless an example is gi
   )
 })
 
-test('every reference of the document leads to a component', () => {
+test('every reference of the OpenAPI document leads to a component', () => {
   const names = Object.keys(document.components?.schemas ?? {})
   const references = JSON.stringify(document).matchAll(/"#\/components\/schemas\/([^"]+)"/g)
   for (const [, name = ''] of references) assert.ok(names.includes(name), name)
@@ -209,7 +209,7 @@ const statuses: readonly (readonly [operation: string, codes: readonly string[]]
   ['delete /notes/{id}', ['204', '400', '422', '503', 'default']],
 ]
 
-test('an operation without inputs may be refused, nobody knows how; a header alone can be read', () => {
+test('an operation without inputs has an unspecific refusal; a header alone can be read', () => {
   @Controller()
   class Some {
     @Get('/plain') plain() {}
@@ -316,12 +316,12 @@ test('a redirect is documented without a body, and with where it leads', () => {
   }
   const { paths: documented = {} } = createApp({ controllers: [Some], logger: false }).openapi()
   assert.deepEqual(documented['/old']?.get?.responses?.['303'], {
-    description: 'It is elsewhere',
+    description: 'Redirect',
     headers: { Location: { schema: { type: 'string', format: 'uri-reference' } } },
   })
 })
 
-test("a route's own words are in the document", () => {
+test('the descriptions of a route are in the OpenAPI document', () => {
   const { summary, description, deprecated, operationId, tags } = get ?? {}
   assert.deepEqual(
     { summary, description, deprecated, operationId, tags },
@@ -378,7 +378,7 @@ test('groups that the app does not describe are declared after those that it doe
   ])
 })
 
-test('where nothing else is said, an API is where its document is, and open to all', () => {
+test('by default, the server of an API is that of its document, and it requires no authentication', () => {
   assert.deepEqual([document.servers, document.security], [[{ url: '/' }], []])
 })
 
@@ -424,7 +424,7 @@ test('an operationId has only what a URL and a program take for a name', () => {
   )
 })
 
-test('an operation and the document can have more than Sequitur knows of', () => {
+test('an operation and the OpenAPI document can have specification extensions', () => {
   @Controller()
   class Some {
     @Get('/', { extensions: { 'x-internal': true }, externalDocs: { url: 'https://example.org/more' } }) get() {}
@@ -448,7 +448,7 @@ test('a controller may choose its group', () => {
   assert.deepEqual(made.paths?.['/a']?.get?.tags, ['Things'])
 })
 
-test('one operationId for two operations stops the boot, which names both', () => {
+test('one operationId for two operations fails at startup, which names both', () => {
   @Controller('/a')
   class Some {
     @Get('/one', { operationId: 'same' }) one() {}
@@ -457,7 +457,7 @@ test('one operationId for two operations stops the boot, which names both', () =
   assert.match(bootMessage([Some]), /^BootError: Some\.two and Some\.one have the same operationId 'same'\. Rename/)
 })
 
-test('two classes of one name stop the boot', () => {
+test('two classes of one name fail at startup', () => {
   const one = (() => {
     class Twin {
       @Field() a!: string
@@ -479,7 +479,7 @@ test('two classes of one name stop the boot', () => {
   assert.match(bootMessage([Both]), /^BootError: Both\.b, its response: Two different classes are named Twin/)
 })
 
-test('a class with the name of a component of every document stops the boot', () => {
+test('a class with the name of a component of every document fails at startup', () => {
   class Problem {
     @Field() text!: string
   }
@@ -489,7 +489,7 @@ test('a class with the name of a component of every document stops the boot', ()
       return { text: '' }
     }
   }
-  assert.match(bootMessage([Own]), /^BootError: A class is named Problem, as the document calls/)
+  assert.match(bootMessage([Own]), /^BootError: A class has the name Problem, which the OpenAPI document uses/)
 })
 
 test('a component may refer to itself', () => {
@@ -506,7 +506,7 @@ test('a component may refer to itself', () => {
   assert.deepEqual(Object.keys(made.components?.schemas ?? {}).sort(), ['InputIssue', 'Problem', 'Tree'])
 })
 
-test('asking for the document twice gives the same', () => {
+test('the OpenAPI document is the same each time', () => {
   const app = createApp({ controllers: [NoteController], logger: false })
   assert.deepEqual(app.openapi(), app.openapi())
 })
@@ -580,7 +580,7 @@ test('an operation with a scheme is documented with 401', () => {
   const described = Object.values(secured.paths ?? {}).map(
     ({ get: operation }) => (operation?.responses?.['401'] as { description?: string } | undefined)?.description,
   )
-  assert.deepEqual(described, [undefined, 'Log in first', 'It is not known who asks'])
+  assert.deepEqual(described, [undefined, 'Log in first', 'Authentication is missing or invalid'])
 })
 
 test('a header that a scheme describes is no parameter beside it', () => {
@@ -590,7 +590,7 @@ test('a header that a scheme describes is no parameter beside it', () => {
   assert.deepEqual(names, [[], [], ['x-tenant']])
 })
 
-test('two schemes of one name stop the boot', () => {
+test('two schemes of one name fail at startup', () => {
   @Injectable()
   @Security({ type: 'http', scheme: 'basic' }, { name: 'key' })
   class Other {}
@@ -600,10 +600,10 @@ test('two schemes of one name stop the boot', () => {
       void [key, other]
     }
   }
-  assert.match(bootMessage([Both]), /Two security schemes are named key\. Name one: @Security/)
+  assert.match(bootMessage([Both]), /Two security schemes have the name key\. Rename one: @Security/)
 })
 
-test('the document has the servers, tags, extensions and all of the info given', () => {
+test('the OpenAPI document has the servers, tags, extensions and all of the info given', () => {
   const { info, servers, tags, 'x-logo': logo } = secured as typeof secured & { 'x-logo'?: unknown }
   assert.deepEqual(info, { title: 'Private', version: '0.0.0', contact: { name: 'The team' } })
   assert.deepEqual(

@@ -175,7 +175,7 @@ test('what a client sends is redirected to where it is of this site, and else a 
   assert.deepEqual([here.status, here.location], [303, '/a%20b'])
   const { status, location, text, log } = await answerOf(t, '/login?next=//evil.example')
   assert.deepEqual([status, location, log], [400, null, []])
-  assert.match(text, /"detail":"The address of the redirect is not one of this site\."/)
+  assert.match(text, /"detail":"The URL of the redirect is not one of this site\."/)
 })
 
 test('status and external are options of one object', async (t) => {
@@ -183,14 +183,14 @@ test('status and external are options of one object', async (t) => {
   assert.deepEqual([status, location], [308, 'https://new.example/'])
 })
 
-test('the error of a refusal has a cause that says what to write', () => {
+test('the error of a refusal has a cause that states what to write', () => {
   assert.throws(
     () => redirect('//a' as string),
     ({ cause }: Error) => cause instanceof Error && cause.message.includes('redirect(url, { external: true })'),
   )
 })
 
-test('an option that there is not says which was meant', () => {
+test('an unknown option has a hint', () => {
   const options = { externl: true } as RedirectOptions
   assert.throws(() => redirect('/', options), /redirect\(\) has no option 'externl'\. Did you mean 'external'\?/)
 })

@@ -96,7 +96,7 @@ test('a header may be sent several times', async (t) => {
   assert.deepEqual((await fetch(...post('cookies'))).headers.getSetCookie(), ['a=1', 'b=2'])
 })
 
-test('a redirect is 303 unless said otherwise, and has no body', async (t) => {
+test('a redirect is 303 by default, and has no body', async (t) => {
   const { fetch } = await api(t, [Jobs])
   const response = await fetch(...post('known'))
   assert.deepEqual([response.status, response.headers.get('location'), await response.text()], [303, '/jobs/1', ''])
@@ -116,7 +116,7 @@ for (const [to, location] of [
   })
 }
 
-test('a route that declares nothing replies what the document says of it', async (t) => {
+test('a route without a declared response responds as its document describes', async (t) => {
   const { fetch, log } = await api(t, [Jobs])
   const statuses = Object.keys(
     createApp({ controllers: [Jobs], logger: false }).openapi().paths?.['/nothing']?.get?.responses ?? {},
@@ -127,17 +127,17 @@ test('a route that declares nothing replies what the document says of it', async
     assert.equal(isSent || answer.status === 500, true)
     assert.equal(isSent, statuses.includes(String(status)))
   }
-  assert.match(log.join(), /replied with the status 303, and declares 204, 200\. .* \{ status: 303 \}/)
+  assert.match(log.join(), /replied with the status 303, but declares only 204, 200\. .* \{ status: 303 \}/)
 })
 
 for (const [path, line] of [
-  ['/none', /Media\.none sent text\/csv, of which it declares nothing\. Declare it: \{ produces: 'text\/csv' \}/],
-  ['/some?type=text/html', /Media\.some sent text\/html, and declares that it produces image\/\*/],
-  ['/value', /Media\.value returned a value, and declares that it produces text\/csv\. Return its bytes: file\(/],
-  ['/void', /Media\.void returned nothing, and declares that it produces text\/csv/],
-  ['/meaning', /Media\.meaning replied with a value and the status 202, of which it declares only what it means/],
+  ['/none', /Media\.none sent text\/csv, but does not declare it\. Write \{ produces: 'text\/csv' \}/],
+  ['/some?type=text/html', /Media\.some sent text\/html, but declares that it produces image\/\*/],
+  ['/value', /Media\.value returned a value, but declares that it produces text\/csv\. Return its bytes: file\(/],
+  ['/void', /Media\.void returned nothing, but declares that it produces text\/csv/],
+  ['/meaning', /Media\.meaning replied with a value and the status 202, but declares only a description/],
 ] as const) {
-  test(`what the document does not tell of (${path}) is a 500 that the log explains`, async (t) => {
+  test(`what the OpenAPI document does not have (${path}) is a 500 that the log explains`, async (t) => {
     const { fetch, log } = await api(t, [Media])
     assert.equal((await fetch(path)).status, 500)
     assert.match(log.join('\n'), line)
@@ -170,12 +170,12 @@ test('media types may be a range, or JSON by another name', async (t) => {
 const faults: readonly (readonly [answer: string, line: RegExp])[] = [
   [
     'undeclared',
-    /Jobs\.create replied with the status 203, and declares 201, 202, 303\. Declare it: \{ responses: \{ 203/,
+    /Jobs\.create replied with the status 203, but declares only 201, 202, 303\. Declare it: \{ responses: \{ 203/,
   ],
-  ['failure', /Jobs\.create replied with the status 404; a reply is a success, 200 to 399\. [^]*notFound/],
+  ['failure', /Jobs\.create replied with the status 404\. Write the status of a success, 200 to 399; [^]*notFound/],
   ['coding', /Jobs\.create replied with the header transfer-encoding, which belongs to the connection/],
-  ['split', /Jobs\.create replied with the header "x-name", which HTTP cannot send/],
-  ['name', /Jobs\.create replied with the header "x name", which HTTP cannot send/],
+  ['split', /Jobs\.create replied with the header "x-name", which HTTP does not allow/],
+  ['name', /Jobs\.create replied with the header "x name", which HTTP does not allow/],
   ['misfit', /\/position is missing, declared integer/],
 ]
 
@@ -201,14 +201,14 @@ test('other responses are documented', () => {
   )
 })
 
-test('a declared response that is no success stops the boot', () => {
+test('a declared response that is no success fails at startup', () => {
   @Controller()
   class Wrong {
     @Get('/', Job, { responses: { 404: Queued } }) get() {
       return { id: 1 }
     }
   }
-  assert.match(bootMessage([Wrong]), /Wrong\.get: \{ status: 404 \} is the status of a success/)
+  assert.match(bootMessage([Wrong]), /Wrong\.get: status is 404\. Write the status of a success/)
 })
 
 function folder(t: TestContext): string {
@@ -262,7 +262,7 @@ for (const path of ['./no-such-file', tmpdir()]) {
     }
     const { fetch, log } = await api(t, [Files])
     assert.equal((await fetch('/')).status, 500)
-    assert.match(log.join('\n'), /no-such-file|this is no file/)
+    assert.match(log.join('\n'), /no-such-file|is not a file/)
   })
 }
 
@@ -305,7 +305,7 @@ test('whatever its name, a file is saved under one without folders', async () =>
   )
 })
 
-test('a file is not to be taken for another type than its own, unless its headers say otherwise', async (t) => {
+test('a file is not to be taken for another type than its own, unless its headers have another', async (t) => {
   @Controller()
   class Files {
     @Get('/', { produces: '*/*' }) get(isOther: boolean = false) {
@@ -333,7 +333,7 @@ test('bytes and streams are sent as they are', async (t) => {
   assert.deepEqual([response.headers.get('content-type'), await response.text()], ['text/plain', 'ab'])
 })
 
-test('a stream that fails cuts the answer off, and the log says why', async (t) => {
+test('a stream that fails cuts the answer off, and the log states why', async (t) => {
   @Controller()
   class Files {
     @Get('/', { produces: '*/*' }) get() {

@@ -132,7 +132,12 @@ class Wrong {
 
 const mistakes: readonly (readonly [sentence: string, path: string, value: () => unknown, log: RegExp])[] = [
   ['nothing', '/declared', () => undefined, /Wrong\.declared returned nothing, but declares a response\. Return it/],
-  ['null', '/declared', () => null, /Wrong\.declared returned what does not fit .*: \/ is null, declared object/],
+  [
+    'null',
+    '/declared',
+    () => null,
+    /Wrong\.declared returned a value that does not fit .*: \/ is null, declared object/,
+  ],
   ['a missing property', '/declared', () => ({}), /does not fit .*: \/text is missing, declared string/],
   ['another type', '/declared', () => ({ text: 1 }), /does not fit .*: \/text is the number 1, declared string/],
   ['a wrong item', '/list', () => [{ text: 'a' }, {}], /does not fit .*: \/1\/text is missing/],
@@ -154,7 +159,7 @@ const mistakes: readonly (readonly [sentence: string, path: string, value: () =>
     'a model where any JSON was declared',
     '/any',
     () => Secret.build({ password: 'p' }),
-    /Wrong\.any returned what does not fit .*: \/value contains a Secret, declared any JSON value/,
+    /Wrong\.any returned a value that does not fit .*: \/value contains a Secret, declared any JSON value/,
   ],
   ['a model inside any JSON', '/any', () => [{ of: Secret.build({ password: 'p' }) }], /\/value contains a Secret/],
   ['a function', '/plain', () => () => 1, /Wrong\.plain returned a function, which JSON does not have/],
@@ -169,7 +174,7 @@ function circle(): unknown {
 }
 
 for (const [sentence, path, value, log] of mistakes) {
-  test(`${sentence} returned from ${path} is a 500, and the log says what to do`, async (t) => {
+  test(`${sentence} returned from ${path} is a 500, and the log states what to do`, async (t) => {
     wrong = value
     const app = await api(t, [Wrong], { models: [Secret], lifespan: memoryDatabase() })
     const response = await app.fetch(path)
@@ -191,16 +196,16 @@ test('a result of ten megabytes arrives whole', async (t) => {
 })
 
 for (const status of [99, 199, 400, 500, 200.5]) {
-  test(`a declared status of ${status} stops the boot`, () => {
+  test(`a declared status of ${status} fails at startup`, () => {
     @Controller()
     class Strange {
       @Get('/', { status }) get() {}
     }
-    assert.match(bootMessage([Strange]), /^BootError: Strange\.get: { status: [\d.]+ } is .*throw an HttpError/)
+    assert.match(bootMessage([Strange]), /^BootError: Strange\.get: status is [\d.]+\. .*throw an HttpError/)
   })
 }
 
-test('a response that is no type stops the boot', () => {
+test('a response that is no type fails at startup', () => {
   class Empty {}
   @Controller()
   class Strange {

@@ -68,7 +68,7 @@ for (const path of lost) {
 }
 
 for (const path of ['/heros/%', '/heros/%zz', '/heros/%C3', '/%E0%A4%A']) {
-  test(`the broken percent-encoding of ${path} is a 400`, async (t) => {
+  test(`the invalid percent-encoding of ${path} is a 400`, async (t) => {
     const { fetch } = await api(t, [Heros])
     const response = await fetch(path)
     assert.equal(response.status, 400)
@@ -76,7 +76,7 @@ for (const path of ['/heros/%', '/heros/%zz', '/heros/%C3', '/%E0%A4%A']) {
   })
 }
 
-test('a broken percent-encoding in the query is a 400', async (t) => {
+test('an invalid percent-encoding in the query is a 400', async (t) => {
   @Controller()
   class Search {
     @Get() find(text: string) {
@@ -94,7 +94,7 @@ const allowed: readonly (readonly [path: string, allow: string])[] = [
 ]
 
 for (const [path, allow] of allowed) {
-  test(`${path} answers another method with 405, and says that it allows ${allow}`, async (t) => {
+  test(`${path} answers another method with 405, and allows ${allow}`, async (t) => {
     const { fetch } = await api(t, [Heros])
     const response = await fetch(path, { method: 'PUT' })
     assert.equal(response.status, 405)
@@ -114,12 +114,12 @@ test('a method that the fixed segment lacks is looked for at the variable', asyn
   assert.equal(await (await fetch('/heros/latest', { method: 'PATCH' })).json(), 'patch latest')
 })
 
-test('OPTIONS of a path that nobody answers to is a 404', async (t) => {
+test('OPTIONS of a path without a route is a 404', async (t) => {
   const { fetch } = await api(t, [Heros])
   assert.equal((await fetch('/nothing', { method: 'OPTIONS' })).status, 404)
 })
 
-test('OPTIONS * says what the whole app allows', async (t) => {
+test('OPTIONS * returns what the whole app allows', async (t) => {
   const { url } = await api(t, [Heros])
   const answer = await exchange(t, url, 'OPTIONS * HTTP/1.1\nHost: a\nConnection: close\n\n')
   assert.match(answer, /^HTTP\/1\.1 204 /)
@@ -137,7 +137,7 @@ test('an asterisk is a target of OPTIONS only', async (t) => {
   assert.match(await exchange(t, url, 'GET * HTTP/1.1\nHost: a\nConnection: close\n\n'), /^HTTP\/1\.1 404 /)
 })
 
-for (const target of ['http://elsewhere:81/heros/robin', 'HTTP://elsewhere/heros/robin?x=1']) {
+for (const target of ['http://a/heros/robin', 'HTTP://A/heros/robin?x=1']) {
   test(`the request target ${target} means its path`, async (t) => {
     const { url } = await api(t, [Heros])
     const answer = await exchange(t, url, `GET ${target} HTTP/1.1\nHost: a\nConnection: close\n\n`)
@@ -153,7 +153,7 @@ test('an absolute request target without a path means the root', async (t) => {
     }
   }
   const { url } = await api(t, [Root])
-  const answer = await exchange(t, url, `GET http://elsewhere?a=b HTTP/1.1\nHost: a\nConnection: close\n\n`)
+  const answer = await exchange(t, url, `GET http://a?a=b HTTP/1.1\nHost: a\nConnection: close\n\n`)
   assert.match(answer, /\r\n\r\n"b"$/)
 })
 
@@ -175,7 +175,7 @@ test('HEAD of a path without GET is a 405', async (t) => {
   assert.equal((await fetch('/', { method: 'HEAD' })).status, 405)
 })
 
-test('two routes of one method and path stop the boot, which names both', () => {
+test('two routes of one method and path fail at startup, which names both', () => {
   @Controller('/heros/:id')
   class Other {
     @Get() show(id: number) {
@@ -184,24 +184,24 @@ test('two routes of one method and path stop the boot, which names both', () => 
   }
   assert.match(
     bootMessage([Heros, Other]),
-    /^BootError: Other\.show and Heros\.get both answer to GET \/heros\/:id\. Change/,
+    /^BootError: Other\.show and Heros\.get both handle GET \/heros\/:id\. Change/,
   )
 })
 
 for (const [path, message] of [
   ['/{id}', /^BootError: Wrong\.get: '\{id\}' in the path '\/a\/\{id\}' is not a segment.*written ':id'\.$/],
   ['/*rest', /written ':rest'\.$/],
-  ['/:id.json', /is not a segment\. A variable is a whole segment and written ':name'\.$/],
+  ['/:id.json', /is not a segment\. A variable is a whole segment, written ':name'\.$/],
   ['/:1', /is not a segment/],
   ['/:', /is not a segment/],
   ['/(.*)?', /is not a segment/],
   ['/a#b', /is not a segment/],
   ['/:id/b/:id', /has the variable :id twice/],
-  ['/..', /'\.\.' in the path '\/a\/\.\.' would never be found, as no client can send it\.$/],
-  ['/\ud800', /would never be found/],
-  ['/caf%C3%A9', /'caf%C3%A9' .* compared decoded\. Write it as it reads/],
+  ['/..', /'\.\.' in the path '\/a\/\.\.' would never match, because no client can send it\. Remove it\.$/],
+  ['/\ud800', /would never match/],
+  ['/caf%C3%A9', /'caf%C3%A9' .* compared decoded\. Write it decoded/],
 ] as const) {
-  test(`the path ${path} stops the boot`, () => {
+  test(`the path ${path} fails at startup`, () => {
     @Controller('/a')
     class Wrong {
       @Get(path) get(id: number) {
@@ -241,12 +241,12 @@ test('a declared path may hold any letter', async (t) => {
   assert.equal(await (await fetch('/caf%C3%A9')).json(), 'here')
 })
 
-test('a class without @Controller() stops the boot', () => {
+test('a class without @Controller() fails at startup', () => {
   class Plain {}
   assert.match(bootMessage([Plain]), /Plain is not a controller\. Put @Controller/)
 })
 
-test('a controller without routes stops the boot', () => {
+test('a controller without routes fails at startup', () => {
   @Controller()
   class Empty {}
   assert.match(bootMessage([Empty]), /Empty has no routes\. Put @Get/)

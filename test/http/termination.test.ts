@@ -62,7 +62,7 @@ test('a second signal ends the process at once', async (t) => {
   const answer = assert.rejects(fetch(`${urls[0]}/slow?ms=60000`))
   await written('running')
   process.kill('SIGTERM')
-  await written('SIGTERM: finishing what runs')
+  await written('SIGTERM: closing after the running requests')
   process.kill('SIGTERM')
   assert.deepEqual(await ended, [null, 'SIGTERM'])
   await answer

@@ -46,7 +46,7 @@ for (const [what, field] of [
   test(`a decorated field with a value that is ${what} is refused, for its decorator would be lost`, async (t) => {
     const source = `const Column: PropertyDecorator = () => {}\nclass Hero { @Column ${field} }`
     const { code, stderr } = await run(await project(t, { 'app.ts': source }), alone, 'app.ts')
-    assert.match(stderr, /app\.ts has a decorated field with a value .* Set the value in the constructor/)
+    assert.match(stderr, /app\.ts has a decorated field with an initial value .* Set the value in the constructor/)
     assert.equal(code, 1)
   })
 }
@@ -114,19 +114,19 @@ const tooEarly = [
   [
     'a property',
     { 'app.ts': early('@Note declare team: Team') },
-    /Hero\.team has the type Team,[^]*or give the property a type that leaves nothing to run, import\("\.\/file\.js"\)\.Team/,
+    /Hero\.team has the type Team,[^]*or write the type of the property as import\("\.\/file\.js"\)\.Team/,
     /app\.ts:5:/,
   ],
 ] as const
 
 for (const mode of orders) {
   for (const [what, files, who, where] of tooEarly) {
-    test(`${mode.name}, ${what} of a class that is not there yet names both, and the cure`, async (t) => {
+    test(`${mode.name}, ${what} of a class that is not initialized yet names both, and a fix`, async (t) => {
       const { code, stderr } = await run(await project(t, files), mode, 'app.ts')
       assert.match(stderr, who)
       assert.match(
         stderr,
-        /ReferenceError: .* is not there yet when the decorators of \w+ run\. If it is declared further down in the same file, move it up\. If two files import each other, move what both need into a third file/,
+        /ReferenceError: .* a class that is not initialized yet when the decorators of \w+ run\. If it is declared below in the same file, move it up\. If two files import each other, move what both need into a third file/,
       )
       assert.match(stderr, where)
       assert.equal(code, 1)
@@ -134,7 +134,7 @@ for (const mode of orders) {
   }
 }
 
-test('a property whose type is imported in place leaves nothing to run', async (t) => {
+test('a property whose type is import(...) evaluates nothing', async (t) => {
   const member = `@Note declare team: import('./app.js').Team`
   const root = await project(t, {
     'app.ts': `${early(member).replace('class Team', 'export class Team')}\nconsole.log('ran')`,

@@ -41,7 +41,7 @@ console.log(text(/constructor[^]*/.exec(String(Service))![0]), text(Service.make
 
 // Where tsx comes last it compiles what is compiled already, and takes the marks away.
 for (const mode of [alone, afterTsx, inTsx]) {
-  test(`${mode.name}, the text of a method tells which of its parameters are written with a '?'`, async (t) => {
+  test(`${mode.name}, the source of a method has which of its parameters are written with a '?'`, async (t) => {
     const lines = (await printed(await project(t, { 'app.ts': program }), mode, 'app.ts')).split('\n')
     const texts = JSON.parse(lines[0] ?? '') as string[]
     assert.deepEqual(Object.fromEntries(Object.keys(forms).map((form, i) => [form, texts[i]])), forms)

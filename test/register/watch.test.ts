@@ -23,7 +23,7 @@ test('tsx watch runs again when a decorated file changes', async (t) => {
   await using watched = new Watched(root)
   assert.ok(await watched.prints('Robin Number', 30_000), watched.output)
 
-  // More than once, because tsx does not say when it has begun to watch.
+  // More than once, because tsx does not report when it has begun to watch.
   for (let attempt = 0; attempt < 30; attempt++) {
     await writeFile(join(root, 'heroes.ts'), heroes('Batman'))
     if (await watched.prints('Batman Number', 1_000)) return

@@ -182,7 +182,7 @@ test('an association of which a column was not read is a 500 that names the colu
   const { database, fetch, log } = await databaseApp(t, sqliteMemory, [Team, Power, Hero, HeroPower, Lair], [Heroes])
   await database.session(fill)
   assert.equal((await fetch('/partly')).status, 500)
-  assert.match(log.join('\n'), /Heroes\.partly returned what does not fit[^]*: \/0\/team\/name is missing/)
+  assert.match(log.join('\n'), /Heroes\.partly returned a value that does not fit[^]*: \/0\/team\/name is missing/)
 })
 
 test('the document tells of associations by reference, also in a circle', () => {

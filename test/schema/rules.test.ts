@@ -31,11 +31,11 @@ const mistakes: readonly (readonly [options: object, message: RegExp])[] = [
   [{ type: 'string', discriminator: 'kind' }, /discriminator has no effect without oneOf/],
   [{ type: 'intger' }, /'intger' is not a type\. Did you mean 'integer'\?$/],
   [{ type: 'datetime' }, /'datetime' is not a type\. Did you mean 'date-time'\?$/],
-  [{ type: 'float' }, /'float' is not a type\. There are string, integer, number,/],
+  [{ type: 'float' }, /'float' is not a type\. Use one of string, integer, number,/],
   [{ type: [String, Number] }, /a list is not a type\. Write \[Item\] for a list of one class, oneOf:/],
   [{ type: 5 }, /5 is not a type\. Use a class with @Field\(\) properties/],
   [{ type: 'string', pattern: 5 }, /pattern is 5\. Write a regular expression, as in \/\^\[a-z\]\+\$\/\.$/],
-  [{ type: 'string', format: null }, /null is not a known format\. There are date-time,/],
+  [{ type: 'string', format: null }, /null is not a known format\. Use one of date-time,/],
   [{ type: 'number', multipleOf: 0 }, /multipleOf is 0\. Write a number above 0/],
   [{ type: 'number', multipleOf: -1 }, /multipleOf is -1\. Write a number above 0/],
   ...['nullable', 'optional', 'deprecated'].map(
@@ -206,6 +206,6 @@ test('an example that does not fit its property fails at startup', () => {
     message: /its example 'ab' must have/,
   })
   assert.throws(boot({ type: 'string', examples: 'a' }), {
-    message: /^Sample\.value: examples takes a list, got a text/,
+    message: /^Sample\.value: examples takes a list, got a string/,
   })
 })

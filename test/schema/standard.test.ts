@@ -90,7 +90,7 @@ for (const [path, body, issues] of [
 }
 
 for (const [path, line] of [
-  ['/wrong', /Notes\.wrong returned what does not fit [^]*\/text must be a string/],
+  ['/wrong', /Notes\.wrong returned a value that does not fit [^]*\/text must be a string/],
   ['/asynchronous', /a schema of tiny that validates asynchronously/],
 ] as const) {
   test(`a result of ${path} that the schema cannot pass is a 500, and the log says why`, async (t) => {

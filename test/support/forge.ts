@@ -1,23 +1,16 @@
 import { createHmac } from 'node:crypto'
-import type { Model, Sequelize } from 'sequelize'
+import type { Model } from 'sequelize'
 import { type Select } from 'sequitur'
-import { toFind } from '../../src/db/statements/find.js'
 import { type Binding, signatureOf } from '../../src/paging/cursor/cursor.js'
-import { columnCodecOf } from '../../src/paging/column-codec.js'
-import { orderColumns } from '../../src/paging/order.js'
+import { listOf } from '../../src/paging/list.js'
+import { cursorOrder } from '../../src/paging/list-order.js'
 
-/*
- * Cursors that no app has written, signed with its key.
- */
-
-/** What the cursors of a statement are bound to. */
+/** What the cursors of a statement are bound to, for a client that has the key. */
 export function bindingOf(statement: Select<Model>, key: string): Binding {
-  const find = toFind(statement)
-  const notation = columnCodecOf((find.model.sequelize as Sequelize).getDialect()) // the app of the test has mapped it
-  return { key, list: signatureOf(find, orderColumns(find, notation), notation) }
+  return { key, list: signatureOf(listOf(statement, cursorOrder)) }
 }
 
-/** A cursor of any bytes, with the right digest. */
+/** Any bytes as a cursor with the right digest. */
 export function sign(body: Uint8Array, { key, list }: Binding): string {
   const digest = createHmac('sha256', key).update(list).update('\0').update(body).digest().subarray(0, 16)
   return Buffer.concat([body, digest]).toString('base64url')

@@ -14,30 +14,30 @@ import { MOST_ISSUES, type Validate, type ValidatorCompiler } from '../../schema
 import { illFormedStrings } from '../../schema/input/unicode.js'
 import { InvalidInput, type InputIssue } from '../errors.js'
 import { headerName, type Input } from './parameters.js'
-import { objectReader, textReader, type TextSource } from './read-strings.js'
+import { objectReader, stringReader, type StringSource } from './read-strings.js'
 import type { JsonBody } from './json.js'
 import { readJson, type Request } from '../request.js'
 
 /**
- * Reads and validates all inputs of a route. What it resolves to makes their values: anew for each run of the handler.
- * Rejects with InvalidInput that names every issue, or with what reading the body throws.
+ * Reads and validates all inputs of a route. Resolves to a function that makes their values: new ones for each run of the handler.
+ * Rejects with InvalidInput, which has all issues, or with what reading the body throws.
  */
 export type Bind = (request: Request, variables: Readonly<Record<string, string>>) => Promise<() => unknown[]>
 
-interface Source extends TextSource {
+interface Source extends StringSource {
   readonly body: JsonBody | undefined
 }
 
-/** An input with everything that binding it takes. */
+/** An input with the compiled functions that bind it. */
 interface BoundInput {
   readonly input: Input
-  /** The value as JSON; undefined when the client left it out. */
+  /** The value as JSON; undefined when the client did not send it. */
   readonly read: (source: Source) => unknown
   readonly decode: Decode
   readonly findParts: FindParts | undefined
 }
 
-/** The JSON Schema of all inputs of a route at once: each under its index. */
+/** One JSON Schema for all inputs of a route: an object with each input under its index. */
 export function inputSchema(inputs: readonly Input[], writer: SchemaWriter): JsonSchema {
   return {
     type: 'object',
@@ -46,7 +46,7 @@ export function inputSchema(inputs: readonly Input[], writer: SchemaWriter): Jso
   }
 }
 
-/** Compiles the binding of a route's inputs. */
+/** Compiles what binds a route's inputs. */
 export function compileBind(
   inputs: readonly Input[],
   schema: JsonSchema,
@@ -65,14 +65,14 @@ export function compileBind(
     const values = await readAll(bound, validate, { request, variables, body })
     let runs = 0
     return () => {
-      if (runs++ > 0 && body) readAgain(bound, values, body)
+      if (runs++ > 0 && body) readBodyAgain(bound, values, body)
       return bound.map(({ decode }, index) => decode(values[index]))
     }
   }
 }
 
-// A handler may change what it was given, and be run again with what was sent. What other libraries made of a body is copied instead.
-function readAgain(bound: readonly BoundInput[], values: Values, body: JsonBody): void {
+// A handler may modify its input, and run again: then it receives what was sent. A body that another library validated is copied instead.
+function readBodyAgain(bound: readonly BoundInput[], values: Values, body: JsonBody): void {
   for (const [index, { input, findParts }] of bound.entries())
     if (input.kind === 'body' && !findParts && values[index] !== undefined) values[index] = body.again()
 }
@@ -84,17 +84,17 @@ async function readAll(bound: readonly BoundInput[], validate: Validate, source:
     if (value !== undefined) values[index] = value
   }
   const isLarge = source.body?.isLarge === true
-  const ours = [...validate(values, isLarge), ...illFormed(bound, values, source, isLarge ? 1 : MOST_ISSUES)]
-  const issues = isLarge && ours.length > 0 ? ours : [...ours, ...(await consultOthers(bound, values, ours))]
-  if (issues.length > 0) throw invalid(issues.slice(0, MOST_ISSUES).map((issue) => place(issue, bound)))
+  const own = [...validate(values, isLarge), ...illFormed(bound, values, source, isLarge ? 1 : MOST_ISSUES)]
+  const issues = isLarge && own.length > 0 ? own : [...own, ...(await validateStandardParts(bound, values, own))]
+  if (issues.length > 0) throw invalid(issues.slice(0, MOST_ISSUES).map((issue) => locate(issue, bound)))
   return values
 }
 
-/** The JSON of each input, by its index; of those that the client sent. */
+/** The JSON of each input that the client sent, by its index. */
 type Values = Record<number, unknown>
 
-/** What other libraries find wrong with the parts that are theirs, where nothing else is wrong with them. */
-async function consultOthers(
+/** Issues that libraries with Standard Schema find in their parts. Parts that already have an issue are not validated. */
+async function validateStandardParts(
   bound: readonly BoundInput[],
   values: Values,
   known: readonly Issue[],
@@ -102,20 +102,20 @@ async function consultOthers(
   const parts: Part[] = []
   for (const [index, { findParts }] of bound.entries()) findParts?.(values, index, undefined, parts)
   if (parts.length === 0) return []
-  const wrong = new Set(known.map(({ path }) => path))
-  const open = wrong.size === 0 ? parts : parts.filter((part) => !wrong.has(pathOf(part)))
-  const issues = await validateParts(open, MOST_ISSUES)
-  return issues.filter(({ path }) => !wrong.has(path))
+  const invalidPaths = new Set(known.map(({ path }) => path))
+  const remaining = invalidPaths.size === 0 ? parts : parts.filter((part) => !invalidPaths.has(pathOf(part)))
+  const issues = await validateParts(remaining, MOST_ISSUES)
+  return issues.filter(({ path }) => !invalidPaths.has(path))
 }
 
 function invalid(errors: readonly InputIssue[]): InvalidInput {
   return new InvalidInput('The request does not fit its description.', { errors })
 }
 
-/** Characters of a path. Names in it are the client's, and may come back with each of a hundred issues. */
+/** Characters of a path. It has property names that the client chose, and each of a hundred issues may repeat a long one. */
 const LONGEST_PATH = 500
 
-/** The path, or that of the nearest value around it whose path is short enough. */
+/** The path, or the longest short enough path of a value that contains it. */
 function shortened(path: string): string {
   return path.length <= LONGEST_PATH ? path : path.slice(0, path.lastIndexOf('/', LONGEST_PATH))
 }
@@ -131,15 +131,15 @@ function illFormed(
   )
 }
 
-// '/0/age' is what the validator says of the first input's age.
-function place({ path, message }: Issue, bound: readonly BoundInput[]): InputIssue {
+// The validator reports '/0/age' for the age of the first input.
+function locate({ path, message }: Issue, bound: readonly BoundInput[]): InputIssue {
   const [, index = '', ...keys] = shortened(path).split('/')
   const rest = keys.map((key) => `/${key}`).join('')
-  const { input } = bound[Number(index)] as BoundInput // every path starts with the index of the input that it is about
+  const { input } = bound[Number(index)] as BoundInput // every path starts with the index of an input
   return { in: input.in, path: input.kind === 'value' ? `/${input.name}${rest}` : rest, message }
 }
 
-// What our own validation checks: of a text, whether it is what its type says.
+// A value of path, query or header is a string: this shape accepts the strings that its type can parse.
 function shapeOfInput(input: Input): Shape {
   if (input.kind === 'body') return input.property.shape
   return parseableShape(input.kind === 'group' ? input.shape : input.property.shape)
@@ -164,9 +164,9 @@ function reader(input: Input): BoundInput['read'] {
       return objectReader(
         input.in,
         (name) => (input.in === 'header' ? headerName(name) : name),
-        parseableShape(input.shape) as ObjectShape,
+        parseableShape(input.shape) as ObjectShape, // parseableShape() keeps the kind of a shape
       )
     case 'value':
-      return textReader(input.in, input.name, parseableShape(input.property.shape))
+      return stringReader(input.in, input.name, parseableShape(input.property.shape))
   }
 }

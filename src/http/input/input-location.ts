@@ -6,31 +6,31 @@ import type { InputIssue } from '../errors.js'
 import { headerName, type Input } from './parameters.js'
 
 /**
- * The issues with values that came by an input of the same name, at their places. Of others a client is told nothing: it could not
- * change them, and their names are the program's.
+ * Finds the inputs that have the names of these fields. Fields without an input are left out: the client did not send them, and their names
+ * are internal.
  */
-export function placeIssues(issues: readonly FieldIssue[], inputs: readonly Input[]): readonly InputIssue[] {
+export function locateIssues(issues: readonly FieldIssue[], inputs: readonly Input[]): readonly InputIssue[] {
   const ordered = inputs.toSorted((a, b) => Number(b.kind === 'body') - Number(a.kind === 'body'))
-  return issues.flatMap((issue) => ordered.map((input) => placeIn(input, issue)).find((placed) => placed) ?? [])
+  return issues.flatMap((issue) => ordered.map((input) => locateIn(input, issue)).find((located) => located) ?? [])
 }
 
-function placeIn(input: Input, { field, message }: FieldIssue): InputIssue | undefined {
-  const { in: place } = input
-  if (field === undefined) return input.kind === 'body' ? { in: place, path: '', message } : undefined
+function locateIn(input: Input, { field, message }: FieldIssue): InputIssue | undefined {
+  const { in: location } = input
+  if (field === undefined) return input.kind === 'body' ? { in: location, path: '', message } : undefined
   const path = `/${escapePointer(field)}`
   switch (input.kind) {
     case 'value':
-      return input.name === field ? { in: place, path, message } : undefined
+      return input.name === field ? { in: location, path, message } : undefined
     case 'group': {
       const named = propertiesOf(input.shape, 'input').some(([name]) => name === field)
-      return named ? { in: place, path: place === 'header' ? `/${headerName(field)}` : path, message } : undefined
+      return named ? { in: location, path: location === 'header' ? `/${headerName(field)}` : path, message } : undefined
     }
     case 'body': {
       const { shape } = input.property
-      if (hasProperty(shape, field)) return { in: place, path, message }
-      // Which of the list it was is not known.
+      if (hasProperty(shape, field)) return { in: location, path, message }
+      // Which item of the list is wrong is not known.
       const inList = shape.kind === 'array' && hasProperty(shape.items, field)
-      return inList ? { in: place, path: '', message: `${field} ${message}` } : undefined
+      return inList ? { in: location, path: '', message: `${field} ${message}` } : undefined
     }
   }
 }

@@ -1,14 +1,14 @@
 import { BadRequest, PayloadTooLarge } from '../errors.js'
 import { JsonScan } from './json-scan.js'
 
-/** A body of JSON. */
+/** A JSON body. */
 export interface JsonBody {
   readonly json: unknown
-  /** Reads it again: a handler that is run twice is given twice what was sent. */
+  /** Parses it again: a handler that runs twice receives the same input twice, even if it has modified the first. */
   readonly again: () => unknown
-  /** To find all issues of a large one could take seconds. */
+  /** Whether validation stops at the first issue: finding all issues of a large body could take seconds. */
   readonly isLarge: boolean
-  /** Whether it may hold what no database or JSON can: few do, so that few need to be walked. */
+  /** Whether it may have strings or numbers that no database accepts. Only then the whole value is checked for them. */
   readonly mayBeIllFormed: boolean
 }
 
@@ -16,11 +16,11 @@ export interface JsonBody {
 const LARGE = { bytes: 64 * 1024, values: 10_000 }
 
 /**
- * Parses a body of at most `limit` bytes. What takes long to parse is refused before: a list or an object for every few bytes, thousands of
- * names that are used but once.
+ * Parses a body of at most `limit` bytes. A body that would take long to parse is refused before: one with a list or an object for every few
+ * bytes, or with thousands of different property names.
  *
- * @throws BadRequest for what is not JSON in UTF-8, is too deeply nested, or reaches for a prototype;
- * PayloadTooLarge for one of too many parts.
+ * @throws BadRequest for a body that is not JSON in UTF-8, is nested too deeply, or has a `__proto__` property;
+ * PayloadTooLarge for one with too many parts.
  */
 export function parseJsonBody(bytes: Buffer, limit: number): JsonBody {
   const text = decodeUtf8(bytes)
@@ -35,7 +35,7 @@ export function parseJsonBody(bytes: Buffer, limit: number): JsonBody {
   }
 }
 
-// In UTF-8 there is no half of a surrogate pair; U+0000 may not stand in JSON but as an escape.
+// Lone surrogates and U+0000 can occur only as escapes: UTF-8 has no surrogates, and JSON no raw control characters.
 const ILL_FORMED = /\\u(?:0000|d[89a-f])/i
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -48,22 +48,22 @@ function decodeUtf8(bytes: Buffer): string {
   }
 }
 
-/** Levels of lists and objects within each other. Whoever walks more of them may run out of stack. */
+/** Nested lists and objects. A recursive function could exceed the stack with more of them. */
 const MOST_LEVELS = 100
-/** For how many bytes of the limit a body may have one list or object, and one name. */
+/** Bytes of the limit for each list or object, and for each different property name, that a body may have. */
 const BYTES_FOR = { list: 8, name: 100 }
-/** What a body may have however low its limit is. */
+/** The number of each that a body may have even if its limit is low. */
 const LEAST = 1000
 
 function scan(bytes: Buffer, limit: number): JsonScan {
   const found = new JsonScan(bytes, MOST_LEVELS)
   if (found.isDeep)
     throw new BadRequest(`The body is nested too deeply: more than ${MOST_LEVELS} lists and objects within each other.`)
-  const [lists, names] = [BYTES_FOR.list, BYTES_FOR.name].map((each) => Math.max(Math.floor(limit / each), LEAST))
-  refuseMore(found.lists, lists as number, 'lists and objects')
-  // Most bodies have fewer properties than they may have names.
-  if (found.properties > (names as number))
-    refuseMore(found.countNames(), names as number, 'different names of properties')
+  const most = (bytesForEach: number) => Math.max(Math.floor(limit / bytesForEach), LEAST)
+  refuseMore(found.lists, most(BYTES_FOR.list), 'lists and objects')
+  const mostNames = most(BYTES_FOR.name)
+  // Names are counted only if there are enough properties: most bodies have fewer.
+  if (found.properties > mostNames) refuseMore(found.countNames(), mostNames, 'different property names')
   return found
 }
 
@@ -73,7 +73,7 @@ function refuseMore(count: number, most: number, what: string): void {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown
+    return JSON.parse(text)
   } catch (cause) {
     throw new BadRequest(cause instanceof Error ? `The body is not JSON: ${cause.message}` : 'The body is not JSON.', {
       cause,
@@ -81,21 +81,20 @@ function parse(text: string): unknown {
   }
 }
 
-/** Names by which an object would be given another prototype, also with letters written as escapes. */
+/** Property names that can change a prototype, also with letters written as escapes. */
 const SUSPECT = /__proto__|constructor|\\u00[567]/i
 
-// A program that copies an object property by property would set these.
+// A program that copies an object property by property would set its prototype.
 function refusePrototypes(json: unknown): void {
   if (typeof json !== 'object' || json === null) return
   if (Array.isArray(json)) {
-    for (const item of json as readonly unknown[]) refusePrototypes(item)
+    for (const item of json) refusePrototypes(item)
     return
   }
-  const object = json as Readonly<Record<string, unknown>>
-  for (const key in object) {
-    if (key === '__proto__' || (key === 'constructor' && hasPrototype(object[key])))
-      throw new BadRequest('The body is not JSON: Object contains forbidden prototype property')
-    refusePrototypes(object[key])
+  for (const [key, value] of Object.entries(json)) {
+    if (key === '__proto__' || (key === 'constructor' && hasPrototype(value)))
+      throw new BadRequest('The body has a property that could change a prototype: __proto__ or constructor.prototype.')
+    refusePrototypes(value)
   }
 }
 

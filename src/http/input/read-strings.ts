@@ -1,66 +1,68 @@
 import { type ObjectShape, propertiesOf, type Shape } from '../../schema/shape/shape.js'
 import { parseString } from '../../schema/input/parse-string.js'
 import type { Request } from '../request.js'
+import type { InputLocation } from './parameters.js'
 
-/** Where the texts of a request are. */
-export interface TextSource {
+/** Where the strings of path, query and headers are. */
+export interface StringSource {
   readonly request: Request
   readonly variables: Readonly<Record<string, string>>
 }
 
-/** Reads a value as JSON; undefined when the client left it out. */
-export type ReadText = (source: TextSource) => unknown
+/** Reads a value as JSON; undefined when the client did not send it. */
+export type ReadString = (source: StringSource) => unknown
 
-type TextPlace = 'path' | 'query' | 'header'
+type StringLocation = Exclude<InputLocation, 'body'>
 
-/** Reads an object whose properties each stand by themselves, under the names that `nameOf` gives them. */
-export function objectReader(place: TextPlace, nameOf: (property: string) => string, shape: ObjectShape) {
+/** Reads an object whose properties are inputs of their own, with the names that `nameOf` returns. */
+export function objectReader(location: StringLocation, nameOf: (property: string) => string, shape: ObjectShape) {
   const readers = propertiesOf(shape, 'input').map(
-    ([property, { shape: inner }]) => [property, textReader(place, nameOf(property), inner)] as const,
+    ([property, { shape: inner }]) => [property, stringReader(location, nameOf(property), inner)] as const,
   )
-  return (source: TextSource): Readonly<Record<string, unknown>> => {
+  return (source: StringSource): Readonly<Record<string, unknown>> => {
     const values = readers.map(([property, read]) => [property, read(source)] as const)
     return Object.fromEntries(values.filter(([, value]) => value !== undefined))
   }
 }
 
-export function textReader(place: TextPlace, name: string, shape: Shape): ReadText {
-  switch (place) {
+export function stringReader(location: StringLocation, name: string, shape: Shape): ReadString {
+  switch (location) {
     case 'path':
-      return ({ variables }) => parseString(shape, variables[name] as string) // the route was found by its variables
+      return ({ variables }) => parseString(shape, variables[name] as string) // the router has matched every variable of the route
     case 'query':
       return shape.kind === 'object'
         ? nestedReader(name, shape)
         : ({ request }) => readStrings(shape, request.query.get(name))
     case 'header': {
-      const texts = shape.kind === 'array' ? listed : whole
-      return ({ request }) => readStrings(shape, texts(request.headers[name]))
+      const valuesOf = shape.kind === 'array' ? splitAtCommas : asList
+      return ({ request }) => readStrings(shape, valuesOf(request.headers[name]))
     }
   }
 }
 
-// ?age[from]=20&age[to]=30: what OpenAPI calls deepObject. An object of which nothing was sent was left out.
-function nestedReader(name: string, shape: ObjectShape): ReadText {
+// ?age[from]=20&age[to]=30, which OpenAPI calls deepObject. An object without any of its properties counts as not sent.
+function nestedReader(name: string, shape: ObjectShape): ReadString {
   const read = objectReader('query', (property) => `${name}[${property}]`, shape)
   return (source) => {
     const object = read(source)
-    const isWhole = source.request.query.get(name)
-    return Object.keys(object).length > 0 ? object : isWhole && readStrings(shape, isWhole)
+    const plain = source.request.query.get(name) // ?age=20, which validation refuses
+    return Object.keys(object).length > 0 ? object : plain && readStrings(shape, plain)
   }
 }
 
-// Node keeps the values of only a few headers apart: 'x-tag: a' and 'x-tag: b' arrive as 'a, b'.
-function listed(value: string | string[] | undefined): readonly string[] | undefined {
-  return whole(value)?.flatMap((text) => text.split(',').map((part) => part.trim()))
+// Node joins repeated headers: 'x-tag: a' and 'x-tag: b' arrive as 'a, b'.
+function splitAtCommas(value: string | string[] | undefined): readonly string[] | undefined {
+  return asList(value)?.flatMap((text) => text.split(',').map((part) => part.trim()))
 }
 
-function whole(value: string | string[] | undefined): readonly string[] | undefined {
+function asList(value: string | string[] | undefined): readonly string[] | undefined {
   return value === undefined ? undefined : [value].flat()
 }
 
-// A list is given by repetition. A single value that is repeated stays a list, which validation refuses.
-function readStrings(shape: Shape, texts: readonly string[] | undefined): unknown {
-  if (texts === undefined) return undefined
-  if (shape.kind === 'array') return texts.map((text) => parseString(shape.items, text))
-  return texts.length === 1 ? parseString(shape, texts[0] as string) : texts
+// A repeated parameter is a list. If its type is not a list, validation refuses that.
+function readStrings(shape: Shape, strings: readonly string[] | undefined): unknown {
+  if (strings === undefined) return undefined
+  if (shape.kind === 'array') return strings.map((string) => parseString(shape.items, string))
+  const [first, ...others] = strings
+  return first !== undefined && others.length === 0 ? parseString(shape, first) : strings
 }

@@ -6,13 +6,13 @@ import { openApiPath } from '../routing/path.js'
 import type { OutgoingResponse } from '../output/outgoing-response.js'
 import type { Routable } from '../routing/router.js'
 
-/** Answers the paths of the documentation; undefined for every other path. @throws MethodNotAllowed. */
+/** The response for a path of the documentation; undefined for other paths. @throws MethodNotAllowed. */
 export type Docs = (method: string, path: string) => OutgoingResponse | undefined
 
 // The same folder from src/http/openapi and from dist/http/openapi; scripts/swagger-ui.js fills it.
 const ASSETS = new URL('../../../assets/swagger-ui/', import.meta.url)
 
-// Swagger UI sets style attributes; everything else comes from this origin, and nothing goes to another.
+// Swagger UI sets style attributes. Everything else is loaded from this origin, and no request goes to another one.
 const CSP = [
   "default-src 'none'",
   "script-src 'self'",
@@ -45,7 +45,7 @@ function escaped(text: string): string {
   return text.replaceAll(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`)
 }
 
-// The document does not know below which path the app may be mounted; the page does.
+// An app may be mounted below a path, which is known only to the browser: it replaces the server '/' of the OpenAPI document.
 const START = `const source = new URL('openapi.json', location.href)
 const home = new URL('.', source).pathname.replace(/\\/$/, '')
 SwaggerUIBundle({
@@ -62,9 +62,9 @@ SwaggerUIBundle({
 `
 
 /**
- * `/docs` and `/openapi.json`. The page is Swagger UI, served from the package: it needs no other origin.
+ * `/docs` and `/openapi.json`. The page is Swagger UI, served from this package: it loads nothing from another origin.
  *
- * @throws BootError when a route has the path of one of its files.
+ * @throws BootError when a route has the path of one of these files.
  */
 export function docs(document: OpenAPIObject, routes: readonly Routable[]): Docs {
   let json: string | undefined
@@ -83,7 +83,7 @@ export function docs(document: OpenAPIObject, routes: readonly Routable[]): Docs
     const headers = { allow: 'GET, HEAD, OPTIONS' }
     if (method === 'OPTIONS') return { status: 204, headers }
     if (method === 'GET' || method === 'HEAD') return file()
-    throw new MethodNotAllowed(`This address does not answer to ${method}.`, { headers })
+    throw new MethodNotAllowed(`This address does not support ${method}.`, { headers })
   }
 }
 
@@ -91,7 +91,7 @@ function refuseTaken(files: ReadonlyMap<string, unknown>, { name, segments }: Ro
   const path = openApiPath(segments)
   if (!files.has(path)) return
   throw new BootError(
-    `${name} answers to ${path}, where the documentation is. Choose another path, or createApp({ docs: false }).`,
+    `${name} has the path ${path}, which belongs to the documentation. Choose another path, or write createApp({ docs: false }).`,
   )
 }
 
@@ -99,10 +99,10 @@ function ok(type: string, body: string | Uint8Array, headers: Readonly<Record<st
   return { status: 200, headers: { 'content-type': type, 'x-content-type-options': 'nosniff', ...headers }, body }
 }
 
-const read = new Map<string, Uint8Array>()
+const cache = new Map<string, Uint8Array>()
 
 function asset(name: string, type: string): OutgoingResponse {
-  const body = read.get(name) ?? readFileSync(new URL(name, ASSETS))
-  read.set(name, body)
+  const body = cache.get(name) ?? readFileSync(new URL(name, ASSETS))
+  cache.set(name, body)
   return ok(type, body, { 'cache-control': 'max-age=3600' })
 }

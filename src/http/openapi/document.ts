@@ -4,7 +4,6 @@ import type {
   InfoObject,
   OpenAPIObject,
   PathItemObject,
-  SchemaObject,
   ServerObject,
   TagObject,
 } from 'openapi3-ts/oas31'
@@ -14,28 +13,29 @@ import type { SchemaWriter } from '../../schema/json-schema/writer.js'
 import { controllerOf, type Extensions } from '../routing/controller.js'
 import { operationOf } from './operation.js'
 import { joinPath, openApiPath, type Segment } from '../routing/path.js'
-import { PROBLEM_COMPONENTS } from './responses.js'
-import { naming, type Route } from '../routing/route.js'
+import { PROBLEM_COMPONENTS, schemaObject } from './responses.js'
+import { type Route, withPlace } from '../routing/route.js'
 import { schemesOf, type SecurityScheme } from './security.js'
 
-/** What the document says of the whole API, beside its operations. */
+/** The parts of the OpenAPI document that describe the whole API. */
 export interface ApiDescription {
-  /** Title, version, description, contact, license and the like. */
+  /** Title, version, description, contact, license and others. */
   readonly info?: Partial<InfoObject>
-  /** Where the API is reached, when that is not where the document comes from. */
+  /** The URLs of the API. Default: the URL of the document. */
   readonly servers?: readonly ServerObject[]
-  /** What the groups of operations are about, in the order in which they are shown. */
+  /** Descriptions of the groups of operations, in the order of the documentation. */
   readonly tags?: readonly TagObject[]
-  /** Where more is said of it. */
+  /** A link to more documentation. */
   readonly externalDocs?: ExternalDocumentationObject
-  /** Other parts of the document's root: `{ 'x-logo': { url: '...' } }`. */
+  /** Specification extensions of the document: `{ 'x-logo': { url: '...' } }`. */
   readonly extensions?: Extensions
 }
 
 /**
- * The OpenAPI 3.1 document of some routes, from the very schemas that validate and serialize.
+ * Writes the OpenAPI 3.1 document of these routes, from the schemas that validate requests and write responses.
  *
- * @throws BootError when two operations claim one operationId, two schemes one name, or a class has the name of a component of every document.
+ * @throws BootError when two operations have the same operationId, two security schemes the same name, or a class the name of a component that
+ * every document has.
  */
 export function openApiDocument(
   routes: readonly Route[],
@@ -46,7 +46,7 @@ export function openApiDocument(
     openapi: '3.1.0',
     info: { title: 'API', version: '0.0.0', ...info },
     servers: [...servers],
-    security: [], // what asks for more says so itself
+    security: [], // operations that require authentication declare it themselves
     tags: allTags(tags, routes),
     ...(externalDocs ? { externalDocs } : {}),
     paths: {},
@@ -57,7 +57,7 @@ export function openApiDocument(
   for (const [name, scheme] of securitySchemes(routes)) builder.addSecurityScheme(name, scheme)
   for (const [name] of PROBLEM_COMPONENTS) refuseTakenName(writer, name)
   for (const [name, component] of [...writer.components, ...PROBLEM_COMPONENTS])
-    builder.addSchema(name, withExamples(component) as SchemaObject)
+    builder.addSchema(name, schemaObject(withExamples(component)))
   return builder.getSpec()
 }
 
@@ -73,7 +73,7 @@ function allTags(given: readonly TagObject[], routes: readonly Route[]): TagObje
   return [...given, ...others.map(([name, all]) => ({ name, description: `Operations of ${[...all].join(', ')}` }))]
 }
 
-// Of a class that comes in otherwise than it goes out, what comes in has the plain name.
+// Written first: where the schemas of a class differ between input and output, the input has the plain name.
 function writeBodies(routes: readonly Route[], writer: SchemaWriter): void {
   for (const { plan } of routes)
     for (const input of plan.inputs) if (input.kind === 'body') writer.write(input.property.shape, 'input')
@@ -87,15 +87,15 @@ function pathItems(routes: readonly Route[], writer: SchemaWriter): Map<string, 
     const shape = shapeOfPath(route.segments)
     const segments = known.get(shape) ?? route.segments
     known.set(shape, segments)
-    const operation = naming(`${route.name}, its response`, () => operationOf(route, segments, writer))
-    refuseSecondId(ids, operation.operationId as string, route.name)
+    const operation = withPlace(`${route.name}, its response`, () => operationOf(route, segments, writer))
+    refuseSecondId(ids, operation.operationId, route.name)
     const path = openApiPath(segments)
     paths.set(path, { ...paths.get(path), [route.method.toLowerCase()]: operation })
   }
   return paths
 }
 
-// To OpenAPI '/{id}' and '/{key}' are one path, which can be written only once.
+// For OpenAPI '/{id}' and '/{key}' are the same path, which may occur only once.
 function shapeOfPath(segments: readonly Segment[]): string {
   return JSON.stringify(segments.map((segment) => (segment.kind === 'fixed' ? segment.text : null)))
 }
@@ -104,38 +104,41 @@ function securitySchemes(routes: readonly Route[]): Map<string, SecurityScheme> 
   const schemes = new Map<string, SecurityScheme>()
   for (const { name, scheme } of routes.flatMap(({ plan }) => schemesOf(plan))) {
     if ((schemes.get(name) ?? scheme) !== scheme)
-      throw new BootError(`Two security schemes are named ${name}. Name one: @Security({ ... }, { name: '...' }).`)
+      throw new BootError(
+        `Two security schemes have the name ${name}. Rename one: @Security({ ... }, { name: '...' }).`,
+      )
     schemes.set(name, scheme)
   }
   return schemes
 }
 
-// Readers of the page are shown the least number allowed: for a column of 32 bits -2147483648, as an id or an age.
+// Without an example, Swagger UI displays the minimum: for a column of 32 bits -2147483648, also for an id or an age.
 function withExamples(component: JsonSchema): JsonSchema {
+  // In a JSON Schema this keyword has no other type.
   const properties = component['properties'] as Readonly<Record<string, JsonSchema>> | undefined
   if (!properties) return component
-  const shown = Object.entries(properties).map(([name, schema]) => [
+  const withExample = Object.entries(properties).map(([name, schema]) => [
     name,
-    isOddlyBounded(schema) ? { ...schema, examples: [1] } : schema,
+    hasNegativeMinimum(schema) ? { ...schema, examples: [1] } : schema,
   ])
-  return { ...component, properties: Object.fromEntries(shown) }
+  return { ...component, properties: Object.fromEntries(withExample) }
 }
 
-function isOddlyBounded({ type, minimum, maximum, examples, default: byDefault }: JsonSchema): boolean {
+function hasNegativeMinimum({ type, minimum, maximum, examples, default: byDefault }: JsonSchema): boolean {
   const isInteger = [type].flat().includes('integer')
   return isInteger && examples === undefined && byDefault === undefined && Number(minimum) < 0 && Number(maximum) >= 1
 }
 
 function refuseTakenName({ components }: SchemaWriter, name: string): void {
   if (components.has(name))
-    throw new BootError(`A class is named ${name}, as the document calls a part of every error. Rename the class.`)
+    throw new BootError(`A class has the name ${name}, which the OpenAPI document uses for errors. Rename the class.`)
 }
 
 function refuseSecondId(ids: Map<string, string>, id: string, name: string): void {
   const other = ids.get(id)
   if (other !== undefined) {
     throw new BootError(
-      `${name} and ${other} have the same operationId '${id}'. Rename a controller, or give one { operationId: '...' }.`,
+      `${name} and ${other} have the same operationId '${id}'. Rename a controller, or write { operationId: '...' } for one.`,
     )
   }
   ids.set(id, name)

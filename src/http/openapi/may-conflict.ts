@@ -3,38 +3,38 @@ import type { Route } from '../routing/route.js'
 import { objectsIn } from '../routing/response-classes.js'
 
 /**
- * Whether other records can stand against what a route writes. It is known where the body is made from a model, or where it has
- * the properties of the model that the route answers with.
+ * Whether other records can conflict with what a route writes: a unique value that exists, a reference to a missing record. This is known when
+ * the body is made from a model, or has properties of the model that the route returns.
  */
 export function mayConflict({ method, plan, response }: Pick<Route, 'method' | 'plan' | 'response'>): boolean {
   const body = plan.inputs.find((input) => input.kind === 'body')?.property.shape
   if (method === 'GET' || !body) return false
-  if (shapeMayConflict(body)) return true
+  if (hasConstraint(body)) return true
   const written = objectsIn(body).flatMap((shape) => propertiesOf(shape, 'input').map(([name]) => name))
-  return conflictingNamesIn(response).some((name) => written.includes(name))
+  return constrainedInResponse(response).some((name) => written.includes(name))
 }
 
-function shapeMayConflict(shape: Shape, seen = new Set<Shape>()): boolean {
+function hasConstraint(shape: Shape, seen = new Set<Shape>()): boolean {
   if (seen.has(shape)) return false // classes may refer to themselves
   seen.add(shape)
   return objectsIn(shape).some((object) =>
     propertiesOf(object, 'input').some(
-      ([, { mayConflict, shape }]) => mayConflict === true || shapeMayConflict(shape, seen),
+      ([, { mayConflict, shape }]) => mayConflict === true || hasConstraint(shape, seen),
     ),
   )
 }
 
-// Of a single record, also in an envelope: a list is what was found, not what was written.
-function conflictingNamesIn(response: Shape | undefined): string[] {
+// Only of a single record, also inside an envelope: a list contains records that were found, not written.
+function constrainedInResponse(response: Shape | undefined): string[] {
   if (response?.kind !== 'object') return []
   const properties = propertiesOf(response, 'output')
-  const own = namesThatMayConflict(properties)
+  const own = constrainedNames(properties)
   if (own.length > 0) return own
   return properties.flatMap(([, { shape }]) =>
-    shape.kind === 'object' ? namesThatMayConflict(propertiesOf(shape, 'output')) : [],
+    shape.kind === 'object' ? constrainedNames(propertiesOf(shape, 'output')) : [],
   )
 }
 
-function namesThatMayConflict(properties: readonly (readonly [string, Property])[]): string[] {
+function constrainedNames(properties: readonly (readonly [string, Property])[]): string[] {
   return properties.flatMap(([name, { mayConflict }]) => (mayConflict === true ? [name] : []))
 }

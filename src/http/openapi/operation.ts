@@ -1,21 +1,25 @@
-import type { OperationObject, ParameterObject, SchemaObject } from 'openapi3-ts/oas31'
+import type { OperationObject, ParameterObject } from 'openapi3-ts/oas31'
 import { defaultAsJson, type SchemaWriter } from '../../schema/json-schema/writer.js'
 import { isOmissible, propertiesOf, type Property } from '../../schema/shape/shape.js'
 import { headerName, type Input } from '../input/parameters.js'
-import { jsonContent, responsesOf } from './responses.js'
+import { jsonContent, responsesOf, schemaObject } from './responses.js'
 import type { Segment } from '../routing/path.js'
 import type { Route } from '../routing/route.js'
 import { type NamedScheme, schemesOf } from './security.js'
 
-/** How the document describes a route, whose path it may write with other names of its variables: those of `path`. */
-export function operationOf(route: Route, path: readonly Segment[], writer: SchemaWriter): OperationObject {
+/** The OpenAPI operation of a route. Its variables have the names in `path`: routes that differ only in these names share one path. */
+export function operationOf(
+  route: Route,
+  path: readonly Segment[],
+  writer: SchemaWriter,
+): OperationObject & { readonly operationId: string } {
   const { inputs } = route.plan
   const schemes = schemesOf(route.plan)
   const { summary, description, deprecated, operationId, externalDocs, extensions } = route.options
   const body = inputs.find((input) => input.kind === 'body')
   const all = uniqueParameters(inputs.flatMap((input) => parametersOf(input, writer)))
   const parameters = all
-    .filter((parameter) => !isSaidElsewhere(parameter, schemes))
+    .filter((parameter) => !isDocumentedElsewhere(parameter, schemes))
     .map((parameter) => renamed(parameter, route.segments, path))
   return {
     operationId: operationId ?? defaultId(route),
@@ -34,7 +38,7 @@ export function operationOf(route: Route, path: readonly Segment[], writer: Sche
         }
       : {}),
     responses: responsesOf(route, writer),
-    // One requirement with all schemes: whoever asks must meet each.
+    // One requirement object with all schemes: a request must satisfy each.
     ...(schemes.length > 0
       ? { security: [Object.fromEntries(schemes.map(({ name, scopes }) => [name, [...scopes]]))] }
       : {}),
@@ -48,12 +52,12 @@ function renamed(parameter: ParameterObject, from: readonly Segment[], to: reado
   return segment?.kind === 'variable' ? { ...parameter, name: segment.name } : parameter
 }
 
-const ELSEWHERE: ReadonlySet<string> = new Set(['accept', 'content-type', 'authorization'])
+const NOT_AS_PARAMETERS: ReadonlySet<string> = new Set(['accept', 'content-type', 'authorization'])
 
-// OpenAPI describes these headers by the bodies and by the security schemes.
-function isSaidElsewhere(parameter: ParameterObject, schemes: readonly NamedScheme[]): boolean {
+// OpenAPI documents these headers as media types and security schemes.
+function isDocumentedElsewhere(parameter: ParameterObject, schemes: readonly NamedScheme[]): boolean {
   const name = parameter.name.toLowerCase()
-  if (parameter.in === 'header' && ELSEWHERE.has(name)) return true
+  if (parameter.in === 'header' && NOT_AS_PARAMETERS.has(name)) return true
   return schemes.some(({ scheme }) => scheme.in === parameter.in && scheme.name?.toLowerCase() === name)
 }
 
@@ -61,10 +65,10 @@ function isSaidElsewhere(parameter: ParameterObject, schemes: readonly NamedSche
 function defaultId({ controller, member }: Route): string {
   const group = controller.name.replace(/Controller$/, '') || controller.name
   const id = `${group[0]?.toLowerCase()}${group.slice(1)}${member[0]?.toUpperCase()}${member.slice(1)}`
-  return id.replaceAll(/[^\w.$-]/gu, '_') // it may become a part of a URL, or a name in a program
+  return id.replaceAll(/[^\w.$-]/gu, '_') // tools use it in URLs and as a function name
 }
 
-// listByName -> List by name; the group beside it says of what.
+// listByName -> List by name; the tag names the resource.
 function defaultSummary({ member }: Route): string {
   const words = member.match(/\p{Lu}+(?!\p{Ll})|\p{Lu}?[^\p{Lu}_$\s]+/gu) ?? [member]
   const sentence = words.map((word) => (/^\p{Lu}{2}/u.test(word) ? word : word.toLowerCase())).join(' ')
@@ -88,7 +92,7 @@ function parametersOf(input: Input, writer: SchemaWriter): ParameterObject[] {
 const DEEP = { style: 'deepObject', explode: true } as const
 
 function parameterOf(
-  place: 'path' | 'query' | 'header',
+  location: 'path' | 'query' | 'header',
   name: string,
   property: Property,
   writer: SchemaWriter,
@@ -97,16 +101,16 @@ function parameterOf(
   const byDefault = defaultAsJson(property)
   return {
     name,
-    in: place,
-    required: place === 'path' || !isOmissible(property, 'input'),
+    in: location,
+    required: location === 'path' || !isOmissible(property, 'input'),
     ...(property.shape.kind === 'object' ? DEEP : {}),
-    ...(description === undefined ? {} : { description: description as string }),
-    ...(deprecated === undefined ? {} : { deprecated: deprecated as boolean }),
-    schema: { ...schema, ...(byDefault === undefined ? {} : { default: byDefault }) } as SchemaObject,
+    ...(typeof description === 'string' ? { description } : {}),
+    ...(typeof deprecated === 'boolean' ? { deprecated } : {}),
+    schema: schemaObject({ ...schema, ...(byDefault === undefined ? {} : { default: byDefault }) }),
   }
 }
 
-// Two services of one request may each read the same header.
+// Two services that a handler injects may read the same header.
 function uniqueParameters(parameters: readonly ParameterObject[]): ParameterObject[] {
   return [...new Map(parameters.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter])).values()]
 }

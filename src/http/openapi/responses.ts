@@ -8,7 +8,7 @@ import { hasBody, isJson } from '../output/respond.js'
 import type { Route } from '../routing/route.js'
 import { schemesOf } from './security.js'
 
-/** What an operation answers: the successes that it declares, and the errors that it can come to. */
+/** The OpenAPI responses of an operation: its declared successes, and the errors that are possible. */
 export function responsesOf(route: Route, writer: SchemaWriter): ResponsesObject {
   return { ...successesOf(route, writer), ...problemsOf(route) }
 }
@@ -26,7 +26,7 @@ function successesOf(route: Route, writer: SchemaWriter): ResponsesObject {
 function usualOf({ response, status, emptyStatus, options }: Route, writer: SchemaWriter): ResponsesObject {
   const { produces } = options
   if (!hasBody(status)) return { [status]: DONE }
-  if (status >= 300 && !response) return { [status]: ELSEWHERE }
+  if (status >= 300 && !response) return { [status]: REDIRECT }
   if (produces !== undefined && !isJson(produces))
     return { [status]: { description: 'Success', content: { [produces]: {} } } }
   return response
@@ -36,8 +36,8 @@ function usualOf({ response, status, emptyStatus, options }: Route, writer: Sche
 
 const DONE: ResponseObject = { description: 'Done' }
 
-const ELSEWHERE: ResponseObject = {
-  description: 'It is elsewhere',
+const REDIRECT: ResponseObject = {
+  description: 'Redirect',
   headers: { Location: { schema: { type: 'string', format: 'uri-reference' } } },
 }
 
@@ -46,13 +46,13 @@ function problemsOf(route: Route): ResponsesObject {
   const problems: Readonly<Record<string, string>> = { ...expectedProblems(route), ...options.errors }
   const isRefused = Object.keys(problems).some((status) => status.startsWith('4'))
   const described = Object.entries(problems).map(([status, text]): [string, ResponseObject] => {
-    // What a program declares is most often what it throws, word for word.
+    // The declared description is usually the message that the handler throws.
     const detail = options.errors?.[Number(status)] ?? `${text}.`
     return [status, problem(text, exampleProblem(Number(status), detail, plan.inputs))]
   })
   return {
     ...Object.fromEntries(described),
-    // Nothing is known of how, but middleware or an HttpError may refuse any request.
+    // Middleware or an HttpError may refuse any request, with a status that is not known here.
     ...(isRefused ? {} : { '4XX': problem('The request is refused') }),
     default: problem('Any other error', otherProblem),
   }
@@ -64,19 +64,24 @@ function expectedProblems(route: Route): Readonly<Record<number, string>> {
   const hasBody = inputs.some((input) => input.kind === 'body')
   const isSecured = schemesOf(plan).length > 0
   return {
-    // A header cannot be broken: what Node cannot read never becomes a request.
+    // A header cannot be the reason: Node refuses an invalid header before there is a request.
     ...(inputs.some((input) => input.in !== 'header') ? { 400: 'The request cannot be read' } : {}),
-    ...(isSecured ? { 401: 'It is not known who asks' } : {}),
-    ...(mayConflict(route) ? { 409: 'It exists already, or what it refers to does not' } : {}),
+    ...(isSecured ? { 401: 'Authentication is missing or invalid' } : {}),
+    ...(mayConflict(route) ? { 409: 'A unique value exists already, or a referenced record does not exist' } : {}),
     ...(hasBody ? { 413: 'The body is too large', 415: 'The body is not JSON' } : {}),
     ...(inputs.length > 0 ? { 422: 'The request does not fit its description' } : {}),
-    503: 'The answer cannot be given now; try again later',
+    503: 'The service is unavailable; try again later',
   }
 }
 
-/** JSON of this schema, as the content of a body or of a response. */
+/** A JSON Schema as a schema of OpenAPI 3.1, whose type lists each keyword. */
+export function schemaObject(schema: JsonSchema): SchemaObject {
+  return schema as SchemaObject // written by SchemaWriter, for OpenAPI 3.1
+}
+
+/** The content of a request or response with this schema. */
 export function jsonContent(schema: JsonSchema, mediaType = 'application/json') {
-  return { [mediaType]: { schema: schema as SchemaObject } }
+  return { [mediaType]: { schema: schemaObject(schema) } }
 }
 
 function problem(description: string, example?: Problem): ResponseObject {
@@ -86,23 +91,27 @@ function problem(description: string, example?: Problem): ResponseObject {
 
 const REFERENCE = '#/components/schemas/'
 
-/** The components that every document has. */
+/** The components that every OpenAPI document has. */
 export const PROBLEM_COMPONENTS: readonly [string, JsonSchema][] = [
   [
     'Problem',
     {
       type: 'object',
-      description: 'What went wrong: RFC 9457.',
+      description: 'An error, as defined by RFC 9457.',
       properties: {
         type: { type: 'string', format: 'uri-reference' },
         title: { type: 'string', description: 'The status in words.' },
         status: { type: 'integer', minimum: 400, maximum: 599 },
-        detail: { type: 'string', description: 'What happened, to be read by people.' },
-        instance: { type: 'string', format: 'uri-reference', description: 'The id of the request, from 500 on.' },
+        detail: { type: 'string', description: 'The error in words, for people.' },
+        instance: {
+          type: 'string',
+          format: 'uri-reference',
+          description: 'The id of the request; only with a status of 500 or above.',
+        },
         errors: {
           type: 'array',
           items: { $ref: `${REFERENCE}InputIssue` },
-          description: 'All that is wrong with the inputs.',
+          description: 'All issues of the inputs.',
         },
       },
       required: ['type', 'title', 'status'],

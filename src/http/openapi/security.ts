@@ -6,13 +6,13 @@ import type { Constructor, Token } from '../../di/token.js'
 export type SecurityScheme = SecuritySchemeObject
 
 export interface SecurityOptions {
-  /** What the document calls the scheme; by default the class's name. */
+  /** The name of the scheme in the OpenAPI document. Default: the name of the class. */
   readonly name?: string
-  /** What a token of OAuth 2 or OpenID Connect must allow. */
+  /** The scopes that a token of OAuth 2 or OpenID Connect must have. */
   readonly scopes?: readonly string[]
 }
 
-/** A scheme under its name in the document. */
+/** A scheme with its name in the OpenAPI document. */
 export interface NamedScheme {
   readonly name: string
   readonly scheme: SecurityScheme
@@ -22,24 +22,24 @@ export interface NamedScheme {
 const securityKey = new MetadataKey<NamedScheme>('security')
 
 /**
- * Says how a class learns who asks. Each operation that injects it, also by way of others, is documented with this scheme and with 401.
- * It only documents: to check who asks is what the class does.
+ * Documents how a class authenticates requests. Each operation that injects the class, directly or through others, is documented with this
+ * scheme and with 401. The decorator checks nothing: the class itself must do that.
  *
  * @example
  * @Injectable()
  * @Security({ type: 'http', scheme: 'bearer' })
  * class CurrentUser {
- *   constructor(@Header({ type: 'string', optional: true }) authorization?: string) { ... }
+ *   constructor(@Header({ optional: true }) authorization?: string) { if (authorization === undefined) unauthorized() }
  * }
  */
 export function Security(scheme: SecurityScheme, { name, scopes = [] }: SecurityOptions = {}): ClassDecorator {
   return (target) => {
-    const type = target as unknown as Constructor
+    const type = target as unknown as Constructor // a class decorator is applied to classes; its type is Function
     securityKey.write(type, { name: name ?? type.name, scheme, scopes })
   }
 }
 
-/** The schemes of what a route injects, directly or by way of others. */
+/** The schemes of the classes that a route injects, directly or through others. */
 export function schemesOf({ steps }: { readonly steps: readonly { readonly token: Token }[] }): readonly NamedScheme[] {
   return steps.flatMap(({ token }) => (typeof token === 'function' ? (securityKey.own(token) ?? []) : []))
 }

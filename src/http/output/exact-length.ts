@@ -1,10 +1,10 @@
-/** What a stream of bytes, or of texts in UTF-8, gives. */
+/** A chunk of a stream: bytes, or a string in UTF-8. */
 export type Chunk = Uint8Array | string
 
 /**
- * Passes on what the stream gives, as long as that is what `content-length` announces.
+ * Passes the chunks on and compares their length with `content-length`.
  *
- * @throws when there are more bytes, before one too many is passed on, or fewer. The connection must not be used for another answer then.
+ * @throws when there are more bytes, before it passes on the first excess one, or fewer. The connection must not be used again then.
  */
 export function exactLength(length: number): (chunks: AsyncIterable<Chunk>) => AsyncGenerator<Chunk> {
   return async function* (chunks) {
@@ -19,10 +19,10 @@ export function exactLength(length: number): (chunks: AsyncIterable<Chunk>) => A
 }
 
 function mismatch(given: string, length: number): Error {
-  return new Error(`The content-length is ${length} bytes, and the stream has ${given}: the connection was closed.`)
+  return new Error(`The content-length is ${length} bytes, but the stream has ${given}: the connection was closed.`)
 }
 
-/** The bytes that a `content-length` header announces; undefined without one. @throws TypeError for another value than a whole number. */
+/** The value of a `content-length` header; undefined without one. @throws TypeError for a value that is not a whole number. */
 export function lengthOf(header: unknown): number | undefined {
   if (header === undefined) return undefined
   const text = String(header)

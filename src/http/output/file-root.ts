@@ -15,25 +15,25 @@ export interface FoundFile {
 }
 
 /**
- * The file of this name in or below the root; the name may come from a client.
+ * Finds a file in or below the root by a name that may come from a client.
  *
- * @throws NotFound for a name that leads elsewhere, by its text or by symbolic links, and for what is no file that can be read;
- * TypeError for a root, or a source, that is of another type; what the file system throws where the root is not there.
+ * @throws NotFound for a name that leads out of the root, also by symbolic links, and when there is no readable file;
+ * TypeError for a root or a source of another type; the error of the file system when the root does not exist.
  */
 export async function findWithin(root: unknown, source: unknown, dotfiles: boolean): Promise<FoundFile> {
   if (typeof source !== 'string')
-    throw new TypeError(`file(): root is for a path below it, and this is ${shown(source)}. Leave root out.`)
+    throw new TypeError(`file(): root is only for a path, but the source is ${shown(source)}. Remove root.`)
   const folder = await folderOf(root)
-  if (!isName(source, dotfiles)) throw nothing()
+  if (!isName(source, dotfiles)) throw noSuchFile()
   try {
     return await findIn(folder, source)
   } catch (error) {
-    throw MISSING.has(String((error as NodeJS.ErrnoException).code)) ? nothing() : error // the file system throws these
+    throw isMissing(error) ? noSuchFile() : error
   }
 }
 
-// The same for all: a client does not learn what is outside, or may not be read.
-function nothing(): NotFound {
+// The same message for all reasons: a client must not learn which files exist.
+function noSuchFile(): NotFound {
   return new NotFound('There is no such file.')
 }
 
@@ -49,25 +49,29 @@ const MISSING: ReadonlySet<string> = new Set([
   'ENXIO',
 ])
 
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && MISSING.has(String(error.code))
+}
+
 async function folderOf(root: unknown): Promise<string> {
   if (root === '' || !(typeof root === 'string' || root instanceof URL))
     throw new TypeError(
-      `file(): root is ${shown(root)}. Write the folder that files are sent from, './files' or new URL('./files/', import.meta.url).`,
+      `file(): root is ${shown(root)}. Write the folder of the files, './files' or new URL('./files/', import.meta.url).`,
     )
   return realpath(root instanceof URL ? fileURLToPath(root) : root)
 }
 
-/** Names that Windows gives to devices, in every folder and with every extension. */
+/** Names of devices, which Windows reserves in every folder and with every extension. */
 const DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[\d\u00b9\u00b2\u00b3])[ .]*(?:[.:]|$)/i
 
-/** Whether it can be the name of a file below a folder, by the rules of Linux and of Windows: what is refused is the same everywhere. */
+/** Whether this can be the name of a file below a folder, on Linux and on Windows: the result is the same on both. */
 function isName(name: string, dotfiles: boolean): boolean {
   if (!name.isWellFormed() || /[\p{Cc}\\]|^[a-z]:/iu.test(name)) return false
   return name.split('/').every((part) => isNamePart(part, dotfiles))
 }
 
 function isNamePart(part: string, dotfiles: boolean): boolean {
-  // Windows takes dots and spaces at the end away, and what follows a colon for a stream of the file.
+  // Windows ignores dots and spaces at the end, and reads the part behind a colon as the name of an alternate data stream.
   if (part === '' || /[. ]$/.test(part) || DEVICE.test(part)) return false
   if (sep === '\\' && part.includes(':')) return false
   return dotfiles || !part.startsWith('.')
@@ -75,12 +79,12 @@ function isNamePart(part: string, dotfiles: boolean): boolean {
 
 async function findIn(folder: string, name: string): Promise<FoundFile> {
   const path = await realpath(join(folder, name))
-  if (!isBelow(folder, path)) throw nothing()
-  // Only opening it shows whether it may be read.
+  if (!isBelow(folder, path)) throw noSuchFile()
+  // Opened only to check whether it can be read.
   const handle = await open(path, FLAGS)
   try {
     const stats = await handle.stat({ bigint: true })
-    if (!stats.isFile() || (await realpath(path)) !== path) throw nothing()
+    if (!stats.isFile() || (await realpath(path)) !== path) throw noSuchFile()
     return { size: Number(stats.size), read: () => Readable.from(readSame(path, stats), { objectMode: false }) }
   } finally {
     await handle.close()
@@ -92,7 +96,7 @@ function isBelow(folder: string, path: string): boolean {
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }
 
-// Windows has neither of the last two; O_NONBLOCK because opening a pipe would wait for a writer.
+// O_NONBLOCK, because opening a pipe would wait for a writer. Windows has neither of the last two flags.
 const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
 // Opened again when it is read, so that nothing stays open when the transaction fails.
@@ -100,9 +104,9 @@ async function* readSame(path: string, { dev, ino, size }: BigIntStats): AsyncGe
   const handle = await open(path, FLAGS)
   try {
     const stats = await handle.stat({ bigint: true })
-    // A folder on the way may have become a symbolic link since the path was checked.
+    // A folder of the path may have been replaced by a symbolic link since the check.
     if (stats.dev !== dev || stats.ino !== ino || (await realpath(path)) !== path)
-      throw new Error(`file('${path}'): another file took its place before it was sent.`)
+      throw new Error(`file('${path}'): the file was replaced before it was sent.`)
     yield* handle.createReadStream({ start: 0, end: Number(size) - 1, autoClose: false })
   } finally {
     await handle.close()

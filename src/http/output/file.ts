@@ -6,16 +6,16 @@ import { type Content, Reply, type ReplyOptions } from './reply.js'
 import { findWithin } from './file-root.js'
 
 export interface FileOptions extends ReplyOptions {
-  /** The media type; `application/octet-stream` by default. Never what a client says: a page of HTML runs as one of this site. */
+  /** The media type. Default `application/octet-stream`. Never use one from a client: HTML would run as a page of this site. */
   readonly type?: string
-  /** The name under which a browser saves it, without folders; without one it is shown where that can be done. */
+  /** The file name for a browser, which then saves the file; folders in it are ignored. Without a name the browser displays the file, if it can. */
   readonly name?: string
   /**
-   * The folder that the file must be in, for a path that a client can shape. The path is relative to it; what leads outside of it, also by a
-   * symbolic link, and what is not there or cannot be read, is a 404. Without it the path is opened as it is.
+   * The folder that the file must be in; required for a path that a client can influence. The path is relative to it. A path that leads out
+   * of it, also by a symbolic link, and a file that does not exist or cannot be read, is a 404. Without `root` the path is used as it is.
    */
   readonly root?: string | URL
-  /** Whether `root` also gives files and folders whose names begin with a dot. Default false: 404. */
+  /** Whether files and folders below `root` whose names begin with a dot are sent. Default false: 404. */
   readonly dotfiles?: boolean
 }
 
@@ -29,11 +29,11 @@ const OPTIONS: OptionNames<FileOptions> = {
 }
 
 /**
- * Sends a file, a stream or bytes. A stream is read after COMMIT. When a file has become shorter until then, the connection is closed.
+ * Sends a file, a stream or bytes. A file or stream is read after COMMIT. If a file is shorter then, the connection is closed.
  *
- * Its type is declared by the route, for the document.
+ * The route declares the media type: `{ produces: 'text/csv' }`.
  *
- * @throws NotFound with `root`; without it what the file system throws for a path that does not lead to a file.
+ * @throws NotFound, with `root`, for a path without a readable file; the error of the file system without `root`; BootError for an unknown option.
  * @example
  * @Get('/report', { produces: 'text/csv' })
  * report() { return file('./report.csv', { type: 'text/csv', name: 'report.csv' }) }
@@ -60,35 +60,35 @@ export async function file(
 
 interface Found {
   readonly content: Content
-  /** In bytes; undefined for a stream, and for bytes that say it themselves. */
+  /** In bytes; undefined for a stream and for a Uint8Array. */
   readonly size?: number
 }
 
 async function find(source: string | URL | Readable | Uint8Array, options: FileOptions): Promise<Found> {
-  // A root that is undefined by mistake must not open every path.
+  // `in`: a root that is undefined by mistake must not allow every path.
   if ('root' in options) {
     const { size, read } = await findWithin(options.root, source, options.dotfiles === true)
     return { size, content: size === 0 ? NOTHING : read }
   }
-  if (source instanceof Readable) source.on('error', () => {}) // it may fail before it is read; its reader sees that
+  if (source instanceof Readable) source.on('error', () => {}) // it may fail before it is read; its reader then finds `errored`
   if (typeof source !== 'string' && !(source instanceof URL)) return { content: source }
   const stats = await stat(source)
-  if (!stats.isFile()) throw new TypeError(`file('${String(source)}'): this is no file. Give the path of one.`)
+  if (!stats.isFile()) throw new TypeError(`file('${String(source)}') is not a file. Write the path of a file.`)
   const { size } = stats
-  // Opened when it is read, so that nothing stays open when the transaction fails; a file may grow until then.
+  // Opened when it is read, so that nothing stays open when the transaction fails. `end`, because the file may grow until then.
   return { size, content: size === 0 ? NOTHING : () => createReadStream(source, { end: size - 1 }) }
 }
 
 const NOTHING = new Uint8Array()
 
-// Neither folders, nor what makes a name look like another one: control characters, and those that reverse the direction of writing.
+// Removes folders, control characters, and characters that change the writing direction: with them a name can look like another one.
 function baseName(name: string): string {
   const base = name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')) + 1)
   const visible = base.replaceAll(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, '').trim()
   return /^\.*$/.test(visible) ? 'download' : visible
 }
 
-// RFC 6266: an ASCII name for all, the exact one for those who read it.
+// RFC 6266: an ASCII name for old clients, and the exact one for others.
 function disposition(name: string): string {
   const base = baseName(name)
   const plain = base.replaceAll(/[^\x20-\x7e]|["%]/gu, '_')

@@ -3,41 +3,41 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { exactLength, lengthOf } from './exact-length.js'
 
-/** What will be written to the client, in one piece or from a stream. */
+/** The response that is written to the client. */
 export interface OutgoingResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[]>>
   readonly body?: string | Uint8Array | Readable | (() => Readable)
 }
 
-/** Lets go of a reply that will not be written. */
+/** Destroys the stream of a response that is not written. */
 export function discard(body: OutgoingResponse['body']): void {
   if (body instanceof Readable) body.on('error', () => {}).destroy()
 }
 
-/** Milliseconds without a byte after which a client is taken to have stopped sending what nobody reads. */
+/** Milliseconds without a byte of the request's body after which the client has probably stopped sending it. */
 const QUIET = 500
 
 /**
- * The only place that writes to a client. Resolves when the reply was handed to the network, or the client is gone.
+ * Writes a response to the client; no other function does. Resolves when all is passed to the network, or the connection is closed.
  *
- * @throws for a header that HTTP does not allow; nothing was written then.
+ * @throws for a header that HTTP does not allow, before anything is written, and for a stream that fails.
  */
 export async function writeReply(
   response: ServerResponse,
   reply: OutgoingResponse,
   request: IncomingMessage,
 ): Promise<void> {
-  if (response.headersSent && !response.writableEnded) response.destroy() // half an answer must not look like a whole one
+  if (response.headersSent && !response.writableEnded) response.destroy() // half a response must not look complete
   if (response.headersSent || response.destroyed) return discard(reply.body)
   const { status, headers, body } = reply
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
   response.statusCode = status
   if (body instanceof Readable || typeof body === 'function') return stream(response, body, request)
-  // The handler's own length, for example copied from another server's response, would make a client wait for more bytes.
+  // A wrong length, such as one copied from the response of another server, would make the client read into the next response.
   if (status === 204 || status === 304) response.removeHeader('content-length')
   else response.setHeader('content-length', body === undefined ? 0 : Buffer.byteLength(body))
-  // Node leaves the body out for HEAD by itself, but middleware that wraps end() may not.
+  // Node omits the body for HEAD, but middleware that wraps end() may not.
   const sent = request.method === 'HEAD' ? undefined : body
   return new Promise((resolve) => {
     response.once('close', resolve)
@@ -59,12 +59,13 @@ async function stream(
   try {
     const length = lengthOf(response.getHeader('content-length'))
     const source = body instanceof Readable ? body : body()
-    if (source.errored) throw source.errored // after COMMIT; nothing was sent yet
+    if (source.errored) throw source.errored // failed after COMMIT, before anything was sent
     await (length === undefined ? pipeline(source, response) : pipeline(source, exactLength(length), response))
   } catch (error) {
     discard(body)
-    // Of a client that went away nobody needs to know.
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
+    // The client has closed the connection, which is not an error of the program.
+    const isClosedByClient = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE'
+    if (!isClosedByClient) throw error
   }
 }
 
@@ -73,7 +74,7 @@ function closesUnread(response: ServerResponse, request: IncomingMessage): boole
   return closes && request.complete === false
 }
 
-// A connection closed on bytes that nobody read is reset, and takes the reply with it: first the rest of the request is thrown away.
+// Closing a connection with unread bytes resets it, and the client may lose the response. So the rest of the request is read and ignored first.
 function endAfterReading(response: ServerResponse, body: string | Uint8Array, request: IncomingMessage): void {
   const end = () => {
     clearTimeout(quiet)

@@ -5,26 +5,26 @@ import { BadRequest } from '../errors.js'
 type RedirectStatus = 301 | 302 | 303 | 307 | 308
 
 export interface RedirectOptions {
-  /** Default 303, which makes a GET of any request. */
+  /** Default 303: the client follows with a GET, whatever the method of this request. */
   readonly status?: RedirectStatus
-  /** Whether the address may be one of another site, by http or https. Default false: that is a 400. */
+  /** Whether the URL may lead to another site, by http or https. Default false: a 400. */
   readonly external?: boolean
 }
 
 const OPTIONS: OptionNames<RedirectOptions> = { status: true, external: true }
 
-// Named by the compiler, where it knows the text.
+// A compile error for a literal URL of another site.
 type OfThisSite<U extends string> = U extends `${'http:' | 'https:' | '//'}${string}`
-  ? 'an address of another site needs redirect(url, { external: true })'
+  ? 'a URL of another site requires redirect(url, { external: true })'
   : U
 
 /**
- * Sends the client elsewhere on this site; to another one only with `{ external: true }`.
+ * Redirects to another path of this site; to another site only with `{ external: true }`.
  *
- * The address may come from a client: one that leads to another site in any browser (`https://other.example`, `//other.example`, `/\other.example`),
- * or that is no address of the web (`javascript:...`), is refused.
+ * The URL may come from a client: one that any browser would follow to another site (`https://other.example`, `//other.example`,
+ * `/\other.example`), or whose scheme is not http or https (`javascript:...`), is refused.
  *
- * @throws BadRequest for an address that leads elsewhere than is allowed.
+ * @throws BadRequest for a URL that is not allowed.
  * @example
  * @Post('/logout', { status: 303 }) logout() { return redirect('/') }
  * @example
@@ -39,7 +39,7 @@ export function redirect(url: string | URL, options: RedirectStatus | RedirectOp
   const { status = 303, external = false } = typeof options === 'number' ? { status: options } : checked(options)
   const text = String(url)
   const location = inAscii(text)
-  const isAllowed = external === true ? isOfTheWeb : isOfThisSite
+  const isAllowed = external === true ? isHttp : isOfThisSite
   if (!isAllowed(text) || !isAllowed(location)) throw refusal(location, external)
   return new Reply<never>(undefined, { status, headers: { location } })
 }
@@ -49,20 +49,20 @@ function checked(options: RedirectOptions): RedirectOptions {
   return options
 }
 
-// A header holds only visible ASCII; the rest is written as a browser would.
+// A header may have only visible ASCII characters; the others are percent-encoded, as browsers do.
 function inAscii(text: string): string {
   return text.replaceAll(/[^\x21-\x7e]+/gu, (part) => encodeURIComponent(part.toWellFormed()))
 }
 
-// Whatever page it stands on: an address that names a site, or only a scheme, follows at most one of the two.
+// A relative URL has the origin of each page. A URL with a host of its own, or only a scheme, cannot have both origins.
 const PAGES = [new URL('https://one.invalid/a/b'), new URL('http://two.invalid/a/b')]
 
-/** Whether a browser stays on the site, by its own rules of reading URLs. */
+/** Whether a browser stays on the site: new URL() reads URLs as browsers do. */
 function isOfThisSite(text: string): boolean {
   return PAGES.every((page) => readUrl(text, page)?.origin === page.origin)
 }
 
-function isOfTheWeb(text: string): boolean {
+function isHttp(text: string): boolean {
   return PAGES.every((page) => /^https?:$/.test(readUrl(text, page)?.protocol ?? ''))
 }
 
@@ -76,10 +76,10 @@ function readUrl(text: string, page: URL): URL | undefined {
 
 function refusal(location: string, external: boolean): BadRequest {
   const cause = external
-    ? `redirect('${location}') is no address by http or https.`
-    : `redirect('${location}') leads to another site. Where the program means that, it writes redirect(url, { external: true }).`
+    ? `redirect('${location}') is not a URL with http or https.`
+    : `redirect('${location}') leads to another site. If that is intended, write redirect(url, { external: true }).`
   const detail = external
-    ? 'The address of the redirect is not one of the web.'
-    : 'The address of the redirect is not one of this site.'
+    ? 'The URL of the redirect is not one of http or https.'
+    : 'The URL of the redirect is not one of this site.'
   return new BadRequest(detail, { cause: new Error(cause) })
 }

@@ -1,18 +1,31 @@
 import type { Readable } from 'node:stream'
 
-/** Headers of a reply; a list is sent as several headers, such as `set-cookie`. */
+/** Headers of a reply; each item of a list is sent as a header of its own, as `set-cookie` requires. */
 export type ReplyHeaderValues = Readonly<Record<string, string | readonly string[]>>
 
 export interface ReplyOptions {
-  /** Beside the one of the route: those of `responses`. */
+  /** The status of the route, or one that it declares in `responses`. Default: the status of the route. */
   readonly status?: number
   readonly headers?: ReplyHeaderValues
 }
 
-/** Bytes that are sent as they are. A stream is read only after COMMIT, and destroyed when there is none. */
+/**
+ * Headers for the reply of this request, besides those of the handler's result. Injected by what adds to a reply, such as a paginator.
+ *
+ * @internal
+ */
+export class ReplyHeaders {
+  readonly values: Record<string, string> = {}
+
+  set(name: string, value: string): void {
+    this.values[name] = value
+  }
+}
+
+/** Bytes that are sent unchanged. A stream is read only after COMMIT, and destroyed when there is none. */
 export type Content = Uint8Array | Readable | (() => Readable)
 
-/** A value with a status and headers of its own; what {@link reply}, {@link redirect} and {@link file} return. */
+/** A value with a status and headers; {@link reply}, {@link redirect} and {@link file} return one. */
 export class Reply<T> {
   readonly value: T | undefined
   readonly status: number | undefined
@@ -28,7 +41,7 @@ export class Reply<T> {
 }
 
 /**
- * A result with a status and headers of its own. The compiler checks the value against what the route declares.
+ * A result with a status and headers. The compiler checks the value against the declared response of the route.
  *
  * @example
  * @Post('/', Job, { responses: { 202: 'Queued' } })

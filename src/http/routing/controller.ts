@@ -3,7 +3,7 @@ import { BootError } from '../../core/boot-error.js'
 import { MetadataKey } from '../../di/metadata.js'
 import { type Lifetime, provideItself, refuseOtherThanLifetime } from '../../di/provider.js'
 import { NOT_LOADED, type OptionNames, refuseUnknownOptions } from '../../core/options.js'
-import { type Constructor, type Injected, type Token, tokenName } from '../../di/token.js'
+import { type Constructor, type Injected, isConstructor, type Token, tokenName } from '../../di/token.js'
 import type { DataOf, Described } from '../../schema/shape/shape.js'
 import { isStandardSchema, type StandardSchema } from '../../schema/shape/standard-schema.js'
 import type { TypeName } from '../../schema/declare/value-options.js'
@@ -12,7 +12,7 @@ import type { Reply } from '../output/reply.js'
 export interface ControllerOptions {
   /** The group in the documentation; by default the class's name without `Controller`. */
   readonly tags?: readonly string[]
-  /** By default as long as what its constructor asks for allows: the app's, or a request's. */
+  /** Default: `'application'`, unless its constructor injects a value of a request. */
   readonly lifetime?: Lifetime
 }
 
@@ -23,26 +23,26 @@ export interface ControllerDeclaration {
   readonly tags: readonly string[]
 }
 
-/** Parts of the document that OpenAPI leaves to others. */
+/** Specification extensions of OpenAPI. */
 export type Extensions = Readonly<Record<`x-${string}`, unknown>>
 
 export interface RouteOptions {
-  /** The status of a success; by default 204 when the handler returns nothing, else 201 for POST and 200. */
+  /** The status of a success. Default: 204 when the handler returns nothing, else 201 for POST and 200 for other methods. */
   readonly status?: number
   readonly summary?: string
   readonly description?: string
   readonly tags?: readonly string[]
   readonly deprecated?: boolean
   readonly operationId?: string
-  /** Where more is said of it. */
+  /** A link to more documentation. */
   readonly externalDocs?: ExternalDocumentationObject
-  /** Other parts of the operation in the document: `{ 'x-internal': true }`. */
+  /** Specification extensions of the operation: `{ 'x-internal': true }`. */
   readonly extensions?: Extensions
-  /** Other statuses that the handler answers with, for the documentation: `{ 404: 'Hero not found' }`. */
+  /** Error statuses that the handler throws, for the documentation: `{ 404: 'Hero not found' }`. */
   readonly errors?: Readonly<Record<number, string>>
-  /** Other successes that the handler answers with by a `Reply`: what they send, or only a description. */
+  /** Other successes, which the handler returns as a `Reply`: their type, or only a description. */
   readonly responses?: Responses
-  /** The media type of a success, or a range such as `image/*`: of what `file(...)` sends, or JSON by another name. By default JSON. */
+  /** The media type of a success, or a range such as `image/*`: of what `file(...)` sends, or of JSON. Default `application/json`. */
   readonly produces?: string
 }
 
@@ -68,7 +68,7 @@ export interface RouteDeclaration {
   readonly method: string
   readonly path: string
   readonly member: string
-  /** What `Page.of(X)`, a class, or `[X]` says the handler returns; undefined when nothing was declared. */
+  /** The declared response, such as `Page.of(X)`, a class, or `[X]`; undefined without one. */
   readonly response: unknown
   readonly params: readonly unknown[] | undefined
   readonly options: RouteOptions
@@ -78,18 +78,20 @@ const controllerKey = new MetadataKey<ControllerDeclaration>('controller')
 const routesKey = new MetadataKey<readonly RouteDeclaration[]>('routes')
 
 /**
- * A class whose methods answer requests. Its constructor, like each handler, is given what its parameters ask for.
+ * A class whose methods handle requests. The parameters of its constructor, and of each handler, are injected.
  *
+ * @param path the prefix of all routes in it. Default `/`.
+ * @throws BootError for an unknown option or lifetime.
  * @example
  * @Controller('/heros')
  * class HeroController {
  *   @Get('/:hero_id', Item.of(HeroModel))
- *   async get(hero_id: number, session: Session) { ... }
+ *   async get(hero_id: number, session: Session) { return { data: (await session.get(HeroModel, hero_id)) ?? notFound() } }
  * }
  */
 export function Controller(path = '/', options: ControllerOptions = {}): ClassDecorator {
   return (target) => {
-    const type = target as unknown as Constructor
+    const type = target as unknown as Constructor // a class decorator is applied to classes; its type is Function
     refuseUnknownOptions(`@Controller() on ${type.name}`, options, CONTROLLER_OPTIONS)
     refuseOtherThanLifetime(`@Controller() on ${type.name}`, options.lifetime)
     controllerKey.write(type, { path, tags: options.tags ?? [type.name.replace(/Controller$/, '') || type.name] })
@@ -107,11 +109,11 @@ export function controllerOf(type: Constructor): ControllerDeclaration {
   return declaration
 }
 
-/** The routes of a controller and of its ancestors; an overridden method keeps only its own. */
+/** The routes of a controller and of its ancestors; a decorated method replaces those of the one that it overrides. */
 export function routesOf(type: Constructor): readonly RouteDeclaration[] {
   const parent: unknown = Object.getPrototypeOf(type)
   const own = routesKey.own(type) ?? []
-  const inherited = typeof parent === 'function' && parent !== Function.prototype ? routesOf(parent as Constructor) : []
+  const inherited = isConstructor(parent) ? routesOf(parent) : []
   return [...inherited.filter((route) => !own.some(({ member }) => member === route.member)), ...own]
 }
 
@@ -125,7 +127,7 @@ export type Declaration =
 
 type Returned<S> = S extends TypeName ? unknown : DataOf<S>
 
-// What other statuses send can only come in a Reply.
+// The values of other statuses can be returned only in a Reply.
 type Others<W> = W extends Responses ? { [K in keyof W]: W[K] extends string ? never : Returned<W[K]> }[keyof W] : never
 
 /** A token for each parameter: a class, a named token, or String, Number, Boolean. */
@@ -141,7 +143,7 @@ type Values<K extends ParameterTokens> = { -readonly [I in keyof K]: Injected<K[
 
 type Result<R, O> = R | Reply<R | O>
 
-// any: a handler takes whatever its parameters say; what it returns is what this decorator checks.
+// any: a handler may have any parameters; this decorator checks only what it returns.
 // oxlint-disable typescript/no-explicit-any
 export type RouteDecorator<R, O = never> = <F extends (...args: any[]) => Result<R, O> | Promise<Result<R, O>>>(
   target: object,
@@ -184,10 +186,10 @@ interface WithoutParams<W extends Responses = Responses> extends RouteOptions {
 }
 
 interface RouteDecorators {
-  /** A route whose response is not declared: any JSON, and no models. */
+  /** A route without a declared response: it may return any JSON, but no models. */
   (path?: string, options?: WithoutParams): RouteDecorator<unknown>
   <const K extends ParameterTokens>(path: string, options: WithParams<K>): CheckedRouteDecorator<unknown, K>
-  /** The compiler checks what the handler returns against the declared response; only what that declares is sent. */
+  /** The compiler checks what the handler returns against the declared response; only declared properties are sent. */
   <const S extends Declaration, const W extends Responses = {}>(
     path: string,
     response: S,
@@ -200,20 +202,24 @@ interface RouteDecorators {
   ): CheckedRouteDecorator<Returned<S>, K, Others<W>>
 }
 
-/** Answers GET, and HEAD without the body. */
+/** Handles GET, and HEAD without the body. */
 export const Get: RouteDecorators = routeDecorator('GET')
-/** Answers POST; 201 unless `status` says otherwise. */
+/** Handles POST; the status is 201, unless `status` is set. */
 export const Post: RouteDecorators = routeDecorator('POST')
+/** Handles PUT. */
 export const Put: RouteDecorators = routeDecorator('PUT')
+/** Handles PATCH. */
 export const Patch: RouteDecorators = routeDecorator('PATCH')
+/** Handles DELETE. */
 export const Delete: RouteDecorators = routeDecorator('DELETE')
 
 type AnyOptions = RouteOptions & { readonly params?: readonly unknown[] }
 
 function routeDecorator(method: string): RouteDecorators {
   const name = method[0] + method.slice(1).toLowerCase()
-  // The overloads above are what the compiler holds callers to; here the arguments are told apart.
+  // Implements the overloads above: the second argument is the response or the options.
   return ((path: string = '/', ...rest: unknown[]) => {
+    // The overloads allow nothing but options as the third argument.
     const [response, options] =
       rest.length > 0 && isOptions(rest[0]) ? [undefined, rest[0]] : [rest[0], rest[1] as AnyOptions | undefined]
     return (target: object, member: unknown) => {
@@ -226,7 +232,7 @@ function routeDecorator(method: string): RouteDecorators {
       const declaration: RouteDeclaration = { method, path, member: String(member), response, params, options: others }
       routesKey.write(target.constructor, [...(routesKey.own(target.constructor) ?? []), declaration])
     }
-  }) as RouteDecorators
+  }) as RouteDecorators // the overloads check what this signature does not
 }
 
 function isOptions(value: unknown): value is AnyOptions {

@@ -1,7 +1,7 @@
 import { BootError } from '../../core/boot-error.js'
 import { decodePercent, isDotSegment } from '../target.js'
 
-/** A piece of a route's path: a fixed text, or a variable. */
+/** A segment of a route's path: a fixed string, or a variable. */
 export type Segment =
   | { readonly kind: 'fixed'; readonly text: string }
   | { readonly kind: 'variable'; readonly name: string }
@@ -11,7 +11,7 @@ const VARIABLE = /^:([A-Za-z_$][\w$]*)$/
 /**
  * The segments of a declared path: `'/heros/:hero_id'`.
  *
- * @throws BootError for a segment that is neither a text nor a variable, and for a variable that stands twice.
+ * @throws BootError for a segment that is neither a string nor a variable, and for a repeated variable.
  */
 export function parsePath(path: string, where: string): readonly Segment[] {
   const segments = path
@@ -20,7 +20,8 @@ export function parsePath(path: string, where: string): readonly Segment[] {
     .map((text) => parseSegment(text, path, where))
   const names = segments.flatMap((segment) => (segment.kind === 'variable' ? [segment.name] : []))
   const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice !== undefined) throw new BootError(`${where}: the path '${path}' has the variable :${twice} twice.`)
+  if (twice !== undefined)
+    throw new BootError(`${where}: the path '${path}' has the variable :${twice} twice. Rename one of them.`)
   return segments
 }
 
@@ -29,34 +30,36 @@ function parseSegment(text: string, path: string, where: string): Segment {
   if (name !== undefined) return { kind: 'variable', name }
   if (/[:{}*?#]/.test(text)) {
     throw new BootError(
-      `${where}: '${text}' in the path '${path}' is not a segment. A variable is a whole segment and written ':${bareName(text)}'.`,
+      `${where}: '${text}' in the path '${path}' is not a segment. A variable is a whole segment, written ':${bareName(text)}'.`,
     )
   }
   if (text.includes('%')) {
     throw new BootError(
-      `${where}: '${text}' in the path '${path}' would never be found, as paths are compared decoded. Write it as it reads: 'café', not 'caf%C3%A9'.`,
+      `${where}: '${text}' in the path '${path}' would never match, because paths are compared decoded. Write it decoded: 'café', not 'caf%C3%A9'.`,
     )
   }
   if (isDotSegment(text) || !text.isWellFormed()) {
-    throw new BootError(`${where}: '${text}' in the path '${path}' would never be found, as no client can send it.`)
+    throw new BootError(
+      `${where}: '${text}' in the path '${path}' would never match, because no client can send it. Remove it.`,
+    )
   }
   return { kind: 'fixed', text }
 }
 
-/** The decoded segments of a request's path; one slash at the end is ignored. `'/heros/'` -> `['heros']` */
+/** The decoded segments of a request's path; one slash at the end is ignored: `'/heros/'` -> `['heros']`. */
 export function splitPath(path: string): readonly string[] {
   const texts = path.split('/').slice(1).map(decodePercent)
   return texts.at(-1) === '' ? texts.slice(0, -1) : texts
 }
 
-/** Whether the segments of a request's path begin with those of a declared one. A variable takes any segment but an empty one. */
+/** Whether the segments of a request's path begin with those of a declared one. A variable matches any segment but an empty one. */
 export function startsWithSegments(texts: readonly string[], segments: readonly Segment[]): boolean {
   return segments.every((segment, index) =>
     segment.kind === 'fixed' ? texts[index] === segment.text : Boolean(texts[index]),
   )
 }
 
-// '{id}' and '*id' are how others write ':id'
+// Other frameworks write '{id}' or '*id' for ':id'.
 function bareName(text: string): string {
   return /^[{*:]*([A-Za-z_$][\w$]*)[}?*]*$/.exec(text)?.[1] ?? 'name'
 }
@@ -69,7 +72,7 @@ export function joinPath(...parts: readonly string[]): string {
     .join('/')}`
 }
 
-/** `'/heros/{hero_id}'`: the way OpenAPI writes a path. */
+/** The path as OpenAPI writes it: `'/heros/{hero_id}'`. */
 export function openApiPath(segments: readonly Segment[]): string {
   return `/${segments.map((segment) => (segment.kind === 'fixed' ? segment.text : `{${segment.name}}`)).join('/')}`
 }

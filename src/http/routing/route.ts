@@ -13,7 +13,7 @@ import { type Lifespan, openUnits } from '../lifespan.js'
 import { joinPath, parsePath, type Segment } from './path.js'
 import { compileRespond, type OtherResponse, type Respond } from '../output/respond.js'
 
-/** Everything that can be known of a handler before the first request. */
+/** A handler with its method, path, inputs and responses; planned at startup. */
 export interface Route {
   /** `HeroController.list` */
   readonly name: string
@@ -22,9 +22,9 @@ export interface Route {
   readonly plan: Plan<Input>
   readonly response: Shape | undefined
   readonly status: number
-  /** The status when the handler returns nothing and declares nothing. */
+  /** The status when the handler declares no response and returns nothing. */
   readonly emptyStatus: number
-  /** The successes that the handler answers with by a Reply. */
+  /** The successes that the handler returns as a Reply, by their status. */
   readonly others: ReadonlyMap<number, OtherResponse>
   readonly options: RouteOptions
   readonly tags: readonly string[]
@@ -33,14 +33,14 @@ export interface Route {
   readonly schema: JsonSchema
 }
 
-/** A route that is ready to serve. */
+/** A route with the compiled functions that serve its requests. */
 export interface ServedRoute extends Route {
   readonly bind: Bind
   readonly open: OpenUnits
   readonly respond: Respond
 }
 
-/** The routes of a controller, planned. @throws BootError for whatever in them cannot work. */
+/** Plans the routes of a controller. @throws BootError for every mistake in them. */
 export function planRoutes(controller: Constructor, planner: Planner<Input>, writer: SchemaWriter): readonly Route[] {
   const { path, tags } = controllerOf(controller)
   const declarations = routesOf(controller)
@@ -68,7 +68,7 @@ function planRoute(
   refuseTwoBodies(name, plan.inputs)
   const response = declaration.response === undefined ? undefined : responseShape(declaration.response, name)
   refuseOtherThanSuccess(name, options.status)
-  const schema = naming(name, () => inputSchema(plan.inputs, writer))
+  const schema = withPlace(name, () => inputSchema(plan.inputs, writer))
   return {
     name,
     method,
@@ -86,7 +86,7 @@ function planRoute(
   }
 }
 
-/** Compiles what serving a route takes. Called once all routes are planned, as they share the components. */
+/** Compiles a route. Called when all routes are planned, as they share the components of their schemas. */
 export function serveRoute(
   route: Route,
   validators: ValidatorCompiler,
@@ -104,11 +104,11 @@ export function serveRoute(
 }
 
 function responseShape(declaration: unknown, name: string): Shape {
-  return naming(`${name}, its response`, () => shapeOf(declaration))
+  return withPlace(`${name}, its response`, () => shapeOf(declaration))
 }
 
-/** Makes something, and says of a mistake of the program where it is. */
-export function naming<T>(where: string, make: () => T): T {
+/** Calls `make`, and adds the place to the message of a BootError. */
+export function withPlace<T>(where: string, make: () => T): T {
   try {
     return make()
   } catch (error) {
@@ -116,7 +116,7 @@ export function naming<T>(where: string, make: () => T): T {
   }
 }
 
-// Names are read from the function's own text: after minification they are others, and every input would be missing.
+// Parameter names are read from the source of the function: in minified code they differ, and every request would be a 422.
 function refuseUnusedVariables(
   name: string,
   path: string,
@@ -129,7 +129,7 @@ function refuseUnusedVariables(
   const found = inputs.flatMap((input) => (input.kind === 'value' ? [input.name] : [])).join(', ') || 'none'
   throw new BootError(
     `${name}: no parameter takes the variable ${unused.map((variable) => `:${variable}`).join(', ')} of ${path}; the inputs found are ${found}. ` +
-      `Name a parameter like the variable, or say @Path('${unused[0]}'). If the code was minified, keep parameter names.`,
+      `Name a parameter like the variable, or write @Path('${unused[0]}'). If the code is minified, keep the parameter names.`,
   )
 }
 
@@ -146,14 +146,14 @@ function othersOf(responses: Responses, name: string): ReadonlyMap<number, Other
 function refuseOtherThanSuccess(name: string, status: number | undefined): void {
   if (status === undefined || (Number.isInteger(status) && status >= 200 && status <= 399)) return
   throw new BootError(
-    `${name}: { status: ${status} } is the status of a success, 200 to 399. For another answer throw an HttpError.`,
+    `${name}: status is ${status}. Write the status of a success, 200 to 399; for an error, throw an HttpError.`,
   )
 }
 
 function refuseTwoBodies(name: string, inputs: readonly Input[]): void {
   if (inputs.filter((input) => input.kind === 'body').length > 1) {
     throw new BootError(
-      `${name} asks for two bodies, and a request has one. Put both into one class, or mark one of them @Query().`,
+      `${name} has two body parameters, but a request has one body. Put both into one class, or put @Query() on one of them.`,
     )
   }
 }

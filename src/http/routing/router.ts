@@ -2,7 +2,7 @@ import { BootError } from '../../core/boot-error.js'
 import { MethodNotAllowed, NotFound } from '../errors.js'
 import { type Segment, splitPath } from './path.js'
 
-/** What the router needs to know of a route. */
+/** The part of a route that the router uses. */
 export interface Routable {
   readonly method: string
   readonly segments: readonly Segment[]
@@ -27,26 +27,26 @@ interface Found<R> {
   readonly values: readonly string[]
 }
 
-/** Finds the route of a path: fixed segments before variables. One slash at the end is ignored. */
+/** Finds the route of a path. Fixed segments take precedence over variables; one slash at the end is ignored. */
 export class Router<R extends Routable> {
   readonly #root: Node<R> = newNode()
   readonly #methods = new Set<string>()
 
-  /** @throws BootError when another route answers to the same method and path. */
+  /** @throws BootError when another route has the same method and path. */
   add(route: R): void {
     let node = this.#root
     for (const segment of route.segments) node = child(node, segment)
     const other = node.routes.get(route.method)
     if (other) {
       throw new BootError(
-        `${route.name} and ${other.name} both answer to ${route.method} ${describePath(route)}. Change the path or the method of one.`,
+        `${route.name} and ${other.name} both handle ${route.method} ${describePath(route)}. Change the path or the method of one.`,
       )
     }
     node.routes.set(route.method, route)
     this.#methods.add(route.method)
   }
 
-  /** @throws NotFound, MethodNotAllowed with the `Allow` header, BadRequest for a broken percent-encoding. */
+  /** @throws NotFound; MethodNotAllowed with the `Allow` header; BadRequest for an invalid percent-encoding. */
   match(method: string, path: string): Match<R> {
     const texts = split(path)
     const candidates = [...find(this.#root, texts, 0, [])]
@@ -54,12 +54,12 @@ export class Router<R extends Routable> {
       const route = node.routes.get(method) ?? (method === 'HEAD' ? node.routes.get('GET') : undefined)
       if (route) return { route, variables: nameValues(route, values) }
     }
-    throw new MethodNotAllowed(`This address does not answer to ${method}.`, {
+    throw new MethodNotAllowed(`This address does not support ${method}.`, {
       headers: { allow: allowedMethods(candidates).join(', ') },
     })
   }
 
-  /** The methods that a path answers to; `*` means the whole app. @throws NotFound when it answers to none. */
+  /** The methods of a path; for `*`, those of all paths. @throws NotFound when it has none. */
   allowed(path: string): readonly string[] {
     if (path === '*') return withImplied([...this.#methods])
     return allowedMethods([...find(this.#root, split(path), 0, [])])
@@ -77,13 +77,13 @@ function child<R>(node: Node<R>, segment: Segment): Node<R> {
   return known
 }
 
-// '/a//b' -> ['a', '', 'b'], which no route has
+// '/a//b' -> ['a', '', 'b'], which matches no route.
 function split(path: string): readonly string[] {
   if (!path.startsWith('/')) throw nothingHere()
   return splitPath(path)
 }
 
-// '/heros/latest' is first looked for as itself, then as '/heros/:hero_id'.
+// For '/heros/latest', the route '/heros/latest' comes before '/heros/:hero_id'.
 function* find<R>(
   node: Node<R>,
   texts: readonly string[],
@@ -106,6 +106,7 @@ function nothingHere(): NotFound {
 
 function nameValues(route: Routable, values: readonly string[]): Record<string, string> {
   const names = route.segments.flatMap((segment) => (segment.kind === 'variable' ? [segment.name] : []))
+  // The match has a value for each variable of the path.
   return Object.fromEntries(names.map((name, index) => [name, values[index] as string]))
 }
 

@@ -1,34 +1,36 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Requests of one connection that may wait for the answers to earlier ones; beyond them nothing more is read from it. */
+/** Pipelined requests of one connection that wait for earlier responses. When there are as many, reading from it stops. */
 const MOST_WAITING = 16
 
-/** Looks within the time after which a client is taken to read no more. */
-export const LOOKS = 4
+/** Checks within the time in which a client must read some more of its response. */
+export const WRITE_CHECKS = 4
 
-/** Where Node keeps what the kernel has taken: `socket.bytesWritten` counts a write as soon as it begins. */
+/** Node's handle of a socket, which counts what the kernel has taken: `socket.bytesWritten` counts a write as soon as it begins. */
 interface Handle {
   readonly bytesWritten: number
   readonly writeQueueSize: number
 }
 
-/** What one connection may hold: few waiting requests, and an answer only as long as the client takes it. */
+/** Limits of one connection: pipelined requests, time without reading the response, and time until the next request. */
 export class Connection {
-  /** The answer to the latest request. */
+  /** The response to the latest request. */
   last: ServerResponse | undefined
   readonly #socket: Socket
   #waiting = 0
   #sent = 0
-  #looks = 0
+  #checksWithoutRead = 0
+  #lastChecked: ServerResponse | undefined
+  #idleSince = 0
 
   constructor(socket: Socket) {
     this.#socket = socket
-    // Node reads on by itself as soon as a request is read to its end.
+    // Node resumes reading as soon as the body of a request is complete.
     socket.on('resume', () => this.#waiting >= MOST_WAITING && socket.pause())
   }
 
-  /** Counts a request, until its turn has come: Node gives the socket to one answer at a time. */
+  /** Counts a request until its response has the socket: Node gives it to one response at a time. */
   add(response: ServerResponse): void {
     this.last = response
     if (response.socket) return
@@ -38,12 +40,25 @@ export class Connection {
     })
   }
 
-  /** Ends the connection when its client has taken nothing of what is to be written since {@link LOOKS} looks ago. */
-  look(): void {
+  /** Closes the connection when its client has read nothing of the waiting response during the last {@link WRITE_CHECKS} checks. */
+  closeIfUnread(): void {
     const sent = sentBytes(this.#socket)
-    if (this.#socket.writableLength === 0 || sent !== this.#sent) this.#looks = 0
-    else if (++this.#looks > LOOKS) this.#socket.destroy()
+    if (this.#socket.writableLength === 0 || sent !== this.#sent) this.#checksWithoutRead = 0
+    else if (++this.#checksWithoutRead > WRITE_CHECKS) this.#socket.destroy()
     this.#sent = sent
+  }
+
+  /**
+   * Closes the connection when no request has come within `limit` milliseconds after the last response. Node's own timer restarts with every
+   * byte, also of the empty lines that HTTP allows before a request.
+   */
+  closeIfIdle(limit: number): void {
+    const { last } = this
+    const now = performance.now()
+    const isIdle = last?.writableFinished === true && last.req.complete && last === this.#lastChecked
+    if (!isIdle) this.#idleSince = now
+    else if (now - this.#idleSince > limit) this.#socket.destroy()
+    this.#lastChecked = last
   }
 }
 

@@ -1,33 +1,44 @@
 import type { IncomingMessage } from 'node:http'
 import type { ErrorStatus } from '../../core/error-status.js'
 
-/** Node reads no more of them unless it is asked to, and some of what is here is in the last ones. */
+/** Node's default limit, beyond which it ignores headers: the checks below would not see them. */
 export const MOST_HEADERS = 2_000
 
 /** Source: RFC 9110, 7.2: uri-host [ ":" port ]. */
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
 
+/** `http://user@host:81/path` -> `host:81`, the authority without its user (RFC 9112, 3.2.2). */
+const AUTHORITY = /^https?:\/\/(?:[^/?]*@)?([^/?]*)/i
+
 /**
- * What is wrong with a request that Node reads, and that another server, such as a proxy before this one, may read in another way: its
- * version, where its body ends, and which host it is for.
+ * The fault of a request that Node accepts, but that another server, such as a proxy in front of this one, may read in another way: the HTTP
+ * version, where the body ends, and the host. Such differences allow request smuggling.
  */
-export function faultOf({ httpVersion, headers, rawHeaders }: IncomingMessage): ErrorStatus | undefined {
+export function faultOf({ httpVersion, headers, rawHeaders, url = '' }: IncomingMessage): ErrorStatus | undefined {
   if (httpVersion !== '1.1' && httpVersion !== '1.0')
-    return { status: 505, detail: 'This server speaks HTTP/1.1 and HTTP/1.0.' }
+    return { status: 505, detail: 'This server supports HTTP/1.1 and HTTP/1.0.' }
   if (rawHeaders.length >= 2 * MOST_HEADERS) return { status: 431, detail: 'The request has too many headers.' }
   const coding = headers['transfer-encoding']
   if (coding !== undefined && httpVersion === '1.0')
     return { status: 400, detail: 'HTTP/1.0 has no Transfer-Encoding.' }
   if (coding !== undefined && coding.toLowerCase() !== 'chunked')
-    return { status: 501, detail: 'This server knows no transfer coding but chunked.' }
+    return { status: 501, detail: 'This server supports no transfer coding but chunked.' }
   const hosts = headers.host === undefined ? 0 : countOf(rawHeaders, 'host')
   if (hosts > 1 || (hosts === 0 && httpVersion === '1.1'))
-    return { status: 400, detail: `A request has one Host header; this one has ${hosts === 0 ? 'none' : hosts}.` }
-  if (!HOST.test(headers.host ?? '')) return { status: 400, detail: 'The Host header is not a host.' }
+    return { status: 400, detail: `A request must have one Host header; this one has ${hosts === 0 ? 'none' : hosts}.` }
+  if (!HOST.test(headers.host ?? '')) return { status: 400, detail: 'The Host header is not a valid host.' }
+  const authority = AUTHORITY.exec(url)?.[1]
+  if (authority !== undefined && headers.host !== undefined && !isSameHost(authority, headers.host))
+    return { status: 400, detail: 'The Host header differs from the host in the request target.' }
   return undefined
 }
 
-/** How many headers there are of the name, in lower case. Of some that come twice Node keeps the first alone. */
+// Proxies and virtual hosts choose by either of the two.
+function isSameHost(authority: string, host: string): boolean {
+  return authority.toLowerCase() === host.toLowerCase()
+}
+
+/** The number of headers with this name, given in lower case. `headers` has only the first of some that are repeated. */
 function countOf(rawHeaders: readonly string[], name: string): number {
   let count = 0
   for (let at = 0; at < rawHeaders.length; at += 2)

@@ -1,7 +1,7 @@
 import { describeError, escapeForLog } from '../../core/log-text.js'
 import { token } from '../../di/token.js'
 
-/** Where the app reports; `console` is one, and so is pino. */
+/** Receives the log entries of an app; `console` is one, and so is pino. */
 export interface Logger {
   info(message: string): void
   warn(message: string): void
@@ -10,10 +10,10 @@ export interface Logger {
 
 export const SILENT: Logger = { info() {}, warn() {}, error() {} }
 
-/** Characters of what stands before an error: the method, the path and the id of its request. */
+/** Characters before an error: the method, the path and the id of its request. */
 const MOST_OF_HEAD = 2_048
 
-/** The only way to the program's logger: each call is one entry, whatever the texts in it hold. */
+/** Wraps the program's logger: each call is one entry, even if a string in it has line breaks or control characters. */
 export class Log {
   readonly #logger: Logger
 
@@ -35,5 +35,5 @@ export class Log {
   }
 }
 
-/** The log of the app, for what is built at its start. */
+/** Injects the log of the app. */
 export const appLog = token<Log>('appLog')

@@ -2,22 +2,22 @@ import type { ServerResponse } from 'node:http'
 import { BootError } from '../../core/boot-error.js'
 import { describeError } from '../../core/log-text.js'
 import { NOT_LOADED, type OptionNames, refuseUnknownOptions, shown } from '../../core/options.js'
-import { fromForeign } from '../errors.js'
+import { fromHttpErrorLike } from '../errors.js'
 import { parsePath, splitPath, startsWithSegments } from '../routing/path.js'
 import type { Request } from '../request.js'
 
 /** Continues with the next middleware, or with an error. */
 export type Next = (error?: unknown) => void
 
-// any: middleware is written for express, connect or bare node; their request types differ, and all are Node's own object.
+// any: middleware is written for express, connect or node:http; their request types differ, and all are Node's request at run time.
 // oxlint-disable typescript/no-explicit-any
-/** Connect-style middleware: helmet, cors, compression, pino-http run as they are. */
+/** Connect-style middleware: helmet, cors, compression and pino-http work unchanged. */
 export type Middleware = (request: any, response: any, next: Next) => unknown
 // oxlint-enable typescript/no-explicit-any
 
 /**
- * Middleware for the paths at and below one: `{ path: '/admin', use: guard }` runs for `/admin` and `/admin/users`, not for `/administrator`.
- * Paths are matched as the routes' are, also with variables: `/:tenant/admin`. `request.url` stays whole.
+ * Middleware for a path and those below it: `{ path: '/admin', use: guard }` runs for `/admin` and `/admin/users`, not for `/administrator`.
+ * Paths are matched as those of routes, also with variables: `/:tenant/admin`. `request.url` keeps the whole path.
  */
 export interface ScopedMiddleware {
   readonly path: string
@@ -26,56 +26,59 @@ export interface ScopedMiddleware {
 
 const SCOPED: OptionNames<ScopedMiddleware> = { path: true, use: true }
 
-/** Middleware, and the requests that it runs for. */
-export interface Step {
+/** Middleware, and the paths that it runs for. */
+export interface MiddlewareStep {
   readonly use: Middleware
   readonly appliesTo: (path: string) => boolean
 }
 
-/** @throws BootError for what is no middleware, also for error middleware: it would never be called. */
-export function compileMiddleware(entry: unknown, where: string): Step {
+/** @throws BootError for a value that is no middleware, and for error middleware, which would never be called. */
+export function compileMiddleware(entry: unknown, where: string): MiddlewareStep {
   if (typeof entry === 'function') return { use: checked(entry, where), appliesTo: () => true }
   if (entry === undefined) throw new BootError(`${where} is undefined. ${NOT_LOADED}`)
   if (typeof entry !== 'object' || entry === null || !('path' in entry || 'use' in entry)) {
     throw new BootError(
-      `${where} is ${shown(entry)}. Write a function (request, response, next) => { ... }, as helmet() makes, or { path: '/admin', use: guard }.`,
+      `${where} is ${shown(entry)}. Write a function (request, response, next) => { ... }, such as helmet(), or { path: '/admin', use: guard }.`,
     )
   }
   refuseUnknownOptions(where, entry, SCOPED)
-  const { path, use } = entry as Readonly<Record<string, unknown>>
+  const { path, use }: { path?: unknown; use?: unknown } = entry
   if (typeof path !== 'string')
-    throw new BootError(`${where}: path is ${shown(path)}. Write the path that it runs for, as in '/admin'.`)
+    throw new BootError(`${where}: path is ${shown(path)}. Write the path that it runs for, such as '/admin'.`)
   const segments = parsePath(path, where)
-  return { use: checked(use, `${where}: use`), appliesTo: (asked) => startsWithSegments(splitPath(asked), segments) }
+  return {
+    use: checked(use, `${where}: use`),
+    appliesTo: (requested) => startsWithSegments(splitPath(requested), segments),
+  }
 }
 
 function checked(use: unknown, where: string): Middleware {
   if (use === undefined) throw new BootError(`${where} is undefined. ${NOT_LOADED}`)
   if (typeof use !== 'function')
     throw new BootError(
-      `${where} is ${shown(use)}. Write a function (request, response, next) => { ... }, as helmet() makes.`,
+      `${where} is ${shown(use)}. Write a function (request, response, next) => { ... }, such as helmet().`,
     )
-  if (use.length !== 4) return use as Middleware // of any function only its number of parameters can be checked
+  if (use.length !== 4) return use as Middleware // only the number of parameters of a function can be checked
   throw new BootError(
     `${where}: ${nameOf(use)} takes (error, request, response, next), and error middleware is not supported. ` +
-      `Errors are answered as application/problem+json and reported to the logger: throw an HttpError for another answer, give a logger to read them.`,
+      `The response to an error is application/problem+json, and the logger receives the error. Throw an HttpError for another response.`,
   )
 }
 
 /**
- * Runs middleware in order, then resolves to true; to false when one of them answered the request itself.
- * Rejects with what one throws, rejects with or passes to next(), and with the signal's reason when one does none of it.
+ * Runs middleware in order. Resolves to true, or to false when one of them has sent the response.
+ * Rejects with what one throws, rejects with or passes to next(), and with the signal's reason when one does nothing of it in time.
  *
- * @param report called with what goes wrong after a middleware has already called next() or answered.
+ * @param report receives the errors of middleware that has already called next() or sent the response.
  */
 export async function runMiddleware(
-  steps: readonly Step[],
+  steps: readonly MiddlewareStep[],
   request: Request,
   response: ServerResponse,
   report: (error: unknown, request: Request) => void,
 ): Promise<boolean> {
   for (const { use, appliesTo } of steps) {
-    request.signal.throwIfAborted() // an abort before this is not reported again
+    request.signal.throwIfAborted() // addEventListener() does not call for an abort of the past
     if (!appliesTo(request.path)) continue
     if (!(await runStep(use, request, response, (error) => report(error, request)))) return false
     request.readTarget()
@@ -98,13 +101,13 @@ function runStep(
       outcome()
     }
     const answered = () => settle(() => resolve(false))
-    // Who has begun to answer may take long about it, as a stream of events does.
+    // A response that has begun may take long, such as a stream of events.
     const aborted = () => response.headersSent || settle(() => reject(signal.reason))
     const fail = (error: unknown) => (settled ? report(error) : settle(() => reject(toError(error))))
     const next: Next = (error) => {
       if (error !== undefined && error !== null) fail(error)
       else if (settled || response.writableEnded) return
-      else if (response.headersSent) fail(new Error(`${nameOf(step)} began to answer and then called next()`))
+      else if (response.headersSent) fail(new Error(`${nameOf(step)} began to respond and then called next()`))
       else settle(() => resolve(true))
     }
     response.once('close', answered)
@@ -116,7 +119,7 @@ function runStep(
 
 function toError(error: unknown): Error {
   try {
-    return fromForeign(error, true) ?? (error instanceof Error ? error : new Error(describeError(error)))
+    return fromHttpErrorLike(error, true) ?? (error instanceof Error ? error : new Error(describeError(error)))
   } catch {
     // A getter, or a Proxy, that throws.
     return new Error(describeError(error))

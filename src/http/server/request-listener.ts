@@ -1,47 +1,61 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { types } from 'node:util'
 import type { FindErrorStatus } from '../../core/error-status.js'
+import type { Container } from '../../di/container.js'
+import { HttpError } from '../errors.js'
+import { handle } from '../handle.js'
+import type { Input } from '../input/parameters.js'
 import type { Docs } from '../openapi/docs-page.js'
-import { HttpError, ServiceUnavailable } from '../errors.js'
-import { ClientGone, handle, HandlerTimeout, inputsOf, type Serving } from '../handle.js'
+import { type OutgoingResponse, writeReply } from '../output/outgoing-response.js'
+import { toProblemReply } from '../problem.js'
+import { Request } from '../request.js'
+import type { ServedRoute } from '../routing/route.js'
+import type { Router } from '../routing/router.js'
+import { ClientGone, HandlerTimeout, shuttingDown } from './abort-reasons.js'
 import { MOST_HEADERS } from './framing.js'
 import type { Log } from './logger.js'
-import { runMiddleware, type Step } from './middleware.js'
-import { toProblemReply } from '../problem.js'
-import { type OutgoingResponse, writeReply } from '../output/outgoing-response.js'
-import { Request } from '../request.js'
+import { runMiddleware, type MiddlewareStep } from './middleware.js'
 
-/** What answering needs of the app. */
+/** What the listener needs of the app. */
 export interface ListenerParts {
-  readonly serving: Omit<Serving, 'report'>
+  readonly router: Router<ServedRoute>
+  readonly container: Container
   readonly docs: Docs
-  readonly middleware: readonly Step[]
+  readonly middleware: readonly MiddlewareStep[]
   /** Milliseconds. */
   readonly handlerTimeout: number
   readonly log: Log
   readonly findErrorStatus: FindErrorStatus
-  /** Resolves when requests may be answered: the first one may find the app not yet started. */
-  readonly ready: () => Promise<void>
+}
+
+/** One request and its response. */
+interface Exchange {
+  readonly request: Request
+  readonly response: ServerResponse
+  readonly abort: AbortController
+  /** The inputs of its route; empty until that is found. Errors of the database are located in them. */
+  inputs: readonly Input[]
 }
 
 /** Milliseconds that requests cut off at the end of the drain have for their rollbacks. */
 const GRACE = 1000
 
-/** Answers requests, from Node's two objects to the reply, and knows which of them still run. */
+/** Answers requests, from Node's request to the written response, and knows which of them still run. */
 export class Listener {
   readonly #parts: ListenerParts
-  readonly #serving: Serving
+  readonly #ready: () => Promise<void>
   readonly #running = new Map<Promise<void>, AbortController>()
   #refusing = false
 
-  constructor(parts: ListenerParts) {
+  /** @param ready resolves when the app is started; the first request may arrive before. */
+  constructor(parts: ListenerParts, ready: () => Promise<void>) {
     this.#parts = parts
-    this.#serving = { ...parts.serving, report: (error, request) => this.#report(error, request) }
+    this.#ready = ready
   }
 
   readonly handler = (raw: IncomingMessage, response: ServerResponse): void => {
-    // A request that came before the answer to an earlier one of its connection was out. Node gives the socket to one answer at a time, and
-    // closes no other: a request that had begun would never end when the client goes away.
+    // A pipelined request waits for the socket. Node gives the socket to one response at a time and emits 'close' on that one only: when the
+    // client closes the connection, a request that had already started would never be aborted.
     if (response.socket === null) response.once('socket', () => this.#start(raw, response))
     else this.#start(raw, response)
   }
@@ -49,77 +63,87 @@ export class Listener {
   #start(raw: IncomingMessage, response: ServerResponse): void {
     const abort = new AbortController()
     const answering = this.#answer(raw, response, abort)
-      // Only a logger that throws gets here; the client must not wait for an answer that never comes.
+      // Only the error of a logger gets here. Without an answer the client would wait until its own timeout.
       .catch(() => void response.destroy())
       .finally(() => this.#running.delete(answering))
     this.#running.set(answering, abort)
   }
 
   async #answer(raw: IncomingMessage, response: ServerResponse, abort: AbortController): Promise<void> {
-    response.once('close', () => response.writableFinished || abort.abort(new ClientGone('The client went away.')))
-    const request = new Request(raw, abort.signal)
-    response.setHeader('x-request-id', request.id)
-    const reply = await this.#reply(request, response, abort)
-    if (reply) await this.#write(reply, request, response)
+    response.once('close', () => response.writableFinished || abort.abort(new ClientGone()))
+    const exchange: Exchange = { request: new Request(raw, abort.signal), response, abort, inputs: [] }
+    response.setHeader('x-request-id', exchange.request.id)
+    const reply = await this.#reply(exchange)
+    if (reply) await this.#write(reply, exchange)
   }
 
   /** Undefined when middleware answered. */
-  async #reply(
-    request: Request,
-    response: ServerResponse,
-    abort: AbortController,
-  ): Promise<OutgoingResponse | undefined> {
-    const { docs, handlerTimeout, middleware, ready } = this.#parts
+  async #reply(exchange: Exchange): Promise<OutgoingResponse | undefined> {
+    const { request, response, abort } = exchange
+    const { handlerTimeout, middleware } = this.#parts
     const timer = setTimeout(() => abort.abort(new HandlerTimeout(handlerTimeout)), handlerTimeout)
     try {
       if (this.#refusing) return toProblemReply(shuttingDown(), request.id, this.#parts.findErrorStatus).reply
       if (request.raw.rawHeaders.length >= 2 * MOST_HEADERS)
         throw new HttpError(431, 'The request has too many headers.')
       request.readTarget()
-      await ready()
-      if (!(await runMiddleware(middleware, request, response, this.#serving.report))) return undefined
-      return docs(request.method, request.path) ?? (await handle(this.#serving, request))
+      await this.#ready()
+      if (!(await runMiddleware(middleware, request, response, this.#report))) return undefined
+      return await this.#route(exchange)
     } catch (error) {
-      return this.#problem(error, request)
+      return this.#problem(error, exchange)
     } finally {
       clearTimeout(timer)
     }
   }
 
-  async #write(reply: OutgoingResponse, request: Request, response: ServerResponse): Promise<void> {
+  async #route(exchange: Exchange): Promise<OutgoingResponse> {
+    const { request } = exchange
+    const { router, docs, container } = this.#parts
+    const page = docs(request.method, request.path)
+    if (page) return page
+    if (request.method === 'OPTIONS')
+      return { status: 204, headers: { allow: router.allowed(request.path).join(', ') } }
+    const match = router.match(request.method, request.path)
+    exchange.inputs = match.route.plan.inputs
+    return handle(match, request, container, this.#report)
+  }
+
+  async #write(reply: OutgoingResponse, exchange: Exchange): Promise<void> {
+    const { request, response } = exchange
     if ((this.#refusing || isCutOff(request)) && !response.headersSent) response.setHeader('connection', 'close')
     try {
       await writeReply(response, reply, request.raw)
     } catch (error) {
       // A header that cannot be sent, such as one with a line break.
-      await writeReply(response, this.#problem(error, request), request.raw)
+      await writeReply(response, this.#problem(error, exchange), request.raw)
     }
   }
 
-  #problem(error: unknown, request: Request): OutgoingResponse {
-    const { reply, serverFault } = toProblemReply(error, request.id, this.#parts.findErrorStatus, inputsOf(request))
+  #problem(error: unknown, { request, inputs }: Exchange): OutgoingResponse {
+    const { reply, serverFault } = toProblemReply(error, request.id, this.#parts.findErrorStatus, inputs)
     if (serverFault && !(types.isNativeError(error) && error instanceof ClientGone)) this.#report(error, request)
     return reply
   }
 
-  #report(error: unknown, request: Request): void {
+  readonly #report = (error: unknown, request: Request): void => {
     this.#parts.log.error(`${request.method} ${request.path} [${request.id}]`, error)
   }
 
-  /** From now on new requests are answered with 503. */
+  /** Answers all further requests with 503. */
   refuse(): void {
     this.#refusing = true
   }
 
-  /** Waits for the running requests; those that outlast `limit` milliseconds are aborted. */
+  /** Waits for the running requests; those that run longer than `limit` milliseconds are aborted. */
   async drain(limit: number): Promise<void> {
     if (await this.#settled(limit)) return
-    this.#parts.log.warn(`${this.#running.size} request(s) still ran after ${limit} ms and were cut off`)
+    this.#parts.log.warn(`${this.#running.size} request(s) still ran after ${limit} ms and were aborted`)
     for (const abort of this.#running.values()) abort.abort(shuttingDown())
     await this.#settled(GRACE)
   }
 
-  /** Whether all requests, also those that come while it waits, ended in time. */
+  /** Whether all requests, including those that arrive during the wait, ended in time. */
   async #settled(limit: number): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<false>((resolve) => (timer = setTimeout(resolve, limit, false)))
@@ -131,11 +155,7 @@ export class Listener {
   }
 }
 
-// What is still to come of its body would keep the connection from its next request.
+// The connection cannot be used again: the rest of the body would be read before the next request.
 function isCutOff({ raw, signal }: Request): boolean {
   return signal.aborted && raw.complete === false
-}
-
-function shuttingDown(): ServiceUnavailable {
-  return new ServiceUnavailable('The server is shutting down.', { headers: { 'retry-after': '1' } })
 }

@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { ErrorStatus } from '../../core/error-status.js'
-import { Connection, LOOKS } from './connection.js'
+import { Connection, WRITE_CHECKS } from './connection.js'
 import { faultOf } from './framing.js'
 import { toProblem } from '../problem.js'
 import { writeReply } from '../output/outgoing-response.js'
 
-/** Where an app listens. */
+/** The address of a listening app. */
 export interface Address {
   readonly host: string
   readonly port: number
@@ -15,26 +15,29 @@ export interface Address {
 }
 
 export interface ServerLimits {
-  /** Milliseconds for the headers, for the whole request, for a client to take some of its answer, and for a connection that idles. */
+  /** In milliseconds, as in the `timeouts` of the app. */
   readonly headers: number
   readonly request: number
   readonly write: number
   readonly keepAlive: number
-  /** In bytes. */
+  /** The largest body, in bytes. */
   readonly body: number
-  readonly connections?: number
+  /** The most that are open at a time. */
+  readonly connections: number | undefined
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface OpenServer {
   readonly address: Address
-  /** Takes no more connections; once `finished` has resolved, cuts those that are left. */
+  /** Accepts no more connections; closes the open ones when `finished` has resolved. */
   close(finished: Promise<void>): Promise<void>
 }
 
 /**
- * @param warn told that connections are refused.
- * @throws when the address cannot be had, in words that say what to do.
+ * Listens on the address.
+ *
+ * @param warn receives a line when connections are refused.
+ * @throws an Error that states what to do, when it cannot listen there.
  */
 export async function openServer(
   listener: RequestListener,
@@ -53,29 +56,32 @@ export async function openServer(
 
 function newServer(listener: RequestListener, { headers, request, write, keepAlive, body }: ServerLimits): Server {
   const headersTimeout = Math.min(headers, request)
+  // Node checks timeouts at an interval. With its default of 30 seconds, a limit of 15 seconds could last 45.
+  const checkEvery = Math.min(headersTimeout, 5000)
   const server = createServer({
     headersTimeout,
     requestTimeout: request,
     keepAliveTimeout: keepAlive,
-    // Node looks for late clients only every so often: at its 30 seconds, a limit of 15 could last 45.
-    connectionsCheckingInterval: Math.min(headersTimeout, 5000),
-    // No flag of the command line makes it read what others read in another way.
+    connectionsCheckingInterval: checkEvery,
+    // Overrides the command line option --insecure-http-parser.
     insecureHTTPParser: false,
-    requireHostHeader: false, // framing.ts does, with an answer in order
+    requireHostHeader: false, // framing.ts checks it, with a response of this package
   })
-  server.maxHeadersCount = 0 // Node leaves the later ones out; framing.ts refuses them
-  const connections = watchConnections(server, write)
-  const answer: RequestListener = (request, response) => {
+  server.maxHeadersCount = 0 // no limit: Node would ignore further headers, framing.ts refuses the request
+  const connections = watchConnections(server)
+  checkWhileOpen(server, write / WRITE_CHECKS, connections, (connection) => connection.closeIfUnread())
+  checkWhileOpen(server, checkEvery, connections, (connection) => connection.closeIfIdle(keepAlive + headersTimeout))
+  const respond: RequestListener = (request, response) => {
     connections.get(request.socket)?.add(response)
     const fault = faultOf(request)
     if (fault) refuseRequest(fault, request, response)
     else listener(request, response)
   }
-  server.on('request', answer)
+  server.on('request', respond)
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    // Whoever asks first is spared sending a body that would be refused.
+    // Without '100 Continue' the client does not send a body that would be refused.
     if (!faultOf(request) && Number(request.headers['content-length'] ?? 0) <= body) response.writeContinue()
-    answer(request, response)
+    respond(request, response)
   })
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     connections.get(request.socket)?.add(response)
@@ -83,31 +89,39 @@ function newServer(listener: RequestListener, { headers, request, write, keepAli
   })
   server.on('connect', (_request: IncomingMessage, socket: Socket) => refuseTunnel(socket))
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
-    refuse(error, socket, connections.get(socket)?.last),
+    refuseBytes(error, socket, connections.get(socket)?.last),
   )
   return server
 }
 
-/** The connections that are open; those whose clients read no more are ended. */
-function watchConnections(server: Server, milliseconds: number): ReadonlyMap<Socket, Connection> {
+/** The connections that are open, by their socket. */
+function watchConnections(server: Server): ReadonlyMap<Socket, Connection> {
   const connections = new Map<Socket, Connection>()
   server.on('connection', (socket: Socket) => {
     connections.set(socket, new Connection(socket))
     socket.once('close', () => connections.delete(socket))
   })
-  const looking = setInterval(() => {
-    for (const connection of connections.values()) connection.look()
-  }, milliseconds / LOOKS)
-  looking.unref()
-  server.once('close', () => clearInterval(looking))
   return connections
+}
+
+function checkWhileOpen(
+  server: Server,
+  milliseconds: number,
+  connections: ReadonlyMap<Socket, Connection>,
+  check: (connection: Connection) => void,
+): void {
+  const timer = setInterval(() => {
+    for (const connection of connections.values()) check(connection)
+  }, milliseconds)
+  timer.unref()
+  server.once('close', () => clearInterval(timer))
 }
 
 function refuseConnections(server: Server, most: number | undefined, warn: (line: string) => void): void {
   if (most === undefined) return
   server.maxConnections = most
   let quietUntil = 0
-  // Whoever can open connections must not be able to fill the log.
+  // At most one line in a minute: a client that opens many connections must not fill the log.
   server.on('drop', () => {
     if (Date.now() < quietUntil) return
     quietUntil = Date.now() + 60_000
@@ -128,12 +142,12 @@ const REFUSALS: Readonly<Record<string, readonly [status: number, detail: string
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request took too long to arrive.'],
 }
 
-// What cannot be read as HTTP never becomes a request: there is no response to write to, only the socket.
-function refuse({ code }: NodeJS.ErrnoException, socket: Socket, last: ServerResponse | undefined): void {
-  if (last?.req.complete && !last.writableFinished) return answerLast(last)
-  // Its own answer has begun, or an earlier one is still to come: what is written now would be taken for a part of it.
-  const answered = last !== undefined && !last.req.complete && (last.headersSent || !last.socket)
-  if (code === 'ECONNRESET' || !socket.writable || answered) {
+// Bytes that are not HTTP never become a request: there is no response to write to, only the socket.
+function refuseBytes({ code }: NodeJS.ErrnoException, socket: Socket, last: ServerResponse | undefined): void {
+  if (last?.req.complete && !last.writableFinished) return closeAfter(last)
+  // Its own response has begun, or an earlier one is still to come: the client would read this as a part of that.
+  const isResponding = last !== undefined && !last.req.complete && (last.headersSent || !last.socket)
+  if (code === 'ECONNRESET' || !socket.writable || isResponding) {
     socket.destroy()
     return
   }
@@ -141,29 +155,32 @@ function refuse({ code }: NodeJS.ErrnoException, socket: Socket, last: ServerRes
   socket.end(problemMessage({ status, detail }), () => socket.destroy())
 }
 
-// The fault is in what came after a whole request: that one still gets its answer.
-function answerLast(response: ServerResponse): void {
+// The invalid bytes came after a complete request, which still receives its response.
+function closeAfter(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close')
 }
 
-const UNKNOWN_EXPECTATION: ErrorStatus = { status: 417, detail: 'This server knows no expectation but 100-continue.' }
+const UNKNOWN_EXPECTATION: ErrorStatus = {
+  status: 417,
+  detail: 'This server supports no expectation but 100-continue.',
+}
 
-/** Answers what can be read, but not with certainty in one way; the connection ends with it. */
+/** Responds to a request with a fault of framing, and closes the connection. */
 function refuseRequest({ status, detail }: ErrorStatus, request: IncomingMessage, response: ServerResponse): void {
   const headers = { 'content-type': 'application/problem+json', connection: 'close' }
   const reply = { status, headers, body: JSON.stringify(toProblem({ status, detail })) }
-  // Where the rest of what just came cannot be read as HTTP either, that is answered first.
+  // If the bytes that follow are not HTTP, 'clientError' is emitted first and responds to that.
   setImmediate(() => request.socket.writable && void writeReply(response, reply, request))
 }
 
-// Node hands the bare socket over, and no longer listens to its errors.
+// After 'connect' Node no longer handles the errors of the socket.
 function refuseTunnel(socket: Socket): void {
   socket.on('error', () => {})
-  socket.end(problemMessage({ status: 501, detail: 'This server is no proxy.' }), () => socket.destroy())
+  socket.end(problemMessage({ status: 501, detail: 'This server is not a proxy.' }), () => socket.destroy())
 }
 
-function problemMessage(explanation: ErrorStatus): string {
-  const problem = toProblem(explanation)
+function problemMessage(status: ErrorStatus): string {
+  const problem = toProblem(status)
   const body = JSON.stringify(problem)
   return [
     `HTTP/1.1 ${problem.status} ${problem.title}`,
@@ -176,19 +193,19 @@ function problemMessage(explanation: ErrorStatus): string {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another program listens there. End it, or listen on another port; 0 takes a free one.',
-  EACCES: 'this user may not. Ports below 1024 often need privileges; listen on a higher one.',
+  EADDRINUSE: 'another program listens there. End it, or listen on another port; 0 chooses a free one.',
+  EACCES: 'this user is not allowed to. Ports below 1024 often require privileges; listen on a higher one.',
   EADDRNOTAVAIL: 'this machine does not have that address.',
   ENOTFOUND: 'that host name has no address.',
 }
 
 function cannotListen(cause: unknown, port: number, host: string): Error {
-  const { code = '', message } = cause as NodeJS.ErrnoException // all that listen() fails with
+  const { code = '', message } = cause as NodeJS.ErrnoException // listen() fails with system errors only
   return Object.assign(new Error(`Cannot listen on ${host}:${port}: ${REASONS[code] ?? message}`, { cause }), { code })
 }
 
 function addressOf(server: Server, host: string): Address {
-  const { port } = server.address() as AddressInfo // a server that listens on a port has one
+  const { port } = server.address() as AddressInfo // a string or null only for pipes, and before it listens
   const shown = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
   return { host, port, url: `http://${shown}:${port}` }
 }

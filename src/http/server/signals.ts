@@ -2,12 +2,12 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
 type Close = (signal: string) => Promise<void>
 
-// The signals belong to the process: of several apps in it, none may end it before the others have finished.
+// Of several apps in a process, none may end it before the others are closed.
 const closing = new Set<Close>()
 
 /**
- * Ends the process in order on SIGTERM and SIGINT: runs every `close`, then exits with 0, or with 1 when one fails.
- * A second signal ends it at once, by the signal's own effect. Returns a function that takes `close` back.
+ * On SIGTERM and SIGINT, calls every `close`, then ends the process with exit code 0, or 1 when one fails. A second signal ends it at once.
+ * Returns a function that removes `close`.
  */
 export function onTermination(close: Close): () => void {
   if (closing.size === 0) for (const signal of SIGNALS) process.on(signal, terminate)

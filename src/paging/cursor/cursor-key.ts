@@ -3,7 +3,7 @@ import { variable } from '../../db/config/environment.js'
 import { BootError } from '../../core/boot-error.js'
 import { provideItself } from '../../di/provider.js'
 import { appLog, type Log } from '../../http/server/logger.js'
-import { cursorSecret } from '../../http/secret.js'
+import { cursorSecret } from '../../http/app-options.js'
 
 /** Characters. */
 const MIN_SECRET_LENGTH = 16

@@ -1,0 +1,90 @@
+import type { OpenAPIObject } from 'openapi3-ts/oas31'
+import type { FindErrorStatus } from '../core/error-status.js'
+import { Container } from '../di/container.js'
+import { Planner } from '../di/plan.js'
+import { provide, type Provision } from '../di/provider.js'
+import { ValidatorCompiler } from '../schema/input/validate.js'
+import { SchemaWriter } from '../schema/json-schema/writer.js'
+import { type AppOptions, cursorSecret } from './app-options.js'
+import type { Input } from './input/parameters.js'
+import type { Lifespan } from './lifespan.js'
+import { docs } from './openapi/docs-page.js'
+import { openApiDocument } from './openapi/document.js'
+import { ReplyHeaders } from './output/reply.js'
+import { Request } from './request.js'
+import { planRoutes, type Route, type ServedRoute, serveRoute } from './routing/route.js'
+import { Router } from './routing/router.js'
+import { appLog, Log, SILENT } from './server/logger.js'
+import { compileMiddleware } from './server/middleware.js'
+import type { ListenerParts } from './server/request-listener.js'
+
+/** Everything of an app that is computed at startup, before anything is opened. */
+export interface BuiltApp extends ListenerParts {
+  readonly lifespans: readonly Lifespan[]
+  readonly routes: readonly Route[]
+  readonly openapi: () => OpenAPIObject
+}
+
+/** In bytes. */
+export const DEFAULT_BODY_LIMIT = 1024 * 1024
+
+const DEFAULT_HANDLER_TIMEOUT = 30_000
+
+/**
+ * Plans the routes of an app and compiles what serves them. Opens nothing.
+ *
+ * @throws BootError for every mistake in routes, parameters, injection and schemas.
+ */
+export function buildApp(options: AppOptions): BuiltApp {
+  const log = new Log(options.logger === false ? SILENT : (options.logger ?? console))
+  const lifespans = [options.lifespan ?? []].flat()
+  const planner = new Planner<Input>(allProvisions(options, lifespans, log))
+  const inputs = new SchemaWriter({ forValidation: true })
+  const routes = options.controllers.flatMap((controller) => planRoutes(controller, planner, inputs))
+  const writer = new SchemaWriter()
+  const openapi = () => openApiDocument(routes, writer, options)
+  const document = openapi()
+  return {
+    lifespans,
+    routes,
+    openapi,
+    log,
+    router: newRouter(routes, new ValidatorCompiler(inputs.components), options),
+    container: new Container(planner.shared),
+    docs: options.docs === false ? () => undefined : docs(document, routes),
+    middleware: (options.middleware ?? []).map((entry, index) =>
+      compileMiddleware(entry, `createApp(): middleware[${index}]`),
+    ),
+    handlerTimeout: options.timeouts?.handler ?? DEFAULT_HANDLER_TIMEOUT,
+    findErrorStatus: findErrorStatusIn(lifespans),
+  }
+}
+
+// The last provision of a token wins. Every database provides the common Session token, which stands for the first one.
+function allProvisions(options: AppOptions, lifespans: readonly Lifespan[], log: Log): readonly Provision[] {
+  return [
+    ...[Request, ReplyHeaders, AbortSignal].map((token): Provision => ({ token, provider: { kind: 'given' } })),
+    provide(cursorSecret, { value: options.cursorSecret }),
+    provide(appLog, { value: log }),
+    ...lifespans.toReversed().flatMap((lifespan) => lifespan.provisions),
+    ...(options.providers ?? []),
+  ]
+}
+
+function newRouter(routes: readonly Route[], validators: ValidatorCompiler, options: AppOptions): Router<ServedRoute> {
+  const router = new Router<ServedRoute>()
+  const lifespans = [options.lifespan ?? []].flat()
+  for (const route of routes)
+    router.add(serveRoute(route, validators, lifespans, options.bodyLimit ?? DEFAULT_BODY_LIMIT))
+  return router
+}
+
+function findErrorStatusIn(lifespans: readonly Lifespan[]): FindErrorStatus {
+  return (error) => {
+    for (const lifespan of lifespans) {
+      const status = lifespan.findErrorStatus(error)
+      if (status) return status
+    }
+    return undefined
+  }
+}

@@ -1,4 +1,0 @@
-import { token } from '../di/token.js'
-
-/** What `createApp({ cursorSecret })` says. */
-export const cursorSecret = token<string | undefined>('cursorSecret')
