@@ -49,7 +49,7 @@ function optionsOf(refuse: () => unknown, list: RegExp): string[] {
   return []
 }
 
-const LISTED = / are (.+)\.$/
+const LISTED = / (?:are|Use one of) ([\w, ]+)\.$/
 
 for (const [group, refuse] of [
   ['createApp({ ... })', (options: object) => createApp({ controllers: [], ...options })],
