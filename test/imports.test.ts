@@ -182,7 +182,7 @@ test('the imports of a file are read whatever their form', () => {
       ['schema/output/encode.ts', true],
       ['schema/shape/shape.ts', false],
       ['schema/output/stringify.ts', true],
-      ['schema/output/undeclared.ts', true],
+      ['schema/output/untyped-value.ts', true],
       ['http/output/reply.ts', true],
       ['http/output/outgoing-response.ts', false],
     ],

@@ -80,7 +80,7 @@ export class Database {
   /**
    * Connects, maps the models, and compares them with the tables.
    *
-   * @param report called with errors that no caller can catch, such as that of an unawaited query, and with what has failed.
+   * @param report called with what failed and its error, when no caller can catch the error, as of an unawaited query.
    * @throws DatabaseUrlError, DatabaseStartError, or BootError for models that cannot work.
    */
   async start(log: (line: string) => void = () => {}, report = reportToConsole): Promise<void> {

@@ -48,7 +48,7 @@ export type SendDirect = (
   isConstant?: boolean,
 ) => void
 
-/** What differs between databases; dialects/ has one file for each. */
+/** What differs between databases; implemented in dialects/. */
 export interface Dialect {
   /** Adapts a new Sequelize instance to the database, before its first query. */
   prepare(sequelize: Sequelize): Promise<void> | void
@@ -92,12 +92,11 @@ export const BROKEN_SOCKET: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE'
  * Calls a function with each connection that Sequelize opens. If the program has created the instance, it may have opened connections before:
  * they are closed, and opened again when they are needed.
  */
-export function onEachConnection<T>(
+export function onEachConnection(
   sequelize: Sequelize,
-  work: (connection: T) => Promise<void> | void,
+  work: (connection: unknown) => Promise<void> | void,
 ): Promise<void> {
-  // Sequelize does not know the type of a driver's connection; the caller does.
-  sequelize.addHook('afterConnect', (connection: unknown) => work(connection as T))
+  sequelize.addHook('afterConnect', work)
   return sequelizeInternals(sequelize).connectionManager.pool.destroyAllNow()
 }
 

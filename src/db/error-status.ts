@@ -88,7 +88,7 @@ export function findErrorStatus(error: unknown): ErrorStatus | undefined {
     return invalid(error.errors.flatMap(({ errors }) => issuesOf(errors)))
   if (error instanceof ConnectionAcquireTimeoutError)
     return { status: 503, detail: 'The server is busy; try again.', headers: RETRY }
-  if (error instanceof ConnectionError || isLostConnection(error)) return UNAVAILABLE
+  if (error instanceof ConnectionError || isLostConnection(error)) return BY_CODE.get(codeOf(error)) ?? UNAVAILABLE
   return error instanceof DatabaseError ? BY_CODE.get(codeOf(error)) : undefined
 }
 

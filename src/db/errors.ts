@@ -79,7 +79,7 @@ export class ForeignModelError extends Error {
   constructor(model: string) {
     super(
       `${model} is a model of another database than this session. Inject the session of its database: ` +
-        `@Inject(other.Session) session: Session, or withSession(other, async (session) => { ... }).`,
+        `@Inject(database.Session) session: Session, or withSession(database, async (session) => { ... }), where database is the lifespan that has ${model}.`,
     )
   }
 }
@@ -91,7 +91,7 @@ export class WaitsForItselfError extends Error {
   constructor(cause: unknown) {
     super(
       'A session waited for itself: withSession() was called inside a session that writes, and on SQLite only one session writes at a time. ' +
-        'For work that may fail without the rest, call session.nested(...). For work in another transaction, call withSession() in session.afterCommit(...).',
+        'For work whose failure must not undo the rest, call session.nested(...). For work in a transaction of its own, call withSession() in session.afterCommit(...).',
       { cause },
     )
   }

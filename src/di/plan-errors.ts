@@ -1,7 +1,7 @@
 import { NOT_LOADED } from '../core/options.js'
 import { describeParameter, type Parameter } from './parameter.js'
 import { howToProvide } from './provider.js'
-import { type Constructor, isConstructor, tokenName } from './token.js'
+import { type Constructor, isConstructor, type Token, tokenName } from './token.js'
 
 /** The message for a parameter in a file that was compiled without parameter types. */
 export function missingMetadata(parameter: Parameter): string {
@@ -59,10 +59,35 @@ function reason({ type, name = 'value' }: Parameter): string {
 }
 
 /** A sentence with what to write so that a class is provided. */
-export function adviceFor(type: Constructor): string {
+function adviceFor(type: Constructor): string {
   return (
     howToProvide.inherited(type) ??
     `Put @Injectable() on the class, or write createApp({ providers: [provide(${tokenName(type)}, ...)] }).`
+  )
+}
+
+/** The message for a token that nothing provides. */
+export function noProvider(token: Token, parameter: Parameter | undefined): string {
+  const where = parameter ? `${describeParameter(parameter)}: ` : ''
+  const advice = isConstructor(token)
+    ? adviceFor(token)
+    : `Write createApp({ providers: [provide(${tokenName(token)}, { value: ... })] }).`
+  return `${where}nothing provides ${tokenName(token)}. ${advice}`
+}
+
+/** The message for a service of the app that injects a value of a request. */
+export function lifetimeConflict(service: string, injected: string): string {
+  return (
+    `${service} lives as long as the app, but injects ${injected}, which lives for one request: ` +
+    `it would keep the one of the first request for ever. Set the lifetime of ${service} to 'request', or pass the value to its methods.`
+  )
+}
+
+/** The message for tokens that inject each other; the first one is repeated at the end. */
+export function cycle(names: readonly string[]): string {
+  return (
+    `${names.join(' -> ')}: these inject each other in a circle. ` +
+    `Move what both need into a third class, or pass one to a method of the other.`
   )
 }
 

@@ -1,15 +1,10 @@
 import { InjectionError } from './errors.js'
 import { emittedConstructorTypes, emittedMethodTypes } from './metadata.js'
-import {
-  declaredConstructorParameters,
-  declaredMethodParameters,
-  describeParameter,
-  type Parameter,
-} from './parameter.js'
+import { declaredConstructorParameters, declaredMethodParameters, type Parameter } from './parameter.js'
 import { methodParameters, namedConstructor, type NamedParameter } from './parameter-names.js'
 import { type Dependency, intrinsicProvider, type Lifetime, type Provider, type Provision } from './provider.js'
-import { type Constructor, isConstructor, isToken, type Token, tokenName } from './token.js'
-import { adviceFor, missingMetadata, notInjectable, restParameter } from './plan-errors.js'
+import { type Constructor, isToken, type Token, tokenName } from './token.js'
+import { cycle, lifetimeConflict, missingMetadata, noProvider, notInjectable, restParameter } from './plan-errors.js'
 
 /** Where an argument comes from: the client's inputs, the values of the request, or those of the app. */
 export type Argument =
@@ -128,11 +123,7 @@ export class Planner<I> {
     if (lifetime === 'request' || (lifetime === 'inferred' && ofRequest)) return add(draft, step)
     if (!ofRequest) return this.#share(step)
     const [name, injected] = [tokenName(step.token), describeArgument(ofRequest, draft)]
-    throw new InjectionError(
-      [],
-      `${name} lives as long as the app, but injects ${injected}, which lives for one request: ` +
-        `it would keep the one of the first request for ever. Set the lifetime of ${name} to 'request', or pass the value to its methods.`,
-    )
+    throw new InjectionError([], lifetimeConflict(name, injected))
   }
 
   #share(step: Step): Argument {
@@ -161,23 +152,12 @@ export class Planner<I> {
     if (dependency.kind === 'input') return addInput(draft, draft.reader.declared(dependency.input, parameter))
     const provider = this.#provider(dependency.token)
     if (provider) return this.#resolve(dependency.token, draft, provider)
-    const where = parameter ? `${describeParameter(parameter)}: ` : ''
-    throw new InjectionError(
-      [],
-      `${where}nothing provides ${tokenName(dependency.token)}. ` +
-        (isConstructor(dependency.token)
-          ? adviceFor(dependency.token)
-          : `Write createApp({ providers: [provide(${tokenName(dependency.token)}, { value: ... })] }).`),
-    )
+    throw new InjectionError([], noProvider(dependency.token, parameter))
   }
 
   #cycle(token: Token): InjectionError {
     const names = this.#path.slice(this.#path.indexOf(token)).map(tokenName)
-    return new InjectionError(
-      [],
-      `${[...names, tokenName(token)].join(' -> ')}: these inject each other in a circle. ` +
-        `Move what both need into a third class, or pass one to a method of the other.`,
-    )
+    return new InjectionError([], cycle([...names, tokenName(token)]))
   }
 }
 

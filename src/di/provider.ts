@@ -124,7 +124,7 @@ function toProvider<T, D extends readonly Token[]>(token: Token, recipe: Recipe<
   const dependencies = (recipe.inject ?? []).map((injected, index): Dependency => {
     if (isToken(injected)) return { kind: 'token', token: injected }
     throw new BootError(
-      `provide(${tokenName(token)}, ...): inject[${index}] is ${String(injected)}, neither a class nor a token('name').`,
+      `provide(${tokenName(token)}, ...): inject[${index}] is ${shown(injected)}. ${injected === undefined ? NOT_LOADED : "Write a class or a token('name')."}`,
     )
   })
   if ('factory' in recipe) {

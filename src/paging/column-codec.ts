@@ -14,7 +14,7 @@ export interface ColumnCodec {
   readonly nullsHigh: boolean
   /** The SQL that rows are ordered and compared by. */
   comparable(column: string, kind: ColumnKind): string
-  /** The SQL of a column's value as a string. */
+  /** A SQL expression that converts the column's value to a string. */
   encode(column: string, kind: ColumnKind): string
   /** An encoded value, as the driver returned it, as a string. */
   fromDriver(value: unknown): string
@@ -141,6 +141,6 @@ export function columnCodecOf(model: ModelStatic<Model>): ColumnCodec {
   const codec = CODECS[dialect]
   if (codec) return codec
   throw new TypeError(
-    `paginate(select(${model.name})): this page cannot be read on ${dialect}. It can on ${Object.keys(CODECS).join(', ')}.`,
+    `paginate(select(${model.name})): cursor pages, and offset pages that include lists, are not supported on ${dialect}, only on ${Object.keys(CODECS).join(', ')}.`,
   )
 }

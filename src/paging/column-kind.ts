@@ -20,7 +20,7 @@ export function kindOfType(type: unknown, where: string): ColumnKind {
     throw new BootError(
       `${where} has the type ${key}, which has no order. Order by another column, or by an expression of this one: typed(...) of 'sequitur/cursor'.`,
     )
-  // A custom type is read as a string: the database compares that with the column.
+  // A data type that is not listed counts as text: the cursor holds its value as a string, which the database compares with the column.
   return KINDS[key] ?? 'text'
 }
 

@@ -25,7 +25,7 @@ export function setLinks(
 /** Characters. Proxies reject a response whose headers exceed 4 KiB, and clients choose the length of the query, which links repeat. */
 const MAX_HEADER_LENGTH = 2048
 
-/** If not all links fit, the last ones are left out. */
+/** If not all links fit, the least important are left out. */
 const BY_IMPORTANCE = ['next', 'prev', 'first', 'last']
 
 function fittingHeader(links: readonly Link[]): readonly Link[] {

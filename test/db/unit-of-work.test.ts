@@ -141,6 +141,22 @@ for (const kind of databases) {
     assert.deepEqual(ran, ['outer', 'inner'])
   })
 
+  test(`${kind.name}: an instance whose savepoint was undone is as it was, also with a key of its own`, async (t) => {
+    const database = await open(t)
+    const node = Node.build({ id: 1, parentId: null })
+    const before = { values: { ...node.get() }, changed: node.changed(), isNew: node.isNewRecord }
+    await withSession(database, async (session) => {
+      await session
+        .nested(async () => {
+          session.add(node)
+          await session.flush()
+          throw new Error('undo')
+        })
+        .catch(() => {})
+      assert.deepEqual({ values: { ...node.get() }, changed: node.changed(), isNew: node.isNewRecord }, before)
+    })
+  })
+
   test(`${kind.name}: a row is found by a date`, async (t) => {
     const database = await open(t)
     const day = new Date('2026-02-03T04:05:06.000Z')

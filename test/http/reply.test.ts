@@ -133,8 +133,8 @@ test('a route without a declared response responds as its document describes', a
 for (const [path, line] of [
   ['/none', /Media\.none sent text\/csv, but does not declare it\. Write \{ produces: 'text\/csv' \}/],
   ['/some?type=text/html', /Media\.some sent text\/html, but declares that it produces image\/\*/],
-  ['/value', /Media\.value returned a value, but declares that it produces text\/csv\. Return its bytes: file\(/],
-  ['/void', /Media\.void returned nothing, but declares that it produces text\/csv/],
+  ['/value', /Media\.value returned a plain value, but declares text\/csv, which is sent as bytes\. Wrap them: file\(/],
+  ['/void', /Media\.void returned nothing, but declares text\/csv/],
   ['/meaning', /Media\.meaning replied with a value and the status 202, but declares only a description/],
 ] as const) {
   test(`what the OpenAPI document does not have (${path}) is a 500 that the log explains`, async (t) => {

@@ -162,7 +162,12 @@ const mistakes: readonly (readonly [sentence: string, path: string, value: () =>
     /Wrong\.any returned a value that does not fit .*: \/value contains a Secret, declared any JSON value/,
   ],
   ['a model inside any JSON', '/any', () => [{ of: Secret.build({ password: 'p' }) }], /\/value contains a Secret/],
-  ['a function', '/plain', () => () => 1, /Wrong\.plain returned a function, which JSON does not have/],
+  [
+    'a function',
+    '/plain',
+    () => () => 1,
+    /Wrong\.plain returned a value of type function, which cannot be written as JSON/,
+  ],
   ['a bigint', '/plain', () => ({ n: 1n }), /BigInt/],
   ['a circle', '/plain', circle, /circular/],
 ]

@@ -153,6 +153,7 @@ const READ_BY_SEQUELIZE = [
   { owner: 'Transaction', member: 'connection' },
   { owner: 'Transaction', member: 'finished' },
   { owner: 'Sequelize', member: '_cls' },
+  { owner: 'the options of QueryGenerator.insertQuery', member: 'bindParam' },
 ] as const
 
 interface UsedMember {
@@ -210,24 +211,27 @@ function probeOf(sequelize: Sequelize): Probe {
 
 /** The members that Sequelize does not read any more. */
 async function unreadMembers(sequelize: SequelizeInternals): Promise<string[]> {
-  const checks = READ_BY_SEQUELIZE.map(({ member }) =>
-    member === '_cls' ? /\b_cls\b/.test(String(Model.findAll)) : isReadByQuery(sequelize, member),
-  )
-  const isRead = await Promise.all(checks)
+  const isRead = await Promise.all(READ_BY_SEQUELIZE.map(({ member }) => isReadBySequelize(sequelize, member)))
   return READ_BY_SEQUELIZE.flatMap(({ owner, member }, index) => (isRead[index] ? [] : [`${owner}.${member}`]))
 }
 
-async function isReadByQuery(sequelize: SequelizeInternals, member: string): Promise<boolean> {
+async function isReadBySequelize(
+  sequelize: SequelizeInternals,
+  member: (typeof READ_BY_SEQUELIZE)[number]['member'],
+): Promise<boolean> {
+  if (member === '_cls') return /\b_cls\b/.test(String(Model.findAll))
   const wasRead = new Error()
   const get = () => {
     throw wasRead
   }
-  const transaction = Object.defineProperty({}, member, { get })
-  const error: unknown = await sequelize.query('SELECT 1', { transaction, retry: { max: 1 } }).then(
-    () => undefined,
-    (reason: unknown) => reason,
-  )
-  return error === wasRead
+  const probe = Object.defineProperty({}, member, { get })
+  try {
+    if (member === 'bindParam') sequelize.dialect.queryGenerator.insertQuery('probe', { name: '' }, undefined, probe)
+    else await sequelize.query('SELECT 1', { transaction: probe, retry: { max: 1 } })
+  } catch (error) {
+    return error === wasRead
+  }
+  return false
 }
 
 function installedVersion(): string {

@@ -129,7 +129,6 @@ export interface ModelInternals {
   readonly sequelize: SequelizeInternals
   readonly options: HookOptions & { readonly paranoid?: boolean; readonly rejectOnEmpty?: unknown }
   readonly fieldAttributeMap: Readonly<Record<string, string>>
-  readonly autoIncrementAttribute?: string
   readonly queryGenerator: QueryGenerator
   readonly prototype: { readonly _customGetters: object; _initValues(values: object, options: object): void }
   readonly _scope?: object

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Model } from 'sequelize'
 import { READ_GENERATED } from '../models/database-generated-columns.js'
-import { type HookOptions, instanceInternals } from '../sequelize/internals.js'
-import { inForeignKeyOrder, type PendingChange, rememberState } from './pending-changes.js'
+import { type HookOptions, instanceInternals, modelOf } from '../sequelize/internals.js'
+import { inForeignKeyOrder, type PendingChange } from './foreign-key-order.js'
 
 /** The change that is being written in the current asynchronous context, in which hooks of its model run. */
 interface CurrentChange {
@@ -151,4 +151,27 @@ function deferred(): { readonly promise: Promise<boolean>; readonly resolve: (va
   let resolve: (value: boolean) => void = () => {}
   const promise = new Promise<boolean>((settle) => (resolve = settle))
   return { promise, resolve }
+}
+
+/**
+ * Remembers the state of an instance before it is written; the returned function restores it. A rollback to a savepoint removes the row, and the
+ * instance must be written again if it is added again.
+ */
+function rememberState(instance: Model): () => void {
+  const state = instanceInternals(instance)
+  const { isNewRecord, _previousDataValues, _changed } = state
+  const [previous, changed] = [{ ..._previousDataValues }, [..._changed]]
+  const generated = autoIncrementKeyOf(instance)
+  const hadKey = generated !== undefined && (instance.getDataValue(generated) ?? undefined) !== undefined
+  return () => {
+    state.isNewRecord = isNewRecord
+    state._previousDataValues = previous
+    for (const name of changed) state._changed.add(name)
+    if (generated !== undefined && !hadKey) instance.setDataValue(generated, null)
+  }
+}
+
+function autoIncrementKeyOf(instance: Model): string | undefined {
+  const attributes = modelOf(instance).getAttributes()
+  return Object.keys(attributes).find((name) => attributes[name]?.autoIncrement)
 }

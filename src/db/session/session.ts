@@ -7,7 +7,7 @@ import { toFind } from '../statements/find.js'
 import { findByKey, type Key, keyQuery } from '../statements/find-by-key.js'
 import type { Select, Sql } from '../statements/statement.js'
 import { currentScope, enterScope } from './current-scope.js'
-import type { PendingChange } from './pending-changes.js'
+import type { PendingChange } from './foreign-key-order.js'
 import { inSavepoint } from './savepoint.js'
 import type { TransactionScope } from './transaction-scope.js'
 

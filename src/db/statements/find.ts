@@ -86,7 +86,7 @@ export function leadsTo(part: unknown, { path, model }: Join): boolean {
   return part.model === model && (!('as' in part) || part.as === undefined || part.as === alias)
 }
 
-// sequelize-typescript also lets an include leave its alias out, but adds it only in Sequelize's public methods.
+// With sequelize-typescript an include may omit `as`. The library fills it in only in calls of public methods, which this is not.
 function nameAliases(includes: Included[], source: ModelStatic<Model>): void {
   for (const include of includes) {
     const associations = Object.values(source.associations)
@@ -146,7 +146,7 @@ export function joinsMany(joins: readonly Join[], isMentioned: (join: Join) => b
   )
 }
 
-/** Finds the joins that conditions mention: as `$team.name$`, or with their alias anywhere in raw SQL or in a function. */
+/** Finds the joins that conditions mention: as `$team.name$`, or with their alias anywhere in raw SQL or in `fn(...)`. */
 export function mentionsOf(...conditions: readonly unknown[]): (join: Join) => boolean {
   const strings = conditions.flatMap((condition) => [...stringsOf(condition, false)])
   return ({ path }) => strings.some((string) => string.includes(path.at(-1) ?? ''))

@@ -62,7 +62,7 @@ function scan(bytes: Buffer, limit: number): JsonScan {
   const most = (bytesForEach: number) => Math.max(Math.floor(limit / bytesForEach), LEAST)
   refuseMore(found.lists, most(BYTES_FOR.list), 'lists and objects')
   const mostNames = most(BYTES_FOR.name)
-  // Names are counted only if there are enough properties: most bodies have fewer.
+  // A body with no more properties than allowed names cannot have too many names, so most bodies are not counted.
   if (found.properties > mostNames) refuseMore(found.countNames(), mostNames, 'different property names')
   return found
 }
@@ -81,7 +81,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Property names that can change a prototype, also with letters written as escapes. */
+/** Whether the JSON may contain a property name that can change a prototype, also written with \u escapes: only then are its properties searched. */
 const SUSPECT = /__proto__|constructor|\\u00[567]/i
 
 // A program that copies an object property by property would set its prototype.

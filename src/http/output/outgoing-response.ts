@@ -59,7 +59,7 @@ async function stream(
   try {
     const length = lengthOf(response.getHeader('content-length'))
     const source = body instanceof Readable ? body : body()
-    if (source.errored) throw source.errored // failed after COMMIT, before anything was sent
+    if (source.errored) throw source.errored // the stream failed before it was read: nothing was sent yet
     await (length === undefined ? pipeline(source, response) : pipeline(source, exactLength(length), response))
   } catch (error) {
     discard(body)

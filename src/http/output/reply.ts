@@ -44,8 +44,8 @@ export class Reply<T> {
  * A result with a status and headers. The compiler checks the value against the declared response of the route.
  *
  * @example
- * @Post('/', Job, { responses: { 202: 'Queued' } })
- * create(job: NewJob) { return reply({ id: 1 }, { headers: { location: '/jobs/1' } }) }
+ * @Post('/', Job, { responses: { 202: Job } })
+ * create(job: NewJob) { return reply({ id: 1 }, { status: 202, headers: { location: '/jobs/1' } }) }
  */
 export function reply<T>(value: T, options: ReplyOptions = {}): Reply<T> {
   return new Reply(value, options)

@@ -2,7 +2,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { ResponseMismatchError } from '../../schema/output/encode.js'
 import type { Shape } from '../../schema/shape/shape.js'
 import { compileStringify, type Stringify } from '../../schema/output/stringify.js'
-import { stringifyUndeclared, UndeclaredError } from '../../schema/output/undeclared.js'
+import { stringifyUndeclared, UndeclaredError } from '../../schema/output/untyped-value.js'
 import { Reply, type ReplyHeaderValues } from './reply.js'
 import type { OutgoingResponse } from './outgoing-response.js'
 
@@ -69,7 +69,7 @@ function compileValueResponse({
 
 function refuseValue(name: string, value: unknown, produces: string): never {
   throw new TypeError(
-    `${name} returned ${value === undefined ? 'nothing' : 'a value'}, but declares that it produces ${produces}. Return its bytes: file(Buffer.from(text), { type: '${produces}' }).`,
+    `${name} returned ${value === undefined ? 'nothing' : 'a plain value'}, but declares ${produces}, which is sent as bytes. Wrap them: file(bytes, { type: '${produces}' }); of a string, Buffer.from(string).`,
   )
 }
 
@@ -191,7 +191,7 @@ function stringifyAny(name: string): Stringify {
   return (value) => {
     const text = writeUndeclared(value, name)
     if (text === undefined)
-      throw new TypeError(`${name} returned a ${typeof value}, which JSON does not have. Return a JSON value.`)
+      throw new TypeError(`${name} returned a value of type ${typeof value}, which cannot be written as JSON.`)
     return text
   }
 }

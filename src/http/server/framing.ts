@@ -7,8 +7,7 @@ export const MOST_HEADERS = 2_000
 /** Source: RFC 9110, 7.2: uri-host [ ":" port ]. */
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
 
-/** `http://user@host:81/path` -> `host:81`, the authority without its user (RFC 9112, 3.2.2). */
-const AUTHORITY = /^https?:\/\/(?:[^/?]*@)?([^/?]*)/i
+const AUTHORITY = /^https?:\/\/([^/?]*)/i
 
 /**
  * The fault of a request that Node accepts, but that another server, such as a proxy in front of this one, may read in another way: the HTTP
@@ -27,10 +26,16 @@ export function faultOf({ httpVersion, headers, rawHeaders, url = '' }: Incoming
   if (hosts > 1 || (hosts === 0 && httpVersion === '1.1'))
     return { status: 400, detail: `A request must have one Host header; this one has ${hosts === 0 ? 'none' : hosts}.` }
   if (!HOST.test(headers.host ?? '')) return { status: 400, detail: 'The Host header is not a valid host.' }
-  const authority = AUTHORITY.exec(url)?.[1]
+  const authority = authorityOf(url)
   if (authority !== undefined && headers.host !== undefined && !isSameHost(authority, headers.host))
     return { status: 400, detail: 'The Host header differs from the host in the request target.' }
   return undefined
+}
+
+/** `http://user@host:81/path` -> `host:81`, the authority without its user (RFC 9112, 3.2.2). */
+function authorityOf(target: string): string | undefined {
+  const authority = AUTHORITY.exec(target)?.[1]
+  return authority?.slice(authority.lastIndexOf('@') + 1)
 }
 
 // Proxies and virtual hosts choose by either of the two.

@@ -20,9 +20,9 @@ export interface ServerLimits {
   readonly request: number
   readonly write: number
   readonly keepAlive: number
-  /** The largest body, in bytes. */
+  /** The largest body of a request, in bytes. */
   readonly body: number
-  /** The most that are open at a time. */
+  /** The most connections that are open at a time. */
   readonly connections: number | undefined
 }
 

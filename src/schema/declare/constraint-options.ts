@@ -126,7 +126,7 @@ function patternSource(pattern: string | RegExp, where: string): string {
     return new RegExp(source, 'u').source
   } catch (error) {
     throw new BootError(
-      `${where}: the pattern is not valid with the flag 'u', which JSON Schema requires: ${String(error)}.`,
+      `${where}: the pattern is not valid with the flag 'u', which validators of JSON Schema use: ${String(error)}.`,
     )
   }
 }

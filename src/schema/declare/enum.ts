@@ -46,7 +46,7 @@ const TYPES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
 function refuseUnusable(value: unknown, type: unknown, where: string): void {
   if (value === null) throw new BootError(`${where}: enum has the value null. Write nullable: true instead.`)
   if (typeof value !== 'string' && !Number.isFinite(value))
-    throw new BootError(`${where}: enum has the value ${shown(value)}. Use strings and numbers.`)
+    throw new BootError(`${where}: enum has the value ${shown(value)}. Use strings and finite numbers.`)
   const expected = TYPES.get(type)
   if (expected !== undefined && typeof value !== expected)
     throw new BootError(

@@ -101,7 +101,10 @@ function refuseUndefined(options: ValueOptions, where: string): void {
 
 // In an object literal this name sets the prototype.
 function refuseUnusableName(name: string, where: string): void {
-  if (name === '__proto__') throw new BootError(`@Field() on ${where}: no property can have this name. Rename it.`)
+  if (name === '__proto__')
+    throw new BootError(
+      `@Field() on ${where}: a property cannot be named __proto__, which sets the prototype of an object. Rename it.`,
+    )
 }
 
 /** What the compiler emits for types that have no class at run time. */

@@ -16,7 +16,7 @@ import {
 } from './scalars.js'
 import { type ObjectShape, propertiesOf, type Shape, type UnionShape } from '../shape/shape.js'
 import { type StandardSchema, toIssues } from '../shape/standard-schema.js'
-import { stringifyUndeclared, UndeclaredError } from './undeclared.js'
+import { stringifyUndeclared, UndeclaredError } from './untyped-value.js'
 
 export { ResponseMismatchError } from './response-mismatch.js'
 

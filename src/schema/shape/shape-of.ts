@@ -45,7 +45,7 @@ export function shapeOf(declaration: unknown): Shape {
   if (hasShape(declaration)) return typeof declaration.shape === 'function' ? declaration.shape() : declaration.shape
   if (isConstructor(declaration)) return shapeOfClass(declaration)
   if (typeof declaration === 'function') return shapeOf(declaration())
-  if (declaration === undefined) throw new BootError(`the class is undefined. ${NOT_LOADED}`)
+  if (declaration === undefined) throw new BootError(`the declared type is undefined. ${NOT_LOADED}`)
   throw new BootError(
     `${shown(declaration)} is not a type. ${
       typeof declaration === 'string'

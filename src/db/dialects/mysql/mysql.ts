@@ -88,11 +88,14 @@ const UTF8_CLIENT = `character_set_client = IF(@@SESSION.character_set_client LI
 function requireUtf8(sequelize: Sequelize): void {
   const { dialectOptions = {} } = sequelizeInternals(sequelize).options
   const { charset, collation } = dialectOptions
-  const other = [charset, collation].find((name) => typeof name === 'string' && !/^utf8/i.test(name))
+  const other = Object.entries({ charset, collation }).find(
+    ([, value]) => typeof value === 'string' && !/^utf8/i.test(value),
+  )
   if (other === undefined) return
+  const [option, value] = other
   throw new DatabaseStartError(
-    `The Sequelize instance sends strings in ${String(other)}, where some characters become quotes, which allows SQL injection. ` +
-      `Write dialectOptions: { charset: 'utf8mb4' }; tables and columns may have any charset.`,
+    `The Sequelize instance sends strings in ${String(value)}, where some characters become quotes, which allows SQL injection. ` +
+      `Write dialectOptions: { charset: 'utf8mb4' }${option === 'collation' ? ' without a collation' : ''}; tables and columns may have any charset.`,
   )
 }
 

@@ -1,5 +1,5 @@
 import { Model, type ModelStatic } from 'sequelize'
-import { instanceInternals, modelOf } from '../sequelize/internals.js'
+import { modelOf } from '../sequelize/internals.js'
 
 /** A change that was queued and is not written yet. */
 export interface PendingChange {
@@ -100,22 +100,4 @@ function tableName(table: unknown): string {
 
 function isModel(table: unknown): table is ModelStatic<Model> {
   return typeof table === 'function' && table.prototype instanceof Model
-}
-
-/**
- * Remembers the state of an instance before it is written; the returned function restores it. A rollback to a savepoint removes the row, and the
- * instance must be written again if it is added again.
- */
-export function rememberState(instance: Model): () => void {
-  const state = instanceInternals(instance)
-  const { isNewRecord, _previousDataValues, _changed } = state
-  const [previous, changed] = [{ ..._previousDataValues }, [..._changed]]
-  const key = state.constructor.autoIncrementAttribute
-  const hadKey = key === undefined || (instance.getDataValue(key) ?? undefined) !== undefined
-  return () => {
-    state.isNewRecord = isNewRecord
-    state._previousDataValues = previous
-    for (const name of changed) state._changed.add(name)
-    if (!hadKey) instance.setDataValue(key, null)
-  }
 }
