@@ -138,7 +138,7 @@ async function readPageAt(cursor: string, binding: Binding, list: List, limit: n
 }
 
 // The position of a cursor without the order's values is that of its row, unless these changed since. The row is read under the conditions
-// of the list: otherwise a forged proof would show whether a row outside of the list has certain values.
+// of the list: otherwise a forged cursor would reveal whether a row outside the list has certain values.
 async function resolved(position: CursorPosition, list: List): Promise<CursorPosition> {
   if (position.proof === undefined) return position
   const place = await list.placeOf(position.place)
