@@ -17,7 +17,7 @@ const mistakes: readonly (readonly [options: object, message: RegExp])[] = [
   [{ enum: null }, /enum is null\. Write a list/],
   [{ enum: undefined }, /^@Field\(\{ enum: undefined \}\) on Sample\.value: Either its name is misspelt/],
   [{ enum: ['a', null] }, /enum has the value null\. Write nullable: true instead/],
-  [{ enum: [true] }, /enum has the value true\. Use strings and numbers/],
+  [{ enum: [true] }, /enum has the value true\. Use strings and finite numbers/],
   [{ enum: [NaN] }, /enum has the value NaN/],
   [{ type: String, enum: ['a', 1] }, /enum has the value 1, but its type is string\. Write values of that type/],
   [{ type: Number, enum: ['a'] }, /enum has the value 'a', but its type is number/],
