@@ -61,10 +61,10 @@ export function plot(title: string, x: string, y: string, series: readonly Serie
   ].join('\n')
 }
 
-function text(x: number, y: number, content: string, anchor: 'start' | 'middle' | 'end'): string {
+export function text(x: number, y: number, content: string, anchor: 'start' | 'middle' | 'end'): string {
   return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" text-anchor="${anchor}" fill="#444">${escape(content)}</text>`
 }
 
-function escape(content: string): string {
+export function escape(content: string): string {
   return content.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
 }

@@ -61,7 +61,8 @@ function createProject(/** @type {string} */ project) {
 }
 
 function install(/** @type {string} */ project, /** @type {string} */ tarball) {
-  const beside = ['typescript', 'tsx', '@types/node'].map((name) => `${name}@${manifest.devDependencies[name]}`)
+  const names = ['sequelize', 'sequelize-typescript', 'typescript', 'tsx', '@types/node']
+  const beside = names.map((name) => `${name}@${manifest.devDependencies[name]}`)
   execute('npm', ['install', tarball, ...beside, '--no-audit', '--no-fund'], project)
 }
 

@@ -5,6 +5,6 @@ export {
   newCursorPagination as newPagination,
   newCursorPagination as new_pagination,
 } from './paging/cursor/cursor-paginate.js'
-export { CursorPage as Page, type CursorPageMeta as PageMeta } from './paging/page.js'
+export { CursorPage as Page, type CursorPageMeta as PageMeta, TwoWayPage, type TwoWayPageMeta } from './paging/page.js'
 export { typed, type Typing } from './paging/order-columns.js'
 export { pages } from './paging/cursor/pages.js'

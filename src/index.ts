@@ -15,7 +15,8 @@ export {
 export { reply, Reply, type ReplyOptions } from './http/output/reply.js'
 export { file, type FileOptions } from './http/output/file.js'
 export { redirect, type RedirectOptions } from './http/output/redirect.js'
-export { Body, Header, type InputOptions, Path, Query } from './http/input/parameters.js'
+export { Body, Header, Path, Query } from './http/input/parameters.js'
+export type { InputDecorator, InputOptions } from './http/input/input-decorators.js'
 export { Security, type SecurityOptions, type SecurityScheme } from './http/openapi/security.js'
 export { Request } from './http/request.js'
 export type { Logger } from './http/server/logger.js'
@@ -25,9 +26,10 @@ export type { Lifespan } from './http/lifespan.js'
 // Schemas: fields, DTOs, unions
 export { dto, type DtoOptions } from './schema/declare/dto.js'
 export type { StandardSchema } from './schema/shape/standard-schema.js'
-export { Field } from './schema/declare/field.js'
+export { Field, type FieldDecorator } from './schema/declare/field.js'
 export { oneOf } from './schema/declare/one-of.js'
 export type { ValueOptions } from './schema/declare/value-options.js'
+export type { Declared } from './schema/declare/value-type.js'
 
 // Injection
 export { BootError } from './core/boot-error.js'
@@ -37,6 +39,7 @@ export { Injectable, type Lifetime, provide, type Provision, type Recipe } from 
 export { type NamedToken, token, type Token } from './di/token.js'
 
 // The database
+export { PartialCommitError } from './core/partial-commit-error.js'
 export { Base } from './db/base.js'
 export {
   CommitFailedError,
@@ -46,6 +49,7 @@ export {
   ForeignTransactionError,
   ReadOnlyError,
   SessionClosedError,
+  StatementRefusedError,
 } from './db/errors.js'
 export type { LifespanOptions } from './db/config/lifespan-options.js'
 export type { Database } from './db/database.js'
@@ -62,8 +66,9 @@ export type {
   MappedPaginationOptions,
   PaginateType,
   PaginationOptions,
+  UncountedPaginationOptions,
 } from './paging/offset/offset-types.js'
-export { Collection, Item, Page, type PageMeta } from './paging/page.js'
+export { Collection, Item, Page, type PageMeta, UncountedPage, type UncountedPageMeta } from './paging/page.js'
 
 // Errors with a status
 export {

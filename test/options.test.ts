@@ -197,8 +197,18 @@ const takers: Readonly<Record<string, Taker>> = {
     fastPath: 0,
     echo: 0,
   }),
-  'newPagination()': taker<MappedPaginationOptions<0, 0>>(newPagination, { ...sizes, session: 0, count: 0, map: 0 }),
-  'newPagination() of cursors': taker<CursorPaginationOptions>(newCursorPagination, { ...sizes, session: 0 }),
+  'newPagination()': taker<MappedPaginationOptions<0, 0>>(newPagination, {
+    ...sizes,
+    session: 0,
+    count: 0,
+    map: 0,
+    mapPage: 0,
+  }),
+  'newPagination() of cursors': taker<CursorPaginationOptions>(newCursorPagination, {
+    ...sizes,
+    session: 0,
+    prevCursor: 0,
+  }),
 }
 
 function messageOf({ take }: Taker, options: object): string {

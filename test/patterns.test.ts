@@ -14,6 +14,8 @@ const src = fileURLToPath(new URL('../src', import.meta.url))
 /** What reads nothing but texts of the program and of its environment: SQL, models, documents, URLs of databases. */
 const OF_THE_PROGRAM: ReadonlySet<string> = new Set([
   'cli/breaking.ts',
+  'core/startup-error.ts',
+  'core/uninitialized-class.ts',
   'db/models/case-insensitive-pattern.ts',
   'db/config/url.ts',
   'http/openapi/operation.ts',

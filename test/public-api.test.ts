@@ -31,6 +31,7 @@ const values = [
   'NotFound',
   'Page',
   'Paginate',
+  'PartialCommitError',
   'Patch',
   'Path',
   'PayloadTooLarge',
@@ -44,9 +45,11 @@ const values = [
   'ServiceUnavailable',
   'Session',
   'SessionClosedError',
+  'StatementRefusedError',
   'TooManyRequests',
   'Transactional',
   'Unauthorized',
+  'UncountedPage',
   'UnsupportedMediaType',
   'badRequest',
   'conflict',
@@ -79,8 +82,11 @@ const types = [
   'AppOptions',
   'ControllerOptions',
   'Database',
+  'Declared',
   'DtoOptions',
+  'FieldDecorator',
   'FileOptions',
+  'InputDecorator',
   'InputIssue',
   'InputOptions',
   'Lifespan',
@@ -107,6 +113,8 @@ const types = [
   'StandardSchema',
   'Token',
   'TransactionalOptions',
+  'UncountedPageMeta',
+  'UncountedPaginationOptions',
   'ValueOptions',
 ]
 
@@ -137,9 +145,9 @@ test('sequitur/testing has these values and types', async () => {
 })
 
 test('sequitur/cursor has these values and types', async () => {
-  const values = ['Page', 'Paginate', 'newPagination', 'new_pagination', 'pages', 'typed']
+  const values = ['Page', 'Paginate', 'TwoWayPage', 'newPagination', 'new_pagination', 'pages', 'typed']
   assert.deepEqual(Object.keys(await import('sequitur/cursor')).sort(), values)
-  assert.deepEqual(typesOf('cursor.ts'), ['PageMeta', 'PaginateType', 'Typing'])
+  assert.deepEqual(typesOf('cursor.ts'), ['PageMeta', 'PaginateType', 'TwoWayPageMeta', 'Typing'])
 })
 
 test('two names of one thing are one thing', async () => {

@@ -1,13 +1,37 @@
-import { Controller, Field, Get, Inject, type MappedPaginate, newPagination, Page, select } from 'sequitur'
+import {
+  Controller,
+  Field,
+  Get,
+  Inject,
+  Injectable,
+  type MappedPaginate,
+  newPagination,
+  Page,
+  select,
+  Session,
+  UncountedPage,
+} from 'sequitur'
 import { Hero } from '../hero.js'
 
 class BigPages<T> extends newPagination({ defaultPageSize: 5, maxPageSize: 500 })<T> {}
+class UncountedPages<T> extends newPagination({ count: false })<T> {}
 
 class Badge {
   @Field() text!: string
 }
 
 const badges = newPagination({ map: ({ name, age }: Hero): Badge => ({ text: `${name} (${age})` }) })
+
+@Injectable()
+class Ranking {
+  constructor(private readonly session: Session) {}
+
+  async mapPage(heroes: Hero[]): Promise<Badge[]> {
+    const oldest = await this.session.first(select(Hero, { order: [['age', 'DESC']] }))
+    return heroes.map(({ name, age }) => ({ text: `${name}: ${age} of ${oldest?.age}` }))
+  }
+}
+const ranking = newPagination({ mapPage: Ranking })
 
 @Controller('/sizes')
 export class SizeController {
@@ -16,8 +40,18 @@ export class SizeController {
     return paginate(select(Hero))
   }
 
+  @Get('/uncounted', UncountedPage.of(Hero))
+  uncounted(paginate: UncountedPages<Hero>) {
+    return paginate(select(Hero))
+  }
+
   @Get('/badges', Page.of(Badge))
   badges(@Inject(badges) paginate: MappedPaginate<Hero, Badge>) {
+    return paginate(select(Hero))
+  }
+
+  @Get('/ranking', Page.of(Badge))
+  ranking(@Inject(ranking) paginate: MappedPaginate<Hero, Badge>) {
     return paginate(select(Hero))
   }
 }

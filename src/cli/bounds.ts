@@ -1,6 +1,6 @@
 import type { Json } from './json.js'
 
-/** Clients break if an input accepts fewer values, or if an output returns more. */
+/** Whether the API receives or sends a value. Clients break if an input accepts fewer values, or if an output returns more. */
 export type Direction = 'input' | 'output'
 
 /** Whether the values within the narrow bound are within the wide one. */

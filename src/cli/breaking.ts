@@ -1,5 +1,5 @@
 import type { Direction } from './bounds.js'
-import { isJson, type Json, listOf, objectAt, objectsIn } from './json.js'
+import { isJson, type Json, listOf, objectAt, objectEntries } from './json.js'
 import { defaultChange, SchemaComparison } from './schemas.js'
 import { securityChanges } from './security.js'
 
@@ -84,7 +84,7 @@ class Comparison {
 
   // A removed error breaks no client: it handles any error, by the response 'default'.
   #responses(where: string, before: Json | undefined, after: Json | undefined): void {
-    for (const [status, response] of objectsIn(before)) {
+    for (const [status, response] of objectEntries(before)) {
       const now = objectAt(after, status)
       if (now) this.#contents(`${where}, response ${status}`, response, now, 'output')
       else if (/^[23]/.test(status)) this.#found.push(`${where} no longer responds with ${status}`)
@@ -92,7 +92,7 @@ class Comparison {
   }
 
   #contents(where: string, before: Json, after: Json, direction: Direction): void {
-    for (const [type, content] of objectsIn(before['content'])) {
+    for (const [type, content] of objectEntries(before['content'])) {
       const now = objectAt(objectAt(after, 'content'), type)
       if (now) this.#schema(where, content['schema'], now['schema'], direction)
       else this.#found.push(`${where}: ${type} was removed`)
@@ -106,7 +106,7 @@ class Comparison {
 
 /** By method and path, without the names of the path's variables: clients do not see them. */
 function operationsOf(document: Json): ReadonlyMap<string, Operation> {
-  const operations = objectsIn(document['paths']).flatMap(([path, item]) =>
+  const operations = objectEntries(document['paths']).flatMap(([path, item]) =>
     METHODS.flatMap((method) => {
       const json = objectAt(item, method)
       const key = `${method.toUpperCase()} ${path.replaceAll(/\{[^}]*\}/g, '{}')}`

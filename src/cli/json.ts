@@ -12,7 +12,7 @@ export function objectAt(json: unknown, key: string): Json | undefined {
 }
 
 /** The objects under all keys. */
-export function objectsIn(json: unknown): [string, Json][] {
+export function objectEntries(json: unknown): [string, Json][] {
   const entries = isJson(json) ? Object.entries(json) : []
   return entries.filter((entry): entry is [string, Json] => isJson(entry[1]))
 }

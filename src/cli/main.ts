@@ -3,7 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
-import { escapeForLog } from '../core/log-text.js'
+import { describeError, escapeForLog } from '../core/log-text.js'
+import { startupMessage } from '../core/startup-error.js'
 import { type Describable, setAppObserver } from '../http/app-observer.js'
 import '../register/index.js'
 import { breakingChanges } from './breaking.js'
@@ -86,7 +87,7 @@ try {
   process.stderr.write(
     error instanceof UsageError
       ? `${escapeForLog(error.message)}\n\n${USAGE}`
-      : `${String(error instanceof Error ? error.stack : error)}\n`,
+      : `${startupMessage(error) ?? describeError(error)}\n`,
   )
   process.exitCode = 2
 }

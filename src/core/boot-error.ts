@@ -1,4 +1,15 @@
+import { StartupError } from './startup-error.js'
+
 /** A mistake in the program, found at startup. The message states what is wrong, where, and what to write instead. */
-export class BootError extends Error {
+export class BootError extends StartupError {
   override name = 'BootError'
+}
+
+/** Calls `make`, and adds the place to the message of a BootError. */
+export function withPlace<T>(where: string, make: () => T): T {
+  try {
+    return make()
+  } catch (error) {
+    throw error instanceof BootError ? new BootError(`${where}: ${error.message}`) : error
+  }
 }

@@ -1,34 +1,52 @@
+import type { Abort } from './abort.js'
+import { PartialCommitError } from './partial-commit-error.js'
+import { isThenable } from './promises.js'
+
 /**
  * A unit of work: what a request, or a job, does with one resource is committed or rolled back as a whole. Each database session is one;
  * this file knows only the interface.
  */
 export interface Unit {
+  /** For the log: the database. */
+  readonly name: string
   /** Runs the work with this unit as the current one. */
-  enter<T>(work: () => Promise<T>): Promise<T>
+  enter<T>(work: () => T): T
   /** Waits for everything that still runs, so that only the commit is left to do. */
   settle(): Promise<void>
-  /** Resolves when the work is committed. */
-  commit(): Promise<void>
+  /** Whether any of the work is known to have written something. */
+  readonly hasWritten: boolean
+  /** Throws if it is known before the commit that it would fail. */
+  assertCommittable(): void
+  /** Resolves when the work is committed. Undefined if there is nothing to commit. */
+  commit(): Promise<void> | undefined
   /** Rolls the work back. Never throws: the caller must see the cause. */
   rollback(cause: unknown): Promise<void>
   /** Whether any of the work is committed: it must not run again then. */
-  readonly hasKept: boolean
-  /** Runs the callbacks that wait for the commit: of all units, or of this one when another has failed. Never throws: errors are reported. */
-  committed(report: Report): Promise<void> | undefined
+  readonly hasCommitted: boolean
+  /**
+   * Runs the callbacks that wait for the end of this unit; those that wait for its commit only if `isCommitted`. Undefined if there are none.
+   * Never throws: errors are reported.
+   */
+  runCallbacks(isCommitted: boolean, report: Report): Promise<void> | undefined
   /** Milliseconds after which the whole work may run again, or undefined when it may not. */
   retryAfter(error: unknown, attempt: number): number | undefined
 }
 
-/** Starts work that may take long, and rejects when it is no longer worth waiting for, as when the client has closed the connection. */
-export type Guard = <T>(work: () => Promise<T>) => Promise<T>
-
 /** Receives errors that happen too late to be thrown: after the commits. */
 export type Report = (error: unknown) => void
 
+/** What goes on after the result was given: the rollback of work that was given up, or callbacks that take too long. */
+export type Rest = 'rollback' | 'callbacks'
+
 export interface BracketOptions {
-  /** Called around everything but the commits: their outcome must always be waited for. */
-  readonly guard?: Guard
+  /**
+   * Aborted when the result is no longer waited for: the work is given up, but for its commits, whose outcome must always be waited for. After
+   * them the result is given without waiting for the callbacks.
+   */
+  readonly abort?: Abort
   readonly report: Report
+  /** Receives what goes on after an abort. The promise never rejects. */
+  readonly inBackground?: (rest: Rest, end: Promise<void>) => void
 }
 
 /** Opens the units of one attempt. `attempt` counts from 0. */
@@ -41,56 +59,148 @@ export type OpenUnits = (attempt: number) => readonly Unit[]
  *
  * Several units are committed one after the other: when one fails after another was committed, that commit stays, and nothing runs again.
  *
- * @throws what `work`, `finish`, `guard` or a commit throws.
+ * @throws what `work`, `finish` or a commit throws; the reason of the abort; PartialCommitError when a commit fails after another has succeeded.
  */
 export async function bracket<V, R>(
   open: OpenUnits,
-  work: (attempt: number) => Promise<V>,
+  work: (attempt: number) => V | PromiseLike<V>,
   finish: (value: V) => R,
   options: BracketOptions,
 ): Promise<R> {
   for (let attempt = 0; ; attempt++) {
     const units = open(attempt)
+    let result: R
     try {
-      return await runOnce(units, () => work(attempt), finish, options)
+      const running = unlessAborted(options.abort, () => enterAll(units, () => work(attempt)))
+      const value = isThenable(running) ? await running : running
+      for (const unit of units) await unlessAborted(options.abort, () => unit.settle())
+      result = finish(value)
+      const committing = commitAll(units)
+      if (committing) await committing
     } catch (error) {
-      const delay = retryDelay(units, error, attempt)
+      const delay = await undo(units, error, attempt, options)
       if (delay === undefined) throw error
       if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay))
+      continue
+    }
+    const callbacks = runCallbacks(units, () => true, options.report)
+    if (callbacks) await untilAborted(callbacks, options)
+    return result
+  }
+}
+
+/** Rolls back what is not committed. Resolves to the milliseconds after which the work runs again, or to undefined when it does not. */
+async function undo(
+  units: readonly Unit[],
+  error: unknown,
+  attempt: number,
+  options: BracketOptions,
+): Promise<number | undefined> {
+  const { abort, report, inBackground } = options
+  const callbacks = () => runCallbacks(units, ({ hasCommitted }) => hasCommitted, report)
+  const rolledBack = rollBackAll(units, error)
+  if (abort?.isAborted && inBackground) {
+    inBackground('rollback', rolledBack.then(callbacks))
+    return undefined
+  }
+  await rolledBack
+  const delay = retryDelay(units, error, attempt)
+  const running = delay === undefined ? callbacks() : undefined
+  if (running) await untilAborted(running, options)
+  return delay
+}
+
+async function rollBackAll(units: readonly Unit[], cause: unknown): Promise<void> {
+  await Promise.all(units.map((unit) => unit.rollback(cause))) // at once: from now on, none accepts further queries
+}
+
+/** Undefined when there is no callback: a promise would cost every request time. */
+function runCallbacks(
+  units: readonly Unit[],
+  isCommitted: (unit: Unit) => boolean,
+  report: Report,
+): Promise<void> | undefined {
+  let last: Promise<void> | undefined
+  for (const unit of units) {
+    const run = () => unit.runCallbacks(isCommitted(unit), report)
+    last = last ? last.then(run) : run()
+  }
+  return last
+}
+
+// Work that never ends must not hold its transaction for ever. After the abort its result is ignored, and its session refuses queries.
+function unlessAborted<T>(abort: Abort | undefined, start: () => T | PromiseLike<T>): T | PromiseLike<T> {
+  abort?.throwIfAborted()
+  const work = start()
+  if (!abort || !isThenable(work)) return work
+  return new Promise((resolve, reject) => {
+    const settle = (outcome: () => void) => {
+      abort.offAbort(reject)
+      outcome()
+    }
+    abort.onAbort(reject)
+    work.then(
+      (value) => settle(() => resolve(value)),
+      (error: Error) => settle(() => reject(error)),
+    )
+  })
+}
+
+async function untilAborted(callbacks: Promise<void>, { abort, inBackground }: BracketOptions): Promise<void> {
+  if (!abort || !inBackground) return callbacks
+  let hasEnded = false
+  const end = callbacks.then(() => void (hasEnded = true))
+  // One turn of the event loop also for an abort during COMMIT: most callbacks take no longer.
+  await Promise.race([end, new Promise((resolve) => setImmediate(resolve))])
+  try {
+    await unlessAborted(abort, () => end)
+  } catch {
+    // Only the abort throws.
+  }
+  if (!hasEnded) inBackground('callbacks', end)
+}
+
+/** Undefined if there is nothing to commit. */
+function commitAll(units: readonly Unit[]): Promise<void> | undefined {
+  for (const unit of units) unit.assertCommittable()
+  return units.length > 1 ? commitInTurn(units) : units[0]?.commit()
+}
+
+async function commitInTurn(units: readonly Unit[]): Promise<void> {
+  for (const unit of inCommitOrder(units)) {
+    try {
+      await unit.commit()
+    } catch (error) {
+      throw units.some(({ hasCommitted }) => hasCommitted) ? partialCommit(units, unit, error) : error
     }
   }
 }
 
-async function runOnce<V, R>(
-  units: readonly Unit[],
-  work: () => Promise<V>,
-  finish: (value: V) => R,
-  { guard = (start) => start(), report }: BracketOptions,
-): Promise<R> {
-  let result: R
-  try {
-    const value = await guard(() => enterAll(units, work))
-    for (const unit of units) await guard(() => unit.settle())
-    result = finish(value)
-    for (const unit of units) await unit.commit()
-  } catch (error) {
-    for (const unit of units) await unit.rollback(error)
-    for (const unit of units) if (unit.hasKept) await unit.committed(report)
-    throw error
-  }
-  for (const unit of units) {
-    const callbacks = unit.committed(report)
-    if (callbacks) await callbacks
-  }
-  return result
+// Work that has only read is committed last: when the commit of what was written fails, nothing is saved then, and the work may run again.
+function inCommitOrder(units: readonly Unit[]): readonly Unit[] {
+  return [...units].sort((a, b) => Number(b.hasWritten) - Number(a.hasWritten))
 }
 
-function enterAll<T>(units: readonly Unit[], work: () => Promise<T>): Promise<T> {
+function partialCommit(units: readonly Unit[], failed: Unit, cause: unknown): PartialCommitError {
+  // Two databases in memory have the same name.
+  const nameOf = (unit: Unit) => `${unit.name} (${units.indexOf(unit) + 1} of ${units.length})`
+  const others = units.filter((unit) => unit !== failed)
+  return new PartialCommitError(
+    {
+      committed: others.filter(({ hasCommitted }) => hasCommitted).map(nameOf),
+      failed: nameOf(failed),
+      rolledBack: others.filter(({ hasCommitted }) => !hasCommitted).map(nameOf),
+    },
+    cause,
+  )
+}
+
+function enterAll<T>(units: readonly Unit[], work: () => T): T {
   return units.reduceRight((inner, unit) => () => unit.enter(inner), work)()
 }
 
 function retryDelay(units: readonly Unit[], error: unknown, attempt: number): number | undefined {
-  if (units.some(({ hasKept }) => hasKept)) return undefined
+  if (units.some(({ hasCommitted }) => hasCommitted)) return undefined
   for (const unit of units) {
     const delay = unit.retryAfter(error, attempt)
     if (delay !== undefined) return delay

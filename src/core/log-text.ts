@@ -6,13 +6,13 @@ import { inspect } from 'node:util'
  */
 
 /** Limits in characters: of one message, of one line of a stack, and of one entry. */
-const MOST_OF_MESSAGE = 8_192
-const MOST_OF_LINE = 1_024
-const MOST_OF_ENTRY = 65_536
+const MAX_MESSAGE_LENGTH = 8_192
+const MAX_LINE_LENGTH = 1_024
+const MAX_ENTRY_LENGTH = 65_536
 /** Limits in number: lines of one stack, nested causes, and errors of one AggregateError. */
-const MOST_LINES = 100
-const MOST_CAUSES = 8
-const MOST_PARTS = 20
+const MAX_LINES = 100
+const MAX_CAUSES = 8
+const MAX_PARTS = 20
 
 // Controls (C0, DEL, C1), line and paragraph separators, lone surrogates, and invisible formatting such as the bidirectional overrides.
 // Not escaped are the two joiners that emoji and Persian need.
@@ -21,7 +21,7 @@ const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/gu
 const NAMED: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
 /** The first `most` characters of a string as one line: characters that begin another line, or change how it is displayed, are escaped. */
-export function escapeForLog(text: string, most = MOST_OF_ENTRY): string {
+export function escapeForLog(text: string, most = MAX_ENTRY_LENGTH): string {
   const kept = text.length > most ? text.slice(0, most) : text
   const escaped = kept.replaceAll(UNSAFE, escapeCharacter)
   return kept === text ? escaped : `${escaped}... (${text.length - most} more characters)`
@@ -43,7 +43,7 @@ export function describeError(error: unknown): string {
 
 class Entry {
   readonly #lines: string[] = []
-  #left = MOST_OF_ENTRY
+  #left = MAX_ENTRY_LENGTH
 
   get isFull(): boolean {
     return this.#left <= 0
@@ -67,18 +67,18 @@ function describe(entry: Entry, lead: string, error: unknown, outer: readonly un
   } catch {
     // A getter, or a Proxy, that throws.
   }
-  entry.add(lead + escapeForLog(toText(error), MOST_OF_MESSAGE))
+  entry.add(lead + escapeForLog(toText(error), MAX_MESSAGE_LENGTH))
 }
 
 function describeKnown(entry: Entry, lead: string, error: Error, outer: readonly unknown[]): void {
   if (outer.includes(error)) return entry.add(`${lead}${nameOf(error)} (again)`)
-  if (outer.length > MOST_CAUSES) return entry.add(`${lead}${nameOf(error)} (its causes are omitted)`)
+  if (outer.length > MAX_CAUSES) return entry.add(`${lead}${nameOf(error)} (its causes are omitted)`)
   const [title = '', ...lines] = linesOf(error)
   for (const line of [lead + title, ...lines]) entry.add(line)
   const inside = [...outer, error]
   const parts = partsOf(error)
-  for (const part of parts.slice(0, MOST_PARTS)) describe(entry, '  - ', part, inside)
-  if (parts.length > MOST_PARTS) entry.add(`  - (${parts.length - MOST_PARTS} more)`)
+  for (const part of parts.slice(0, MAX_PARTS)) describe(entry, '  - ', part, inside)
+  if (parts.length > MAX_PARTS) entry.add(`  - (${parts.length - MAX_PARTS} more)`)
   const cause = read(error, 'cause')
   if (cause !== undefined) describe(entry, '  caused by ', cause, inside)
 }
@@ -94,18 +94,18 @@ function linesOf(error: Error): readonly string[] {
   const end = typeof message === 'string' ? endOfMessage(stack, message) : undefined
   if (end === undefined) return [titleOf(error), ...linesOfStack(stack).map(quoted)]
   const frames = end < stack.length ? framesOf(linesOfStack(stack.slice(end + 1))) : []
-  return [escapeForLog(stack.slice(0, end), MOST_OF_MESSAGE), ...frames]
+  return [escapeForLog(stack.slice(0, end), MAX_MESSAGE_LENGTH), ...frames]
 }
 
 function linesOfStack(stack: string): readonly string[] {
-  return stack.slice(0, MOST_OF_ENTRY).split('\n', MOST_LINES)
+  return stack.slice(0, MAX_ENTRY_LENGTH).split('\n', MAX_LINES)
 }
 
 // Behind a line that is not a frame, lines that look like frames may be text.
 function framesOf(lines: readonly string[]): readonly string[] {
   const other = lines.findIndex((line) => !/^\s+at /.test(line))
   const count = other < 0 ? lines.length : other
-  return lines.map((line, at) => (at < count ? `    ${escapeForLog(line.trim(), MOST_OF_LINE)}` : quoted(line)))
+  return lines.map((line, at) => (at < count ? `    ${escapeForLog(line.trim(), MAX_LINE_LENGTH)}` : quoted(line)))
 }
 
 /**
@@ -120,16 +120,16 @@ function endOfMessage(stack: string, message: string): number | undefined {
 }
 
 function quoted(line: string): string {
-  return `  | ${escapeForLog(line.trimEnd(), MOST_OF_LINE)}`
+  return `  | ${escapeForLog(line.trimEnd(), MAX_LINE_LENGTH)}`
 }
 
 function titleOf(error: Error): string {
   const message = read(error, 'message') ?? 'its message cannot be read'
-  return `${nameOf(error)}: ${escapeForLog(toText(message), MOST_OF_MESSAGE)}`
+  return `${nameOf(error)}: ${escapeForLog(toText(message), MAX_MESSAGE_LENGTH)}`
 }
 
 function nameOf(error: Error): string {
-  return escapeForLog(toText(read(error, 'name') ?? 'Error'), MOST_OF_LINE)
+  return escapeForLog(toText(read(error, 'name') ?? 'Error'), MAX_LINE_LENGTH)
 }
 
 function read(error: Error, key: string): unknown {

@@ -4,6 +4,21 @@ import { BootError } from './boot-error.js'
 export const NOT_LOADED =
   'Either its name is misspelt, or it is not loaded yet because two files import each other: move what both need into a third file.'
 
+/**
+ * Without its parentheses, a decorator is called with what it decorates: a class, or a prototype and the name of a member.
+ *
+ * @param call what to write: `@Get('/')`.
+ * @param args what the decorator was called with.
+ * @throws BootError for a decorator that was not called.
+ */
+export function refuseMissingCall(call: string, [target, member]: Iterable<unknown>): void {
+  const isPrototype = typeof target === 'object' && target !== null && Object.hasOwn(target, 'constructor')
+  if (typeof target !== 'function' && !isPrototype) return
+  const type = typeof target === 'function' ? target : target.constructor
+  const where = typeof member === 'string' ? `${type.name}.${member}` : type.name
+  throw new BootError(`${/^@\w+/.exec(call)?.[0]} on ${where} is not called. Write its parentheses: ${call}.`)
+}
+
 /** A value as messages display it: `'1mb'`, `the class Hero`, `an instance of Hero`, `an object with a, b`. */
 export function shown(value: unknown): string {
   if (typeof value === 'string') return `'${value}'`
@@ -16,8 +31,8 @@ export function shown(value: unknown): string {
   return `an object with ${Object.keys(value).join(', ') || 'no properties'}`
 }
 
-// Only the source shows whether it is a class: functions have a prototype too.
-function isClass(value: unknown): boolean {
+/** Whether a function is a class. Only the source shows it: functions have a prototype too. */
+export function isClass(value: unknown): boolean {
   return /^class\b/.test(Function.prototype.toString.call(value))
 }
 

@@ -1,26 +1,40 @@
 import type { Sequelize } from 'sequelize'
 import { BootError } from '../core/boot-error.js'
-import { bracket, type Unit } from '../core/bracket.js'
+import type { Unit } from '../core/bracket.js'
+import { endsWithin } from '../core/promises.js'
 import type { FindErrorStatus } from '../core/error-status.js'
-import { describeError } from '../core/log-text.js'
+import { describeError, escapeForLog } from '../core/log-text.js'
 import type { Provision } from '../di/provider.js'
 import type { RouteFacts } from '../di/route-facts.js'
 import type { Constructor } from '../di/token.js'
 import { checkLifespanOptions, type LifespanOptions } from './config/lifespan-options.js'
+import { readStartTimeout } from './config/settings.js'
 import type { TransactionNeeds } from './dialect.js'
 import { findErrorStatus } from './error-status.js'
+import { Life } from './life.js'
 import { currentScope, innermostScope } from './session/current-scope.js'
 import { SessionUnit } from './session/session-unit.js'
 import { currentSession, Session } from './session/session.js'
 import { isolationText, transactionalOf } from './session/transactional.js'
-import { reportUnhandledQueries } from './session/unhandled-queries.js'
+import { reportUnhandledQueries, type UnhandledQuery } from './session/unhandled-queries.js'
 import type { Connection } from './startup/connect.js'
-import { modelsWithoutDatabase, refuseSharedModels } from './startup/map-models.js'
+import { hasModels, modelsWithoutDatabase, refuseSharedModels } from './startup/map-models.js'
 import { openDatabase } from './startup/open-database.js'
 
 const running = new Set<Database>()
 
-/** The databases that have been started and not stopped. */
+/** Milliseconds that {@link Database.stop} waits for sessions outside of requests. */
+const MAX_WAIT_FOR_JOBS = 10_000
+/** Milliseconds that it waits then for connections that are in use. */
+const MAX_WAIT_FOR_CONNECTIONS = 5_000
+
+/** Characters of the SQL of an unawaited query. */
+const MAX_LOGGED_SQL = 1_000
+
+const STARTED_INSIDE =
+  'app.start() was called inside withSession(), which has opened the database without the models of the app. Start the app before or after it, or write newLifespan(url, { models }).'
+
+/** The databases that are running, or starting. */
 export function runningDatabases(): readonly Database[] {
   return [...running]
 }
@@ -34,11 +48,15 @@ export class Database {
   readonly #source: string | Sequelize | undefined
   readonly #options: LifespanOptions
   readonly #models: Set<Constructor>
-  #connection: Connection | undefined
+  readonly #life = new Life<Connection>({
+    open: () => this.#open(),
+    close: (connection) => this.#close(connection),
+    endJobs: () => this.#endJobs(),
+  })
+  /** The sessions outside of requests. */
+  readonly #running = new Set<SessionUnit>()
+  #log: (line: string) => void = () => {}
   #report = reportToConsole
-  #stopReports: () => void = () => {}
-  #users = 0
-  #starting: Promise<void> | undefined
 
   constructor(source: string | Sequelize | undefined, options: LifespanOptions) {
     checkLifespanOptions(options)
@@ -53,11 +71,12 @@ export class Database {
   }
 
   get isRunning(): boolean {
-    return this.#connection !== undefined
+    return this.#life.opened !== undefined
   }
 
   get #started(): Connection {
-    if (this.#connection) return this.#connection
+    const { opened } = this.#life
+    if (opened) return opened
     throw new Error(
       'The database is not running. It starts with the app: app.start(), app.listen() or app.inject(); in a script use withSession(lifespan, work).',
     )
@@ -84,49 +103,72 @@ export class Database {
    * @throws DatabaseUrlError, DatabaseStartError, or BootError for models that cannot work.
    */
   async start(log: (line: string) => void = () => {}, report = reportToConsole): Promise<void> {
-    if (this.isRunning) {
-      throw new BootError('This lifespan is already running: an app is started once, and one lifespan serves one app.')
-    }
-    this.#report = report
-    refuseSharedModels(this.#models, this)
-    const connection = await openDatabase({
-      owner: this,
-      source: this.#source,
-      options: this.#options,
-      models: this.#models,
-      log,
-    })
-    this.#connection = connection
-    const reportUnhandled = (error: unknown) => report('An unawaited query failed', error)
-    this.#stopReports = reportUnhandledQueries(connection.sequelize, reportUnhandled, innermostScope)
-    running.add(this)
+    await this.#life.own(
+      ({ sequelize }) => {
+        if (hasModels(sequelize, this.#models)) return true
+        if (currentScope(sequelize)) throw new BootError(STARTED_INSIDE)
+        return false
+      },
+      () => {
+        this.#log = log
+        this.#report = report
+      },
+      readStartTimeout(this.#options),
+    )
   }
 
-  /** Closes all connections. */
-  async stop(): Promise<void> {
-    const connection = this.#connection
-    this.#connection = undefined
-    this.#stopReports()
+  async #open(): Promise<Connection> {
+    running.add(this)
+    try {
+      refuseSharedModels(this.#models, this)
+      const log = (line: string) => this.#log(line)
+      const connection = await openDatabase({
+        owner: this,
+        source: this.#source,
+        options: this.#options,
+        models: this.#models,
+        log,
+      })
+      reportUnhandledQueries(connection.sequelize, (query) => this.#reportUnhandled(query), innermostScope)
+      return connection
+    } catch (error) {
+      running.delete(this)
+      throw error
+    }
+  }
+
+  #reportUnhandled({ error, sql, route }: UnhandledQuery): void {
+    const place = route === undefined ? '' : ` in ${route}`
+    const statement = sql === undefined ? '' : `: ${escapeForLog(sql, MAX_LOGGED_SQL)}`
+    this.#report(`An unawaited query${place} failed${statement}`, error)
+  }
+
+  /**
+   * Closes all connections.
+   *
+   * @param wait milliseconds to wait for sessions outside of requests, which are rolled back then.
+   */
+  stop(wait = MAX_WAIT_FOR_JOBS): Promise<void> {
+    return this.#life.disown(wait)
+  }
+
+  async #close({ sequelize, name }: Connection): Promise<void> {
     running.delete(this)
-    await connection?.sequelize.close()
+    // The pool waits for every connection, also for one of a transaction that the program has begun itself and never ends.
+    if (!(await endsWithin(sequelize.close(), MAX_WAIT_FOR_CONNECTIONS)))
+      this.#report(
+        'While closing',
+        new Error(`A connection of ${name} is still in use: a transaction of sequelize.transaction() has not ended.`),
+      )
+  }
+
+  async #endJobs(): Promise<void> {
+    await Promise.all([...this.#running].map((unit) => unit.rollback()))
   }
 
   /** Runs the work while the database is running. If no app has started it, the first of simultaneous calls does, and the last stops it. */
   during<R>(work: () => Promise<R>): Promise<R> {
-    return this.isRunning && this.#users === 0 ? work() : this.#whileStarted(work)
-  }
-
-  async #whileStarted<R>(work: () => Promise<R>): Promise<R> {
-    this.#users++
-    try {
-      await (this.#starting ??= this.start())
-      return await work()
-    } finally {
-      if (--this.#users === 0) {
-        this.#starting = undefined
-        await this.stop()
-      }
-    }
+    return this.#life.use(work)
   }
 
   /**
@@ -134,7 +176,7 @@ export class Database {
    *
    * @throws BootError for a route that injects a session although it has `@Transactional(false)`.
    */
-  unitsOf({ controller, member, safe, tokens }: RouteFacts): ((attempt: number) => Unit) | undefined {
+  unitsOf({ name, controller, member, safe, tokens }: RouteFacts): ((attempt: number) => Unit) | undefined {
     const options = transactionalOf(controller, member)
     if (options === false) {
       if (tokens.some((token) => token === Session || token === this.Session))
@@ -142,30 +184,26 @@ export class Database {
       return undefined
     }
     const isolation = isolationText(options.isolation)
-    const needs = { ...(isolation === undefined ? {} : { isolation }), readOnly: options.readOnly === true }
+    const readOnly = options.readOnly === true
+    const needs = { ...(isolation === undefined ? {} : { isolation }), readOnly, safe, route: name }
     return (attempt) => this.#unit({ ...needs, reader: safe && attempt === 0 }, options.retry)
   }
 
-  #unit(needs: TransactionNeeds, retry = 0): SessionUnit {
-    const { sequelize, dialect, endTimeout } = this.#started
-    const outer = currentScope(sequelize)?.transaction
+  #unit(needs: TransactionNeeds & { readonly route?: string; readonly safe?: boolean }, retry = 0): SessionUnit {
+    const { sequelize, dialect, name, endTimeout } = this.#started
     return new SessionUnit(sequelize, dialect, this.Session, {
       ...needs,
+      name,
       endTimeout,
-      ...(outer ? { outer } : {}),
+      outer: currentScope(sequelize)?.transaction,
+      running: this.#running,
       retry,
     })
   }
 
   /** Runs the work in a new session. @throws the error of the work or of COMMIT. */
   session<R>(work: (session: Session) => Promise<R>): Promise<R> {
-    let unit: SessionUnit | undefined
-    return bracket(
-      () => [(unit = this.#unit({}))],
-      () => work((unit as SessionUnit).session), // the bracket opens the unit before it calls the work
-      (result) => result,
-      { report: (error) => this.#report('A session', error) },
-    )
+    return this.#unit({}).run(work, (error) => this.#report('A session', error))
   }
 }
 

@@ -1,7 +1,5 @@
-import { ConnectionAcquireTimeoutError, ConnectionError, DatabaseError, type Sequelize } from 'sequelize'
-import { TimeoutError } from 'sequelize-pool'
-import { hasFastPath } from './sequelize/fast-path.js'
-import { type ConnectionManager, sequelizeInternals } from './sequelize/internals.js'
+import { ConnectionError, DatabaseError, type Model, type ModelStatic, type Sequelize } from 'sequelize'
+import type { Query } from './sequelize/internals.js'
 
 /** The requirements of a transaction. */
 export interface TransactionNeeds {
@@ -13,8 +11,6 @@ export interface TransactionNeeds {
   readonly reader?: boolean
   /** Milliseconds to wait for the answer to COMMIT or ROLLBACK, for which servers have no timeout; 0 for no limit. */
   readonly endTimeout?: number
-  /** The session inside which this one is opened. */
-  readonly outer?: { readonly holdsTurn: boolean }
 }
 
 /** A connection, for the duration of one transaction. */
@@ -24,8 +20,10 @@ export interface Lease {
   readonly begin: readonly string[]
   /** Called before each statement. Returns a promise if the statement has to wait, as for the turn to write on SQLite. */
   beforeStatement?(sql: string): Promise<unknown> | undefined
-  /** Whether no other session can write until this one has ended. */
-  holdsTurn?(): boolean
+  /** Whether the connection was opened before it was needed: in the pool it may have been lost unnoticed. */
+  readonly wasIdle?: boolean
+  /** Whether BEGIN was executed; only of connections that send it with the first statement. */
+  hasBegun?(): boolean
   /** Whether the transaction is still open, if the connection knows it. */
   isOpen?(): boolean
   release(): Promise<void> | undefined
@@ -36,6 +34,16 @@ export interface Lease {
 /** A driver's answer to a statement. */
 export interface DirectResult {
   readonly rows: unknown[]
+  /** The rows of a model, if the driver does not convert values by the types of their columns. */
+  rowsOf?(model: ModelStatic<Model>): unknown[]
+}
+
+/** A query of a session, and the values that Sequelize has bound to its placeholders. */
+export interface BoundQuery {
+  readonly sequelize: Sequelize
+  readonly connection: unknown
+  readonly sql: string
+  readonly values: object | undefined
 }
 
 /** Sends a statement to the driver, which calls `done`. */
@@ -52,11 +60,18 @@ export type SendDirect = (
 export interface Dialect {
   /** Adapts a new Sequelize instance to the database, before its first query. */
   prepare(sequelize: Sequelize): Promise<void> | void
+  /** Adapts a model to its table, whose types `typeOf` returns by the names of the columns. */
+  adaptToTable?(model: ModelStatic<Model>, typeOf: (column: string) => string | undefined): void
   /** The isolation level in which all statements of a transaction read one snapshot; undefined if they always do. */
   readonly snapshotIsolation?: string
   lease(sequelize: Sequelize, needs: TransactionNeeds): Promise<Lease>
   /** Sends a statement past Sequelize; only for drivers that return the same rows, and errors with the same details. */
   readonly direct?: SendDirect
+  /**
+   * Executes a query of Sequelize past its `run()`, with the same result; undefined if that has to execute it. Without this method, `direct`
+   * sends the queries whose result is made of their rows alone.
+   */
+  readonly runQuery?: (query: Query, bound: BoundQuery) => Promise<unknown> | undefined
   /** Whether the answer to COMMIT, as Sequelize returns it, means that the transaction was committed. */
   isKept(answer: unknown): boolean
   /** Whether an error means that the snapshot of a reader is too old to write on, so that it must begin again as a writer. */
@@ -85,61 +100,30 @@ export function codeOf(error: unknown): string {
   return String(original?.code ?? original?.errno ?? '')
 }
 
-/** Error codes of broken sockets. */
-export const BROKEN_SOCKET: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNREFUSED'])
+/** Error codes of broken sockets, and of Node's streams over them. */
+export const BROKEN_SOCKET: ReadonlySet<string> = new Set([
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ECONNREFUSED',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_WRITE_AFTER_END',
+])
 
-/**
- * Calls a function with each connection that Sequelize opens. If the program has created the instance, it may have opened connections before:
- * they are closed, and opened again when they are needed.
- */
-export function onEachConnection(
-  sequelize: Sequelize,
-  work: (connection: unknown) => Promise<void> | void,
-): Promise<void> {
-  sequelize.addHook('afterConnect', work)
-  return sequelizeInternals(sequelize).connectionManager.pool.destroyAllNow()
+/** Whether an error means that the connection is closed, also if the statement was not sent. */
+export function isLostConnection(error: unknown): error is DatabaseError | ConnectionError {
+  if (!(error instanceof DatabaseError || error instanceof ConnectionError)) return false
+  return BROKEN_SOCKET.has(codeOf(error)) || isConnectionException(error) || BROKEN_CONNECTION.test(error.message)
 }
 
-/** A lease from Sequelize's pool; for a read-only transaction from that of the replicas, if there are any. */
-export function leaseFromPool(
-  sequelize: Sequelize,
-  { readOnly }: TransactionNeeds,
-  begin: (connection: unknown) => Pick<Lease, 'begin' | 'isOpen'> & {
-    /** Closes the socket without sending anything: the server may no longer respond. */
-    readonly drop?: () => void
-  },
-): Promise<Lease> {
-  const { connectionManager: manager } = sequelizeInternals(sequelize)
-  const lease = (connection: unknown): Lease => {
-    const { drop, ...begun } = begin(connection)
-    return {
-      connection,
-      ...begun,
-      release: () => void manager.releaseConnection(connection),
-      destroy: () => {
-        drop?.()
-        return manager.destroyConnection(connection)
-      },
-    }
-  }
-  return needsGetConnection(sequelize, manager)
-    ? manager.getConnection(readOnly ? { type: 'SELECT' } : { useMaster: true }).then(lease)
-    : manager.pool.acquire(readOnly ? 'SELECT' : undefined, !readOnly).then(lease, throwAcquireError)
+// The SQLSTATE of class 08, with which the driver mariadb reports a connection that is lost while it is set up.
+function isConnectionException({ original }: DatabaseError | ConnectionError): boolean {
+  return 'sqlState' in original && String(original.sqlState).startsWith('08')
 }
 
-// Sequelize's getConnection() checks the server's version and runs hooks: a dozen promises, which are skipped where they have nothing to do.
-function needsGetConnection(sequelize: Sequelize, manager: ConnectionManager): boolean {
-  const { options } = sequelizeInternals(sequelize)
-  const isReplaced = Object.hasOwn(manager, 'getConnection') // by Sequelize when the manager is closed
-  if (!hasFastPath(sequelize)) return true
-  return isReplaced || options.databaseVersion === 0 || POOL_HOOKS.some((name) => sequelize.hasHook(name))
-}
-
-const POOL_HOOKS = ['beforePoolAcquire', 'afterPoolAcquire'] as const
-
-function throwAcquireError(error: unknown): never {
-  throw error instanceof TimeoutError ? new ConnectionAcquireTimeoutError(error) : error
-}
+// Some errors of drivers for a broken socket have no code, only a message.
+const BROKEN_CONNECTION =
+  /not queryable|Connection terminated|closed state|Connection lost|socket has unexpectedly|terminating connection/i
 
 /** Default timeouts of the server, in milliseconds. */
 export const DEFAULTS = { statement: 30_000, lock: 10_000, idleInTransaction: 60_000 } as const

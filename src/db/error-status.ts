@@ -6,95 +6,46 @@ import {
   DatabaseError,
   ForeignKeyConstraintError,
   type Model,
+  OptimisticLockError,
   UniqueConstraintError,
   ValidationError,
   type ValidationErrorItem,
 } from 'sequelize'
 import type { ErrorStatus, FieldIssue } from '../core/error-status.js'
-import { BROKEN_SOCKET, codeOf } from './dialect.js'
-import { CommitUnknownError } from './errors.js'
+import { isLostConnection } from './dialect.js'
+import { RETRY, statusOfCode, UNAVAILABLE } from './error-codes.js'
+import { CommitFailedError, CommitUnknownError, ImpossibleValueError, StatementRefusedError } from './errors.js'
+import { MAX_ISSUES } from '../schema/shape/issue.js'
 import { ruleMessage } from './models/column-checks.js'
 import { modelOf } from './sequelize/internals.js'
-
-const RETRY = { 'retry-after': '1' }
-const UNAVAILABLE: ErrorStatus = { status: 503, detail: 'The database is not available.', headers: RETRY }
-const TIMEOUT: ErrorStatus = { status: 504, detail: 'The database took too long.' }
-const CONFLICT: ErrorStatus = {
-  status: 503,
-  detail: 'Another request changed the same data; try again.',
-  headers: RETRY,
-}
-const LOCKED: ErrorStatus = {
-  status: 503,
-  detail: 'Another request holds a lock on the same data; try again.',
-  headers: RETRY,
-}
-const MIGRATED: ErrorStatus = { status: 503, detail: 'The database has changed; try again.', headers: RETRY }
-const TOO_LONG: ErrorStatus = { status: 422, detail: 'A string is too long for the database.' }
-const OUT_OF_RANGE: ErrorStatus = { status: 422, detail: 'A number is out of range for the database.' }
-
-/** The SQLSTATEs of PostgreSQL, and the codes of SQLite and MySQL, of errors that the input has caused or that are temporary. */
-const BY_CODE: ReadonlyMap<string, ErrorStatus> = new Map<string, ErrorStatus>([
-  ['22003', OUT_OF_RANGE],
-  ['22001', TOO_LONG],
-  ['22021', { status: 422, detail: 'A string contains a character that the database cannot store.' }],
-  ['22000', { status: 422, detail: 'The database cannot store one of the values.' }],
-  ['22025', { status: 422, detail: 'A pattern ends with a backslash.' }],
-  ['2202E', { status: 422, detail: 'Lists within a list have different lengths.' }],
-  ['22P02', { status: 422, detail: 'A value does not have the format that the database requires.' }],
-  ['57014', TIMEOUT],
-  ['57P01', UNAVAILABLE],
-  ['57P02', UNAVAILABLE],
-  ['57P03', UNAVAILABLE],
-  ['08003', UNAVAILABLE],
-  ['08006', UNAVAILABLE],
-  ['40001', CONFLICT],
-  ['40P01', CONFLICT],
-  ['26000', MIGRATED],
-  ['42P05', MIGRATED],
-  ['0A000', MIGRATED],
-  ['55P03', LOCKED],
-  ['25P03', { status: 503, detail: 'The database ended an idle transaction.', headers: RETRY }],
-  ['ER_LOCK_WAIT_TIMEOUT', LOCKED],
-  ['ER_LOCK_DEADLOCK', CONFLICT],
-  ['ER_CHECKREAD', CONFLICT],
-  ['ER_CMD_CONNECTION_CLOSED', UNAVAILABLE],
-  ['ER_CMD_NOT_EXECUTED_DESTROYED', UNAVAILABLE],
-  ['ER_CONNECTION_KILLED', UNAVAILABLE],
-  ['1927', UNAVAILABLE],
-  ['ER_SERVER_SHUTDOWN', UNAVAILABLE],
-  ['1969', TIMEOUT],
-  ['ER_STATEMENT_TIMEOUT', TIMEOUT],
-  ['ER_QUERY_TIMEOUT', TIMEOUT],
-  ['ER_QUERY_INTERRUPTED', { status: 503, detail: 'The database ended the statement; try again.', headers: RETRY }],
-  ['ER_DATA_TOO_LONG', TOO_LONG],
-  ['ER_WARN_DATA_OUT_OF_RANGE', OUT_OF_RANGE],
-  ['SQLITE_READONLY', { status: 503, detail: 'The database cannot be written.', headers: RETRY }],
-  ['SQLITE_IOERR', UNAVAILABLE],
-  ['SQLITE_BUSY', { status: 503, detail: 'The database is busy; try again.', headers: RETRY }],
-  ['SQLITE_FULL', UNAVAILABLE],
-])
 
 /** The status and the sentence for the client; undefined for a mistake of the program, and for an error that is not of the database. */
 export function findErrorStatus(error: unknown): ErrorStatus | undefined {
   if (error instanceof CommitUnknownError)
     return { status: 503, detail: 'It is not known whether this was saved. Check before you try again.' }
-  if (error instanceof UniqueConstraintError && isUnique(error))
-    return { status: 409, detail: 'It exists already.', fields: issuesOf(error) }
+  if (error instanceof StatementRefusedError || error instanceof CommitFailedError) return ofServer(error.cause)
+  if (error instanceof OptimisticLockError)
+    return { status: 409, detail: 'Another request has changed it since it was read; read it again.' }
+  // On SQLite, Sequelize reports every violated constraint but a foreign key as a UniqueConstraintError.
+  if (error instanceof UniqueConstraintError)
+    return statusOfCode(error) ?? { status: 409, detail: 'It exists already.', fields: issuesOf(error) }
   if (error instanceof ForeignKeyConstraintError)
     return { status: 409, detail: 'It refers to something that does not exist, or something still refers to it.' }
   if (error instanceof ValidationError) return invalid(issuesOf(error))
   if (error instanceof AggregateError && error.errors.every(isInvalidRecord))
-    return invalid(error.errors.flatMap(({ errors }) => issuesOf(errors)))
+    return invalid(error.errors.slice(0, MAX_ISSUES).flatMap(({ errors }) => issuesOf(errors)))
   if (error instanceof ConnectionAcquireTimeoutError)
     return { status: 503, detail: 'The server is busy; try again.', headers: RETRY }
-  if (error instanceof ConnectionError || isLostConnection(error)) return BY_CODE.get(codeOf(error)) ?? UNAVAILABLE
-  return error instanceof DatabaseError ? BY_CODE.get(codeOf(error)) : undefined
+  if (error instanceof ConnectionError || isLostConnection(error)) return statusOfCode(error) ?? UNAVAILABLE
+  if (error instanceof ImpossibleValueError && error.field !== undefined)
+    return invalid([{ field: error.field, message: 'is not a value of its column' }])
+  return error instanceof DatabaseError ? statusOfCode(error) : undefined
 }
 
-// On SQLite, Sequelize reports every violated constraint but a foreign key as a UniqueConstraintError.
-function isUnique({ original }: UniqueConstraintError): boolean {
-  return !/SQLITE_CONSTRAINT: (?:NOT NULL|CHECK)/.test(original?.message ?? '')
+// The statement whose error was caught may have failed for a temporary reason. What else it was is a mistake of the program to hide.
+function ofServer(cause: unknown): ErrorStatus | undefined {
+  const found = findErrorStatus(cause)
+  return found && found.status >= 500 ? found : undefined
 }
 
 function invalid(fields: readonly FieldIssue[]): ErrorStatus {
@@ -107,7 +58,7 @@ function isInvalidRecord(error: Error): error is BulkRecordError & { readonly er
 }
 
 function issuesOf({ errors }: ValidationError): FieldIssue[] {
-  return errors.map((item) => ({ field: fieldOf(item), message: messageOf(item) }))
+  return errors.slice(0, MAX_ISSUES).map((item) => ({ field: fieldOf(item), message: messageOf(item) }))
 }
 
 function fieldOf({ path, instance }: ValidationErrorItem): string | undefined {
@@ -129,13 +80,4 @@ function messageOf({ message, type, path, validatorName, validatorArgs }: Valida
 function attributeOf(column: string, instance: Model | null): string {
   const attributes = Object.entries(instance ? modelOf(instance).getAttributes() : {})
   return attributes.find(([, { field }]) => field === column)?.[0] ?? column
-}
-
-// The error of pg for a broken socket has no code, only a message.
-function isLostConnection(error: unknown): boolean {
-  if (!(error instanceof DatabaseError)) return false
-  return (
-    BROKEN_SOCKET.has(codeOf(error)) ||
-    /not queryable|Connection terminated|closed state|Connection lost|socket has unexpectedly/i.test(error.message)
-  )
 }

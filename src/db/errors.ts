@@ -1,14 +1,19 @@
+import { StartupError } from '../core/startup-error.js'
+import { DatabaseError } from 'sequelize'
+
 /*
  * SessionClosedError      a query after the end of its session
  * ForeignTransactionError a query with a transaction of another database
  * ForeignModelError       a model of another database
  * ImplicitCommitError     a statement before which MySQL would commit
- * CommitFailedError       PostgreSQL answered COMMIT with a rollback
+ * StatementRefusedError   a statement after one that has failed
+ * CommitFailedError       a transaction in which a statement has failed
  * CommitUnknownError      COMMIT was not answered: the transaction may have been committed
- * WaitsForItselfError     a session inside another one that has the turn to write
+ * SecondConnectionError   a session, or a query without one, inside a session that holds a connection
  * ReadOnlyError           a write in a read-only session
  * TransactionControlError COMMIT, ROLLBACK or BEGIN of the program
  * StaleSnapshotError      SQLite cannot write on an old snapshot: the work is run again
+ * ImpossibleValueError    a value that its column cannot have, in a condition or a written row
  * DatabaseStartError      the database cannot be used: the app does not start
  * DatabaseUrlError        a database URL that cannot be read
  */
@@ -37,14 +42,29 @@ export class ForeignTransactionError extends Error {
   }
 }
 
-/** The database answered COMMIT with a rollback. */
+const DO_NOT_CATCH =
+  'because a statement of this transaction had failed and its error was caught. ' +
+  'Do not catch the error, or execute the statement that may fail in session.nested(...).'
+
+/** A statement in a transaction in which an earlier one has failed. PostgreSQL refuses it, so that it is refused on every database. */
+export class StatementRefusedError extends Error {
+  override name = 'StatementRefusedError'
+
+  /** @param cause the error of the statement that failed. */
+  constructor(cause: unknown) {
+    super(`Nothing was saved: the statement was refused, ${DO_NOT_CATCH}`, { cause })
+  }
+}
+
+/** The transaction was rolled back, although the handler has returned: a statement in it had failed. */
 export class CommitFailedError extends Error {
   override name = 'CommitFailedError'
 
-  constructor() {
+  /** @param cause the error of the statement that failed, if it is known. */
+  constructor(cause?: unknown) {
     super(
-      `Nothing was saved: PostgreSQL answered COMMIT with a rollback, because a statement of this transaction had failed and its error was caught. ` +
-        `Do not catch the error, or execute the statement that may fail in session.nested(...).`,
+      `Nothing was saved: the transaction was rolled back, ${DO_NOT_CATCH}`,
+      cause === undefined ? undefined : { cause },
     )
   }
 }
@@ -67,7 +87,7 @@ export class ImplicitCommitError extends Error {
   constructor(sql: string) {
     super(
       `MySQL and MariaDB commit the transaction before '${sql}', so that the session could no longer roll back its earlier changes. ` +
-        `Execute it outside the session, preferably in a migration: sequelize.query('...', { transaction: null }). Instead of truncate() call destroy({ where: {} }).`,
+        `Execute it in a migration, or in session.afterEnd(...). Instead of truncate() call destroy({ where: {} }).`,
     )
   }
 }
@@ -84,15 +104,16 @@ export class ForeignModelError extends Error {
   }
 }
 
-/** A session was opened inside another one, and waited for the other one to end. */
-export class WaitsForItselfError extends Error {
-  override name = 'WaitsForItselfError'
+/** Something inside a session needed another connection than that of the session. */
+export class SecondConnectionError extends Error {
+  override name = 'SecondConnectionError'
 
-  constructor(cause: unknown) {
+  constructor(what: string) {
     super(
-      'A session waited for itself: withSession() was called inside a session that writes, and on SQLite only one session writes at a time. ' +
-        'For work whose failure must not undo the rest, call session.nested(...). For work in a transaction of its own, call withSession() in session.afterCommit(...).',
-      { cause },
+      `${what} that holds one of the same database. When requests that each hold a connection wait for another one, none of them goes on. ` +
+        `Use the session that is there: inject it as a parameter, and leave withSession() and { transaction } out. ` +
+        `For work whose failure must not undo the rest, call session.nested(...). ` +
+        `For work in a transaction of its own, kept also when this one is rolled back, call session.afterEnd(...); for work after the response, withSession() in session.afterCommit(...).`,
     )
   }
 }
@@ -133,7 +154,7 @@ export class StaleSnapshotError extends Error {
 }
 
 /** The database cannot be reached or configured, or its tables do not match the models. */
-export class DatabaseStartError extends Error {
+export class DatabaseStartError extends StartupError {
   override name = 'DatabaseStartError'
 }
 
@@ -141,10 +162,22 @@ export class DatabaseStartError extends Error {
  * A database URL that cannot be used. The message begins with the origin of the URL. It quotes names of the URL, but no value that is not
  * recognised, because any part of a mistyped URL may be the password.
  */
-export class DatabaseUrlError extends Error {
-  override readonly name = 'DatabaseUrlError'
+export class DatabaseUrlError extends StartupError {
+  override name = 'DatabaseUrlError'
 
   constructor(where: string, problem: string) {
     super(`${where}: ${problem}`)
+  }
+}
+
+/** A value that its column cannot have, such as 'not' for a BIGINT. It is refused with PostgreSQL's code, also on other databases. */
+export class ImpossibleValueError extends DatabaseError {
+  override name = 'ImpossibleValueError'
+  /** The attribute of the column, if it is known. */
+  readonly field: string | undefined
+
+  constructor(message: string, field: string | undefined) {
+    super(Object.assign(new Error(message), { sql: '', parameters: {}, code: '22P02' }))
+    this.field = field
   }
 }

@@ -4,7 +4,7 @@ import type { Session } from './session/session.js'
 
 /**
  * Runs the work in a session outside a request: committed when the work resolves, rolled back when it rejects.
- * In a running app it uses the app's database. In a script, name the database: it is started before the work and stopped after it.
+ * In an app that runs or starts it uses the app's database. In a script, name the database: it is started before the work and stopped after it.
  *
  * @throws the error of the work or of COMMIT.
  * @example
@@ -21,7 +21,8 @@ export async function withSession<R>(
 }
 
 function runningDatabase(): Database {
-  const [only, ...others] = lifespan.isRunning ? [lifespan] : runningDatabases()
+  const running = runningDatabases()
+  const [only, ...others] = running.includes(lifespan) ? [lifespan] : running
   if (only && others.length === 0) return only
   throw new Error(
     only

@@ -1,3 +1,4 @@
+import { isThenable } from '../core/promises.js'
 import type { Argument, Plan, Step } from './plan.js'
 import type { Provider } from './provider.js'
 import { type Token, tokenName } from './token.js'
@@ -40,44 +41,68 @@ export class Container {
     await this.#owned.dispose()
   }
 
-  /** A scope for one run of a handler; `given` holds the values that the caller provides, such as the request. */
-  scope(given: ReadonlyMap<Token, unknown>): Scope {
+  /** A scope for one run of a handler; `given` returns the values that the caller provides, such as the request. */
+  scope(given: (token: Token) => unknown): Scope {
     return new Scope(this.#values, given)
   }
+}
+
+/** The values of a plan's inputs, by their index; read for each run of a handler. */
+export interface InputValues {
+  /** Those of the plan's first steps. */
+  first(): readonly unknown[]
+  /** Those of the others, called when the first steps are built. If these authenticate, it also validates the others, and rejects when one is invalid. */
+  others(): readonly unknown[] | Promise<readonly unknown[]>
 }
 
 /** The values of one run of a handler. */
 export class Scope {
   readonly #application: readonly unknown[]
-  readonly #given: ReadonlyMap<Token, unknown>
+  readonly #given: (token: Token) => unknown
   #owned: Owned | undefined
   #closed = false
 
-  constructor(application: readonly unknown[], given: ReadonlyMap<Token, unknown>) {
+  constructor(application: readonly unknown[], given: (token: Token) => unknown) {
     this.#application = application
     this.#given = given
   }
 
   /**
    * Builds the plan's values and calls `use` with the controller and the handler's arguments. Each managed provider wraps the rest, including
-   * `use`.
+   * `use`. Returns a promise only if something has to be waited for.
    *
    * @throws what a factory or `use` throws, and an Error when the scope is disposed before `use` is called.
    */
-  async run<R>(
+  run<R>(
     plan: Plan<unknown>,
-    inputs: readonly unknown[],
-    use: (controller: unknown, args: unknown[]) => Promise<R>,
-  ): Promise<R> {
+    given: InputValues,
+    use: (controller: unknown, args: unknown[]) => R | PromiseLike<R>,
+  ): R | PromiseLike<R> {
     const values: unknown[] = []
-    const buildFrom = async (index: number): Promise<R> => {
-      for (let i = index; i < plan.steps.length; i++) {
+    let inputs = given.first()
+    let hasOthers = false
+    const buildFrom = (index: number): R | PromiseLike<R> => {
+      for (let i = index; ; i++) {
+        if (i === plan.first && !hasOthers) {
+          hasOthers = true
+          const others = given.others()
+          if (isThenable(others)) return others.then((read) => ((inputs = read), buildFrom(i)))
+          inputs = others
+        }
+        if (i === plan.steps.length) break
         this.#refuseClosed()
         const step = plan.steps[i] as Step // i is below the length
+        if (step.provider.kind === 'given') {
+          values[i] = this.#given(step.token)
+          continue
+        }
         const args = argumentsOf(step.arguments, inputs, values, this.#application)
         if (step.provider.kind === 'managed')
-          return runManaged(step, step.provider.around, args, (value) => ((values[i] = value), buildFrom(i + 1)))
-        values[i] = step.provider.kind === 'given' ? this.#given.get(step.token) : await this.#own(create(step, args))
+          return runManaged(step, step.provider.around, args, async (value) => ((values[i] = value), buildFrom(i + 1)))
+        const value = create(step, args)
+        if (isThenable(value)) return this.#later(value).then((later) => ((values[i] = later), buildFrom(i + 1)))
+        values[i] = value
+        this.#own(value)
       }
       this.#refuseClosed()
       const [controller] = argumentsOf([plan.controller], inputs, values, this.#application)
@@ -86,22 +111,29 @@ export class Scope {
     return buildFrom(0)
   }
 
-  async #own(creating: unknown): Promise<unknown> {
+  async #later(creating: PromiseLike<unknown>): Promise<unknown> {
     const value = await creating
-    // A factory may return a value of the app, which lives longer than the request.
-    if (isDisposable(value) && !this.#application.includes(value)) (this.#owned ??= new Owned()).add(value)
+    this.#own(value)
     if (this.#closed) await this.#owned?.dispose() // dispose() was called before it was built
     return value
+  }
+
+  // A factory may return a value of the app, which lives longer than the request.
+  #own(value: unknown): void {
+    if (isDisposable(value) && !this.#application.includes(value)) (this.#owned ??= new Owned()).add(value)
   }
 
   #refuseClosed(): void {
     if (this.#closed) throw new Error('The request of this handler has ended: its services are disposed.')
   }
 
-  /** Disposes what this scope built, last built first; a value that is still being built, as soon as it is ready. Builds nothing more. */
-  async dispose(): Promise<void> {
+  /**
+   * Disposes what this scope built, last built first; a value that is still being built, as soon as it is ready. Builds nothing more.
+   * Undefined if there is nothing to dispose.
+   */
+  dispose(): Promise<void> | undefined {
     this.#closed = true
-    await this.#owned?.dispose()
+    return this.#owned?.dispose()
   }
 }
 

@@ -43,6 +43,11 @@ export function declaresMethod(prototype: object, member: string): boolean {
   return Reflect.hasOwnMetadata('design:paramtypes', prototype, member)
 }
 
+/** Whether a property is written with a `?`: known only when `sequitur/register` compiled the file. */
+export function isOptionalProperty(prototype: object, property: string): boolean {
+  return Reflect.getOwnMetadata('design:optional', prototype, property) === true
+}
+
 /** The type that the compiler emitted for a property. */
 export function emittedPropertyType(prototype: object, property: string): unknown {
   return Reflect.getMetadata('design:type', prototype, property)

@@ -1,32 +1,15 @@
-import {
-  type AnyNode,
-  type ArrowFunctionExpression,
-  type Class,
-  type Expression,
-  type FunctionExpression,
-  type Pattern,
-  parseExpressionAt,
-} from 'acorn'
+import type { AnyNode, ArrowFunctionExpression, Class, Expression, FunctionExpression, Pattern } from 'acorn'
 import { BootError } from '../core/boot-error.js'
+import { loadLater } from '../core/load-later.js'
+import { type NamedParameter, plainParameters } from './plain-parameters.js'
 import { type Constructor, isConstructor } from './token.js'
 
-/** A parameter as the source text of its function declares it. */
-export interface NamedParameter {
-  /** Undefined when the parameter is destructured. */
-  readonly name: string | undefined
-  readonly hasDefault: boolean
-  /** `...values` */
-  readonly rest?: boolean
-  /** `age?: number`: known only when `sequitur/register` compiled the file, which leaves the comment `/*?*\/`. */
-  readonly optional?: boolean
-  /** The default, if it is a literal. */
-  readonly defaultValue?: unknown
-}
+const acorn = loadLater<typeof import('acorn')>('acorn')
 
 /** The parameters of a method, read from the source text of the running function. */
 export function methodParameters(method: (...args: never[]) => unknown): readonly NamedParameter[] {
   const source = sourceOf(method)
-  return isNative(source) ? [] : parseFunction(source)
+  return isNative(source) ? [] : (plainParameters(source) ?? parseFunction(source))
 }
 
 /** The constructor of a class, or of its nearest ancestor that has one. */
@@ -37,12 +20,16 @@ export interface NamedConstructor {
 
 /** The constructor that `new type()` runs; `constructor(...args) { super(...args) }` counts as none. */
 export function namedConstructor(type: Constructor): NamedConstructor {
+  const known = constructors.get(type) ?? readConstructor(type)
+  constructors.set(type, known)
+  return known
+}
+
+const constructors = new WeakMap<Constructor, NamedConstructor>()
+
+function readConstructor(type: Constructor): NamedConstructor {
   const source = sourceOf(type)
-  const text = `(${source})`
-  const node = isNative(source) ? undefined : parse(text)
-  if (node?.type !== 'ClassExpression') return { owner: type, parameters: [] }
-  const own = constructorOf(node)
-  const parameters = own && parametersOf(own, text)
+  const parameters = hasNoConstructor(source) ? undefined : parsedConstructor(source)
   const parent: unknown = Object.getPrototypeOf(type)
   if (isConstructor(parent) && (!parameters || (parameters.length === 1 && parameters[0]?.rest)))
     return namedConstructor(parent)
@@ -58,6 +45,20 @@ function isNative(source: string): boolean {
   return /\{\s*\[native code\]\s*\}$/.test(source)
 }
 
+// Not parsed, as the source of a controller is long. With an escape the word could be written in another way.
+function hasNoConstructor(source: string): boolean {
+  return /^class\b/.test(source) && !source.includes('constructor') && !source.includes('\\u')
+}
+
+/** The parameters of the constructor in a class's source; undefined when it has none. */
+function parsedConstructor(source: string): readonly NamedParameter[] | undefined {
+  const text = `(${source})`
+  const node = isNative(source) ? undefined : parse(text)
+  if (node?.type !== 'ClassExpression') return []
+  const own = constructorOf(node)
+  return own && parametersOf(own, text)
+}
+
 function constructorOf(node: Class): FunctionExpression | undefined {
   for (const member of node.body.body) {
     if (member.type === 'MethodDefinition' && member.kind === 'constructor') return member.value
@@ -67,7 +68,11 @@ function constructorOf(node: Class): FunctionExpression | undefined {
 
 function parse(source: string): Expression {
   // The text of a method may use `import.meta`, and private fields whose class is not part of it.
-  return parseExpressionAt(source, 0, { ecmaVersion: 'latest', sourceType: 'module', checkPrivateFields: false })
+  return acorn().parseExpressionAt(source, 0, {
+    ecmaVersion: 'latest',
+    sourceType: 'module',
+    checkPrivateFields: false,
+  })
 }
 
 // 'async list(a, b) {}' is a method only inside an object; '(a) => {}' and 'function (a) {}' are expressions.

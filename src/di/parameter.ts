@@ -1,4 +1,5 @@
 import { BootError } from '../core/boot-error.js'
+import { refuseMissingCall } from '../core/options.js'
 import { declaresMethod, MetadataKey } from './metadata.js'
 import type { Dependency } from './provider.js'
 import { type Constructor, type Injected, isToken, type Token } from './token.js'
@@ -6,7 +7,7 @@ import { type Constructor, type Injected, isToken, type Token } from './token.js
 /** What decorators declare for parameters, by index; stored on the prototype for a method, on the class for its constructor. */
 const declarations = new MetadataKey<ReadonlyMap<number, Dependency>>('parameters')
 
-/** Records what a parameter's decorator declares. Decorators are applied from right to left, and the last one wins. */
+/** Records what a parameter's decorator declares. @throws BootError for a second decorator, as only one can decide where the value is from. */
 export function declareParameter(
   target: object,
   member: string | symbol | undefined,
@@ -14,6 +15,10 @@ export function declareParameter(
   dependency: Dependency,
 ): void {
   const known = declarations.own(target, member) ?? new Map<number, Dependency>()
+  if (known.has(index))
+    throw new BootError(
+      `${placeOf(target, member, index)} has two decorators that say where its value is from. Keep one of @Path, @Query, @Header, @Body and @Inject.`,
+    )
   declarations.write(target, new Map([...known, [index, dependency]]), member)
 }
 
@@ -62,14 +67,18 @@ export function describeParameter({
   return `${owner.name}${member === undefined ? ' constructor' : `.${member}`}, parameter ${index + 1}${name ? ` '${name}'` : ''}`
 }
 
+/** The type of a parameter of a method, or of a constructor, whose member is undefined. */
 // any: the parameter of a private method is not visible in keyof T, so that it cannot be checked.
 // oxlint-disable typescript/no-explicit-any
-type ParameterOfMethod<T, K, I extends number> = K extends keyof T
-  ? T[K] extends (...args: infer P) => any
+export type ParameterOf<T, K, I extends number> = K extends undefined
+  ? T extends abstract new (...args: infer P) => any
     ? P[I]
-    : never
-  : any
-type ParameterOfConstructor<T, I extends number> = T extends abstract new (...args: infer P) => any ? P[I] : never
+    : any
+  : K extends keyof T
+    ? T[K] extends (...args: infer P) => any
+      ? P[I]
+      : never
+    : any
 // oxlint-enable typescript/no-explicit-any
 
 /** `unknown` when a `V` may be passed where `P` is expected, else a type whose error property the compiler displays. */
@@ -82,18 +91,11 @@ export type Fits<V, P> = [V] extends [P]
     }
 
 /** A parameter decorator that the compiler checks against the parameter's type. */
-export interface ParameterDecoratorOf<V> {
-  <T extends object, K extends string | symbol, I extends number>(
-    target: T,
-    member: K,
-    index: I & Fits<V, ParameterOfMethod<T, K, I>>,
-  ): void
-  <T extends object, I extends number>(
-    target: T,
-    member: undefined,
-    index: I & Fits<V, ParameterOfConstructor<T, I>>,
-  ): void
-}
+export type ParameterDecoratorOf<V> = <T extends object, K extends string | symbol | undefined, I extends number>(
+  target: T,
+  member: K,
+  index: I & Fits<V, ParameterOf<T, K, I>>,
+) => void
 
 /**
  * Injects the value of a token into a parameter. The compiler rejects a token whose type does not fit the parameter.
@@ -104,6 +106,8 @@ export interface ParameterDecoratorOf<V> {
  * class Signup { constructor(@Inject(mailer) private readonly mail: Mailer) {} }
  */
 export function Inject<K extends Token>(token: K): ParameterDecoratorOf<Injected<K>> {
+  // A class is a token, but not with the index of a parameter behind it.
+  if (arguments.length > 1) refuseMissingCall('@Inject(token)', arguments)
   return (target: object, member: string | symbol | undefined, index: number) => {
     if (!isToken(token)) throw notAToken(token, target, member, index)
     declareParameter(target, member, index, { kind: 'token', token })
@@ -111,10 +115,13 @@ export function Inject<K extends Token>(token: K): ParameterDecoratorOf<Injected
 }
 
 function notAToken(token: unknown, target: object, member: string | symbol | undefined, index: number): BootError {
-  const owner = typeof target === 'function' ? target : target.constructor
-  const where = describeParameter({ owner, member: member && String(member), index, name: undefined })
   return new BootError(
-    `${where}: @Inject(${String(token)}) is no token. Write a class or a token('name'). ` +
+    `${placeOf(target, member, index)}: @Inject(${String(token)}) is no token. Write a class or a token('name'). ` +
       `A class that is undefined here is not loaded yet because two files import each other: move what both need into a third file.`,
   )
+}
+
+function placeOf(target: object, member: string | symbol | undefined, index: number): string {
+  const owner = typeof target === 'function' ? target : target.constructor
+  return describeParameter({ owner, member: member && String(member), index, name: undefined })
 }

@@ -93,16 +93,15 @@ export function cycle(names: readonly string[]): string {
 
 function classReason(type: unknown, name: string): string {
   const className = typeof type === 'function' ? type.name : String(type)
+  const own = isConstructor(type) ? howToProvide.inherited(type) : undefined
+  if (own !== undefined) return `has the type ${className}, which nothing provides. ${own}`
   if (Reflect.get(globalThis, className) === type)
     return (
       `has the type ${className}, a class of JavaScript that nothing provides. For a service, write a token: @Inject(token). ` +
       `For what the client sends, write a class with @Field()s, or @Body({ type: 'any' }) for any JSON.`
     )
-  const problem = `has the type ${className}, which nothing provides.`
-  const own = isConstructor(type) ? howToProvide.inherited(type) : undefined
-  if (own !== undefined) return `${problem} ${own}`
   return (
-    `${problem} For a service, put @Injectable() on the class, or write createApp({ providers: [provide(${className}, ...)] }). ` +
+    `has the type ${className}, which nothing provides. For a service, put @Injectable() on the class, or write createApp({ providers: [provide(${className}, ...)] }). ` +
     `For what the client sends, put @Field() on its properties: it is the body of POST, PUT and PATCH, ` +
     `or the query by @Query() ${name}: ${className}.`
   )

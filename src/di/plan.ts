@@ -1,7 +1,8 @@
 import { InjectionError } from './errors.js'
 import { emittedConstructorTypes, emittedMethodTypes } from './metadata.js'
 import { declaredConstructorParameters, declaredMethodParameters, type Parameter } from './parameter.js'
-import { methodParameters, namedConstructor, type NamedParameter } from './parameter-names.js'
+import { methodParameters, namedConstructor } from './parameter-names.js'
+import type { NamedParameter } from './plain-parameters.js'
 import { type Dependency, intrinsicProvider, type Lifetime, type Provider, type Provision } from './provider.js'
 import { type Constructor, isToken, type Token, tokenName } from './token.js'
 import { cycle, lifetimeConflict, missingMetadata, noProvider, notInjectable, restParameter } from './plan-errors.js'
@@ -25,6 +26,8 @@ export interface Plan<I> {
   readonly inputs: readonly I[]
   /** The values that each request builds, in this order. */
   readonly steps: readonly Step[]
+  /** The first steps whose inputs are read before all others: so many. */
+  readonly first: number
   readonly controller: Argument
   readonly arguments: readonly Argument[]
 }
@@ -68,7 +71,7 @@ export class Planner<I> {
     const self = this.#resolve(controller, draft, provider)
     try {
       const values = this.#arguments(readMethod(controller, member, params), draft)
-      return { inputs: draft.inputs, steps: draft.steps, controller: self, arguments: values }
+      return { inputs: draft.inputs, steps: draft.steps, first: 0, controller: self, arguments: values }
     } catch (error) {
       throw InjectionError.at(`${controller.name}.${member}`, error)
     }

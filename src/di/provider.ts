@@ -1,6 +1,13 @@
 import { BootError } from '../core/boot-error.js'
 import { MetadataKey } from './metadata.js'
-import { NOT_LOADED, type OptionNames, refuseOtherThanList, refuseUnknownOptions, shown } from '../core/options.js'
+import {
+  NOT_LOADED,
+  type OptionNames,
+  refuseMissingCall,
+  refuseOtherThanList,
+  refuseUnknownOptions,
+  shown,
+} from '../core/options.js'
 import { type Constructor, type Injected, type Token, isConstructor, isToken, NamedToken, tokenName } from './token.js'
 
 /** How long a value lives: as long as the app, or for one request. */
@@ -168,6 +175,7 @@ export function intrinsicProvider(token: Token): Provider | undefined {
  * class HeroService { constructor(private readonly session: Session) {} }
  */
 export function Injectable(options: { readonly lifetime?: Lifetime } = {}): ClassDecorator {
+  refuseMissingCall('@Injectable()', arguments)
   return (target) => {
     const type = target as unknown as Constructor // a class decorator is applied to classes; its type is Function
     refuseUnknownOptions(`@Injectable() on ${type.name}`, options, { lifetime: true })

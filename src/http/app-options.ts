@@ -9,8 +9,9 @@ import {
   refuseUnknownOptions,
   shown,
 } from '../core/options.js'
+import { refuseShortSecret } from '../core/cursor-secret.js'
 import { isProvision, type Provision } from '../di/provider.js'
-import { type Constructor, isConstructor, token } from '../di/token.js'
+import { type Constructor, isConstructor, token, tokenName } from '../di/token.js'
 import type { Lifespan } from './lifespan.js'
 import type { Logger } from './server/logger.js'
 import { compileMiddleware, type Middleware, type ScopedMiddleware } from './server/middleware.js'
@@ -50,7 +51,10 @@ export interface Timeouts {
   readonly headers?: number
   /** Milliseconds for the whole request to arrive. Default 30,000. */
   readonly request?: number
-  /** Milliseconds for middleware and handler. After that the transaction is rolled back, and the response is 503. Default 30,000. */
+  /**
+   * Milliseconds for middleware, handler and callbacks. After that the response is 503 and the transaction is rolled back behind it; if it is
+   * committed already, the result is sent and the callbacks go on behind it. Default 30,000.
+   */
   readonly handler?: number
   /**
    * Milliseconds in which a client must read some more of a response that waits to be sent; the connection is closed otherwise. Default
@@ -62,8 +66,18 @@ export interface Timeouts {
    * complete up to its headers within this time and `headers` together.
    */
   readonly keepAlive?: number
-  /** Milliseconds that close() waits for running requests. Default 10,000. */
+  /** Milliseconds that close() waits for running requests, and for other work in the databases. Default 10,000. */
   readonly drain?: number
+}
+
+/** The timeouts that {@link Timeouts} documents. */
+export const DEFAULT_TIMEOUTS: Required<Timeouts> = {
+  headers: 15_000,
+  request: 30_000,
+  handler: 30_000,
+  write: 30_000,
+  keepAlive: 65_000,
+  drain: 10_000,
 }
 
 /** The value of `createApp({ cursorSecret })`. */
@@ -98,9 +112,12 @@ export function checkAppOptions(options: AppOptions): void {
   each('models', options.models, 'Hero', refuseOtherThanClass)
   each('providers', options.providers, 'provide(Clock, { value: clock })', refuseOtherThanProvision)
   each('middleware', options.middleware, 'helmet()', compileMiddleware)
+  refuseSecondProvision(options.providers ?? [])
   refuseOtherThanLifespans(options.lifespan)
+  refuseModelsWithoutLifespan(options)
   refuseOtherThanLogger(options.logger)
   refuseOtherType('createApp(): cursorSecret', options.cursorSecret, 'string', 'a random string')
+  refuseShortSecret(options.cursorSecret, 'createApp(): cursorSecret')
   refuseOtherType('createApp(): docs', options.docs, 'boolean', 'true or false')
   refuseOtherThanWhole(
     options.bodyLimit,
@@ -148,6 +165,23 @@ function refuseOtherThanProvision(entry: unknown, where: string): void {
     ? `Put @Injectable() on it and remove it here, or write provide(${entry.name}, { class: ${entry.name} })`
     : `Write provide(Clock, { value: ... }), or with class, factory or managed instead of value`
   throw new BootError(`${where} is ${shown(entry)}. ${advice}.`)
+}
+
+function refuseSecondProvision(providers: readonly Provision[]): void {
+  for (const [index, { token: provided }] of providers.entries()) {
+    const first = providers.findIndex((other) => other.token === provided)
+    if (first < index)
+      throw new BootError(
+        `createApp(): providers[${index}] and providers[${first}] both provide ${tokenName(provided)}. Remove one of them.`,
+      )
+  }
+}
+
+function refuseModelsWithoutLifespan({ models = [], lifespan }: AppOptions): void {
+  if (models.length > 0 && [lifespan ?? []].flat().length === 0)
+    throw new BootError(
+      'createApp(): models without lifespan have no database. Write lifespan, which reads the environment, or newLifespan(url).',
+    )
 }
 
 function refuseOtherThanLifespans(lifespan: unknown): void {

@@ -1,20 +1,27 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { DispatchFunc, InjectOptions, Response as InjectedResponse } from 'light-my-request'
-import inject from 'light-my-request'
 import type { OpenAPIObject } from 'openapi3-ts/oas31'
 import { BootError } from '../core/boot-error.js'
+import { loadLater } from '../core/load-later.js'
+import { refuseSecondCopies } from '../core/package-copies.js'
 import { appObserver } from './app-observer.js'
-import { type AppOptions, checkAppOptions } from './app-options.js'
+import { type AppOptions, checkAppOptions, DEFAULT_TIMEOUTS } from './app-options.js'
 import { buildApp, type BuiltApp, DEFAULT_BODY_LIMIT } from './build-app.js'
-import type { Lifespan } from './lifespan.js'
-import { classesInResponses } from './routing/response-classes.js'
+import { type Lifespan, lifespansOf } from './lifespan.js'
+import { classesInRoutes } from './routing/route-classes.js'
 import { Listener } from './server/request-listener.js'
-import { type Address, openServer, type OpenServer } from './server/server.js'
+import { type Address, openServer, type OpenServer, refuseOtherThanAddress } from './server/server.js'
 import { onTermination } from './server/signals.js'
 import { logUnhandledHttpErrors } from './server/unhandled-http-errors.js'
 
 export type { AppOptions } from './app-options.js'
 export type { Address } from './server/server.js'
+
+/** Only tests inject requests. */
+const lightMyRequest = loadLater<typeof import('light-my-request')>('light-my-request')
+
+/** Milliseconds after a signal in which connections that are kept alive stay open: their clients may be sending the next request. */
+const TERMINATION_GRACE = 500
 
 /** The life of an app: it starts, listens and closes. Made by {@link createApp}. */
 export class App {
@@ -29,11 +36,12 @@ export class App {
 
   constructor(options: AppOptions) {
     checkAppOptions(options)
-    const [firstLifespan] = [options.lifespan ?? []].flat()
+    refuseSecondCopies({ hasDatabase: options.lifespan !== undefined })
+    const [firstLifespan] = lifespansOf(options)
     firstLifespan?.adopt(options.models ?? [])
     this.#options = options
     this.#built = buildApp(options)
-    this.#listener = new Listener(this.#built, () => this.start())
+    this.#listener = new Listener(this.#built, () => this.#starting ?? this.start())
     this.handler = this.#listener.handler
     appObserver()?.created(this)
   }
@@ -79,15 +87,16 @@ export class App {
   }
 
   /**
-   * Starts, then listens. SIGTERM and SIGINT close the app and end the process.
+   * Starts, then listens. SIGTERM and SIGINT close the app and end the process. Resolves to the address, with the port that was chosen for 0.
    *
    * @param port default 8000; 0 for any free port.
    * @param host default `127.0.0.1`; `0.0.0.0` accepts connections from other machines.
-   * @throws when the port is taken, or what {@link start} throws. The app is closed then.
+   * @throws when the port is taken, or what {@link start} throws: the app is closed then. BootError for a port or a host that is none.
    * @example
    * const { url } = await app.listen(8000)
    */
   async listen(port = 8000, host = '127.0.0.1'): Promise<Address> {
+    refuseOtherThanAddress(port, host)
     const observer = appObserver()
     if (observer) return new Promise(() => observer.listens(this)) // the command line only prints the OpenAPI document
     await this.start()
@@ -102,53 +111,62 @@ export class App {
   }
 
   async #open(port: number, host: string): Promise<OpenServer> {
-    const { timeouts = {}, maxConnections, bodyLimit = DEFAULT_BODY_LIMIT } = this.#options
-    const { headers = 15_000, request = 30_000, write = 30_000, keepAlive = 65_000 } = timeouts
+    const { timeouts, maxConnections, bodyLimit = DEFAULT_BODY_LIMIT } = this.#options
+    const { headers, request, write, keepAlive } = { ...DEFAULT_TIMEOUTS, ...timeouts }
     const limits = { headers, request, write, keepAlive, body: bodyLimit, connections: maxConnections }
     const warn = (line: string) => this.#built.log.warn(line)
     const server = await openServer(this.handler, limits, { port, host, warn })
     this.#servers.add(server)
     if (!this.#closing) return server
-    await server.close(this.#closing)
+    await server.stopListening(0)
+    await server.close(this.#closing, 0)
     throw new Error(`This app was closed before it listened on ${server.address.url}.`)
   }
 
   async #terminate(signal: string): Promise<void> {
     const { log } = this.#built
     log.info(`${signal}: closing after the running requests`)
-    await this.close().catch((error: unknown) => {
+    await (this.#closing ??= this.#close(TERMINATION_GRACE)).catch((error: unknown) => {
       log.error('While closing:', error)
       throw error
     })
   }
 
   /**
-   * Stops: new requests are refused with 503, running ones are finished, then the databases are closed.
+   * Stops: new requests are refused with 503, running ones are finished, then the databases are closed. Idle connections are closed at once;
+   * on SIGTERM and SIGINT after half a second, in which the requests on them are answered.
    * Resolves when all is closed; requests that run longer than `timeouts.drain` are rolled back and answered with 503.
    *
    * @throws the errors of what could not be closed, after everything else was.
    */
   close(): Promise<void> {
-    return (this.#closing ??= this.#close())
+    return (this.#closing ??= this.#close(0))
   }
 
-  async #close(): Promise<void> {
+  async #close(grace: number): Promise<void> {
+    const servers = [...this.#servers]
+    const stopped = Promise.all(servers.map((server) => server.stopListening(grace)))
+    // A refused client connects anew: it must find that nothing listens there, and not wait for a server that stops listening.
+    if (grace > 0) await stopped
     this.#listener.refuse()
     const started = await this.#starting?.then(
       () => true,
       () => false,
     )
-    const drained = this.#listener.drain(this.#options.timeouts?.drain ?? 10_000)
-    await Promise.all([drained, ...[...this.#servers].map((server) => server.close(drained))])
+    const drain = this.#options.timeouts?.drain ?? DEFAULT_TIMEOUTS.drain
+    const end = performance.now() + drain
+    const drained = this.#listener.drain(drain)
+    await stopped
+    await Promise.all([drained, ...servers.map((server) => server.close(drained, grace))])
     this.#removeSignalHandlers?.()
-    if (started) await this.#stop()
+    if (started) await this.#stop(Math.max(0, end - performance.now()))
   }
 
-  async #stop(): Promise<void> {
+  async #stop(wait: number): Promise<void> {
     const { container, lifespans } = this.#built
     const failures: unknown[] = []
     for (const part of [container, ...lifespans.toReversed()])
-      await part.stop().catch((error: unknown) => failures.push(error))
+      await part.stop(wait).catch((error: unknown) => failures.push(error))
     this.#stopLoggingHttpErrors()
     if (failures.length > 0) throw new AggregateError(failures, 'Not everything could be closed.')
   }
@@ -163,7 +181,7 @@ export class App {
   async inject(options: InjectOptions | string): Promise<InjectedResponse> {
     if (!this.#closing) await this.start()
     // light-my-request declares its own request and response, which imitate those of Node.
-    return inject(this.handler as DispatchFunc, options)
+    return lightMyRequest().inject(this.handler as DispatchFunc, options)
   }
 }
 
@@ -181,10 +199,10 @@ export function createApp(options: AppOptions): App {
 
 // Known only once all databases are started: each takes over its models then.
 function refuseModelsWithoutDatabase({ routes, lifespans }: BuiltApp): void {
-  const classes = classesInResponses(routes)
+  const classes = classesInRoutes(routes)
   const [first] = lifespans.flatMap((lifespan) => lifespan.modelsWithoutDatabase?.([...classes.keys()]) ?? [])
   if (!first) return
   throw new BootError(
-    `${first.name}, which ${classes.get(first)} returns, is a model of no database. Add it: createApp({ models: [${first.name}] }).`,
+    `${first.name}, which ${classes.get(first)}, is a model of no database. Add it: createApp({ models: [${first.name}] }).`,
   )
 }

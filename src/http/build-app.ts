@@ -3,15 +3,17 @@ import type { FindErrorStatus } from '../core/error-status.js'
 import { Container } from '../di/container.js'
 import { Planner } from '../di/plan.js'
 import { provide, type Provision } from '../di/provider.js'
-import { ValidatorCompiler } from '../schema/input/validate.js'
+import { COMPONENT, ValidatorCompiler } from '../schema/input/validate.js'
 import { SchemaWriter } from '../schema/json-schema/writer.js'
-import { type AppOptions, cursorSecret } from './app-options.js'
+import { type AppOptions, cursorSecret, DEFAULT_TIMEOUTS } from './app-options.js'
 import type { Input } from './input/parameters.js'
-import type { Lifespan } from './lifespan.js'
+import { type Lifespan, lifespansOf } from './lifespan.js'
 import { docs } from './openapi/docs-page.js'
 import { openApiDocument } from './openapi/document.js'
+import { authenticates } from './openapi/security.js'
 import { ReplyHeaders } from './output/reply.js'
 import { Request } from './request.js'
+import { refuseIgnoredDecorators } from './routing/refuse-ignored-decorators.js'
 import { planRoutes, type Route, type ServedRoute, serveRoute } from './routing/route.js'
 import { Router } from './routing/router.js'
 import { appLog, Log, SILENT } from './server/logger.js'
@@ -28,8 +30,6 @@ export interface BuiltApp extends ListenerParts {
 /** In bytes. */
 export const DEFAULT_BODY_LIMIT = 1024 * 1024
 
-const DEFAULT_HANDLER_TIMEOUT = 30_000
-
 /**
  * Plans the routes of an app and compiles what serves them. Opens nothing.
  *
@@ -37,25 +37,27 @@ const DEFAULT_HANDLER_TIMEOUT = 30_000
  */
 export function buildApp(options: AppOptions): BuiltApp {
   const log = new Log(options.logger === false ? SILENT : (options.logger ?? console))
-  const lifespans = [options.lifespan ?? []].flat()
+  const lifespans = lifespansOf(options)
   const planner = new Planner<Input>(allProvisions(options, lifespans, log))
-  const inputs = new SchemaWriter({ forValidation: true })
-  const routes = options.controllers.flatMap((controller) => planRoutes(controller, planner, inputs))
+  const inputs = new SchemaWriter({ forValidation: true, prefix: COMPONENT })
+  const routes = options.controllers.flatMap((controller) => planRoutes(controller, planner, inputs, authenticates))
+  refuseIgnoredDecorators(routes, planner.shared, { hasDatabase: lifespans.length > 0, authenticates })
   const writer = new SchemaWriter()
   const openapi = () => openApiDocument(routes, writer, options)
-  const document = openapi()
+  // Written for its mistakes alone. It is not kept: it is as large as the app, and most processes are never asked for it.
+  const { info } = openapi()
   return {
     lifespans,
     routes,
     openapi,
     log,
-    router: newRouter(routes, new ValidatorCompiler(inputs.components), options),
+    router: newRouter(routes, new ValidatorCompiler(inputs.components), options, log),
     container: new Container(planner.shared),
-    docs: options.docs === false ? () => undefined : docs(document, routes),
+    docs: options.docs === false ? () => undefined : docs(openapi, info.title, routes),
     middleware: (options.middleware ?? []).map((entry, index) =>
       compileMiddleware(entry, `createApp(): middleware[${index}]`),
     ),
-    handlerTimeout: options.timeouts?.handler ?? DEFAULT_HANDLER_TIMEOUT,
+    handlerTimeout: options.timeouts?.handler ?? DEFAULT_TIMEOUTS.handler,
     findErrorStatus: findErrorStatusIn(lifespans),
   }
 }
@@ -71,11 +73,18 @@ function allProvisions(options: AppOptions, lifespans: readonly Lifespan[], log:
   ]
 }
 
-function newRouter(routes: readonly Route[], validators: ValidatorCompiler, options: AppOptions): Router<ServedRoute> {
+function newRouter(
+  routes: readonly Route[],
+  validators: ValidatorCompiler,
+  options: AppOptions,
+  log: Log,
+): Router<ServedRoute> {
   const router = new Router<ServedRoute>()
-  const lifespans = [options.lifespan ?? []].flat()
+  const lifespans = lifespansOf(options)
   for (const route of routes)
-    router.add(serveRoute(route, validators, lifespans, options.bodyLimit ?? DEFAULT_BODY_LIMIT))
+    router.add(
+      serveRoute(route, validators, lifespans, options.bodyLimit ?? DEFAULT_BODY_LIMIT, (text) => log.warn(text)),
+    )
   return router
 }
 

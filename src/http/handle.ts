@@ -1,57 +1,92 @@
 import { Readable } from 'node:stream'
 import { bracket } from '../core/bracket.js'
+import { andThen, isThenable } from '../core/promises.js'
 import type { Container, Scope } from '../di/container.js'
 import type { Token } from '../di/token.js'
 import { discard, type OutgoingResponse } from './output/outgoing-response.js'
 import { Reply, ReplyHeaders } from './output/reply.js'
 import { Request } from './request.js'
+import { ClientGone } from './server/abort-reasons.js'
 import type { ServedRoute } from './routing/route.js'
 import type { Match } from './routing/router.js'
 
-/** Logs an error that happens too late to change the response. */
-export type LateErrorReport = (error: unknown, request: Request) => void
+/** What becomes of a request besides its response. */
+export interface Aftermath {
+  /** Logs an error that happens too late to change the response. */
+  report(error: unknown, request: Request): void
+  /** Receives what goes on behind the response. The promise never rejects. */
+  inBackground(end: Promise<void>): void
+}
 
 /**
  * The life of a request, from its route to its reply: bind the inputs, open the units of work, build the arguments, call the handler, write
- * the result as JSON, commit. Throws whatever fails; problem.ts turns that into the response.
+ * the result as JSON, commit. Throws whatever fails; problem.ts turns that into the response. When the signal of the request is aborted, nothing
+ * but a COMMIT is waited for: the rollback of the work, or callbacks after the COMMIT, go on in the background.
  */
 export async function handle(
   { route, variables }: Match<ServedRoute>,
   request: Request,
   container: Container,
-  report: LateErrorReport,
+  { report, inBackground }: Aftermath,
 ): Promise<OutgoingResponse> {
-  const values = await route.bind(request, variables)
+  const { abort } = request
+  const binding = route.bind(request, variables)
+  const inputs = isThenable(binding) ? await binding : binding
   let scope: Scope | undefined
-  const dispose = () => scope?.dispose().catch((error: unknown) => report(error, request))
+  const dispose = () => scope?.dispose()?.catch((error: unknown) => report(error, request))
   let headers = new ReplyHeaders()
   const streams = new ReturnedStreams()
+  let rest: Promise<void> | undefined
   try {
     return await bracket(
       route.open,
-      async () => {
-        await dispose() // the previous attempt may still hold something, such as a lock
-        headers = new ReplyHeaders()
-        const current = (scope = container.scope(given(request, headers)))
-        return streams.of(
-          current.run(route.plan, values(), (controller, args) => {
-            request.signal.throwIfAborted() // building its arguments took too long
-            return invoke(route, controller, args)
-          }),
-        )
+      () => {
+        const run = () => {
+          headers = new ReplyHeaders()
+          scope = container.scope(givenBy(request, headers))
+          return streams.of(
+            scope.run(route.plan, inputs, (controller, args) => {
+              abort.throwIfAborted() // building its arguments took too long
+              return invoke(route, controller, args)
+            }),
+          )
+        }
+        return andThen(dispose(), run) // the previous attempt may still hold something, such as a lock
       },
       (value) => {
-        request.signal.throwIfAborted()
+        abort.throwIfAborted()
         streams.assertReadable()
         return withHeaders(route.respond(value), headers)
       },
-      { guard: (work) => untilAborted(request.signal, work), report: (error) => report(error, request) },
+      {
+        abort,
+        report: (error) => report(error, request),
+        inBackground: (what, end) => {
+          if (what === 'callbacks' && !(abort.reason instanceof ClientGone))
+            report(new LateCallbacks(abort.reason), request)
+          rest = end
+        },
+      },
     )
   } catch (error) {
     streams.discard()
     throw error
   } finally {
-    await dispose()
+    const disposing = rest ? undefined : dispose()
+    if (rest) inBackground(rest.then(dispose))
+    else if (disposing) await disposing
+  }
+}
+
+class LateCallbacks extends Error {
+  override name = 'LateCallbacks'
+
+  constructor(cause: unknown) {
+    super(
+      'A callback of session.afterCommit() or session.afterEnd() has not ended in time; the response is sent without waiting for it. ' +
+        'Callbacks count into timeouts.handler. Give long work to a queue, or set a limit to it.',
+      { cause },
+    )
   }
 }
 
@@ -60,8 +95,11 @@ class ReturnedStreams {
   #last: OutgoingResponse['body']
   #discarded = false
 
-  async of(work: Promise<unknown>): Promise<unknown> {
-    const value = await work
+  of(work: unknown): unknown {
+    return andThen(work, (value) => this.#keep(value))
+  }
+
+  #keep(value: unknown): unknown {
     discard(this.#last)
     this.#last = value instanceof Reply ? value.content : undefined
     if (this.#discarded) discard(this.#last)
@@ -79,37 +117,20 @@ class ReturnedStreams {
   }
 }
 
-function given(request: Request, headers: ReplyHeaders): ReadonlyMap<Token, unknown> {
-  return new Map<Token, unknown>([
-    [Request, request],
-    [ReplyHeaders, headers],
-    [AbortSignal, request.signal],
-  ])
+function givenBy(request: Request, headers: ReplyHeaders): (token: Token) => unknown {
+  return (token) => {
+    if (token === Request) return request
+    return token === ReplyHeaders ? headers : request.signal // the tokens that build-app.ts declares
+  }
 }
 
 function withHeaders(response: OutgoingResponse, { values }: ReplyHeaders): OutgoingResponse {
-  return { ...response, headers: { ...response.headers, ...values } }
+  return values ? { ...response, headers: { ...response.headers, ...values } } : response
 }
 
-async function invoke({ name, member }: ServedRoute, controller: unknown, args: unknown[]): Promise<unknown> {
+function invoke({ name, member }: ServedRoute, controller: unknown, args: unknown[]): unknown {
   // The planner has checked that this class has the method; an instance may still hide it.
   const method = (controller as Readonly<Record<string, (...args: unknown[]) => unknown>>)[member]
   if (!method) throw new TypeError(`${name} is not a method.`)
   return method.apply(controller, args)
-}
-
-// A handler that never returns must not hold its transaction for ever. After the abort its result is ignored, and its scope refuses to run more.
-async function untilAborted<T>(signal: AbortSignal, start: () => Promise<T>): Promise<T> {
-  signal.throwIfAborted()
-  const work = start()
-  let stop: (() => void) | undefined
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason)
-    signal.addEventListener('abort', stop, { once: true })
-  })
-  try {
-    return await Promise.race([work, aborted])
-  } finally {
-    if (stop) signal.removeEventListener('abort', stop)
-  }
 }

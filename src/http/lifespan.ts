@@ -18,13 +18,19 @@ export interface Lifespan {
    * @throws when it cannot be reached, or does not fit the models: the app does not start then.
    */
   start(log: (line: string) => void, report: (what: string, error: unknown) => void): Promise<void>
-  stop(): Promise<void>
+  /** @param wait milliseconds to wait for work that still runs outside of requests, which is rolled back then. */
+  stop(wait?: number): Promise<void>
   /** Opens a unit of work for each run of the route's handler; undefined when the route needs none. */
   unitsOf(route: RouteFacts): ((attempt: number) => Unit) | undefined
   /** Called once all lifespans are started: the classes in it that are models but belong to no started database. */
   modelsWithoutDatabase?(classes: readonly unknown[]): readonly Constructor[]
   /** The status of an error of this resource. */
   readonly findErrorStatus: FindErrorStatus
+}
+
+/** The option `lifespan` of createApp() as a list. */
+export function lifespansOf({ lifespan }: { readonly lifespan?: Lifespan | readonly Lifespan[] }): readonly Lifespan[] {
+  return [lifespan ?? []].flat()
 }
 
 /** Opens the units of work of one route, in all lifespans of the app. */

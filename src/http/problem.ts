@@ -1,9 +1,11 @@
 import { STATUS_CODES } from 'node:http'
 import type { ErrorStatus, FindErrorStatus } from '../core/error-status.js'
+import { PartialCommitError } from '../core/partial-commit-error.js'
 import { fromHttpErrorLike, HttpError, type InputIssue } from './errors.js'
 import type { Input } from './input/parameters.js'
 import { locateIssues } from './input/input-location.js'
 import type { OutgoingResponse } from './output/outgoing-response.js'
+import { MAX_ISSUES } from '../schema/shape/issue.js'
 
 /** The body of every error: RFC 9457, `application/problem+json`. */
 export interface Problem {
@@ -25,10 +27,18 @@ interface KnownError extends ErrorStatus {
 export interface ProblemReply {
   readonly reply: OutgoingResponse
   readonly serverFault: boolean
+  /** The sentence for the client, if the request was refused for now: it may be sent again. */
+  readonly refusal?: string
 }
 
 /** The response to an error without a status: it reveals nothing. */
 export const UNKNOWN: ErrorStatus = { status: 500, detail: 'Something went wrong on our side.' }
+
+// Without Retry-After: what is sent again would be saved twice.
+const PARTLY_SAVED: ErrorStatus = {
+  status: 500,
+  detail: 'A part of this was saved, and a part was not. Do not send it again before you have checked what is there.',
+}
 
 /** The problem response of any error. A client receives the message only of an HttpError, or of an error with `expose: true`. */
 export function toProblemReply(
@@ -50,14 +60,16 @@ function replyOf(known: KnownError, requestId: string): ProblemReply {
   const serverFault = status >= 500 || (status === 422 && known.fields?.length === 0)
   const problem = toProblem(known, status >= 500 ? `urn:request:${requestId}` : undefined)
   const headers = { ...known.headers, 'content-type': 'application/problem+json' }
-  return { reply: { status, headers, body: JSON.stringify(problem) }, serverFault }
+  const isRefusal = status === 503 && known.headers?.['retry-after'] !== undefined
+  const reply = { status, headers, body: JSON.stringify(problem) }
+  return { reply, serverFault, ...(isRefusal ? { refusal: known.detail } : {}) }
 }
 
 // `fields` becomes an empty list when none of them came from an input: the client cannot correct them, so the error is logged.
 function located({ fields = [], ...known }: KnownError, inputs: readonly Input[]): KnownError {
   if (fields.length === 0) return known
   const found = locateIssues(fields, inputs)
-  return found.length > 0 ? { ...known, errors: found } : { ...known, fields: [] }
+  return found.length > 0 ? { ...known, errors: found.slice(0, MAX_ISSUES) } : { ...known, fields: [] }
 }
 
 export function toProblem({ status, detail, errors = [] }: KnownError, instance?: string): Problem {
@@ -72,6 +84,7 @@ export function toProblem({ status, detail, errors = [] }: KnownError, instance?
 }
 
 function toKnownError(error: unknown, findStatus: FindErrorStatus): KnownError {
+  if (error instanceof PartialCommitError) return PARTLY_SAVED
   return fromHttpError(error) ?? findStatus(error) ?? fromHttpError(fromHttpErrorLike(error)) ?? UNKNOWN
 }
 

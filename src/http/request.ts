@@ -1,8 +1,22 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { type IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { Abort } from '../core/abort.js'
+import { howToProvide } from '../di/provider.js'
 import { BadRequest, PayloadTooLarge, UnsupportedMediaType } from './errors.js'
 import { type JsonBody, parseJsonBody } from './input/json.js'
 import { decodePercent, normalTarget, splitQuery } from './target.js'
+
+// Without its import, the name stands for the class of fetch().
+howToProvide.write(
+  globalThis.Request,
+  `It is the class of fetch(). Import the one of the app: import { Request } from 'sequitur'.`,
+)
+howToProvide.write(IncomingMessage, `Inject Request of 'sequitur': its property raw is Node's request.`)
+for (const type of [globalThis.Response, ServerResponse])
+  howToProvide.write(
+    type,
+    'A handler returns its result; reply(data, { status, headers }) sets the status and headers.',
+  )
 
 /**
  * The request, for a handler that needs more than its declared inputs.
@@ -16,8 +30,8 @@ export class Request {
   readonly headers: IncomingHttpHeaders
   /** Logged with every error of this request. The `x-request-id` header, if it has at most 128 word characters, `.`, `:` or `-`; else a new UUID. */
   readonly id: string
-  /** Aborted when the client closes the connection, the handler takes too long, or the app closes. */
-  readonly signal: AbortSignal
+  /** @internal What aborts {@link signal}. */
+  readonly abort: Abort
   /** Node's request. Its body may already have been read. */
   readonly raw: IncomingMessage
   #url: string | undefined
@@ -25,12 +39,18 @@ export class Request {
   #search = ''
   #query: ReadonlyMap<string, readonly string[]> | undefined
 
-  constructor(raw: IncomingMessage, signal: AbortSignal) {
+  /** @internal Declare a parameter of type Request. */
+  constructor(raw: IncomingMessage, abort: Abort) {
     this.raw = raw
     this.method = raw.method ?? 'GET'
     this.headers = raw.headers
     this.id = requestId(raw.headers['x-request-id'])
-    this.signal = signal
+    this.abort = abort
+  }
+
+  /** Aborted when the client closes the connection, the handler takes too long, or the app closes. */
+  get signal(): AbortSignal {
+    return this.abort.signal
   }
 
   /** The path without the query, in its normal form: percent-encoded only where that is required. */
@@ -92,14 +112,11 @@ function decodeForm(text: string): string {
 }
 
 /**
- * Reads a JSON body of at most `limit` bytes. Undefined when there is none.
+ * Parses a body that was read by {@link readBody}. Undefined when there is none.
  *
- * @throws PayloadTooLarge; UnsupportedMediaType; BadRequest for a body that is not JSON in UTF-8, or is nested too deeply;
- * the reason of the request's signal when that is aborted before the body is complete.
+ * @throws UnsupportedMediaType; BadRequest for a body that is not JSON in UTF-8, or is nested too deeply; PayloadTooLarge for one of too many parts.
  */
-export async function readJson({ raw, signal }: Request, limit: number): Promise<JsonBody | undefined> {
-  signal.throwIfAborted()
-  const bytes = await readBody(raw, signal, limit)
+export function parseBody({ raw }: Request, bytes: Buffer, limit: number): JsonBody | undefined {
   if (bytes.length === 0) return undefined
   refuseOtherThanJson(raw.headers)
   return parseJsonBody(bytes, limit)
@@ -126,7 +143,14 @@ function refuseOtherThanJson(headers: IncomingHttpHeaders): void {
     throw new UnsupportedMediaType('Send the body without Content-Encoding.')
 }
 
-function readBody(raw: IncomingMessage, signal: AbortSignal, limit: number): Promise<Buffer> {
+/**
+ * Reads the bytes of a body.
+ *
+ * @throws PayloadTooLarge for more than `limit`; BadRequest when the client closes the connection before the end; the reason of the request's
+ * signal when that is aborted before.
+ */
+export function readBody({ raw, abort }: Request, limit: number): Promise<Buffer> {
+  abort.throwIfAborted()
   return new Promise((resolve, reject) => {
     if (raw.readableEnded) return reject(alreadyRead())
     const incomplete = (cause?: unknown) =>
@@ -137,16 +161,25 @@ function readBody(raw: IncomingMessage, signal: AbortSignal, limit: number): Pro
     if (Number(raw.headers['content-length'] ?? 0) > limit) return tooLarge()
     const chunks: Buffer[] = []
     let size = 0
-    // Not `for await`: leaving it early destroys the socket, and the client would never receive the 413.
-    raw.on('data', (chunk: Buffer) => {
+    const add = (chunk: Buffer) => {
       size += chunk.length
-      if (size > limit) tooLarge()
+      if (size > limit) stop(tooLarge)
       else chunks.push(chunk)
-    })
-    raw.on('end', () => resolve(Buffer.concat(chunks)))
-    raw.on('error', incomplete)
-    raw.on('close', () => raw.readableEnded || incomplete())
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    }
+    // The request may stay open for seconds after its response: nothing that was read is kept.
+    const stop = (settle: () => void) => {
+      raw.off('data', add)
+      abort.offAbort(aborted)
+      settle()
+      chunks.length = 0
+    }
+    const aborted = (reason: unknown) => stop(() => reject(reason as Error))
+    // Not `for await`: leaving it early destroys the socket, and the client would never receive the 413.
+    raw.on('data', add)
+    raw.once('end', () => stop(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))))
+    raw.on('error', (error) => stop(() => incomplete(error)))
+    raw.once('close', () => raw.readableEnded || stop(incomplete))
+    abort.onAbort(aborted)
   })
 }
 

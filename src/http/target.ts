@@ -5,8 +5,8 @@ const PLAIN =
   /^\/(?:[\w~!$&'()*+,;=:@-][\w.~!$&'()*+,;=:@-]*(?:\/[\w~!$&'()*+,;=:@-][\w.~!$&'()*+,;=:@-]*)*\/?)?(?:\?[!"$-~]*)?$/
 
 /**
- * The normal form of a request target (RFC 9112, 3.2). Two targets with the same path for the router have the same normal form, so that
- * middleware can compare strings. It is path and query, without the origin; the path is percent-encoded only where RFC 3986 requires it, in
+ * The normal form of a request target (RFC 9112, 3.2). Two targets with the same path for the router have the same normal form, but for
+ * one trailing slash, so that middleware can compare strings. It is path and query, without the origin; the path is percent-encoded only where RFC 3986 requires it, in
  * upper case. An encoded slash or backslash stays encoded: it is a character of its segment.
  *
  * @throws BadRequest for a target that a proxy could read as another path: `.` and `..` segments, a backslash, a fragment, `//` at the start,

@@ -12,6 +12,8 @@ export type ColumnKind = 'integer' | 'decimal' | 'float' | 'text' | 'date-time' 
 export interface ColumnCodec {
   /** Whether NULL sorts as the largest value; otherwise as the smallest. */
   readonly nullsHigh: boolean
+  /** Whether ORDER BY has NULLS FIRST and NULLS LAST. */
+  readonly nullsClause: boolean
   /** The SQL that rows are ordered and compared by. */
   comparable(column: string, kind: ColumnKind): string
   /** A SQL expression that converts the column's value to a string. */
@@ -27,6 +29,7 @@ const unchanged = (column: string): string => column
 /** PostgreSQL infers the type of a parameter from the column that it is compared with. */
 const postgres: ColumnCodec = {
   nullsHigh: true,
+  nullsClause: true,
   comparable: unchanged,
   encode: (column) => `${column}::text`,
   fromDriver: String,
@@ -36,6 +39,7 @@ const postgres: ColumnCodec = {
 /** In SQLite each value has a type, which may differ from that of its column: the first letter of the string is the value's type. */
 const sqlite: ColumnCodec = {
   nullsHigh: false,
+  nullsClause: true,
   comparable: unchanged,
   // A REAL is not encoded in SQL: SQLite would write 15 digits, while the driver returns the same eight bytes as a number.
   encode: (column) =>
@@ -65,6 +69,7 @@ const sqlite: ColumnCodec = {
  */
 const mysql: ColumnCodec = {
   nullsHigh: false,
+  nullsClause: false,
   comparable: (column, kind) => (kind === 'enum' ? `(${column} + 0)` : column),
   encode(column, kind) {
     switch (kind) {

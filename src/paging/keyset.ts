@@ -7,6 +7,8 @@ export interface OrderColumn {
   readonly sql: string
   readonly direction: 'ASC' | 'DESC'
   readonly nullable: boolean
+  /** Whether NULLs come after all other values, and not before them. */
+  readonly nullsLast: boolean
   readonly kind: ColumnKind
   readonly codec: ColumnCodec
 }
@@ -17,7 +19,7 @@ export type Place = readonly (string | null)[]
 /** Some of the rows after a place. */
 export interface Range {
   readonly condition: Sql
-  /** The columns to order by: those that are equal in all of the rows are left out, as MariaDB would sort because of them. */
+  /** The columns to order by: those that are equal in all of the rows are left out, as MariaDB would sort because of them, and because of NULLs. */
   readonly order: readonly OrderColumn[]
 }
 
@@ -43,9 +45,35 @@ export function rangesAfter(columns: readonly OrderColumn[], place: Place, share
     const ranges = depth === deepest ? keyset.within(depth) : keyset.beyond(depth)
     return ranges.map((range, index) => {
       const isOfNulls = place[depth] === null ? depth === deepest && index === 0 : index > 0
-      return { condition: all([...keyset.equal(depth), range]), order: columns.slice(isOfNulls ? depth + 1 : depth) }
+      const [first, ...rest] = columns.slice(isOfNulls ? depth + 1 : depth)
+      const order = first ? [isOfNulls ? first : { ...first, nullable: false }, ...rest] : []
+      return { condition: all([...keyset.equal(depth), range]), order }
     })
   })
+}
+
+/** The order from the end of a list to its start. */
+export function reversed(columns: readonly OrderColumn[]): OrderColumn[] {
+  return columns.map((column) => ({
+    ...column,
+    direction: column.direction === 'ASC' ? 'DESC' : 'ASC',
+    nullsLast: !column.nullsLast,
+  }))
+}
+
+/** Where a database puts NULLs if ORDER BY does not say it. */
+export function nullsLastByDefault({ direction, codec }: Pick<OrderColumn, 'direction' | 'codec'>): boolean {
+  return (direction === 'ASC') === codec.nullsHigh
+}
+
+/** A column in ORDER BY. */
+export function orderSql(column: OrderColumn): string {
+  const { sql: expression, direction, nullable, nullsLast, codec } = column
+  const ordered = `${expression} ${direction}`
+  if (nullsLast === nullsLastByDefault(column)) return ordered
+  // Where there is a clause, it also determines which index has this order: also for rows without NULL.
+  if (codec.nullsClause) return `${ordered} NULLS ${nullsLast ? 'LAST' : 'FIRST'}`
+  return nullable ? `${expression} IS NULL ${nullsLast ? 'ASC' : 'DESC'}, ${ordered}` : ordered
 }
 
 /** The rows at one of several places. */
@@ -74,8 +102,7 @@ class Keyset {
 
   /** The ranges where this column comes after the place. NULLs are a separate range, as an index has them at one end. */
   beyond(index: number): Sql[] {
-    const { sql: column, direction, nullable } = this.#columnAt(index)
-    const nullsLast = this.#nullsLast(index)
+    const { sql: column, direction, nullable, nullsLast } = this.#columnAt(index)
     if (this.#place[index] === null) return nullsLast ? [] : [rawSql(`${column} IS NOT NULL`)]
     const after = this.#compare(index, direction === 'ASC' ? '>' : '<')
     return nullable && nullsLast ? [after, rawSql(`${column} IS NULL`)] : [after]
@@ -94,7 +121,8 @@ class Keyset {
   #after(index: number): Sql {
     if (index === this.#columns.length - 1) return any(this.beyond(index))
     const later = any([...this.beyond(index), all([this.#compare(index, '='), this.#after(index + 1)])])
-    const bounded = this.#place[index] !== null && !(this.#columnAt(index).nullable && this.#nullsLast(index))
+    const { nullable, nullsLast } = this.#columnAt(index)
+    const bounded = this.#place[index] !== null && !(nullable && nullsLast)
     return bounded ? all([this.#bound(index), later]) : later
   }
 
@@ -107,11 +135,6 @@ class Keyset {
     const value = this.#place[index]
     if (value === null || value === undefined) return rawSql(`${column} IS NULL`)
     return sql`${rawSql(`${column} ${operator} `)}${codec.decode(value, kind)}`
-  }
-
-  #nullsLast(index: number): boolean {
-    const { direction, codec } = this.#columnAt(index)
-    return (direction === 'ASC') === codec.nullsHigh
   }
 
   #columnAt(index: number): OrderColumn {

@@ -23,6 +23,11 @@ export class LazyInstance {
     this.#options = options
   }
 
+  /** For the rows of a driver; the options are those of `Model.bulkBuild()`. */
+  static ofRows(rows: readonly unknown[], model: ModelStatic<Model>, options: object): LazyInstance[] {
+    return rows.map((values) => new LazyInstance(values as Values, model, options)) // drivers return an object for each row
+  }
+
   /** Builds the instances of rows that have the same columns. */
   static build(rows: readonly LazyInstance[]): Model[] {
     const [first] = rows

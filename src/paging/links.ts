@@ -1,8 +1,8 @@
 import type { ReplyHeaders } from '../http/output/reply.js'
 import type { Request } from '../http/request.js'
 
-/** The query parameters of another page. All others are those of the request. */
-export type PageQuery = Readonly<Record<string, string | number>>
+/** The query parameters of another page, without those that are undefined. All others are those of the request. */
+export type PageQuery = Readonly<Record<string, string | number | undefined>>
 
 interface Link {
   readonly relation: string
@@ -47,7 +47,7 @@ function linkTo(request: Request, page: PageQuery, relation: string): string {
   const query = new URLSearchParams()
   for (const [name, values] of request.query)
     if (!Object.hasOwn(page, name)) for (const value of values) query.append(name, value)
-  for (const [name, value] of Object.entries(page)) query.set(name, String(value))
+  for (const [name, value] of Object.entries(page)) if (value !== undefined) query.set(name, String(value))
   return `<${pathOf(request)}?${query.toString()}>; rel="${relation}"`
 }
 

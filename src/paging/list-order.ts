@@ -1,11 +1,13 @@
 import { literal, type OrderItem, type ProjectionAlias } from 'sequelize'
 import type { Find, Join } from '../db/statements/find.js'
-import type { OrderColumn } from './keyset.js'
+import { type OrderColumn, orderSql } from './keyset.js'
 import { keyColumns, orderColumns } from './order-columns.js'
 import { aliasesIn, ordersIncludedRows, sqlOf, withPrimaryKey } from './order-items.js'
 
 /** The order of a list, in the forms that its queries need. */
 export interface ListOrder {
+  /** Whether the join yields a row of the model several times, so that LIMIT would cut off a part of its included rows. */
+  readonly repeatsRows: boolean
   /** ORDER BY of the rows. */
   readonly items: readonly OrderItem[]
   /** ORDER BY of the included rows of each row, where rows are read again by their keys. */
@@ -23,13 +25,22 @@ export interface ListOrder {
 /** By any order, and by the primary key where rows are equal in it. */
 export function offsetOrder(find: Find): ListOrder {
   const items = withPrimaryKey(find)
-  if (!repeatsRows(find)) return { items, includedItems: [], key: [], columns: [], groupBy: [], aliases: [] }
+  if (!repeatsRows(find))
+    return { repeatsRows: false, items, includedItems: [], key: [], columns: [], groupBy: [], aliases: [] }
   const key = keyColumns(find.model)
   const includedItems = items.filter((item) => ordersIncludedRows(item, find.joins))
   const ownItems = items.filter((item) => !includedItems.includes(item))
   const aliases = aliasesIn(ownItems, find.options)
   const expressions = [...key.map(({ sql }) => sql), ...ownItems.map((item) => sqlOf(item, find.model, aliases))]
-  return { items: ownItems, includedItems, key, columns: key, groupBy: [...new Set(expressions)], aliases }
+  return {
+    repeatsRows: true,
+    items: ownItems,
+    includedItems,
+    key,
+    columns: key,
+    groupBy: [...new Set(expressions)],
+    aliases,
+  }
 }
 
 /** By columns whose values a cursor can hold. @throws BootError for any other order. */
@@ -37,6 +48,7 @@ export function cursorOrder(find: Find): ListOrder {
   const key = keyColumns(find.model)
   const columns = orderColumns(find, key)
   return {
+    repeatsRows: repeatsRows(find),
     items: orderBy(columns),
     includedItems: [],
     key,
@@ -47,11 +59,10 @@ export function cursorOrder(find: Find): ListOrder {
 }
 
 export function orderBy(columns: readonly OrderColumn[]): readonly OrderItem[] {
-  return columns.map(({ sql, direction }) => literal(`${sql} ${direction}`))
+  return columns.map((column) => literal(orderSql(column)))
 }
 
-/** Whether the join yields a row of the model several times, so that LIMIT would cut off a part of its included rows. */
-export function repeatsRows({ model, joins }: Find): boolean {
+function repeatsRows({ model, joins }: Find): boolean {
   return model.primaryKeyAttributes.length > 0 && joins.some(yieldsMany)
 }
 

@@ -1,11 +1,12 @@
 import { type FindOptions, literal, type Model, Op } from 'sequelize'
 import { toCondition } from '../db/statements/bind-placeholders.js'
+import { modelInternals } from '../db/sequelize/internals.js'
 import { countRows } from '../db/statements/count.js'
 import { type Find, type Join, joinsMany, mentionsOf, neededIncludes, toFind } from '../db/statements/find.js'
 import type { Select, Sql } from '../db/statements/statement.js'
 import { atPlaces, type OrderColumn, type Place } from './keyset.js'
 import { findRows, type Row } from './lazy-instances.js'
-import { type ListOrder, orderBy, repeatsRows } from './list-order.js'
+import { type ListOrder, orderBy } from './list-order.js'
 import { mentionedIn } from './order-items.js'
 import { PlaceColumns } from './place-columns.js'
 import { refuseUnpageable } from './refuse-unpageable.js'
@@ -45,25 +46,23 @@ export function listOf(statement: Select<Model>, orderOf: (find: Find) => ListOr
 export class List {
   readonly find: Find
   readonly order: ListOrder
-  readonly #repeatsRows: boolean
   readonly #placeColumns: PlaceColumns
 
   constructor(find: Find, order: ListOrder) {
     this.find = find
     this.order = order
-    this.#repeatsRows = repeatsRows(find)
     this.#placeColumns = new PlaceColumns(order.columns)
   }
 
   /** The rows of a window, with all that they include. */
   async rows(window: Window): Promise<Row[]> {
-    if (this.#repeatsRows) return this.#rowsAt(await this.#places(window))
+    if (this.order.repeatsRows) return this.#rowsAt(await this.#places(window))
     return findRows(this.find.model, this.#optionsFor(window))
   }
 
   /** The rows of a window with their places; if the join repeats rows, the places alone. */
   async placedRows(window: Window): Promise<PlacedRow[]> {
-    if (this.#repeatsRows) return (await this.#places(window)).map((place) => ({ place }))
+    if (this.order.repeatsRows) return (await this.#places(window)).map((place) => ({ place }))
     const attributes = this.#placeColumns.addTo(this.find.options.attributes)
     const rows = await findRows(this.find.model, { ...this.#optionsFor(window), attributes })
     return rows.map((row) => ({ place: this.#placeColumns.take(row), row }))
@@ -71,7 +70,9 @@ export class List {
 
   /** The rows of {@link placedRows}, with all that they include. */
   async wholeRows(placed: readonly PlacedRow[]): Promise<Row[]> {
-    return this.#repeatsRows ? this.#rowsAt(placed.map(({ place }) => place)) : placed.flatMap(({ row }) => row ?? [])
+    return this.order.repeatsRows
+      ? this.#rowsAt(placed.map(({ place }) => place))
+      : placed.flatMap(({ row }) => row ?? [])
   }
 
   /** The place of the row with this primary key; undefined if the list does not contain it. */
@@ -115,23 +116,23 @@ export class List {
   // Leaves out rows that were deleted after their places were read.
   async #rowsAt(places: readonly Place[]): Promise<Model[]> {
     const keys = places.map((place) => this.keyAt(place))
-    const keyColumns = new PlaceColumns(this.order.key)
+    const keyPlaces = new PlaceColumns(this.order.key)
     const found = new Map<string, Model>()
     for (let from = 0; from < keys.length; from += MAX_ALTERNATIVES)
-      for (const row of await this.#rowsWith(keys.slice(from, from + MAX_ALTERNATIVES), keyColumns))
-        found.set(JSON.stringify(keyColumns.take(row)), row)
+      for (const row of await this.#rowsWith(keys.slice(from, from + MAX_ALTERNATIVES), keyPlaces))
+        found.set(JSON.stringify(keyPlaces.take(row)), row)
     return keys.flatMap((key) => found.get(JSON.stringify(key)) ?? [])
   }
 
-  #rowsWith(keys: readonly Place[], keyColumns: PlaceColumns): Promise<Model[]> {
+  #rowsWith(keys: readonly Place[], keyPlaces: PlaceColumns): Promise<Model[]> {
     const { model, options } = this.find
     const { order: _, ...unordered } = options
     const { key, includedItems } = this.order
     return model.findAll({
       ...unordered,
-      ...conditionOptions(options, atPlaces(key, keys)),
+      ...withCondition(this.find, atPlaces(key, keys)),
       ...(includedItems.length > 0 ? { order: [...includedItems] } : {}),
-      attributes: keyColumns.addTo(options.attributes),
+      attributes: keyPlaces.addTo(options.attributes),
     })
   }
 
@@ -142,7 +143,7 @@ export class List {
     const notRejected: object = { rejectOnEmpty: false }
     return {
       ...options,
-      ...(condition ? conditionOptions(options, condition) : {}),
+      ...(condition ? withCondition(this.find, condition) : {}),
       order: [...items],
       limit,
       ...(offset === undefined ? {} : { offset }),
@@ -155,9 +156,14 @@ export class List {
 /** SQLite accepts at most a thousand alternatives in an expression, and every database limits the values of a statement. */
 const MAX_ALTERNATIVES = 500
 
-function conditionOptions({ where }: FindOptions, added: Sql): FindOptions {
-  const { condition, options } = toCondition(added)
-  return { ...options, where: { [Op.and]: where === undefined || where === null ? [condition] : [where, condition] } }
+// Op.and puts its conditions in parentheses: without them, the OR of a `literal(...)` would separate the added condition from a part of the
+// list's. These are the ones that Sequelize makes of `where` and of the deletion of rows, so that pages contain what the whole list does.
+function withCondition({ model, options }: Find, added: Sql): FindOptions {
+  const { condition, options: values } = toCondition(added)
+  const { where, paranoid } = options
+  const { where: given } = modelInternals(model)._paranoidClause(model, { where, paranoid })
+  const conditions = given === undefined || given === null ? [condition] : [{ [Op.and]: [given] }, condition]
+  return { ...values, where: { [Op.and]: conditions }, paranoid: false }
 }
 
 function anyOf(...tests: readonly ((join: Join) => boolean)[]): (join: Join) => boolean {

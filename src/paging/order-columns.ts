@@ -5,7 +5,7 @@ import { quoted } from '../db/sequelize/quote.js'
 import { type Find, type Join, leadsTo } from '../db/statements/find.js'
 import { type ColumnCodec, columnCodecOf } from './column-codec.js'
 import { columnKindOf, kindOfType } from './column-kind.js'
-import type { OrderColumn } from './keyset.js'
+import { nullsLastByDefault, type OrderColumn } from './keyset.js'
 import { aliasesOf, describeItem, partsOf } from './order-items.js'
 
 /** What a paginator must know of an expression to order rows by it. */
@@ -32,7 +32,9 @@ export function typed<E extends object>(expression: E, typing: Typing): E {
 /** The columns of a model's primary key, ascending. */
 export function keyColumns(model: ModelStatic<Model>): readonly OrderColumn[] {
   const codec = columnCodecOf(model)
-  return model.primaryKeyAttributes.map((key) => orderColumn(attributeColumn(model, key, undefined), 'ASC', codec))
+  return model.primaryKeyAttributes.map((key) =>
+    orderColumn(attributeColumn(model, key, undefined), { direction: 'ASC' }, codec),
+  )
 }
 
 /**
@@ -42,14 +44,16 @@ export function keyColumns(model: ModelStatic<Model>): readonly OrderColumn[] {
  */
 export function orderColumns(find: Find, key: readonly OrderColumn[]): readonly OrderColumn[] {
   const codec = columnCodecOf(find.model)
-  const columns = itemsOf(find).map((item) => orderColumn(toColumn(item, find), directionOf(item), codec))
+  const columns = itemsOf(find).map((item) => orderColumn(toColumn(item, find), sortingOf(item), codec))
   return upToWholeKey(distinct([...columns, ...key]), key)
 }
 
 type Column = Pick<OrderColumn, 'sql' | 'kind' | 'nullable'>
 
-function orderColumn(column: Column, direction: OrderColumn['direction'], codec: ColumnCodec): OrderColumn {
-  return { ...column, sql: codec.comparable(column.sql, column.kind), direction, codec }
+function orderColumn(column: Column, { direction, nullsLast }: Sorting, codec: ColumnCodec): OrderColumn {
+  const sql = codec.comparable(column.sql, column.kind)
+  const byDefault = nullsLastByDefault({ direction, codec })
+  return { ...column, sql, direction, nullsLast: column.nullable ? (nullsLast ?? byDefault) : byDefault, codec }
 }
 
 function itemsOf({ model, options }: Find): readonly unknown[] {
@@ -84,13 +88,23 @@ function toColumn(item: unknown, find: Find): Column {
   return column instanceof Utils.Col ? namedColumn(column.col, path, find, item) : expressionColumn(column, find, item)
 }
 
-function directionOf(item: unknown): OrderColumn['direction'] {
+/** The direction of an order item, and where it puts NULLs; undefined for where the database does. */
+interface Sorting {
+  readonly direction: OrderColumn['direction']
+  readonly nullsLast?: boolean | undefined
+}
+
+function sortingOf(item: unknown): Sorting {
   const given = partsOf(item).direction ?? 'ASC'
-  const direction = given.toUpperCase()
-  if (direction === 'ASC' || direction === 'DESC') return direction
+  const [all, direction = 'ASC', nulls] =
+    /^(ASC|DESC)?(?:(?:^|\s+)NULLS\s+(FIRST|LAST))?$/.exec(given.trim().toUpperCase()) ?? []
+  if (all !== undefined)
+    return {
+      direction: direction === 'ASC' ? 'ASC' : 'DESC',
+      nullsLast: nulls === undefined ? undefined : nulls === 'LAST',
+    }
   throw new BootError(
-    `${describeItem(item)}: a cursor page cannot be ordered by '${given}': not every database supports it, nor an index for it. ` +
-      'Write ASC or DESC; NULLs are then where the database puts them.',
+    `${describeItem(item)}: a cursor page cannot be ordered by '${given}'. Write ASC or DESC, or one of them with NULLS FIRST or NULLS LAST.`,
   )
 }
 

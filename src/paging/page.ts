@@ -1,6 +1,5 @@
-import type { DataOf, Described, Named, ObjectShape, Property, Shape } from '../schema/shape/shape.js'
-import { shapeOf } from '../schema/shape/shape-of.js'
-import { type PlainReader, plainReader, lazyRowsOf } from './lazy-instances.js'
+import type { DataOf, Described, ObjectShape, Property } from '../schema/shape/shape.js'
+import { envelope, pageEnvelope, required } from './envelope.js'
 
 /** The position of a page in its list. */
 export interface PageMeta {
@@ -13,11 +12,22 @@ export interface PageMeta {
   readonly page_number: number
 }
 
-/** One page of a list: the result of an offset paginator. */
-export interface Page<T> {
-  data: T[]
-  meta: PageMeta
+/** The position of a page in a list that is not counted. */
+export interface UncountedPageMeta {
+  /** The offset of the first record, from 0. */
+  readonly offset: number
+  /** Whether there are records after this page. */
+  readonly has_next: boolean
 }
+
+/** One page of a list: the result of an offset paginator. */
+export interface Page<T, M = PageMeta> {
+  data: T[]
+  meta: M
+}
+
+/** One page of a list that is not counted: the result of `newPagination({ count: false })`. */
+export type UncountedPage<T> = Page<T, UncountedPageMeta>
 
 /** The position of the next page. */
 export interface CursorPageMeta {
@@ -25,11 +35,17 @@ export interface CursorPageMeta {
   readonly next_cursor: string | null
 }
 
-/** One page of a list: the result of a cursor paginator. */
-export interface CursorPage<T> {
-  data: T[]
-  meta: CursorPageMeta
+/** The positions of the next page and of the previous one. */
+export interface TwoWayPageMeta extends CursorPageMeta {
+  /** The query parameter `prev_cursor` of the previous page; null at the start of the list. */
+  readonly prev_cursor: string | null
 }
+
+/** One page of a list: the result of a cursor paginator. */
+export type CursorPage<T> = Page<T, CursorPageMeta>
+
+/** One page of a list: the result of `newPagination({ prevCursor: true })` of `sequitur/cursor`. */
+export type TwoWayPage<T> = Page<T, TwoWayPageMeta>
 
 /** A single record in an envelope, to which properties can be added without breaking clients. */
 export interface Item<T> {
@@ -54,6 +70,19 @@ export const Page = {
 }
 
 /**
+ * The response of a list route whose records are not counted: `{ data, meta: { offset, has_next } }`.
+ *
+ * @example
+ * class Uncounted<T> extends newPagination({ count: false })<T> {}
+ * // @Get('/', UncountedPage.of(HeroModel)) list(paginate: Uncounted<HeroModel>) { return paginate(select(Hero)) }
+ */
+export const UncountedPage = {
+  of<const S>(declaration: S): Described<UncountedPage<DataOf<S>>> {
+    return pageEnvelope('UncountedPage', declaration, UNCOUNTED_META)
+  },
+}
+
+/**
  * The response of a list route that is paged by cursor: `{ data, meta: { next_cursor } }`. Exported as `Page` by `sequitur/cursor`.
  *
  * @example
@@ -62,6 +91,19 @@ export const Page = {
 export const CursorPage = {
   of<const S>(declaration: S): Described<CursorPage<DataOf<S>>> {
     return pageEnvelope('CursorPage', declaration, CURSOR_META)
+  },
+}
+
+/**
+ * The response of a list route that is paged by cursor in both directions: `{ data, meta: { next_cursor, prev_cursor } }`.
+ *
+ * @example
+ * class BothWays<T> extends newPagination({ prevCursor: true })<T> {}
+ * // @Get('/', TwoWayPage.of(HeroModel)) list(paginate: BothWays<HeroModel>) { return paginate(select(Hero, { order: ['name'] })) }
+ */
+export const TwoWayPage = {
+  of<const S>(declaration: S): Described<TwoWayPage<DataOf<S>>> {
+    return pageEnvelope('TwoWayPage', declaration, TWO_WAY_META)
   },
 }
 
@@ -89,111 +131,52 @@ export const Collection = {
   },
 }
 
+const OFFSET: [name: string, Property] = [
+  'offset',
+  required({ kind: 'integer', minimum: 0, description: "The offset of the page's first record." }),
+]
+
 const META: ObjectShape = {
   kind: 'object',
   name: 'PageMeta',
   origin: 'PageMeta',
   properties: () =>
     new Map([
-      ['offset', required({ kind: 'integer', minimum: 0, description: "The offset of the page's first record." })],
+      OFFSET,
       ['total_items', required({ kind: 'integer', minimum: 0, description: 'How many records there are in all.' })],
       ['total_pages', required({ kind: 'integer', minimum: 0, description: 'How many pages there are.' })],
       ['page_number', required({ kind: 'integer', minimum: 1, description: 'Which page this is, counted from 1.' })],
     ]),
 }
 
+const UNCOUNTED_META: ObjectShape = {
+  kind: 'object',
+  name: 'UncountedPageMeta',
+  origin: 'UncountedPageMeta',
+  properties: () =>
+    new Map([
+      OFFSET,
+      ['has_next', required({ kind: 'boolean', description: 'Whether there are records after this page.' })],
+    ]),
+}
+
+const NEXT_CURSOR = cursorProperty('next_cursor', "The next page's query parameter next_cursor; null at the end.")
+const PREV_CURSOR = cursorProperty('prev_cursor', "The previous page's query parameter prev_cursor; null at the start.")
+
+function cursorProperty(name: string, description: string): [string, Property] {
+  return [name, required({ kind: 'string', nullable: true, description })]
+}
+
 const CURSOR_META: ObjectShape = {
   kind: 'object',
   name: 'CursorPageMeta',
   origin: 'CursorPageMeta',
-  properties: () =>
-    new Map([
-      [
-        'next_cursor',
-        required({
-          kind: 'string',
-          nullable: true,
-          description: "The next page's query parameter next_cursor; null at the end.",
-        }),
-      ],
-    ]),
+  properties: () => new Map([NEXT_CURSOR]),
 }
 
-function required(shape: Shape): Property {
-  return { shape, optional: false }
-}
-
-type Properties = (item: Shape) => Record<string, Property>
-
-// A function: Page.of() runs while classes are still being declared, and the columns of a model are known only after createApp() has mapped it.
-function envelope(name: string, declaration: unknown, properties: Properties, reader?: typeof pageReader) {
-  let made: ObjectShape | undefined
-  const make = (item: Shape): ObjectShape => ({
-    ...makeEnvelope(name, item, properties),
-    ...(reader ? { read: reader(item) } : {}),
-  })
-  return { shape: () => (made ??= make(shapeOf(declaration))) }
-}
-
-function pageEnvelope(name: string, declaration: unknown, meta: ObjectShape) {
-  const properties: Properties = (item) => ({ data: required({ kind: 'array', items: item }), meta: required(meta) })
-  return envelope(name, declaration, properties, pageReader)
-}
-
-// Sends a page that the handler returned unread without building the instances of its rows, if these would return the same values.
-function pageReader(item: Shape): (page: object) => object {
-  if (item.kind !== 'object') return (page) => page
-  const readers = new WeakMap<object, PlainReader | undefined>()
-  return (page) => {
-    const rows = lazyRowsOf(page)
-    const model = rows?.[0]?.model
-    if (!rows || !model) return page
-    if (!readers.has(model)) readers.set(model, plainReader(model, namesOf(item)))
-    const read = readers.get(model)
-    return read ? { data: rows.map(({ values }) => read(values)), meta: Reflect.get(page, 'meta') } : page
-  }
-}
-
-function namesOf({ properties }: ObjectShape): string[] {
-  return [...properties()].flatMap(([name, { writeOnly }]) => (writeOnly ? [] : [name]))
-}
-
-function makeEnvelope(name: string, shape: Shape, properties: Properties): ObjectShape {
-  const made = new Map(Object.entries(properties(shape)))
-  const inner = namedIn(shape)
-  const whole = { kind: 'object', properties: () => made } as const
-  return inner
-    ? { ...whole, name: `${name}_${inner.name}`, origin: originOf(`${name}_${inner.name}`, inner.origin) }
-    : { ...whole, name, origin: made, anonymous: true }
-}
-
-// Unnamed shapes have no component: two different ones would get the same name.
-function namedIn(shape: Shape): Named | undefined {
-  switch (shape.kind) {
-    case 'object':
-      return shape.anonymous ? undefined : shape
-    case 'union':
-      return shape.named
-    case 'array': {
-      const items = namedIn(shape.items)
-      return items && { name: `${items.name}_list`, origin: items.origin }
-    }
-    case 'enum':
-    case 'standard':
-      return undefined
-    default:
-      return { name: shape.kind, origin: shape.kind }
-  }
-}
-
-const origins = new WeakMap<object, Map<string, object>>()
-
-// Two Page.of(Hero) are one component; Page.of(Hero) of another class named Hero is another one.
-function originOf(name: string, inner: unknown): unknown {
-  if ((typeof inner !== 'object' && typeof inner !== 'function') || inner === null) return name
-  const known = origins.get(inner) ?? new Map<string, object>()
-  origins.set(inner, known)
-  const origin = known.get(name) ?? {}
-  known.set(name, origin)
-  return origin
+const TWO_WAY_META: ObjectShape = {
+  kind: 'object',
+  name: 'TwoWayPageMeta',
+  origin: 'TwoWayPageMeta',
+  properties: () => new Map([NEXT_CURSOR, PREV_CURSOR]),
 }

@@ -1,5 +1,19 @@
 import type { Find, Join } from '../db/statements/find.js'
 import { BootError } from '../core/boot-error.js'
+import { shown } from '../core/options.js'
+
+/** @throws BootError for a value that `select` and `sql` did not make, with what to write instead. */
+export function refuseOtherThanStatement(value: unknown): void {
+  if (
+    typeof value === 'object' &&
+    value !== null &&
+    'kind' in value &&
+    (value.kind === 'select' || value.kind === 'sql')
+  )
+    return
+  const name = typeof value === 'function' && value.name ? value.name : 'Hero'
+  throw new BootError(`paginate(): got ${shown(value)}, which is not a statement. Write paginate(select(${name})).`)
+}
 
 /** @throws BootError for a statement whose rows cannot be divided into pages, with what to write instead. */
 export function refuseUnpageable({ model, options, joins }: Find): void {

@@ -34,7 +34,8 @@ export function lower(file, source) {
     throw new SyntaxError(
       `${file} needs the oxc helper "${unknown}", which sequitur/register does not provide. Set "oxc-transform" to the version in the package.json of sequitur.`,
     )
-  if (losesDecorators(file, source, code)) throw new SyntaxError(lostDecorator(file))
+  const lost = lostDecorator(file, source, code)
+  if (lost) throw new SyntaxError(lostDecoratorMessage(file, lost))
 
   // The import is at the end, where it moves no line of the source map.
   return {
@@ -65,28 +66,50 @@ function transform(file, source, options) {
 }
 
 /**
- * oxc-transform 0.151 omits the decorator of `static size = 1`, and decorates `'first-name' = ''` under the name null.
+ * A field whose decorator is lost: oxc-transform 0.151 omits the decorator of `static size = 1`, and decorates `'first-name' = ''` and
+ * `[name]: string` under the name null. Without its assumptions it omits none.
  * @param {string} file
  * @param {string} source
  * @param {string} code
  */
-function losesDecorators(file, source, code) {
-  if (code.includes('.prototype, null, void 0)')) return true
-  if (!source.includes('@') || !/\bstatic\b/.test(source)) return false
-  return decorateCalls(code) < decorateCalls(transform(file, source, { ...options, assumptions: {} }).code)
+function lostDecorator(file, source, code) {
+  const mayBeStatic = source.includes('@') && /\bstatic\b/.test(source)
+  if (!mayBeStatic && !code.includes('.prototype, null, void 0)')) return undefined
+  const kept = decoratedFields(code).map(({ text }) => text)
+  return decoratedFields(transform(file, source, { ...options, assumptions: {} }).code).find(({ text }) => {
+    const index = kept.indexOf(text)
+    if (index >= 0) kept.splice(index, 1)
+    return index < 0
+  })
 }
 
-/** @param {string} code */
-function decorateCalls(code) {
-  return code.split('babelHelpers.decorate(').length
+/** The end of a call that decorates a field: decorate([Field()], Hero.prototype, "name", void 0), or Hero for a static one. */
+const DECORATED_FIELD = /\], ([\w$]+)(\.prototype)?, ("(?:[^"\\]|\\.)*"|[\w$]+), void 0\)/g
+
+/**
+ * @typedef {{ text: string, type: string, isStatic: boolean, name: string }} DecoratedField `name` is quoted, or the variable of a computed name
+ * @param {string} code
+ * @returns {DecoratedField[]}
+ */
+function decoratedFields(code) {
+  return [...code.matchAll(DECORATED_FIELD)].map(([text, type = '', prototype, name = '']) => ({
+    text,
+    type,
+    isStatic: prototype === undefined,
+    name,
+  }))
 }
 
-/** @param {string} file */
-function lostDecorator(file) {
-  return (
-    `${file} has a decorated field with an initial value that is static, or has a quoted or computed name: its decorator would be lost. ` +
-    `Set the value in the constructor, or in a static block.`
-  )
+/**
+ * @param {string} file
+ * @param {DecoratedField} field
+ */
+function lostDecoratorMessage(file, { type, isStatic, name }) {
+  if (!/^["\d]/.test(name))
+    return `${file} has a decorated field in ${type} whose name is computed: its decorator would be lost. Write the name without brackets.`
+  const place = `${type}[${name}]`.replace(/\["([A-Za-z_$][\w$]*)"\]$/, '.$1')
+  const [what, where] = isStatic ? ['that is static', 'a static block'] : ['whose name is quoted', 'the constructor']
+  return `${file} has a decorated field with an initial value ${what}, ${place}: its decorator would be lost. Set the value in ${where}.`
 }
 
 /**

@@ -68,3 +68,17 @@ for (const words of [
     assert.match(stderr, /Usage: sequitur openapi/)
   })
 }
+
+test('a mistake in the program is printed as its message and its line, another error with its stack and causes', (t) => {
+  const made = folder(t)
+  const [wrong, broken] = [join(made, 'wrong.mjs'), join(made, 'broken.mjs')]
+  const imported = `import { createApp } from '${new URL('../../src/index.ts', import.meta.url).href}'\n`
+  writeFileSync(wrong, `${imported}createApp({ controllers: [class Heroes {}] })\n`)
+  writeFileSync(broken, `throw new Error('no\\u001b[2J', { cause: new Error('the settings are missing') })\n`)
+  const mistake = sequitur('openapi', wrong)
+  assert.equal(mistake.status, 2)
+  assert.match(mistake.stderr, /^[^\n]*Heroes[^\n]*\n {4}at [^\n]*wrong\.mjs:2:1\n$/)
+  const failure = sequitur('openapi', broken)
+  assert.equal(failure.status, 2)
+  assert.match(failure.stderr, /^Error: no\\x1b\[2J\n {4}at [^]*\n {2}caused by Error: the settings are missing\n/)
+})

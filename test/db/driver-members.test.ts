@@ -52,13 +52,16 @@ test('an instance of the program with another pg needs none of them', async () =
   })
 })
 
-for (const member of membersOf(SQLITE3, 'Database.prototype'))
-  test(`a start with sqlite3 needs Database.prototype.${member}`, () =>
-    withoutMember(sqlite3.Database.prototype, member, () =>
-      assert.rejects(newLifespan('sqlite:///:memory:').start(), missing(SQLITE3, `Database.prototype.${member}`)),
-    ))
+const classes = ['Database', 'Statement'] as const
 
-for (const member of membersOf(SQLITE3, 'sqlite3').filter((name) => name !== 'Database'))
+for (const name of classes)
+  for (const member of membersOf(SQLITE3, `${name}.prototype`))
+    test(`a start with sqlite3 needs ${name}.prototype.${member}`, () =>
+      withoutMember(sqlite3[name].prototype, member, () =>
+        assert.rejects(newLifespan('sqlite:///:memory:').start(), missing(SQLITE3, `${name}.prototype.${member}`)),
+      ))
+
+for (const member of membersOf(SQLITE3, 'sqlite3').filter((name) => !classes.some((other) => other === name)))
   test(`a start with sqlite3 needs sqlite3.${member}`, async () => {
     const dialectModule: object = Object.create(sqlite3, { [member]: { value: undefined } })
     const sequelize = new Sequelize({ dialect: 'sqlite', dialectModule, logging: false })

@@ -11,7 +11,7 @@ import { withoutMember } from '../support/without-member.js'
 
 /** Names that Sequelize also uses for other things: a copy in which they are renamed cannot be loaded. */
 const COMMON = new Set(
-  'options dialect log lib pool Query supports run quote escape key values type returnType fn args conditions'.split(
+  'options dialect log lib pool Query supports run quote escape format key values type returnType fn args conditions'.split(
     ' ',
   ),
 )

@@ -86,7 +86,8 @@ test('other permissions are named in code, in the URL, or in the environment', {
   process.env['toolkit_file_mode'] = 'private'
   await assert.rejects(modesOf(newFolder(t), '', {}), {
     name: 'DatabaseStartError',
-    message: /^toolkit_file_mode must be an octal mode .*, such as 0600 or 0640, got 'private'\.$/,
+    message:
+      /^The environment variable toolkit_file_mode is 'private'\. Write an octal mode .*, such as 0600 or 0640\.$/,
   })
 })
 

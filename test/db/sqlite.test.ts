@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Controller, Get, Post, Session, Transactional } from 'sequitur'
-import { isWrite } from '../../src/db/dialects/sqlite/pools.js'
 import { databaseApp, sqliteFile, sqliteMemory, statements } from '../support/databases.js'
 import { Hero, Team } from '../support/hero.js'
 import { gate } from '../support/waiting.js'
@@ -165,18 +164,3 @@ test('a reader that did not get its turn to write gives its own connection back,
   assert.equal((await writing).status, 204)
   assert.equal((await fetch('/visit')).status, 204)
 })
-
-for (const [text, writes] of [
-  ['SELECT 1', false],
-  ['  /* why */ select 1', false],
-  ['-- why\nSELECT 1', false],
-  ['WITH a AS (SELECT 1) SELECT * FROM a', false],
-  ['WITH a AS (SELECT 1) INSERT INTO b SELECT * FROM a', true],
-  ['/* SELECT */ INSERT INTO b VALUES (1)', true],
-  ['PRAGMA table_info(a)', false],
-  ['UPDATE a SET b = 1', true],
-  ['CREATE TABLE a (b)', true],
-  ['REPLACE INTO a VALUES (1)', true],
-] as const) {
-  test(`'${text.replaceAll('\n', ' ')}' is ${writes ? 'a write' : 'a read'}`, () => assert.equal(isWrite(text), writes))
-}

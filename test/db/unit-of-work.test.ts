@@ -198,6 +198,7 @@ for (const kind of databases) {
         )
       assert.equal(await Node.count(), 0)
       const script = withSession(database, async (session) => {
+        await session.execute(sql`WITH one AS (SELECT 1 AS n) SELECT * FROM one`)
         await session.execute(sql`CREATE TABLE other (id INT)`)
         await Node.create({ id: 1, parentId: null })
         throw new Error('undo')

@@ -170,10 +170,17 @@ for (const kind of databases) {
     const printed = ['warn', 'error', 'log'].map((name) => t.mock.method(console, name as 'warn', () => {}))
     const { database } = await databaseApp(t, kind, [Dated], [])
     for (const column of ['at', 'day'])
-      for (const text of ['x\nGET /forged', 'Jan 1 2024 (\u001b[31m)', '2024-01-01T00:00:00Z', '2024-01-01'])
-        await withSession(database, (session) => session.all(select(Dated, { where: { [column]: text } }))).catch(
-          () => {},
-        )
+      for (const text of ['x\nGET /forged', 'Jan 1 2024 (\u001b[31m)', '2024-01-01T00:00:00Z', '2024-01-01']) {
+        const value = { [column]: text } as never
+        const uses: readonly ((session: Session) => Promise<unknown>)[] = [
+          (session) => session.all(select(Dated, { where: value })),
+          () => Dated.create(value),
+          () => Dated.build(value, { raw: true }).save({ validate: false }),
+          () => Dated.update(value, { where: {} }),
+          () => Dated.update(value, { where: {}, validate: false }),
+        ]
+        for (const use of uses) await withSession(database, use).catch(() => {}) // a database may refuse what is no date
+      }
     assert.deepEqual(
       printed.map(({ mock }) => mock.callCount()),
       [0, 0, 0],
@@ -195,11 +202,9 @@ for (const kind of databases) {
       fc.constantFrom(...ways),
       (text, [model, name], form, operator, way) => {
         const outline = outlineOf(dialect, () => way(model, name, form(text), operator))
-        if (outline === undefined) return
-        assert.equal(
-          outline,
-          outlineOf(dialect, () => way(model, name, form('x'.repeat(text.length)), operator)),
-        )
+        const plain = outlineOf(dialect, () => way(model, name, form('x'.repeat(text.length)), operator))
+        // Undefined: the column cannot have the value, such as a BIGINT, and no statement is sent.
+        if (outline !== undefined && plain !== undefined) assert.equal(outline, plain)
       },
     )
     fc.assert(differs, { numRuns: runs(5_000) })

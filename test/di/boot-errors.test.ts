@@ -439,3 +439,30 @@ test('a question mark beside what makes a parameter optional, of a variable of t
   }
   createApp({ controllers: [Heroes], logger: false })
 })
+
+const pairs: readonly (readonly [names: string, first: ParameterDecorator, second: ParameterDecorator])[] = [
+  ['@Query and @Body', Query(), Body()],
+  ['@Query twice', Query(), Query()],
+  ['@Inject and @Header', Inject(Clock), Header()],
+  ['@Path and @Inject', Path(), Inject(Clock)],
+]
+
+for (const [names, first, second] of pairs) {
+  test(`two decorators of one parameter fail at startup: ${names}`, () => {
+    const message =
+      /^(Twice\.get|Twice constructor), parameter 1 has two decorators that say where its value is from\. Keep one of @Path, /
+    const ofMethod = () => {
+      class Twice {
+        get(@first @second _id: string) {}
+      }
+      return Twice
+    }
+    const ofConstructor = () => {
+      class Twice {
+        constructor(@first @second _id: string) {}
+      }
+      return Twice
+    }
+    for (const declare of [ofMethod, ofConstructor]) assert.throws(declare, { name: 'BootError', message })
+  })
+}

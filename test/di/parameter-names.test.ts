@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { methodParameters, namedConstructor } from '../../src/di/parameter-names.js'
+import { plainParameters } from '../../src/di/plain-parameters.js'
 import type { Constructor } from '../../src/di/token.js'
 
 type Method = (...args: never[]) => unknown
@@ -149,4 +150,41 @@ for (const [what, source, names] of constructors) {
 
 test('a bound method shows no parameters', () => {
   assert.deepEqual(methodParameters(methodOf('list(a) {}').bind(undefined)), [])
+})
+
+const plain: readonly string[] = [
+  'list() ',
+  'async list(a, b)',
+  'list( $a ,\n  _b,\n)',
+  'async(a)',
+  'list(a/*?*/, b = 1)',
+  'list(a = 1, b = -0.5, c = -0, d = true, e = null)',
+  `list(a = 'x, y', b = "z = (1)", c = "'", d = '')`,
+]
+
+test('of a plain method only the head is read, with the same result as of its whole source', () => {
+  for (const head of plain) {
+    const ofHead = plainParameters(`${head} { syntax that no parser knows }`)
+    // With a comment before its body a method is parsed.
+    const parsed = methodParameters(methodOf(`${head} /* parsed */ { return {} }`))
+    assert.deepStrictEqual(ofHead, parsed, head)
+  }
+  for (const other of ['*list(a)', 'list({ a })', 'list(...a)', 'list(a = [])', 'list(a = 1 + 1)', 'list(größe)'])
+    assert.equal(plainParameters(`${other} {}`), undefined)
+})
+
+test('the constructor of a class is found although its source is parsed only if it may have one', () => {
+  class WithoutOne {
+    list(a: string) {
+      return a
+    }
+  }
+  class Inherits extends WithoutOne {}
+  const mentions = evaluate('class A { name() { return this.constructor.name } }') as Constructor
+  const escaped = evaluate('class A { c\\u006fnstructor(a) {} }') as Constructor
+  const quoted = evaluate("class A { 'constructor'(a) {} }") as Constructor
+  const names = [WithoutOne, Inherits, mentions, escaped, quoted].map((type) =>
+    namedConstructor(type).parameters.map(({ name }) => name),
+  )
+  assert.deepEqual(names, [[], [], [], ['a'], ['a']])
 })

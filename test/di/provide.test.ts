@@ -33,12 +33,6 @@ test('a factory is given what it injects, in that order', async () => {
   assert.deepEqual(text, { text: 'hello youhello you' })
 })
 
-test('of two provisions of one token the later counts', async () => {
-  assert.deepEqual(await greet(provide(greeting, { value: 'first' }), provide(greeting, { value: 'second' })), {
-    text: 'second',
-  })
-})
-
 test('two tokens of one name are two tokens', async () => {
   assert.deepEqual(await greet(provide(greeting, { value: 'mine' }), provide(token('greeting'), { value: 'other' })), {
     text: 'mine',

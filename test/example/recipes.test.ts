@@ -10,8 +10,10 @@ import { Hero } from '../../example/hero.js'
 import { AgeController } from '../../example/recipes/birthday.js'
 import { MemberController } from '../../example/recipes/errors.js'
 import { FileController } from '../../example/recipes/files.js'
+import { LoginAttempt, LoginController } from '../../example/recipes/logins.js'
 import { NamedTypesController } from '../../example/recipes/named-types.js'
 import { PowerController } from '../../example/recipes/one-of.js'
+import { BothWaysController } from '../../example/recipes/both-ways.js'
 import { SizeController } from '../../example/recipes/page-sizes.js'
 import { ParameterController } from '../../example/recipes/parameters.js'
 import { RedirectController } from '../../example/recipes/redirect.js'
@@ -38,11 +40,11 @@ interface Answer {
 async function serveRecipe(
   t: TestContext,
   controller: AppOptions['controllers'][number],
-  more: Pick<AppOptions, 'lifespan'> = {},
+  more: Pick<AppOptions, 'lifespan' | 'models'> = {},
 ) {
   const main = memoryDatabase()
   const lifespan = more.lifespan ? [main, more.lifespan].flat() : main
-  const api = await testApp({ controllers: [controller], models: [Hero], lifespan })
+  const api = await testApp({ controllers: [controller], models: [Hero, ...(more.models ?? [])], lifespan })
   t.after(api.close)
   await withSession(main, async (session) => void session.add(Hero.build(robin)))
   return async (method: string, path: string, json?: unknown): Promise<Answer> => {
@@ -136,11 +138,22 @@ test('search.ts: finds names by their prefix; wildcards match only themselves', 
   assert.deepEqual([await found('Rob'), await found('%'), await found('R_b')], [1, 0, 0])
 })
 
-test('page-sizes.ts: a larger maximum, and mapped rows', async (t) => {
+test('page-sizes.ts: a larger maximum, pages without a total, and mapped rows', async (t) => {
   const send = await serveRecipe(t, SizeController)
   assert.equal((await send('GET', '/sizes/big?limit=500')).status, 200)
   assert.equal((await send('GET', '/sizes/big?limit=501')).status, 422)
   assert.deepEqual((await send('GET', '/sizes/badges?limit=1')).body.data, [{ text: 'Robin (17)' }])
+  assert.deepEqual((await send('GET', '/sizes/uncounted?limit=100')).body.meta, { offset: 0, has_next: false })
+  assert.match((await send('GET', '/sizes/ranking?limit=1')).body.data[0].text, /^Robin: 17 of \d+$/)
+})
+
+test('both-ways.ts: the page after a page, and back', async (t) => {
+  const send = await serveRecipe(t, BothWaysController)
+  await Hero.create({ ...robin, name: 'Zatanna' })
+  const first = (await send('GET', '/both-ways?limit=1')).body
+  const second = (await send('GET', `/both-ways?limit=1&next_cursor=${first.meta.next_cursor}`)).body
+  assert.equal(first.meta.prev_cursor, null)
+  assert.deepEqual((await send('GET', `/both-ways?limit=1&prev_cursor=${second.meta.prev_cursor}`)).body, first)
 })
 
 test('birthday.ts: afterCommit runs after COMMIT', async (t) => {
@@ -153,6 +166,13 @@ test('birthday.ts: afterCommit runs after COMMIT', async (t) => {
   )
   assert.equal((await send('GET', '/ages/oldest')).body.age, 18)
   assert.equal((await send('GET', '/ages/limits')).status, 200)
+})
+
+test('logins.ts: an attempt is kept, also if it is refused', async (t) => {
+  const send = await serveRecipe(t, LoginController, { models: [LoginAttempt] })
+  assert.equal((await send('POST', '/logins', { account: 'Robin', password: 'a guess' })).status, 401)
+  assert.equal((await send('POST', '/logins', { account: 'Robin', password: 'bat signal' })).status, 204)
+  assert.equal(await withSession(async () => LoginAttempt.count()), 2)
 })
 
 test('savepoint.ts: a duplicate is skipped, the other heroes are kept', async (t) => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { test } from 'node:test'
-import { Controller, Get, Post, Session } from 'sequitur'
-import { databaseApp, databases } from '../support/databases.js'
+import { Controller, Get, Post, Session, sql } from 'sequitur'
+import { databaseApp, databases, postgres } from '../support/databases.js'
 import { assertWhole } from '../support/faults.js'
 import { type Gate, gate, until } from '../support/waiting.js'
 import { Hero, Team } from '../support/hero.js'
@@ -102,3 +102,37 @@ for (const kind of databases) {
     await assertWhole(app)
   })
 }
+
+test('a client that leaves while its handler waits for a connection costs no connection', async (t) => {
+  const [taken, leave, free] = [gate(), gate(), gate()]
+  const pids: number[] = []
+  const pidOf = async (session: Session) => {
+    const [row] = await session.execute(sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`)
+    return Number(row?.pid)
+  }
+  @Controller('/')
+  class Waiting {
+    @Post('/hold') async hold(session: Session) {
+      pids.push(await pidOf(session))
+      taken.open()
+      await free.opened
+    }
+    @Post('/') async wait(session: Session, signal: AbortSignal) {
+      signal.addEventListener('abort', () => setTimeout(free.open, 1500)) // after the rollback has given up to wait
+      setImmediate(leave.open)
+      await pidOf(session)
+    }
+    @Get('/pid') async pid(session: Session) {
+      pids.push(await pidOf(session))
+    }
+  }
+  const app = await databaseApp(t, postgres, [Team, Hero], [Waiting], {
+    lifespan: { poolSize: 1, poolTimeout: 10_000 },
+  })
+  const holding = app.fetch('/hold', { method: 'POST' })
+  await taken.opened
+  hangUp(app.url, leave)
+  await holding
+  await app.fetch('/pid')
+  assert.equal(new Set(pids).size, 1, pids.join())
+})

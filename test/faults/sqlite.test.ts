@@ -167,30 +167,3 @@ test('200 readers are served while one writes and 200 wait to write, and nobody 
   assert.deepEqual(new Set(statuses), new Set([204]))
   assert.equal(await Hero.count(), 401)
 })
-
-for (const kind of [sqliteFile, sqliteMemory]) {
-  test(`${kind.name}: a session inside of one that writes is told that it waits for itself, and nothing hangs`, async (t) => {
-    @Controller('/')
-    class Inside extends Heroes {
-      @Post('/inside') async inside(session: Session) {
-        await Hero.create({ name: 'Robin' })
-        await withSession(() => Team.create({ name: 'never' }))
-        session.rollback()
-      }
-      @Post('/beside') async beside() {
-        await Hero.create({ name: 'Robin' })
-        Inside.later = withSession(() => Team.create({ name: 'later' }))
-      }
-      static later: Promise<unknown> | undefined
-    }
-    const lifespan = { poolTimeout: 1_000 }
-    const app = await databaseApp(t, kind, models, [Inside], { lifespan })
-    assert.equal((await app.fetch('/inside', post)).status, 500)
-    assert.match(app.log.join('\n'), /WaitsForItselfError: .*session\.nested.*session\.afterCommit/)
-    assert.equal(await Hero.count(), 0)
-    assert.equal((await app.fetch('/beside', post)).status, 204)
-    await Inside.later
-    assert.deepEqual([await Hero.count(), await Team.count()], [1, 1])
-    await assertWhole(app)
-  })
-}

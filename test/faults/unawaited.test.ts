@@ -3,13 +3,18 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { test } from 'node:test'
 import { databases, postgres, sqliteFile, sqliteMemory } from '../support/databases.js'
 import { until } from '../support/waiting.js'
-import { post, serve } from '../support/processes.js'
+import { post, run, serve } from '../support/processes.js'
 
 const careless = [
   'duplicate',
   'no-table',
   'invalid',
   'invalid-bulk',
+  'impossible',
+  'impossible-row',
+  'out-of-range-after-a-failure',
+  'late-after-end',
+  'late-after-commit',
   'invalid-flush',
   'read-only',
   'nested',
@@ -31,7 +36,10 @@ for (const kind of databases.filter((kind) => kind !== sqliteMemory && !kind.nam
       assert.equal(answer.status, 200, `${path}\n${heroes.output()}`)
     }
     assert.equal((await post(`${heroes.url}/Robin`, {})).status, 204)
-    assert.match(heroes.output(), /An unawaited query failed: /)
+    assert.match(
+      heroes.output(),
+      /An unawaited query in POST \/unawaited\/duplicate \(Unawaited\.duplicate\) failed: INSERT INTO/,
+    )
     assert.equal(await heroes.stop(), 0)
   })
 }
@@ -66,23 +74,72 @@ for (const path of ['invalid', 'refused']) {
   test(`of two apps in a process each logs its own unawaited queries: ${path}`, async () => {
     const apps = await serve(['test/support/programs/two-apps.ts'], {})
     await (await post(`${apps.url}/${path}`, {})).text()
-    await until('the first has logged it', () => /^first: An unawaited query failed/m.test(apps.output()))
+    await until('the first has logged it', () =>
+      /^first: An unawaited query in POST \/\S+ \(First\.\w+\) failed/m.test(apps.output()),
+    )
     assert.doesNotMatch(apps.output(), /^second: An unawaited/m)
     await (await post(`${apps.url}/second/${path}`, {})).text()
-    await until('the second has logged it', () => /^second: An unawaited query failed/m.test(apps.output()))
+    await until('the second has logged it', () =>
+      /^second: An unawaited query in POST \/\S+ \(Second\.\w+\) failed/m.test(apps.output()),
+    )
     assert.equal(apps.output().match(/^first: An unawaited/gm)?.length, 1)
     assert.equal(await apps.stop(), 0)
   })
 }
 
+test('of two apps in a process each logs its own unawaited HttpErrors', async () => {
+  const apps = await serve(['test/support/programs/two-apps.ts'], {})
+  for (const [path, own, other] of [
+    ['/http', 'first', 'second'],
+    ['/second/http', 'second', 'first'],
+  ] as const) {
+    const before = apps.output().length
+    await (await post(`${apps.url}${path}`, {})).text()
+    await until(`the ${own} has logged it`, () => apps.output().includes(`${own}: A promise that a handler`, before))
+    assert.ok(!apps.output().includes(`${other}: A promise`, before))
+  }
+  assert.equal(await apps.stop(), 0)
+})
+
 test('an unawaited query of an app that was closed meanwhile is logged by that app, and the other goes on', async () => {
   const apps = await serve(['test/support/programs/two-apps.ts'], {})
   await (await post(`${apps.url}/second/late`, {})).text()
   await (await post(`${apps.url}/close-second`, {})).text()
-  await until('it was logged', () => /^second: An unawaited query failed/m.test(apps.output()))
+  await until('it was logged', () =>
+    /^second: An unawaited query in POST \/\S+ \(Second\.\w+\) failed/m.test(apps.output()),
+  )
   assert.equal((await post(`${apps.url}/close-second`, {})).status, 204)
   assert.equal(await apps.stop(), 0)
 })
+
+for (const kind of [sqliteFile, sqliteMemory, postgres])
+  test(`${kind.name}: queries that fail after the last app of a process was closed are logged, and the process ends as it would without them`, async () => {
+    const { code, output } = await run(['test/support/programs/closed-app.ts'], { toolkit_url: await kind.url() })
+    const logged = output.split('\n').filter((line) => line.includes('An unawaited query'))
+    assert.equal(logged.length, 3, output)
+    assert.match(
+      logged.join('\n'),
+      /An unawaited query in POST \/ \(Late\.start\) failed: INSERT INTO .*: SessionClosedError/,
+    )
+    assert.match(logged.join('\n'), /An unawaited query.* failed: (?!INSERT)/)
+    assert.match(logged.join('\n'), /notNull Violation/)
+    assert.match(output, /still here/)
+    assert.equal(code, 3)
+  })
+
+for (const kind of [sqliteFile, postgres])
+  test(`${kind.name}: the log of an unawaited query has its SQL, its route and a stack that begins where it failed`, async () => {
+    const heroes = await serve(['test/support/programs/heroes.ts'], { toolkit_url: await kind.url() })
+    await (await post(`${heroes.url}/unawaited/no-table`, {})).text()
+    await until('it was logged', () => heroes.output().includes('An unawaited query'))
+    assert.match(
+      heroes.output(),
+      /An unawaited query in POST \/unawaited\/no-table \(Unawaited\.noTable\) failed: SELECT \* FROM nowhere: SequelizeDatabaseError/,
+    )
+    assert.doesNotMatch(heroes.output(), /at withStackOfHere/)
+    assert.match(heroes.output(), /at TransactionScope\.#send/)
+    assert.equal(await heroes.stop(), 0)
+  })
 
 for (const path of ['thrown', 'signal', 'fetched']) {
   test(`a refusal that a handler does not await is logged, and the process goes on: ${path}`, async () => {

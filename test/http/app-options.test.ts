@@ -73,7 +73,8 @@ const scopes: readonly (readonly [entry: object, message: RegExp])[] = [
   [{ path: '/admin/*', use: cors }, /: '\*' in the path '\/admin\/\*' is not a segment\./],
   [{ path: '/%61dmin', use: cors }, /: '%61dmin' .* compared decoded\. Write it decoded/],
   [{ path: '/admin/..', use: cors }, /: '\.\.' in the path '\/admin\/\.\.' would never match/],
-  [{ path: '/admin' }, /: use is undefined\. Either its name is misspelt/],
+  [{ path: '/admin' }, /: use is missing\. Write the middleware of the path: \{ path: '\/admin', use: guard \}\.$/],
+  [{ path: '/admin', use: undefined }, /: use is undefined\. Either its name is misspelt/],
   [{ path: '/admin', use: [cors] }, /: use is a list\. Write a function \(request, response, next\)/],
 ]
 

@@ -16,6 +16,7 @@ import {
   type Middleware,
   Post,
   provide,
+  Request,
   token,
 } from 'sequitur'
 import { api } from '../support/api.js'
@@ -96,6 +97,29 @@ test('app.handler answers in another http server, and starts the app', async (t)
   const url = await plainServer(t, app.handler)
   assert.equal(await (await fetch(url)).json(), 'hello')
   assert.deepEqual(calls, ['start db'])
+})
+
+test('a request whose response was closed before app.handler received it is not waited for', async (t) => {
+  const log: string[] = []
+  const logger = {
+    info() {},
+    warn: (line: string) => void log.push(line),
+    error: (line: string) => void log.push(line),
+  }
+  const app = newApp(t, { logger, timeouts: { drain: 200 } })
+  await app.start()
+  const handled = gate()
+  const url = await plainServer(t, (request, response) => {
+    response.once('close', () => {
+      app.handler(request, response)
+      handled.open()
+    })
+    response.destroy()
+  })
+  await assert.rejects(fetch(url))
+  await handled.opened
+  await app.close()
+  assert.deepEqual(log, [])
 })
 
 test('app.start twice starts once', async (t) => {
@@ -205,7 +229,7 @@ test('app.listen on a taken port rejects with what to do, and closes what was st
 })
 
 test('app.listen on a port that is none rejects', async (t) => {
-  await assert.rejects(newApp(t).listen(70_000), /^Error: Cannot listen on 127\.0\.0\.1:70000: .*65536/)
+  await assert.rejects(newApp(t).listen(70_000), /^BootError: listen\(\): the port is 70000\. Write a whole number/)
 })
 
 test('app.close twice closes once', async (t) => {
@@ -411,6 +435,29 @@ test('a handler that takes too long is answered with 503, and its signal is abor
   exit.open()
 })
 
+test('each handler that takes too long is one line of the log, with the request id of its response', async (t) => {
+  const exit = gate()
+  @Controller()
+  class Slow {
+    @Get('/one') async one() {
+      await exit.opened
+    }
+    @Get('/two') async two() {
+      await exit.opened
+    }
+  }
+  const { fetch, log } = await api(t, [Slow], { timeouts: { handler: 20 } })
+  const paths = ['/one', '/two', '/one', '/two', '/two']
+  const lines = await Promise.all(
+    paths.map(async (path) => {
+      const { instance } = (await (await fetch(path)).json()) as { instance: string }
+      return `GET ${path} [${instance.replace('urn:request:', '')}] The answer took too long. (no result after 20 ms)`
+    }),
+  )
+  exit.open()
+  assert.deepEqual(log.toSorted(), lines.toSorted())
+})
+
 test('a request whose time is up before its body has come is not handed to the handler', async (t) => {
   let calls = 0
   @Controller()
@@ -471,6 +518,40 @@ test('middleware whose time is up before its turn is not called', async (t) => {
   const answer = fetch(await plainServer(t, app.handler), { signal: AbortSignal.timeout(2000) })
   setTimeout(started.open, 60)
   assert.deepEqual([(await answer).status, turns], [503, 0])
+})
+
+test('each of the requests that overlap is late after its own time', async (t) => {
+  const { Waiting, exit } = waiting()
+  const { fetch } = await api(t, [Waiting], { timeouts: { handler: 80 } })
+  const late: Promise<Response>[] = []
+  for (let count = 0; count < 4; count++) {
+    late.push(fetch('/wait'))
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    assert.equal((await fetch('/')).status, 200)
+  }
+  assert.deepEqual(
+    (await Promise.all(late)).map(({ status }) => status),
+    [503, 503, 503, 503],
+  )
+  assert.equal((await fetch('/wait')).status, 503) // also after a time without requests
+  exit.open()
+})
+
+test('a signal that a handler asks for after the abort is aborted, with the same reason', async (t) => {
+  const exit = gate()
+  const reasons: unknown[] = []
+  @Controller()
+  class Late {
+    @Get() async get(request: Request) {
+      await exit.opened
+      reasons.push(request.signal.aborted, request.signal.reason.message)
+    }
+  }
+  const { fetch } = await api(t, [Late], { timeouts: { handler: 20 } })
+  assert.equal((await fetch('/')).status, 503)
+  exit.open()
+  await exit.opened
+  assert.deepEqual(reasons, [true, 'The answer took too long.'])
 })
 
 test('the signal of a request that was answered is not aborted', async (t) => {

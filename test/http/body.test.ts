@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { memoryUsage } from 'node:process'
 import { test } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { Body, Controller, Field, Get, type Middleware, Post } from 'sequitur'
 import { api } from '../support/api.js'
 import { connection, exchange } from '../support/connection.js'
@@ -197,6 +200,23 @@ test('a client that reads only once it has sent everything gets its 413 and the 
   const head = `POST /notes HTTP/1.1\nHost: a\nContent-Type: application/json\nContent-Length: ${large}\n\n`
   await sendAll(head + 'x'.repeat(large))
   assert.match(await closed, /^HTTP\/1\.1 413 [^]*\r\nconnection: close\r\n[^]*larger than 1048576 bytes\."}$/i)
+})
+
+test('of a body that is refused with 413 nothing is kept while its connection stays open', async (t) => {
+  const { url } = await api(t, [Notes], { bodyLimit: large })
+  setFlagsFromString('--expose-gc')
+  const collect: () => void = runInNewContext('gc')
+  collect()
+  const before = memoryUsage().arrayBuffers
+  const unfinished = Array.from({ length: 4 }, () => connection(t, url))
+  for (const { sendAll, received } of unfinished) {
+    const head = 'POST /notes HTTP/1.1\nHost: a\nContent-Type: application/json\nTransfer-Encoding: chunked\n\n'
+    await sendAll(`${head}${(2 * large).toString(16)}\n${'x'.repeat(large + 1)}`)
+    await received(/^HTTP\/1\.1 413 [^]*}$/)
+  }
+  collect()
+  const kept = memoryUsage().arrayBuffers - before
+  assert.ok(kept < large, `${kept} bytes of ${unfinished.length * large}`)
 })
 
 test('a client that sends much to where nothing is can read its 404', async (t) => {

@@ -76,6 +76,17 @@ for (const path of ['/text', '/bytes', '/stream', '/pushing']) {
   })
 }
 
+test('a client that never reads loses its connection also where the handle of a socket counts nothing', async (t) => {
+  const uncounted = ({ socket }: { socket: object }, _response: unknown, next: () => void) => {
+    const handle: object = Reflect.get(socket, '_handle')
+    for (const name of ['bytesWritten', 'writeQueueSize']) Object.defineProperty(handle, name, { value: undefined })
+    next()
+  }
+  const { url } = await api(t, [Answers], { ...limits({ write: 200 }), middleware: [uncounted] })
+  open(t, url).pause().write(get('/bytes'))
+  await until('the server has closed', () => serverSide?.destroyed === true)
+})
+
 test('a client that reads slowly but steadily gets everything', async (t) => {
   const { url } = await api(t, [Answers], limits({ write: 200 }))
   const client = open(t, url)

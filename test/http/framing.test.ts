@@ -4,6 +4,7 @@ import { test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'
 import { Body, Controller, Get, Post } from 'sequitur'
 import { api } from '../support/api.js'
+import { connection, plainServer } from '../support/connection.js'
 import { runs } from '../support/fuzz.js'
 
 /*
@@ -62,8 +63,8 @@ const refused: readonly (readonly [sentence: string, bytes: string, status?: num
   ['two lengths', sized(' 2\r\nContent-Length: 3')],
   ['a Host that is none', lines('GET / HTTP/1.1', 'Host: a b/c@d')],
   [
-    'a coding behind two thousand headers',
-    post(`${'x:\r\n'.repeat(2_100)}Transfer-Encoding: gzip, chunked`, '2\r\n[]\r\n0\r\n\r\n'),
+    'a coding behind a thousand headers',
+    post(`${'x:\r\n'.repeat(1_100)}Transfer-Encoding: gzip, chunked`, '2\r\n[]\r\n0\r\n\r\n'),
     431,
   ],
   ['an expectation beside two codings', coded('gzip, chunked', '\r\nExpect: 100-continue'), 501],
@@ -158,6 +159,24 @@ for (const [sentence, bytes, status = 400] of refused) {
     const answer = await send(t, url, bytes + NEXT)
     assert.deepEqual(statusesOf(answer), [status])
     assert.match(answer, /\r\ncontent-type: application\/problem\+json\r\n/)
+    assert.match(answer, /\r\nx-content-type-options: nosniff\r\n/)
+    assert.deepEqual([handled, log], [[], []])
+  })
+}
+
+for (const [sentence, bytes, status] of [
+  ['two hosts', get('Host: b'), 400],
+  ['the same host twice', get('Host: a'), 400],
+  ['a Host that is none', lines('GET / HTTP/1.1', 'Host: a b/c@d'), 400],
+  ['a target of another host', lines('GET http://b/ HTTP/1.1', 'Host: a'), 400],
+  ['two codings', coded('gzip, chunked'), 501],
+  ['more headers than Node keeps', post(`${'x:\r\n'.repeat(1_100)}Content-Length: 2`, '[]'), 431],
+] as const) {
+  test(`${sentence}, sent to the server of another program that calls app.handler: ${status}, and nothing after it is answered`, async (t) => {
+    handled = []
+    const { app, log } = await api(t, [Echo])
+    const answer = await send(t, await plainServer(t, app.handler), bytes + NEXT)
+    assert.deepEqual(statusesOf(answer), [status])
     assert.deepEqual([handled, log], [[], []])
   })
 }
@@ -183,6 +202,31 @@ for (const [sentence, bytes, statuses] of taken) {
     const answer = await send(t, url, bytes + NEXT)
     assert.deepEqual(statusesOf(answer), statuses)
     assert.doesNotMatch(answer, /secret/)
+    assert.deepEqual(log, [])
+  })
+}
+
+const UPGRADES = [
+  ['Upgrade: websocket', 'Connection: Upgrade'],
+  ['Upgrade: x', 'Connection: keep-alive, upgrade'],
+  ['Upgrade: x', 'Connection: Upgrade', 'Content-Length: 0'],
+  ['Upgrade: x'],
+]
+
+for (const headers of UPGRADES) {
+  test(`nothing behind a request with ${headers.join(', ')} is read as a request`, async (t) => {
+    const { url, log } = await api(t, [Echo])
+    for (const separate of [true, false]) {
+      handled = []
+      const { closed, send, received } = connection(t, url)
+      const next = ['POST /posted HTTP/1.1', 'Host: a', `Content-Length: ${NEXT.length}`, '', ''].join('\r\n')
+      send(get(...headers) + next)
+      if (separate) await received(/^HTTP/)
+      send(NEXT)
+      const answer = await closed.catch((error: NodeJS.ErrnoException) => error.code)
+      if (answer !== 'ECONNRESET') assert.deepEqual(statusesOf(String(answer)), [200])
+      assert.deepEqual(handled, ['GET /'])
+    }
     assert.deepEqual(log, [])
   })
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Controller, Get, Inject, type Lifespan, provide, token } from 'sequitur'
+import { conflict, Controller, Get, Inject, type Lifespan, provide, token } from 'sequitur'
 import type { Unit } from '../../src/core/bracket.js'
 import { api } from '../support/api.js'
 import { gate } from '../support/waiting.js'
@@ -12,8 +12,11 @@ function lifespanOf(given: Partial<Unit>): Lifespan {
     settle: async () => {},
     commit: async () => {},
     rollback: async () => {},
-    hasKept: false,
-    committed: async () => {},
+    name: 'a unit',
+    hasWritten: false,
+    assertCommittable() {},
+    hasCommitted: false,
+    runCallbacks: async () => {},
     retryAfter: () => undefined,
     ...given,
   }
@@ -86,4 +89,91 @@ test('a handler whose time is up while its arguments are built is not run, howev
     timeouts: { handler: 20 },
   })
   assert.deepEqual([(await fetch('/')).status, runs], [503, 0])
+})
+
+test('a unit that is known to fail at its commit keeps the units before it from being committed', async (t) => {
+  const seen: string[] = []
+  @Controller()
+  class Working {
+    @Get() get() {}
+  }
+  const first = lifespanOf({
+    commit: async () => void seen.push('committed'),
+    rollback: async () => void seen.push('rolled back'),
+  })
+  const refusing = lifespanOf({ assertCommittable: () => conflict('no') })
+  const { fetch } = await api(t, [Working], { lifespan: [first, refusing] })
+  assert.equal((await fetch('/')).status, 409)
+  assert.deepEqual(seen, ['rolled back'])
+})
+
+/** What keeps a unit of work from ending, and what is given up before its COMMIT. */
+const endless = new Promise<never>(() => {})
+
+test('a handler that is given up is answered although its rollback never ends, and closing the app does not wait for it for ever', async (t) => {
+  const rolling = gate()
+  @Controller()
+  class Stuck {
+    @Get() get() {
+      return endless
+    }
+  }
+  const rollback = () => {
+    rolling.open()
+    return endless
+  }
+  const { fetch, close } = await api(t, [Stuck], {
+    lifespan: lifespanOf({ rollback }),
+    timeouts: { handler: 20, drain: 20 },
+  })
+  assert.equal((await fetch('/')).status, 503)
+  await rolling.opened
+  await close()
+})
+
+test('values of a request that is given up are disposed after its rollback, before the app is closed', async (t) => {
+  const seen: string[] = []
+  const rolledBack = gate()
+  const value = token<AsyncDisposable>('value')
+  @Controller()
+  class Stuck {
+    @Get() get(@Inject(value) _value: AsyncDisposable) {
+      return endless
+    }
+  }
+  const rollback = async () => {
+    await rolledBack.opened
+    seen.push('rolled back')
+  }
+  const factory = () => ({ [Symbol.asyncDispose]: async () => void seen.push('disposed') })
+  const { fetch, close } = await api(t, [Stuck], {
+    lifespan: lifespanOf({ rollback }),
+    providers: [provide(value, { factory, lifetime: 'request' })],
+    timeouts: { handler: 20 },
+  })
+  assert.equal((await fetch('/')).status, 503)
+  assert.deepEqual(seen, [])
+  rolledBack.open()
+  await close()
+  assert.deepEqual(seen, ['rolled back', 'disposed'])
+})
+
+test('a COMMIT is waited for, however long it takes; the answer tells its outcome', async (t) => {
+  const committing = gate()
+  const aborted = gate()
+  @Controller()
+  class Slow {
+    @Get() get(signal: AbortSignal) {
+      signal.addEventListener('abort', aborted.open)
+      return 'saved'
+    }
+  }
+  const { fetch } = await api(t, [Slow], {
+    lifespan: lifespanOf({ commit: () => committing.opened, runCallbacks: () => endless }),
+    timeouts: { handler: 20, drain: 20 },
+  })
+  const answer = fetch('/')
+  await aborted.opened
+  committing.open()
+  assert.equal(await (await answer).json(), 'saved')
 })

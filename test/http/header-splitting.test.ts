@@ -4,6 +4,7 @@ import { test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'
 import { Body, Controller, file, HttpError, Post, redirect, reply } from 'sequitur'
 import { api } from '../support/api.js'
+import { runs } from '../support/fuzz.js'
 
 /*
  * Whatever text a program puts into a header, the head of the answer has no header that the text brought along, and there is one answer.
@@ -108,7 +109,7 @@ test('whatever text is in whatever header, the answer has the headers of the pro
   const law = fc.asyncProperty(fc.constantFrom(...Object.keys(places)), texts, async (place, text) => {
     assertWhole(await exchange(t, url, post(place, text)))
   })
-  await fc.assert(law, { numRuns: 400 })
+  await fc.assert(law, { numRuns: runs(400) })
 })
 
 for (const id of [

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import * as fc from 'fast-check'
 import { Body, Controller, createApp, Field, Post } from 'sequitur'
 import { z } from 'zod'
+import { runs } from '../support/fuzz.js'
 
 class Tag {
   @Field() name!: string
@@ -182,7 +183,7 @@ test('whatever is sent as JSON is given to the handler as JSON.parse() reads it,
       assert.equal(response.statusCode, 201, `${text} ${response.body}`)
       assert.deepEqual(response.json(), JSON.parse(JSON.stringify({ value: read })))
     }),
-    { numRuns: 1500 },
+    { numRuns: runs(1500) },
   )
 })
 
@@ -194,7 +195,7 @@ test('what is not JSON is a 400, and nothing else', async () => {
       fc.pre(broken.trim() !== '' && !isJson(broken) && broken.isWellFormed())
       assert.equal((await send('any', broken)).statusCode, 400, broken)
     }),
-    { numRuns: 1500 },
+    { numRuns: runs(1500) },
   )
 })
 

@@ -7,6 +7,7 @@ import { Base, Controller, createApp, Field, Get, newLifespan, Session, sql } fr
 import { databaseApp, databases } from '../support/databases.js'
 import { api } from '../support/api.js'
 import { plainServer } from '../support/connection.js'
+import { runs } from '../support/fuzz.js'
 
 /* Of the inside of a program an answer has nothing: no message, stack, SQL, name of a table or a constraint, path, version or password. */
 
@@ -116,7 +117,7 @@ test('whatever an error has, a 500 has only the id of the request', async (t) =>
     }
     assert.deepEqual([answer.status, await answer.json()], [500, expected])
   })
-  await fc.assert(law, { numRuns: 300 })
+  await fc.assert(law, { numRuns: runs(300) })
 })
 
 test('an app whose database cannot be reached does not say where it is', async (t) => {

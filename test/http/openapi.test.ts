@@ -259,7 +259,7 @@ test('errors are problems, with the text declared for their status', () => {
 })
 
 class Two {
-  @Field({ optional: true }) note!: string
+  @Field({ optional: true }) note?: string
   @Field({ type: 'integer' }) count!: number
 }
 
@@ -603,6 +603,64 @@ test('two schemes of one name fail at startup', () => {
   assert.match(bootMessage([Both]), /Two security schemes have the name key\. Rename one: @Security/)
 })
 
+@Injectable()
+@Security({ type: 'http', scheme: 'bearer' }, { name: 'token', scopes: ['read'] })
+@Security({ type: 'apiKey', in: 'header', name: 'X-Session' }, { name: 'session' })
+class TokenOrSession {
+  constructor(@Header('x-session', { optional: true }) readonly session: string = '') {}
+}
+
+test('several schemes on one class are alternatives, beside the schemes of other classes', () => {
+  @Controller('/alternatives')
+  class Alternatives {
+    @Get('/one') one(_user: TokenOrSession) {}
+    @Get('/both') both(_user: TokenOrSession, _key: ApiKey) {}
+  }
+  const { paths = {}, components } = createApp({ controllers: [Alternatives], logger: false }).openapi()
+  const one = [{ token: ['read'] }, { session: [] }]
+  assert.deepEqual(paths['/alternatives/one']?.get?.security, one)
+  assert.deepEqual(
+    paths['/alternatives/both']?.get?.security,
+    one.map((scheme) => ({ ...scheme, key: [] })),
+  )
+  assert.deepEqual(Object.keys(components?.securitySchemes ?? {}), ['token', 'session', 'key'])
+  assert.deepEqual(paths['/alternatives/one']?.get?.parameters, undefined)
+})
+
+test('a class that extends one with a scheme has it, unless it has its own', () => {
+  @Injectable()
+  class Admin extends CurrentUser {}
+  @Injectable()
+  @Security({ type: 'http', scheme: 'basic' }, { name: 'password' })
+  class Guest extends CurrentUser {}
+  @Controller('/extended')
+  class Extended {
+    @Get('/admin') admin(_user: Admin) {}
+    @Get('/guest') guest(_user: Guest) {}
+  }
+  const { paths = {}, components } = createApp({ controllers: [Extended], logger: false }).openapi()
+  assert.deepEqual(paths['/extended/admin']?.get?.security, [{ CurrentUser: [] }])
+  assert.deepEqual(paths['/extended/guest']?.get?.security, [{ password: [] }])
+  assert.ok(paths['/extended/admin']?.get?.responses?.['401'])
+  assert.deepEqual(Object.keys(components?.securitySchemes ?? {}), ['CurrentUser', 'password'])
+})
+
+test('classes of one scheme require the scopes of all', () => {
+  const bearer = { type: 'http', scheme: 'bearer' } as const
+  @Injectable()
+  @Security(bearer, { name: 'bearer', scopes: ['read', 'list'] })
+  class Reader {}
+  @Injectable()
+  @Security(bearer, { name: 'bearer', scopes: ['write', 'list'] })
+  class Writer {}
+  @Controller('/scopes')
+  class Scopes {
+    @Get() get(_reader: Reader, _writer: Writer) {}
+  }
+  const { paths = {} } = createApp({ controllers: [Scopes], logger: false }).openapi()
+  assert.deepEqual(paths['/scopes']?.get?.security, [{ bearer: ['read', 'list', 'write'] }])
+})
+
 test('the OpenAPI document has the servers, tags, extensions and all of the info given', () => {
   const { info, servers, tags, 'x-logo': logo } = secured as typeof secured & { 'x-logo'?: unknown }
   assert.deepEqual(info, { title: 'Private', version: '0.0.0', contact: { name: 'The team' } })
@@ -610,4 +668,21 @@ test('the OpenAPI document has the servers, tags, extensions and all of the info
     [servers, tags, logo],
     [[{ url: 'https://api.example.com' }], [{ name: 'Private', description: 'Not for all' }], { url: '/logo.png' }],
   )
+})
+
+test('a header that two inputs read is documented once, as required if one of them requires it', () => {
+  @Injectable()
+  class Tracer {
+    constructor(@Header({ optional: true, description: 'Of the caller' }) readonly x_trace?: string) {}
+  }
+  @Controller()
+  class Traces {
+    @Get('/') get(@Header() x_trace: string, tracer: Tracer) {
+      return [x_trace, tracer.x_trace]
+    }
+  }
+  const { paths } = createApp({ controllers: [Traces], logger: false }).openapi()
+  assert.deepEqual(paths?.['/']?.get?.parameters, [
+    { name: 'x-trace', in: 'header', required: true, description: 'Of the caller', schema: { type: 'string' } },
+  ])
 })

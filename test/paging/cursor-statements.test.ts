@@ -316,7 +316,11 @@ const refused: readonly (readonly [name: string, options: Options, explanation: 
   ['an undeclared function', { order: [[fn('abs', col('score')), 'ASC']] }, /the type of this expression is unknown/],
   ['a column that does not exist', { order: ['nope'] }, /Post has no column 'nope'/],
   ['an association that is not included', { order: [[Team, 'name', 'ASC']] }, /no include of the statement joins Team/],
-  ['NULLS LAST', { order: [['score', 'ASC NULLS LAST']] }, /a cursor page cannot be ordered by .ASC NULLS LAST./],
+  [
+    'NULLS in the middle',
+    { order: [['score', 'ASC NULLS MIDDLE']] },
+    /cannot be ordered by .ASC NULLS MIDDLE.\. Write/,
+  ],
   ['groups', { order: ['score'], group: ['score'] }, /paginate\(sql`SELECT/],
   ['a right join', { include: [{ model: Team, right: true }], order: ['score'] }, /Remove right/],
   ['a join by either', { include: [{ model: Team, or: true } as never], order: ['score'] }, /Remove or/],

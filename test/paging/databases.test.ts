@@ -133,7 +133,8 @@ test('a paginator of another database requires its transaction, and a session cl
   }
   const make = () => createApp({ controllers: [Lists], lifespan: [main, audit] })
   assert.throws(make, /Lists\.list.*@Transactional\(false\).*a paginator injects one/s)
+  const makers: readonly ((options: { session: never }) => unknown)[] = [newPagination, newCursorPagination]
   for (const session of [audit, null, class {}])
-    for (const make of [newPagination, newCursorPagination])
+    for (const make of makers)
       assert.throws(() => make({ session: session as never }), /newPagination\(\{ session: audit\.Session \}\)/)
 })

@@ -136,3 +136,31 @@ for (const kind of databases) {
     assert.equal(await Prize.count(), 2)
   })
 }
+
+let integer = ''
+
+@Controller('/filtered')
+class Filtered {
+  @Get('/', Page.of(Prize)) list(paginate: Paginate<Prize>) {
+    return paginate(select(Prize, { where: { integer: integer as never }, order: ['id'] }))
+  }
+}
+
+for (const kind of databases) {
+  test(`on ${kind.name} a filter that its column cannot have is not reported as a fault of the cursor`, async (t) => {
+    const { fetch } = await databaseApp(t, kind, [Prize], [Filtered], { cursorSecret: SECRET })
+    const row = { integer: 1 }
+    await Prize.bulkCreate([
+      { id: 1, ...row },
+      { id: 2, ...row },
+    ] as never[])
+    integer = '1'
+    const { meta } = JSON.parse(await (await fetch('/filtered?limit=1')).text())
+    integer = 'abc'
+    for (const query of ['limit=1', `next_cursor=${meta.next_cursor}`]) {
+      const response = await fetch(`/filtered?${query}`)
+      assert.equal(response.status, 422)
+      assert.doesNotMatch(await response.text(), /cursor/)
+    }
+  })
+}

@@ -16,8 +16,9 @@ import {
   select,
   sql,
 } from 'sequitur'
+import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
 import { memoryDatabase } from 'sequitur/testing'
-import { databaseApp, databases } from '../support/databases.js'
+import { databaseApp, databases, sqliteMemory } from '../support/databases.js'
 
 @Table({ tableName: 'author', timestamps: false })
 class Author extends Base<Author> {
@@ -218,6 +219,34 @@ test('offset and limit are documented with their bounds and defaults, also of ne
     maximum: Number.MAX_SAFE_INTEGER,
     default: 0,
   })
+})
+
+let notAStatement: unknown
+
+@Controller('/')
+class Wrong {
+  @Get('/offset', Page.of(Title)) offset(paginate: Paginate<Title>) {
+    return paginate(notAStatement as never)
+  }
+  @Get('/cursor', CursorPage.of(Title)) cursor(paginate: CursorPaginate<Title>) {
+    return paginate(notAStatement as never)
+  }
+}
+
+test('what is not a statement is refused with the statement to write instead', async (t) => {
+  const { fetch, log } = await databaseApp(t, sqliteMemory, models, [Wrong])
+  for (const path of ['/offset', '/cursor'])
+    for (const [value, message] of [
+      [Book, 'paginate(): got the class Book, which is not a statement. Write paginate(select(Book)).'],
+      [undefined, 'paginate(): got undefined, which is not a statement. Write paginate(select(Hero)).'],
+      ['SELECT 1', "paginate(): got 'SELECT 1', which is not a statement. Write paginate(select(Hero))."],
+      [{ where: {} }, 'paginate(): got an object with where, which is not a statement. Write paginate(select(Hero)).'],
+    ] as const) {
+      notAStatement = value
+      log.length = 0
+      assert.equal((await fetch(path)).status, 500)
+      assert.ok(log.join('\n').includes(message), log.join('\n'))
+    }
 })
 
 test('the largest offset returns a page', async (t) => {

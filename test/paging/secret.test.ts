@@ -90,14 +90,21 @@ test('a cursor signed with the former default key is refused', async (t) => {
 })
 
 test('a secret that can be guessed fails at startup, wherever it is set', async (t) => {
-  for (const secret of ['', 'fifteen letters']) {
-    const { app } = noteApp(t, { cursorSecret: secret })
-    await assert.rejects(app.start(), /^BootError: createApp\(\): cursorSecret has \d+ characters.*at least 16/)
-    const other = noteApp(t).app
-    await withVariable(secret, () =>
-      assert.rejects(other.start(), /^BootError: toolkit_cursor_secret has \d+ characters.*openssl rand/),
+  for (const secret of ['', 'fifteen letters'])
+    assert.throws(
+      () => noteApp(t, { cursorSecret: secret }),
+      /^BootError: createApp\(\): cursorSecret has \d+ characters.*at least 16/,
     )
-  }
+  const other = noteApp(t).app
+  await withVariable('fifteen letters', () =>
+    assert.rejects(other.start(), /^BootError: toolkit_cursor_secret has 15 characters.*openssl rand/),
+  )
+})
+
+test('an empty secret in the environment is none, as with every other variable', async (t) => {
+  const { app, log } = noteApp(t)
+  await withVariable('', () => app.start())
+  assert.match(log.join('\n'), /No secret for cursors is set/)
 })
 
 test('the digest of any cursor is compared in constant time', async (t) => {

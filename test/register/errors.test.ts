@@ -38,15 +38,34 @@ test('without tsx, a decorated file in a package without a type is a module', as
   assert.equal(await printed(await project(t, { 'package.json': '{}', 'app.ts': decorated }), alone, 'app.ts'), 'ran')
 })
 
-for (const [what, field] of [
-  ['static', 'static size = 1'],
-  ['named by a string', `'first-name' = ''`],
-  ['computed', `[['name'][0]!]: string = ''`],
+for (const [what, field, message] of [
+  [
+    'static',
+    'static size = 1',
+    /app\.ts has a decorated field with an initial value that is static, Hero\.size: its decorator would be lost\. Set the value in a static block\./,
+  ],
+  [
+    'named by a string',
+    `'first-name' = ''`,
+    /app\.ts has a decorated field with an initial value whose name is quoted, Hero\["first-name"\]: its decorator would be lost\. Set the value in the constructor\./,
+  ],
+  [
+    'computed',
+    `[['name'][0]!]: string = ''`,
+    /app\.ts has a decorated field in Hero whose name is computed: its decorator would be lost\. Write the name without brackets\./,
+  ],
+  [
+    'static and computed',
+    `static [['name'][0]!]: string`,
+    /app\.ts has a decorated field in Hero whose name is computed: its decorator would be lost\. Write the name without brackets\./,
+  ],
 ] as const) {
-  test(`a decorated field with a value that is ${what} is refused, for its decorator would be lost`, async (t) => {
-    const source = `const Column: PropertyDecorator = () => {}\nclass Hero { @Column ${field} }`
+  test(`a decorated field that is ${what} is refused, for its decorator would be lost`, async (t) => {
+    const source =
+      'const Column: PropertyDecorator = () => {}\n' +
+      `class Team { @Column name = 'a'; @Column static count: number }\nclass Hero { @Column id = 1; @Column ${field} }`
     const { code, stderr } = await run(await project(t, { 'app.ts': source }), alone, 'app.ts')
-    assert.match(stderr, /app\.ts has a decorated field with an initial value .* Set the value in the constructor/)
+    assert.match(stderr, message)
     assert.equal(code, 1)
   })
 }

@@ -62,3 +62,32 @@ class Heroes {
 try { new Heroes().list() } catch (error) { console.log(/app\\.ts:(\\d+)/.exec((error as Error).stack!)![1]) }`
   assert.equal(await printed(await project(t, { 'app.ts': source }), alone, 'app.ts'), '7')
 })
+
+/** Fields of a class, their names, and whether they are written with a `?`. */
+const fields: readonly (readonly [field: string, name: string, isOptional: boolean])[] = [
+  ['@Note() a?: string', 'a', true],
+  ['@Note({ x: 1 ? 2 : 3 }) b ? : string', 'b', true],
+  ['@Note()\n  // why?\n  readonly c?: string', 'c', true],
+  ['@Note() @Note({ f: () => (1 ? [2] : 3) }) d?: string', 'd', true],
+  ['@Note({ y: "a?: b" }) declare public e?: number', 'e', true],
+  ['@Note() größe?: string', 'größe', true],
+  ['@Note() f!: string', 'f', false],
+  ['@Note() g: number = 1 ? 2 : 3', 'g', false],
+  ['@Note() h!: { h?: string }', 'h', false],
+  ['@Note({ i: { i: "?" } }) i: string | undefined', 'i', false],
+]
+
+const classOfFields = `
+import 'reflect-metadata'
+const Note = (..._: unknown[]): any => () => {}
+class Heroes {
+  ${fields.map(([field]) => field).join('\n  ')}
+}
+const read = (key: string, name: string) => Reflect.getMetadata(key, Heroes.prototype, name)
+console.log(JSON.stringify(${JSON.stringify(fields)}.map(([field, name]: any) => [field, read('design:type', name) ? name : 'no type', read('design:optional', name) === true])))`
+
+for (const mode of [alone, afterTsx, inTsx]) {
+  test(`${mode.name}, a decorated field that is written with a '?' has it as metadata`, async (t) => {
+    assert.deepEqual(JSON.parse(await printed(await project(t, { 'app.ts': classOfFields }), mode, 'app.ts')), fields)
+  })
+}

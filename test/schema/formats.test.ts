@@ -7,6 +7,7 @@ import { Base, Controller, createApp, dto, Field, Get, Header, Path, Query, type
 import { stringFormats } from '../../src/schema/shape/formats.js'
 import { cpuMilliseconds } from '../support/cpu-time.js'
 import { componentsOf, echo, issuesOf } from '../support/echo.js'
+import { runs } from '../support/fuzz.js'
 
 /** An app that takes a text of these options, and how to ask it about one. */
 function asking(options: ValueOptions) {
@@ -96,7 +97,7 @@ for (const format of ['uri', 'uri-reference'] as const) {
       fc.asyncProperty(addresses, async (text) => {
         assert.equal((await issues(text)).length === 0, isAddress(text, format === 'uri-reference'))
       }),
-      { numRuns: 1500 },
+      { numRuns: runs(1500) },
     )
   })
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Controller, createApp, Field, Get, Header, Path, Query } from 'sequitur'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { Controller, createApp, Field, Get, Header, Path, Post, Query } from 'sequitur'
 import { z } from 'zod'
 import { echo, issuesOf } from '../support/echo.js'
+import { random, runs } from '../support/fuzz.js'
 
 enum Size {
   Small,
@@ -74,6 +76,13 @@ const texts = [
   '1e3',
   '1E3',
   '1e400',
+  '1e-7',
+  '-2.5E+10',
+  '1e21',
+  '5e-324',
+  '1e',
+  'e5',
+  '1e5.5',
   '0x10',
   '0b1',
 ]
@@ -115,11 +124,19 @@ const texts = [
   .concat('9007199254740991', '9007199254740993', '-9007199254740993', '123456789012345678901234567890')
 
 const INTEGER = /^-?(0|[1-9][0-9]*)$/
-const DECIMAL = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?$/
+
+// JSON.parse() allows white space around a number.
+function isJsonNumber(text: string): boolean {
+  try {
+    return text.trim() === text && Number.isFinite(JSON.parse(text))
+  } catch {
+    return false
+  }
+}
 
 const grammars: readonly (readonly [kind: string, means: (text: string) => unknown])[] = [
   ['integer', (text) => (INTEGER.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) + 0 : 'refused')],
-  ['number', (text) => (DECIMAL.test(text) ? Number(text) + 0 : 'refused')],
+  ['number', (text) => (isJsonNumber(text) ? Number(text) + 0 : 'refused')],
   ['bigint', (text) => (INTEGER.test(text) ? `${BigInt(text)}n` : 'refused')],
   ['boolean', (text) => (text === 'true' ? true : text === 'false' ? false : 'refused')],
   ['string', (text) => text],
@@ -373,6 +390,16 @@ for (const [query, issues] of [
   ['age[to]=1', ['/age/from is required']],
   ['age[from]=1&age[from]=2', ['/age/from must be an integer']],
   ['age=5', ['/age must be an object']],
+  ['age=5&age[from]=1', ['/age must be an object']],
+  ['age[from]=1&age[until]=5', ['/age/until is not a known field']],
+  ['age[until]=5', ['/age/from is required', '/age/until is not a known field']],
+  ['age[from]=1&age[]=5', ['/age/ is not a known field']],
+  ['age[from]=1&age[__proto__]=5', ['/age/__proto__ is not a known field']],
+  ['age[from]=1&age[from][deep]=5', ['/age/from][deep is not a known field']],
+  [
+    'period[hours][until]=1',
+    ['/period/hours/from is required', '/period/hours/until is not a known field', '/period/since is required'],
+  ],
   ['period[hours][from]=-1', ['/period/hours/from must be >= 0', '/period/since is required']],
 ] as const) {
   test(`what is wrong in a class within a class of the query is told at its place: ?${query}`, async () => {
@@ -380,6 +407,25 @@ for (const [query, issues] of [
     assert.deepEqual([response.statusCode, issuesOf(response).toSorted()], [422, issues])
   })
 }
+
+test('a class within a class of the query is accepted if, and only if, its schema accepts it', async () => {
+  const document = JSON.parse(JSON.stringify(filters.openapi())) as object
+  const ajv = new Ajv2020({ strict: false })
+  ajv.addSchema(document, 'document')
+  const accepts = ajv.compile({ $ref: 'document#/components/schemas/Range' })
+  const below = random(7)
+  const outcomes = new Set<boolean>()
+  for (let run = 0; run < runs(200); run++) {
+    const names = ['from', 'to', 'other', 'FROM', ''].filter(() => below(3) === 0)
+    const range = Object.fromEntries(names.map((name) => [name, [5, -5, 1.5, 'x'][below(4) % (1 + below(4))]]))
+    const query = Object.entries(range).map(([name, value]) => `age[${name}]=${value}`)
+    const { statusCode } = await filters.inject(`/?${query.join('&')}`)
+    const isAccepted = names.length === 0 || accepts(range)
+    assert.equal(statusCode, isAccepted ? 200 : 422, query.join('&'))
+    outcomes.add(isAccepted)
+  }
+  assert.equal(outcomes.size, 2)
+})
 
 test('the document tells how a class within a class of the query is written', () => {
   const parameters = filters.openapi().paths?.['/']?.get?.parameters
@@ -438,4 +484,34 @@ test('U+0000 in the path, in a list and in a class of the query is refused', asy
     issuesOf(await filters.inject('/?period[days]=a&period[days]=%00')).filter((issue) => /days/.test(issue)),
     ['/period/days/1 must not contain U+0000 or half of a surrogate pair'],
   )
+})
+
+test('an accessor with a setter is received, and a getter is sent', async () => {
+  class Bed {
+    #width = 0
+    @Field({ type: 'number' }) get width(): number {
+      return this.#width
+    }
+    set width(given: number) {
+      this.#width = given * 2
+    }
+  }
+  class Size {
+    readonly width: number
+    constructor(width: number) {
+      this.width = width
+    }
+    @Field() get isWide(): boolean {
+      return this.width > 100
+    }
+  }
+  @Controller()
+  class Beds {
+    @Post('/', Size) add(bed: Bed) {
+      return new Size(bed.width)
+    }
+  }
+  const app = createApp({ controllers: [Beds], logger: false })
+  const response = await app.inject({ method: 'POST', url: '/', payload: { width: 60 } })
+  assert.deepEqual(response.json(), { isWide: true })
 })

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { type CreationOptional, DataTypes, Model, Sequelize } from 'sequelize'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Collection, Controller, createApp, dto, Get, Item, Post, select, Session } from 'sequitur'
+import { INSTANT_TEXT } from '../../src/schema/shape/text-formats.js'
 import { databaseApp, databases, postgres, sqliteFile } from '../support/databases.js'
 import { componentsOf, echo, issuesOf } from '../support/echo.js'
 
@@ -165,6 +166,8 @@ Ruled.init(
     sticky: { type: DataTypes.STRING, validate: { is: /^[a-z]+$/y } },
     off: { type: DataTypes.STRING, validate: { isEmail: false as never } },
     unsigned: { type: DataTypes.INTEGER.UNSIGNED },
+    real: { type: DataTypes.REAL },
+    capped: { type: DataTypes.REAL, validate: { min: 0.5 } },
     commented: { type: DataTypes.BOOLEAN, comment: 'Whether it is' },
     day: { type: DataTypes.DATEONLY, defaultValue: DataTypes.NOW },
     uuid: { type: DataTypes.UUID, defaultValue: DataTypes.UUIDV4 },
@@ -192,10 +195,12 @@ const ruled: Readonly<Record<string, object>> = {
   sticky: { type: ['string', 'null'], maxLength: 255 },
   off: { type: ['string', 'null'], maxLength: 255 },
   unsigned: { type: ['integer', 'null'], minimum: 0, maximum: 4294967295 },
+  real: { type: ['number', 'null'], minimum: -3.4028234663852886e38, maximum: 3.4028234663852886e38 },
+  capped: { type: ['number', 'null'], minimum: 0.5, maximum: 3.4028234663852886e38 },
   commented: { type: ['boolean', 'null'], description: 'Whether it is' },
-  day: { type: ['string', 'null'], format: 'date' },
+  day: { type: ['string', 'null'], format: 'date', pattern: '^(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}$' },
   uuid: { type: ['string', 'null'], format: 'uuid' },
-  misfit: { type: ['string', 'null'], format: 'date-time' },
+  misfit: { type: ['string', 'null'], format: 'date-time', pattern: INSTANT_TEXT },
   decimal: { type: ['string', 'null'], pattern: '^-?(0|[1-9][0-9]{0,2})(\\.[0-9]{1,2})?$' },
   whole: { type: ['string', 'null'], pattern: '^-?(0|[1-9][0-9]{0,2})$' },
   fraction: { type: ['string', 'null'], pattern: '^-?0(\\.[0-9]{1,2})?$' },

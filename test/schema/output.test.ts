@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { runInNewContext } from 'node:vm'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import ajvFormats from 'ajv-formats'
 import { Controller, createApp, Field, Get } from 'sequitur'
+import { z } from 'zod'
 import { echo } from '../support/echo.js'
 import { random } from '../support/fuzz.js'
 
@@ -93,21 +95,21 @@ const misfits: readonly (readonly [value: unknown, line: string])[] = [
   [{ number: NaN }, '/number is the number NaN, declared number'],
   [{ number: Infinity }, '/number is the number Infinity, declared number'],
   [{ flag: 'yes' }, '/flag is a string, declared boolean'],
-  [{ time: new Date(NaN) }, '/time is Date, declared date-time'],
-  [{ time: new Date(8.64e15) }, '/time is Date, declared date-time'],
+  [{ time: new Date(NaN) }, '/time is an invalid Date, declared date-time'],
+  [{ time: new Date(8.64e15) }, '/time is the Date +275760-09-13T00:00:00.000Z, declared date-time'],
   [{ time: 'yesterday' }, '/time is a string, declared date-time'],
   [{ day: '2026-02-30' }, '/day is a string, declared date'],
   [{ big: 2 ** 60 }, '/big is the number 1152921504606847000, declared bigint'],
   [{ decimal: 'NaN' }, '/decimal is a string, declared decimal'],
   [{ bytes: 'AAAA' }, '/bytes is a string, declared bytes'],
   [{ order: 'up' }, '/order is a string, declared one of asc, desc'],
-  [{ any: () => 1 }, '/any is a function, declared any JSON value'],
-  [{ any: new Tag() }, '/any contains a Tag, declared any JSON value, so its public properties are not declared'],
+  [{ any: () => 1 }, '/any is the function any, declared any JSON value'],
+  [{ any: new Tag() }, '/any is a Tag, declared any JSON value. Its public properties are not declared'],
   [
     { any: [{ deep: new Tag() }] },
     'Declare them: @Field({ type: Tag }), or return a plain object with the public ones',
   ],
-  [{ any: { toJSON: () => new Tag() } }, '/any contains a Tag'],
+  [{ any: { toJSON: () => new Tag() } }, '/any is a Tag'],
   [{ any: { toJSON() {} } }, '/any is Object, declared any JSON value'],
   [{ tags: [{ label: 'a' }, { label: 2 }] }, '/tags/1/label is the number 2, declared string'],
   [{ tags: [{}] }, '/tags/0/label is missing, declared string'],
@@ -268,3 +270,50 @@ test('classes may stand within each other at any depth', async () => {
   }
   assert.deepEqual((await responder(type).say(value)).json(), value)
 })
+
+const unwritten: readonly (readonly [value: unknown, what: string])[] = [
+  [NaN, 'the number NaN'],
+  [Infinity, 'the number Infinity'],
+  [-Infinity, 'the number -Infinity'],
+  [new Date(NaN), 'an invalid Date'],
+  [runInNewContext('new Date(NaN)'), 'an invalid Date'],
+]
+
+for (const [value, what] of unwritten) {
+  test(`${what} is refused with its path, and not sent as null`, async () => {
+    const lines: string[] = []
+    class Any {
+      @Field({ type: 'any' }) value: unknown
+    }
+    @Controller()
+    class Untyped {
+      @Get('/undeclared') undeclared() {
+        return { list: [value] }
+      }
+      @Get('/itself') itself() {
+        return value
+      }
+      @Get('/any', Any) any(): Any {
+        return { value: { list: [value] } }
+      }
+      @Get('/direct', Any) direct(): Any {
+        return { value }
+      }
+      @Get('/schema', z.object({ value: z.any() })) schema() {
+        return { value }
+      }
+    }
+    const logger = { info() {}, warn() {}, error: (line: string) => void lines.push(line) }
+    const app = createApp({ controllers: [Untyped], logger })
+    for (const [url, place] of [
+      ['/undeclared', `${what} at /list/0. `],
+      ['/itself', `returned ${what}. `],
+      ['/any', `/value/list/0 is ${what}, declared any JSON value. `],
+      ['/direct', `/value is ${what}, declared any JSON value. `],
+      ['/schema', `/value is ${what}, declared any JSON value. `],
+    ] as const) {
+      assert.equal((await app.inject(url)).statusCode, 500, url)
+      assert.ok(lines.at(-1)?.includes(`${place}Write null, or leave it out.`), lines.at(-1))
+    }
+  })
+}

@@ -4,6 +4,7 @@ import { Controller, Field, Get, newPagination, Query, type ValueOptions } from 
 import { newPagination as newCursorPagination } from 'sequitur/cursor'
 import { bootMessage } from '../support/api.js'
 import { componentsOf, echo, sample } from '../support/echo.js'
+import type { SizeOptions } from '../../src/paging/limits.js'
 
 class Cat {
   @Field({ enum: ['cat'] }) kind!: 'cat'
@@ -23,7 +24,7 @@ const mistakes: readonly (readonly [options: object, message: RegExp])[] = [
   [{ type: Number, enum: ['a'] }, /enum has the value 'a', but its type is number/],
   [{ type: ['integer'], enum: ['a'] }, /enum has the value 'a', but its type is number/],
   [{ type: 'boolean', enum: ['a'] }, /enum has the value 'a', but its type is boolean/],
-  [{ oneOf: [] }, /oneOf is empty\. Write the classes: oneOf: \[Cat, Dog\]/],
+  [{ oneOf: [] }, /oneOf is empty\. Write the classes: \[Cat, Dog\]/],
   [{ oneOf: undefined }, /^@Field\(\{ oneOf: undefined \}\) on Sample\.value: Either its name is misspelt/],
   [{ oneOf: Cat, discriminator: 'kind' }, /oneOf takes a list, got the class Cat\. Write \[Cat, Dog\]/],
   [{ oneOf: [Cat, undefined], discriminator: 'kind' }, /oneOf\[1\] is undefined: .*Refer to it by a function: \(\) =>/],
@@ -158,7 +159,8 @@ test('a default in the parameter list fits the rules beside it, or fails at star
   )
 })
 
-for (const [name, make] of Object.entries({ newPagination, newCursorPagination })) {
+const makers: Readonly<Record<string, (options: SizeOptions) => unknown>> = { newPagination, newCursorPagination }
+for (const [name, make] of Object.entries(makers)) {
   for (const option of ['defaultPageSize', 'maxPageSize', 'default_page_size', 'max_page_size'] as const) {
     for (const size of ['10', NaN, 0, -1, 1.5, Infinity, null]) {
       test(`${name}({ ${option}: ${typeof size} ${size} }) is refused`, () => {

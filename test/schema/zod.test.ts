@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Body, Controller, createApp, Field, Get, Header, Item, Page, Path, Post, Query } from 'sequitur'
 import { z } from 'zod'
+import { INSTANT_TEXT } from '../../src/schema/shape/text-formats.js'
 import { api } from '../support/api.js'
 import { conformsTo } from '../support/documented.js'
 import { componentsOf, issuesOf } from '../support/echo.js'
@@ -95,7 +96,11 @@ const person = { email: 'a@b.co', born: null, tags: [{ label: 'x' }] }
 const uuid = '0198a3c4-7b1e-7000-8000-000000000001'
 
 const good = [
-  ['/notes', post({ text: 'ab', at: '2026-01-31' }), { data: { text: 'ab', at: '2026-01-31T00:00:00.000Z' } }],
+  [
+    '/notes',
+    post({ text: 'ab', at: '2026-01-31T00:00:00Z' }),
+    { data: { text: 'ab', at: '2026-01-31T00:00:00.000Z' } },
+  ],
   ['/people', post({ ...person, name: 'a' }), { ...person, age: 18 }],
   [
     '/people',
@@ -105,7 +110,7 @@ const good = [
   ['/tags', {}, [{ label: 'a' }]],
   ['/filter', {}, { limit: 10 }],
   ['/filter?limit=5&tag=a&tag=b&exact=true', {}, { limit: 5, tag: ['a', 'b'], exact: true }],
-  ['/filter?tag=a&after=2026-01-31', {}, { limit: 10, tag: ['a'], after: '2026-01-31T00:00:00.000Z' }],
+  ['/filter?tag=a&after=2026-01-31T00:00:00Z', {}, { limit: 10, tag: ['a'], after: '2026-01-31T00:00:00.000Z' }],
   ['/range?from=1&to=2', {}, { from: 1, to: 2 }],
   [
     `/values/${uuid}?wait=yes&number=1`,
@@ -129,7 +134,7 @@ for (const [path, init, answer] of good) {
 test('the values are what the schema infers', async (t) => {
   const { fetch } = await api(t, [Notes])
   seen.length = 0
-  await fetch('/notes', post({ text: 'ab', at: '2026-01-31' }))
+  await fetch('/notes', post({ text: 'ab', at: '2026-01-31T00:00:00Z' }))
   await fetch('/people', post({ ...person, name: 'a', friend: person }))
   const [note, given] = seen as [NewNote, NewPerson]
   assert.deepEqual(note, { text: 'ab', at: new Date('2026-01-31'), tags: [] })
@@ -184,7 +189,10 @@ test("the document has zod's own JSON Schema, and its named schemas as component
     type: 'array',
     items: { $ref: '#/components/schemas/Tag' },
   })
-  assert.deepEqual([body?.required, body?.properties['at']], [['text', 'at'], {}])
+  assert.deepEqual(
+    [body?.required, body?.properties['at']],
+    [['text', 'at'], { type: 'string', format: 'date-time', pattern: INSTANT_TEXT }],
+  )
   const components = componentsOf(app)
   assert.deepEqual(components['Tag']?.required, ['label'])
   assert.equal(components['Person']?.properties['age']?.default, 18)
@@ -197,7 +205,7 @@ test("the document has zod's own JSON Schema, and its named schemas as component
   assert.deepEqual(parameters, [
     ['limit', false, 'integer'],
     ['tag', false, 'array'],
-    ['after', false, undefined],
+    ['after', false, 'string'],
     ['exact', false, 'boolean'],
   ])
 })

@@ -18,8 +18,11 @@ export async function walk(
   between: () => Promise<unknown> = () => Promise.resolve(),
 ): Promise<Record<string, unknown>[]> {
   const records: Record<string, unknown>[] = []
+  const seen = new Set<string>()
   let cursor: string | null = ''
   while (cursor !== null) {
+    assert.ok(!seen.has(cursor), 'a page leads back to a page before it')
+    seen.add(cursor)
     const query: string = `limit=${limit}${cursor && `&next_cursor=${cursor}`}`
     const response = await fetch(`${path}${path.includes('?') ? '&' : '?'}${query}`)
     const text = await response.text()

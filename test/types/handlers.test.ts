@@ -26,8 +26,14 @@ import {
   Session,
   sql,
   token,
+  UncountedPage,
 } from 'sequitur'
-import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
+import {
+  newPagination as newCursorPagination,
+  Page as CursorPage,
+  Paginate as CursorPaginate,
+  TwoWayPage,
+} from 'sequitur/cursor'
 import { memoryDatabase } from 'sequitur/testing'
 
 /*
@@ -296,6 +302,16 @@ export class WrongParams {
 
 class BigPages<T> extends newPagination({ defaultPageSize: 5, maxPageSize: 500 })<T> {}
 class Pages extends newPagination() {}
+class Uncounted<T> extends newPagination({ count: false })<T> {}
+class Doubled extends newPagination({ map: ({ id, name }: Hero) => ({ id: id * 2, name }) }) {}
+@Injectable()
+class Reversed {
+  mapPage(heroes: Hero[]): HeroModel[] {
+    return heroes.map(({ id, name }) => ({ id, name })).toReversed()
+  }
+}
+class BothWays<T> extends newCursorPagination({ prevCursor: true })<T> {}
+class ReversedPages extends newPagination({ mapPage: Reversed, count: false }) {}
 
 @Controller('/heroes')
 class Paginated {
@@ -309,6 +325,18 @@ class Paginated {
     return paginate(select(Hero))
   }
   @Get('/injected', Page.of(HeroModel)) injected(@Inject(bigPages) paginate: PaginateType<HeroModel>) {
+    return paginate(select(Hero))
+  }
+  @Get('/uncounted', UncountedPage.of(HeroModel)) uncounted(paginate: Uncounted<HeroModel>) {
+    return paginate(select(Hero))
+  }
+  @Get('/doubled', Page.of(HeroModel)) doubled(paginate: Doubled) {
+    return paginate(select(Hero))
+  }
+  @Get('/both', TwoWayPage.of(HeroModel)) both(paginate: BothWays<HeroModel>) {
+    return paginate(select(Hero, { order: ['name'] }))
+  }
+  @Get('/reversed', UncountedPage.of(HeroModel)) reversed(paginate: ReversedPages) {
     return paginate(select(Hero))
   }
 }
@@ -378,6 +406,31 @@ export class WrongPages {
   cursorOfText(paginate: CursorPaginate<HeroModel>) {
     // @ts-expect-error: a text does not tell its order
     return paginate(sql<HeroRow>`SELECT id, name, age FROM hero`)
+  }
+  // @ts-expect-error: a page without a total, declared with one
+  @Get('/total', Page.of(HeroModel)) total(paginate: Uncounted<HeroModel>) {
+    return paginate(select(Hero))
+  }
+  // @ts-expect-error: a page with a total, declared without one
+  @Get('/uncounted', UncountedPage.of(HeroModel)) uncounted(paginate: Paginate<HeroModel>) {
+    return paginate(select(Hero))
+  }
+  // @ts-expect-error: a page in one direction, declared as one in both
+  @Get('/two-way', TwoWayPage.of(HeroModel)) twoWay(paginate: CursorPaginate<HeroModel>) {
+    return paginate(select(Hero, { order: ['name'] }))
+  }
+  counts() {
+    class Wrong {
+      count() {
+        return 'many'
+      }
+    }
+    // @ts-expect-error: count returns a number
+    newPagination({ count: Wrong })
+    // @ts-expect-error: count is never true
+    newPagination({ count: true })
+    // @ts-expect-error: one of them
+    newPagination({ map: (hero: Hero) => hero.id, mapPage: (heroes: Hero[]) => heroes })
   }
   // @ts-expect-error: a page by offset, declared as one by cursor
   @Get('/', CursorPage.of(HeroModel)) style(paginate: Paginate<HeroModel>) {

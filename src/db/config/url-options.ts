@@ -46,7 +46,8 @@ interface OptionSource {
   readonly query: string
 }
 
-interface OptionType<T> {
+/** What the text of an option may be, and its value. */
+export interface OptionType<T> {
   readonly expects: string
   /** Returns undefined for a value that is not as expected. */
   readonly read: (value: string) => T | undefined
@@ -64,7 +65,7 @@ export function readFileMode(mode: string): number | undefined {
   return /^0?[67][0-7]{2}$/.test(mode) ? Number.parseInt(mode, 8) : undefined
 }
 
-const optionTypes = {
+export const optionTypes = {
   // Accepted and ignored: an option of Python's driver in the URLs of Python programs.
   check_same_thread: booleanOption,
   mode: oneOf<SqliteMode>(['ro', 'rw', 'rwc']),

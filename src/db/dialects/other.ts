@@ -1,4 +1,5 @@
-import { BROKEN_SOCKET, codeOf, type Dialect, leaseFromPool } from '../dialect.js'
+import { BROKEN_SOCKET, codeOf, type Dialect } from '../dialect.js'
+import { leaseFromPool } from './pool-lease.js'
 
 /**
  * A database that Sequelize supports and this package has no dialect for: mssql, oracle, db2, snowflake. Only standard SQL is sent. Isolation

@@ -1,5 +1,6 @@
 import type { ModelValidateOptions } from 'sequelize'
 import type { Check } from '../../schema/shape/check.js'
+import { listValues } from '../../schema/shape/issue.js'
 import type { Shape } from '../../schema/shape/shape.js'
 import { type Validator, validator } from '../sequelize/internals.js'
 
@@ -145,8 +146,8 @@ const MESSAGES: Readonly<Record<string, (args: readonly unknown[]) => string>> =
       : `must have ${String(min)} to ${String(max)} characters`,
   min: ([min]) => `must be >= ${String(min)}`,
   max: ([max]) => `must be <= ${String(max)}`,
-  isIn: ([values]) => `must be one of ${listed(values)}`,
-  notIn: ([values]) => `must not be one of ${listed(values)}`,
+  isIn: ([values]) => `must be one of ${listValues([values].flat())}`,
+  notIn: ([values]) => `must not be one of ${listValues([values].flat())}`,
   notEmpty: () => 'must not be empty',
   isEmail: () => 'must be an e-mail address',
   isUrl: () => 'must be a URL',
@@ -161,11 +162,4 @@ const MESSAGES: Readonly<Record<string, (args: readonly unknown[]) => string>> =
   notRegex: ([pattern]) => `must not match ${String(pattern)}`,
   contains: ([part]) => `must contain ${JSON.stringify(part)}`,
   notContains: ([part]) => `must not contain ${JSON.stringify(part)}`,
-}
-
-function listed(values: unknown): string {
-  return [values]
-    .flat()
-    .map((value) => JSON.stringify(value))
-    .join(', ')
 }

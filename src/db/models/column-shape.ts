@@ -22,6 +22,19 @@ export function isJson(type: unknown): boolean {
   return /^JSONB?$/.test(dataTypeInternals(type).key ?? '')
 }
 
+/** The least and the greatest number that a BIGINT can store: SQLite and PostgreSQL have 64 bits with a sign, also if it is UNSIGNED. */
+export function bigintBounds(given: unknown): readonly [min: bigint, max: bigint] {
+  const type = dataTypeInternals(given)
+  return [isUnsigned(type) ? 0n : -(2n ** 63n), type._unsigned ? 2n ** 64n - 1n : 2n ** 63n - 1n]
+}
+
+/** The largest number of four bytes. */
+export const MAX_REAL = 3.4028234663852886e38
+
+function isUnsigned({ _unsigned, options }: DataTypeInternals): boolean {
+  return _unsigned ?? options?.unsigned ?? false
+}
+
 function typeShape(given: unknown): Shape {
   const type = dataTypeInternals(given)
   switch (type.key) {
@@ -64,14 +77,15 @@ function typeShape(given: unknown): Shape {
     case 'INTEGER':
       return integer(32, type)
     case 'BIGINT':
-      return { kind: 'bigint', format: type._unsigned ? 'uint64' : 'int64' }
+      return { kind: 'bigint', format: isUnsigned(type) ? 'uint64' : 'int64' }
     case 'DECIMAL':
       return decimal(type)
-    case 'FLOAT':
     case 'REAL':
+      return { kind: 'number', minimum: isUnsigned(type) ? 0 : -MAX_REAL, maximum: MAX_REAL }
+    case 'FLOAT':
     case 'DOUBLE PRECISION':
     case 'NUMBER':
-      return { kind: 'number', ...(type._unsigned ? { minimum: 0 } : {}) }
+      return { kind: 'number', ...(isUnsigned(type) ? { minimum: 0 } : {}) }
     case 'BOOLEAN':
       return { kind: 'boolean' }
     case 'DATE':
@@ -141,8 +155,8 @@ const HSTORE: Shape = {
 }
 
 // Also for SQLite, which has no bounds: a value that other databases reject is rejected with every database.
-function integer(bits: number, { _unsigned }: DataTypeInternals): NumberShape {
-  return _unsigned
+function integer(bits: number, type: DataTypeInternals): NumberShape {
+  return isUnsigned(type)
     ? { kind: 'integer', minimum: 0, maximum: 2 ** bits - 1 }
     : { kind: 'integer', minimum: -(2 ** (bits - 1)), maximum: 2 ** (bits - 1) - 1 }
 }

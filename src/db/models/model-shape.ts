@@ -29,6 +29,7 @@ function modelShape(model: ModelStatic<SequelizeModel>): ObjectShape {
     properties: () => new Map([...selectable()].filter(([, { writeOnly }]) => !writeOnly)),
     selectable,
     rowKey: () => keyOf(model),
+    keyNames: () => model.primaryKeyAttributes ?? [],
     read: (value) => readModel(withParsedJson(value, jsonColumns)),
   }
 }

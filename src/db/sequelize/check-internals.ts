@@ -3,6 +3,7 @@ import { DataTypes, fn, json, Model, type ModelStatic, type Sequelize, Transacti
 import { BootError } from '../../core/boot-error.js'
 import { memo } from '../../core/memo.js'
 import {
+  dataTypeInternals,
   cloneDeep,
   dataTypesOf,
   type InstanceInternals,
@@ -27,7 +28,13 @@ const REQUIRED: readonly RequiredMembers<Probe>[] = [
   {
     owner: 'Sequelize',
     of: ({ sequelize }) => sequelize,
-    members: { options: 'object', dialect: 'object', connectionManager: 'object', log: 'function' },
+    members: {
+      options: 'object',
+      dialect: 'object',
+      connectionManager: 'object',
+      log: 'function',
+      normalizeDataType: 'function',
+    },
   },
   {
     owner: 'ConnectionManager',
@@ -67,8 +74,12 @@ const REQUIRED: readonly RequiredMembers<Probe>[] = [
       quote: 'function',
       selectQuery: 'function',
       escape: 'function',
+      _whereParseSingleValueObject: 'function',
+      format: 'function',
       handleSequelizeMethod: 'function',
       whereItemsQuery: 'function',
+      whereItemQuery: 'function',
+      generateThroughJoin: 'function',
       parseConditionObject: 'function',
       jsonPathExtractionQuery: 'function',
       insertQuery: 'function',
@@ -77,12 +88,19 @@ const REQUIRED: readonly RequiredMembers<Probe>[] = [
     },
   },
   {
+    owner: 'QueryInterface',
+    of: ({ sequelize }) => sequelize.getQueryInterface(),
+    members: { increment: 'function', decrement: 'function' },
+  },
+  {
     owner: 'Model',
     of: ({ model }) => model(),
     members: {
       fieldAttributeMap: 'object',
+      rawAttributes: 'object',
       queryGenerator: 'object',
       bulkBuild: 'function',
+      uniqueKeys: 'object',
       _scope: 'object',
       _hasVirtualAttributes: 'boolean',
       _versionAttribute: 'string',
@@ -92,6 +110,7 @@ const REQUIRED: readonly RequiredMembers<Probe>[] = [
       _conformIncludes: 'function',
       _expandIncludeAll: 'function',
       _validateIncludedElements: 'function',
+      _paranoidClause: 'function',
     },
   },
   {
@@ -107,6 +126,11 @@ const REQUIRED: readonly RequiredMembers<Probe>[] = [
   { owner: 'Transaction.prototype', of: () => Transaction.prototype, members: { prepareEnvironment: 'function' } },
   { owner: 'STRING(5)', of: () => new DataTypes.STRING(5, true), members: { _length: 'number', _binary: 'boolean' } },
   { owner: 'INTEGER.UNSIGNED', of: () => DataTypes.INTEGER.UNSIGNED, members: { _unsigned: 'boolean' } },
+  {
+    owner: 'INTEGER.UNSIGNED.options',
+    of: () => dataTypeInternals(DataTypes.INTEGER.UNSIGNED).options,
+    members: { unsigned: 'boolean' },
+  },
   { owner: 'DECIMAL(5, 2)', of: () => DataTypes.DECIMAL(5, 2), members: { _precision: 'number', _scale: 'number' } },
   { owner: "ENUM('a')", of: () => DataTypes.ENUM('a'), members: { key: 'string', values: 'object' } },
   { owner: 'ARRAY(STRING)', of: () => DataTypes.ARRAY(DataTypes.STRING), members: { type: 'object' } },
@@ -124,13 +148,26 @@ const REQUIRED: readonly RequiredMembers<Probe>[] = [
   { owner: 'Utils', of: () => ({ cloneDeep }), members: { cloneDeep: 'function' } },
 ]
 
+const TYPE_CAST: RequiredMembers<Probe> = {
+  owner: 'ConnectionManager.constructor',
+  of: ({ sequelize }) => sequelize.connectionManager.constructor,
+  members: { _typecast: 'function' },
+}
+
 /** Required with one dialect only. */
 const REQUIRED_OF_DIALECT: Readonly<Record<string, readonly RequiredMembers<Probe>[]>> = {
+  mysql: [TYPE_CAST],
+  mariadb: [TYPE_CAST],
   sqlite: [
     {
       owner: 'Query.prototype',
       of: ({ sequelize }) => sequelize.dialect.Query.prototype,
-      members: { applyParsers: 'function' },
+      members: { applyParsers: 'function', getDatabaseMethod: 'function', _handleQueryResponse: 'function' },
+    },
+    {
+      owner: 'ConnectionManager',
+      of: ({ sequelize }) => sequelize.connectionManager,
+      members: { connections: 'object' },
     },
   ],
   postgres: [
@@ -219,6 +256,7 @@ async function isReadBySequelize(
   sequelize: SequelizeInternals,
   member: (typeof READ_BY_SEQUELIZE)[number]['member'],
 ): Promise<boolean> {
+  // Sequelize reads it from its class, where a getter of a probe would also serve queries that run now. Its source tells.
   if (member === '_cls') return /\b_cls\b/.test(String(Model.findAll))
   const wasRead = new Error()
   const get = () => {

@@ -20,7 +20,11 @@ export interface SequelizeInternals {
   readonly dialect: DialectInternals
   readonly connectionManager: ConnectionManager
   hasHook(name: string): boolean
+  /** Public, with another type. */
+  getQueryInterface(): QueryInterface
   log(message: string, options: object): void
+  /** The type of this dialect for a type of all dialects. */
+  normalizeDataType(type: unknown): unknown
   /** Replaced, so that queries join the current transaction. */
   query(sql: unknown, options?: object): Promise<unknown>
   /** Replaced, so that a transaction inside a session is a savepoint of it. */
@@ -38,11 +42,14 @@ export interface SequelizeOptions extends HookOptions {
   readonly logQueryParameters?: boolean
   readonly minifyAliases?: boolean
   readonly quoteIdentifiers?: boolean
+  readonly typeValidation?: boolean
   readonly databaseVersion?: unknown
   readonly replication?: unknown
+  /** '+00:00', or the name of a zone. */
+  readonly timezone: string
   readonly storage?: string
   readonly host?: string
-  readonly dialectOptions?: { readonly charset?: unknown; readonly collation?: unknown }
+  readonly dialectOptions?: { readonly charset?: unknown; readonly collation?: unknown; readonly mode?: unknown }
 }
 
 /** The hooks of an instance or of a model, by hook type: 'beforeSave'. */
@@ -65,6 +72,12 @@ export interface Query {
   handleSelectQuery(rows: readonly unknown[]): unknown
   /** Only in SQLite's class: converts a value of a column of this type. */
   applyParsers(type: string, value: unknown): unknown
+  /** Only in SQLite's class: the SQL that is executed, set by run(). */
+  sql?: string
+  /** Only in SQLite's class: 'all' for a query with rows, 'run' for others. */
+  getDatabaseMethod(): string
+  /** Only in SQLite's class: reads the rows of a query, or from the statement what it has changed. */
+  _handleQueryResponse(statement: unknown, types: object, error: null, rows: readonly unknown[] | undefined): unknown
 }
 
 export interface QueryClass {
@@ -77,14 +90,27 @@ export interface QueryClass {
 export interface ConnectionManager {
   /** The driver's library. */
   readonly lib: unknown
+  /** Only of MySQL and MariaDB: reads a value of a row by the type of its column. */
+  readonly constructor: { readonly _typecast?: TypeCast }
   readonly pool: {
-    acquire(type: string | undefined, useMaster: boolean): Promise<unknown>
+    acquire(type: string | undefined, useMaster: boolean): Promise<object>
     destroyAllNow(): Promise<void>
   }
-  getConnection(options?: { type?: string; useMaster?: boolean; uuid?: string }): Promise<unknown>
+  getConnection(options?: { type?: string; useMaster?: boolean; uuid?: string }): Promise<object>
   releaseConnection(connection: unknown): void
   destroyConnection(connection: unknown): Promise<void>
   _onProcessExit(): Promise<void>
+  /** Only on SQLite: the open connections; that of a database in memory has the key '1'. */
+  readonly connections: Record<string, unknown>
+}
+
+/** Called by the drivers of MySQL and MariaDB for each value of a row. */
+export type TypeCast = (this: ConnectionManager, field: DriverField, next: () => unknown) => unknown
+
+export interface DriverField {
+  readonly type: string
+  /** The value as text; can be called once. */
+  string(): string | null
 }
 
 /** Generates SQL. */
@@ -95,9 +121,29 @@ export interface QueryGenerator {
   quoteIdentifier(name: string): string
   quote(item: unknown, parent?: unknown, connector?: string): string
   selectQuery(table: unknown, options: object, model: unknown): string
-  escape(value: unknown, field?: AttributeInternals, options?: object): string
+  escape(value: unknown, field?: AttributeInternals, options?: EscapeOptions): string
+  /** Writes a value as a placeholder: `bindParam` adds the value to those of the statement. */
+  format(
+    value: unknown,
+    field: AttributeInternals | undefined,
+    options: EscapeOptions | undefined,
+    bindParam: BindParam,
+  ): string
   handleSequelizeMethod(method: unknown, ...rest: unknown[]): string
-  whereItemsQuery(where: object): string
+  /** A condition; several are joined with the binding, by default AND. */
+  whereItemsQuery(where: unknown, options?: object, binding?: string): string
+  /** One of its parts: a comparison of a column, the conditions of an `Op`, or a condition without a key. */
+  whereItemQuery(key: PropertyKey | undefined, value: unknown, options?: object): string
+  /** The join of a belongsToMany. */
+  generateThroughJoin(include: ThroughInclude, ...rest: unknown[]): object
+  /** A comparison of a column; the operator is an `Op`, or its SQL. */
+  _whereParseSingleValueObject(
+    key: unknown,
+    field: AttributeInternals | undefined,
+    operator: unknown,
+    value: unknown,
+    options: unknown,
+  ): string
   parseConditionObject(conditions: object): readonly JsonCondition[]
   jsonPathExtractionQuery(column: string, path: readonly string[]): string
   insertQuery(table: unknown, values: unknown, attributes: unknown, options?: BindOptions, ...rest: unknown[]): unknown
@@ -105,10 +151,44 @@ export interface QueryGenerator {
   bulkInsertQuery(table: unknown, rows: readonly RowValues[], options?: object, attributes?: Attributes): string
 }
 
+/** A belongsToMany in the options of a query. */
+interface ThroughInclude {
+  where?: unknown
+  readonly through: { where?: unknown }
+}
+
+/** Sends the statements of models; one for each instance of Sequelize. */
+export interface QueryInterface {
+  /** Of `Model.increment()`. Without hooks, and without the attributes of the model. */
+  increment: Arithmetic
+  decrement: Arithmetic
+}
+
+export type Arithmetic = (
+  model: ModelStatic<Model>,
+  table: unknown,
+  where: unknown,
+  /** By the names of the columns. */
+  amounts: RowValues,
+  otherValues: unknown,
+  options: object,
+) => Promise<unknown>
+
 export type RowValues = Readonly<Record<string, unknown>>
 type Attributes = Readonly<Record<string, AttributeInternals>>
 
+type BindParam = (value: unknown) => string
+
+export interface EscapeOptions {
+  /** Whether the value is a pattern of LIKE. */
+  readonly acceptStrings?: boolean
+  /** 'INSERT' or 'UPDATE' for a value that is written to a row. */
+  readonly context?: string
+}
+
 export interface AttributeInternals {
+  readonly fieldName?: string
+  readonly field?: string
   readonly type?: unknown
   readonly autoIncrement?: boolean
 }
@@ -126,11 +206,14 @@ export interface BindOptions {
 
 /** A model's class. */
 export interface ModelInternals {
+  readonly rawAttributes: Attributes
   readonly sequelize: SequelizeInternals
   readonly options: HookOptions & { readonly paranoid?: boolean; readonly rejectOnEmpty?: unknown }
   readonly fieldAttributeMap: Readonly<Record<string, string>>
   readonly queryGenerator: QueryGenerator
   readonly prototype: { readonly _customGetters: object; _initValues(values: object, options: object): void }
+  /** By their names; `column` is the attribute of a key of one column. */
+  readonly uniqueKeys: Readonly<Record<string, { readonly fields: readonly string[]; readonly column: string }>>
   readonly _scope?: object
   readonly _hasVirtualAttributes?: boolean
   readonly _versionAttribute?: string
@@ -142,6 +225,8 @@ export interface ModelInternals {
   _conformIncludes(options: object, self: unknown): void
   _expandIncludeAll(options: object): void
   _validateIncludedElements(options: object): void
+  /** Adds to the conditions that no row is deleted, if the model is paranoid. */
+  _paranoidClause<O extends { readonly where?: unknown }>(model: unknown, options: O): O
 }
 
 export type Sanitize = (value: unknown, options: object) => unknown
@@ -165,8 +250,8 @@ export interface DataTypeInternals {
   readonly type?: unknown
   /** Of VIRTUAL. */
   readonly returnType?: unknown
-  /** Of RANGE. */
-  readonly options?: { readonly subtype?: unknown }
+  /** `subtype` is of RANGE. SQLite and PostgreSQL drop `_unsigned`, and keep `unsigned`. */
+  readonly options?: { readonly subtype?: unknown; readonly unsigned?: boolean }
   /** False if Sequelize writes the type's output into the SQL unescaped. */
   readonly escape?: boolean
   readonly _length?: number
@@ -223,6 +308,10 @@ export function sequelizeInternals(sequelize: Sequelize): SequelizeInternals {
 
 export function queryGeneratorOf(sequelize: Sequelize): QueryGenerator {
   return sequelizeInternals(sequelize).dialect.queryGenerator
+}
+
+export function queryInterfaceOf(sequelize: Sequelize): QueryInterface {
+  return sequelizeInternals(sequelize).getQueryInterface()
 }
 
 /** The Sequelize instance of a model that is initialized: any model that is queried. */

@@ -1,5 +1,12 @@
-import { BaseError, DatabaseError, EmptyResultError, QueryTypes, type Sequelize } from 'sequelize'
-import type { Dialect, DirectResult, SendDirect } from '../dialect.js'
+import {
+  BaseError,
+  DatabaseError,
+  EmptyResultError,
+  QueryTypes,
+  type Sequelize,
+  UniqueConstraintError,
+} from 'sequelize'
+import { codeOf, type Dialect, type DirectResult, type SendDirect } from '../dialect.js'
 import { hasFastPath } from './fast-path.js'
 import {
   type InstanceInternals,
@@ -52,6 +59,20 @@ function withLateStackTraces(Query: QueryClass): QueryClass {
   }
 }
 
+/** Whether an error was reported by the database, or by the connection to it: not one of a model that has not sent its statement. */
+export function isOfDatabase(error: unknown): boolean {
+  return error instanceof BaseError && 'original' in error && error.original !== undefined
+}
+
+/**
+ * Whether the method of Sequelize that sends this query expects the error, and goes on. On PostgreSQL it sends statements that do not fail
+ * instead: findOrCreate() a function that catches the exception, describeTable() a query of the catalog.
+ */
+export function isCaughtBySequelize({ exception, type }: QueryOptions, error: unknown): boolean {
+  if (type === QueryTypes.DESCRIBE) return codeOf(error) === 'ER_NO_SUCH_TABLE'
+  return Boolean(exception) && error instanceof UniqueConstraintError
+}
+
 function withoutStackTraces<T>(work: () => T): T {
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 0
@@ -64,8 +85,7 @@ function withoutStackTraces<T>(work: () => T): T {
 
 /** Replaces an error's stack trace with the current one, which includes all async callers. */
 export function withStackOfHere<E extends Error>(error: E): E {
-  const { stack = '' } = new Error()
-  error.stack = `${error.name}: ${error.message}\n${stack.slice(stack.indexOf('\n') + 1)}`
+  Error.captureStackTrace(error, withStackOfHere)
   return error
 }
 
@@ -92,6 +112,10 @@ export function plainQuery(
       : dialect.Query.formatBindParameters(text.trim(), bind, defaults.dialect)
   const query = () => new dialect.Query(connection, sequelize, withDefaults(options, defaults))
   const send = options['benchmark'] ? undefined : directSender(sequelize, ownDialect)
+  if (send && ownDialect.runQuery) {
+    const created = query()
+    return ownDialect.runQuery(created, { sequelize, connection, sql, values }) ?? created.run(sql, values)
+  }
   const readResult = send && resultReaderOf(options, query)
   if (!send || !readResult) return query().run(sql, values)
   return sendDirectly(

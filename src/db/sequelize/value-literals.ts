@@ -3,7 +3,6 @@ import {
   type AttributeInternals,
   type BindOptions,
   type DataTypeInternals,
-  type DateInternals,
   type FnInternals,
   fnInternals,
   type HstoreInternals,
@@ -14,22 +13,23 @@ import {
   type RowValues,
   sequelizeInternals,
 } from './internals.js'
+import { keepMomentSilent } from './moment.js'
 import { escapeDollars } from './quote.js'
 
 /*
- * Sequelize 6 writes most values into the SQL of a statement, as literals. It escapes them, with five exceptions in which a value could end
+ * Sequelize 6 writes most values into the SQL of a statement, as literals. It escapes them, with four exceptions in which a value could end
  * its literal (SQL injection) or change its meaning. They are fixed here for one Sequelize instance, without a change of the data types,
  * which all instances of the process share:
  *
  * - bounds and strings of RANGE, and arrays in HSTORE, also inside ARRAY
  * - the conditions of sequelize.json({ ... })
  * - an autoIncrement key in PostgreSQL's bulkCreate()
- * - a string that is not a date, for DATE and DATEONLY: it is also printed to the console
  * - a string with a `$` in a statement that also has placeholders, such as '$1' in a list of Op.in
  */
 
 /** Makes an instance escape every value that it writes into a statement. */
 export function escapeEveryValue(sequelize: Sequelize): void {
+  keepMomentSilent()
   const generator = queryGeneratorOf(sequelize)
   escapeTypes(generator)
   escapeMethods(generator)
@@ -59,7 +59,6 @@ function escapedType(type: unknown): unknown {
 }
 
 function newEscapedType(type: DataTypeInternals): unknown {
-  if (type.key === 'DATE' || type.key === 'DATEONLY') return Object.create(type, { _stringify: { value: dateLiteral } })
   if (type.escape !== false) return type
   switch (type.key) {
     case 'RANGE':
@@ -71,18 +70,6 @@ function newEscapedType(type: DataTypeInternals): unknown {
     default:
       return type
   }
-}
-
-const ISO = /^\d{4}-\d\d-\d\d(?:[T ]\d\d(?::?\d\d){0,2}(?:[.,]\d{1,12})?(?:Z|[+-]\d\d(?::?\d\d)?)?)?$/
-
-// Moment prints a warning with the value for every other string, and then reads it with `new Date`.
-function dateLiteral(this: DateInternals, value: unknown, options: object): unknown {
-  const original: DateInternals = Object.getPrototypeOf(this)
-  return original._stringify.call(
-    this,
-    typeof value === 'string' && !ISO.test(value) ? new Date(value) : value,
-    options,
-  )
 }
 
 // An array is a range, [lower, upper]; any other value is a single element, as in Op.contains.
@@ -161,7 +148,8 @@ function escapeKeys(generator: QueryGenerator): void {
   const { bulkInsertQuery } = generator
   generator.bulkInsertQuery = (table, rows, options, attributes = {}) => {
     const keys = Object.keys(attributes).filter((name) => attributes[name]?.autoIncrement === true)
-    const literal = (row: RowValues, key: string) => [key, generator.escape(row[key], attributes[key])] as const
+    const literal = (row: RowValues, key: string) =>
+      [key, generator.escape(row[key], attributes[key], { context: 'INSERT' })] as const
     const withLiterals = (row: RowValues): RowValues => {
       const given = keys.filter((key) => row[key] !== undefined && row[key] !== null)
       return given.length === 0 ? row : { ...row, ...Object.fromEntries(given.map((key) => literal(row, key))) }

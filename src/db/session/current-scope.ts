@@ -2,21 +2,41 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Sequelize } from 'sequelize'
 import type { TransactionScope } from './transaction-scope.js'
 
-/** The current scope of each database. A map, because a handler may work in several databases at the same time. */
-const storage = new AsyncLocalStorage<ReadonlyMap<Sequelize, TransactionScope>>()
+/** Where a scope is found: a session makes its scope when somebody asks for it. */
+export interface ScopeHolder {
+  readonly sequelize: Sequelize
+  readonly scope: TransactionScope
+}
+
+/** The current scope of each database, as a handler may work in several databases at the same time; the one entered last comes first. */
+interface Entered {
+  readonly holder: ScopeHolder
+  readonly outer: Entered | undefined
+}
+
+const storage = new AsyncLocalStorage<Entered>()
 
 /** The transaction scope that a query of this database joins in the current asynchronous context. */
 export function currentScope(sequelize: Sequelize): TransactionScope | undefined {
-  return storage.getStore()?.get(sequelize)
+  let entered = storage.getStore()
+  while (entered && entered.holder.sequelize !== sequelize) entered = entered.outer
+  return entered?.holder.scope
 }
 
 /** The scope of any database that was entered last in the current asynchronous context. */
 export function innermostScope(): TransactionScope | undefined {
-  return [...(storage.getStore()?.values() ?? [])].at(-1)
+  return storage.getStore()?.holder.scope
 }
 
 /** Runs the work with this scope as the current one of its database. */
-export function enterScope<T>(scope: TransactionScope, work: () => Promise<T>): Promise<T> {
-  const others = [...(storage.getStore() ?? [])].filter(([sequelize]) => sequelize !== scope.sequelize)
-  return storage.run(new Map([...others, [scope.sequelize, scope]]), work)
+export function enterScope<T>(holder: ScopeHolder, work: () => T): T {
+  return storage.run({ holder, outer: without(storage.getStore(), holder.sequelize) }, work)
+}
+
+// A scope that is no longer current must not be kept: a job that starts the next one in its own session would keep all.
+function without(entered: Entered | undefined, sequelize: Sequelize): Entered | undefined {
+  if (entered === undefined) return undefined
+  if (entered.holder.sequelize === sequelize) return entered.outer
+  const outer = without(entered.outer, sequelize)
+  return outer === entered.outer ? entered : { holder: entered.holder, outer }
 }

@@ -1,7 +1,7 @@
-import type { Sequelize, Transaction } from 'sequelize'
-import { ForeignTransactionError } from '../errors.js'
-import { sequelizeInternals, type TransactionWork } from '../sequelize/internals.js'
-import { isPlain, lightenQueries, type QueryOptions as PlainOptions } from '../sequelize/query.js'
+import type { FindOrCreateOptions, Model, ModelStatic, Sequelize, Transaction } from 'sequelize'
+import { ForeignTransactionError, SecondConnectionError } from '../errors.js'
+import { sequelizeInternals, sequelizeOf, type TransactionWork } from '../sequelize/internals.js'
+import { isCaughtBySequelize, isPlain, lightenQueries, type QueryOptions as PlainOptions } from '../sequelize/query.js'
 import { bindValues } from '../statements/bind-placeholders.js'
 import { currentScope } from './current-scope.js'
 import { markSent } from './flush.js'
@@ -22,6 +22,8 @@ interface TransactionOptions extends QueryOptions {
   /** Set by findOrCreate(), which passes its own options. */
   readonly where?: unknown
 }
+
+const OUTSIDE = 'A query with { transaction: null } needs a connection inside a session'
 
 const joining = new WeakSet<Sequelize>()
 
@@ -55,20 +57,31 @@ function exposeTransactionToModels(sequelize: Sequelize): void {
   Object.defineProperty(sequelize, 'constructor', { value: WithTransaction, configurable: true })
 }
 
+/** Called with an error of a value that was refused before its statement was sent; returns the error to throw. */
+export function refusalInSession(sequelize: Sequelize, error: unknown): unknown {
+  return currentScope(sequelize)?.refuse(error) ?? markQueryError(error, noSession(sequelize))
+}
+
+function noSession(sequelize: Sequelize): QueryOwner {
+  return { sequelize, onUnhandled() {} }
+}
+
 function joinQueries(sequelize: Sequelize): void {
   const internals = sequelizeInternals(sequelize)
   const query = internals.query.bind(sequelize)
-  const noSession: QueryOwner = { sequelize, onUnhandled() {} }
 
   internals.query = (givenSql: unknown, givenOptions?: QueryOptions) => {
     const { sql, options } = bindValues(givenSql, givenOptions)
     const given = options?.transaction
     if (given?.sequelize && given.sequelize !== sequelize)
-      return Promise.reject(markQueryError(new ForeignTransactionError(), noSession))
-    const scope = given === null ? undefined : currentScope(sequelize)
+      return Promise.reject(markQueryError(new ForeignTransactionError(), noSession(sequelize)))
+    const current = currentScope(sequelize)
+    if (given === null && current?.transaction.holdsConnection)
+      return Promise.reject(markQueryError(new SecondConnectionError(OUTSIDE), noSession(sequelize)))
+    const scope = given === null ? undefined : current
     if (scope && (!given || belongsTo(given, scope))) return queryInScope(scope, query, sql, options)
     return query(sql, onPrimary(sequelize, options)).catch((error: unknown) => {
-      throw markQueryError(error, noSession)
+      throw markQueryError(error, noSession(sequelize))
     })
   }
 }
@@ -82,13 +95,14 @@ function queryInScope(
   const { sequelize, transaction } = scope
   const joined = options?.transaction ? options : { ...options, transaction }
   const { query: text, bind = options?.bind, values } = isQueryObject(sql) ? sql : { query: sql, values: undefined }
-  return scope.query(String(text), () => {
+  const execute = () => {
     const isFast = joined.transaction === transaction && values === undefined && isPlain(sequelize, text, joined)
     if (!isFast) return query(sql, joined)
     const answer = transaction.query(text, joined, bind)
     if (joined.instance) markSent(joined.instance)
     return answer
-  })
+  }
+  return scope.query(String(text), execute, (error) => isCaughtBySequelize(joined, error))
 }
 
 function joinTransactions(sequelize: Sequelize): void {
@@ -97,14 +111,52 @@ function joinTransactions(sequelize: Sequelize): void {
 
   internals.transaction = async (options?: TransactionWork | TransactionOptions, work?: TransactionWork) => {
     const [given, callback] = typeof options === 'function' ? [undefined, options] : [options, work]
-    const scope = given?.transaction === null ? undefined : currentScope(sequelize)
+    const scope = currentScope(sequelize)
     if (!scope) return transaction(options, work)
+    if (given?.transaction === null) {
+      if (scope.transaction.holdsConnection)
+        throw markQueryError(new SecondConnectionError(OUTSIDE), noSession(sequelize))
+      return transaction(options, work)
+    }
     scope.assertOpen()
     if (callback) return inSavepoint(scope, () => callback(scope.transaction))
     // findOrCreate() inside a transaction never ends the one that it gets: a savepoint would do nothing.
     if (given && 'where' in given) return given.transaction ?? scope.transaction
     return transaction({ ...given, transaction: given?.transaction ?? scope.transaction })
   }
+}
+
+/** Of each model, so that a class of two databases, or a subclass, has only one savepoint. */
+const nestedMethods = new WeakSet<object>()
+
+/**
+ * findCreateFind() goes on when its INSERT fails. In a session the INSERT runs in a savepoint, because a failed statement outside of one is
+ * the end of the transaction.
+ */
+export function nestFindCreateFind(models: readonly ModelStatic<Model>[]): void {
+  for (const model of models) {
+    const original = model.findCreateFind
+    if (nestedMethods.has(original)) continue
+    const nested = function (this: ModelStatic<Model>, options: FindOrCreateOptions) {
+      const sequelize = sequelizeOf(this)
+      const scope = options?.transaction === null ? undefined : currentScope(sequelize)
+      const joins = scope && (!options?.transaction || belongsTo(options.transaction, scope))
+      return original.call(joins ? withNestedCreate(this, scope) : this, options)
+    }
+    nestedMethods.add(nested)
+    Object.defineProperty(model, 'findCreateFind', { value: nested, configurable: true, writable: true })
+  }
+}
+
+function withNestedCreate(model: ModelStatic<Model>, scope: TransactionScope): ModelStatic<Model> {
+  const create = (...args: Parameters<typeof model.create>) => inSavepoint(scope, () => model.create(...args))
+  return new Proxy(model, {
+    get(target, key) {
+      if (key === 'create') return create
+      const member: unknown = Reflect.get(target, key)
+      return typeof member === 'function' ? member.bind(target) : member
+    },
+  })
 }
 
 function belongsTo(transaction: GivenTransaction, scope: TransactionScope): boolean {

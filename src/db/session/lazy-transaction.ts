@@ -1,11 +1,20 @@
-import { type Model, QueryTypes, type Sequelize, Transaction } from 'sequelize'
-import type { Dialect, Lease, SendDirect, TransactionNeeds } from '../dialect.js'
-import { CommitFailedError, CommitUnknownError, TransactionControlError } from '../errors.js'
+import { QueryTypes, type Sequelize, Transaction } from 'sequelize'
+import { type Dialect, isLostConnection, type Lease, type SendDirect, type TransactionNeeds } from '../dialect.js'
+import { CommitFailedError, CommitUnknownError, SecondConnectionError, TransactionControlError } from '../errors.js'
 import { asTransaction, sequelizeInternals, TransactionBase } from '../sequelize/internals.js'
 import { directSender, plainQuery, type QueryOptions, sendDirectly } from '../sequelize/query.js'
-import type { KeyQuery } from '../statements/find-by-key.js'
+import type { CompiledStatement } from '../statements/compiled/compiled-select.js'
 import { type Sql, toBound, toNumbered } from '../statements/statement.js'
 import { answerWithin, NoAnswerError } from './answer-timeout.js'
+import { markQueryError } from './unhandled-queries.js'
+
+/** Other transactions of the same database and the same request. */
+export interface TransactionsAround {
+  /** That of the session inside which this one was opened. */
+  readonly outer: LazyTransaction | undefined
+  /** That of the session that the calling code runs in. */
+  current(): LazyTransaction | undefined
+}
 
 /**
  * A Sequelize transaction that takes a connection and sends BEGIN with its first query. Sequelize awaits `transaction.connection` before each
@@ -15,6 +24,7 @@ export class LazyTransaction extends TransactionBase {
   readonly #sequelize: Sequelize
   readonly #dialect: Dialect
   #needs: TransactionNeeds
+  readonly #around: TransactionsAround
   #beginning: Promise<Lease> | undefined
   /** The connection, once BEGIN was answered. */
   #lease: Lease | undefined
@@ -24,12 +34,15 @@ export class LazyTransaction extends TransactionBase {
   onCommit: (callback: () => unknown) => void = () => {}
   #savepoints = 0
   #hasEnded = false
+  /** A lost connection that was not idle: it may have been opened, and lost, for another session. One is replaced, so that this has an end. */
+  #replacedNew: Lease | undefined
 
-  constructor(sequelize: Sequelize, dialect: Dialect, needs: TransactionNeeds) {
+  constructor(sequelize: Sequelize, dialect: Dialect, needs: TransactionNeeds, around: TransactionsAround) {
     super(sequelize, { readOnly: needs.readOnly === true })
     this.#sequelize = sequelize
     this.#dialect = dialect
     this.#needs = needs
+    this.#around = around
   }
 
   /** Read by Sequelize before each statement: resolves to the connection, once the transaction has begun. */
@@ -50,10 +63,20 @@ export class LazyTransaction extends TransactionBase {
     return this.#beginning !== undefined
   }
 
-  /** Whether no other session can write until this one, or the one around it, has ended. */
-  get holdsTurn(): boolean {
-    const holds = !this.#hasEnded && this.#lease?.holdsTurn?.() === true
-    return holds || this.#needs.outer?.holdsTurn === true
+  /** Whether this transaction, or one around it, has taken a connection, or waits for one. */
+  get holdsConnection(): boolean {
+    return (this.#beginning !== undefined && !this.#hasEnded) || this.#around.outer?.holdsConnection === true
+  }
+
+  /** @throws SecondConnectionError if this transaction would need a connection while a session around the calling code holds one. */
+  assertOnlyConnection(): void {
+    if (this.#beginning) return
+    const current = this.#around.current()
+    if (this.#around.outer?.holdsConnection || (current !== this && current?.holdsConnection))
+      throw markQueryError(new SecondConnectionError('A session needs a connection inside another session'), {
+        sequelize: this.#sequelize,
+        onUnhandled() {},
+      })
   }
 
   /** See Session#readOneSnapshot(). Does nothing on databases whose transactions always read one snapshot. */
@@ -75,6 +98,11 @@ export class LazyTransaction extends TransactionBase {
   }
 
   #begin(): Promise<Lease> {
+    try {
+      this.assertOnlyConnection()
+    } catch (error) {
+      return Promise.reject(error)
+    }
     return (this.#beginning ??= this.#open())
   }
 
@@ -84,9 +112,39 @@ export class LazyTransaction extends TransactionBase {
       for (const sql of lease.begin) await this.#send(lease, sql)
     } catch (error) {
       await lease.destroy().catch(() => {}) // the error of BEGIN is the one to report
+      if (this.#isLost(error) && this.#isReplaceable(lease)) return this.#open()
       throw error
     }
     return (this.#lease = lease)
+  }
+
+  #isLost(error: unknown): boolean {
+    return this.#dialect.isLost(error) || isLostConnection(error)
+  }
+
+  #isReplaceable(lease: Lease): boolean {
+    return lease.wasIdle === true || (this.#replacedNew ??= lease) === lease
+  }
+
+  /** The connection of the statement that is sent next, for {@link replaceLost}. */
+  get lease(): Lease | undefined {
+    return this.#lease
+  }
+
+  /**
+   * Takes another connection if this one was lost in the pool, before it could execute BEGIN: no statement of the transaction was executed.
+   * Returns whether the statement that failed with the error is to be sent again. Synchronous, so that statements that were sent at once are
+   * sent again in their order.
+   */
+  replaceLost(lease: Lease | undefined, error: unknown): boolean {
+    if (lease?.hasBegun?.() !== false || this.#hasEnded || !this.#isLost(error) || !this.#isReplaceable(lease))
+      return false
+    if (this.#lease === lease) {
+      this.#lease = undefined
+      this.#beginning = undefined
+      lease.destroy().catch(() => {}) // it is closed already
+    }
+    return true
   }
 
   /** Called after a statement that made the database commit. */
@@ -117,10 +175,10 @@ export class LazyTransaction extends TransactionBase {
     return directSender(this.#sequelize, this.#dialect)
   }
 
-  /** Reads a row by its primary key. Call {@link beforeStatement} first. */
-  findByKey<M extends Model>({ sql, values, build }: KeyQuery<M>, send: SendDirect): Promise<M | null> {
-    const request = { connection: this.#connection, text: sql, values }
-    return sendDirectly(this.#sequelize, send, request, ({ rows }) => build(rows))
+  /** Executes a compiled statement. Call {@link beforeStatement} first. */
+  read<T>({ sql, values, isConstant, read }: CompiledStatement<T>, send: SendDirect): Promise<T> {
+    const request = { connection: this.#connection, text: sql, values, isConstant }
+    return sendDirectly(this.#sequelize, send, request, read)
   }
 
   /** The rows of raw SQL. Call {@link beforeStatement} first. */
@@ -156,9 +214,12 @@ export class LazyTransaction extends TransactionBase {
    * @throws CommitFailedError if the database answered COMMIT with a rollback, CommitUnknownError if it did not answer, else the error of COMMIT.
    */
   sendCommit(): Promise<void> {
-    if (this.#lease?.isOpen?.() === false)
-      return Promise.reject(new TransactionControlError('A statement ended the transaction'))
     return this.#end('commit', 'COMMIT')
+  }
+
+  /** @throws TransactionControlError if a statement of the program has ended the transaction. */
+  assertOpen(): void {
+    if (this.#lease?.isOpen?.() === false) throw new TransactionControlError('A statement ended the transaction')
   }
 
   /** Rolls back and releases the connection. @throws the error of ROLLBACK; the connection is closed then. */
@@ -205,7 +266,16 @@ export class LazyTransaction extends TransactionBase {
   closeConnection(): void {
     this.#hasEnded = true
     this.finished = 'rollback'
-    this.#beginning?.then((lease) => lease.destroy()).catch(() => {}) // there is no connection, or it is closed already
+    if (this.#lease) return void this.#lease.destroy().catch(() => {}) // it is closed already
+    // It still waits for a connection, on which nothing but BEGIN will have been sent: it is kept.
+    this.#beginning
+      ?.then((lease) =>
+        this.#send(lease, 'ROLLBACK').then(
+          () => release(lease),
+          () => lease.destroy(),
+        ),
+      )
+      .catch(() => {}) // there is no connection
   }
 
   /** Called by Sequelize for a transaction that it has created, to begin it; this one begins with its first query. */

@@ -46,10 +46,10 @@ async function run<T>(outer: TransactionScope, work: () => Promise<T>): Promise<
 
 // If the rollback to the savepoint fails, the transaction still holds the work of the savepoint: it must be rolled back as a whole.
 async function rollBack(outer: TransactionScope, name: string): Promise<void> {
+  outer.state.failure = undefined
   try {
     await outer.command(`ROLLBACK TO SAVEPOINT ${name}`)
     await outer.command(`RELEASE SAVEPOINT ${name}`)
-    outer.state.failure = undefined
   } catch (error) {
     outer.state.rollbackReason ??= { error }
   }

@@ -1,16 +1,26 @@
 import type { Sequelize } from 'sequelize'
-import type { Report, Unit } from '../../core/bracket.js'
+import { bracket, type Report, type Unit } from '../../core/bracket.js'
 import { codeOf, type Dialect, type TransactionNeeds } from '../dialect.js'
 import { CommitUnknownError, ReadOnlyError, StaleSnapshotError } from '../errors.js'
-import { enterScope } from './current-scope.js'
+import { currentScope, enterScope, type ScopeHolder } from './current-scope.js'
 import { LazyTransaction } from './lazy-transaction.js'
 import type { Session } from './session.js'
 import { TransactionScope } from './transaction-scope.js'
 import { TransactionState } from './transaction-state.js'
 
 export interface SessionUnitOptions extends TransactionNeeds {
+  /** For the log: the database. */
+  readonly name: string
+  /** For the log: the route of the handler. */
+  readonly route?: string
+  /** Whether the handler only reads, by its method: a commit of what it has read saves nothing. */
+  readonly safe?: boolean
   /** How many times the work may be run again after a conflict. */
   readonly retry: number
+  /** The transaction of the session inside which this one is opened. */
+  readonly outer?: LazyTransaction | undefined
+  /** Has the sessions of the database that run outside of requests. */
+  readonly running: Set<SessionUnit>
 }
 
 /** How PostgreSQL, MySQL and SQLite refuse a write in a read-only transaction. */
@@ -20,27 +30,77 @@ const REFUSED_WRITES: ReadonlySet<string> = new Set([
   'SQLITE_READONLY',
 ])
 
-/** A session as a unit of work: core/bracket.ts calls these methods, in this order, around a handler. */
-export class SessionUnit implements Unit {
+/** What a session consists of. */
+interface Parts {
   readonly session: Session
-  readonly #transaction: LazyTransaction
-  readonly #state: TransactionState
-  readonly #scope: TransactionScope
+  readonly transaction: LazyTransaction
+  readonly state: TransactionState
+  readonly scope: TransactionScope
+}
+
+/**
+ * A session as a unit of work: core/bracket.ts calls these methods, in this order, around a handler. The session is made when something asks for
+ * it: a handler that does not use the database pays nothing for it.
+ */
+export class SessionUnit implements Unit, ScopeHolder {
+  readonly sequelize: Sequelize
   readonly #options: SessionUnitOptions
   readonly #dialect: Dialect
+  readonly #SessionClass: typeof Session
+  #made: Parts | undefined
+  /** How the unit ended before its session was made. */
+  #ended: string | undefined
   #staleError: unknown
   #hasConflict = false
   #hasCommitted = false
 
   constructor(sequelize: Sequelize, dialect: Dialect, SessionClass: typeof Session, options: SessionUnitOptions) {
+    this.sequelize = sequelize
     this.#options = options
     this.#dialect = dialect
-    this.#transaction = new LazyTransaction(sequelize, dialect, options)
-    this.#state = new TransactionState(sequelize, this.#transaction, dialect, (error) => this.#onQueryError(error))
-    this.#scope = new TransactionScope(this.#state)
-    this.session = new SessionClass(this.#scope)
-    this.#transaction.session = this.session
-    this.#transaction.onCommit = (callback) => this.session.afterCommit(callback)
+    this.#SessionClass = SessionClass
+  }
+
+  get #parts(): Parts {
+    return (this.#made ??= this.#make())
+  }
+
+  #make(): Parts {
+    const { sequelize } = this
+    const transaction = new LazyTransaction(sequelize, this.#dialect, this.#options, {
+      outer: this.#options.outer,
+      current: () => currentScope(sequelize)?.transaction,
+    })
+    const state = new TransactionState(sequelize, transaction, this.#dialect, {
+      onError: (error) => this.#onQueryError(error),
+      route: this.#options.route,
+    })
+    const scope = new TransactionScope(state)
+    const session = new this.#SessionClass(scope)
+    transaction.session = session
+    transaction.onCommit = (callback) => session.afterCommit(callback)
+    state.ended = this.#ended
+    return { session, transaction, state, scope }
+  }
+
+  get session(): Session {
+    return this.#parts.session
+  }
+
+  get scope(): TransactionScope {
+    return this.#parts.scope
+  }
+
+  /** The unit of a session of its own, for afterEnd(). */
+  #newUnit(): SessionUnit {
+    const { name, route, endTimeout, running } = this.#options
+    return new SessionUnit(this.sequelize, this.#dialect, this.#SessionClass, {
+      name,
+      running,
+      ...(route === undefined ? {} : { route }),
+      ...(endTimeout === undefined ? {} : { endTimeout }),
+      retry: 0,
+    })
   }
 
   #onQueryError(error: unknown): unknown {
@@ -49,42 +109,118 @@ export class SessionUnit implements Unit {
     return this.#options.readOnly && REFUSED_WRITES.has(codeOf(error)) ? new ReadOnlyError(error) : error
   }
 
-  get hasKept(): boolean {
-    return this.#hasCommitted
-  }
-
-  enter<T>(work: () => Promise<T>): Promise<T> {
-    return enterScope(this.#scope, work)
-  }
-
-  async settle(): Promise<void> {
-    await this.#state.settle()
-    while (!this.#scope.changes.isEmpty) {
-      await this.enter(() => this.#scope.flush())
-      await this.#state.settle()
+  /** Runs the work in this session, outside of a request. @throws the error of the work or of COMMIT. */
+  async run<R>(work: (session: Session) => Promise<R>, report: Report): Promise<R> {
+    const { running } = this.#options
+    running.add(this)
+    try {
+      return await bracket(
+        () => [this],
+        () => work(this.session),
+        (result) => result,
+        { report },
+      )
+    } finally {
+      running.delete(this)
     }
   }
 
-  async commit(): Promise<void> {
+  get name(): string {
+    return this.#options.name
+  }
+
+  get hasCommitted(): boolean {
+    return this.#hasCommitted
+  }
+
+  get hasWritten(): boolean {
+    return this.#made?.state.hasWritten === true
+  }
+
+  enter<T>(work: () => T): T {
+    return enterScope(this, work)
+  }
+
+  // Without a turn of the event loop, what the handler did not await would find the session ended.
+  settle(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      setImmediate(() => {
+        const settling = this.#made && this.#settleAll(this.#made)
+        if (settling) settling.then(resolve, reject)
+        else resolve()
+      })
+    })
+  }
+
+  #settleAll(parts: Parts): Promise<void> | undefined {
+    const { state, scope } = parts
+    const settling = state.settle()
+    if (settling) return settling.then(() => this.#settleAll(parts))
+    if (scope.changes.isEmpty) return undefined
+    return this.enter(() => scope.flush()).then(() => this.settle())
+  }
+
+  assertCommittable(): void {
     // Also if the handler has caught the error: what it has read is outdated.
     if (this.#staleError !== undefined) throw new StaleSnapshotError(this.#staleError)
-    const commits = !this.#state.rollbackRequested
-    if (commits) this.#state.assertCommittable()
-    this.#state.ended = commits ? 'committed' : 'rolled back'
-    await (commits ? this.#transaction.sendCommit() : this.#transaction.sendRollback())
-    this.#hasCommitted = commits && this.#transaction.used
+    if (!this.#made || this.#made.state.rollbackRequested) return
+    this.#made.state.assertCommittable()
+    this.#made.transaction.assertOpen()
+  }
+
+  commit(): Promise<void> | undefined {
+    if (this.#made) return this.#commit(this.#made)
+    this.#ended = 'committed'
+    return undefined
+  }
+
+  async #commit({ state, transaction }: Parts): Promise<void> {
+    this.assertCommittable() // again: an unawaited query may have failed during the commit of another unit
+    const commits = !state.rollbackRequested
+    state.ended = commits ? 'committed' : 'rolled back'
+    // If ROLLBACK fails, the connection is closed, which also undoes the work.
+    await (commits ? transaction.sendCommit() : transaction.sendRollback().catch(() => {}))
+    this.#hasCommitted = commits && this.#mayHaveWritten(transaction, state)
+  }
+
+  // A SELECT may call a function that writes; not in a handler of GET.
+  #mayHaveWritten(transaction: LazyTransaction, { mayHaveWritten }: TransactionState): boolean {
+    const { readOnly, safe } = this.#options
+    return transaction.used && readOnly !== true && (safe !== true || mayHaveWritten)
   }
 
   async rollback(): Promise<void> {
-    if (this.#transaction.hasEnded) return
-    if (!(await this.#state.stop())) return this.#transaction.closeConnection()
+    this.#ended ??= 'rolled back'
+    if (!this.#made) return
+    const { transaction, state } = this.#made
+    if (transaction.hasEnded) return
+    if (!(await state.stop())) return transaction.closeConnection()
     // If ROLLBACK fails, the connection is closed, which also undoes the work.
-    await this.#transaction.sendRollback().catch(() => {})
+    await transaction.sendRollback().catch(() => {})
   }
 
-  committed(report: Report): Promise<void> | undefined {
-    const { afterCommit } = this.#scope
-    return !this.#state.rollbackRequested && afterCommit.length > 0 ? callAll(afterCommit, report) : undefined
+  runCallbacks(isCommitted: boolean, report: Report): Promise<void> | undefined {
+    if (!this.#made) return undefined
+    const { state, scope } = this.#made
+    const afterCommit = isCommitted && !state.rollbackRequested ? scope.afterCommit : []
+    const { afterEnd } = state
+    if (afterCommit.length + afterEnd.length === 0) return undefined
+    return this.#callAll(afterCommit, afterEnd, report)
+  }
+
+  async #callAll(
+    afterCommit: readonly (() => unknown)[],
+    afterEnd: readonly (() => Promise<unknown>)[],
+    report: Report,
+  ): Promise<void> {
+    const failed = (what: string) => (cause: unknown) => report(new Error(what, { cause }))
+    for (const callback of afterCommit)
+      await attempt(callback, failed('An afterCommit callback failed. The transaction was committed before.'))
+    for (const work of afterEnd)
+      await attempt(
+        () => this.#newUnit().run(work, report),
+        failed('Work of session.afterEnd() failed: its own transaction was rolled back.'),
+      )
   }
 
   /**
@@ -99,13 +235,11 @@ export class SessionUnit implements Unit {
   }
 }
 
-async function callAll(callbacks: TransactionScope['afterCommit'], report: Report): Promise<void> {
-  for (const callback of callbacks) {
-    try {
-      await callback()
-    } catch (cause) {
-      report(new Error('An afterCommit callback failed. The transaction was committed before.', { cause }))
-    }
+async function attempt(callback: () => unknown, onError: (error: unknown) => void): Promise<void> {
+  try {
+    await callback()
+  } catch (error) {
+    onError(error)
   }
 }
 

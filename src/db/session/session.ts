@@ -2,9 +2,18 @@ import { type Attributes, type FindOptions, Model, type ModelStatic, type Sequel
 import { howToProvide } from '../../di/provider.js'
 import { ForeignModelError } from '../errors.js'
 import { modelOf } from '../sequelize/internals.js'
+import { withBindableValues } from '../statements/bindable-values.js'
+import { refuseSecondStatement, requireKind } from '../statements/check-statement.js'
 import { countRows } from '../statements/count.js'
 import { toFind } from '../statements/find.js'
-import { findByKey, type Key, keyQuery } from '../statements/find-by-key.js'
+import {
+  allStatement,
+  type CompiledStatement,
+  countStatement,
+  firstStatement,
+  keyStatement,
+} from '../statements/compiled/compiled-select.js'
+import { findByKey, type Key } from '../statements/find-by-key.js'
 import type { Select, Sql } from '../statements/statement.js'
 import { currentScope, enterScope } from './current-scope.js'
 import type { PendingChange } from './foreign-key-order.js'
@@ -65,10 +74,23 @@ export class Session {
     const scope = this.#innerScope
     try {
       scope.assertOpen()
-      return currentScope(this.sequelize) === scope ? work() : enterScope(scope, work)
+      if (currentScope(this.sequelize) === scope) return work()
+      scope.transaction.assertOnlyConnection()
+      return enterScope(scope, work)
     } catch (error) {
       return Promise.reject(error)
     }
+  }
+
+  /** @internal Executes a compiled statement of a model of this database; undefined if Sequelize has to execute the statement. */
+  executeCompiled<T>(
+    model: ModelStatic<Model>,
+    compile: () => CompiledStatement<T> | undefined,
+  ): Promise<T> | undefined {
+    const { transaction } = this.#scope
+    const send = model.sequelize === this.sequelize ? transaction.directSender : undefined
+    const statement = send && compile()
+    return statement && this.#innerScope.query(statement.sql, () => transaction.read(statement, send))
   }
 
   /**
@@ -84,28 +106,42 @@ export class Session {
     key: Key<M>,
     options?: Omit<FindOptions<Attributes<M>>, 'where'>,
   ): Promise<M | null> {
-    const isOwn = model.sequelize === this.sequelize
-    const { transaction } = this.#scope
-    const send = options === undefined && isOwn ? transaction.directSender : undefined
-    const query = send && keyQuery(model, key)
-    if (query) return this.#innerScope.query(query.sql, () => transaction.findByKey(query, send))
+    const found = options === undefined ? this.executeCompiled(model, () => keyStatement(model, key)) : undefined
+    if (found) return found
     return this.#inside(() => {
       this.#refuseForeign(model)
       return findByKey(model, key, options)
     })
   }
 
+  // The program may pass anything, such as sql`...`.
+  #compiled<M extends Model, T>(
+    statement: Select<M>,
+    compile: (statement: Select<M>) => CompiledStatement<T> | undefined,
+  ): Promise<T> | undefined {
+    if (statement?.kind !== 'select') return undefined
+    return this.executeCompiled(statement.model, () => compile(statement))
+  }
+
   /** All rows of a statement. */
-  all<M extends Model>({ model, options }: Select<M>): Promise<M[]> {
+  all<M extends Model>(statement: Select<M>): Promise<M[]> {
+    const compiled = this.#compiled(statement, allStatement<M>)
+    if (compiled) return compiled
     return this.#inside(() => {
+      requireKind(statement, 'select', 'all')
+      const { model, options } = statement
       this.#refuseForeign(model)
       return model.findAll({ ...options })
     })
   }
 
   /** The first row of a statement, or null. */
-  first<M extends Model>({ model, options }: Select<M>): Promise<M | null> {
+  first<M extends Model>(statement: Select<M>): Promise<M | null> {
+    const compiled = this.#compiled(statement, firstStatement<M>)
+    if (compiled) return compiled
     return this.#inside(() => {
+      requireKind(statement, 'select', 'first')
+      const { model, options } = statement
       this.#refuseForeign(model)
       return model.findOne({ ...options })
     })
@@ -113,7 +149,10 @@ export class Session {
 
   /** The number of rows of the model in the result of a statement. A row that includes join to several others counts once. */
   count<M extends Model>(statement: Select<M>): Promise<number> {
+    const compiled = this.#compiled(statement, countStatement)
+    if (compiled) return compiled
     return this.#inside(() => {
+      requireKind(statement, 'select', 'count')
       this.#refuseForeign(statement.model)
       return countRows(toFind(statement))
     })
@@ -122,12 +161,20 @@ export class Session {
   /**
    * Executes raw SQL and returns its rows. Its values are sent as parameters, apart from the SQL.
    *
+   * @throws TypeError for a value that cannot be bound, and on SQLite for a second statement, which it would not execute.
    * @example
    * await session.execute(sql<{ name: string }>`SELECT name FROM hero WHERE age > ${age}`)
    */
   execute<Row>(statement: Sql<Row>): Promise<Row[]> {
     const scope = this.#innerScope
-    return scope.query(statement.texts.join('?'), () => scope.transaction.rows(statement))
+    try {
+      requireKind(statement, 'sql', 'execute')
+      refuseSecondStatement(statement, this.sequelize.getDialect())
+      const bindable = withBindableValues(statement, this.sequelize)
+      return scope.query(statement.texts.join('?'), () => scope.transaction.rows(bindable))
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   /** Queues a new or changed instance, which {@link flush}, called before COMMIT, saves. Returns the instance. */
@@ -197,6 +244,18 @@ export class Session {
   afterCommit(callback: () => unknown): void {
     this.#scope.assertOpen()
     this.#innerScope.afterCommit.push(callback)
+  }
+
+  /**
+   * Runs the work in a session of its own when this one has ended, committed or rolled back, before the response: for an audit entry that must be
+   * kept although the handler fails. When the handler is run again, only what its last run queued is run. Errors of the work are logged.
+   *
+   * @example
+   * session.afterEnd(() => Attempt.create({ account, at: new Date() }))
+   */
+  afterEnd(work: (session: Session) => Promise<unknown>): void {
+    this.#scope.assertNotEnded()
+    this.#scope.state.afterEnd.push(() => work(currentSession(this.sequelize) as Session)) // it runs in one
   }
 
   /** Rolls the transaction back when the handler returns. The handler's result is sent as usual. */

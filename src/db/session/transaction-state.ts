@@ -1,5 +1,7 @@
 import type { Sequelize } from 'sequelize'
+import { endsWithin } from '../../core/promises.js'
 import type { Dialect } from '../dialect.js'
+import { CommitFailedError, StatementRefusedError } from '../errors.js'
 import type { LazyTransaction } from './lazy-transaction.js'
 import { PendingCounter } from './pending-counter.js'
 
@@ -14,20 +16,26 @@ export class TransactionState {
   readonly dialect: Dialect
   /** Called with the error of each failed query; returns the error to throw. */
   readonly onError: (error: unknown) => unknown
+  /** For the log: the route of the handler; undefined outside of requests. */
+  readonly route: string | undefined
   /** Queries, flushes and savepoints, which COMMIT waits for. */
   readonly pending = new PendingCounter()
   /** Statements on the connection, which ROLLBACK waits for. Not savepoints: the work in them may never end. */
   readonly statements = new PendingCounter()
   /** The last statement, where a dialect sends one at a time: the next one waits for it. */
   lastStatement: Promise<unknown> | undefined
-  /** Whether rows may have been written, which an implicit commit would keep. */
+  /** Whether rows were written, which an implicit commit would keep. */
   hasWritten = false
-  /** The first failed statement, after which the database may refuse all others; a rollback to a savepoint clears it. */
+  /** Whether a statement was sent that may write, also one that alters tables. */
+  mayHaveWritten = false
+  /** The first statement that the database has refused. All later ones are refused; a rollback to a savepoint clears it. */
   failure: Failure | undefined
   /** Why the transaction must be rolled back, even if the handler has caught the error. */
   rollbackReason: Failure | undefined
   /** Whether the handler has called session.rollback(). */
   rollbackRequested = false
+  /** Run when the session has ended, each in a session of its own; also what was queued in a savepoint that was rolled back. */
+  readonly afterEnd: (() => Promise<unknown>)[] = []
   /** How the session ended: 'committed' or 'rolled back'. From then on every query is refused. */
   ended: string | undefined
 
@@ -35,25 +43,43 @@ export class TransactionState {
     sequelize: Sequelize,
     transaction: LazyTransaction,
     dialect: Dialect,
-    onError: (error: unknown) => unknown,
+    { onError, route }: Pick<TransactionState, 'onError' | 'route'>,
   ) {
     this.sequelize = sequelize
     this.transaction = transaction
     this.dialect = dialect
     this.onError = onError
+    this.route = route
   }
 
   /** @throws the error because of which the transaction must be rolled back. */
-  assertCommittable(): void {
+  assertAlive(): void {
     if (this.rollbackReason) throw this.rollbackReason.error
   }
 
-  /** Waits for everything that is pending, and for what that starts. */
-  settle(): Promise<void> {
-    // A model validates and runs hooks before its query is counted: without a turn of the event loop an unawaited query would be missed.
+  /** @throws the error because of which the transaction must be rolled back, CommitFailedError after a failed statement. */
+  assertCommittable(): void {
+    this.assertAlive()
+    if (this.failure) throw new CommitFailedError(this.failure.error)
+  }
+
+  /** @throws StatementRefusedError after a failed statement. */
+  assertNoFailure(): void {
+    if (this.failure) throw new StatementRefusedError(this.failure.error)
+  }
+
+  /** Refuses all later statements, as PostgreSQL does, so that a handler behaves alike on all databases. */
+  fail(error: unknown): void {
+    this.failure ??= { error }
+  }
+
+  /** Waits for everything that is pending, and for what that starts. Undefined if nothing is. */
+  settle(): Promise<void> | undefined {
+    if (this.pending.isEmpty) return undefined
     return new Promise((resolve) => {
+      // A model validates and runs hooks before its query is counted: without a turn of the event loop an unawaited query would be missed.
       const check = () => (this.pending.isEmpty ? resolve() : void this.pending.empty().then(() => setImmediate(check)))
-      setImmediate(check)
+      check()
     })
   }
 
@@ -61,14 +87,7 @@ export class TransactionState {
   async stop(): Promise<boolean> {
     this.ended = 'rolled back'
     if (this.statements.isEmpty) return true
-    let timer: NodeJS.Timeout | undefined
-    const tooLate = new Promise<false>((resolve) => (timer = setTimeout(resolve, GRACE, false)))
-    const stopped = this.statements.empty().then(() => true)
-    try {
-      return await Promise.race([stopped, tooLate])
-    } finally {
-      clearTimeout(timer)
-    }
+    return endsWithin(this.statements.empty(), GRACE)
   }
 }
 

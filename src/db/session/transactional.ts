@@ -1,6 +1,7 @@
 import { BootError } from '../../core/boot-error.js'
 import { MetadataKey } from '../../di/metadata.js'
-import { type OptionNames, refuseUnknownOptions, shown } from '../../core/options.js'
+import { type OptionNames, refuseMissingCall, refuseUnknownOptions, shown } from '../../core/options.js'
+import { addHandlerDecorator } from '../../di/route-facts.js'
 import type { Constructor } from '../../di/token.js'
 
 const ISOLATION = {
@@ -27,7 +28,8 @@ const transactionalKey = new MetadataKey<TransactionalOptions | false>('transact
 /**
  * Sets the options of the transaction of a handler, or of every handler of a controller; `false` for no transaction.
  *
- * @throws BootError for an option that does not exist or has a wrong value.
+ * @throws BootError for an option that does not exist or has a wrong value. On anything but a handler, or in an app without a database, the app
+ *   does not start.
  * @example
  * @Transactional({ readOnly: true })
  * @Get('/report', Report) report(session: Session) { ... }
@@ -36,9 +38,14 @@ const transactionalKey = new MetadataKey<TransactionalOptions | false>('transact
  * @Post('/transfer') transfer(input: Transfer, session: Session) { ... }
  */
 export function Transactional(options: TransactionalOptions | false): MethodDecorator & ClassDecorator {
+  refuseMissingCall('@Transactional({ readOnly: true })', arguments)
   if (options !== false) checkOptions(options)
-  return (target: object, member?: string | symbol) =>
-    transactionalKey.write(target, options, member as string | undefined) // a handler's name is a string
+  return (target: object, member?: string | symbol) => {
+    transactionalKey.write(target, options, member)
+    const name = `@Transactional(${options === false ? 'false' : ''})`
+    const handler = member === undefined ? undefined : String(member)
+    addHandlerDecorator(target, { name, member: handler, needsDatabase: options !== false })
+  }
 }
 
 const OPTIONS: OptionNames<TransactionalOptions> = { isolation: true, readOnly: true, retry: true }

@@ -7,13 +7,16 @@ import { postgres, postgresOptions } from '../dialects/postgres/postgres.js'
 import { sqliteDialect, sqliteOptions } from '../dialects/sqlite/sqlite.js'
 import { DatabaseStartError } from '../errors.js'
 import { sequelizeInternals } from '../sequelize/internals.js'
-import type { DatabaseConfig } from '../config/url.js'
-import type { SslMode } from '../config/url-options.js'
+import { type DatabaseConfig, describeDatabase, type SqliteConfig } from '../config/url.js'
+import { MEMORY } from '../config/url-parts.js'
+import type { SqliteMode, SslMode } from '../config/url-options.js'
 
 /** A Sequelize instance with the dialect of its database. */
 export interface Connection {
   readonly sequelize: Sequelize
   readonly dialect: Dialect
+  /** For messages: the URL without its password. */
+  readonly name: string
   /** Milliseconds to wait for the answer to COMMIT or ROLLBACK; 0 for no limit, as on SQLite, which waits for no network. */
   readonly endTimeout: number
 }
@@ -32,13 +35,20 @@ export function connect(
   const options = { ...optionsOf(config), ...sequelizeOptions, ...replication(config, replicas) }
   const { statementTimeout = DEFAULTS.statement } =
     config.dialect === 'sqlite' ? { statementTimeout: 0 } : config.options
-  return { sequelize: newSequelize(config, options), dialect, endTimeout: statementTimeout }
+  const name = describeDatabase(config)
+  return { sequelize: newSequelize(config, options), dialect, name, endTimeout: statementTimeout }
 }
 
 /** The connection of a Sequelize instance that the program has created. */
 export function connectionOf(sequelize: Sequelize): Connection {
-  const endTimeout = sequelize.getDialect() === 'sqlite' ? 0 : DEFAULTS.statement
-  return { sequelize, dialect: dialectOfInstance(sequelize), endTimeout }
+  const isSqlite = sequelize.getDialect() === 'sqlite'
+  const database = isSqlite ? fileOf(sequelize).storage : sequelize.getDatabaseName()
+  return {
+    sequelize,
+    dialect: dialectOfInstance(sequelize),
+    name: `${sequelize.getDialect()} ${database}`,
+    endTimeout: isSqlite ? 0 : DEFAULTS.statement,
+  }
 }
 
 function dialectOf(config: DatabaseConfig): Dialect {
@@ -68,7 +78,7 @@ function optionsOf(config: DatabaseConfig): Options {
 function dialectOfInstance(sequelize: Sequelize): Dialect {
   switch (sequelize.getDialect()) {
     case 'sqlite':
-      return sqliteDialect({ dialect: 'sqlite', storage: storageOf(sequelize), mode: 'rwc', options: {} })
+      return sqliteDialect({ dialect: 'sqlite', ...fileOf(sequelize), options: {} })
     case 'postgres':
       return postgres
     case 'mysql':
@@ -79,9 +89,16 @@ function dialectOfInstance(sequelize: Sequelize): Dialect {
   }
 }
 
-function storageOf(sequelize: Sequelize): string {
-  const { storage, host } = sequelizeInternals(sequelize).options
-  return storage ?? host ?? ':memory:'
+// Without a file, Sequelize has an empty host: new Sequelize('sqlite::memory:').
+function fileOf(sequelize: Sequelize): Pick<SqliteConfig, 'storage' | 'mode'> {
+  const { storage, host, dialectOptions } = sequelizeInternals(sequelize).options
+  return { storage: storage || host || MEMORY, mode: modeOf(dialectOptions?.mode) }
+}
+
+/** The mode of sqlite3's flags: OPEN_READONLY is 1, OPEN_READWRITE 2, OPEN_CREATE 4. */
+function modeOf(flags: unknown): SqliteMode {
+  if (typeof flags !== 'number' || (flags & 4) !== 0) return 'rwc'
+  return (flags & 2) === 0 ? 'ro' : 'rw'
 }
 
 function replication(config: DatabaseConfig, replicas: readonly DatabaseConfig[]): Options {
@@ -123,9 +140,21 @@ function newSequelize({ dialect }: DatabaseConfig, options: Options): Sequelize 
   try {
     return new TypescriptSequelize(options)
   } catch (cause) {
-    if (!(cause instanceof Error && /Please install/.test(cause.message))) throw cause
-    throw new DatabaseStartError(`The driver for ${dialect} is not installed. Run: npm install ${PACKAGES[dialect]}`, {
-      cause,
-    })
+    const problem = cause instanceof Error ? driverProblem(dialect, cause) : undefined
+    throw problem === undefined ? cause : new DatabaseStartError(problem, { cause })
   }
+}
+
+function driverProblem(dialect: DatabaseConfig['dialect'], { message }: Error): string | undefined {
+  const name = PACKAGES[dialect]
+  if (message.includes('Please install')) return `The driver for ${dialect} is not installed. Run: npm install ${name}`
+  if (message.includes('bindings file'))
+    return (
+      `The driver ${name} is installed without its compiled part: npm did not run its install script. ` +
+      `Run: npm pkg set allowScripts.${name}=true --json && npm rebuild ${name}`
+    )
+  // As after a change of Node, or in a folder that was copied from another system.
+  if (/NODE_MODULE_VERSION|invalid ELF header|\.node\b/.test(message))
+    return `The driver ${name} was compiled for another Node or another system: ${message.split('\n', 1)[0]} Run: npm rebuild ${name}`
+  return undefined
 }

@@ -2,6 +2,7 @@ import { Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { type ModelCtor, Sequelize as TypescriptSequelize } from 'sequelize-typescript'
 import { BootError } from '../../core/boot-error.js'
 import type { Constructor } from '../../di/token.js'
+import { refuseMissingModels, refuseSameNames, refuseSharedTables } from './model-conflicts.js'
 
 /** The database that a model is mapped to. */
 export interface ModelOwner {
@@ -36,14 +37,19 @@ export function mapModels(
   classes: Iterable<Constructor>,
   database: ModelOwner,
 ): readonly ModelStatic<Model>[] {
-  // The program may pass any classes; addModels() refuses those that are no models.
+  // The program may pass any classes; those that are no models are refused.
   const given = [...classes] as ModelCtor[]
+  refuseOtherThanModels(given)
+  refuseSameNames(sequelize, given)
+  refuseMissingModels(sequelize, given)
   addModels(
     sequelize,
     given.filter((model) => model.sequelize !== sequelize),
   )
   for (const model of given) owners.set(model, database)
-  return [...new Set([...given, ...Object.values(sequelize.models)])]
+  const all = [...new Set([...given, ...Object.values(sequelize.models)])]
+  refuseSharedTables(all)
+  return all
 }
 
 function addModels(sequelize: Sequelize, models: readonly ModelCtor[]): void {
@@ -57,18 +63,40 @@ function addModels(sequelize: Sequelize, models: readonly ModelCtor[]): void {
     sequelize.addModels([...models])
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause)
-    const hint = message.startsWith('@Table annotation is missing')
-      ? '. Write @Table. A model of Model.init() has a Sequelize instance already: write newLifespan(sequelize), and leave the model out of models.'
-      : ''
-    throw new BootError(`The models cannot be mapped: ${message}${hint}`, { cause })
+    throw new BootError(`The models cannot be mapped: ${message}${hintFor(message)}`, { cause })
   }
 }
 
-/** The models among the classes that have no Sequelize instance yet, because no database has them among its models. */
-export function modelsWithoutDatabase(classes: readonly unknown[]): readonly Constructor[] {
-  return classes.filter(isModel).filter(({ sequelize }) => sequelize === undefined)
+function refuseOtherThanModels(classes: readonly Constructor[]): void {
+  const other = classes.find((type) => !isModel(type))
+  if (other)
+    throw new BootError(
+      `models: ${other.name} is not a model. Write @Table() class ${other.name} extends Base<${other.name}>.`,
+    )
 }
 
-function isModel(type: unknown): type is ModelStatic<Model> {
+/** Whether all models are mapped to this instance. */
+export function hasModels(sequelize: Sequelize, models: Iterable<Constructor>): boolean {
+  return [...models].every((model) => isModel(model) && model.sequelize === sequelize)
+}
+
+function hintFor(message: string): string {
+  if (message.startsWith('@Table annotation is missing'))
+    return '. Write @Table. A model of Model.init() has a Sequelize instance already: write newLifespan(sequelize), and leave the model out of models.'
+  const [, target, owner] = /^Foreign key for "(\w+)" is missing on "(\w+)"/.exec(message) ?? []
+  if (target !== undefined) return ` Write @ForeignKey(() => ${target}) on the column of ${owner} that refers to it.`
+  // The through model of a @BelongsToMany, which Sequelize writes as the text of its class.
+  const missing = /^(?:class (\w+)(?:\W[^]*)?|(\w+)) has not been defined$/.exec(message)
+  return missing ? `. Add the model: models: [${missing[1] ?? missing[2]}].` : ''
+}
+
+/** The models among the classes that no running database has among its models: never, or only before it was closed. */
+export function modelsWithoutDatabase(classes: readonly unknown[]): readonly Constructor[] {
+  return classes
+    .filter(isModel)
+    .filter((model) => model.sequelize === undefined || owners.get(model)?.isRunning === false)
+}
+
+function isModel(type: unknown): type is ModelCtor {
   return typeof type === 'function' && type.prototype instanceof Model
 }

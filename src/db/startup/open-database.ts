@@ -1,18 +1,30 @@
-import type { Sequelize } from 'sequelize'
+import { BaseError, type Sequelize } from 'sequelize'
 import { BootError } from '../../core/boot-error.js'
+import { refuseSecondCopies } from '../../core/package-copies.js'
 import type { Constructor } from '../../di/token.js'
 import type { LifespanOptions } from '../config/lifespan-options.js'
+import { checkEnvironment } from '../config/environment.js'
 import { DEFAULT_START_TIMEOUT, readFastPath, readSettings } from '../config/settings.js'
-import { describeDatabase } from '../config/url.js'
+import { other } from '../dialects/other.js'
+import { DatabaseStartError } from '../errors.js'
 import { readGeneratedColumns } from '../models/database-generated-columns.js'
 import '../models/model-shape.js'
 import { checkInternals } from '../sequelize/check-internals.js'
 import { disableFastPath } from '../sequelize/fast-path.js'
 import { escapeEveryValue } from '../sequelize/value-literals.js'
-import { joinCurrentTransaction, joinsCurrentTransaction } from '../session/join-current-transaction.js'
+import {
+  joinCurrentTransaction,
+  joinsCurrentTransaction,
+  nestFindCreateFind,
+  refusalInSession,
+} from '../session/join-current-transaction.js'
+import { parenthesizeLiterals } from '../statements/parenthesize-literals.js'
+import { refuseImpossibleValues } from '../values/impossible-values.js'
+import { refuseImpossibleIncrements } from '../values/increments.js'
 import { connect, type Connection, connectionOf } from './connect.js'
 import { mapModels, type ModelOwner } from './map-models.js'
 import { checkTables, refuseCorruptedColumns, refuseCostlyPatterns, refuseShadowedColumns } from './schema-check.js'
+import { tableColumn } from './table-columns.js'
 import { waitForDatabase } from './wait-for-database.js'
 
 export interface DatabaseToOpen {
@@ -28,25 +40,37 @@ export interface DatabaseToOpen {
 /**
  * Connects, maps the models, and compares them with the tables.
  *
- * @throws DatabaseUrlError, DatabaseStartError, or BootError for models that cannot work.
+ * @throws DatabaseUrlError, DatabaseStartError for a database or an environment variable that cannot be used, or BootError for models that
+ * cannot work.
  */
 export async function openDatabase(database: DatabaseToOpen): Promise<Connection> {
-  const { connection, name, sync, startTimeout } = newConnection(database)
-  const { sequelize, dialect } = connection
+  refuseSecondCopies({ hasDatabase: true })
+  checkEnvironment()
+  const { connection, sync, startTimeout } = newConnection(database)
+  const { sequelize, dialect, name } = connection
   if (!readFastPath(database.options)) disableFastPath(sequelize)
   try {
     await checkInternals(sequelize)
     await dialect.prepare(sequelize)
     escapeEveryValue(sequelize)
+    parenthesizeLiterals(sequelize)
+    // The literals of other databases, such as N'...' of mssql, are not known.
+    if (dialect !== other) {
+      const onRefusal = (error: unknown) => refusalInSession(sequelize, error)
+      refuseImpossibleValues(sequelize, onRefusal)
+      refuseImpossibleIncrements(sequelize, onRefusal)
+    }
     joinCurrentTransaction(sequelize)
     readGeneratedColumns(sequelize)
     const models = mapModels(sequelize, database.models, database.owner)
+    nestFindCreateFind(models)
     refuseShadowedColumns(models)
     refuseCorruptedColumns(models)
     refuseCostlyPatterns(models)
     await waitForDatabase(sequelize, name, startTimeout, database.log)
-    if (sync) await sequelize.sync()
+    if (sync) await createTables(sequelize, name)
     await checkTables(sequelize, models)
+    for (const model of models) dialect.adaptToTable?.(model, (field) => tableColumn(model, field)?.type)
     return connection
   } catch (error) {
     await sequelize.close()
@@ -54,10 +78,17 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
   }
 }
 
+async function createTables(sequelize: Sequelize, name: string): Promise<void> {
+  try {
+    await sequelize.sync()
+  } catch (cause) {
+    if (!(cause instanceof BaseError)) throw cause
+    throw new DatabaseStartError(`Cannot create the missing tables (${name}): ${cause.message}`, { cause })
+  }
+}
+
 interface NewConnection {
   readonly connection: Connection
-  /** For messages: the URL without its password. */
-  readonly name: string
   readonly sync: boolean
   /** Milliseconds. */
   readonly startTimeout: number
@@ -67,7 +98,7 @@ function newConnection({ source, options, log }: DatabaseToOpen): NewConnection 
   if (typeof source === 'object') return connectionOfProgram(source, options)
   const { config, replicas, echo, sync, startTimeout } = readSettings(source, options)
   const logging = echo ? (sql: string) => log(sql) : false
-  return { connection: connect(config, replicas, { logging }), name: describeDatabase(config), sync, startTimeout }
+  return { connection: connect(config, replicas, { logging }), sync, startTimeout }
 }
 
 function connectionOfProgram(sequelize: Sequelize, options: LifespanOptions): NewConnection {
@@ -76,5 +107,5 @@ function connectionOfProgram(sequelize: Sequelize, options: LifespanOptions): Ne
       'This Sequelize instance was closed with its app and cannot be opened again. Make a new one for each app.',
     )
   const { sync = false, startTimeout = DEFAULT_START_TIMEOUT } = options
-  return { connection: connectionOf(sequelize), name: sequelize.getDialect(), sync, startTimeout }
+  return { connection: connectionOf(sequelize), sync, startTimeout }
 }

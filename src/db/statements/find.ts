@@ -4,9 +4,11 @@ import {
   type IncludeOptions,
   type Model,
   type ModelStatic,
+  Op,
   type OrderItem,
   Utils,
 } from 'sequelize'
+import { BootError } from '../../core/boot-error.js'
 import { cloneDeep, modelInternals } from '../sequelize/internals.js'
 import type { Select } from './statement.js'
 
@@ -44,7 +46,10 @@ type Included = IncludeOptions & {
 
 const unscopedModels = new WeakMap<object, ModelStatic<Model>>()
 
+/** @throws BootError for a model that no database has among its models. */
 export function toFind({ model, options: given }: Select<Model>): Find {
+  if (model.sequelize === undefined)
+    throw new BootError(`${model.name} is a model of no database. Add it: createApp({ models: [${model.name}] }).`)
   const internals = modelInternals(model)
   const options = cloneDeep(given)
   internals._injectScope(options)
@@ -159,6 +164,6 @@ function* stringsOf(value: unknown, isSql: boolean): Generator<string> {
   const inside = isSql || value instanceof Utils.SequelizeMethod
   for (const key of Reflect.ownKeys(value)) {
     if (typeof key === 'string' && key.startsWith('$')) yield key
-    yield* stringsOf(Reflect.get(value, key), inside)
+    yield* stringsOf(Reflect.get(value, key), inside || key === Op.col)
   }
 }

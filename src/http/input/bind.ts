@@ -1,3 +1,5 @@
+import { andThen } from '../../core/promises.js'
+import type { InputValues } from '../../di/container.js'
 import { compileDecoder, compileDefault, type Decode } from '../../schema/input/decode.js'
 import type { SchemaWriter } from '../../schema/json-schema/writer.js'
 import type { JsonSchema, ObjectShape, Shape } from '../../schema/shape/shape.js'
@@ -9,28 +11,31 @@ import {
   pathOf,
 } from '../../schema/input/standard-schema-parts.js'
 import { parseableShape } from '../../schema/input/parse-string.js'
-import type { Issue } from '../../schema/shape/issue.js'
-import { MOST_ISSUES, type Validate, type ValidatorCompiler } from '../../schema/input/validate.js'
-import { illFormedStrings } from '../../schema/input/unicode.js'
-import { InvalidInput, type InputIssue } from '../errors.js'
+import { type Issue, MAX_ISSUES } from '../../schema/shape/issue.js'
+import { type Validate, type ValidatorCompiler } from '../../schema/input/validate.js'
+import { InvalidInput } from '../errors.js'
+import { illFormed, type IndexedInput, invalidInputs } from './input-issues.js'
 import { headerName, type Input } from './parameters.js'
 import { objectReader, stringReader, type StringSource } from './read-strings.js'
 import type { JsonBody } from './json.js'
-import { readJson, type Request } from '../request.js'
+import { parseBody, readBody, type Request } from '../request.js'
 
 /**
- * Reads and validates all inputs of a route. Resolves to a function that makes their values: new ones for each run of the handler.
- * Rejects with InvalidInput, which has all issues, or with what reading the body throws.
+ * Reads and validates the inputs of a route; returns what makes their values, new ones for each run of the handler. Where classes
+ * authenticate the request, only the bytes of the body and the inputs of these classes are read, and the others when these classes are built.
+ * Throws, or rejects with, InvalidInput, which has all issues, or what reading the body throws; so does `others()`.
  */
-export type Bind = (request: Request, variables: Readonly<Record<string, string>>) => Promise<() => unknown[]>
+export type Bind = (
+  request: Request,
+  variables: Readonly<Record<string, string>>,
+) => InputValues | PromiseLike<InputValues>
 
 interface Source extends StringSource {
   readonly body: JsonBody | undefined
 }
 
 /** An input with the compiled functions that bind it. */
-interface BoundInput {
-  readonly input: Input
+interface BoundInput extends IndexedInput {
   /** The value as JSON; undefined when the client did not send it. */
   readonly read: (source: Source) => unknown
   readonly decode: Decode
@@ -38,7 +43,13 @@ interface BoundInput {
 }
 
 /** One JSON Schema for all inputs of a route: an object with each input under its index. */
-export function inputSchema(inputs: readonly Input[], writer: SchemaWriter): JsonSchema {
+export interface InputsSchema extends JsonSchema {
+  readonly type: 'object'
+  readonly properties: Readonly<Record<string, JsonSchema>>
+  readonly required: readonly string[]
+}
+
+export function inputSchema(inputs: readonly Input[], writer: SchemaWriter): InputsSchema {
   return {
     type: 'object',
     properties: Object.fromEntries(inputs.map((input, index) => [index, writer.write(shapeOfInput(input), 'input')])),
@@ -46,97 +57,151 @@ export function inputSchema(inputs: readonly Input[], writer: SchemaWriter): Jso
   }
 }
 
-/** Compiles what binds a route's inputs. */
+/**
+ * Compiles what binds a route's inputs.
+ *
+ * @param first the inputs of the classes that authenticate; undefined when the route has no such class.
+ */
 export function compileBind(
   inputs: readonly Input[],
-  schema: JsonSchema,
+  schema: InputsSchema,
   validators: ValidatorCompiler,
   bodyLimit: number,
+  first: readonly number[] | undefined,
 ): Bind {
-  if (inputs.length === 0) return () => Promise.resolve(() => [])
-  const validate = validators.compile(schema)
-  const bound = inputs.map((input): BoundInput => {
+  if (inputs.length === 0) return () => NO_INPUTS
+  const bound = inputs.map((input, index): BoundInput => {
     const findParts = compileStandardParts(input.kind === 'group' ? input.whole : input.property.shape)
-    return { input, read: reader(input), decode: decoder(input, findParts !== undefined), findParts }
+    return { index, input, read: reader(input), decode: decoder(input, findParts !== undefined), findParts }
   })
   const readsBody = inputs.some((input) => input.kind === 'body')
-  return async (request, variables) => {
-    const body = readsBody ? await readJson(request, bodyLimit) : undefined
-    const values = await readAll(bound, validate, { request, variables, body })
-    let runs = 0
-    return () => {
-      if (runs++ > 0 && body) readBodyAgain(bound, values, body)
-      return bound.map(({ decode }, index) => decode(values[index]))
+  const checkAll = compileCheck(bound, schema, validators, bodyLimit)
+  const bytesOf = (request: Request) => (readsBody ? readBody(request, bodyLimit) : NO_BODY)
+  if (!first) {
+    return (request, variables) =>
+      andThen(bytesOf(request), (bytes) =>
+        andThen(checkAll({ request, variables, bytes }), (checked) => ({
+          first: none,
+          others: decoderOf(bound, checked),
+        })),
+      )
+  }
+  const [early, late] = [
+    bound.filter(({ index }) => first.includes(index)),
+    bound.filter(({ index }) => !first.includes(index)),
+  ]
+  const checkFirst = compileCheck(early, partOf(schema, first), validators, bodyLimit)
+  const firstOf = async (source: UnboundRequest) => {
+    try {
+      return await checkFirst(source)
+    } catch (error) {
+      // Nothing can authenticate the request: the response has the issues of all inputs.
+      if (error instanceof InvalidInput) return checkAll(source)
+      throw error
     }
+  }
+  return async (request, variables) => {
+    const source = { request, variables, bytes: await bytesOf(request) }
+    const checked = await firstOf(source)
+    let decode: (() => unknown[]) | undefined
+    const others = async () => (decode ??= decoderOf(late, await checkAll(source)))()
+    return { first: decoderOf(early, checked), others }
+  }
+}
+
+const NO_BODY = Buffer.alloc(0)
+const none = () => []
+const NO_INPUTS: InputValues = { first: none, others: none }
+
+/** The JSON of each input that the client sent, by its index. */
+type Values = Record<number, unknown>
+
+/** A request whose inputs are not read yet, and the bytes of its body. */
+type UnboundRequest = Omit<Source, 'body'> & { readonly bytes: Buffer }
+
+/** The JSON of the inputs, valid, and of the body. */
+interface Checked {
+  readonly values: Values
+  readonly body: JsonBody | undefined
+}
+
+/** Reads and validates these inputs. */
+function compileCheck(bound: readonly BoundInput[], schema: JsonSchema, validators: ValidatorCompiler, limit: number) {
+  const validate = validators.compile(schema)
+  const readsBody = bound.some(({ input }) => input.kind === 'body')
+  const mayHaveParts = bound.some(({ findParts }) => findParts)
+  return ({ request, variables, bytes }: UnboundRequest): Checked | Promise<Checked> => {
+    const body = readsBody ? parseBody(request, bytes, limit) : undefined
+    const source = { request, variables, body }
+    if (mayHaveParts) return readWithParts(bound, validate, source).then((values) => ({ body, values }))
+    const { values, issues } = readAll(bound, validate, source)
+    if (issues.length > 0) throw invalidInputs(issues.slice(0, MAX_ISSUES), bound)
+    return { body, values }
+  }
+}
+
+/** Of the schema of all inputs, the part for some of them. */
+function partOf({ type, properties, required }: InputsSchema, indexes: readonly number[]): InputsSchema {
+  const isPart = (name: string) => indexes.includes(Number(name))
+  return {
+    type,
+    properties: Object.fromEntries(Object.entries(properties).filter(([name]) => isPart(name))),
+    required: required.filter(isPart),
+  }
+}
+
+/** Makes the values of these inputs, by their index: new ones for each run. */
+function decoderOf(bound: readonly BoundInput[], { values, body }: Checked): () => unknown[] {
+  let runs = 0
+  return () => {
+    if (runs++ > 0 && body) readBodyAgain(bound, values, body)
+    const decoded: unknown[] = []
+    for (const { index, decode } of bound) decoded[index] = decode(values[index])
+    return decoded
   }
 }
 
 // A handler may modify its input, and run again: then it receives what was sent. A body that another library validated is copied instead.
 function readBodyAgain(bound: readonly BoundInput[], values: Values, body: JsonBody): void {
-  for (const [index, { input, findParts }] of bound.entries())
+  for (const { index, input, findParts } of bound)
     if (input.kind === 'body' && !findParts && values[index] !== undefined) values[index] = body.again()
 }
 
-async function readAll(bound: readonly BoundInput[], validate: Validate, source: Source): Promise<Values> {
+/** Reads the inputs and checks them against their schema. */
+function readAll(bound: readonly BoundInput[], validate: Validate, source: Source) {
   const values: Values = {}
-  for (const [index, { read }] of bound.entries()) {
+  for (const { index, read } of bound) {
     const value = read(source)
     if (value !== undefined) values[index] = value
   }
   const isLarge = source.body?.isLarge === true
-  const own = [...validate(values, isLarge), ...illFormed(bound, values, source, isLarge ? 1 : MOST_ISSUES)]
-  const issues = isLarge && own.length > 0 ? own : [...own, ...(await validateStandardParts(bound, values, own))]
-  if (issues.length > 0) throw invalid(issues.slice(0, MOST_ISSUES).map((issue) => locate(issue, bound)))
-  return values
+  const issues = [...validate(values, isLarge), ...illFormed(bound, values, source.body, isLarge ? 1 : MAX_ISSUES)]
+  return { values, issues }
 }
 
-/** The JSON of each input that the client sent, by its index. */
-type Values = Record<number, unknown>
+async function readWithParts(bound: readonly BoundInput[], validate: Validate, source: Source): Promise<Values> {
+  const { values, issues: own } = readAll(bound, validate, source)
+  const isLarge = source.body?.isLarge === true
+  const issues =
+    isLarge && own.length > 0 ? own : [...own, ...(await validateStandardParts(bound, values, own, isLarge))]
+  if (issues.length > 0) throw invalidInputs(issues.slice(0, MAX_ISSUES), bound)
+  return values
+}
 
 /** Issues that libraries with Standard Schema find in their parts. Parts that already have an issue are not validated. */
 async function validateStandardParts(
   bound: readonly BoundInput[],
   values: Values,
   known: readonly Issue[],
+  isLarge: boolean,
 ): Promise<readonly Issue[]> {
   const parts: Part[] = []
-  for (const [index, { findParts }] of bound.entries()) findParts?.(values, index, undefined, parts)
+  for (const { index, findParts } of bound) findParts?.(values, index, undefined, parts)
   if (parts.length === 0) return []
   const invalidPaths = new Set(known.map(({ path }) => path))
   const remaining = invalidPaths.size === 0 ? parts : parts.filter((part) => !invalidPaths.has(pathOf(part)))
-  const issues = await validateParts(remaining, MOST_ISSUES)
+  const issues = await validateParts(remaining, MAX_ISSUES, isLarge)
   return issues.filter(({ path }) => !invalidPaths.has(path))
-}
-
-function invalid(errors: readonly InputIssue[]): InvalidInput {
-  return new InvalidInput('The request does not fit its description.', { errors })
-}
-
-/** Characters of a path. It has property names that the client chose, and each of a hundred issues may repeat a long one. */
-const LONGEST_PATH = 500
-
-/** The path, or the longest short enough path of a value that contains it. */
-function shortened(path: string): string {
-  return path.length <= LONGEST_PATH ? path : path.slice(0, path.lastIndexOf('/', LONGEST_PATH))
-}
-
-function illFormed(
-  bound: readonly BoundInput[],
-  values: Readonly<Record<number, unknown>>,
-  { body }: Source,
-  most: number,
-): readonly Issue[] {
-  return bound.flatMap(({ input }, index) =>
-    input.kind === 'body' && body && !body.mayBeIllFormed ? [] : illFormedStrings(values[index], `/${index}`, most),
-  )
-}
-
-// The validator reports '/0/age' for the age of the first input.
-function locate({ path, message }: Issue, bound: readonly BoundInput[]): InputIssue {
-  const [, index = '', ...keys] = shortened(path).split('/')
-  const rest = keys.map((key) => `/${key}`).join('')
-  const { input } = bound[Number(index)] as BoundInput // every path starts with the index of an input
-  return { in: input.in, path: input.kind === 'value' ? `/${input.name}${rest}` : rest, message }
 }
 
 // A value of path, query or header is a string: this shape accepts the strings that its type can parse.

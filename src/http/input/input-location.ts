@@ -1,8 +1,8 @@
 import type { FieldIssue } from '../../core/error-status.js'
 import { escapePointer } from '../../schema/shape/issue.js'
-import { propertiesOf, type Shape } from '../../schema/shape/shape.js'
-import { standardSchemaProperties } from '../../schema/input/parse-string.js'
 import type { InputIssue } from '../errors.js'
+import { propertiesOf } from '../../schema/shape/shape.js'
+import { placeInBody } from './body-places.js'
 import { headerName, type Input } from './parameters.js'
 
 /**
@@ -11,7 +11,13 @@ import { headerName, type Input } from './parameters.js'
  */
 export function locateIssues(issues: readonly FieldIssue[], inputs: readonly Input[]): readonly InputIssue[] {
   const ordered = inputs.toSorted((a, b) => Number(b.kind === 'body') - Number(a.kind === 'body'))
-  return issues.flatMap((issue) => ordered.map((input) => locateIn(input, issue)).find((located) => located) ?? [])
+  return issues.flatMap((issue) => {
+    for (const input of ordered) {
+      const found = locateIn(input, issue)
+      if (found) return [found]
+    }
+    return []
+  })
 }
 
 function locateIn(input: Input, { field, message }: FieldIssue): InputIssue | undefined {
@@ -26,24 +32,12 @@ function locateIn(input: Input, { field, message }: FieldIssue): InputIssue | un
       return named ? { in: location, path: location === 'header' ? `/${headerName(field)}` : path, message } : undefined
     }
     case 'body': {
-      const { shape } = input.property
-      if (hasProperty(shape, field)) return { in: location, path, message }
-      // Which item of the list is wrong is not known.
-      const inList = shape.kind === 'array' && hasProperty(shape.items, field)
-      return inList ? { in: location, path: '', message: `${field} ${message}` } : undefined
+      const place = placeInBody(input.property.shape, field)
+      if (!place) return undefined
+      const pointer = place.path.map((name) => `/${escapePointer(name)}`).join('')
+      // Which item of a list is wrong is not known, nor which of several objects.
+      const namesField = place.isExact || message.startsWith(`${field} `)
+      return { in: location, path: pointer, message: namesField ? message : `${field} ${message}` }
     }
-  }
-}
-
-function hasProperty(shape: Shape, field: string): boolean {
-  switch (shape.kind) {
-    case 'object':
-      return propertiesOf(shape, 'input').some(([name]) => name === field)
-    case 'union':
-      return [...shape.options().values()].some((option) => hasProperty(option, field))
-    case 'standard':
-      return standardSchemaProperties(shape.schema)?.has(field) ?? false
-    default:
-      return false
   }
 }

@@ -49,16 +49,16 @@ function decodeUtf8(bytes: Buffer): string {
 }
 
 /** Nested lists and objects. A recursive function could exceed the stack with more of them. */
-const MOST_LEVELS = 100
+const MAX_LEVELS = 100
 /** Bytes of the limit for each list or object, and for each different property name, that a body may have. */
 const BYTES_FOR = { list: 8, name: 100 }
 /** The number of each that a body may have even if its limit is low. */
 const LEAST = 1000
 
 function scan(bytes: Buffer, limit: number): JsonScan {
-  const found = new JsonScan(bytes, MOST_LEVELS)
+  const found = new JsonScan(bytes, MAX_LEVELS)
   if (found.isDeep)
-    throw new BadRequest(`The body is nested too deeply: more than ${MOST_LEVELS} lists and objects within each other.`)
+    throw new BadRequest(`The body is nested too deeply: more than ${MAX_LEVELS} lists and objects within each other.`)
   const most = (bytesForEach: number) => Math.max(Math.floor(limit / bytesForEach), LEAST)
   refuseMore(found.lists, most(BYTES_FOR.list), 'lists and objects')
   const mostNames = most(BYTES_FOR.name)

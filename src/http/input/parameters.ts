@@ -1,24 +1,17 @@
 import { declareParameter, describeParameter, type Parameter } from '../../di/parameter.js'
 import { BootError } from '../../core/boot-error.js'
-import { type OptionNames, refuseUnknownOptions } from '../../core/options.js'
-import { defaultOf } from '../../schema/declare/default-value.js'
+import { type OptionNames, refuseMissingCall, refuseUnknownOptions } from '../../core/options.js'
+import { defaultOf, refuseSecondDefault } from '../../schema/declare/default-value.js'
 import { toProperty } from '../../schema/declare/field.js'
-import { refuseModelInputs } from '../../schema/declare/refuse-model-inputs.js'
+import { refuseOtherEmitted } from '../../schema/declare/emitted-type.js'
+import { refuseUnfitInputs } from '../../schema/declare/refuse-unfit-inputs.js'
 import type { ObjectShape, Property, Shape, StandardShape } from '../../schema/shape/shape.js'
 import { isDescribed } from '../../schema/shape/shape-of.js'
-import { isStandardSchema } from '../../schema/shape/standard-schema.js'
-import { standardSchemaProperties } from '../../schema/input/parse-string.js'
+import { standardSchemaProperties } from '../../schema/input/body-properties.js'
 import { refuseComplexParameters } from '../../schema/declare/refuse-complex-parameters.js'
-import { type TypeOption, VALUE_OPTIONS, type ValueOptions } from '../../schema/declare/value-options.js'
-
-/** The part of the request that an input is read from. */
-export type InputLocation = 'path' | 'query' | 'header' | 'body'
-
-/** The name of an input, its type, and its constraints. */
-export interface InputOptions extends ValueOptions {
-  /** Its name in the request. Default: the parameter's name. */
-  readonly name?: string
-}
+import { type TypeOption, VALUE_OPTIONS } from '../../schema/declare/value-options.js'
+import type { InputDecorators, InputOptions, NamedInputDecorators } from './input-decorators.js'
+import { decoratorOf, type InputLocation, PRIMITIVES, typeOf } from './parameter-type.js'
 
 const INPUT_OPTIONS: OptionNames<InputOptions> = { ...VALUE_OPTIONS, name: true }
 
@@ -35,6 +28,8 @@ export type Input =
       readonly in: 'path' | 'query' | 'header'
       readonly name: string
       readonly property: Property
+      /** The parameter, for messages. */
+      readonly where: string
     }
   /** A class, or a schema of another library, whose properties are query parameters or headers of their own. */
   | {
@@ -43,6 +38,7 @@ export type Input =
       readonly shape: ObjectShape
       /** The shape that validates and decodes it: the class, or the schema of another library. */
       readonly whole: ObjectShape | StandardShape
+      readonly where: string
     }
   | { readonly kind: 'body'; readonly in: 'body'; readonly property: Property }
 
@@ -52,9 +48,8 @@ export type Input =
  * @example
  * @Get('/:id') get(@Path('id') hero_id: number) { return { hero_id } }
  */
-export function Path(nameOrOptions?: string | InputOptions, options?: InputOptions): ParameterDecorator {
-  return declare('path', nameOrOptions, options)
-}
+export const Path: NamedInputDecorators = (nameOrOptions?: string | InputOptions, options?: InputOptions) =>
+  declare('path', nameOrOptions, options)
 
 /**
  * A query parameter. On a parameter whose class has fields, each field is a query parameter. An optional one needs a default or
@@ -63,9 +58,8 @@ export function Path(nameOrOptions?: string | InputOptions, options?: InputOptio
  * @example
  * @Get('/') list(@Query({ optional: true }) age?: number, @Query({ enum: ['asc', 'desc'] }) order = 'asc') { return { age, order } }
  */
-export function Query(nameOrOptions?: string | InputOptions, options?: InputOptions): ParameterDecorator {
-  return declare('query', nameOrOptions, options)
-}
+export const Query: NamedInputDecorators = (nameOrOptions?: string | InputOptions, options?: InputOptions) =>
+  declare('query', nameOrOptions, options)
 
 /**
  * A header of the request. Underscores in the parameter's name become hyphens.
@@ -73,9 +67,8 @@ export function Query(nameOrOptions?: string | InputOptions, options?: InputOpti
  * @example
  * @Get('/') list(@Header() accept_language: string, @Header('x-tenant', { format: 'uuid' }) tenant: string) { return { tenant } }
  */
-export function Header(nameOrOptions?: string | InputOptions, options?: InputOptions): ParameterDecorator {
-  return declare('header', nameOrOptions, options)
-}
+export const Header: NamedInputDecorators = (nameOrOptions?: string | InputOptions, options?: InputOptions) =>
+  declare('header', nameOrOptions, options)
 
 /**
  * The JSON body. Without a decorator, a parameter whose class has fields is the body of POST, PUT and PATCH.
@@ -83,7 +76,8 @@ export function Header(nameOrOptions?: string | InputOptions, options?: InputOpt
  * @example
  * @Post('/') addMany(@Body({ type: [HeroInput], maxItems: 100 }) heroes: HeroInput[]) { return { added: heroes.length } }
  */
-export function Body(options?: InputOptions): ParameterDecorator {
+export const Body: InputDecorators = (options?: InputOptions, ...others: readonly unknown[]) => {
+  refuseMissingCall('@Body()', [options, ...others])
   return declare('body', options, undefined)
 }
 
@@ -91,24 +85,26 @@ function declare(
   location: InputLocation,
   nameOrOptions: string | InputOptions | undefined,
   options: InputOptions | undefined,
-): ParameterDecorator {
+) {
+  refuseMissingCall(`@${decoratorOf(location)}()`, [nameOrOptions, options])
   const named = typeof nameOrOptions === 'string' ? { ...options, name: nameOrOptions } : (nameOrOptions ?? {})
-  return (target, member, index) => {
+  return (target: object, member: string | symbol | undefined, index: number) => {
     const input: InputDeclaration = { in: location, options: named }
     declareParameter(target, member, index, { kind: 'input', input })
   }
 }
 
-const PRIMITIVES: ReadonlySet<unknown> = new Set([String, Number, Boolean, BigInt, Date])
+/** The methods with a body, to which a class with fields is read without a decorator. */
+const TAKE_BODY: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH'])
 
 /** Decides which parameters of one route are inputs, and where they are read: that depends on the path's variables and on the method. */
 export class RouteInputs {
   readonly #variables: readonly string[]
-  readonly #takesBody: boolean
+  readonly #method: string
 
   constructor(variables: readonly string[], method: string) {
     this.#variables = variables
-    this.#takesBody = method === 'POST' || method === 'PUT' || method === 'PATCH'
+    this.#method = method
   }
 
   /** A primitive is the path variable of the same name, else a query parameter; a class with fields is the body. */
@@ -117,7 +113,7 @@ export class RouteInputs {
       const location = parameter.name !== undefined && this.#variables.includes(parameter.name) ? 'path' : 'query'
       return this.declared({ in: location, options: {} }, parameter)
     }
-    return this.#takesBody && isDescribed(parameter.type)
+    return TAKE_BODY.has(this.#method) && isDescribed(parameter.type)
       ? this.declared({ in: 'body', options: {} }, parameter)
       : undefined
   }
@@ -128,17 +124,22 @@ export class RouteInputs {
     const where = parameter ? describeParameter(parameter) : `input '${declaration.options.name ?? '?'}'`
     refuseUnknownOptions(`@${decoratorOf(declaration.in)}() of ${where}`, declaration.options, INPUT_OPTIONS)
     const property = toInputProperty(declaration, parameter, where)
-    refuseModelInputs(property.shape, where)
+    refuseUnfitInputs(property.shape, where)
     if (declaration.in === 'body') {
+      if (this.#method === 'GET')
+        throw new BootError(
+          `${where}: a GET request has no body. Write @Query() instead of @Body(), or @Post() instead of @Get().`,
+        )
       refuseLostOptional('body', property, parameter, where)
       return { kind: 'body', in: 'body', property }
     }
     refuseComplexParameters(property.shape, declaration.in, where)
     const group = declaration.in === 'path' ? undefined : groupOf(property.shape)
-    if (group && declaration.in !== 'path') return { kind: 'group', in: declaration.in, ...group }
+    if (group && declaration.in !== 'path') return { kind: 'group', in: declaration.in, ...group, where }
     if (declaration.in !== 'path') refuseLostOptional(declaration.in, property, parameter, where)
     const name = this.#nameOf(declaration, parameter, where)
-    return { kind: 'value', in: declaration.in, name, property }
+    if (declaration.in === 'path') refuseOptionalVariable(declaration.options, parameter, where, name)
+    return { kind: 'value', in: declaration.in, name, property, where }
   }
 
   #nameOf({ in: location, options }: InputDeclaration, parameter: Parameter | undefined, where: string): string {
@@ -170,6 +171,20 @@ function refuseLostOptional(
   )
 }
 
+function refuseOptionalVariable(
+  options: InputOptions,
+  parameter: Parameter | undefined,
+  where: string,
+  name: string,
+): void {
+  const hasDefault = options.default !== undefined || parameter?.hasDefault === true
+  if (options.optional !== true && !hasDefault) return
+  throw new BootError(
+    `${where}: the path always has its variable :${name}. Remove ${hasDefault ? 'the default' : 'optional: true'}, ` +
+      `or write a second route without the variable.`,
+  )
+}
+
 function groupOf(shape: Shape): { shape: ObjectShape; whole: ObjectShape | StandardShape } | undefined {
   if (shape.kind === 'object') return { shape, whole: shape }
   const properties = shape.kind === 'standard' ? standardSchemaProperties(shape.schema) : undefined
@@ -196,47 +211,12 @@ function toInputProperty(
 ): Property {
   const type = typeOf(location, options, parameter, where)
   const { shape, optional, ...rest } = toProperty(type, options, where)
+  refuseOtherEmitted(shape, parameter?.type, 'received', where)
   // Only for the documentation: the function itself applies its default. A default of null means that there is none.
   const literal = parameter?.hasDefault ? (parameter.defaultValue ?? undefined) : undefined
   const documented = literal === undefined ? {} : { default: defaultOf(shape, literal, where) }
+  if (documented.default !== undefined) refuseSecondDefault(rest.default, documented.default, where)
   return { shape, optional: optional || parameter?.hasDefault === true, ...documented, ...rest }
-}
-
-function typeOf(
-  location: InputLocation,
-  options: InputOptions,
-  parameter: Parameter | undefined,
-  where: string,
-): unknown {
-  const type = options.type ?? parameter?.type
-  if (options.enum !== undefined || options.oneOf !== undefined) return type
-  if (type === Number && location === 'path') return 'integer'
-  if (PRIMITIVES.has(type) || isReadable(type)) return type
-  const emitted = typeof type === 'function' ? `'${type.name}'` : 'nothing'
-  const examples =
-    location === 'body'
-      ? [`type: HeroInput`, `type: [HeroInput]`, `type: 'any'`]
-      : [`type: 'integer'`, `type: [String]`, `enum: ['asc', 'desc']`]
-  throw new BootError(
-    `${where}: the compiler emitted ${emitted}, which is not enough to read a value (an array, a union, an interface, or a class imported by 'import type'). ` +
-      `Declare its type: ${examples.map((example) => `@${decoratorOf(location)}({ ${example} })`).join(', ')}.`,
-  )
-}
-
-function isReadable(type: unknown): boolean {
-  if (type === undefined || type === Object || type === Array || type === Function || type === Promise) return false
-  return (
-    typeof type !== 'function' ||
-    isStandardSchema(type) ||
-    isDescribed(type) ||
-    !('prototype' in type) ||
-    type === Buffer ||
-    type === Uint8Array
-  )
-}
-
-function decoratorOf(location: InputLocation): string {
-  return { path: 'Path', query: 'Query', header: 'Header', body: 'Body' }[location]
 }
 
 /** An input that a provider reads from the request, such as a paginator: declared in code instead of by a decorator. */

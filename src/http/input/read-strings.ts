@@ -1,7 +1,7 @@
 import { type ObjectShape, propertiesOf, type Shape } from '../../schema/shape/shape.js'
 import { parseString } from '../../schema/input/parse-string.js'
 import type { Request } from '../request.js'
-import type { InputLocation } from './parameters.js'
+import type { InputLocation } from './parameter-type.js'
 
 /** Where the strings of path, query and headers are. */
 export interface StringSource {
@@ -40,13 +40,22 @@ export function stringReader(location: StringLocation, name: string, shape: Shap
   }
 }
 
-// ?age[from]=20&age[to]=30, which OpenAPI calls deepObject. An object without any of its properties counts as not sent.
+// ?age[from]=20&age[to]=30, which OpenAPI calls deepObject. What its schema does not allow, such as ?age=20 or ?age[other]=1, is read
+// unchanged: validation refuses it. An object of which nothing is sent counts as not sent.
 function nestedReader(name: string, shape: ObjectShape): ReadString {
   const read = objectReader('query', (property) => `${name}[${property}]`, shape)
+  const known = propertiesOf(shape, 'input').map(([property, { shape: inner }]) => {
+    const own = `${name}[${property}]`
+    return (key: string) => key === own || (inner.kind === 'object' && key.startsWith(`${own}[`))
+  })
   return (source) => {
-    const object = read(source)
-    const plain = source.request.query.get(name) // ?age=20, which validation refuses
-    return Object.keys(object).length > 0 ? object : plain && readStrings(shape, plain)
+    const { query } = source.request
+    const plain = query.get(name)
+    if (plain) return readStrings(shape, plain)
+    const others = [...query].filter(([key]) => key.startsWith(`${name}[`) && !known.some((isKnown) => isKnown(key)))
+    const unknown = others.map(([key, strings]) => [key.slice(name.length + 1).replace(/\]$/, ''), strings] as const)
+    const object = { ...Object.fromEntries(unknown), ...read(source) }
+    return Object.keys(object).length > 0 ? object : undefined
   }
 }
 

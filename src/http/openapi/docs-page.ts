@@ -62,15 +62,15 @@ SwaggerUIBundle({
 `
 
 /**
- * `/docs` and `/openapi.json`. The page is Swagger UI, served from this package: it loads nothing from another origin.
+ * `/docs` and `/openapi.json`, which is written at its first request. The page is Swagger UI, served from this package: it loads nothing from another origin.
  *
  * @throws BootError when a route has the path of one of these files.
  */
-export function docs(document: OpenAPIObject, routes: readonly Routable[]): Docs {
+export function docs(document: () => OpenAPIObject, title: string, routes: readonly Routable[]): Docs {
   let json: string | undefined
   const files = new Map<string, () => OutgoingResponse>([
-    ['/openapi.json', () => ok('application/json; charset=utf-8', (json ??= JSON.stringify(document)))],
-    ['/docs', () => ok('text/html; charset=utf-8', PAGE(document.info.title), { 'content-security-policy': CSP })],
+    ['/openapi.json', () => ok('application/json; charset=utf-8', (json ??= JSON.stringify(document())))],
+    ['/docs', () => ok('text/html; charset=utf-8', PAGE(title), { 'content-security-policy': CSP })],
     ['/docs/start.js', () => ok('text/javascript; charset=utf-8', START)],
     ['/docs/swagger-ui-bundle.js', () => asset('swagger-ui-bundle.js', 'text/javascript; charset=utf-8')],
     ['/docs/swagger-ui.css', () => asset('swagger-ui.css', 'text/css; charset=utf-8')],
@@ -96,7 +96,7 @@ function refuseTaken(files: ReadonlyMap<string, unknown>, { name, segments }: Ro
 }
 
 function ok(type: string, body: string | Uint8Array, headers: Readonly<Record<string, string>> = {}): OutgoingResponse {
-  return { status: 200, headers: { 'content-type': type, 'x-content-type-options': 'nosniff', ...headers }, body }
+  return { status: 200, headers: { 'content-type': type, ...headers }, body }
 }
 
 const cache = new Map<string, Uint8Array>()

@@ -1,4 +1,3 @@
-import { OpenApiBuilder } from 'openapi3-ts/oas31'
 import type {
   ExternalDocumentationObject,
   InfoObject,
@@ -7,15 +6,18 @@ import type {
   ServerObject,
   TagObject,
 } from 'openapi3-ts/oas31'
-import { BootError } from '../../core/boot-error.js'
+import { BootError, withPlace } from '../../core/boot-error.js'
+import { memo } from '../../core/memo.js'
+import type { Constructor } from '../../di/token.js'
 import type { JsonSchema } from '../../schema/shape/shape.js'
 import type { SchemaWriter } from '../../schema/json-schema/writer.js'
 import { controllerOf, type Extensions } from '../routing/controller.js'
+import { constrainedIn } from './may-conflict.js'
 import { operationOf } from './operation.js'
 import { joinPath, openApiPath, type Segment } from '../routing/path.js'
 import { PROBLEM_COMPONENTS, schemaObject } from './responses.js'
-import { type Route, withPlace } from '../routing/route.js'
-import { schemesOf, type SecurityScheme } from './security.js'
+import type { Route } from '../routing/route.js'
+import { sameName, schemesOf, type SecurityScheme } from './security.js'
 
 /** The parts of the OpenAPI document that describe the whole API. */
 export interface ApiDescription {
@@ -40,25 +42,38 @@ export interface ApiDescription {
 export function openApiDocument(
   routes: readonly Route[],
   writer: SchemaWriter,
-  { info, servers = HERE, tags = [], externalDocs, extensions }: ApiDescription,
+  {
+    info,
+    servers = HERE,
+    tags = [],
+    externalDocs,
+    extensions,
+    models = [],
+  }: ApiDescription & {
+    readonly models?: readonly Constructor[]
+  },
 ): OpenAPIObject {
-  const builder = OpenApiBuilder.create({
+  writeBodies(routes, writer)
+  const paths = Object.fromEntries(pathItems(routes, writer, models))
+  const securitySchemes = Object.fromEntries(securitySchemesOf(routes))
+  for (const [name] of PROBLEM_COMPONENTS) refuseTakenName(writer, name)
+  const schemas = [...writer.components, ...PROBLEM_COMPONENTS].map(
+    ([name, component]) => [name, schemaObject(withExamples(component))] as const,
+  )
+  return {
     openapi: '3.1.0',
     info: { title: 'API', version: '0.0.0', ...info },
     servers: [...servers],
     security: [], // operations that require authentication declare it themselves
     tags: allTags(tags, routes),
     ...(externalDocs ? { externalDocs } : {}),
-    paths: {},
+    paths,
     ...extensions,
-  })
-  writeBodies(routes, writer)
-  for (const [path, item] of pathItems(routes, writer)) builder.addPath(path, item)
-  for (const [name, scheme] of securitySchemes(routes)) builder.addSecurityScheme(name, scheme)
-  for (const [name] of PROBLEM_COMPONENTS) refuseTakenName(writer, name)
-  for (const [name, component] of [...writer.components, ...PROBLEM_COMPONENTS])
-    builder.addSchema(name, schemaObject(withExamples(component)))
-  return builder.getSpec()
+    components: {
+      ...(Object.keys(securitySchemes).length > 0 ? { securitySchemes } : {}),
+      schemas: Object.fromEntries(schemas),
+    },
+  }
 }
 
 const HERE: readonly ServerObject[] = [{ url: '/' }]
@@ -75,11 +90,17 @@ function allTags(given: readonly TagObject[], routes: readonly Route[]): TagObje
 
 // Written first: where the schemas of a class differ between input and output, the input has the plain name.
 function writeBodies(routes: readonly Route[], writer: SchemaWriter): void {
-  for (const { plan } of routes)
-    for (const input of plan.inputs) if (input.kind === 'body') writer.write(input.property.shape, 'input')
+  for (const { name, plan } of routes)
+    for (const input of plan.inputs)
+      if (input.kind === 'body') withPlace(`${name}, its body`, () => writer.write(input.property.shape, 'input'))
 }
 
-function pathItems(routes: readonly Route[], writer: SchemaWriter): Map<string, PathItemObject> {
+function pathItems(
+  routes: readonly Route[],
+  writer: SchemaWriter,
+  models: readonly Constructor[],
+): Map<string, PathItemObject> {
+  const constrained = memo(() => constrainedIn(models))
   const paths = new Map<string, PathItemObject>()
   const ids = new Map<string, string>()
   const known = new Map<string, readonly Segment[]>()
@@ -87,7 +108,7 @@ function pathItems(routes: readonly Route[], writer: SchemaWriter): Map<string, 
     const shape = shapeOfPath(route.segments)
     const segments = known.get(shape) ?? route.segments
     known.set(shape, segments)
-    const operation = withPlace(`${route.name}, its response`, () => operationOf(route, segments, writer))
+    const operation = withPlace(`${route.name}, its response`, () => operationOf(route, segments, writer, constrained))
     refuseSecondId(ids, operation.operationId, route.name)
     const path = openApiPath(segments)
     paths.set(path, { ...paths.get(path), [route.method.toLowerCase()]: operation })
@@ -100,13 +121,10 @@ function shapeOfPath(segments: readonly Segment[]): string {
   return JSON.stringify(segments.map((segment) => (segment.kind === 'fixed' ? segment.text : null)))
 }
 
-function securitySchemes(routes: readonly Route[]): Map<string, SecurityScheme> {
+function securitySchemesOf(routes: readonly Route[]): Map<string, SecurityScheme> {
   const schemes = new Map<string, SecurityScheme>()
   for (const { name, scheme } of routes.flatMap(({ plan }) => schemesOf(plan))) {
-    if ((schemes.get(name) ?? scheme) !== scheme)
-      throw new BootError(
-        `Two security schemes have the name ${name}. Rename one: @Security({ ... }, { name: '...' }).`,
-      )
+    if ((schemes.get(name) ?? scheme) !== scheme) throw sameName('Two security schemes', name)
     schemes.set(name, scheme)
   }
   return schemes

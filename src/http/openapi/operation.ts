@@ -5,13 +5,14 @@ import { headerName, type Input } from '../input/parameters.js'
 import { jsonContent, responsesOf, schemaObject } from './responses.js'
 import type { Segment } from '../routing/path.js'
 import type { Route } from '../routing/route.js'
-import { type NamedScheme, schemesOf } from './security.js'
+import { type NamedScheme, requirementsOf, schemesOf, scopesByScheme } from './security.js'
 
 /** The OpenAPI operation of a route. Its variables have the names in `path`: routes that differ only in these names share one path. */
 export function operationOf(
   route: Route,
   path: readonly Segment[],
   writer: SchemaWriter,
+  constrainedInModels: () => readonly string[],
 ): OperationObject & { readonly operationId: string } {
   const { inputs } = route.plan
   const schemes = schemesOf(route.plan)
@@ -37,11 +38,9 @@ export function operationOf(
           },
         }
       : {}),
-    responses: responsesOf(route, writer),
-    // One requirement object with all schemes: a request must satisfy each.
-    ...(schemes.length > 0
-      ? { security: [Object.fromEntries(schemes.map(({ name, scopes }) => [name, [...scopes]]))] }
-      : {}),
+    responses: responsesOf(route, writer, constrainedInModels),
+    // A request must satisfy all schemes of one of these objects.
+    ...(schemes.length > 0 ? { security: requirementsOf(route.plan).map(scopesByScheme) } : {}),
     ...extensions,
   }
 }
@@ -110,7 +109,12 @@ function parameterOf(
   }
 }
 
-// Two services that a handler injects may read the same header.
+// Two services that a handler injects may read the same header, which is required if one of them requires it.
 function uniqueParameters(parameters: readonly ParameterObject[]): ParameterObject[] {
-  return [...new Map(parameters.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter])).values()]
+  const unique = new Map<string, ParameterObject>()
+  for (const parameter of parameters) {
+    const key = `${parameter.in} ${parameter.name}`
+    unique.set(key, unique.get(key)?.required ? { ...parameter, required: true } : parameter)
+  }
+  return [...unique.values()]
 }

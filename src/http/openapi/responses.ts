@@ -9,8 +9,12 @@ import type { Route } from '../routing/route.js'
 import { schemesOf } from './security.js'
 
 /** The OpenAPI responses of an operation: its declared successes, and the errors that are possible. */
-export function responsesOf(route: Route, writer: SchemaWriter): ResponsesObject {
-  return { ...successesOf(route, writer), ...problemsOf(route) }
+export function responsesOf(
+  route: Route,
+  writer: SchemaWriter,
+  constrainedInModels: () => readonly string[],
+): ResponsesObject {
+  return { ...successesOf(route, writer), ...problemsOf(route, constrainedInModels) }
 }
 
 function successesOf(route: Route, writer: SchemaWriter): ResponsesObject {
@@ -41,9 +45,12 @@ const REDIRECT: ResponseObject = {
   headers: { Location: { schema: { type: 'string', format: 'uri-reference' } } },
 }
 
-function problemsOf(route: Route): ResponsesObject {
+function problemsOf(route: Route, constrainedInModels: () => readonly string[]): ResponsesObject {
   const { plan, options } = route
-  const problems: Readonly<Record<string, string>> = { ...expectedProblems(route), ...options.errors }
+  const problems: Readonly<Record<string, string>> = {
+    ...expectedProblems(route, constrainedInModels),
+    ...options.errors,
+  }
   const isRefused = Object.keys(problems).some((status) => status.startsWith('4'))
   const described = Object.entries(problems).map(([status, text]): [string, ResponseObject] => {
     // The declared description is usually the message that the handler throws.
@@ -58,7 +65,10 @@ function problemsOf(route: Route): ResponsesObject {
   }
 }
 
-function expectedProblems(route: Route): Readonly<Record<number, string>> {
+function expectedProblems(
+  route: Route,
+  constrainedInModels: () => readonly string[],
+): Readonly<Record<number, string>> {
   const { plan } = route
   const { inputs } = plan
   const hasBody = inputs.some((input) => input.kind === 'body')
@@ -67,7 +77,9 @@ function expectedProblems(route: Route): Readonly<Record<number, string>> {
     // A header cannot be the reason: Node refuses an invalid header before there is a request.
     ...(inputs.some((input) => input.in !== 'header') ? { 400: 'The request cannot be read' } : {}),
     ...(isSecured ? { 401: 'Authentication is missing or invalid' } : {}),
-    ...(mayConflict(route) ? { 409: 'A unique value exists already, or a referenced record does not exist' } : {}),
+    ...(mayConflict(route, constrainedInModels)
+      ? { 409: 'A unique value exists already, or a referenced record does not exist' }
+      : {}),
     ...(hasBody ? { 413: 'The body is too large', 415: 'The body is not JSON' } : {}),
     ...(inputs.length > 0 ? { 422: 'The request does not fit its description' } : {}),
     503: 'The service is unavailable; try again later',

@@ -50,7 +50,6 @@ export async function file(
   const { content, size } = await find(source, options)
   const all = {
     'content-type': type,
-    'x-content-type-options': 'nosniff',
     ...(size === undefined ? {} : { 'content-length': String(size) }),
     ...(name === undefined ? {} : { 'content-disposition': disposition(name) }),
     ...headers,

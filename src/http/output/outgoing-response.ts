@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { exactLength, lengthOf } from './exact-length.js'
+import { closesUnread, endAfterReading, mustClose } from './unread-body.js'
 
 /** The response that is written to the client. */
 export interface OutgoingResponse {
@@ -15,36 +16,39 @@ export function discard(body: OutgoingResponse['body']): void {
   if (body instanceof Readable) body.on('error', () => {}).destroy()
 }
 
-/** Milliseconds without a byte of the request's body after which the client has probably stopped sending it. */
-const QUIET = 500
-
 /**
- * Writes a response to the client; no other function does. Resolves when all is passed to the network, or the connection is closed.
+ * Writes a response to the client; no other function does. For a stream, the promise resolves when all of it is written, or the connection is
+ * closed, and rejects when it fails.
  *
- * @throws for a header that HTTP does not allow, before anything is written, and for a stream that fails.
+ * @throws for a header that HTTP does not allow, before anything is written.
  */
-export async function writeReply(
+export function writeReply(
   response: ServerResponse,
   reply: OutgoingResponse,
   request: IncomingMessage,
-): Promise<void> {
+): Promise<void> | undefined {
   if (response.headersSent && !response.writableEnded) response.destroy() // half a response must not look complete
-  if (response.headersSent || response.destroyed) return discard(reply.body)
+  if (response.headersSent || response.destroyed) {
+    discard(reply.body)
+    return undefined
+  }
   const { status, headers, body } = reply
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
   response.statusCode = status
+  if (mustClose(request)) response.setHeader('connection', 'close')
   if (body instanceof Readable || typeof body === 'function') return stream(response, body, request)
   // A wrong length, such as one copied from the response of another server, would make the client read into the next response.
   if (status === 204 || status === 304) response.removeHeader('content-length')
   else response.setHeader('content-length', body === undefined ? 0 : Buffer.byteLength(body))
   // Node omits the body for HEAD, but middleware that wraps end() may not.
   const sent = request.method === 'HEAD' ? undefined : body
-  return new Promise((resolve) => {
-    response.once('close', resolve)
-    response.once('finish', resolve)
-    if (sent !== undefined && closesUnread(response, request)) endAfterReading(response, sent, request)
-    else response.end(sent)
-  })
+  if (!closesUnread(response, request)) response.end(sent)
+  else {
+    if (sent === undefined) response.flushHeaders()
+    else response.write(sent)
+    endAfterReading(response, request)
+  }
+  return undefined
 }
 
 async function stream(
@@ -60,28 +64,14 @@ async function stream(
     const length = lengthOf(response.getHeader('content-length'))
     const source = body instanceof Readable ? body : body()
     if (source.errored) throw source.errored // the stream failed before it was read: nothing was sent yet
-    await (length === undefined ? pipeline(source, response) : pipeline(source, exactLength(length), response))
+    const end = !closesUnread(response, request)
+    if (length === undefined) await pipeline(source, response, { end })
+    else await pipeline(source, exactLength(length), response, { end })
+    if (!end) endAfterReading(response, request)
   } catch (error) {
     discard(body)
     // The client has closed the connection, which is not an error of the program.
     const isClosedByClient = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE'
     if (!isClosedByClient) throw error
   }
-}
-
-function closesUnread(response: ServerResponse, request: IncomingMessage): boolean {
-  const closes = !response.shouldKeepAlive || response.getHeader('connection') === 'close'
-  return closes && request.complete === false
-}
-
-// Closing a connection with unread bytes resets it, and the client may lose the response. So the rest of the request is read and ignored first.
-function endAfterReading(response: ServerResponse, body: string | Uint8Array, request: IncomingMessage): void {
-  const end = () => {
-    clearTimeout(quiet)
-    response.end()
-  }
-  const quiet = setTimeout(end, QUIET)
-  request.once('close', end).once('end', end)
-  request.on('data', () => quiet.refresh())
-  response.write(body)
 }

@@ -15,10 +15,11 @@ export interface ReplyOptions {
  * @internal
  */
 export class ReplyHeaders {
-  readonly values: Record<string, string> = {}
+  /** Undefined if there are none. */
+  values: Record<string, string> | undefined
 
   set(name: string, value: string): void {
-    this.values[name] = value
+    this.values = { ...this.values, [name]: value }
   }
 }
 

@@ -2,7 +2,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { ResponseMismatchError } from '../../schema/output/encode.js'
 import type { Shape } from '../../schema/shape/shape.js'
 import { compileStringify, type Stringify } from '../../schema/output/stringify.js'
-import { stringifyUndeclared, UndeclaredError } from '../../schema/output/untyped-value.js'
+import { stringifyUntyped, UntypedValueError } from '../../schema/output/untyped-value.js'
 import { Reply, type ReplyHeaderValues } from './reply.js'
 import type { OutgoingResponse } from './outgoing-response.js'
 
@@ -43,21 +43,18 @@ export function hasBody(status: number): boolean {
   return status !== 204 && status !== 205 && status !== 304
 }
 
-/** Compiles what makes a route's responses. */
-export function compileRespond(route: RespondingRoute): Respond {
-  const respondToValue = compileValueResponse(route)
-  const respondToReply = compileReplyResponse(route)
+/** Compiles what makes a route's responses. @param warn logs a mistake that changes no response. */
+export function compileRespond(route: RespondingRoute, warn: (text: string) => void): Respond {
+  const respondToValue = compileValueResponse(route, warn)
+  const respondToReply = compileReplyResponse(route, warn)
   return (value) => (value instanceof Reply ? respondToReply(value) : respondToValue(value))
 }
 
-function compileValueResponse({
-  name,
-  response,
-  status,
-  emptyStatus,
-  options: { produces },
-}: RespondingRoute): Respond {
-  if (!hasBody(status)) return () => ({ status, headers: {} })
+function compileValueResponse(
+  { name, response, status, emptyStatus, options: { produces } }: RespondingRoute,
+  warn: (text: string) => void,
+): Respond {
+  if (!hasBody(status)) return compileEmptyResponse(name, status, warn)
   if (produces !== undefined && !isJson(produces)) return (value) => refuseValue(name, value, produces)
   const stringify = response ? stringifyDeclared(response, name) : stringifyAny(name)
   const headers = produces === undefined ? JSON_HEADERS : { 'content-type': produces }
@@ -67,6 +64,19 @@ function compileValueResponse({
       : { status, headers, body: stringify(value) }
 }
 
+// Once for each route: the value may be the count of deleted rows, which nobody wanted to send.
+function compileEmptyResponse(name: string, status: number, warn: (text: string) => void): Respond {
+  let warned = false
+  return (value) => {
+    if (value !== undefined && !warned)
+      warn(
+        `${name} returned a value that is not sent, as a response with the status ${status} has no body. Return nothing, or remove the status.`,
+      )
+    warned ||= value !== undefined
+    return { status, headers: {} }
+  }
+}
+
 function refuseValue(name: string, value: unknown, produces: string): never {
   throw new TypeError(
     `${name} returned ${value === undefined ? 'nothing' : 'a plain value'}, but declares ${produces}, which is sent as bytes. Wrap them: file(bytes, { type: '${produces}' }); of a string, Buffer.from(string).`,
@@ -74,12 +84,18 @@ function refuseValue(name: string, value: unknown, produces: string): never {
 }
 
 // Only what the OpenAPI document contains is sent: clients rely on it.
-function compileReplyResponse(route: RespondingRoute): (reply: Reply<unknown>) => OutgoingResponse {
+function compileReplyResponse(
+  route: RespondingRoute,
+  warn: (text: string) => void,
+): (reply: Reply<unknown>) => OutgoingResponse {
   const { name, status: usual, emptyStatus } = route
   const responds = new Map<number, Respond>([
     ...(route.response ? [] : [[emptyStatus, () => ({ status: emptyStatus, headers: {} })] as const]),
-    [usual, compileValueResponse(route)],
-    ...[...route.others].map(([status, other]): [number, Respond] => [status, compileOther(route, status, other)]),
+    [usual, compileValueResponse(route, warn)],
+    ...[...route.others].map(([status, other]): [number, Respond] => [
+      status,
+      compileOther(route, status, other, warn),
+    ]),
   ])
   return ({ value, status = usual, headers: given, content }) => {
     refuseOtherThanSuccess(name, status)
@@ -96,9 +112,17 @@ function compileReplyResponse(route: RespondingRoute): (reply: Reply<unknown>) =
   }
 }
 
-function compileOther({ name, options }: RespondingRoute, status: number, { shape }: OtherResponse): Respond {
+function compileOther(
+  { name, options }: RespondingRoute,
+  status: number,
+  { shape }: OtherResponse,
+  warn: (text: string) => void,
+): Respond {
   if (shape)
-    return compileValueResponse({ name, response: shape, status, emptyStatus: status, others: new Map(), options })
+    return compileValueResponse(
+      { name, response: shape, status, emptyStatus: status, others: new Map(), options },
+      warn,
+    )
   return (value) => {
     if (value === undefined) return { status, headers: {} }
     throw new TypeError(
@@ -187,24 +211,21 @@ function stringifyDeclared(shape: Shape, name: string): Stringify {
   }
 }
 
+// Called with a value: without one, the route responds without a body.
 function stringifyAny(name: string): Stringify {
   return (value) => {
-    const text = writeUndeclared(value, name)
-    if (text === undefined)
-      throw new TypeError(`${name} returned a value of type ${typeof value}, which cannot be written as JSON.`)
-    return text
-  }
-}
-
-function writeUndeclared(value: unknown, name: string): string | undefined {
-  try {
-    return stringifyUndeclared(value)
-  } catch (cause) {
-    if (!(cause instanceof UndeclaredError)) throw cause
-    const type = cause.type.name
-    throw new TypeError(
-      `${name} returned a ${type}, but declares no response: which of its properties are public is not known. Declare it: @Get('/', ${type}) or @Get('/', Item.of(...)).`,
-      { cause },
-    )
+    try {
+      const text = stringifyUntyped(value)
+      if (text !== undefined) return text
+    } catch (cause) {
+      if (!(cause instanceof UntypedValueError)) throw cause
+      const { path, what, remedy, described } = cause
+      const declare = described && ` Declare it: @Get('/', ${described}) or @Get('/', Item.of(...)).`
+      throw new TypeError(
+        `${name} declares no response, and returned ${what}${path && ` at ${path}`}. ${remedy}${declare ?? ''}`,
+        { cause },
+      )
+    }
+    throw new TypeError(`${name} returned an object whose toJSON() returns undefined, which cannot be written as JSON.`)
   }
 }

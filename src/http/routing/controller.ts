@@ -2,12 +2,12 @@ import type { ExternalDocumentationObject } from 'openapi3-ts/oas31'
 import { BootError } from '../../core/boot-error.js'
 import { MetadataKey } from '../../di/metadata.js'
 import { type Lifetime, provideItself, refuseOtherThanLifetime } from '../../di/provider.js'
-import { NOT_LOADED, type OptionNames, refuseUnknownOptions } from '../../core/options.js'
-import { type Constructor, type Injected, isConstructor, type Token, tokenName } from '../../di/token.js'
+import { NOT_LOADED, type OptionNames, refuseMissingCall, refuseUnknownOptions } from '../../core/options.js'
+import { type Constructor, isConstructor, tokenName } from '../../di/token.js'
 import type { DataOf, Described } from '../../schema/shape/shape.js'
 import { isStandardSchema, type StandardSchema } from '../../schema/shape/standard-schema.js'
 import type { TypeName } from '../../schema/declare/value-options.js'
-import type { Reply } from '../output/reply.js'
+import type { CheckedRouteDecorator, ParameterTokens, RouteDecorator } from './route-decorators.js'
 
 export interface ControllerOptions {
   /** The group in the documentation; by default the class's name without `Controller`. */
@@ -90,6 +90,7 @@ const routesKey = new MetadataKey<readonly RouteDeclaration[]>('routes')
  * }
  */
 export function Controller(path = '/', options: ControllerOptions = {}): ClassDecorator {
+  refuseMissingCall(`@Controller('/path')`, arguments)
   return (target) => {
     const type = target as unknown as Constructor // a class decorator is applied to classes; its type is Function
     refuseUnknownOptions(`@Controller() on ${type.name}`, options, CONTROLLER_OPTIONS)
@@ -129,50 +130,6 @@ type Returned<S> = S extends TypeName ? unknown : DataOf<S>
 
 // The values of other statuses can be returned only in a Reply.
 type Others<W> = W extends Responses ? { [K in keyof W]: W[K] extends string ? never : Returned<W[K]> }[keyof W] : never
-
-/** A token for each parameter: a class, a named token, or String, Number, Boolean. */
-export type ParameterTokens = readonly (
-  | Token
-  | NumberConstructor
-  | StringConstructor
-  | BooleanConstructor
-  | BigIntConstructor
-)[]
-
-type Values<K extends ParameterTokens> = { -readonly [I in keyof K]: Injected<K[I]> }
-
-type Result<R, O> = R | Reply<R | O>
-
-// any: a handler may have any parameters; this decorator checks only what it returns.
-// oxlint-disable typescript/no-explicit-any
-export type RouteDecorator<R, O = never> = <F extends (...args: any[]) => Result<R, O> | Promise<Result<R, O>>>(
-  target: object,
-  member: string,
-  descriptor: TypedPropertyDescriptor<F>,
-) => void
-
-type SameLength<
-  Tokens extends readonly unknown[],
-  F extends (...args: any[]) => unknown,
-> = Parameters<F>['length'] extends Tokens['length']
-  ? unknown
-  : Tokens['length'] extends Parameters<F>['length']
-    ? unknown
-    : {
-        readonly error: 'params and the parameters differ in number'
-        readonly params: Tokens['length']
-        readonly parameters: Parameters<F>['length']
-      }
-
-/** Checks a handler's parameters against `params: [...]`, one by one, and its result against the declared response. */
-export type CheckedRouteDecorator<R, K extends ParameterTokens, O = never> = <
-  F extends (...args: any[]) => Result<R, O> | Promise<Result<R, O>>,
->(
-  target: object,
-  member: string,
-  descriptor: TypedPropertyDescriptor<F & ((...args: Values<K>) => any) & SameLength<Values<K>, F>>,
-) => void
-// oxlint-enable typescript/no-explicit-any
 
 interface WithParams<K extends ParameterTokens, W extends Responses = Responses> extends RouteOptions {
   /** The types of the handler's parameters, for compilers that emit none; checked against the parameters. */
@@ -219,20 +176,47 @@ function routeDecorator(method: string): RouteDecorators {
   const name = method[0] + method.slice(1).toLowerCase()
   // Implements the overloads above: the second argument is the response or the options.
   return ((path: string = '/', ...rest: unknown[]) => {
+    refuseMissingCall(`@${name}('/')`, [path, ...rest])
     // The overloads allow nothing but options as the third argument.
     const [response, options] =
       rest.length > 0 && isOptions(rest[0]) ? [undefined, rest[0]] : [rest[0], rest[1] as AnyOptions | undefined]
     return (target: object, member: unknown) => {
       refuseStandardDecorator(name, member)
+      refuseStaticMethod(name, target, member)
       const where = `@${name}() on ${target.constructor.name}.${String(member)}`
+      refuseOtherThanMethod(where, target, String(member))
       if (rest.length > 1 && rest[0] === undefined)
         throw new BootError(`${where}: its response is undefined. ${NOT_LOADED}`)
       if (options !== undefined) refuseUnknownOptions(where, options, ROUTE_OPTIONS)
       const { params, ...others } = options ?? {}
       const declaration: RouteDeclaration = { method, path, member: String(member), response, params, options: others }
-      routesKey.write(target.constructor, [...(routesKey.own(target.constructor) ?? []), declaration])
+      const routes = routesKey.own(target.constructor) ?? []
+      refuseSecondRoute(where, routes, declaration)
+      routesKey.write(target.constructor, [...routes, declaration])
     }
   }) as RouteDecorators // the overloads check what this signature does not
+}
+
+// It is called on an instance of the controller.
+function refuseStaticMethod(name: string, target: object, member: unknown): void {
+  if (typeof target !== 'function') return
+  throw new BootError(`@${name}() on ${target.name}.${String(member)}: a static method is no handler. Remove 'static'.`)
+}
+
+function refuseOtherThanMethod(where: string, target: object, member: string): void {
+  const descriptor = Object.getOwnPropertyDescriptor(target, member)
+  if (typeof descriptor?.value === 'function') return
+  const what = descriptor ? 'an accessor' : 'a property'
+  throw new BootError(`${where}: ${what} is no handler. Write a method: ${member}() { ... }.`)
+}
+
+// Where inputs are read, and how the route is documented, depends on its method and path.
+function refuseSecondRoute(where: string, routes: readonly RouteDeclaration[], { member }: RouteDeclaration): void {
+  const first = routes.find((route) => route.member === member)
+  if (!first) return
+  throw new BootError(
+    `${where}: the method has a route already, ${first.method} ${first.path}. Write a method for each route; one may call the other.`,
+  )
 }
 
 function isOptions(value: unknown): value is AnyOptions {

@@ -1,17 +1,19 @@
 import type { OpenUnits } from '../../core/bracket.js'
-import { BootError } from '../../core/boot-error.js'
+import { BootError, withPlace } from '../../core/boot-error.js'
 import type { Plan, Planner } from '../../di/plan.js'
-import type { Constructor } from '../../di/token.js'
+import { buildFirst, inputsOfFirst } from '../../di/plan-order.js'
+import type { Constructor, Token } from '../../di/token.js'
 import type { SchemaWriter } from '../../schema/json-schema/writer.js'
-import type { JsonSchema, Shape } from '../../schema/shape/shape.js'
+import type { Shape } from '../../schema/shape/shape.js'
 import { shapeOf } from '../../schema/shape/shape-of.js'
 import type { ValidatorCompiler } from '../../schema/input/validate.js'
-import { type Bind, compileBind, inputSchema } from '../input/bind.js'
+import { type Bind, compileBind, type InputsSchema, inputSchema } from '../input/bind.js'
 import { controllerOf, type Responses, type RouteDeclaration, type RouteOptions, routesOf } from './controller.js'
 import { type Input, RouteInputs } from '../input/parameters.js'
+import { refuseClashingInputs } from '../input/refuse-clashing-inputs.js'
 import { type Lifespan, openUnits } from '../lifespan.js'
-import { joinPath, parsePath, type Segment } from './path.js'
-import { compileRespond, type OtherResponse, type Respond } from '../output/respond.js'
+import { joinPath, openApiPath, parsePath, type Segment } from './path.js'
+import { compileRespond, hasBody, type OtherResponse, type Respond } from '../output/respond.js'
 
 /** A handler with its method, path, inputs and responses; planned at startup. */
 export interface Route {
@@ -30,7 +32,7 @@ export interface Route {
   readonly tags: readonly string[]
   readonly controller: Constructor
   readonly member: string
-  readonly schema: JsonSchema
+  readonly schema: InputsSchema
 }
 
 /** A route with the compiled functions that serve its requests. */
@@ -40,14 +42,24 @@ export interface ServedRoute extends Route {
   readonly respond: Respond
 }
 
-/** Plans the routes of a controller. @throws BootError for every mistake in them. */
-export function planRoutes(controller: Constructor, planner: Planner<Input>, writer: SchemaWriter): readonly Route[] {
+/**
+ * Plans the routes of a controller.
+ *
+ * @param authenticates whether the values of a token authenticate the request: they are built before the other inputs are validated.
+ * @throws BootError for every mistake in them.
+ */
+export function planRoutes(
+  controller: Constructor,
+  planner: Planner<Input>,
+  writer: SchemaWriter,
+  authenticates: (token: Token) => boolean,
+): readonly Route[] {
   const { path, tags } = controllerOf(controller)
   const declarations = routesOf(controller)
   if (declarations.length === 0)
     throw new BootError(`${controller.name} has no routes. Put @Get('/'), @Post('/') or the like on its methods.`)
   return declarations.map((declaration) =>
-    planRoute(controller, declaration, joinPath(path, declaration.path), tags, planner, writer),
+    planRoute(controller, declaration, joinPath(path, declaration.path), tags, planner, writer, authenticates),
   )
 }
 
@@ -58,16 +70,21 @@ function planRoute(
   tags: readonly string[],
   planner: Planner<Input>,
   writer: SchemaWriter,
+  authenticates: (token: Token) => boolean,
 ): Route {
   const { method, member, options, params } = declaration
   const name = `${controller.name}.${member}`
   const segments = parsePath(path, name)
   const variables = segments.flatMap((segment) => (segment.kind === 'variable' ? [segment.name] : []))
-  const plan = planner.plan(controller, member, new RouteInputs(variables, method), params)
+  const planned = planner.plan(controller, member, new RouteInputs(variables, method), params)
+  const plan = buildFirst(planned, authenticates)
   refuseUnusedVariables(name, path, variables, plan.inputs)
   refuseTwoBodies(name, plan.inputs)
+  refuseClashingInputs(name, plan.inputs)
   const response = declaration.response === undefined ? undefined : responseShape(declaration.response, name)
   refuseOtherThanSuccess(name, options.status)
+  refuseOtherThanErrors(name, options.errors ?? {})
+  if (response) refuseEmptyStatus(name, options.status)
   const schema = withPlace(name, () => inputSchema(plan.inputs, writer))
   return {
     name,
@@ -92,28 +109,27 @@ export function serveRoute(
   validators: ValidatorCompiler,
   lifespans: readonly Lifespan[],
   bodyLimit: number,
+  warn: (text: string) => void,
 ): ServedRoute {
   const { controller, member, method, plan } = route
+  const name = `${method} ${openApiPath(route.segments)} (${route.name})`
   const tokens = plan.steps.map(({ token }) => token)
   return {
     ...route,
-    bind: compileBind(route.plan.inputs, route.schema, validators, bodyLimit),
-    open: openUnits(lifespans, { controller, member, safe: method === 'GET', tokens }),
-    respond: compileRespond(route),
+    bind: compileBind(
+      plan.inputs,
+      route.schema,
+      validators,
+      bodyLimit,
+      plan.first > 0 ? inputsOfFirst(plan) : undefined,
+    ),
+    open: openUnits(lifespans, { name, controller, member, safe: method === 'GET', tokens }),
+    respond: compileRespond(route, warn),
   }
 }
 
 function responseShape(declaration: unknown, name: string): Shape {
   return withPlace(`${name}, its response`, () => shapeOf(declaration))
-}
-
-/** Calls `make`, and adds the place to the message of a BootError. */
-export function withPlace<T>(where: string, make: () => T): T {
-  try {
-    return make()
-  } catch (error) {
-    throw error instanceof BootError ? new BootError(`${where}: ${error.message}`) : error
-  }
 }
 
 // Parameter names are read from the source of the function: in minified code they differ, and every request would be a 422.
@@ -138,7 +154,7 @@ function othersOf(responses: Responses, name: string): ReadonlyMap<number, Other
     refuseOtherThanSuccess(name, Number(status))
     return typeof declared === 'string'
       ? [Number(status), { description: declared, shape: undefined }]
-      : [Number(status), { description: 'Success', shape: responseShape(declared, name) }]
+      : [refuseEmptyStatus(name, Number(status)), { description: 'Success', shape: responseShape(declared, name) }]
   })
   return new Map(others)
 }
@@ -147,6 +163,22 @@ function refuseOtherThanSuccess(name: string, status: number | undefined): void 
   if (status === undefined || (Number.isInteger(status) && status >= 200 && status <= 399)) return
   throw new BootError(
     `${name}: status is ${status}. Write the status of a success, 200 to 399; for an error, throw an HttpError.`,
+  )
+}
+
+function refuseOtherThanErrors(name: string, errors: Readonly<Record<string, string>>): void {
+  const other = Object.keys(errors).find((status) => !/^[45]\d\d$/.test(status))
+  if (other === undefined) return
+  throw new BootError(
+    `${name}: errors has the status ${other}. Write the status of an error, 400 to 599; for another success, write responses: { ${other}: ... }.`,
+  )
+}
+
+/** The status of a declared response. @throws BootError for one without a body, with which the response would not be sent. */
+function refuseEmptyStatus(name: string, status = 200): number {
+  if (hasBody(status)) return status
+  throw new BootError(
+    `${name} declares a response with the status ${status}, which has no body. Remove the response, or write another status: 200, or 201 for POST.`,
   )
 }
 

@@ -19,12 +19,14 @@ export interface Match<R> {
 interface Node<R> {
   readonly fixed: Map<string, Node<R>>
   variable: Node<R> | undefined
-  readonly routes: Map<string, R>
+  /** By their method. */
+  readonly routes: Map<string, Target<R>>
 }
 
-interface Found<R> {
-  readonly node: Node<R>
-  readonly values: readonly string[]
+interface Target<R> {
+  readonly route: R
+  /** The names of the path's variables, in their order. */
+  readonly variables: readonly string[]
 }
 
 /** Finds the route of a path. Fixed segments take precedence over variables; one slash at the end is ignored. */
@@ -39,30 +41,29 @@ export class Router<R extends Routable> {
     const other = node.routes.get(route.method)
     if (other) {
       throw new BootError(
-        `${route.name} and ${other.name} both handle ${route.method} ${describePath(route)}. Change the path or the method of one.`,
+        `${route.name} and ${other.route.name} both handle ${route.method} ${describePath(route)}. Change the path or the method of one.`,
       )
     }
-    node.routes.set(route.method, route)
+    const variables = route.segments.flatMap((segment) => (segment.kind === 'variable' ? [segment.name] : []))
+    node.routes.set(route.method, { route, variables })
     this.#methods.add(route.method)
   }
 
   /** @throws NotFound; MethodNotAllowed with the `Allow` header; BadRequest for an invalid percent-encoding. */
   match(method: string, path: string): Match<R> {
     const texts = split(path)
-    const candidates = [...find(this.#root, texts, 0, [])]
-    for (const { node, values } of candidates) {
-      const route = node.routes.get(method) ?? (method === 'HEAD' ? node.routes.get('GET') : undefined)
-      if (route) return { route, variables: nameValues(route, values) }
-    }
+    const values: string[] = []
+    const target = find(this.#root, texts, 0, values, ({ routes }) => targetOf(routes, method))
+    if (target) return { route: target.route, variables: nameValues(target.variables, values) }
     throw new MethodNotAllowed(`This address does not support ${method}.`, {
-      headers: { allow: allowedMethods(candidates).join(', ') },
+      headers: { allow: allowedMethods(this.#root, texts).join(', ') },
     })
   }
 
   /** The methods of a path; for `*`, those of all paths. @throws NotFound when it has none. */
   allowed(path: string): readonly string[] {
     if (path === '*') return withImplied([...this.#methods])
-    return allowedMethods([...find(this.#root, split(path), 0, [])])
+    return allowedMethods(this.#root, split(path))
   }
 }
 
@@ -83,36 +84,48 @@ function split(path: string): readonly string[] {
   return splitPath(path)
 }
 
-// For '/heros/latest', the route '/heros/latest' comes before '/heros/:hero_id'.
-function* find<R>(
+/**
+ * What `pick` returns for the first node of the path for which it returns something; `values` has those of the variables then. For
+ * '/heros/latest', the route '/heros/latest' comes before '/heros/:hero_id'.
+ */
+function find<R, F>(
   node: Node<R>,
   texts: readonly string[],
   depth: number,
-  values: readonly string[],
-): Generator<Found<R>> {
+  values: string[],
+  pick: (node: Node<R>) => F | undefined,
+): F | undefined {
   const text = texts[depth]
-  if (text === undefined) {
-    if (node.routes.size > 0) yield { node, values }
-    return
-  }
+  if (text === undefined) return pick(node)
   const fixed = node.fixed.get(text)
-  if (fixed) yield* find(fixed, texts, depth + 1, values)
-  if (node.variable && text !== '') yield* find(node.variable, texts, depth + 1, [...values, text])
+  const found = fixed && find(fixed, texts, depth + 1, values, pick)
+  if (found !== undefined || !node.variable || text === '') return found
+  values.push(text)
+  const other = find(node.variable, texts, depth + 1, values, pick)
+  if (other === undefined) values.pop()
+  return other
+}
+
+function targetOf<R>(routes: ReadonlyMap<string, Target<R>>, method: string): Target<R> | undefined {
+  return routes.get(method) ?? (method === 'HEAD' ? routes.get('GET') : undefined)
 }
 
 function nothingHere(): NotFound {
   return new NotFound('There is nothing at this address.')
 }
 
-function nameValues(route: Routable, values: readonly string[]): Record<string, string> {
-  const names = route.segments.flatMap((segment) => (segment.kind === 'variable' ? [segment.name] : []))
-  // The match has a value for each variable of the path.
-  return Object.fromEntries(names.map((name, index) => [name, values[index] as string]))
+const NO_VARIABLES: Readonly<Record<string, string>> = {}
+
+function nameValues(names: readonly string[], values: readonly string[]): Readonly<Record<string, string>> {
+  if (names.length === 0) return NO_VARIABLES
+  return Object.fromEntries(names.map((name, index) => [name, values[index] as string])) // the match has a value for each
 }
 
-function allowedMethods<R>(candidates: readonly Found<R>[]): readonly string[] {
-  if (candidates.length === 0) throw nothingHere()
-  return withImplied(candidates.flatMap(({ node }) => [...node.routes.keys()]))
+function allowedMethods<R>(root: Node<R>, texts: readonly string[]): readonly string[] {
+  const methods: string[] = []
+  find(root, texts, 0, [], ({ routes }) => void methods.push(...routes.keys()))
+  if (methods.length === 0) throw nothingHere()
+  return withImplied(methods)
 }
 
 function withImplied(methods: readonly string[]): readonly string[] {

@@ -2,15 +2,15 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** Pipelined requests of one connection that wait for earlier responses. When there are as many, reading from it stops. */
-const MOST_WAITING = 16
+const MAX_WAITING = 16
 
 /** Checks within the time in which a client must read some more of its response. */
 export const WRITE_CHECKS = 4
 
 /** Node's handle of a socket, which counts what the kernel has taken: `socket.bytesWritten` counts a write as soon as it begins. */
 interface Handle {
-  readonly bytesWritten: number
-  readonly writeQueueSize: number
+  readonly bytesWritten?: unknown
+  readonly writeQueueSize?: unknown
 }
 
 /** Limits of one connection: pipelined requests, time without reading the response, and time until the next request. */
@@ -22,21 +22,21 @@ export class Connection {
   #sent = 0
   #checksWithoutRead = 0
   #lastChecked: ServerResponse | undefined
-  #idleSince = 0
+  #idleSince = performance.now()
 
   constructor(socket: Socket) {
     this.#socket = socket
     // Node resumes reading as soon as the body of a request is complete.
-    socket.on('resume', () => this.#waiting >= MOST_WAITING && socket.pause())
+    socket.on('resume', () => this.#waiting >= MAX_WAITING && socket.pause())
   }
 
   /** Counts a request until its response has the socket: Node gives it to one response at a time. */
   add(response: ServerResponse): void {
     this.last = response
     if (response.socket) return
-    if (++this.#waiting === MOST_WAITING) this.#socket.pause()
+    if (++this.#waiting === MAX_WAITING) this.#socket.pause()
     response.once('socket', () => {
-      if (this.#waiting-- === MOST_WAITING) this.#socket.resume()
+      if (this.#waiting-- === MAX_WAITING) this.#socket.resume()
     })
   }
 
@@ -49,13 +49,14 @@ export class Connection {
   }
 
   /**
-   * Closes the connection when no request has come within `limit` milliseconds after the last response. Node's own timer restarts with every
-   * byte, also of the empty lines that HTTP allows before a request.
+   * Closes the connection when no request has come within `limit` milliseconds after it was opened, or after its last response. Node's own
+   * timer restarts with every byte, also of the empty lines that HTTP allows before a request.
    */
   closeIfIdle(limit: number): void {
     const { last } = this
     const now = performance.now()
-    const isIdle = last?.writableFinished === true && last.req.complete && last === this.#lastChecked
+    const isAnswered = last === undefined || (last.writableFinished && last.req.complete)
+    const isIdle = isAnswered && last === this.#lastChecked
     if (!isIdle) this.#idleSince = now
     else if (now - this.#idleSince > limit) this.#socket.destroy()
     this.#lastChecked = last
@@ -64,5 +65,7 @@ export class Connection {
 
 function sentBytes(socket: Socket): number {
   const { _handle: handle } = socket as { readonly _handle?: Handle | null } // not in the types; null once it is closed
-  return handle ? handle.bytesWritten - handle.writeQueueSize : 0
+  const { bytesWritten, writeQueueSize } = handle ?? {}
+  if (typeof bytesWritten === 'number' && typeof writeQueueSize === 'number') return bytesWritten - writeQueueSize
+  return -socket.writableLength // without the counts of the handle: it changes when a write is complete
 }

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { ErrorStatus } from '../../core/error-status.js'
 
-/** Node's default limit, beyond which it ignores headers: the checks below would not see them. */
-export const MOST_HEADERS = 2_000
+/** Beyond 2,000 names and values together, Node ignores headers by default: the checks below would not see them. */
+const MAX_HEADERS = 1_000
 
 /** Source: RFC 9110, 7.2: uri-host [ ":" port ]. */
 const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
@@ -16,7 +16,7 @@ const AUTHORITY = /^https?:\/\/([^/?]*)/i
 export function faultOf({ httpVersion, headers, rawHeaders, url = '' }: IncomingMessage): ErrorStatus | undefined {
   if (httpVersion !== '1.1' && httpVersion !== '1.0')
     return { status: 505, detail: 'This server supports HTTP/1.1 and HTTP/1.0.' }
-  if (rawHeaders.length >= 2 * MOST_HEADERS) return { status: 431, detail: 'The request has too many headers.' }
+  if (rawHeaders.length >= 2 * MAX_HEADERS) return { status: 431, detail: 'The request has too many headers.' }
   const coding = headers['transfer-encoding']
   if (coding !== undefined && httpVersion === '1.0')
     return { status: 400, detail: 'HTTP/1.0 has no Transfer-Encoding.' }

@@ -11,7 +11,7 @@ export interface Logger {
 export const SILENT: Logger = { info() {}, warn() {}, error() {} }
 
 /** Characters before an error: the method, the path and the id of its request. */
-const MOST_OF_HEAD = 2_048
+const MAX_HEAD_LENGTH = 2_048
 
 /** Wraps the program's logger: each call is one entry, even if a string in it has line breaks or control characters. */
 export class Log {
@@ -31,7 +31,7 @@ export class Log {
 
   /** @param where what the error is about. */
   error(where: string, error: unknown): void {
-    this.#logger.error(`${escapeForLog(where, MOST_OF_HEAD)} ${describeError(error)}`)
+    this.#logger.error(`${escapeForLog(where, MAX_HEAD_LENGTH)} ${describeError(error)}`)
   }
 }
 

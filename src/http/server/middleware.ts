@@ -1,10 +1,12 @@
 import type { ServerResponse } from 'node:http'
+import { types } from 'node:util'
 import { BootError } from '../../core/boot-error.js'
 import { describeError } from '../../core/log-text.js'
 import { NOT_LOADED, type OptionNames, refuseUnknownOptions, shown } from '../../core/options.js'
 import { fromHttpErrorLike } from '../errors.js'
 import { parsePath, splitPath, startsWithSegments } from '../routing/path.js'
 import type { Request } from '../request.js'
+import { addExpressMembers, expressAdvice, ExpressStatus } from './express-methods.js'
 
 /** Continues with the next middleware, or with an error. */
 export type Next = (error?: unknown) => void
@@ -30,11 +32,13 @@ const SCOPED: OptionNames<ScopedMiddleware> = { path: true, use: true }
 export interface MiddlewareStep {
   readonly use: Middleware
   readonly appliesTo: (path: string) => boolean
+  /** Whether the log has the advice for its calls of `response.status()`. */
+  isAdvised: boolean
 }
 
 /** @throws BootError for a value that is no middleware, and for error middleware, which would never be called. */
 export function compileMiddleware(entry: unknown, where: string): MiddlewareStep {
-  if (typeof entry === 'function') return { use: checked(entry, where), appliesTo: () => true }
+  if (typeof entry === 'function') return { use: checked(entry, where), appliesTo: () => true, isAdvised: false }
   if (entry === undefined) throw new BootError(`${where} is undefined. ${NOT_LOADED}`)
   if (typeof entry !== 'object' || entry === null || !('path' in entry || 'use' in entry)) {
     throw new BootError(
@@ -46,9 +50,12 @@ export function compileMiddleware(entry: unknown, where: string): MiddlewareStep
   if (typeof path !== 'string')
     throw new BootError(`${where}: path is ${shown(path)}. Write the path that it runs for, such as '/admin'.`)
   const segments = parsePath(path, where)
+  if (!('use' in entry))
+    throw new BootError(`${where}: use is missing. Write the middleware of the path: { path: '${path}', use: guard }.`)
   return {
     use: checked(use, `${where}: use`),
     appliesTo: (requested) => startsWithSegments(splitPath(requested), segments),
+    isAdvised: false,
   }
 }
 
@@ -77,18 +84,19 @@ export async function runMiddleware(
   response: ServerResponse,
   report: (error: unknown, request: Request) => void,
 ): Promise<boolean> {
-  for (const { use, appliesTo } of steps) {
-    request.signal.throwIfAborted() // addEventListener() does not call for an abort of the past
-    if (!appliesTo(request.path)) continue
-    if (!(await runStep(use, request, response, (error) => report(error, request)))) return false
+  if (steps.length > 0) addExpressMembers(request.raw, response)
+  for (const step of steps) {
+    request.abort.throwIfAborted()
+    if (!step.appliesTo(request.path)) continue
+    if (!(await runStep(step, request, response, (error) => report(error, request)))) return false
     request.readTarget()
   }
   return true
 }
 
 function runStep(
-  step: Middleware,
-  { raw, signal }: Request,
+  step: MiddlewareStep,
+  { raw, abort }: Request,
   response: ServerResponse,
   report: (error: unknown) => void,
 ): Promise<boolean> {
@@ -97,22 +105,30 @@ function runStep(
     const settle = (outcome: () => void) => {
       settled = true
       response.off('close', answered)
-      signal.removeEventListener('abort', aborted)
+      abort.offAbort(aborted)
       outcome()
     }
     const answered = () => settle(() => resolve(false))
     // A response that has begun may take long, such as a stream of events.
-    const aborted = () => response.headersSent || settle(() => reject(signal.reason))
-    const fail = (error: unknown) => (settled ? report(error) : settle(() => reject(toError(error))))
+    const aborted = () => response.headersSent || settle(() => reject(abort.reason as Error))
+    const fail = (thrown: unknown) => {
+      const error = expressAdvice(thrown, raw, response) ?? thrown
+      if (settled) return report(error)
+      if (types.isNativeError(error) && error instanceof ExpressStatus && !step.isAdvised) {
+        step.isAdvised = true
+        report(error.cause)
+      }
+      settle(() => reject(toError(error)))
+    }
     const next: Next = (error) => {
       if (error !== undefined && error !== null) fail(error)
       else if (settled || response.writableEnded) return
-      else if (response.headersSent) fail(new Error(`${nameOf(step)} began to respond and then called next()`))
+      else if (response.headersSent) fail(new Error(`${nameOf(step.use)} began to respond and then called next()`))
       else settle(() => resolve(true))
     }
     response.once('close', answered)
-    signal.addEventListener('abort', aborted, { once: true })
-    const run = async () => step(raw, response, next)
+    abort.onAbort(aborted)
+    const run = async () => step.use(raw, response, next)
     run().catch(fail)
   })
 }

@@ -1,5 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { IncomingMessage, type ServerResponse } from 'node:http'
+import { setImmediate as turn } from 'node:timers/promises'
 import { types } from 'node:util'
+import { Abort } from '../../core/abort.js'
 import type { FindErrorStatus } from '../../core/error-status.js'
 import type { Container } from '../../di/container.js'
 import { HttpError } from '../errors.js'
@@ -7,14 +9,18 @@ import { handle } from '../handle.js'
 import type { Input } from '../input/parameters.js'
 import type { Docs } from '../openapi/docs-page.js'
 import { type OutgoingResponse, writeReply } from '../output/outgoing-response.js'
+import { limitUnreadBody } from '../output/unread-body.js'
 import { toProblemReply } from '../problem.js'
 import { Request } from '../request.js'
 import type { ServedRoute } from '../routing/route.js'
 import type { Router } from '../routing/router.js'
 import { ClientGone, HandlerTimeout, shuttingDown } from './abort-reasons.js'
-import { MOST_HEADERS } from './framing.js'
+import { Deadlines } from './deadlines.js'
+import { faultOf } from './framing.js'
 import type { Log } from './logger.js'
 import { runMiddleware, type MiddlewareStep } from './middleware.js'
+import { RefusalLog } from './refusal-log.js'
+import { withLog } from './unhandled-http-errors.js'
 
 /** What the listener needs of the app. */
 export interface ListenerParts {
@@ -32,72 +38,115 @@ export interface ListenerParts {
 interface Exchange {
   readonly request: Request
   readonly response: ServerResponse
-  readonly abort: AbortController
   /** The inputs of its route; empty until that is found. Errors of the database are located in them. */
   inputs: readonly Input[]
 }
 
-/** Milliseconds that requests cut off at the end of the drain have for their rollbacks. */
-const GRACE = 1000
+/** A request, or what goes on behind its response. */
+interface Running {
+  readonly abort: Abort
+  /** How many of its parts have not ended: the work, and sending the response. */
+  parts: number
+}
+
+/** Milliseconds that requests cut off at the end of the drain have for their rollbacks, which wait up to a second for a running statement. */
+const GRACE = 1_500
 
 /** Answers requests, from Node's request to the written response, and knows which of them still run. */
 export class Listener {
   readonly #parts: ListenerParts
-  readonly #ready: () => Promise<void>
-  readonly #running = new Map<Promise<void>, AbortController>()
+  readonly #start: () => Promise<void>
+  #isStarted = false
+  /** The requests, and what goes on behind their responses. */
+  readonly #running = new Set<Running>()
+  /** Called when nothing runs any more. */
+  #waiting: (() => void)[] = []
+  readonly #deadlines: Deadlines
+  readonly #refusals: RefusalLog
   #refusing = false
 
-  /** @param ready resolves when the app is started; the first request may arrive before. */
-  constructor(parts: ListenerParts, ready: () => Promise<void>) {
+  /** @param start resolves when the app is started; the first request may arrive before. */
+  constructor(parts: ListenerParts, start: () => Promise<void>) {
     this.#parts = parts
-    this.#ready = ready
+    this.#deadlines = new Deadlines(parts.handlerTimeout)
+    this.#refusals = new RefusalLog(parts.log)
+    this.#start = start
   }
 
   readonly handler = (raw: IncomingMessage, response: ServerResponse): void => {
     // A pipelined request waits for the socket. Node gives the socket to one response at a time and emits 'close' on that one only: when the
     // client closes the connection, a request that had already started would never be aborted.
-    if (response.socket === null) response.once('socket', () => this.#start(raw, response))
-    else this.#start(raw, response)
+    if (response.socket === null) response.once('socket', () => this.#receive(raw, response))
+    else this.#receive(raw, response)
   }
 
-  #start(raw: IncomingMessage, response: ServerResponse): void {
-    const abort = new AbortController()
-    const answering = this.#answer(raw, response, abort)
+  #receive(raw: IncomingMessage, response: ServerResponse): void {
+    // Behind such a request, Node drops the bytes that came with it, and would read the next ones as a request: the body of a dropped one.
+    if (raw.headers.upgrade !== undefined) response.shouldKeepAlive = false
+    limitUnreadBody(raw, response)
+    const running = this.#add(new Abort(), response.destroyed ? 1 : 2)
+    response.on('close', () => {
+      if (!response.writableFinished) running.abort.abort(new ClientGone())
+      this.#endPart(running)
+    })
+    void withLog(this.#parts.log, () => this.#answer(raw, response, running))
+  }
+
+  #add(abort: Abort, parts: number): Running {
+    const running = { abort, parts }
+    this.#running.add(running)
+    return running
+  }
+
+  #endPart(running: Running): void {
+    if (--running.parts > 0) return
+    this.#running.delete(running)
+    if (this.#running.size > 0) return
+    for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+
+  async #answer(raw: IncomingMessage, response: ServerResponse, running: Running): Promise<void> {
+    try {
+      const exchange: Exchange = { request: new Request(raw, running.abort), response, inputs: [] }
+      response.setHeader('x-request-id', exchange.request.id)
+      response.setHeader('x-content-type-options', 'nosniff')
+      const reply = await this.#reply(exchange)
+      const sending = reply && this.#write(reply, exchange)
+      if (sending) await sending
+    } catch {
       // Only the error of a logger gets here. Without an answer the client would wait until its own timeout.
-      .catch(() => void response.destroy())
-      .finally(() => this.#running.delete(answering))
-    this.#running.set(answering, abort)
-  }
-
-  async #answer(raw: IncomingMessage, response: ServerResponse, abort: AbortController): Promise<void> {
-    response.once('close', () => response.writableFinished || abort.abort(new ClientGone()))
-    const exchange: Exchange = { request: new Request(raw, abort.signal), response, abort, inputs: [] }
-    response.setHeader('x-request-id', exchange.request.id)
-    const reply = await this.#reply(exchange)
-    if (reply) await this.#write(reply, exchange)
+      response.destroy()
+    } finally {
+      this.#endPart(running)
+    }
   }
 
   /** Undefined when middleware answered. */
   async #reply(exchange: Exchange): Promise<OutgoingResponse | undefined> {
-    const { request, response, abort } = exchange
-    const { handlerTimeout, middleware } = this.#parts
-    const timer = setTimeout(() => abort.abort(new HandlerTimeout(handlerTimeout)), handlerTimeout)
+    const { request, response } = exchange
+    const { middleware } = this.#parts
+    this.#deadlines.add(request.abort)
     try {
-      if (this.#refusing) return toProblemReply(shuttingDown(), request.id, this.#parts.findErrorStatus).reply
-      if (request.raw.rawHeaders.length >= 2 * MOST_HEADERS)
-        throw new HttpError(431, 'The request has too many headers.')
+      const refusal = this.#refusing ? shuttingDown() : framingError(request.raw)
+      if (refusal) {
+        await turn() // if the bytes that follow are not HTTP, 'clientError' is emitted first and responds to that
+        return toProblemReply(refusal, request.id, this.#parts.findErrorStatus).reply
+      }
       request.readTarget()
-      await this.#ready()
-      if (!(await runMiddleware(middleware, request, response, this.#report))) return undefined
+      if (!this.#isStarted) {
+        await this.#start()
+        this.#isStarted = true
+      }
+      if (middleware.length > 0 && !(await runMiddleware(middleware, request, response, this.#report))) return undefined
       return await this.#route(exchange)
     } catch (error) {
       return this.#problem(error, exchange)
     } finally {
-      clearTimeout(timer)
+      this.#deadlines.delete(request.abort)
     }
   }
 
-  async #route(exchange: Exchange): Promise<OutgoingResponse> {
+  #route(exchange: Exchange): OutgoingResponse | Promise<OutgoingResponse> {
     const { request } = exchange
     const { router, docs, container } = this.#parts
     const page = docs(request.method, request.path)
@@ -106,28 +155,40 @@ export class Listener {
       return { status: 204, headers: { allow: router.allowed(request.path).join(', ') } }
     const match = router.match(request.method, request.path)
     exchange.inputs = match.route.plan.inputs
-    return handle(match, request, container, this.#report)
+    return handle(match, request, container, {
+      report: this.#report,
+      inBackground: (end) => {
+        const running = this.#add(request.abort, 1)
+        void end.then(() => this.#endPart(running))
+      },
+    })
   }
 
-  async #write(reply: OutgoingResponse, exchange: Exchange): Promise<void> {
+  /** A promise for a stream. */
+  #write(reply: OutgoingResponse, exchange: Exchange): Promise<void> | undefined {
     const { request, response } = exchange
     if ((this.#refusing || isCutOff(request)) && !response.headersSent) response.setHeader('connection', 'close')
+    // A header that cannot be sent, such as one with a line break; or a stream that fails.
+    const writeProblem = (error: unknown) => writeReply(response, this.#problem(error, exchange), request.raw)
     try {
-      await writeReply(response, reply, request.raw)
+      return writeReply(response, reply, request.raw)?.catch(writeProblem)
     } catch (error) {
-      // A header that cannot be sent, such as one with a line break.
-      await writeReply(response, this.#problem(error, exchange), request.raw)
+      return writeProblem(error)
     }
   }
 
   #problem(error: unknown, { request, inputs }: Exchange): OutgoingResponse {
-    const { reply, serverFault } = toProblemReply(error, request.id, this.#parts.findErrorStatus, inputs)
-    if (serverFault && !(types.isNativeError(error) && error instanceof ClientGone)) this.#report(error, request)
+    const { reply, serverFault, refusal } = toProblemReply(error, request.id, this.#parts.findErrorStatus, inputs)
+    const known = types.isNativeError(error) ? error : undefined // `instanceof` may throw for a Proxy
+    if (!serverFault || known instanceof ClientGone) return reply
+    if (known instanceof HandlerTimeout) this.#parts.log.error(describe(request), known.logEntry)
+    else if (refusal === undefined) this.#report(error, request)
+    else this.#refusals.add(describe(request), error, refusal)
     return reply
   }
 
   readonly #report = (error: unknown, request: Request): void => {
-    this.#parts.log.error(`${request.method} ${request.path} [${request.id}]`, error)
+    this.#parts.log.error(describe(request), error)
   }
 
   /** Answers all further requests with 503. */
@@ -137,25 +198,38 @@ export class Listener {
 
   /** Waits for the running requests; those that run longer than `limit` milliseconds are aborted. */
   async drain(limit: number): Promise<void> {
-    if (await this.#settled(limit)) return
-    this.#parts.log.warn(`${this.#running.size} request(s) still ran after ${limit} ms and were aborted`)
-    for (const abort of this.#running.values()) abort.abort(shuttingDown())
-    await this.#settled(GRACE)
+    if (!(await this.#settled(limit))) {
+      this.#parts.log.warn(`${this.#running.size} request(s) still ran after ${limit} ms and were aborted`)
+      for (const { abort } of this.#running) abort.abort(shuttingDown())
+      await this.#settled(GRACE)
+    }
+    this.#refusals.flush()
   }
 
   /** Whether all requests, including those that arrive during the wait, ended in time. */
-  async #settled(limit: number): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<false>((resolve) => (timer = setTimeout(resolve, limit, false)))
-    let inTime = true
-    while (inTime && this.#running.size > 0)
-      inTime = await Promise.race([Promise.all(this.#running.keys()).then(() => true), late])
-    clearTimeout(timer)
-    return inTime
+  #settled(limit: number): boolean | Promise<boolean> {
+    if (this.#running.size === 0) return true
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, limit, false)
+      this.#waiting.push(() => {
+        clearTimeout(timer)
+        resolve(true)
+      })
+    })
   }
 }
 
+function describe({ method, path, id }: Request): string {
+  return `${method} ${path} [${id}]`
+}
+
 // The connection cannot be used again: the rest of the body would be read before the next request.
-function isCutOff({ raw, signal }: Request): boolean {
-  return signal.aborted && raw.complete === false
+function isCutOff({ raw, abort }: Request): boolean {
+  return abort.isAborted && raw.complete === false
+}
+
+// Also for the server of another program, whose checks are Node's. A request of app.inject() or of HTTP/2 has no framing.
+function framingError(raw: IncomingMessage): HttpError | undefined {
+  const fault = raw instanceof IncomingMessage ? faultOf(raw) : undefined
+  return fault && new HttpError(fault.status, fault.detail, { headers: { connection: 'close' } })
 }

@@ -2,9 +2,14 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { ErrorStatus } from '../../core/error-status.js'
+import { BootError } from '../../core/boot-error.js'
+import { shown } from '../../core/options.js'
+import { StartupError } from '../../core/startup-error.js'
+import { closeConnections, stopListening } from './closing.js'
 import { Connection, WRITE_CHECKS } from './connection.js'
 import { faultOf } from './framing.js'
 import { toProblem } from '../problem.js'
+import { RequestTurns } from './request-turns.js'
 import { writeReply } from '../output/outgoing-response.js'
 
 /** The address of a listening app. */
@@ -26,11 +31,25 @@ export interface ServerLimits {
   readonly connections: number | undefined
 }
 
+/** @throws BootError for a port or a host that Node would take for something else: a text is a pipe, no host is every one. */
+export function refuseOtherThanAddress(port: unknown, host: unknown): void {
+  if (!(typeof port === 'number' && Number.isInteger(port) && port >= 0 && port <= 65_535))
+    throw new BootError(
+      `listen(): the port is ${shown(port)}. Write a whole number from 0 to 65535, such as 8000, or 0 for any free port.`,
+    )
+  if (typeof host !== 'string' || host === '')
+    throw new BootError(
+      `listen(): the host is ${shown(host)}. Write '127.0.0.1', or '0.0.0.0' to accept connections from other machines.`,
+    )
+}
+
 /** A listening server. */
 export interface OpenServer {
   readonly address: Address
-  /** Accepts no more connections; closes the open ones when `finished` has resolved. */
-  close(finished: Promise<void>): Promise<void>
+  /** Accepts no more connections; with a grace, after those that wait to be accepted. */
+  stopListening(grace: number): Promise<void>
+  /** Called after that. Closes idle connections after `grace` milliseconds, the others when `finished` has resolved. */
+  close(finished: Promise<void>, grace: number): Promise<void>
 }
 
 /**
@@ -44,17 +63,21 @@ export async function openServer(
   limits: ServerLimits,
   { port, host, warn }: { readonly port: number; readonly host: string; readonly warn: (line: string) => void },
 ): Promise<OpenServer> {
-  const server = newServer(listener, limits)
+  const { server, connections } = newServer(listener, limits)
   refuseConnections(server, limits.connections, warn)
   try {
     await once(server.listen(port, host), 'listening')
   } catch (error) {
     throw cannotListen(error, port, host)
   }
-  return { address: addressOf(server, host), close: (finished) => close(server, finished) }
+  return {
+    address: addressOf(server, host),
+    stopListening: (grace) => stopListening(server, grace),
+    close: (finished, grace) => closeConnections(server, connections, grace, finished),
+  }
 }
 
-function newServer(listener: RequestListener, { headers, request, write, keepAlive, body }: ServerLimits): Server {
+function newServer(listener: RequestListener, { headers, request, write, keepAlive, body }: ServerLimits) {
   const headersTimeout = Math.min(headers, request)
   // Node checks timeouts at an interval. With its default of 30 seconds, a limit of 15 seconds could last 45.
   const checkEvery = Math.min(headersTimeout, 5000)
@@ -71,11 +94,11 @@ function newServer(listener: RequestListener, { headers, request, write, keepAli
   const connections = watchConnections(server)
   checkWhileOpen(server, write / WRITE_CHECKS, connections, (connection) => connection.closeIfUnread())
   checkWhileOpen(server, checkEvery, connections, (connection) => connection.closeIfIdle(keepAlive + headersTimeout))
+  const turns = new RequestTurns()
+  server.on('connection', () => turns.accepted())
   const respond: RequestListener = (request, response) => {
     connections.get(request.socket)?.add(response)
-    const fault = faultOf(request)
-    if (fault) refuseRequest(fault, request, response)
-    else listener(request, response)
+    turns.start(() => request.socket.destroyed || listener(request, response))
   }
   server.on('request', respond)
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
@@ -85,13 +108,13 @@ function newServer(listener: RequestListener, { headers, request, write, keepAli
   })
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     connections.get(request.socket)?.add(response)
-    refuseRequest(UNKNOWN_EXPECTATION, request, response)
+    refuseExpectation(request, response)
   })
   server.on('connect', (_request: IncomingMessage, socket: Socket) => refuseTunnel(socket))
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
     refuseBytes(error, socket, connections.get(socket)?.last),
   )
-  return server
+  return { server, connections }
 }
 
 /** The connections that are open, by their socket. */
@@ -129,12 +152,7 @@ function refuseConnections(server: Server, most: number | undefined, warn: (line
   })
 }
 
-async function close(server: Server, finished: Promise<void>): Promise<void> {
-  const closed = new Promise((resolve) => server.close(resolve))
-  await finished
-  server.closeAllConnections()
-  await closed
-}
+const PROBLEM_HEADERS = { 'content-type': 'application/problem+json', 'x-content-type-options': 'nosniff' }
 
 const REFUSALS: Readonly<Record<string, readonly [status: number, detail: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'The headers are too large.'],
@@ -160,15 +178,10 @@ function closeAfter(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close')
 }
 
-const UNKNOWN_EXPECTATION: ErrorStatus = {
-  status: 417,
-  detail: 'This server supports no expectation but 100-continue.',
-}
-
-/** Responds to a request with a fault of framing, and closes the connection. */
-function refuseRequest({ status, detail }: ErrorStatus, request: IncomingMessage, response: ServerResponse): void {
-  const headers = { 'content-type': 'application/problem+json', connection: 'close' }
-  const reply = { status, headers, body: JSON.stringify(toProblem({ status, detail })) }
+function refuseExpectation(request: IncomingMessage, response: ServerResponse): void {
+  const problem = toProblem({ status: 417, detail: 'This server supports no expectation but 100-continue.' })
+  const headers = { ...PROBLEM_HEADERS, connection: 'close' }
+  const reply = { status: problem.status, headers, body: JSON.stringify(problem) }
   // If the bytes that follow are not HTTP, 'clientError' is emitted first and responds to that.
   setImmediate(() => request.socket.writable && void writeReply(response, reply, request))
 }
@@ -184,7 +197,7 @@ function problemMessage(status: ErrorStatus): string {
   const body = JSON.stringify(problem)
   return [
     `HTTP/1.1 ${problem.status} ${problem.title}`,
-    'content-type: application/problem+json',
+    ...Object.entries(PROBLEM_HEADERS).map(([name, value]) => `${name}: ${value}`),
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
     '',
@@ -201,7 +214,9 @@ const REASONS: Readonly<Record<string, string>> = {
 
 function cannotListen(cause: unknown, port: number, host: string): Error {
   const { code = '', message } = cause as NodeJS.ErrnoException // listen() fails with system errors only
-  return Object.assign(new Error(`Cannot listen on ${host}:${port}: ${REASONS[code] ?? message}`, { cause }), { code })
+  return Object.assign(new StartupError(`Cannot listen on ${host}:${port}: ${REASONS[code] ?? message}`, { cause }), {
+    code,
+  })
 }
 
 function addressOf(server: Server, host: string): Address {

@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Place } from '../keyset.js'
 
-/** What a cursor holds: the position of the last row of a page. */
+/** What a cursor holds: the position of the row that a page begins after, or ends before. */
 export interface CursorPosition {
   /** The values of the order's columns; those of the primary key alone if there is a `proof`. */
   readonly place: Place
@@ -9,6 +9,8 @@ export interface CursorPosition {
   readonly shared: number
   /** A hash of the order's values, if these are too long for a cursor. */
   readonly proof?: string
+  /** Whether the page begins, or ends, with the row at the position itself. */
+  readonly inclusive?: boolean
 }
 
 /** The number of values in the places of a list. */
@@ -25,22 +27,24 @@ export class MalformedCursorError extends Error {}
 const VERSION = 2
 const COMPRESSED = 0x80
 const WITH_PROOF = 0x40
+const INCLUSIVE = 0x20
+const FLAGS = COMPRESSED | WITH_PROOF | INCLUSIVE
 /** Before compression. Bounds the time to compress and to read. */
 const MAX_BYTES = 4096
 const LENGTH_BYTES = 2
 
 /*
- * The bytes of a cursor: the version, in whose highest bits are COMPRESSED and WITH_PROOF; then `shared`, the proof, the values.
+ * The bytes of a cursor: the version, in whose highest bits are the FLAGS; then `shared`, the proof, the values.
  * A value: its length plus one, in two bytes, then its UTF-8. NULL: a zero in place of the length.
  */
 
 /** Undefined if the values are too long for any cursor. */
-export function writeBody({ place, shared, proof }: CursorPosition): Buffer | undefined {
+export function writeBody({ place, shared, proof, inclusive }: CursorPosition): Buffer | undefined {
   const values = proof === undefined ? place : [proof, ...place]
   if (sizeOf(values) > MAX_BYTES) return undefined
   const plain = Buffer.concat([Buffer.of(shared), ...values.map(writeValue)])
   const small = deflateRawSync(plain, { level: 9 })
-  const version = VERSION | (proof === undefined ? 0 : WITH_PROOF)
+  const version = VERSION | (proof === undefined ? 0 : WITH_PROOF) | (inclusive ? INCLUSIVE : 0)
   return small.length < plain.length
     ? Buffer.concat([Buffer.of(version | COMPRESSED), small])
     : Buffer.concat([Buffer.of(version), plain])
@@ -60,7 +64,7 @@ function writeValue(value: string | null): Buffer {
 /** @throws MalformedCursorError for bytes that are no position in a list of these lengths. */
 export function readBody(body: Buffer, lengths: PlaceLengths): CursorPosition {
   const [version = 0] = body
-  if ((version & ~(COMPRESSED | WITH_PROOF)) !== VERSION) throw new MalformedCursorError()
+  if ((version & ~FLAGS) !== VERSION) throw new MalformedCursorError()
   const rest = body.subarray(1)
   const reader = new ValueReader(version & COMPRESSED ? inflate(rest) : rest)
   const shared = reader.byte()
@@ -69,7 +73,7 @@ export function readBody(body: Buffer, lengths: PlaceLengths): CursorPosition {
       ? { shared, proof: reader.text(), place: reader.values(lengths.key) }
       : { shared, place: reader.values(lengths.order) }
   if (!reader.ended || shared >= lengths.order || position.place.at(-1) === null) throw new MalformedCursorError()
-  return position
+  return version & INCLUSIVE ? { ...position, inclusive: true } : position
 }
 
 function inflate(bytes: Buffer): Buffer {

@@ -1,7 +1,8 @@
 import type { Model } from 'sequelize'
 import { BootError } from '../../core/boot-error.js'
-import { type OptionNames, refuseUnknownOptions } from '../../core/options.js'
+import { type OptionNames, refuseOtherType, refuseUnknownOptions } from '../../core/options.js'
 import { codeOf } from '../../db/dialect.js'
+import { ImpossibleValueError } from '../../db/errors.js'
 import type { Session } from '../../db/session/session.js'
 import type { Select, Sql } from '../../db/statements/statement.js'
 import { provideItself } from '../../di/provider.js'
@@ -16,16 +17,17 @@ import { limitInput, limitsOf, SIZE_OPTIONS, type SizeOptions } from '../limits.
 import { setLinks } from '../links.js'
 import { type List, listOf } from '../list.js'
 import { cursorOrder } from '../list-order.js'
-import type { CursorPage } from '../page.js'
+import type { CursorPageMeta, Page, TwoWayPageMeta } from '../page.js'
+import { refuseOtherThanStatement } from '../refuse-unpageable.js'
 import { DATABASE_OPTIONS, type DatabaseOptions, sessionTokenOf } from '../paginator-session.js'
 import type { CursorPosition } from './cursor-body.js'
 import { CursorKey } from './cursor-key.js'
 import { type Binding, CURSOR_LENGTH, proofOf, readCursor, signatureOf, writeCursor } from './cursor.js'
-import { type PageRows, readPage } from './read-page.js'
+import { type PageRequest, type PageRows, readPage } from './read-page.js'
 
-/** A paginator: reads the page of a statement that follows the client's cursor. `T` is the type of the page's rows. */
-export interface CursorPaginateType<T> {
-  <M extends Model & T>(statement: Select<M>): Promise<CursorPage<T>>
+/** A paginator: reads the page of a statement that follows the client's cursor. `T` is the type of the page's rows, `P` of its `meta`. */
+export interface CursorPaginateType<T, P = CursorPageMeta> {
+  <M extends Model & T>(statement: Select<M>): Promise<Page<T, P>>
 }
 
 export type CursorPaginate<T> = CursorPaginateType<T>
@@ -33,27 +35,41 @@ export type CursorPaginate<T> = CursorPaginateType<T>
 /** The token of a paginator: a parameter's type, a base class, or the argument of `@Inject`. */
 // any: the type of the rows is given where a paginator is injected, Paginate<HeroModel>.
 // oxlint-disable typescript/no-explicit-any
-export interface CursorPaginationToken extends Yields<CursorPaginateType<any>> {
-  new <T = any>(): CursorPaginateType<T>
+export interface CursorPaginationToken<P = CursorPageMeta> extends Yields<CursorPaginateType<any, P>> {
+  new <T = any>(): CursorPaginateType<T, P>
 }
 // oxlint-enable typescript/no-explicit-any
 
 /** The page sizes and the database of a paginator. */
-export interface CursorPaginationOptions extends SizeOptions, DatabaseOptions {}
+export interface CursorPaginationOptions extends SizeOptions, DatabaseOptions {
+  /** Whether pages lead backwards, too: by `meta.prev_cursor`, and the query parameter `prev_cursor`. Default false. */
+  readonly prevCursor?: boolean
+}
 
-const OPTIONS: OptionNames<CursorPaginationOptions> = { ...SIZE_OPTIONS, ...DATABASE_OPTIONS }
+const OPTIONS: OptionNames<CursorPaginationOptions> = { ...SIZE_OPTIONS, ...DATABASE_OPTIONS, prevCursor: true }
 
 /**
- * A paginator by cursor with its own page sizes.
+ * A paginator by cursor with its own page sizes, or in both directions.
  *
- * @throws BootError for sizes that are not integers with 1 <= default <= max, and for a session that is not a class of sessions.
+ * @throws BootError for sizes that are not integers with 1 <= default <= max, for a session that is not a class of sessions, and for a
+ * prevCursor that is neither true nor false.
  * @example
  * class BigPages<T> extends newPagination({ defaultPageSize: 5, maxPageSize: 500 })<T> {}
  * // list(paginate: BigPages<HeroModel>) { return paginate(select(Hero, { order: [['age', 'DESC']] })) }
+ * class BothWays<T> extends newPagination({ prevCursor: true })<T> {}
+ * // @Get('/', TwoWayPage.of(HeroModel)) list(paginate: BothWays<HeroModel>) { return paginate(select(Hero, { order: ['name'] })) }
  */
-export function newCursorPagination(options: CursorPaginationOptions = {}): CursorPaginationToken {
+export function newCursorPagination(
+  options: CursorPaginationOptions & { readonly prevCursor: true },
+): CursorPaginationToken<TwoWayPageMeta>
+export function newCursorPagination(
+  options?: CursorPaginationOptions & { readonly prevCursor?: false },
+): CursorPaginationToken
+export function newCursorPagination(options: CursorPaginationOptions = {}): unknown {
   refuseUnknownOptions('newPagination()', options, OPTIONS)
+  refuseOtherType('newPagination(): prevCursor', options.prevCursor, 'boolean', 'true or false')
   const limits = limitsOf(options)
+  const isTwoWay = options.prevCursor === true
   const token = class Paginate {}
   provideItself(token, {
     kind: 'factory',
@@ -64,8 +80,9 @@ export function newCursorPagination(options: CursorPaginationOptions = {}): Curs
       request: Request,
       headers: ReplyHeaders,
       limit: number,
-      cursor: string | undefined,
-    ) => cursorPaginator({ key: key.value, request, headers, limit, cursor }),
+      next: string | undefined,
+      prev?: string,
+    ) => cursorPaginator({ key: key.value, request, headers, limit, cursor: cursorIn(next, prev), isTwoWay }),
     dependencies: [
       // Unused: a request with a session has the transaction that queries of models join.
       { kind: 'token', token: sessionTokenOf(options) },
@@ -73,11 +90,12 @@ export function newCursorPagination(options: CursorPaginationOptions = {}): Curs
       { kind: 'token', token: Request },
       { kind: 'token', token: ReplyHeaders },
       limitInput(limits),
-      cursorInput(),
+      cursorInput('next_cursor', "The last page's meta.next_cursor; without it the first page is sent."),
+      ...(isTwoWay ? [cursorInput('prev_cursor', "A page's meta.prev_cursor: the page before it is sent.")] : []),
     ],
   })
   // The class has no instances: what is injected for it is the function that the provider above creates.
-  return token as unknown as CursorPaginationToken
+  return token
 }
 
 /**
@@ -88,35 +106,54 @@ export function newCursorPagination(options: CursorPaginationOptions = {}): Curs
  */
 export const CursorPaginate: CursorPaginationToken = newCursorPagination()
 
-function cursorInput() {
+function cursorInput(name: Cursor['name'], description: string) {
   return inputDependency('query', {
-    name: 'next_cursor',
+    name,
     type: 'string',
     minLength: 1,
     maxLength: CURSOR_LENGTH - 1,
     optional: true,
-    description: "The last page's meta.next_cursor; without it the first page is sent.",
+    description,
   })
 }
 
-interface PageRequest {
+/** A cursor that a client has sent, and the query parameter that it was in. */
+interface Cursor {
+  readonly name: 'next_cursor' | 'prev_cursor'
+  readonly text: string
+}
+
+function cursorIn(next: string | undefined, prev: string | undefined): Cursor | undefined {
+  if (next !== undefined && prev !== undefined)
+    return refuseCursor('prev_cursor', 'and next_cursor are two positions; send one of them')
+  if (prev !== undefined) return { name: 'prev_cursor', text: prev }
+  return next === undefined ? undefined : { name: 'next_cursor', text: next }
+}
+
+interface CursorRequest {
   readonly key: string
   readonly request: Request
   readonly headers: ReplyHeaders
   readonly limit: number
-  readonly cursor: string | undefined
+  readonly cursor: Cursor | undefined
+  readonly isTwoWay: boolean
 }
 
-function cursorPaginator({ key, request, headers, limit, cursor }: PageRequest) {
-  return async (statement: Select<Model>): Promise<CursorPage<unknown>> => {
+function cursorPaginator({ key, request, headers, limit, cursor, isTwoWay }: CursorRequest) {
+  return async (statement: Select<Model>): Promise<Page<unknown, CursorPageMeta>> => {
+    refuseOtherThanStatement(statement)
     refuseRawSql(statement)
     const list = listOf(statement, cursorOrder)
     const binding = { key, list: signatureOf(list) }
-    const { rows, next } =
-      cursor === undefined ? await readPage(list, undefined, limit) : await readPageAt(cursor, binding, list, limit)
-    const next_cursor = next ? cursorTo(next, binding, list) : null
-    setLinks(request, headers, { next: next_cursor === null ? undefined : { limit, next_cursor } })
-    return pageOf(rows, { next_cursor })
+    const { rows, next, prev } = await readPageAt(cursor, binding, list, { limit, isTwoWay })
+    const cursors = { next: next && cursorTo(next, binding, list), prev: prev && cursorTo(prev, binding, list) }
+    const other = (name: string) => (isTwoWay ? { [name]: undefined } : {})
+    setLinks(request, headers, {
+      prev: cursors.prev === undefined ? undefined : { limit, prev_cursor: cursors.prev, ...other('next_cursor') },
+      next: cursors.next === undefined ? undefined : { limit, next_cursor: cursors.next, ...other('prev_cursor') },
+    })
+    const meta = { next_cursor: cursors.next ?? null }
+    return pageOf(rows, isTwoWay ? { ...meta, prev_cursor: cursors.prev ?? null } : meta)
   }
 }
 
@@ -127,28 +164,35 @@ function refuseRawSql({ kind }: Select<Model> | Sql): void {
     )
 }
 
-async function readPageAt(cursor: string, binding: Binding, list: List, limit: number): Promise<PageRows> {
-  const position =
-    readCursor(cursor, binding, { order: list.order.columns.length, key: list.order.key.length }) ?? refuseCursor()
+async function readPageAt(
+  cursor: Cursor | undefined,
+  binding: Binding,
+  list: List,
+  options: Pick<PageRequest, 'limit' | 'isTwoWay'>,
+): Promise<PageRows> {
+  if (!cursor) return readPage(list, { ...options, start: undefined, isBackward: false })
+  const { name, text } = cursor
+  const lengths = { order: list.order.columns.length, key: list.order.key.length }
+  const position = readCursor(text, binding, lengths) ?? refuseCursor(name)
   try {
-    return await readPage(list, await resolved(position, list), limit)
+    const start = (await resolved(position, list)) ?? refuseCursor(name)
+    return await readPage(list, { ...options, start, isBackward: name === 'prev_cursor' })
   } catch (error) {
-    throw isUnreadable(error) ? refuseCursor() : error
+    throw isUnreadable(error) ? refuseCursor(name) : error
   }
 }
 
 // The position of a cursor without the order's values is that of its row, unless these changed since. The row is read under the conditions
 // of the list: otherwise a forged cursor would reveal whether a row outside the list has certain values.
-async function resolved(position: CursorPosition, list: List): Promise<CursorPosition> {
-  if (position.proof === undefined) return position
+async function resolved(position: CursorPosition, list: List): Promise<CursorPosition | undefined> {
+  const { proof, ...others } = position
+  if (proof === undefined) return position
   const place = await list.placeOf(position.place)
-  return place && proofOf(place) === position.proof ? { place, shared: position.shared } : refuseCursor()
+  return place && proofOf(place) === proof ? { ...others, place } : undefined
 }
 
-function refuseCursor(): never {
-  return invalidInput('The request does not fit its description.', [
-    { in: 'query', path: '/next_cursor', message: 'is not a cursor of this list; begin again without it' },
-  ])
+function refuseCursor(name: Cursor['name'], message = 'is not a cursor of this list; begin again without it'): never {
+  return invalidInput('The request does not fit its description.', [{ in: 'query', path: `/${name}`, message }])
 }
 
 /** SQLSTATE class 22, data exceptions, of PostgreSQL; on MySQL and MariaDB, a number that fits no DECIMAL. */
@@ -156,6 +200,7 @@ const UNREADABLE = /^(?:22|ER_TOO_BIG_(?:PRECISION|SCALE)$)/
 
 // The database cannot read the values of a cursor that was forged with the key, or written before a column's type changed.
 function isUnreadable(error: unknown): boolean {
+  if (error instanceof ImpossibleValueError) return false // of the statement's own condition
   return error instanceof UnreadableValueError || UNREADABLE.test(codeOf(error))
 }
 
@@ -167,6 +212,7 @@ function cursorTo(next: CursorPosition, binding: Binding, list: List): string {
   )
 }
 
-function atKey({ place, shared }: CursorPosition, list: List): CursorPosition {
-  return { place: list.keyAt(place), shared, proof: proofOf(place) }
+function atKey(position: CursorPosition, list: List): CursorPosition {
+  const { place } = position
+  return { ...position, place: list.keyAt(place), proof: proofOf(place) }
 }

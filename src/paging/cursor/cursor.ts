@@ -50,7 +50,13 @@ export function readCursor(cursor: string, binding: Binding, lengths: PlaceLengt
  */
 export function signatureOf({ find, order: { columns } }: List): string {
   const { model } = find
-  const order = columns.map(({ sql, direction, nullable, kind }) => [sql, direction, nullable, kind])
+  const order = columns.map(({ sql, direction, nullable, nullsLast, kind }) => [
+    sql,
+    direction,
+    nullable,
+    nullsLast,
+    kind,
+  ])
   const shape = statementShape(
     find,
     columns.map(({ sql }) => literal(sql)),

@@ -1,36 +1,64 @@
-import { rangesAfter } from '../keyset.js'
+import { atPlaces, type OrderColumn, type Place, rangesAfter, reversed } from '../keyset.js'
 import type { Row } from '../lazy-instances.js'
 import type { List, PlacedRow } from '../list.js'
 import type { CursorPosition } from './cursor-body.js'
 
+/** Which page to read. */
+export interface PageRequest {
+  /** Has all values of the order; without it, the first page is read. */
+  readonly start: CursorPosition | undefined
+  readonly limit: number
+  /** The page that ends before the start, instead of the one that begins after it. */
+  readonly isBackward: boolean
+  /** Whether the result has a position to go back from the page. */
+  readonly isTwoWay: boolean
+}
+
 /** The rows of a page. */
 export interface PageRows {
   readonly rows: Row[]
-  /** The position after the last row; undefined at the end of the list. */
+  /** The position where the page after this one begins; undefined at the end of the list. */
   readonly next: CursorPosition | undefined
+  /** The position where the page before this one ends; undefined at the start of the list, and if the page is not two-way. */
+  readonly prev: CursorPosition | undefined
 }
 
-/** Reads the page after a position, whose place has all values of the order; without one, the first page. */
-export async function readPage(list: List, start: CursorPosition | undefined, limit: number): Promise<PageRows> {
-  // One row more than the page has shows that there is a next page.
-  const read = await readAfter(list, start, limit + 1)
+/** Reads a page, in the order of the list. */
+export async function readPage(list: List, { start, limit, isBackward, isTwoWay }: PageRequest): Promise<PageRows> {
+  const forward = list.order.columns
+  const columns = isBackward ? reversed(forward) : forward
+  // One row more than the page has shows that there is another page.
+  const read = await readFrom(list, columns, start, limit + 1)
   const page = read.slice(0, limit)
-  const next = read.length > limit ? positionAfter(page) : undefined
-  return { rows: await list.wholeRows(page), next }
+  const ahead = read.length > limit ? positionAt(page.at(-1), page) : undefined
+  const origin =
+    isTwoWay && start ? (positionAt(page[0], page) ?? { ...start, inclusive: !start.inclusive }) : undefined
+  const behind = origin && (await readFrom(list, reversed(columns), origin, 1)).length > 0 ? origin : undefined
+  const rows = await list.wholeRows(isBackward ? page.toReversed() : page)
+  return isBackward ? { rows, next: behind, prev: ahead } : { rows, next: ahead, prev: behind }
 }
 
-async function readAfter(list: List, start: CursorPosition | undefined, count: number): Promise<PlacedRow[]> {
+async function readFrom(
+  list: List,
+  columns: readonly OrderColumn[],
+  start: CursorPosition | undefined,
+  count: number,
+): Promise<PlacedRow[]> {
   if (!start) return list.placedRows({ limit: count })
-  const rows: PlacedRow[] = []
-  for (const range of rangesAfter(list.order.columns, start.place, start.shared)) {
+  const rows = start.inclusive ? await list.placedRows({ condition: atPlaces(columns, [start.place]), limit: 1 }) : []
+  for (const range of rangesAfter(columns, start.place, start.shared)) {
     const limit = count - rows.length
     if (limit > 0) rows.push(...(await list.placedRows({ ...range, limit })))
   }
   return rows
 }
 
-function positionAfter(page: readonly PlacedRow[]): CursorPosition {
-  const [first = [], last = []] = [page[0]?.place, page.at(-1)?.place]
+/** The position of one of the page's rows; undefined for an empty page. */
+function positionAt(row: PlacedRow | undefined, page: readonly PlacedRow[]): CursorPosition | undefined {
+  return row && { place: row.place, shared: sharedColumns(page[0]?.place ?? [], page.at(-1)?.place ?? []) }
+}
+
+function sharedColumns(first: Place, last: Place): number {
   const changed = first.findIndex((value, index) => value !== last[index])
-  return { place: last, shared: changed < 0 ? last.length - 1 : changed }
+  return changed < 0 ? last.length - 1 : changed
 }

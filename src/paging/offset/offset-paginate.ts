@@ -1,17 +1,16 @@
-import { BootError } from '../../core/boot-error.js'
-import { type OptionNames, refuseUnknownOptions } from '../../core/options.js'
+import { type OptionNames, refuseUnknownOptions, shown } from '../../core/options.js'
 import type { Session } from '../../db/session/session.js'
 import { provideItself } from '../../di/provider.js'
 import { inputDependency } from '../../http/input/parameters.js'
 import { ReplyHeaders } from '../../http/output/reply.js'
 import { Request } from '../../http/request.js'
 import { instancesOf, pageOf } from '../lazy-instances.js'
-import { limitInput, limitsOf, SIZE_OPTIONS } from '../limits.js'
+import { limitInput, limitsOf, SIZE_OPTIONS, type SizeOptions } from '../limits.js'
 import { setLinks } from '../links.js'
-import { listOf } from '../list.js'
-import { offsetOrder } from '../list-order.js'
-import type { Page } from '../page.js'
-import { DATABASE_OPTIONS, sessionFor, sessionTokenOf } from '../paginator-session.js'
+import { refuseOtherThanStatement } from '../refuse-unpageable.js'
+import type { Page, PageMeta, UncountedPageMeta } from '../page.js'
+import { DATABASE_OPTIONS, type DatabaseOptions, sessionFor, sessionTokenOf } from '../paginator-session.js'
+import { type CallbackOptions, type Callbacks, callbacksOf, injectedCallbacks } from './callbacks.js'
 import type {
   AnyStatement,
   MappedPaginationOptions,
@@ -19,21 +18,35 @@ import type {
   PaginateType,
   PaginationOptions,
   PaginationToken,
+  RowMapping,
+  UncountedPaginationOptions,
 } from './offset-types.js'
-import { metaOf, neighboursOf, type OffsetWindow, totalShownBy } from './page-numbers.js'
+import { OffsetList } from './offset-list.js'
+import {
+  boundsOfTotal,
+  metaOf,
+  neighboursOf,
+  type OffsetWindow,
+  type TotalBounds,
+  uncountedNeighboursOf,
+} from './page-numbers.js'
 import { RawSqlList } from './raw-sql-list.js'
 
-interface AnyPaginationOptions extends PaginationOptions {
-  map?(row: unknown): unknown
-}
+interface AnyPaginationOptions extends SizeOptions, DatabaseOptions, CallbackOptions {}
 
-const OPTIONS: OptionNames<AnyPaginationOptions> = { ...SIZE_OPTIONS, ...DATABASE_OPTIONS, count: true, map: true }
+const OPTIONS: OptionNames<AnyPaginationOptions> = {
+  ...SIZE_OPTIONS,
+  ...DATABASE_OPTIONS,
+  count: true,
+  map: true,
+  mapPage: true,
+}
 
 /**
  * A paginator with its own page sizes, count, or mapping of rows; or for raw SQL of another database than the first.
  *
- * @throws BootError for sizes that are not integers with 1 <= default <= max, for a count or map that is not a function, and for a
- * session that is not a class of sessions.
+ * @throws BootError for sizes that are not integers with 1 <= default <= max, for a count, map or mapPage that is neither a function nor a
+ * class with a method of this name, and for a session that is not a class of sessions.
  * @example
  * const bigPages = newPagination({ defaultPageSize: 5, maxPageSize: 500 })
  * // list(@Inject(bigPages) paginate: PaginateType<HeroModel>) { return paginate(select(Hero)) }
@@ -41,35 +54,49 @@ const OPTIONS: OptionNames<AnyPaginationOptions> = { ...SIZE_OPTIONS, ...DATABAS
  * const entries = newPagination({ session: audit.Session })
  * class BigPages<T> extends newPagination({ maxPageSize: 500 })<T> {}
  * // list(paginate: BigPages<HeroModel>) { return paginate(select(Hero)) }
+ * class Uncounted<T> extends newPagination({ count: false })<T> {}
+ * // @Get('/', UncountedPage.of(HeroModel)) list(paginate: Uncounted<HeroModel>) { return paginate(select(Hero)) }
  */
+export function newPagination(options: UncountedPaginationOptions): PaginationToken<UncountedPageMeta>
 export function newPagination(options?: PaginationOptions): PaginationToken
+export function newPagination<Row, T>(
+  options: RowMapping<Row, T> & UncountedPaginationOptions,
+): MappedPaginationToken<Row, T, UncountedPageMeta>
 export function newPagination<Row, T>(options: MappedPaginationOptions<Row, T>): MappedPaginationToken<Row, T>
 export function newPagination(options: AnyPaginationOptions = {}): unknown {
   refuseUnknownOptions('newPagination()', options, OPTIONS)
   const limits = limitsOf(options)
-  refuseOtherThanFunctions(options)
+  const injected = injectedCallbacks(options)
   const token = class Paginate {}
   provideItself(token, {
     kind: 'factory',
     lifetime: 'request',
-    create: (session: Session, request: Request, headers: ReplyHeaders, offset: number, limit: number) =>
-      paginator({ session, request, headers, window: { offset, limit }, options }),
+    create: (
+      session: Session,
+      request: Request,
+      headers: ReplyHeaders,
+      offset: number,
+      limit: number,
+      ...instances: readonly object[]
+    ) =>
+      paginator({
+        session,
+        request,
+        headers,
+        window: { offset, limit },
+        callbacks: callbacksOf(options, injected, instances),
+      }),
     dependencies: [
       { kind: 'token', token: sessionTokenOf(options) },
       { kind: 'token', token: Request },
       { kind: 'token', token: ReplyHeaders },
       offsetInput(),
       limitInput(limits),
+      ...injected.map(({ token }) => ({ kind: 'token', token }) as const),
     ],
   })
   // The class has no instances: what is injected for it is the function that the provider above creates.
   return token
-}
-
-function refuseOtherThanFunctions(options: AnyPaginationOptions): void {
-  for (const name of ['count', 'map'] as const)
-    if (options[name] !== undefined && typeof options[name] !== 'function')
-      throw new BootError(`newPagination(): ${name} must be a function, got ${String(options[name])}.`)
 }
 
 export type Paginate<T> = PaginateType<T>
@@ -98,29 +125,52 @@ interface PageRequest {
   readonly request: Request
   readonly headers: ReplyHeaders
   readonly window: OffsetWindow
-  readonly options: AnyPaginationOptions
+  readonly callbacks: Callbacks
 }
 
-function paginator({ session: injected, request, headers, window, options }: PageRequest) {
-  return async (statement: AnyStatement): Promise<Page<unknown>> => {
+function paginator({ session: injected, request, headers, window, callbacks }: PageRequest) {
+  return async (statement: AnyStatement): Promise<Page<unknown, PageMeta | UncountedPageMeta>> => {
+    refuseOtherThanStatement(statement)
     const session = sessionFor(statement, injected)
     session.readOneSnapshot()
-    const list = statement.kind === 'sql' ? new RawSqlList(statement, session) : listOf(statement, offsetOrder)
-    const rows: unknown[] = await list.rows(window)
-    const total = options.count
-      ? checkedTotal(await options.count(session, statement))
-      : (totalShownBy(rows, window) ?? (await list.count()))
+    const list = statement.kind === 'sql' ? new RawSqlList(statement, session) : new OffsetList(statement, session)
+    const { offset, limit } = window
+    // Where nothing, or not the database, counts the rows, one row more than the page has shows whether the list goes on.
+    const requested = callbacks.count === undefined ? limit : limit + 1
+    const read: unknown[] = await list.rows({ offset, limit: requested })
+    const rows = read.length > limit ? read.slice(0, limit) : read
+    if (callbacks.count === false) {
+      const has_next = read.length > limit
+      setLinks(request, headers, uncountedNeighboursOf(has_next, window))
+      return mappedPage(rows, { offset, has_next }, callbacks)
+    }
+    const { count = () => list.count() } = callbacks
+    const total = await totalWithin(boundsOfTotal(read, offset, requested), () => count(session, statement))
     setLinks(request, headers, neighboursOf(total, window))
-    const meta = metaOf(total, window)
-    return options.map
-      ? { data: await Promise.all(instancesOf(rows).map((row) => options.map?.(row))), meta }
-      : pageOf(rows, meta)
+    return mappedPage(rows, metaOf(total, window), callbacks)
   }
+}
+
+// An estimate, or a cached count, must not end the list before its last row.
+async function totalWithin({ least, most }: TotalBounds, count: () => number | Promise<number>): Promise<number> {
+  return least === most ? least : Math.min(Math.max(checkedTotal(await count()), least), most)
 }
 
 function checkedTotal(total: number): number {
   if (Number.isSafeInteger(total) && total >= 0) return total
   throw new TypeError(
     `newPagination({ count }): count returned ${String(total)}. Return the number of all rows, an integer from 0.`,
+  )
+}
+
+async function mappedPage<M>(rows: unknown[], meta: M, { map, mapPage }: Callbacks): Promise<Page<unknown, M>> {
+  if (mapPage) return { data: checkedRows(await mapPage(instancesOf(rows))), meta }
+  return map ? { data: await Promise.all(instancesOf(rows).map((row) => map(row))), meta } : pageOf(rows, meta)
+}
+
+function checkedRows(rows: unknown): unknown[] {
+  if (Array.isArray(rows)) return rows
+  throw new TypeError(
+    `newPagination({ mapPage }): mapPage returned ${shown(rows)}. Return the list of records of the page.`,
   )
 }

@@ -6,13 +6,17 @@ export interface OffsetWindow {
   readonly limit: number
 }
 
-/**
- * The number of all rows, if a page shows it: a page that is not full ends with the last row.
- * Undefined for a full page, and for an empty one that begins behind the end.
- */
-export function totalShownBy(rows: readonly unknown[], { offset, limit }: OffsetWindow): number | undefined {
-  const isLastPage = rows.length < limit && (rows.length > 0 || offset === 0)
-  return isLastPage ? offset + rows.length : undefined
+/** The bounds of the number of all rows. */
+export interface TotalBounds {
+  readonly least: number
+  readonly most: number
+}
+
+/** What the rows show that were read from an offset: if these are less than `requested`, the list ends with them. */
+export function boundsOfTotal(read: readonly unknown[], offset: number, requested: number): TotalBounds {
+  if (read.length === 0) return { least: 0, most: offset }
+  const least = offset + read.length
+  return { least, most: read.length < requested ? least : Infinity }
 }
 
 /** `total_pages = ceil(total / limit)`, `page_number = floor(offset / limit) + 1`: specification, "Offset page". */
@@ -23,6 +27,15 @@ export function metaOf(total: number, { offset, limit }: OffsetWindow): PageMeta
     total_pages: Math.ceil(total / limit),
     // The largest offset, with pages of one row, would have a number that JSON readers cannot represent.
     page_number: Math.min(Math.floor(offset / limit) + 1, Number.MAX_SAFE_INTEGER),
+  }
+}
+
+/** The other pages of a list that is not counted. */
+export function uncountedNeighboursOf(hasNext: boolean, { offset, limit }: OffsetWindow) {
+  return {
+    first: { offset: 0, limit },
+    prev: offset > 0 ? { offset: Math.max(offset - limit, 0), limit } : undefined,
+    next: hasNext ? { offset: offset + limit, limit } : undefined,
   }
 }
 

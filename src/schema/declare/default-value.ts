@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { BootError } from '../../core/boot-error.js'
 import { shown } from '../../core/options.js'
 import { compileDecoder } from '../input/decode.js'
@@ -6,7 +7,7 @@ import { ResponseMismatchError } from '../output/response-mismatch.js'
 import { SchemaWriter } from '../json-schema/writer.js'
 import { memo } from '../../core/memo.js'
 import type { Shape } from '../shape/shape.js'
-import { type Validate, ValidatorCompiler } from '../input/validate.js'
+import { COMPONENT, type Validate, ValidatorCompiler } from '../input/validate.js'
 
 /**
  * The default of a property as handlers receive it: a string for a `date-time` becomes a `Date`.
@@ -17,6 +18,14 @@ export function defaultOf(shape: Shape, value: unknown, where: string): unknown 
   const json = validJson(shape, value, `${where}: its default`)
   // Lists and other objects are copied for each request: see compileDefault().
   return shape.kind === 'standard' || typeof value === 'object' ? value : compileDecoder(shape)(json)
+}
+
+/** @throws BootError when a declared default is another one than that in the source, `age = 3`. */
+export function refuseSecondDefault(declared: unknown, written: unknown, where: string): void {
+  if (declared === undefined || isDeepStrictEqual(declared, written)) return
+  throw new BootError(
+    `${where} has two defaults, ${shown(declared)} in its decorator and ${shown(written)} after its name. Remove one of them.`,
+  )
 }
 
 /** An example as the OpenAPI document shows it. @throws BootError when it is not a value of the property. */
@@ -42,6 +51,11 @@ function validJson(shape: Shape, value: unknown, what: string): unknown {
 const JSON_KINDS: ReadonlySet<string> = new Set(['string', 'integer', 'number', 'boolean', 'enum'])
 
 function toJson(shape: Shape, value: unknown, what: string): unknown {
+  if (shape.kind === 'enum' && value !== null && !shape.values.includes(value as never))
+    // never: any value is looked up
+    throw new BootError(
+      `${what} ${shown(value)} is not one of ${shape.values.map(shown).join(', ')}. Write one that fits, or remove it.`,
+    )
   try {
     const json = compileEncoder(shape)(value)
     if (!JSON_KINDS.has(shape.kind) || json === value) return json
@@ -62,7 +76,7 @@ const validators = new Map<string, Validate>()
 
 // Kept, as compiling takes time and many routes have the same defaults, such as those of page sizes.
 function validatorOf(shape: Shape): Validate {
-  const writer = new SchemaWriter({ forValidation: true })
+  const writer = new SchemaWriter({ forValidation: true, prefix: COMPONENT })
   const schema = writer.write(shape, 'input')
   if (writer.components.size > 0) return new ValidatorCompiler(writer.components).compile(schema)
   const key = JSON.stringify(schema)

@@ -73,16 +73,18 @@ function derive(source: Constructor, options: DtoOptions<string>, type: Construc
     kind: 'object',
     name: type.name,
     origin: type,
+    source: shape.source ?? source,
     properties: () =>
       new Map([...select((shape.selectable ?? shape.properties)(), options, source.name), ...ownFields(type)]),
     ...(shape.read ? { read: shape.read } : {}),
+    ...(shape.keyNames ? { keyNames: shape.keyNames } : {}),
     ...(isInstantiable(type) ? { instance: type } : {}),
   }
 }
 
 // The fields that a subclass adds: `class HeroInput extends dto(Hero, ...) { @Field() invitation!: string }`.
 function ownFields(type: Constructor): [string, Property][] {
-  return [...(fieldsOf(type) ?? [])].map(([name, property]) => [name, property()])
+  return [...(fieldsOf(type) ?? [])].map(([name, property]) => [name, property(type)])
 }
 
 function select(
@@ -103,6 +105,6 @@ function select(
 }
 
 // A patch must not set the properties that the client omits to their defaults.
-function toPatch({ generated: _generated, default: _default, ...rest }: Property): Property {
+function toPatch({ generated: _generated, default: _default, initial: _initial, ...rest }: Property): Property {
   return { ...rest, optional: true }
 }

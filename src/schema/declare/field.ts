@@ -1,22 +1,34 @@
-import { BootError } from '../../core/boot-error.js'
-import { emittedPropertyType } from '../../di/metadata.js'
+import { BootError, withPlace } from '../../core/boot-error.js'
+import { emittedPropertyType, isOptionalProperty } from '../../di/metadata.js'
 import type { Constructor } from '../../di/token.js'
-import { NOT_LOADED, refuseOtherThanList, refuseUnknownOptions } from '../../core/options.js'
+import { NOT_LOADED, refuseMissingCall, refuseOtherThanList, refuseUnknownOptions } from '../../core/options.js'
 import { defaultOf } from './default-value.js'
+import type { FitsDefault } from './default-type.js'
 import { addField } from '../shape/fields.js'
-import { enumShape } from './enum.js'
+import { type EnumOption, enumShape } from './enum.js'
+import { refuseOtherEmitted } from './emitted-type.js'
+import { withInitialValue } from './initial-value.js'
 import type { Property, Shape } from '../shape/shape.js'
 import { withExamples, withConstraints } from './constraint-options.js'
 import { shapeOf } from '../shape/shape-of.js'
 import { acceptsOmission } from '../shape/standard-schema.js'
 import { unionShape } from './one-of.js'
-import { VALUE_OPTIONS, type ValueOptions } from './value-options.js'
+import { type TypeOption, VALUE_OPTIONS, type ValueOptions } from './value-options.js'
+import type { AnyDeclared, Declared, Declaring, FitsField } from './value-type.js'
+
+/** A property decorator that the compiler checks against the property's type. */
+export type FieldDecorator<S extends AnyDeclared> = <T extends object, K extends string | symbol>(
+  prototype: T,
+  property: K & (K extends keyof T ? FitsField<S, T[K]> & FitsDefault<S, T[K]> : unknown),
+) => void
 
 /**
  * Declares a property of a request or response class. Validation, responses and the OpenAPI document follow it.
  *
  * The type is the one that TypeScript emits. Write it if TypeScript emits none, or a more general one: `@Field({ type: 'integer' })`,
  * `@Field({ type: [Tag] })`, `@Field({ type: 'string', nullable: true })`, `@Field({ enum: ['asc', 'desc'] })`.
+ *
+ * A property with an initial value is optional, and has it as its default: `@Field() age: number = 18`.
  *
  * @throws BootError when the type is neither written nor emitted, or when an option does not apply to it.
  * @example
@@ -25,8 +37,16 @@ import { VALUE_OPTIONS, type ValueOptions } from './value-options.js'
  *   @Field({ type: 'integer', minimum: 0 }) age!: number
  * }
  */
-export function Field(options: ValueOptions = {}): PropertyDecorator {
-  return (prototype, property) => {
+export function Field<
+  const T extends TypeOption = never,
+  const E extends EnumOption = never,
+  const U extends NonNullable<ValueOptions['oneOf']> = never,
+  const N extends boolean = false,
+  const O extends boolean = false,
+  const D = undefined,
+>(options: Declaring<T, E, U, N, O, D> = {}): FieldDecorator<Declared<T, E, U, N, O, D>> {
+  refuseMissingCall('@Field()', arguments)
+  return (prototype: object, property: string | symbol) => {
     refuseStandardDecorator(property)
     const where = `${prototype.constructor.name}.${String(property)}`
     refuseUnknownOptions(`@Field() on ${where}`, options, VALUE_OPTIONS)
@@ -35,7 +55,13 @@ export function Field(options: ValueOptions = {}): PropertyDecorator {
     refuseUnusableName(String(property), where)
     refuseUndefined(options, where)
     if (options.enum === undefined && options.oneOf === undefined) refuseUnknownType(type, where)
-    addField(prototype, String(property), () => toProperty(type, options, where))
+    const lostOptional = isOptionalProperty(prototype, String(property))
+    addField(prototype, String(property), (owner) => {
+      const declared = withInitialValue(toProperty(type, options, where), owner, String(property), where)
+      refuseOtherEmitted(declared.shape, emitted, 'declared', where)
+      if (lostOptional && !declared.optional) throw lostOptionalError(String(property), where)
+      return { ...declared, emitted }
+    })
   }
 }
 
@@ -50,6 +76,14 @@ export function toProperty(type: unknown, options: ValueOptions, where: string):
   return { shape, optional: true, default: defaultOf(shape, options.default, where) }
 }
 
+// Only `sequitur/register` keeps the '?'. In code built by tsc the property would be required.
+function lostOptionalError(property: string, where: string): BootError {
+  return new BootError(
+    `@Field() on ${where}: its '?' does not exist at run time, so it would be required. ` +
+      `Write @Field({ optional: true }) ${property}?: ..., or a default: ${property} = ...`,
+  )
+}
+
 function baseShape(type: unknown, options: ValueOptions, where: string): Shape {
   if (options.discriminator !== undefined && options.oneOf === undefined)
     throw new BootError(`${where}: discriminator has no effect without oneOf. Add oneOf: [Cat, Dog].`)
@@ -58,17 +92,9 @@ function baseShape(type: unknown, options: ValueOptions, where: string): Shape {
       ? enumShape(options.enum, itemType(type), where)
       : options.oneOf !== undefined
         ? oneOfShape(options.oneOf, options.discriminator, where)
-        : shapeAt(type, where)
+        : withPlace(where, () => shapeOf(type))
   const isList = (options.enum ?? options.oneOf) !== undefined && (type === Array || Array.isArray(type))
   return isList ? { kind: 'array', items: shape } : shape
-}
-
-function shapeAt(type: unknown, where: string): Shape {
-  try {
-    return shapeOf(type)
-  } catch (error) {
-    throw error instanceof BootError ? new BootError(`${where}: ${error.message}`) : error
-  }
 }
 
 function oneOfShape(
@@ -77,10 +103,9 @@ function oneOfShape(
   where: string,
 ): Shape {
   refuseOtherThanList(types, `${where}: oneOf`, 'Cat, Dog')
-  if (types.length === 0) throw new BootError(`${where}: oneOf is empty. Write the classes: oneOf: [Cat, Dog].`)
   const shapes = types.map((type, index) => {
     if (type === undefined) throw new BootError(`${where}: oneOf[${index}] is undefined: ${NOT_LOADED_YET}`)
-    return shapeAt(type, where)
+    return withPlace(where, () => shapeOf(type))
   })
   return unionShape(shapes, discriminator, where)
 }
@@ -124,7 +149,7 @@ function refuseUnknownType(type: unknown, where: string): void {
         : `@Field({ type: 'string', nullable: true }) or @Field({ enum: ['a', 'b'] })`
     throw new BootError(
       `@Field() on ${where}: the compiler emitted '${general.name}', which is too general ` +
-        `(the property is an array, a union, an interface, or a class imported by 'import type'). Write its type: ${written}.`,
+        `(the property is an array, a union, an interface, a class imported by 'import type', or has a value without a type, as in count = 0). Write its type: ${written}.`,
     )
   }
 }

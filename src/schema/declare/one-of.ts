@@ -43,6 +43,7 @@ export function oneOf<const M extends readonly Member[]>(
  * @throws BootError when a class does not declare the property, or when two classes declare the same value.
  */
 export function unionShape(shapes: readonly Shape[], discriminator: string | undefined, where: string): UnionShape {
+  if (shapes.length === 0) throw new BootError(`${where}: oneOf is empty. Write the classes: [Cat, Dog].`)
   if (discriminator === undefined)
     throw new BootError(
       `${where}: oneOf requires the property that distinguishes its classes. Add it: discriminator: 'kind'.`,

@@ -98,6 +98,7 @@ class DecoderCompiler {
       case 'object':
         return this.#object(shape)
       case 'string':
+        return shape.format === 'uuid' ? validated((text: string) => text.toLowerCase()) : unchanged
       case 'integer':
       case 'number':
       case 'boolean':
@@ -124,11 +125,17 @@ class DecoderCompiler {
     const { instance } = shape
     const decode = validated((json: JsonObject) => {
       const target = instance ? new instance() : {}
-      for (const { name, inherited, decode: decodeProperty, makeDefault } of properties) {
+      for (const { name, inherited, decode: decodeProperty, makeDefault, initial } of properties) {
         const given = valueOf(json, name, inherited)
-        const value = given === undefined ? makeDefault() : decodeProperty(given)
-        if (value !== undefined) target[name] = value
-        else removeUndefined(target, name)
+        const value =
+          given !== undefined
+            ? decodeProperty(given)
+            : initial
+              ? // The class itself has set it; one that dto() derives has not.
+                decodeInitial(valueOf(target, name, inherited) ?? initial(), decodeProperty)
+              : makeDefault()
+        if (value === undefined) removeUndefined(target, name)
+        else target[name] = value
       }
       return target
     })
@@ -136,10 +143,16 @@ class DecoderCompiler {
     for (const [name, property] of propertiesOf(shape, 'input')) {
       const decodeProperty = this.compile(property.shape)
       const makeDefault = defaultMaker(property, decodeProperty)
-      properties.push({ name, inherited: isInherited(name), decode: decodeProperty, makeDefault })
+      const { initial } = property
+      properties.push({ name, inherited: isInherited(name), decode: decodeProperty, makeDefault, initial })
     }
     return decode
   }
+}
+
+// A string may stand for a Date or a bigint, as in a default. What the class has made is left as it is.
+function decodeInitial(value: unknown, decode: Decode): unknown {
+  return typeof value === 'string' ? decode(value) : value
 }
 
 interface DecodedProperty {
@@ -147,6 +160,7 @@ interface DecodedProperty {
   readonly inherited: boolean
   readonly decode: Decode
   readonly makeDefault: () => unknown
+  readonly initial: Property['initial']
 }
 
 // With "useDefineForClassFields" the constructor sets all fields to undefined. A patch must not have those that the client omitted.

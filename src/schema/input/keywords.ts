@@ -1,6 +1,7 @@
 import type { AnySchemaObject, ErrorObject, FuncKeywordDefinition } from 'ajv/dist/2020.js'
 import { failuresOf } from '../shape/check.js'
 import { formatCheck, formatMeaning } from '../shape/formats.js'
+import { listValues } from '../shape/issue.js'
 import { isLonger } from '../shape/length.js'
 import { matches } from '../patterns/matches.js'
 
@@ -44,7 +45,7 @@ function ofText(keyword: string, parent: AnySchemaObject, messagesOf: MessagesOf
 
 function oneOf(values: readonly unknown[]): Validate {
   const allowed = new Set(values)
-  const message = `must be one of ${listed(values)}`
+  const message = `must be one of ${listValues(values)}`
   return validator('enum', (value) => (allowed.has(value) ? NONE : [message]))
 }
 
@@ -57,17 +58,6 @@ function validator(keyword: string, messagesOf: MessagesOf): Validate {
     return false
   }
   return validate
-}
-
-/** The most characters of a list of values in a message: each of a hundred issues may repeat it. */
-const MOST_LISTED = 300
-
-function listed(values: readonly unknown[]): string {
-  const texts = values.map((value) => JSON.stringify(value))
-  let length = 0
-  const shown = texts.filter((text, index) => (length += text.length + 2) <= MOST_LISTED || index === 0)
-  const others = texts.length - shown.length
-  return shown.join(', ') + (others > 0 ? ` or ${others} other values` : '')
 }
 
 /** The keywords that replace those of ajv, and `checks`, which runs custom checks: see {@link failuresOf}. */

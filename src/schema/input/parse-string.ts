@@ -1,6 +1,8 @@
-import { isDecimalText, isIntegerText } from '../shape/text-formats.js'
-import type { EnumShape, JsonSchema, ObjectShape, Property, Shape } from '../shape/shape.js'
-import { jsonSchemaOf, type StandardSchema, toJsonSchema } from '../shape/standard-schema.js'
+import { isChoice, readableOption } from '../shape/coercion.js'
+import { isIntegerText, isNumberText } from '../shape/text-formats.js'
+import { type EnumShape, type JsonSchema, type ObjectShape, type Shape } from '../shape/shape.js'
+import { jsonSchemaOf } from '../shape/standard-schema.js'
+import { resolveReference, toJsonSchema } from '../shape/subschemas.js'
 
 /**
  * Parses a string from the path, the query or a header as JSON of the shape's type: '5' -> 5.
@@ -11,12 +13,13 @@ export function parseString(shape: Shape, text: string): unknown {
     case 'integer':
       return isIntegerText(text) ? toNumber(text) : text
     case 'number':
-      return isDecimalText(text) ? toNumber(text) : text
+      return isNumberText(text) ? toNumber(text) : text
     case 'boolean':
       return text === 'true' ? true : text === 'false' ? false : text
     case 'enum':
       return enumValues(shape).get(text) ?? text
     case 'any':
+      return shape.readAs ? parseString(shape.readAs, text) : text
     case 'union':
     case 'standard':
     case 'string':
@@ -58,7 +61,7 @@ function toNumber(text: string): number {
  */
 export function parseableShape(shape: Shape): Shape {
   if (shape.kind === 'object') return parseableObject(shape)
-  return shape.kind === 'standard' ? ofJsonSchema(jsonSchemaOf(shape.schema, 'input')) : shape
+  return shape.kind === 'standard' ? shapeOfJsonSchema(jsonSchemaOf(shape.schema, 'input')) : shape
 }
 
 function parseableObject(shape: ObjectShape): ObjectShape {
@@ -70,27 +73,38 @@ function parseableObject(shape: ObjectShape): ObjectShape {
   return { ...shape, origin: properties, anonymous: true, properties: () => new Map(properties) }
 }
 
-/** The properties of a Standard Schema of an object; undefined if its JSON Schema is not that of an object. */
-export function standardSchemaProperties(schema: StandardSchema): ReadonlyMap<string, Property> | undefined {
-  const { type, properties, required = [] } = jsonSchemaOf(schema, 'input')
-  if (type !== 'object' || typeof properties !== 'object' || properties === null) return undefined
-  return new Map(
-    Object.entries(properties).map(([name, json]: [string, unknown]): [string, Property] => [
-      name,
-      { shape: ofJsonSchema(toJsonSchema(json)), optional: !(Array.isArray(required) && required.includes(name)) },
-    ]),
-  )
-}
-
-function ofJsonSchema(openApiSchema: JsonSchema): Shape {
-  switch (openApiSchema['type']) {
+/** The shape by which strings are parsed as a JSON Schema declares them; it accepts every value. */
+export function shapeOfJsonSchema(openApiSchema: JsonSchema, root = openApiSchema): Shape {
+  const choice = choiceOf(openApiSchema)
+  if (choice) return { kind: 'any', readAs: shapeOfJsonSchema(choice, root), openApiSchema }
+  const read = readable(openApiSchema, root)
+  switch (read['type']) {
     case 'integer':
     case 'number':
     case 'boolean':
-      return { kind: openApiSchema['type'], openApiSchema }
+      return { kind: read['type'], openApiSchema }
     case 'array':
-      return { kind: 'array', items: ofJsonSchema(toJsonSchema(openApiSchema['items'])), openApiSchema }
+      return { kind: 'array', items: shapeOfJsonSchema(toJsonSchema(read['items']), root), openApiSchema }
     default:
       return { kind: 'any', openApiSchema }
   }
+}
+
+function choiceOf({ anyOf, oneOf }: JsonSchema): JsonSchema | undefined {
+  const options = anyOf ?? oneOf
+  return Array.isArray(options) && isChoice(options) ? readableOption(options) : undefined
+}
+
+/** The schema with the type of a value: of a reference its definition, of a nullable one the other option. */
+function readable(schema: JsonSchema, root: JsonSchema, seen: readonly JsonSchema[] = []): JsonSchema {
+  const { anyOf, oneOf, allOf } = schema
+  const options = anyOf ?? oneOf
+  const inner =
+    resolveReference(root, schema) ??
+    (Array.isArray(options) && !isChoice(options)
+      ? readableOption(options)
+      : Array.isArray(allOf)
+        ? toJsonSchema(allOf[0])
+        : undefined)
+  return inner && !('type' in schema) && !seen.includes(inner) ? readable(inner, root, [...seen, inner]) : schema
 }

@@ -1,7 +1,11 @@
+import { usableJsonSchemaOf } from '../output/json-schema-validator.js'
+import { compileKeepListed, type KeepListed } from '../output/listed-properties.js'
+import { coercedSchemaOf } from '../shape/coercion.js'
 import { escapePointer, type Issue } from '../shape/issue.js'
 import { memo } from '../../core/memo.js'
 import { type ObjectShape, propertiesOf, type Shape } from '../shape/shape.js'
 import { type StandardResult, type StandardSchema, acceptsOmission, toIssues } from '../shape/standard-schema.js'
+import { type Validate, ValidatorCompiler } from './validate.js'
 
 /*
  * The parts of an input that Standard Schemas validate. They are found in the JSON, validated by their libraries, and decoded last.
@@ -19,6 +23,9 @@ export class ConvertedPart {
 /** A part of an input that a Standard Schema validates: `holder[key]`. */
 export interface Part {
   readonly schema: StandardSchema
+  readonly keepListed: KeepListed
+  /** Finds the values that the library would coerce although its JSON Schema does not allow them. */
+  readonly checkCoerced: Validate | undefined
   readonly holder: Holder
   readonly key: string | number
   readonly location: Location | undefined
@@ -48,30 +55,52 @@ export function pathOf({ location, key }: Pick<Part, 'location' | 'key'>): strin
 /**
  * Validates each part by its library. The library's value replaces the part; its issues are returned. Once there are `most` issues, no further
  * part is validated.
+ *
+ * @param isLarge whether only the first of the values that would be coerced is reported.
  */
-export async function validateParts(parts: readonly Part[], most: number): Promise<readonly Issue[]> {
+export async function validateParts(parts: readonly Part[], most: number, isLarge: boolean): Promise<readonly Issue[]> {
   const issues: Issue[] = []
   const waiting: Promise<unknown>[] = []
   for (const part of parts) {
     if (issues.length >= most) break
-    const result = part.schema['~standard'].validate(own(part.holder, part.key))
-    if (result instanceof Promise) waiting.push(result.then((later) => settle(part, later, issues)))
-    else settle(part, result, issues)
+    const given = own(part.holder, part.key)
+    const known = given === undefined ? undefined : part.checkCoerced?.(given, isLarge)
+    const hasIssues = known !== undefined && known.length > 0
+    if (hasIssues) for (const issue of known) issues.push({ ...issue, path: pathOf(part) + issue.path })
+    if (hasIssues && isLarge) break
+    const paths = new Set(known?.map(({ path }) => path))
+    const result = part.schema['~standard'].validate(part.keepListed(given))
+    if (result instanceof Promise) waiting.push(result.then((later) => settle(part, later, issues, paths)))
+    else settle(part, result, issues, paths)
   }
   await Promise.all(waiting)
   return issues
 }
 
-function settle(part: Part, result: StandardResult, issues: Issue[]): void {
+/** @param known the paths of values that have issues already. */
+function settle(part: Part, result: StandardResult, issues: Issue[], known: ReadonlySet<string>): void {
   const { holder, key } = part
   if (result.issues) {
-    for (const issue of toIssues(result.issues)) issues.push({ ...issue, path: pathOf(part) + issue.path })
+    for (const issue of toIssues(result.issues))
+      if (!known.has(issue.path)) issues.push({ ...issue, path: pathOf(part) + issue.path })
     return
   }
+  if (known.size > 0) return
   const given = own(holder, key)
   // An unchanged string or number is not wrapped: there may be hundreds of thousands.
   if (result.value !== given || (typeof given === 'object' && given !== null))
     holder[key] = new ConvertedPart(result.value)
+}
+
+const checks = new WeakMap<StandardSchema, { readonly check: Validate | undefined }>()
+
+function coercedCheckOf(schema: StandardSchema): Validate | undefined {
+  const known = checks.get(schema)
+  if (known) return known.check
+  const json = coercedSchemaOf(usableJsonSchemaOf(schema, 'input'))
+  const check = json && new ValidatorCompiler(new Map()).compile(json)
+  checks.set(schema, { check })
+  return check
 }
 
 function hasParts(shape: Shape, seen: Set<unknown>): boolean {
@@ -101,10 +130,12 @@ class PartsCompiler {
       case 'standard': {
         const validatesOmission = acceptsOmission(shape.schema)
         const { schema, nullable } = shape
+        const keepListed = compileKeepListed(usableJsonSchemaOf(schema, 'input'), 'input', (value) => value)
+        const checkCoerced = coercedCheckOf(schema)
         return (holder, key, location, found) => {
           const value = own(holder, key)
           if (value === undefined ? validatesOmission : value !== null || !nullable)
-            found.push({ schema, holder, key, location })
+            found.push({ schema, keepListed, checkCoerced, holder, key, location })
         }
       }
       case 'array': {

@@ -1,32 +1,50 @@
-import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js'
-import { escapePointer, type Issue } from '../shape/issue.js'
-import { KEYWORDS } from './keywords.js'
+import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
+import { loadLater } from '../../core/load-later.js'
+import { memo } from '../../core/memo.js'
+import { escapePointer, type Issue, MAX_ISSUES } from '../shape/issue.js'
 import { ANY_BUT_NULL, type JsonSchema } from '../shape/shape.js'
+import { KEYWORDS } from './keywords.js'
+import { KnownSchemas } from './surely-compiles.js'
 
 /** Returns all issues of a value; of a large value, which could have hundreds of thousands, only the first. */
 export type Validate = (value: unknown, isLarge?: boolean) => readonly Issue[]
 
 const NONE: readonly Issue[] = []
 
-/** The most issues in a response: more help no reader, and cost time and bandwidth. */
-export const MOST_ISSUES = 100
+const ajvLibrary = loadLater<typeof import('ajv/dist/2020.js')>('ajv/dist/2020.js')
 
-/** Compiles validators that share the components of one app. */
+/** With what references to components begin in schemas to compile: each component has an address of its own. */
+export const COMPONENT = 'component:_'
+
+/**
+ * Compiles validators that share the components of one app: each component is compiled once, at its first use.
+ *
+ * @throws the error of ajv for a component that cannot be compiled.
+ */
 export class ValidatorCompiler {
-  readonly #all = newAjv({ allErrors: true })
-  readonly #first = newAjv({ allErrors: false })
-  readonly #components: ReadonlyMap<string, JsonSchema>
+  readonly #known: KnownSchemas
+  readonly #all: () => Ajv2020
+  // Compiled when a large value arrives, which most routes never receive.
+  readonly #first: () => Ajv2020
 
   constructor(components: ReadonlyMap<string, JsonSchema>) {
-    this.#components = components
+    this.#known = new KnownSchemas(components, COMPONENT)
+    this.#all = memo(() => newAjv({ allErrors: true }, components))
+    this.#first = memo(() => newAjv({ allErrors: false }, components))
+    for (const [name, schema] of components) if (!this.#known.has(schema)) this.#all().getSchema(COMPONENT + name)
   }
 
+  /** Compiles at the first value. @throws the error of ajv for a schema that cannot be compiled. */
   compile(schema: JsonSchema): Validate {
-    const whole = withoutMappings({ ...schema, components: { schemas: Object.fromEntries(this.#components) } })
-    const all = this.#all.compile(whole)
-    let first: ValidateFunction | undefined // compiled when a large value arrives, which most routes never receive
+    const all = memo(() => this.#all().compile(withoutMappings(schema)))
+    const first = memo(() => this.#first().compile(withoutMappings(schema)))
+    if (!this.#known.has(schema)) {
+      const throws = true
+      checker().validateSchema(withoutMappings(schema), throws)
+      all()
+    }
     return (value, isLarge = false) => {
-      const validate = isLarge ? (first ??= this.#first.compile(whole)) : all
+      const validate = isLarge ? first() : all()
       return validate(value) ? NONE : issues(validate)
     }
   }
@@ -51,24 +69,38 @@ function isDiscriminator(part: unknown): part is { readonly propertyName: string
   )
 }
 
-function newAjv(options: { readonly allErrors: boolean }): Ajv2020 {
-  // strict: false allows keywords that are not of JSON Schema, such as `components`.
+/** What checks schemas by the schema of JSON Schema. Made for the first one that may be wrong. */
+const checker = memo(() => {
+  const ajv = new (ajvLibrary().Ajv2020)({ strict: false })
+  for (const keyword of KEYWORDS) ajv.removeKeyword(keyword.keyword).addKeyword(keyword)
+  return ajv
+})
+
+function newAjv(options: { readonly allErrors: boolean }, components: ReadonlyMap<string, JsonSchema>): Ajv2020 {
+  // strict: false allows keywords that are not of JSON Schema, such as `discriminator`.
   // ownProperties: a field may be named 'toString', which every object inherits.
   // multipleOfPrecision: 0.07 is a multiple of 0.01, although 0.07 / 0.01 is 7.000000000000001.
-  const ajv = new Ajv2020({
+  // meta, validateSchema: schemas are checked before; compiling the schema of schemas takes longer than a route's.
+  // inlineRefs: a component is compiled once, and not for each reference to it.
+  const ajv = new (ajvLibrary().Ajv2020)({
     ...options,
     discriminator: true,
     strict: false,
     ownProperties: true,
     multipleOfPrecision: 9,
+    meta: false,
+    validateSchema: false,
+    inlineRefs: false,
+    addUsedSchema: false,
   })
   for (const keyword of KEYWORDS) ajv.removeKeyword(keyword.keyword).addKeyword(keyword)
+  for (const [name, schema] of components) ajv.addSchema(withoutMappings(schema), COMPONENT + name)
   return ajv
 }
 
 function issues(validate: ValidateFunction): Issue[] {
   const errors = (validate.errors ?? []).filter((error) => !isConsequence(error))
-  return errors.slice(0, MOST_ISSUES).map(toIssue)
+  return errors.slice(0, MAX_ISSUES).map(toIssue)
 }
 
 // 'anyOf' repeats the errors of its branches; the branch 'null' is there only for `nullable`.

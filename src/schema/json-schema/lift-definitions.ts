@@ -1,21 +1,26 @@
 import type { JsonSchema, Named } from '../shape/shape.js'
-import { isJsonObject, toJsonSchema } from '../shape/standard-schema.js'
+import { definitionName, isJsonObject, toJsonSchema, unknownReference } from '../shape/subschemas.js'
 
 /** Makes a definition a component, and returns the reference to it. Equal definitions have equal origins. */
 export type AddComponent = (named: Named, write: () => JsonSchema) => string
 
 /**
  * Lifts the definitions (`$defs`) of a library's JSON Schema to components, as its references would be resolved from the root of the
- * OpenAPI document. A schema with any other reference is replaced by `{}`, which allows every value.
+ * OpenAPI document.
+ *
+ * @throws BootError for any other reference: what it lists is not known.
  */
 export function liftDefinitions({ $defs = {}, ...root }: JsonSchema, addComponent: AddComponent): JsonSchema {
-  const definitions = new Map(
-    Object.entries(toJsonSchema($defs)).map(([name, json]) => [`#/$defs/${name}`, { name, json }]),
-  )
-  const references = new Set([root, $defs].flatMap(referencesIn))
-  if (references.size === 0) return root
-  if (references.has('#')) definitions.set('#', { name: String(root['title'] ?? 'Schema'), json: root })
-  if ([...references].some((reference) => !definitions.has(reference))) return {}
+  const schemas = toJsonSchema($defs)
+  const definitions = new Map<string, { readonly name: string; readonly json: unknown }>()
+  for (const reference of [root, $defs].flatMap(referencesIn)) {
+    const name = definitionName(reference)
+    if (reference === '#') definitions.set('#', { name: String(root['title'] ?? 'Schema'), json: root })
+    else if (name !== undefined && Object.hasOwn(schemas, name))
+      definitions.set(reference, { name, json: schemas[name] })
+    else throw unknownReference(reference)
+  }
+  if (definitions.size === 0) return root
   const refer = (reference: string): string => {
     const definition = definitions.get(reference)
     if (!definition) return reference

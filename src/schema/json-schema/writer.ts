@@ -1,10 +1,11 @@
+import { withPlace } from '../../core/boot-error.js'
 import { idOf } from '../shape/check.js'
 import { Components } from './components.js'
 import { compileEncoder } from '../output/encode.js'
-import { DECIMAL_TEXT, decimalText, INTEGER_TEXT, MOST_DIGITS } from '../shape/text-formats.js'
+import { DAY_TEXT, DECIMAL_TEXT, decimalText, INSTANT_TEXT, INTEGER_TEXT, MAX_DIGITS } from '../shape/text-formats.js'
 import { liftDefinitions } from './lift-definitions.js'
-import { differsByDirection } from '../shape/direction.js'
-import { jsonSchemaOf } from '../shape/standard-schema.js'
+import { differsByDirection } from './direction.js'
+import { usableJsonSchemaOf } from '../output/json-schema-validator.js'
 import {
   ANY_BUT_NULL,
   type ArrayShape,
@@ -102,11 +103,15 @@ export class SchemaWriter {
         return { type: enumType(shape.values), enum: shape.values }
       case 'date-time':
       case 'date':
-        return { type: 'string', format: shape.kind }
+        return {
+          type: 'string',
+          format: shape.kind,
+          ...DATES[shape.kind][this.#forValidation ? 'validated' : 'documented'],
+        }
       case 'bigint':
         return defined({
           type: 'string',
-          maxLength: shape.format === undefined ? MOST_DIGITS : undefined,
+          maxLength: shape.format === undefined ? MAX_DIGITS : undefined,
           pattern: this.#integerPattern(shape),
           format: shape.format,
         })
@@ -121,7 +126,9 @@ export class SchemaWriter {
       case 'union':
         return this.#union(shape, direction)
       case 'standard':
-        return this.#forValidation ? {} : this.#withLiftedDefinitions(jsonSchemaOf(shape.schema, direction), direction)
+        return this.#forValidation
+          ? {}
+          : this.#withLiftedDefinitions(usableJsonSchemaOf(shape.schema, direction), direction)
       case 'any':
         return shape.object ? { type: 'object' } : shape.notNull ? { type: ANY_BUT_NULL } : {}
     }
@@ -190,7 +197,7 @@ export class SchemaWriter {
         properties.map(([name, property]) => [
           name,
           {
-            ...this.write(property.shape, direction),
+            ...withPlace(`${shape.name}.${name}`, () => this.write(property.shape, direction)),
             ...defined({ default: defaultAsJson(property), ...accessFlags(property) }),
           },
         ]),
@@ -200,6 +207,12 @@ export class SchemaWriter {
     })
   }
 }
+
+// Validation has a message for what the pattern excludes.
+const DATES = {
+  'date-time': { validated: { allOf: [{ format: 'instant' }] }, documented: { pattern: INSTANT_TEXT } },
+  date: { validated: { allOf: [{ format: 'day' }] }, documented: { pattern: DAY_TEXT } },
+} as const
 
 function accessFlags({ writeOnly, readOnly }: Property): Record<string, unknown> {
   return { writeOnly, readOnly }

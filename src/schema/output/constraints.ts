@@ -1,5 +1,5 @@
 import { formatCheck } from '../shape/formats.js'
-import { MOST_DIGITS } from '../shape/text-formats.js'
+import { MAX_DIGITS } from '../shape/text-formats.js'
 import { isLonger, lengthOf } from '../shape/length.js'
 import { matches } from '../patterns/matches.js'
 import type { ArrayShape, NumberShape, Shape, StringShape } from '../shape/shape.js'
@@ -20,7 +20,7 @@ export function compileConstraint(shape: Shape): Constraint | undefined {
     case 'array':
       return all(ofArray(base))
     case 'bigint':
-      return all([[(text: string) => text.length <= MOST_DIGITS, `at most ${MOST_DIGITS} characters`]])
+      return all([[(text: string) => text.length <= MAX_DIGITS, `at most ${MAX_DIGITS} characters`]])
     default:
       return undefined
   }

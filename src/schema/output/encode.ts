@@ -1,7 +1,9 @@
 import { compileConstraint } from './constraints.js'
+import { usableJsonSchemaOf } from './json-schema-validator.js'
+import { compileKeepListed } from './listed-properties.js'
 import { escapePointer } from '../shape/issue.js'
 import { memo } from '../../core/memo.js'
-import { refuseMismatch, ResponseMismatchError } from './response-mismatch.js'
+import { describeRecord, refuseMismatch, ResponseMismatchError } from './response-mismatch.js'
 import { isInherited, valueOf } from '../shape/inherited-names.js'
 import {
   encodeBigint,
@@ -14,9 +16,9 @@ import {
   stringEncoder,
   toScale,
 } from './scalars.js'
-import { type ObjectShape, propertiesOf, type Shape, type UnionShape } from '../shape/shape.js'
-import { type StandardSchema, toIssues } from '../shape/standard-schema.js'
-import { stringifyUndeclared, UndeclaredError } from './untyped-value.js'
+import { type JsonSchema, type ObjectShape, propertiesOf, type Shape, type UnionShape } from '../shape/shape.js'
+import { type StandardSchema, toIssues, writtenJsonSchema } from '../shape/standard-schema.js'
+import { stringifyUntyped, UntypedValueError } from './untyped-value.js'
 
 export { ResponseMismatchError } from './response-mismatch.js'
 
@@ -25,20 +27,23 @@ export type Encode = (value: unknown) => unknown
 
 /** Compiles the encoder of a shape. The encoder throws a ResponseMismatchError for a value of another type. */
 export function compileEncoder(shape: Shape): Encode {
-  return new EncoderCompiler(() => undefined).compile(shape)
+  return new EncoderCompiler(() => undefined, writtenJsonSchema).compile(shape)
 }
 
 /** As {@link compileEncoder}; the encoder also checks the constraints of the shape, so that responses match the OpenAPI document. */
 export function compileStrictEncoder(shape: Shape): Encode {
-  return new EncoderCompiler(compileConstraint).compile(shape)
+  return new EncoderCompiler(compileConstraint, usableJsonSchemaOf).compile(shape)
 }
 
 class EncoderCompiler {
   readonly #objects = new Map<unknown, Encode>()
   readonly #constrain: typeof compileConstraint
 
-  constructor(constrain: typeof compileConstraint) {
+  readonly #jsonSchemaOf: typeof writtenJsonSchema
+
+  constructor(constrain: typeof compileConstraint, jsonSchema: typeof writtenJsonSchema) {
     this.#constrain = constrain
+    this.#jsonSchemaOf = jsonSchema
   }
 
   compile(shape: Shape): Encode {
@@ -102,7 +107,7 @@ class EncoderCompiler {
       case 'union':
         return this.#union(shape)
       case 'standard':
-        return (value) => encodeStandard(value, shape.schema)
+        return standardEncoder(shape.schema, this.#jsonSchemaOf)
       case 'any':
         return encodeAny
     }
@@ -138,7 +143,7 @@ class EncoderCompiler {
         try {
           target[name] = encodeProperty(property)
         } catch (error) {
-          throw ResponseMismatchError.at(name, error)
+          throw ResponseMismatchError.at(name, error, describeRecord(shape.name, shape.keyNames?.() ?? ['id'], source))
         }
       }
       return target
@@ -173,34 +178,57 @@ interface EncodedProperty {
   readonly encode: Encode
 }
 
-function encodeStandard(value: unknown, schema: StandardSchema): unknown {
-  const result = schema['~standard'].validate(value)
-  if (result instanceof Promise)
-    throw new TypeError(
-      `A response is declared by a schema of ${schema['~standard'].vendor} that validates asynchronously. Validate the value before you return it, and declare a schema without asynchronous checks.`,
-    )
-  if (!result.issues) return encodeAny(result.value)
-  const [issue] = toIssues(result.issues)
-  throw new ResponseMismatchError(issue?.path ?? '', issue?.message ?? 'does not fit')
+function standardEncoder(schema: StandardSchema, jsonSchema: typeof writtenJsonSchema): Encode {
+  // Without a JSON Schema it is an input whose default is encoded.
+  const keepListed = memo(() => compileKeepListed(jsonSchema(schema, 'output') ?? {}, 'output', encodeTyped))
+  return (value) => {
+    const result = schema['~standard'].validate(value)
+    if (result instanceof Promise)
+      throw new TypeError(
+        `A response is declared by a schema of ${schema['~standard'].vendor} that validates asynchronously. Validate the value before you return it, and declare a schema without asynchronous checks.`,
+      )
+    if (!result.issues) return keepListed()(result.value)
+    const [issue] = toIssues(result.issues)
+    throw new ResponseMismatchError(issue?.path ?? '', issue?.message ?? 'does not fit')
+  }
+}
+
+/** The type of a JSON value in JSON Schema. */
+function typeOf(json: unknown): string {
+  if (typeof json !== 'object') return typeof json
+  return json === null ? 'null' : Array.isArray(json) ? 'array' : 'object'
+}
+
+// A library may accept values that its JSON Schema does not have.
+function encodeTyped(value: unknown, schemas: readonly JsonSchema[]): unknown {
+  const json = value === null || typeof value === 'number' ? value : encodeAny(value)
+  for (const { type } of schemas) {
+    const types = type === undefined ? [] : [type].flat()
+    const fits = types.includes(typeOf(json)) || (types.includes('integer') && Number.isInteger(json))
+    if (types.length > 0 && !(fits && (typeof json !== 'number' || Number.isFinite(json))))
+      refuseMismatch(value, types.join(' or '))
+  }
+  return typeof json === 'number' ? encodeAny(json) : json
 }
 
 // Stringified and parsed, so that toJSON() is called once: a second call could return something that was not checked.
 function encodeAny(value: unknown): unknown {
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value
-  const text = typeof value === 'object' ? writeAny(value) : undefined
+  if (typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)) return value
+  const text = writeAny(value)
   return text === undefined ? refuseMismatch(value, 'any JSON value') : JSON.parse(text)
 }
 
 function writeAny(value: unknown): string | undefined {
   try {
-    return stringifyUndeclared(value)
+    return stringifyUntyped(value)
   } catch (error) {
-    if (!(error instanceof UndeclaredError)) throw error
-    const { name } = error.type
+    if (!(error instanceof UntypedValueError)) throw error
+    const { path, what, remedy, described } = error
+    const declare =
+      described && `Declare them: @Field({ type: ${described} }), or return a plain object with the public ones.`
     throw new ResponseMismatchError(
-      '',
-      `contains a ${name}, declared any JSON value, so its public properties are not declared. ` +
-        `Declare them: @Field({ type: ${name} }), or return a plain object with the public ones`,
+      path,
+      `is ${what}, declared any JSON value. ${remedy}${declare ? ` ${declare}` : ''}`,
     )
   }
 }

@@ -5,19 +5,37 @@ export class ResponseMismatchError extends Error {
   override name = 'ResponseMismatchError'
   readonly path: string
   readonly reason: string
+  /** The innermost record that contains the value, with its key: `Hero { id: 17 }`. */
+  readonly record: string | undefined
 
-  constructor(path: string, reason: string) {
-    super(`${path || '/'} ${reason}`)
+  constructor(path: string, reason: string, record?: string) {
+    super(`${path || '/'} ${reason}${record === undefined ? '' : ` (in ${record})`}`)
     this.path = path
     this.reason = reason
+    this.record = record
   }
 
-  /** The error with `key` in front of its path; any other error unchanged. */
-  static at(key: string | number, error: unknown): unknown {
+  /** The error with `key` in front of its path, and with this record unless a record within it has a key; any other error unchanged. */
+  static at(key: string | number, error: unknown, record?: string): unknown {
     return error instanceof ResponseMismatchError
-      ? new ResponseMismatchError(`/${escapePointer(String(key))}${error.path}`, error.reason)
+      ? new ResponseMismatchError(`/${escapePointer(String(key))}${error.path}`, error.reason, error.record ?? record)
       : error
   }
+}
+
+/** The record as messages name it; undefined if it does not have the properties of its key. */
+export function describeRecord(
+  name: string,
+  key: readonly string[],
+  record: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const values = key.map((property) => record[property])
+  if (values.length === 0 || !values.every(isKeyValue)) return undefined
+  return `${name} { ${key.map((property, index) => `${property}: ${String(values[index])}`).join(', ')} }`
+}
+
+function isKeyValue(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'bigint'
 }
 
 /** @throws ResponseMismatchError always. */
@@ -27,6 +45,8 @@ export function refuseMismatch(value: unknown, declared: string): never {
 
 function describe(value: unknown): string {
   if (value instanceof Promise) return 'a promise that was not awaited'
+  if (value instanceof Date)
+    return Number.isNaN(value.getTime()) ? 'an invalid Date' : `the Date ${value.toISOString()}`
   if (typeof value === 'object') return Array.isArray(value) ? 'an array' : (value?.constructor?.name ?? 'an object')
   return typeof value === 'number' || typeof value === 'bigint' ? `the ${typeof value} ${value}` : `a ${typeof value}`
 }

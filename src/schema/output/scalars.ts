@@ -1,4 +1,10 @@
-import { isDayText, isDecimalText, isIntegerText, isPointInTimeText } from '../shape/text-formats.js'
+import {
+  isDatabaseDayText,
+  isDecimalText,
+  isIntegerText,
+  isNumberText,
+  isPointInTimeText,
+} from '../shape/text-formats.js'
 import { refuseMismatch } from './response-mismatch.js'
 import type { StringShape } from '../shape/shape.js'
 
@@ -19,7 +25,7 @@ function encodeString(value: unknown): string {
 // The driver of PostgreSQL returns count(*) and sums as strings, as they may exceed the safe integers.
 function toNumber(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value)
-  return typeof value === 'string' && isDecimalText(value) ? Number(value) : value
+  return typeof value === 'string' && isNumberText(value) ? Number(value) : value
 }
 
 // Beyond 2^53 a number may differ from the stored one. The type 'bigint' keeps all digits.
@@ -51,15 +57,15 @@ export function encodeDateTime(value: unknown): unknown {
 }
 
 export function encodeDay(value: unknown): unknown {
-  if (typeof value === 'string' && isDayText(value)) return value
+  if (typeof value === 'string' && isDatabaseDayText(value)) return value
   return isWritable(value) ? value.toISOString().slice(0, 10) : refuseMismatch(value, 'date')
 }
 
-// RFC 3339, which JSON Schema refers to, has years of four digits.
+// The years that INSTANT_TEXT and DAY_TEXT allow.
 function isWritable(value: unknown): value is Date {
   if (!(value instanceof Date)) return false
   const year = value.getUTCFullYear() // NaN for an invalid date, which fails both comparisons
-  return year >= 0 && year <= 9999
+  return year >= 1 && year <= 9999
 }
 
 export function encodeBigint(value: unknown): unknown {

@@ -1,4 +1,6 @@
-import fastJsonStringify, { type AnySchema } from 'fast-json-stringify'
+import type { AnySchema } from 'fast-json-stringify'
+import { loadLater } from '../../core/load-later.js'
+import { memo } from '../../core/memo.js'
 import { compileStrictEncoder } from './encode.js'
 import { isInherited } from '../shape/inherited-names.js'
 import { type JsonSchema, type ObjectShape, propertiesOf, type Shape } from '../shape/shape.js'
@@ -6,15 +8,23 @@ import { type JsonSchema, type ObjectShape, propertiesOf, type Shape } from '../
 /** Writes a returned value as JSON. */
 export type Stringify = (value: unknown) => string
 
-/** Compiles the writer of a shape. The writer throws a ResponseMismatchError for a value that does not match the shape. */
+const fastJsonStringify = loadLater<typeof import('fast-json-stringify')>('fast-json-stringify')
+
+/**
+ * The writer of a shape, compiled at its first value: writing the OpenAPI document has found what is wrong with the shape. The writer throws a
+ * ResponseMismatchError for a value that does not match the shape.
+ */
 export function compileStringify(shape: Shape): Stringify {
-  const encode = compileStrictEncoder(shape)
-  const stringify = fastJsonStringify(schemaOf(shape, 0) as AnySchema) // its types do not allow {} within a schema
-  return (value) => stringify(encode(value))
+  const compiled = memo(() => {
+    const encode = compileStrictEncoder(shape)
+    const stringify = fastJsonStringify()(schemaOf(shape, 0) as AnySchema) // its types do not allow {} within a schema
+    return (value: unknown) => stringify(encode(value))
+  })
+  return (value) => compiled()(value)
 }
 
 /** The depth of objects from which JSON.stringify() is used: classes may refer to each other in a cycle. */
-const MOST_DEPTH = 4
+const MAX_DEPTH = 4
 
 const ANY: JsonSchema = {}
 
@@ -41,7 +51,7 @@ function notNullSchemaOf(shape: Shape, depth: number): JsonSchema {
     case 'array':
       return { type: 'array', items: schemaOf(shape.items, depth) }
     case 'object':
-      return depth < MOST_DEPTH ? objectSchemaOf(shape, depth + 1) : ANY
+      return depth < MAX_DEPTH ? objectSchemaOf(shape, depth + 1) : ANY
     case 'enum':
     case 'union':
     case 'standard':

@@ -1,32 +1,144 @@
-import type { Constructor } from '../../di/token.js'
+import { types } from 'node:util'
 import { isDescribed } from '../shape/shape-of.js'
+import { escapePointer } from '../shape/issue.js'
 
-/** An instance of a model, or of a class with fields, in a value without a declared type: its public properties are not declared. */
-export class UndeclaredError extends Error {
-  override name = 'UndeclaredError'
-  readonly type: Constructor
+/** A part of a value without a declared type that is not sent: an instance of a class, or what JSON would silently drop or empty. */
+export class UntypedValueError extends Error {
+  override name = 'UntypedValueError'
+  /** A JSON Pointer to the part. */
+  readonly path: string
+  /** `a Secret` */
+  readonly what: string
+  /** What to write instead. */
+  readonly remedy: string
+  /** The name of its class, if that can be declared: a model, or a class with fields. */
+  readonly described: string | undefined
 
-  constructor(type: Constructor) {
-    super(`a ${type.name}, whose public properties are not declared`)
-    this.type = type
+  constructor(path: string, { what, remedy, described }: Refusal) {
+    super(`${what}${path && ` at ${path}`}: ${remedy}`)
+    this.path = path
+    this.what = what
+    this.remedy = remedy
+    this.described = described
   }
 }
 
-/**
- * Writes a value without a declared type as JSON; undefined for values that JSON does not have, such as functions.
- * Unlike JSON.stringify(), it refuses models: all their columns would be sent, including those that are not public.
- *
- * @throws UndeclaredError for a model or a class with fields, at any depth; TypeError for a bigint or a circular reference.
- */
-export function stringifyUndeclared(value: unknown): string | undefined {
-  return JSON.stringify(value, function (this: Record<string, unknown>, key, json: unknown) {
-    refuseDescribed(this[key]) // the value before toJSON()
-    refuseDescribed(json)
-    return json
-  })
+interface Refusal {
+  readonly what: string
+  readonly remedy: string
+  readonly described?: string
 }
 
-function refuseDescribed(value: unknown): void {
-  const type: unknown = typeof value === 'object' && value !== null ? value.constructor : undefined
-  if (type !== Object && type !== Array && isDescribed(type)) throw new UndeclaredError(type)
+/**
+ * Writes a value without a declared type as JSON; undefined for undefined. Plain objects, arrays, scalars and what has a `toJSON()`, such as
+ * a Date, are written. Models are not, although they have one: all their columns would be sent, including those that are not public.
+ *
+ * @throws UntypedValueError for everything else, at any depth.
+ */
+export function stringifyUntyped(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, key, json: unknown) {
+      if (refusalOf(this[key], json)) throw new RefusedPart()
+      return json
+    })
+  } catch (error) {
+    refusePart(value, '', []) // finds the path, which JSON.stringify() does not report
+    throw error
+  }
 }
+
+class RefusedPart extends Error {}
+
+/** JSON.stringify() fails at some thousand levels, as its stack overflows. */
+const MAX_DEPTH = 1000
+
+function refusePart(value: unknown, path: string, enclosing: readonly unknown[]): void {
+  const json = hasToJson(value) ? value.toJSON() : value
+  const refusal = enclosing.includes(json) ? CIRCULAR : enclosing.length > MAX_DEPTH ? TOO_DEEP : refusalOf(value, json)
+  if (refusal) throw new UntypedValueError(path, refusal)
+  if (typeof json !== 'object' || json === null) return
+  for (const [key, part] of Object.entries(json))
+    refusePart(part, `${path}/${escapePointer(key)}`, [...enclosing, json])
+}
+
+function hasToJson(value: unknown): value is { toJSON(): unknown } {
+  return typeof value === 'object' && value !== null && 'toJSON' in value && typeof value.toJSON === 'function'
+}
+
+/** @param json the value, or the result of its toJSON(). */
+function refusalOf(value: unknown, json: unknown): Refusal | undefined {
+  return refusalOfOne(value, json !== value) ?? (json === value ? undefined : refusalOfOne(json, false))
+}
+
+function refusalOfOne(value: unknown, isConverted: boolean): Refusal | undefined {
+  switch (typeof value) {
+    case 'object':
+      return value === null || Array.isArray(value) || isPlain(value)
+        ? undefined
+        : refusalOfInstance(value, isConverted)
+    case 'function':
+      return { what: `the function ${value.name || '(anonymous)'}`, remedy: 'Call it, or leave it out.' }
+    case 'symbol':
+      return { what: String(value), remedy: 'Write its description, or leave it out.' }
+    case 'bigint':
+      return {
+        what: `the bigint ${value}`,
+        remedy: `Write String(value), or declare it as @Field({ type: 'bigint' }), which is sent as a string.`,
+      }
+    case 'number':
+      return Number.isFinite(value) ? undefined : { what: `the number ${value}`, remedy: WRITE_NULL }
+    default:
+      return undefined
+  }
+}
+
+const WRITE_NULL = 'Write null, or leave it out.'
+
+/** Whether an object is of no class, and no namespace: `JSON` and those of modules have a tag. */
+export function isPlain(value: object): boolean {
+  return hasNoClass(value) && !(Symbol.toStringTag in value)
+}
+
+// Of another realm, too: its prototype is that of all objects, which has none itself.
+function hasNoClass(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null
+}
+
+const CIRCULAR: Refusal = {
+  what: 'an object that contains itself',
+  remedy: 'Return the parts that clients need, as a plain object.',
+}
+
+const TOO_DEEP: Refusal = {
+  what: `a value of more than ${MAX_DEPTH} levels`,
+  remedy: 'Return fewer levels, or a list of its parts.',
+}
+
+function refusalOfInstance(value: object, isConverted: boolean): Refusal | undefined {
+  if (types.isDate(value) && Number.isNaN(value.getTime())) return { what: 'an invalid Date', remedy: WRITE_NULL }
+  if (hasNoClass(value))
+    return { what: Object.prototype.toString.call(value), remedy: 'Return a plain object of its values.' }
+  const type: unknown = value.constructor
+  const name = typeof type === 'function' && type.name !== '' ? type.name : 'class without a name'
+  const what = `${/^[AEIOU]/.test(name) ? 'an' : 'a'} ${name}`
+  if (isDescribed(type)) return { what, remedy: 'Its public properties are not declared.', described: name }
+  for (const [kind, remedy] of KINDS) if (value instanceof kind) return { what, remedy }
+  if (isConverted) return undefined
+  if ('next' in value && typeof value.next === 'function')
+    return { what: 'an iterator', remedy: 'Collect its values in an array: [...values].' }
+  return {
+    what,
+    remedy: `Return a plain object with its public properties, or declare them: put @Field() on them, and ${name} on the route as its response.`,
+  }
+}
+
+// any: only `instanceof` uses them.
+// oxlint-disable-next-line typescript/no-explicit-any
+const KINDS: readonly (readonly [abstract new (...args: any[]) => object, string])[] = [
+  [Promise, 'It was not awaited. Write await.'],
+  [Map, 'Write Object.fromEntries(map), or [...map].'],
+  [Set, 'Write [...set].'],
+  [Error, 'Throw it, or return its message.'],
+  [Uint8Array, `Send bytes by file(bytes, { type: '...' }), or write bytes.toString('base64').`],
+]

@@ -1,44 +1,73 @@
 import { BootError } from '../../core/boot-error.js'
-import { ANY, graphOf, longest, type PatternGraph } from './pattern-graph.js'
+import { isAmbiguous, isPassedOn, loopsOf, reachable, type Loop } from './ambiguity.js'
+import { ANY } from './character-sets.js'
+import { graphOf, type PatternGraph } from './pattern-graph.js'
+import { longest } from './pattern-measures.js'
+import { longestWithin, stepsPerCharacter } from './pattern-steps.js'
 import { parsePattern, type Pattern } from './pattern-syntax.js'
 
 /*
  * The time that a backtracking engine takes, in the worst case, to find that a pattern does not match. It grows with the number of ways in
- * which the pattern can match parts of the input (Weber and Seidl: the degree of ambiguity). If there is one way, the time is linear.
+ * which the pattern can match parts of the input (Weber and Seidl: the degree of ambiguity). If there is one way, the time is linear. A
+ * number of ways that does not grow with the input may still be large: it is counted.
  */
 
-export interface PatternCost {
+/** How the time grows with the length of the input. */
+interface Growth {
   /** The time as a power of the input's length: 1 is linear, 2 quadratic. Infinity is exponential: each character may double it. */
   readonly degree: number
   /** The repeated parts of the pattern that can match the same characters. */
   readonly parts: readonly string[]
-  /** The most characters that the pattern reads. */
-  readonly length: number
 }
 
-const LINEAR: PatternCost = { degree: 1, parts: [], length: Infinity }
+export interface PatternCost extends Growth {
+  /** The most characters of an input that is matched in less than a millisecond; Infinity if the time is linear, 0 for none. */
+  readonly longestInput: number
+  /** Whether a match may begin anywhere in the input. */
+  readonly isSearched: boolean
+}
+
+const LINEAR: Growth = { degree: 1, parts: [] }
 
 /** An upper bound of the cost of matching: a linear pattern may be found to be worse, but never the other way round. */
 export function patternCost(expression: RegExp): PatternCost {
   const pattern = withoutLastRepetition(parsePattern(expression))
   const isSearched = !startsAtStart(pattern)
-  const length = isSearched ? Infinity : longest(pattern)
   const graph = graphOf(pattern, expression.flags, isSearched && !expression.sticky)
+  const growth = growthOf(graph)
+  const longestInput = longestInputOf(graph, growth.degree)
+  const reads = isSearched ? Infinity : longest(pattern)
+  return { ...growth, isSearched, longestInput: longestInput > 0 && reads <= longestInput ? Infinity : longestInput }
+}
+
+function growthOf(graph: PatternGraph): Growth {
   const loops = loopsOf(graph)
   const exponential = loops.find((loop) => isAmbiguous(graph, loop))
-  if (exponential) return { degree: Infinity, parts: sourcesOf(graph, exponential), length }
-  return { ...polynomial(graph, loops), length }
+  return exponential ? { degree: Infinity, parts: sourcesOf(graph, exponential) } : polynomial(graph, loops)
 }
 
 /** The ways that an engine tries in less than a millisecond. */
-const MOST_WAYS = 2 ** 16
+const MAX_WAYS = 2 ** 16
+/** The steps that it needs about a millisecond for. */
+const MAX_STEPS = 2 ** 18
+/** The steps for each character of an input of any length. */
+const MAX_STEPS_PER_CHARACTER = 100
 /** The longest input of a pattern of exponential time. */
-const MOST_EXPONENTIAL = 8
+const MAX_EXPONENTIAL = 8
 
-/** The most characters that a pattern of this cost may be matched against; Infinity for any number. */
-export function longestFor({ degree }: PatternCost): number {
-  if (degree === 1) return Infinity
-  return degree === Infinity ? MOST_EXPONENTIAL : Math.floor(MOST_WAYS ** (1 / degree))
+function longestInputOf(graph: PatternGraph, degree: number): number {
+  if (degree === 1 && stepsPerCharacter(graph, MAX_STEPS_PER_CHARACTER) < Infinity) return Infinity
+  const most = degree === Infinity ? MAX_EXPONENTIAL : Math.floor(MAX_WAYS ** (1 / degree))
+  return longestWithin(graph, MAX_STEPS, most)
+}
+
+const costs = new Map<string, PatternCost>()
+
+// Kept, as many fields of a program have the same pattern.
+function knownCost(expression: RegExp): PatternCost {
+  const known = costs.get(String(expression)) ?? patternCost(expression)
+  costs.set(String(expression), known)
+  return known
 }
 
 const GROWTHS: Readonly<Partial<Record<number, string>>> = { 2: 'the square', 3: 'the cube' }
@@ -52,18 +81,29 @@ const GROWTHS: Readonly<Partial<Record<number, string>>> = { 2: 'the square', 3:
  * @throws BootError that names the repeated parts and how to rewrite them.
  */
 export function refuseCostlyPattern(expression: RegExp, most: number, what: string, otherwise?: string): void {
-  const cost = patternCost(expression)
-  const longestInput = longestFor(cost)
-  if (Math.min(most, cost.length) <= longestInput) return
-  const growth =
-    cost.degree === Infinity ? 'doubles with each character' : `grows with ${powerOf(cost.degree)} of the length`
-  const parts = cost.parts.filter((part) => part !== ANY)
-  const isSearched = parts.length < cost.parts.length
+  const cost = knownCost(expression)
+  const { longestInput } = cost
+  if (longestInput > 0 && most <= longestInput) return
+  const orBound = longestInput > 0 ? `, or set maxLength to at most ${longestInput}` : ''
   throw new BootError(
-    `${what} ${expression} can take time that ${growth} of its input, so one request could block the server: ` +
-      `${isSearched ? 'a match may begin anywhere' : 'the input can match in many ways'}, as ${parts.join(' and ')} ${parts.length === 1 ? 'is' : 'are'} repeated. ` +
-      `${isSearched ? 'Begin it with ^, or rewrite it' : 'Rewrite it'} so that a repeated part and what follows it have no character in common` +
-      `${otherwise ?? `, or set maxLength to at most ${longestInput}`}.`,
+    `${what} ${expression} can take time that ${growthIn(cost)}, so one request could block the server: ${reasonOf(cost)}${otherwise ?? orBound}.`,
+  )
+}
+
+function growthIn({ degree }: Growth): string {
+  if (degree === Infinity) return 'doubles with each character of its input'
+  return degree === 1
+    ? 'is thousands of times that of one comparison'
+    : `grows with ${powerOf(degree)} of the length of its input`
+}
+
+function reasonOf(cost: PatternCost): string {
+  const parts = cost.parts.filter((part) => part !== ANY)
+  const isSearched = cost.isSearched && parts.length < cost.parts.length
+  const repeated = `as ${parts.join(' and ')} ${parts.length === 1 ? 'is' : 'are'} repeated`
+  return (
+    `${isSearched ? 'a match may begin anywhere' : 'the input can match in many ways'}${parts.length > 0 ? `, ${repeated}` : ''}. ` +
+    `${isSearched ? 'Begin it with ^, or rewrite it' : 'Rewrite it'} so that ${parts.length > 0 ? 'a repeated' : 'an optional or repeated'} part and what follows it have no character in common`
   )
 }
 
@@ -87,7 +127,7 @@ function startsAtStart(pattern: Pattern): boolean {
     case 'choice':
       return pattern.parts.every(startsAtStart)
     case 'sequence': {
-      const first = pattern.parts.find(({ kind }) => kind !== 'lookahead' && kind !== 'boundary')
+      const first = pattern.parts.find(({ kind }) => kind !== 'boundary')
       return first !== undefined && startsAtStart(first)
     }
     case 'repeat':
@@ -97,77 +137,9 @@ function startsAtStart(pattern: Pattern): boolean {
   }
 }
 
-type Loop = ReadonlySet<number>
-
-/** The repeated parts of the pattern: the strongly connected components of the graph. */
-function loopsOf({ next }: PatternGraph): Loop[] {
-  const reached = next.map((_, position) => reachable(next, position))
-  const seen = new Set<number>()
-  return next.flatMap((_, position) => {
-    if (seen.has(position) || !reached[position]?.has(position)) return []
-    const loop = new Set([...(reached[position] ?? [])].filter((other) => reached[other]?.has(position)))
-    for (const other of loop) seen.add(other)
-    return [loop]
-  })
-}
-
-function reachable(next: PatternGraph['next'], from: number): Set<number> {
-  const found = new Set<number>()
-  const open = [from]
-  for (let position = open.pop(); position !== undefined; position = open.pop())
-    for (const other of next[position]?.keys() ?? []) {
-      if (found.has(other)) continue
-      found.add(other)
-      open.push(other)
-    }
-  return found
-}
-
-/** Whether one input leads in two ways from a position in the loop back to it. Then each round doubles the number of ways. */
-function isAmbiguous({ next, characters }: PatternGraph, loop: Loop): boolean {
-  const within = (position: number) => [...(next[position] ?? [])].filter(([other]) => loop.has(other))
-  if ([...loop].some((position) => within(position).some(([, ways]) => ways > 1))) return true
-  const size = next.length
-  const before = new Map<number, number[]>()
-  const open = [...loop].map((position) => position * size + position)
-  const seen = new Set(open)
-  for (let pair = open.pop(); pair !== undefined; pair = open.pop())
-    for (const [one] of within(Math.floor(pair / size)))
-      for (const [other] of within(pair % size)) {
-        if (!meet(characters, one, other)) continue
-        const reached = one * size + other
-        const known = before.get(reached)
-        if (known) known.push(pair)
-        else before.set(reached, [pair])
-        if (seen.has(reached)) continue
-        seen.add(reached)
-        open.push(reached)
-      }
-  return joinsAgain(
-    before,
-    [...loop].map((position) => position * size + position),
-    size,
-  )
-}
-
-/** Whether a pair of different positions leads to a pair of equal ones. */
-function joinsAgain(before: ReadonlyMap<number, readonly number[]>, same: readonly number[], size: number): boolean {
-  const seen = new Set(same)
-  const open = [...same]
-  for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
-    if (Math.floor(pair / size) !== pair % size) return true
-    for (const other of before.get(pair) ?? []) {
-      if (seen.has(other)) continue
-      seen.add(other)
-      open.push(other)
-    }
-  }
-  return false
-}
-
-function polynomial(graph: PatternGraph, loops: readonly Loop[]): PatternCost {
-  const costs = new Map<Loop, PatternCost>()
-  const costOf = (loop: Loop): PatternCost => {
+function polynomial(graph: PatternGraph, loops: readonly Loop[]): Growth {
+  const costs = new Map<Loop, Growth>()
+  const costOf = (loop: Loop): Growth => {
     const known = costs.get(loop)
     if (known) return known
     const [position = 0] = loop
@@ -180,7 +152,7 @@ function polynomial(graph: PatternGraph, loops: readonly Loop[]): PatternCost {
   return loops.map(costOf).reduce(greater, LINEAR)
 }
 
-function withLoop(graph: PatternGraph, loop: Loop, other: Loop, cost: PatternCost): PatternCost {
+function withLoop(graph: PatternGraph, loop: Loop, other: Loop, cost: Growth): Growth {
   if (!isPassedOn(graph, loop, other)) return cost
   const parts = [
     ...new Set([...sourcesOf(graph, loop), ...(cost.parts.length > 0 ? cost.parts : sourcesOf(graph, other))]),
@@ -188,52 +160,8 @@ function withLoop(graph: PatternGraph, loop: Loop, other: Loop, cost: PatternCos
   return { ...cost, degree: cost.degree + 1, parts }
 }
 
-function greater(one: PatternCost, other: PatternCost): PatternCost {
+function greater(one: Growth, other: Growth): Growth {
   return other.degree > one.degree ? other : one
-}
-
-/** The steps of the analysis after which the worse result is assumed. */
-const MOST_STEPS = 2_000_000
-
-/** Whether the same input can stay in the first loop, pass from the first to the second, or stay in the second: then the point of passing is ambiguous. */
-function isPassedOn(graph: PatternGraph, first: Loop, second: Loop): boolean {
-  const budget = { steps: MOST_STEPS }
-  return [...first].some((from) => [...second].some((to) => findsPass(graph, from, to, [first, second], budget)))
-}
-
-function findsPass(
-  { next, characters }: PatternGraph,
-  from: number,
-  to: number,
-  [first, second]: readonly [Loop, Loop],
-  budget: { steps: number },
-): boolean {
-  const size = next.length
-  const start = [from, from, to] as const
-  const open: (readonly [number, number, number])[] = [start]
-  const seen = new Set<number>()
-  for (let positions = open.pop(); positions !== undefined; positions = open.pop())
-    for (const one of next[positions[0]]?.keys() ?? []) {
-      if (!first.has(one)) continue
-      for (const three of next[positions[2]]?.keys() ?? []) {
-        const shared = (characters[one] ?? 0n) & (characters[three] ?? 0n)
-        if (!second.has(three) || shared === 0n) continue
-        for (const two of next[positions[1]]?.keys() ?? []) {
-          if (budget.steps-- < 0) return true
-          if (((characters[two] ?? 0n) & shared) === 0n) continue
-          if (one === from && two === to && three === to) return true
-          const key = (one * size + two) * size + three
-          if (seen.has(key)) continue
-          seen.add(key)
-          open.push([one, two, three])
-        }
-      }
-    }
-  return false
-}
-
-function meet(characters: PatternGraph['characters'], one: number, other: number): boolean {
-  return ((characters[one] ?? 0n) & (characters[other] ?? 0n)) !== 0n
 }
 
 function sourcesOf({ sources }: PatternGraph, loop: Loop): readonly string[] {

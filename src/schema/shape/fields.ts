@@ -2,13 +2,16 @@ import { MetadataKey } from '../../di/metadata.js'
 import { type Constructor, isConstructor } from '../../di/token.js'
 import type { Property } from './shape.js'
 
-/** The properties that `@Field()` declares on a class. They are functions, as a property's class may be declared later in the file. */
-export type Fields = ReadonlyMap<string, () => Property>
+/**
+ * The properties that `@Field()` declares on a class, of that class or of one that extends it. They are functions, as a property's class may be
+ * declared later in the file.
+ */
+export type Fields = ReadonlyMap<string, (type: Constructor) => Property>
 
 const fields = new MetadataKey<Fields>('fields')
 
 /** Adds one property to the fields of the class that `prototype` belongs to. */
-export function addField(prototype: object, name: string, property: () => Property): void {
+export function addField(prototype: object, name: string, property: (type: Constructor) => Property): void {
   fields.write(prototype, new Map([...(fields.own(prototype) ?? []), [name, property]]))
 }
 

@@ -1,5 +1,13 @@
-import ajvFormats from 'ajv-formats'
-import { isBase64Text, isDayText, isIntegerText, isPointInTimeText } from './text-formats.js'
+import type { FormatsPlugin } from 'ajv-formats'
+import { loadLater } from '../../core/load-later.js'
+import {
+  isBase64Text,
+  isDatabaseDayText,
+  isDayText,
+  isInstantText,
+  isIntegerText,
+  isPointInTimeText,
+} from './text-formats.js'
 import { matches } from '../patterns/matches.js'
 import { isUri, isUriReference, isUrl } from './uri.js'
 
@@ -16,6 +24,12 @@ interface Format {
 const FORMATS: Readonly<Record<string, Format>> = {
   'date-time': { meaning: 'a point in time such as 2026-01-31T12:00:00Z', check: isPointInTimeText },
   date: { meaning: 'a day such as 2026-01-31', check: isDayText },
+  // Of the types Date and 'date', beside the formats above, which report all other strings. The OpenAPI document has a pattern instead.
+  instant: {
+    meaning: 'in whole milliseconds, from the year 1 to 9999 in UTC',
+    check: (text) => isInstantText(text) || !isPointInTimeText(text),
+  },
+  day: { meaning: 'from the year 1 to 9999', check: (text) => isDatabaseDayText(text) || !isDayText(text) },
   // The check of ajv-formats accepts several lines of which only one is base64.
   byte: { meaning: 'base64 text', check: isBase64Text },
   // The check of ajv-formats accepts 'urn:uuid:...', which no database does.
@@ -38,12 +52,12 @@ const FORMATS: Readonly<Record<string, Format>> = {
   'uri-reference': { meaning: 'a URI or a relative reference', check: isUriReference },
 }
 
-const MOST_DIGITS_OF_64_BITS = 20
+const MAX_DIGITS_OF_64_BITS = 20
 
 // A string that is not a whole number at all is reported by the keyword 'pattern', not by the format.
 function isWithin(least: bigint, most: bigint): (text: string) => boolean {
   return (text) => {
-    if (text.length > MOST_DIGITS_OF_64_BITS) return !isIntegerText(text)
+    if (text.length > MAX_DIGITS_OF_64_BITS) return !isIntegerText(text)
     return !isIntegerText(text) || (BigInt(text) >= least && BigInt(text) <= most)
   }
 }
@@ -58,10 +72,13 @@ export function formatCheck(name: string): (value: unknown) => boolean {
     : (value) => typeof value !== 'string' || textCheck(value)
 }
 
+// Loaded for the first format that only it has: most programs have none.
+const ajvFormats = loadLater<FormatsPlugin>('ajv-formats')
+
 // Some formats, such as 'password', have no check: they accept every string.
 function libraryCheck(name: string): TextCheck {
   // `name` was checked against the known formats; those of numbers and of promises are not among them.
-  const format = ajvFormats.default.get(name as never) as TextCheck | { readonly validate?: TextCheck } | true
+  const format = ajvFormats().get(name as never) as TextCheck | { readonly validate?: TextCheck } | true
   const check = typeof format === 'object' && 'validate' in format ? format.validate : format
   return typeof check === 'function' || check instanceof RegExp ? check : () => true
 }
@@ -89,3 +106,6 @@ const STRING_FORMATS = [
 export type StringFormat = (typeof STRING_FORMATS)[number]
 
 export const stringFormats: readonly string[] = STRING_FORMATS
+
+/** All formats that can be checked. */
+export const FORMAT_NAMES: ReadonlySet<unknown> = new Set([...STRING_FORMATS, ...Object.keys(FORMATS)])

@@ -4,6 +4,25 @@ export interface Issue {
   readonly message: string
 }
 
+/** The most issues in a response: more help no reader, and cost time and bandwidth. */
+export const MAX_ISSUES = 100
+
+/** The most characters of a list of values in a message: each of the issues may repeat it. */
+const MAX_LISTED_LENGTH = 300
+
+/** The values as JSON, for a message; of a long list, the first ones and how many more there are. */
+export function listValues(values: readonly unknown[]): string {
+  let length = 0
+  const shown: string[] = []
+  for (const value of values) {
+    const text = String(JSON.stringify(value))
+    if ((length += text.length + 2) > MAX_LISTED_LENGTH && shown.length > 0) break
+    shown.push(text)
+  }
+  const others = values.length - shown.length
+  return shown.join(', ') + (others > 0 ? ` or ${others} other values` : '')
+}
+
 /** Escapes a key as one part of a JSON Pointer: `a/b` -> `a~1b`. */
 export function escapePointer(key: string): string {
   return key.replaceAll('~', '~0').replaceAll('/', '~1')

@@ -80,7 +80,7 @@ function classShape(type: Constructor): ObjectShape {
     kind: 'object',
     name: type.name,
     origin: type,
-    properties: () => (properties ??= new Map([...fields].map(([name, property]) => [name, property()]))),
+    properties: () => (properties ??= new Map([...fields].map(([name, property]) => [name, property(type)]))),
     ...(isInstantiable(type) ? { instance: type } : {}),
   }
 }

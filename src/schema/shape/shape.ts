@@ -2,13 +2,14 @@ import { MetadataKey } from '../../di/metadata.js'
 import type { Constructor } from '../../di/token.js'
 import type { Check } from './check.js'
 import type { StandardSchema } from './standard-schema.js'
+import type { Direction, JsonSchema } from './subschemas.js'
 
 /*
  * A shape is the data model of one declared type: of a class with fields, of a model, of 'integer'. All other forms are made from it: the
  * OpenAPI document and the JSON Schema for validation (json-schema/), the decoder of inputs (input/), the encoder of responses (output/).
  */
 
-export type JsonSchema = Readonly<Record<string, unknown>>
+export type { Direction, JsonSchema }
 
 /** Annotations of JSON Schema, shown in the OpenAPI document. Validation ignores them. */
 export interface Annotations {
@@ -102,10 +103,14 @@ export interface ObjectShape extends Common, Named {
   readonly properties: () => ReadonlyMap<string, Property>
   /** The properties that dto() can pick, if they are more than `properties`. */
   readonly selectable?: () => ReadonlyMap<string, Property>
+  /** The class that dto() has chosen the properties from. */
+  readonly source?: unknown
   /** The class whose instance an input becomes; a plain object without it. */
   readonly instance?: new () => Record<string, unknown>
   /** Only of models: the columns of the primary key. A model is never an input: a client could set all of its columns. */
   readonly rowKey?: () => readonly string[]
+  /** The properties that identify a record in messages; `id` without it. */
+  readonly keyNames?: () => readonly string[]
   /** Converts a returned value to an object whose properties can be read by name. */
   readonly read?: (value: object) => object
 }
@@ -132,6 +137,8 @@ export const ANY_BUT_NULL: readonly string[] = ['string', 'number', 'boolean', '
 /** Any JSON value. */
 export interface AnyShape extends Common {
   readonly kind: 'any'
+  /** As what a string of the query, the path or a header is read, if it can be. */
+  readonly readAs?: Shape | undefined
   /** Any object. */
   readonly object?: boolean
   /** Any but null. */
@@ -156,8 +163,12 @@ export interface Property {
   readonly shape: Shape
   /** A client may omit it, and a handler too. */
   readonly optional: boolean
-  /** The value of an input that the client omits. */
+  /** The value of an input that the client omits, as documented. */
   readonly default?: unknown
+  /** Makes its initial value in the class that declares it, `tags: string[] = []`: instead of `default`, the value of an input that the client omits. */
+  readonly initial?: () => unknown
+  /** The type that the compiler emitted for it, of a field. */
+  readonly emitted?: unknown
   /** A client may omit it, as the database sets it; a response always has it. */
   readonly generated?: boolean
   /** In inputs, never in responses, such as a password. */
@@ -170,9 +181,6 @@ export interface Property {
   readonly mayConflict?: boolean
 }
 
-/** Whether a value is received or sent. One declaration may differ between the two. */
-export type Direction = 'input' | 'output'
-
 /** Whether the property may be absent in this direction. */
 export function isOmissible({ optional, generated }: Property, direction: Direction): boolean {
   return optional || (direction === 'input' && generated === true)
@@ -183,6 +191,20 @@ export function propertiesOf(shape: ObjectShape, direction: Direction): readonly
   return [...shape.properties()].filter(
     ([, { writeOnly, readOnly }]) => !(direction === 'input' ? readOnly : writeOnly),
   )
+}
+
+/** The object shapes that a value of this shape, or the items of a list, can have. */
+export function objectsIn(shape: Shape): readonly ObjectShape[] {
+  switch (shape.kind) {
+    case 'object':
+      return [shape]
+    case 'array':
+      return objectsIn(shape.items)
+    case 'union':
+      return [...shape.options().values()]
+    default:
+      return []
+  }
 }
 
 /** Makes the shape of a class, or of its subclasses, that is not declared by fields. Read by `shapeOf`. */

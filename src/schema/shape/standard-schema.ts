@@ -1,4 +1,8 @@
+import { BootError } from '../../core/boot-error.js'
+import { closeObjects } from './close-objects.js'
 import { escapePointer, type Issue } from './issue.js'
+import type { Direction, JsonSchema } from './subschemas.js'
+import { BY_HAND, cureOf, LIBRARY_OPTIONS, type Unrepresentable, withoutMarks } from './unrepresentable.js'
 
 /** A schema of zod, valibot, arktype or another library of the Standard Schema specification (standardschema.dev). */
 export interface StandardSchema<In = unknown, Out = In> {
@@ -36,51 +40,69 @@ function toPointer(part: PropertyKey | { readonly key: PropertyKey }): string {
   return `/${escapePointer(String(typeof part === 'object' ? part.key : part))}`
 }
 
-type ToJson = (options: { target: string; libraryOptions?: Readonly<Record<string, unknown>> }) => Json
-
-type Json = Readonly<Record<string, unknown>>
+type ToJson = (options: { target: string; libraryOptions?: Readonly<Record<string, unknown>> }) => JsonSchema
 
 /** What many libraries have beyond the specification: a way to write a schema as JSON Schema. */
 interface Convertible {
-  readonly '~standard': { readonly jsonSchema?: Readonly<Record<'input' | 'output', ToJson>> }
-  readonly toJSONSchema?: (options: { io: 'input' | 'output' }) => Json
+  readonly '~standard': { readonly jsonSchema?: Readonly<Record<Direction, ToJson>> }
+  readonly toJSONSchema?: (options: JsonSchema) => JsonSchema
 }
 
-/** Options with which a library writes `{}` for a type that JSON Schema does not have, such as Date, instead of throwing. */
-const LENIENT: Readonly<Record<string, Json>> = { zod: { unrepresentable: 'any' } }
-
-/** The JSON Schema that the library writes for its input or its output; `{}` (any value) if it cannot write one. */
-export function jsonSchemaOf(schema: StandardSchema, direction: 'input' | 'output'): Json {
-  const { $schema: _, ...json } = convert(schema, direction) ?? {}
-  return json
+/**
+ * The JSON Schema that the library writes for its input or its output. The objects of an output are closed: only what they list is sent.
+ *
+ * @throws BootError when the library writes none, or not for all parts: unlisted properties of a value could not be recognized.
+ */
+export function jsonSchemaOf(schema: StandardSchema, direction: Direction): JsonSchema {
+  const { $schema: _, ...written } = convert(schema, direction)
+  const { json, first } = withoutMarks(written)
+  if (first) throw unrepresentable(schema['~standard'].vendor, direction, first)
+  return direction === 'output' ? closeObjects(json) : json
 }
 
-function convert(schema: StandardSchema, direction: 'input' | 'output'): Json | undefined {
-  const { '~standard': standard, toJSONSchema } = schema as StandardSchema & Convertible // all of its members are optional
-  const toJson = standard.jsonSchema?.[direction]
-  const target = 'draft-2020-12'
-  if (!toJson) return attempt(() => toJSONSchema?.call(schema, { io: direction }))
-  const libraryOptions = LENIENT[standard.vendor]
-  return attempt(() => toJson({ target })) ?? (libraryOptions && attempt(() => toJson({ target, libraryOptions })))
-}
-
-/** A JSON Schema that a library wrote, as an object: JSON Schema also allows `true` for any value and `false` for none. */
-export function toJsonSchema(json: unknown): Json {
-  if (isJsonObject(json)) return json
-  return json === false ? { not: {} } : {}
-}
-
-export function isJsonObject(json: unknown): json is Json {
-  return typeof json === 'object' && json !== null && !Array.isArray(json)
-}
-
-// Libraries throw for types that JSON Schema does not have.
-function attempt(make: () => Json | undefined): Json | undefined {
+/** As {@link jsonSchemaOf}; undefined when the library writes none. */
+export function writtenJsonSchema(schema: StandardSchema, direction: Direction): JsonSchema | undefined {
   try {
-    return make()
+    return jsonSchemaOf(schema, direction)
   } catch {
     return undefined
   }
+}
+
+function convert(schema: StandardSchema, direction: Direction): JsonSchema {
+  const { '~standard': standard, toJSONSchema } = schema as StandardSchema & Convertible // all of its members are optional
+  const target = 'draft-2020-12'
+  const toJson = standard.jsonSchema?.[direction]
+  const libraryOptions = LIBRARY_OPTIONS[standard.vendor]?.(direction)
+  try {
+    if (toJson) return toJson(libraryOptions ? { target, libraryOptions } : { target })
+    if (toJSONSchema) return toJSONSchema.call(schema, { io: direction, ...libraryOptions })
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message.replace(/\.?$/, '.') : String(cause)
+    throw new BootError(
+      `a schema of ${standard.vendor} has no JSON Schema for its ${direction}: ${reason} ${CURES[standard.vendor] ?? CURE}`,
+      {
+        cause,
+      },
+    )
+  }
+  throw new BootError(`a schema of ${standard.vendor} has no JSON Schema. ${CURES[standard.vendor] ?? CURE}`)
+}
+
+function unrepresentable(vendor: string, direction: Direction, part: Unrepresentable): BootError {
+  const { type, path } = part
+  return new BootError(
+    `a schema of ${vendor} has no JSON Schema for its ${direction}: ${path === '' ? 'it' : path} is of the type ${type}, which JSON Schema does not have. ` +
+      cureOf(vendor, part),
+  )
+}
+
+const CURE = `It says which properties are sent, and what OpenAPI documents. Use a version of the library that writes one, or add it: ${BY_HAND}.`
+
+const CURES: Readonly<Record<string, string>> = {
+  valibot:
+    `It says which properties are sent, and what OpenAPI documents. Add it: toStandardJsonSchema(schema) of @valibot/to-json-schema, ` +
+    `with { overrideSchema } for types that JSON Schema does not have.`,
 }
 
 /** Whether a value may be omitted: the schema accepts undefined and keeps it, or replaces it with a default that its JSON Schema states. */
@@ -88,7 +110,7 @@ export function acceptsOmission(schema: StandardSchema): boolean {
   try {
     const result = schema['~standard'].validate(undefined)
     if (result instanceof Promise) return (result.catch(() => {}), false)
-    return !result.issues && (result.value === undefined || 'default' in jsonSchemaOf(schema, 'input'))
+    return !result.issues && (result.value === undefined || 'default' in (writtenJsonSchema(schema, 'input') ?? {}))
   } catch {
     return false // thrown by a function of the program in the schema, which expected a value
   }

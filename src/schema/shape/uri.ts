@@ -57,7 +57,7 @@ function isHost(text: string): boolean {
 }
 
 const WEB = /^(?:https?|ftp):\/\/([^/?#\\]*)/i
-const MOST_AUTHORITY = 1024
+const MAX_AUTHORITY_LENGTH = 1024
 
 /**
  * A URL with http, https or ftp, as browsers parse it: `https://example.com/a?b`. Spaces and control characters, which browsers remove, are
@@ -65,6 +65,6 @@ const MOST_AUTHORITY = 1024
  */
 export function isUrl(text: string): boolean {
   const authority = WEB.exec(text)?.[1]
-  if (authority === undefined || authority.length > MOST_AUTHORITY || /[\s\p{Cc}]/u.test(text)) return false
+  if (authority === undefined || authority.length > MAX_AUTHORITY_LENGTH || /[\s\p{Cc}]/u.test(text)) return false
   return URL.canParse(text)
 }

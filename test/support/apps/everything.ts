@@ -120,7 +120,7 @@ const note = z.object({ text: z.string().min(1), at: z.iso.datetime().optional()
 @Security({ type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'Given at the login.' })
 class BearerUser {
   readonly name: string
-  constructor(@Header({ optional: true }) authorization: string) {
+  constructor(@Header({ optional: true }) authorization?: string) {
     this.name = authorization ?? unauthorized('Who are you?')
   }
 }

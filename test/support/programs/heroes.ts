@@ -67,6 +67,22 @@ class Unawaited {
   @Post('/late-session') lateSession(session: Session) {
     void wait(20).then(() => session.add(Hero.build({ name: 'late' })))
   }
+  @Post('/impossible') impossible() {
+    void Hero.findOne({ where: { id: 'not' as never } })
+  }
+  @Post('/impossible-row') impossibleRow() {
+    void Hero.create({ name: 'late', age: '99999999999' as never })
+  }
+  @Post('/out-of-range-after-a-failure') async outOfRange() {
+    await Hero.findOne({ where: { id: 'not' as never } }).catch(() => {})
+    void Hero.create({ name: 'late', age: 2 ** 40 })
+  }
+  @Post('/late-after-end') lateAfterEnd(session: Session) {
+    void wait(20).then(() => session.afterEnd(() => Hero.count()))
+  }
+  @Post('/late-after-commit') lateAfterCommit(session: Session) {
+    void wait(20).then(() => session.afterCommit(() => {}))
+  }
   @Post('/late-nested') lateNested(session: Session) {
     void wait(20).then(() => session.nested(() => Hero.count()))
   }

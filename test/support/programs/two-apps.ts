@@ -1,7 +1,7 @@
 // Two apps in one process, each with a database and a log of its own. Their handlers do not await what fails.
 import { setTimeout as wait } from 'node:timers/promises'
 import { Column, DataType, Table } from 'sequelize-typescript'
-import { Base, Controller, createApp, type Logger, newLifespan, Post, Session } from 'sequitur'
+import { Base, Controller, createApp, HttpError, type Logger, newLifespan, Post, Session } from 'sequitur'
 
 @Table({ tableName: 'note', timestamps: false })
 class Note extends Base<Note> {
@@ -20,6 +20,9 @@ class Second {
   }
   @Post('/refused') refused(session: Session) {
     void session.sequelize.query('SELECT * FROM nowhere')
+  }
+  @Post('/http') http() {
+    void Promise.reject(new HttpError(404, 'not awaited'))
   }
   @Post('/late') late() {
     void wait(200).then(() => Entry.create({ name: 'late' }))
@@ -40,6 +43,9 @@ class First {
   }
   @Post('/refused') refused(session: Session) {
     void session.sequelize.query('SELECT * FROM nowhere')
+  }
+  @Post('/http') http() {
+    void Promise.reject(new HttpError(404, 'not awaited'))
   }
   @Post('/second/:path') async other(path: string) {
     await second.inject({ method: 'POST', url: `/${path}` })

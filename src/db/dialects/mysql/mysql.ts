@@ -1,24 +1,20 @@
 import type { Options, Sequelize } from 'sequelize'
-import {
-  BROKEN_SOCKET,
-  codeOf,
-  DEFAULTS,
-  type Dialect,
-  leaseFromPool,
-  onEachConnection,
-  type TransactionNeeds,
-} from '../../dialect.js'
+import { BROKEN_SOCKET, codeOf, DEFAULTS, type Dialect, type TransactionNeeds } from '../../dialect.js'
+import { leaseFromPool, onEachConnection } from '../pool-lease.js'
 import { DatabaseStartError } from '../../errors.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'
 import { startsWithKeyword } from '../../sql/starts-with-keyword.js'
 import type { MysqlConfig } from '../../config/url.js'
 import type { ServerOptions, SslMode } from '../../config/url-options.js'
+import { keepMilliseconds, keepWholeSeconds, readEarlyYears } from './dates.js'
 import { type MysqlConnection, mysqlConnectionOf } from './driver.js'
 
 /** MySQL with the driver mysql2, and MariaDB with the driver mariadb. */
 export const mysql: Dialect = {
   prepare(sequelize) {
     requireUtf8(sequelize)
+    readEarlyYears(sequelize)
+    keepMilliseconds(sequelize)
     const dialect = sequelize.getDialect()
     return onEachConnection(sequelize, async (opened: unknown) => {
       const connection = mysqlConnectionOf(opened, dialect)
@@ -26,6 +22,7 @@ export const mysql: Dialect = {
       if (dialect === 'mariadb') adaptResults(connection)
     })
   },
+  adaptToTable: keepWholeSeconds,
   lease: (sequelize, needs) =>
     leaseFromPool(sequelize, needs, (connection) => ({
       begin: beginStatements(needs),

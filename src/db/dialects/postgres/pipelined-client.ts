@@ -1,4 +1,5 @@
 import * as pg from 'pg'
+import { isCachedPlanError } from '../../error-codes.js'
 import { clientInternals, type ClientInternals, newConnection, type QueryCallback } from './driver.js'
 import { LENGTH_OF_NAME, statementName } from './statement-names.js'
 
@@ -45,6 +46,7 @@ class PipelinedClient extends pg.Client {
   #isCorked = false
   #begin: string | undefined
   #beginError: Error | undefined
+  #hasBegun = false
 
   constructor(config: object, options: ClientOptions) {
     super({ ...config, pipeline: true })
@@ -57,6 +59,12 @@ class PipelinedClient extends pg.Client {
   /** Sends the statement that begins a transaction together with the next query. If it fails, that query and all later ones fail with its error. */
   beginWithNextQuery(begin: string): void {
     this.#begin = begin
+    this.#hasBegun = false
+  }
+
+  /** Whether the last BEGIN was executed. Until then no statement of its transaction was. */
+  get hasBegun(): boolean {
+    return this.#hasBegun
   }
 
   /** False if a raw statement of the program has ended the transaction. */
@@ -136,6 +144,7 @@ class PipelinedClient extends pg.Client {
     this.#begin = undefined
     this.#plain.query(begin, (error) => {
       if (error) this.#beginError = error
+      else this.#hasBegun = true
     })
   }
 
@@ -214,10 +223,6 @@ const SHARED_CONNECTION_HINT =
 /** Whether a prepared statement can no longer be executed: a table that it reads was altered, or other clients share the connection. */
 export function isOutdatedStatement(error: ServerError): boolean {
   return error.code === '26000' || error.code === '42P05' || isCachedPlanError(error)
-}
-
-function isCachedPlanError({ code, message }: ServerError): boolean {
-  return code === '0A000' && /cached plan/.test(message)
 }
 
 /** The pg library with pipelined clients, for Sequelize's option `dialectModule`. */

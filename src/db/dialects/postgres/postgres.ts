@@ -1,13 +1,6 @@
 import { DatabaseError, type Options } from 'sequelize'
-import {
-  BROKEN_SOCKET,
-  codeOf,
-  DEFAULTS,
-  type Dialect,
-  leaseFromPool,
-  onEachConnection,
-  type TransactionNeeds,
-} from '../../dialect.js'
+import { BROKEN_SOCKET, codeOf, DEFAULTS, type Dialect, type TransactionNeeds } from '../../dialect.js'
+import { leaseFromPool, onEachConnection } from '../pool-lease.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'
 import { logStatement } from '../../sequelize/query.js'
 import type { PostgresConfig } from '../../config/url.js'
@@ -28,7 +21,12 @@ export const postgres: Dialect = {
       if (!isPipelined(connection)) return { begin: [begin] }
       connection.beginWithNextQuery(begin)
       logStatement(sequelize, begin)
-      return { begin: [], isOpen: () => connection.isInTransaction, drop: () => connection.terminate() }
+      return {
+        begin: [],
+        hasBegun: () => connection.hasBegun,
+        isOpen: () => connection.isInTransaction,
+        drop: () => connection.terminate(),
+      }
     }),
   direct: (connection, sql, values, done, isConstant) => {
     const client = pgClientOf(connection)

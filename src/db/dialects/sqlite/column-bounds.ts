@@ -6,8 +6,10 @@ import {
   ValidationError,
   ValidationErrorItem,
 } from 'sequelize'
-import { columnShape } from '../../models/column-shape.js'
+import { bigintBounds, columnShape } from '../../models/column-shape.js'
 import { modelOf } from '../../sequelize/internals.js'
+import { currentScope } from '../../session/current-scope.js'
+import { isNumeric, isUuid } from '../../sql/values.js'
 import type { Shape } from '../../../schema/shape/shape.js'
 
 type Values = Readonly<Record<string, unknown>>
@@ -17,22 +19,32 @@ type Values = Readonly<Record<string, unknown>>
  * them; all other databases reject them.
  */
 export function enforceColumnBounds(sequelize: Sequelize): void {
-  sequelize.addHook('beforeSave', (instance: Model) => checkInstance(instance))
-  sequelize.addHook('beforeBulkCreate', (instances: readonly Model[]) => {
-    for (const instance of instances) checkInstance(instance)
+  // On the other databases the statement is sent: it is refused after another one has failed, and fails, so that the later ones are refused.
+  const check = ({ transaction }: UntypedOptions, work: () => void) => {
+    try {
+      work()
+    } catch (error) {
+      const scope = transaction === null ? undefined : currentScope(sequelize)
+      throw scope ? scope.refuse(error) : error
+    }
+  }
+  sequelize.addHook('beforeSave', (instance: Model, options: object) => check(options, () => checkInstance(instance)))
+  sequelize.addHook('beforeBulkCreate', (instances: readonly Model[], options: object) =>
+    check(options, () => instances.forEach(checkInstance)),
+  )
+  sequelize.addHook('beforeUpsert', (_, options: UntypedOptions) => {
+    const { instance } = options
+    if (instance) check(options, () => checkInstance(instance))
   })
-  sequelize.addHook('beforeUpsert', (_, options: object) => {
-    const { instance }: UntypedOptions = options
-    if (instance) checkInstance(instance)
-  })
-  sequelize.addHook('beforeBulkUpdate', (options: object) => {
-    const { model, attributes = {} }: UntypedOptions = options
-    if (model) checkValues(model, attributes, null)
+  sequelize.addHook('beforeBulkUpdate', (options: UntypedOptions) => {
+    const { model, attributes = {} } = options
+    if (model) check(options, () => checkValues(model, attributes, null))
   })
 }
 
 /** Options of these hooks that Sequelize's types leave out. */
 interface UntypedOptions {
+  readonly transaction?: object | null
   readonly instance?: Model
   readonly model?: ModelStatic<Model>
   readonly attributes?: Values
@@ -48,7 +60,9 @@ function checkValues(model: ModelStatic<Model>, values: Values, instance: Model 
     const message = checks.get(name)?.(value)
     return message === undefined ? [] : [itemOf(message, name, value, instance)]
   })
-  if (items.length > 0) throw new ValidationError('A value is out of the bounds of its column.', items)
+  if (items.length === 0) return
+  const bounds = items.map(({ path, message }) => `${model.name}.${path} ${message}`)
+  throw new ValidationError(`A value is out of the bounds of its column: ${bounds.join('; ')}.`, items)
 }
 
 function itemOf(message: string, name: string, value: unknown, instance: Model | null): ValidationErrorItem {
@@ -74,7 +88,7 @@ function checksOf(model: ModelStatic<Model>): ReadonlyMap<string, BoundsCheck> {
   if (known) return known
   const columns = Object.entries(model.getAttributes()).flatMap(
     ([name, { type }]: [string, ModelAttributeColumnOptions]) => {
-      const check = compileCheck(columnShape({ type }))
+      const check = compileCheck(columnShape({ type }), type)
       return check ? [[name, check] as const] : []
     },
   )
@@ -83,7 +97,7 @@ function checksOf(model: ModelStatic<Model>): ReadonlyMap<string, BoundsCheck> {
   return checks
 }
 
-function compileCheck(shape: Shape): BoundsCheck | undefined {
+function compileCheck(shape: Shape, type: unknown): BoundsCheck | undefined {
   switch (shape.kind) {
     case 'integer':
     case 'number': {
@@ -93,7 +107,7 @@ function compileCheck(shape: Shape): BoundsCheck | undefined {
     case 'string': {
       const { maxLength = Infinity, format } = shape
       if (format === 'uuid')
-        return (value) => (typeof value !== 'string' || UUID.test(value) ? undefined : 'must be a UUID')
+        return (value) => (typeof value !== 'string' || isUuid(value) ? undefined : 'must be a UUID')
       return (value) => (isLonger(value, maxLength) ? `must have at most ${maxLength} characters` : undefined)
     }
     case 'enum':
@@ -102,7 +116,7 @@ function compileCheck(shape: Shape): BoundsCheck | undefined {
           ? undefined
           : `must be one of ${shape.values.join(', ')}`
     case 'bigint': {
-      const [min, max] = shape.format === 'uint64' ? [0n, 2n ** 64n - 1n] : [-(2n ** 63n), 2n ** 63n - 1n]
+      const [min, max] = bigintBounds(type)
       return (value) => outOfRange(toBigint(value), min, max)
     }
     case 'decimal': {
@@ -120,8 +134,6 @@ function compileCheck(shape: Shape): BoundsCheck | undefined {
   }
 }
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 function outOfRange<N extends number | bigint>(value: N | undefined, min: N, max: N): string | undefined {
   if (value === undefined) return undefined
   return value < min ? `must be >= ${min}` : value > max ? `must be <= ${max}` : undefined
@@ -129,21 +141,22 @@ function outOfRange<N extends number | bigint>(value: N | undefined, min: N, max
 
 // A value that is not a number is left to the database.
 function toNumber(value: unknown): number | undefined {
-  const number = typeof value === 'number' || typeof value === 'bigint' || isNumeric(value) ? Number(value) : NaN
+  const number = typeof value === 'number' || typeof value === 'bigint' || isNumericString(value) ? Number(value) : NaN
   return Number.isNaN(number) ? undefined : number
 }
 
 function toBigint(value: unknown): bigint | undefined {
   if (typeof value === 'bigint') return value
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : undefined
-  return isNumeric(value) && /^-?\d+$/.test(value) ? BigInt(value) : undefined
+  return typeof value === 'string' && /^-?\d+$/.test(value) ? BigInt(value) : undefined
 }
 
-function isNumeric(value: unknown): value is string {
-  return typeof value === 'string' && /^\s*[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?\s*$/i.test(value)
+function isNumericString(value: unknown): boolean {
+  return typeof value === 'string' && isNumeric(value)
 }
 
 // Databases count characters, JavaScript counts UTF-16 units, of which a character has one or two.
 function isLonger(value: unknown, max: number): boolean {
-  return typeof value === 'string' && value.length > max && [...value].length > max
+  const text = typeof value === 'number' ? String(value) : value
+  return typeof text === 'string' && text.length > max && [...text].length > max
 }

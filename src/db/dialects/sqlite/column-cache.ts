@@ -7,16 +7,29 @@ const changesTables = startsWithKeyword('CREATE', 'ALTER', 'DROP')
 /** Increases whenever this process creates, alters or drops a table; each connection then clears its cache. */
 let schemaVersion = 0
 
+/** The columns of tables, by the SQL that requests them. */
+class ColumnCache {
+  #rows = new Map<string, readonly Row[]>()
+  #version = schemaVersion
+
+  get rows(): Map<string, readonly Row[]> {
+    if (this.#version !== schemaVersion) [this.#rows, this.#version] = [new Map(), schemaVersion]
+    return this.#rows
+  }
+}
+
+const caches = new WeakMap<SqliteConnection, ColumnCache>()
+
 /** Caches the columns of tables on a connection: Sequelize requests them before every SELECT, to know how to read the values. */
 export function cacheColumns(connection: SqliteConnection): void {
   const all = connection.all.bind(connection)
   const run = connection.run.bind(connection)
-  let [cache, cacheVersion] = [new Map<string, readonly Row[]>(), schemaVersion]
+  const cache = new ColumnCache()
+  caches.set(connection, cache)
   const columns = (sql: string, callback: RowsCallback): unknown => {
-    if (cacheVersion !== schemaVersion) [cache, cacheVersion] = [new Map(), schemaVersion]
-    const cached = cache.get(sql)
+    const current = cache.rows // a table may change before the rows arrive: they then go into the old cache
+    const cached = current.get(sql)
     if (cached) return (process.nextTick(callback, null, cached), connection)
-    const current = cache // a table may change before the rows arrive: they then go into the old cache
     return all(sql, (error: Error | null, rows: readonly Row[]) => {
       if (!error && rows.length > 0) current.set(sql, rows)
       callback(error, rows)
@@ -34,4 +47,25 @@ export function cacheColumns(connection: SqliteConnection): void {
     trackChange(sql)
     return run(sql, ...rest)
   }
+}
+
+/** The declared types of a table's columns, by the names of the columns. */
+export type ColumnTypes = Readonly<Record<string, string>>
+
+const typesOfRows = new WeakMap<readonly Row[], ColumnTypes>()
+
+/** Reads the columns of a table; none if there is no such table. Calls back at once if they are cached. */
+export function readColumnTypes(connection: SqliteConnection, table: string, done: (types: ColumnTypes) => void): void {
+  const sql = `PRAGMA table_info(\`${table}\`)`
+  const cached = caches.get(connection)?.rows.get(sql)
+  if (cached) return done(typesOf(cached))
+  connection.all(sql, (error: Error | null, rows: readonly Row[]) => done(error ? {} : typesOf(rows)))
+}
+
+function typesOf(rows: readonly Row[]): ColumnTypes {
+  const known = typesOfRows.get(rows)
+  if (known) return known
+  const types = Object.fromEntries(rows.map(({ name, type }) => [String(name), String(type)]))
+  typesOfRows.set(rows, types)
+  return types
 }

@@ -9,8 +9,31 @@ export interface SqliteConnection extends Omit<Database, 'all' | 'run'> {
   run(...args: readonly unknown[]): unknown
 }
 
+/** A compiled statement. The callbacks are those of its two ways of execution: `run` passes no rows. */
+export interface SqliteStatement {
+  all(values: object, done: (error: Error | null, rows?: Row[]) => void): unknown
+  run(values: object, done: (error: Error | null, rows?: Row[]) => void): unknown
+  finalize(): unknown
+}
+
+/** Compiles the statement, and calls back when that has failed or succeeded. sqlite3's types leave the constructor out. */
+export type StatementClass = new (
+  connection: SqliteConnection,
+  sql: string,
+  done: (error: Error | null) => void,
+) => SqliteStatement
+
+export function statementClassOf({ Statement }: Sqlite3): StatementClass {
+  return Statement as unknown as StatementClass // checked by sqlite3Of()
+}
+
+/** A connection that Sequelize's connection manager has opened. */
+export function openedConnection(connection: unknown): SqliteConnection {
+  return connection as SqliteConnection // the connection manager of SQLite opens no others
+}
+
 export type RowsCallback = (this: unknown, error: Error | null, rows: readonly Row[]) => void
-export type Row = Readonly<Record<string, unknown>>
+export type Row = Record<string, unknown>
 
 /** The last argument of `all`. */
 export function isRowsCallback(value: unknown): value is RowsCallback {
@@ -24,7 +47,13 @@ export const SQLITE3: Driver<Sqlite3> = {
     {
       owner: 'sqlite3',
       of: (library) => library,
-      members: { Database: 'function', OPEN_READONLY: 'number', OPEN_READWRITE: 'number', OPEN_CREATE: 'number' },
+      members: {
+        Database: 'function',
+        Statement: 'function',
+        OPEN_READONLY: 'number',
+        OPEN_READWRITE: 'number',
+        OPEN_CREATE: 'number',
+      },
     },
     {
       owner: 'Database.prototype',
@@ -36,7 +65,13 @@ export const SQLITE3: Driver<Sqlite3> = {
         close: 'function',
         configure: 'function',
         interrupt: 'function',
+        wait: 'function',
       },
+    },
+    {
+      owner: 'Statement.prototype',
+      of: ({ Statement }) => Statement?.prototype,
+      members: { all: 'function', run: 'function', finalize: 'function' },
     },
   ],
 }

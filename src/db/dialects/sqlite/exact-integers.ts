@@ -1,7 +1,8 @@
 import { startsWithKeyword } from '../../sql/starts-with-keyword.js'
 import { isRowsCallback, type Row, type RowsCallback, type SqliteConnection } from './driver.js'
 
-const isSelect = startsWithKeyword('SELECT', 'WITH')
+/** Whether a statement may be executed again with {@link exactSql}. */
+export const isSelect = startsWithKeyword('SELECT', 'WITH')
 
 /**
  * Makes a connection return integers beyond 2^53 as strings: sqlite3 returns them as rounded numbers. A query that returns such an integer is
@@ -11,10 +12,9 @@ export function readExactIntegers(connection: SqliteConnection): void {
   const all = connection.all.bind(connection)
   const exact = (sql: string, parameters: unknown, callback: RowsCallback): unknown =>
     all(sql, parameters, function (this: unknown, error: Error | null, rows: readonly Row[]) {
-      const columns = error ? [] : inexactColumns(rows)
-      const [first] = rows ?? []
-      if (first === undefined || columns.length === 0) return callback.call(this, error, rows)
-      all(withColumnsAsText(sql, Object.keys(first), columns), parameters, callback)
+      const exactly = error ? undefined : exactSql(sql, rows)
+      if (exactly === undefined) return callback.call(this, error, rows)
+      all(exactly, parameters, callback)
     })
   connection.all = (sql, ...rest) => {
     const [parameters, callback] = rest
@@ -24,10 +24,17 @@ export function readExactIntegers(connection: SqliteConnection): void {
   }
 }
 
-function inexactColumns(rows: readonly Row[]): string[] {
-  const names = new Set<string>()
-  for (const row of rows) for (const name in row) if (isInexact(row[name])) names.add(name)
-  return [...names]
+/** The SQL that returns the rows with exact integers; undefined if they are exact. */
+export function exactSql(sql: string, rows: readonly Row[]): string | undefined {
+  const [first] = rows
+  const columns = inexactColumns(rows)
+  return first && columns.length > 0 ? withColumnsAsText(sql, Object.keys(first), columns) : undefined
+}
+
+function inexactColumns(rows: readonly Row[]): readonly string[] {
+  let names: Set<string> | undefined
+  for (const row of rows) for (const name in row) if (isInexact(row[name])) (names ??= new Set()).add(name)
+  return names ? [...names] : []
 }
 
 function isInexact(value: unknown): boolean {

@@ -1,12 +1,14 @@
 import { ConnectionAcquireTimeoutError } from 'sequelize'
-import { Pool, TimeoutError } from 'sequelize-pool'
+import type { Pool } from 'sequelize-pool'
+import { loadLater } from '../../../core/load-later.js'
 import type { Lease, TransactionNeeds } from '../../dialect.js'
-import { WaitsForItselfError } from '../../errors.js'
 import type { ConnectionManager } from '../../sequelize/internals.js'
-import { startsWithKeyword } from '../../sql/starts-with-keyword.js'
+import { mayWrite } from '../../sql/writes.js'
 import type { SqliteConfig } from '../../config/url.js'
-import { close, execute, MEMORY, openConnection } from './connection.js'
-import { type SqliteConnection, sqlite3Of } from './driver.js'
+import { close, configure, execute, MEMORY, openConnection } from './connection.js'
+import { openedConnection, type SqliteConnection, sqlite3Of } from './driver.js'
+
+const pools = loadLater<typeof import('sequelize-pool')>('sequelize-pool')
 
 /** Milliseconds that a session waits for the write connection. Longer than for a server's pool: all writers of the process share it. */
 const WRITER_TIMEOUT = 10_000
@@ -27,7 +29,8 @@ export class SqlitePools {
     this.#isInMemory = config.storage === MEMORY
     const wait = config.options.poolTimeout ?? WRITER_TIMEOUT
     const sqlite3 = sqlite3Of(manager.lib)
-    const open = () => openConnection(sqlite3, config)
+    const memory = this.#isInMemory ? takeMemory(manager) : undefined
+    const open = () => (memory ? configure(sqlite3, memory, config) : openConnection(sqlite3, config))
     this.#writers = newPool('writer', 1, wait, open)
     this.#readers = this.#isInMemory
       ? this.#writers
@@ -45,7 +48,12 @@ export class SqlitePools {
     }
     manager.releaseConnection = (connection: SqliteConnection) => void this.#leases.get(connection)?.release()
     manager.destroyConnection = async (connection: SqliteConnection) => this.#leases.get(connection)?.destroy()
-    manager._onProcessExit = () => this.#close()
+    // The program may have opened connections to a file before the start.
+    const closeOthers = manager._onProcessExit.bind(manager)
+    manager._onProcessExit = async () => {
+      await this.#close()
+      await closeOthers()
+    }
   }
 
   lease(needs: TransactionNeeds): Promise<SqliteLease> {
@@ -53,11 +61,10 @@ export class SqlitePools {
     return reads && this.#readers !== this.#writers ? this.#leaseReader(needs) : this.#leaseWriter(needs)
   }
 
-  async #leaseWriter({ readOnly, reader, outer }: TransactionNeeds): Promise<SqliteLease> {
-    const connection = await acquireWriter(this.#writers, outer)
+  async #leaseWriter({ readOnly, reader }: TransactionNeeds): Promise<SqliteLease> {
+    const connection = await acquire(this.#writers)
     return withReadOnly(readOnly, {
       connection,
-      holdsTurn: () => true,
       begin: [reader || readOnly ? 'BEGIN DEFERRED' : 'BEGIN IMMEDIATE'],
       release: () => this.#releaseWriter(connection),
       destroy: () => this.#destroyWriter(connection),
@@ -82,7 +89,7 @@ export class SqlitePools {
     this.#writers.release(connection)
   }
 
-  async #leaseReader({ readOnly, outer }: TransactionNeeds): Promise<SqliteLease> {
+  async #leaseReader({ readOnly }: TransactionNeeds): Promise<SqliteLease> {
     const connection = await acquire(this.#readers)
     let writer: Promise<SqliteConnection> | undefined
     const releaseWriter = () =>
@@ -93,10 +100,9 @@ export class SqlitePools {
     return withReadOnly(readOnly, {
       connection,
       begin: ['BEGIN DEFERRED'],
-      holdsTurn: () => writer !== undefined,
-      // Before its first write, the session acquires the write connection as a lock. It goes on with its own connection.
-      beforeStatement: (sql) =>
-        !readOnly && isWrite(sql) ? (writer ??= acquireWriter(this.#writers, outer)) : undefined,
+      // Before its first write, the session acquires the write connection as a lock. It goes on with its own connection. A write that is not
+      // recognised makes the handler run a second time.
+      beforeStatement: (sql) => (!readOnly && mayWrite(sql) ? (writer ??= acquire(this.#writers)) : undefined),
       release: () => {
         this.#readers.release(connection)
         releaseWriter()
@@ -116,6 +122,13 @@ export class SqlitePools {
       await pool.destroyAllNow()
     }
   }
+}
+
+/** The connection with the database in memory, if the program has used it before the start, as by sequelize.sync(). */
+function takeMemory({ connections }: ConnectionManager): SqliteConnection | undefined {
+  const memory = connections['1']
+  delete connections['1']
+  return memory === undefined ? undefined : openedConnection(memory)
 }
 
 // With PRAGMA query_only, SQLite rejects writes. It is a setting of the connection, so it is turned off at release.
@@ -138,7 +151,7 @@ function newPool(
   wait: number,
   create: () => Promise<SqliteConnection>,
 ): Pool<SqliteConnection> {
-  return new Pool({
+  return new (pools().Pool)({
     name,
     min: 0,
     max,
@@ -152,33 +165,10 @@ function newPool(
   })
 }
 
-async function acquireWriter(
-  writers: Pool<SqliteConnection>,
-  outer: TransactionNeeds['outer'],
-): Promise<SqliteConnection> {
-  try {
-    return await acquire(writers)
-  } catch (error) {
-    throw error instanceof ConnectionAcquireTimeoutError && outer?.holdsTurn ? new WaitsForItselfError(error) : error
-  }
-}
-
 async function acquire(pool: Pool<SqliteConnection>): Promise<SqliteConnection> {
   try {
     return await pool.acquire()
   } catch (error) {
-    throw error instanceof TimeoutError ? new ConnectionAcquireTimeoutError(error) : error
+    throw error instanceof pools().TimeoutError ? new ConnectionAcquireTimeoutError(error) : error
   }
-}
-
-const isRead = startsWithKeyword('SELECT', 'PRAGMA', 'EXPLAIN', 'VALUES', 'SAVEPOINT', 'RELEASE', 'ROLLBACK')
-const isWith = startsWithKeyword('WITH')
-const WRITING = /\b(?:INSERT|UPDATE|DELETE|REPLACE)\b/i
-
-/**
- * Whether a statement may write. A wrong `true` makes a reader wait for the write connection; a wrong `false` makes the handler run a
- * second time.
- */
-export function isWrite(sql: string): boolean {
-  return !isRead(sql) && !(isWith(sql) && !WRITING.test(sql))
 }

@@ -2,8 +2,9 @@ import type { Model, ModelStatic, Sequelize } from 'sequelize'
 import { markJsonAsText } from '../../models/json-text.js'
 import type { QueryOptions } from '../../sequelize/query.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'
+import { type Increment, incrementError } from './increment-bounds.js'
 
-interface Options extends QueryOptions {
+interface Options extends QueryOptions, Increment {
   readonly model?: ModelStatic<Model>
   readonly raw?: boolean
   tableNames?: readonly string[]
@@ -24,14 +25,23 @@ export function adaptQueries(sequelize: Sequelize): void {
       return result
     }
 
+    override formatError(error: Error & { parameters?: unknown }, stack?: string): Error {
+      delete error.parameters // Sequelize reports the values of a statement only on the other databases
+      return super.formatError(incrementError(error, this.options), stack)
+    }
+
     // Sequelize appends its time zone to every string without a plus: also to a date without a time, and after "Z" or "-02:00".
     override applyParsers(type: string, value: unknown): unknown {
       if (typeof value !== 'string' || !/^\s*DATETIME\b/i.test(type)) return super.applyParsers(type, value)
-      if (hasTimeZone(value)) return new Date(value)
-      return super.applyParsers(type, /^\d{4}-\d\d-\d\d$/.test(value) ? `${value} 00:00:00` : value)
+      const text = value.replace(STORED_DATE, '$1T$2$3')
+      if (hasTimeZone(text)) return new Date(text)
+      return super.applyParsers(type, /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00` : text)
     }
   }
 }
+
+// As Sequelize stores it: '0001-01-01 00:00:00.000 +00:00'. With a space, JavaScript reads the years 0 to 99 as 1950 to 2049.
+const STORED_DATE = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d(?::\d\d(?:\.\d+)?)?) ?(Z|[+-]\d\d:\d\d)?$/
 
 // True for '12:00:00Z' and '12:00:00+02:00'; false for '2024-01-02', where '-02' is the day.
 function hasTimeZone(text: string): boolean {

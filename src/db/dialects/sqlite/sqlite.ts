@@ -3,8 +3,11 @@ import { codeOf, type Dialect } from '../../dialect.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'
 import type { SqliteConfig } from '../../config/url.js'
 import { enforceColumnBounds } from './column-bounds.js'
+import { direct } from './execute.js'
+import { enforceIncrementBounds } from './increment-bounds.js'
 import { SqlitePools } from './pools.js'
 import { adaptQueries } from './query.js'
+import { runQuery } from './run-query.js'
 
 /**
  * SQLite with the driver sqlite3. One connection writes, and writers queue for it; a few other connections read at the same time (WAL).
@@ -17,8 +20,11 @@ export function sqliteDialect(config: SqliteConfig): Dialect {
       pools.set(sequelize, new SqlitePools(sequelizeInternals(sequelize).connectionManager, config))
       adaptQueries(sequelize)
       enforceColumnBounds(sequelize)
+      enforceIncrementBounds(sequelize)
     },
     lease: (sequelize, needs) => (pools.get(sequelize) as SqlitePools).lease(needs), // set by prepare()
+    direct,
+    runQuery,
     isKept: () => true,
     isStale: isBusy,
     isConflict: isBusy,

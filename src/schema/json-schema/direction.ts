@@ -1,5 +1,5 @@
-import { isOmissible, type Property, type Shape, type Direction } from './shape.js'
-import { jsonSchemaOf, type StandardSchema } from './standard-schema.js'
+import { isOmissible, type Property, type Shape, type Direction } from '../shape/shape.js'
+import { type StandardSchema, writtenJsonSchema } from '../shape/standard-schema.js'
 
 /** Whether a shape, or one that it contains, has different JSON Schemas for input and for output. */
 export function differsByDirection(shape: Shape, seen: Set<unknown> = new Set()): boolean {
@@ -26,6 +26,6 @@ function differs(property: Property): boolean {
   return writeOnly || readOnly || isOmissible(property, 'input') !== isOmissible(property, 'output')
 }
 
-function jsonOf(schema: StandardSchema, direction: Direction): string {
-  return JSON.stringify(jsonSchemaOf(schema, direction))
+function jsonOf(schema: StandardSchema, direction: Direction): string | undefined {
+  return JSON.stringify(writtenJsonSchema(schema, direction))
 }

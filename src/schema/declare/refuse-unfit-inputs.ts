@@ -1,13 +1,16 @@
-import { BootError } from '../../core/boot-error.js'
+import { BootError, withPlace } from '../../core/boot-error.js'
+import { refuseOtherEmitted } from './emitted-type.js'
+import { usableJsonSchemaOf } from '../output/json-schema-validator.js'
 import { type ObjectShape, propertiesOf, type Shape } from '../shape/shape.js'
 
 /**
- * Refuses models in inputs, at any depth: a client could set every column, including the primary key.
+ * Refuses in inputs, at any depth, models, of which a client could set every column, including the primary key, fields whose type is that of
+ * responses only, `@Field({ type: 'bigint' }) size!: string`, getters without a setter, and schemas of other libraries without a JSON Schema.
  *
  * @param where The input, for the message.
- * @throws BootError with the class to write instead.
+ * @throws BootError with what to write instead.
  */
-export function refuseModelInputs(shape: Shape, where: string): void {
+export function refuseUnfitInputs(shape: Shape, where: string): void {
   visit(shape, undefined, where, new Set())
 }
 
@@ -21,6 +24,10 @@ function visit(shape: Shape, holder: string | undefined, where: string, seen: Se
       return
     case 'object':
       return visitObject(shape, holder, where, seen)
+    case 'standard': {
+      withPlace(holder === undefined ? where : `${where}, ${holder}`, () => usableJsonSchemaOf(shape.schema, 'input'))
+      return
+    }
     default:
   }
 }
@@ -29,8 +36,25 @@ function visitObject(shape: ObjectShape, holder: string | undefined, where: stri
   if (shape.rowKey) throw modelError(shape, shape.rowKey(), holder, where)
   if (seen.has(shape.origin)) return
   seen.add(shape.origin)
-  for (const [name, property] of propertiesOf(shape, 'input'))
+  for (const [name, property] of propertiesOf(shape, 'input')) {
+    refuseOtherEmitted(property.shape, property.emitted, 'received', `${where}, ${shape.name}.${name}`)
+    if (shape.instance && hasGetterOnly(shape.instance.prototype, name)) throw getterError(shape.name, name, where)
     visit(property.shape, `${shape.name}.${name}`, where, seen)
+  }
+}
+
+function hasGetterOnly(prototype: object | null, name: string): boolean {
+  if (prototype === null) return false
+  const own = Object.getOwnPropertyDescriptor(prototype, name)
+  return own ? own.get !== undefined && own.set === undefined : hasGetterOnly(Object.getPrototypeOf(prototype), name)
+}
+
+function getterError(type: string, name: string, where: string): BootError {
+  return new BootError(
+    `${where}, ${type}.${name}: a getter without a setter cannot be received. ` +
+      `Write a property, @Field() ${name}!: ..., or add a setter. If only responses have it, use another class as the input: ` +
+      `class ${type}Input extends dto(${type}, { omit: ['${name}'] }) {}.`,
+  )
 }
 
 function modelError(

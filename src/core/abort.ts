@@ -1,0 +1,55 @@
+type Listener = (reason: unknown) => void
+
+/**
+ * Ends the wait for some work, with a reason. An AbortController of its own would cost every request time: its signal is made when the program
+ * asks for it.
+ */
+export class Abort {
+  #reason: { readonly value: unknown } | undefined
+  #controller: AbortController | undefined
+  #listeners: Listener[] = []
+
+  get isAborted(): boolean {
+    return this.#reason !== undefined
+  }
+
+  /** Undefined until the abort. */
+  get reason(): unknown {
+    return this.#reason?.value
+  }
+
+  /** The signal for the program, which is aborted with the same reason. */
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController()
+      if (this.#reason) this.#controller.abort(this.#reason.value)
+    }
+    return this.#controller.signal
+  }
+
+  /** Only the first abort counts. */
+  abort(reason: unknown): void {
+    if (this.#reason) return
+    this.#reason = { value: reason }
+    this.#controller?.abort(reason)
+    const listeners = this.#listeners
+    this.#listeners = []
+    for (const listener of listeners) listener(reason)
+  }
+
+  /** @throws the reason, after the abort. */
+  throwIfAborted(): void {
+    if (this.#reason) throw this.#reason.value
+  }
+
+  /** Calls the listener at the abort; at once, if that has happened. */
+  onAbort(listener: Listener): void {
+    if (this.#reason) listener(this.#reason.value)
+    else this.#listeners.push(listener)
+  }
+
+  offAbort(listener: Listener): void {
+    const index = this.#listeners.indexOf(listener)
+    if (index >= 0) this.#listeners.splice(index, 1)
+  }
+}

@@ -1,0 +1,32 @@
+/** What became of the units of work of a handler when the commit of one failed. */
+export interface PartialCommit {
+  /** The names of the units whose work is saved. */
+  readonly committed: readonly string[]
+  /** The name of the unit whose commit failed. */
+  readonly failed: string
+  /** The names of the units that were rolled back after it. */
+  readonly rolledBack: readonly string[]
+}
+
+/**
+ * A handler has worked in several databases, and a commit failed after another had succeeded: a part of its work is saved. `cause` is the error of
+ * the failed commit.
+ */
+export class PartialCommitError extends Error implements PartialCommit {
+  override name = 'PartialCommitError'
+  readonly committed: readonly string[]
+  readonly failed: string
+  readonly rolledBack: readonly string[]
+
+  constructor({ committed, failed, rolledBack }: PartialCommit, cause: unknown) {
+    const undone = rolledBack.length === 0 ? '' : ` Rolled back: ${rolledBack.join(', ')}.`
+    super(
+      `Only a part was saved, and running the same work again would save that part twice. ` +
+        `Committed: ${committed.join(', ')}. COMMIT failed: ${failed}.${undone}`,
+      { cause },
+    )
+    this.committed = committed
+    this.failed = failed
+    this.rolledBack = rolledBack
+  }
+}

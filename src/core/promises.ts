@@ -1,0 +1,24 @@
+/** Whether the work ends within so many milliseconds. @throws the error of the work, if it fails in time. */
+export async function endsWithin(work: Promise<unknown>, milliseconds: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const tooLate = new Promise<false>((resolve) => (timer = setTimeout(resolve, milliseconds, false)))
+  try {
+    return await Promise.race([work.then(() => true), tooLate])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** Calls `use` with the value: at once, unless it has to be waited for. A promise that nothing waits for would cost every request time. */
+export function andThen<T, R>(value: T | PromiseLike<T>, use: (value: T) => R | PromiseLike<R>): R | PromiseLike<R> {
+  return isThenable(value) ? value.then(use) : use(value)
+}
+
+/** Whether `await` would wait for the value. */
+export function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return (
+    ((typeof value === 'object' && value !== null) || typeof value === 'function') &&
+    'then' in value &&
+    typeof value.then === 'function'
+  )
+}

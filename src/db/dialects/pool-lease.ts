@@ -1,0 +1,87 @@
+import { BaseError, ConnectionAcquireTimeoutError, ConnectionError, type Sequelize } from 'sequelize'
+import { loadLater } from '../../core/load-later.js'
+import { codeOf, isLostConnection, type Lease, type TransactionNeeds } from '../dialect.js'
+import { hasFastPath } from '../sequelize/fast-path.js'
+import { type ConnectionManager, sequelizeInternals } from '../sequelize/internals.js'
+
+const pools = loadLater<typeof import('sequelize-pool')>('sequelize-pool')
+
+/** The connections of all pools, numbered in the order in which they were opened. */
+const openingOrder = new WeakMap<object, number>()
+let lastOpened = 0
+
+/**
+ * Calls a function with each connection that Sequelize opens. If the program has created the instance, it may have opened connections before:
+ * they are closed, and opened again when they are needed.
+ */
+export function onEachConnection(
+  sequelize: Sequelize,
+  work: (connection: unknown) => Promise<void> | void,
+): Promise<void> {
+  sequelize.addHook('afterConnect', (connection: object) => {
+    openingOrder.set(connection, ++lastOpened)
+    return work(connection)
+  })
+  return sequelizeInternals(sequelize).connectionManager.pool.destroyAllNow()
+}
+
+/** A lease from Sequelize's pool; for a read-only transaction from that of the replicas, if there are any. */
+export function leaseFromPool(
+  sequelize: Sequelize,
+  { readOnly }: TransactionNeeds,
+  begin: (connection: unknown) => Pick<Lease, 'begin' | 'hasBegun' | 'isOpen'> & {
+    /** Closes the socket without sending anything: the server may no longer respond. */
+    readonly drop?: () => void
+  },
+): Promise<Lease> {
+  const { connectionManager: manager } = sequelizeInternals(sequelize)
+  const lastBefore = lastOpened
+  const lease = (connection: object): Lease => {
+    const { drop, ...begun } = begin(connection)
+    return {
+      connection,
+      wasIdle: (openingOrder.get(connection) ?? Infinity) <= lastBefore,
+      ...begun,
+      release: () => void manager.releaseConnection(connection),
+      destroy: () => {
+        drop?.()
+        return manager.destroyConnection(connection)
+      },
+    }
+  }
+  const acquire = (): Promise<object> =>
+    needsGetConnection(sequelize, manager)
+      ? manager.getConnection(readOnly ? { type: 'SELECT' } : { useMaster: true })
+      : manager.pool.acquire(readOnly ? 'SELECT' : undefined, !readOnly)
+  // The pool may have begun to open the connection for another session, before it was lost.
+  const acquireAgain = (raised: unknown): Promise<object> => {
+    const error = toAcquireError(raised)
+    if (!isLostConnection(error) || isRefused(error)) throw error
+    return acquire()
+  }
+  const throwAcquireError = (error: unknown): never => {
+    throw toAcquireError(error)
+  }
+  return acquire().catch(acquireAgain).then(lease, throwAcquireError)
+}
+
+function isRefused(error: unknown): boolean {
+  return codeOf(error) === 'ECONNREFUSED'
+}
+
+// Sequelize's getConnection() checks the server's version and runs hooks: a dozen promises, which are skipped where they have nothing to do.
+function needsGetConnection(sequelize: Sequelize, manager: ConnectionManager): boolean {
+  const { options } = sequelizeInternals(sequelize)
+  const isReplaced = Object.hasOwn(manager, 'getConnection') // by Sequelize when the manager is closed
+  if (!hasFastPath(sequelize)) return true
+  return isReplaced || options.databaseVersion === 0 || POOL_HOOKS.some((name) => sequelize.hasHook(name))
+}
+
+const POOL_HOOKS = ['beforePoolAcquire', 'afterPoolAcquire'] as const
+
+function toAcquireError(error: unknown): unknown {
+  if (error instanceof pools().TimeoutError) return new ConnectionAcquireTimeoutError(error)
+  // A connection that is lost while a hook sets it up: the driver's own error, not a BootError for a missing member of the driver.
+  const isOfDriver = error instanceof Error && !(error instanceof BaseError) && ('code' in error || 'errno' in error)
+  return isOfDriver ? new ConnectionError(error) : error
+}

@@ -1,0 +1,65 @@
+import type { Model, ModelStatic, Sequelize } from 'sequelize'
+import { markJsonAsText } from '../../models/json-text.js'
+import { modelInternals, type Query, sequelizeInternals, sequelizeOf } from '../../sequelize/internals.js'
+import type { DirectResult } from '../../dialect.js'
+import type { ColumnTypes } from './column-cache.js'
+import type { Row } from './driver.js'
+
+/** The rows of a statement, whose values Sequelize converts by the types of the columns of a table. */
+export class SqliteResult implements DirectResult {
+  readonly #rows: Row[]
+  readonly #types: ColumnTypes
+
+  constructor(rows: Row[], types: ColumnTypes) {
+    this.#rows = rows
+    this.#types = types
+  }
+
+  /** Those of raw SQL. */
+  get rows(): Row[] {
+    markJsonAsText(this.#rows)
+    return this.#rows
+  }
+
+  rowsOf(model: ModelStatic<Model>): Row[] {
+    return convertRows(this.#rows, this.#types, model, readerOf(sequelizeOf(model)))
+  }
+}
+
+const readers = new WeakMap<Sequelize, Query>()
+
+// A query that is never run: it only converts values.
+function readerOf(sequelize: Sequelize): Query {
+  const { dialect } = sequelizeInternals(sequelize)
+  const known = readers.get(sequelize)
+  if (known instanceof dialect.Query) return known
+  const reader = new dialect.Query({}, sequelize, { logging: false })
+  readers.set(sequelize, reader)
+  return reader
+}
+
+/** Converts the values of rows in place, as Sequelize does for a model without includes. */
+export function convertRows(rows: Row[], types: ColumnTypes, model: ModelStatic<Model>, query: Query): Row[] {
+  const typed = typedColumns(rows[0], types, model)
+  for (const row of rows)
+    for (const [name, type] of typed) {
+      const value = row[name]
+      if (value !== null) row[name] = query.applyParsers(type, value)
+    }
+  return rows
+}
+
+function typedColumns(row: Row | undefined, types: ColumnTypes, model: ModelStatic<Model>): [string, string][] {
+  const columns: [string, string][] = []
+  for (const name in row) {
+    const column = name in types ? name : (fieldOf(model, name) ?? name)
+    const type = Object.hasOwn(types, column) ? types[column] : undefined
+    if (type !== undefined) columns.push([name, type])
+  }
+  return columns
+}
+
+function fieldOf(model: ModelStatic<Model>, attribute: string): string | undefined {
+  const { rawAttributes } = modelInternals(model)
+  return Object.hasOwn(rawAttributes, attribute) ? rawAttributes[attribute]?.field : undefined
+}

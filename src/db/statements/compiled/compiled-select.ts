@@ -1,0 +1,210 @@
+import { col, fn, literal, type Model, type ModelStatic } from 'sequelize'
+import type { DirectResult } from '../../dialect.js'
+import { modelInternals } from '../../sequelize/internals.js'
+import type { Select } from '../statement.js'
+import { type Condition, conditionsOf, isPlainObject, toWhere } from './conditions.js'
+import { type ModelPlan, planOf } from './model-plan.js'
+import { isPlainModel } from './plain-model.js'
+
+/*
+ * Sequelize generates the SQL of a statement for each call, with its values as literals. For statements of a simple form the SQL is generated
+ * once for each shape, by Sequelize, with placeholders. What Sequelize could treat in another way is left to it: the functions of this file return
+ * undefined then.
+ */
+
+/** A statement whose SQL was generated before. */
+export interface CompiledStatement<T> {
+  readonly sql: string
+  readonly values: readonly unknown[]
+  /** Whether the literals in the SQL are the same at every execution. */
+  readonly isConstant: boolean
+  /** Converts the driver's rows. */
+  read(result: DirectResult): T
+}
+
+/** Which rows of a list a page has. */
+export interface Slice {
+  readonly limit: number
+  readonly offset?: number | undefined
+}
+
+/** Makes instances, or objects that are built into instances later, from rows. The options are those of `Model.bulkBuild()`. */
+export type BuildRows<R> = (rows: readonly unknown[], options: object) => R[]
+
+/** All rows of a statement, as `findAll()` returns them. */
+export function allStatement<M extends Model>(select: Select<M>): CompiledStatement<M[]> | undefined {
+  const { model, options } = select
+  const { limit, offset, ...others } = options
+  if (!isCount(limit) || !isCount(offset) || (limit === undefined && offset !== undefined)) return undefined
+  const slice = limit === undefined ? undefined : { limit, offset }
+  return rowsStatement({ ...select, options: others }, slice, buildOf(model))
+}
+
+/** The first row of a statement, as `findOne()` returns it. */
+export function firstStatement<M extends Model>(select: Select<M>): CompiledStatement<M | null> | undefined {
+  const { model, options } = select
+  const names = isPlainObject(options.where) ? Object.entries(options.where) : []
+  const { uniqueNames } = planOf(model)
+  const isUnique = names.some(([name, value]) => uniqueNames.has(name) && value !== null)
+  const statement = rowsStatement(select, isUnique ? undefined : 'first', buildOf(model))
+  return statement && { ...statement, read: (result) => statement.read(result)[0] ?? null }
+}
+
+/** The row with a primary key, as `findByPk()` returns it; a composite key is an object. */
+export function keyStatement<M extends Model>(
+  model: ModelStatic<M>,
+  key: unknown,
+): CompiledStatement<M | null> | undefined {
+  const isObject = typeof key === 'object' && key !== null
+  // TypeScript does not know the attributes of a model that is a type parameter.
+  const where = (isObject ? key : { [model.primaryKeyAttribute]: key }) as never
+  if (isObject && !isWholeKey(model, key)) return undefined
+  return firstStatement({ kind: 'select', model, options: { where } })
+}
+
+function isWholeKey(model: ModelStatic<Model>, key: object): boolean {
+  const given = Object.keys(key)
+  return given.length === model.primaryKeyAttributes.length && model.primaryKeyAttributes.every((name) => name in key)
+}
+
+/** The rows of a statement, or a slice of them. */
+export function rowsStatement<R>(
+  { model, options }: Select<Model>,
+  slice: Slice | 'first' | undefined,
+  build: BuildRows<R>,
+): CompiledStatement<R[]> | undefined {
+  if (!hasOnlyRows(options) || !isPlainModel(model)) return undefined
+  const plan = planOf(model)
+  const conditions = conditionsOf(plan, options.where)
+  const order = conditions && orderOf(plan, options.order)
+  if (!order) return undefined
+  const { shape, values } = conditions
+  const { kind, numbers, suffix } = limitOf(model, slice)
+  const sql = sqlOf(plan, ['rows', kind, shape, order], () =>
+    generate(model, {
+      attributes: plan.columns.map(copy),
+      ...whereOf(plan, shape),
+      ...(order.length > 0 ? { order: order.map(copy) } : {}),
+      ...limitOptions(kind, values.length),
+    }),
+  )
+  return {
+    sql: suffix === '' ? sql : `${sql.slice(0, -1)}${suffix};`,
+    isConstant: suffix === '',
+    values: numbers.length > 0 ? [...values, ...numbers] : values,
+    read: (result) =>
+      build(result.rowsOf?.(model) ?? result.rows, { isNewRecord: false, raw: true, attributes: plan.names }),
+  }
+}
+
+/** The number of rows of a statement, as `count()` returns it. */
+export function countStatement({ model, options }: Select<Model>): CompiledStatement<number> | undefined {
+  if (!hasOnlyRows(options) || !isPlainModel(model)) return undefined
+  const plan = planOf(model)
+  const conditions = conditionsOf(plan, options.where)
+  if (!conditions) return undefined
+  const { shape, values } = conditions
+  const sql = sqlOf(plan, ['count', shape], () =>
+    generate(model, { attributes: [[fn('count', col('*')), 'count']], ...whereOf(plan, shape) }),
+  )
+  return {
+    sql,
+    values,
+    isConstant: true,
+    read: ({ rows: [row] }) => parseInt(String((row as { count: unknown }).count), 10),
+  } // as the SQL names it
+}
+
+function hasOnlyRows(options: object): boolean {
+  return isPlainObject(options) && Object.keys(options).every((name) => name === 'where' || name === 'order')
+}
+
+function buildOf<M extends Model>(model: ModelStatic<M>): BuildRows<M> {
+  // bulkBuild() of a model builds instances of this model.
+  return (rows, options) => modelInternals(model).bulkBuild(rows, options) as M[]
+}
+
+/** How many shapes of statements of one model are kept. A program has few. */
+const MAX_SHAPES = 200
+
+function sqlOf({ sql: known }: ModelPlan, shape: readonly unknown[], make: () => string): string {
+  const key = JSON.stringify(shape)
+  const sql = known.get(key) ?? make()
+  if (known.size >= MAX_SHAPES && !known.has(key)) known.clear()
+  known.set(key, sql)
+  return sql
+}
+
+function generate(model: ModelStatic<Model>, options: object): string {
+  return modelInternals(model).queryGenerator.selectQuery(model.getTableName(), options, model)
+}
+
+/** Sequelize may change the lists that its generator is given. */
+function copy(item: unknown): unknown {
+  return Array.isArray(item) ? [...(item as unknown[])] : item
+}
+
+function whereOf(plan: ModelPlan, shape: readonly Condition[]): object {
+  return shape.length > 0 ? { where: toWhere(plan, shape) } : {}
+}
+
+const DIRECTION = /^(?:asc|desc)(?:\s+nulls\s+(?:first|last))?$/i
+
+/** Attributes with directions, in Sequelize's form; undefined for any other order. */
+function orderOf({ names }: ModelPlan, order: unknown): readonly unknown[] | undefined {
+  if (order === undefined || order === null) return []
+  if (!Array.isArray(order)) return undefined
+  const items: readonly unknown[] = order
+  return items.every((item) => isPlainOrder(names, item)) ? items : undefined
+}
+
+function isPlainOrder(names: readonly string[], item: unknown): boolean {
+  if (typeof item === 'string') return names.includes(item)
+  if (!Array.isArray(item) || item.length === 0 || item.length > 2) return false
+  const [name, direction = 'ASC']: unknown[] = item
+  return typeof name === 'string' && names.includes(name) && typeof direction === 'string' && DIRECTION.test(direction)
+}
+
+interface Limit {
+  readonly kind: 'all' | 'first' | 'limit' | 'slice'
+  /** The values of its placeholders. */
+  readonly numbers: readonly number[]
+  /** Its SQL where it has no placeholders. */
+  readonly suffix: string
+}
+
+/**
+ * On PostgreSQL, the numbers are literals: the first page and a late one may need different plans, and a plan that was prepared with parameters
+ * may be kept for both. Without parameters, preparing it saves the client nothing.
+ */
+function limitOf(model: ModelStatic<Model>, slice: Slice | 'first' | undefined): Limit {
+  if (slice === undefined) return { kind: 'all', numbers: [], suffix: '' }
+  if (slice === 'first') return { kind: 'first', numbers: [], suffix: '' }
+  const { limit, offset } = slice
+  if (model.sequelize?.getDialect() === 'postgres') {
+    const suffix = ` LIMIT ${limit}${offset === undefined ? '' : ` OFFSET ${offset}`}`
+    return { kind: 'all', numbers: [], suffix }
+  }
+  // Other databases have LIMIT 20, 10. Placeholders are numbered in the order of the SQL.
+  return offset === undefined
+    ? { kind: 'limit', numbers: [limit], suffix: '' }
+    : { kind: 'slice', numbers: [offset, limit], suffix: '' }
+}
+
+function limitOptions(kind: Limit['kind'], before: number): object {
+  const [first, second] = [literal(`$${before + 1}`), literal(`$${before + 2}`)]
+  switch (kind) {
+    case 'all':
+      return {}
+    case 'first':
+      return { limit: 1 }
+    case 'limit':
+      return { limit: first }
+    case 'slice':
+      return { offset: first, limit: second }
+  }
+}
+
+function isCount(value: unknown): value is number | undefined {
+  return value === undefined || (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0)
+}

@@ -1,0 +1,110 @@
+import { Op, type Sequelize } from 'sequelize'
+import { ImpossibleValueError } from '../errors.js'
+import {
+  type AttributeInternals,
+  dataTypeInternals,
+  type EscapeOptions,
+  queryGeneratorOf,
+} from '../sequelize/internals.js'
+import { textOf, valueReader } from './value-readers.js'
+
+/**
+ * Makes all databases treat the values of conditions and of written rows alike: a value that its column cannot have, such as 'not' for a
+ * BIGINT, is refused, and so is a date that does not exist; UUIDs are equal in upper and lower case. Without it, SQLite would find no row, or
+ * store the value; MySQL would read 'not' as 0 and '5abc' as 5, and PostgreSQL would round 1.5 in one statement and refuse it in another.
+ */
+export function refuseImpossibleValues(
+  sequelize: Sequelize,
+  onRefusal: (error: ImpossibleValueError) => unknown,
+): void {
+  const generator = queryGeneratorOf(sequelize)
+  const { escape, format } = generator
+  const checked = <T>(write: () => T): T => {
+    try {
+      return write()
+    } catch (error) {
+      throw error instanceof ImpossibleValueError ? onRefusal(error) : error
+    }
+  }
+  generator.escape = (value, field, options) =>
+    checked(() => {
+      // LIKE compares a column of any type with a pattern.
+      const isPattern = options?.acceptStrings === true
+      const literal = escape.call(generator, isPattern ? value : normalize(value, field, options), field, options)
+      return isDate(value, field) && isInvalidDateLiteral(literal) ? refuse(value, field) : literal
+    })
+  generator.format = (value, field, options, bindParam) =>
+    checked(() => {
+      const bind = isDate(value, field)
+        ? (text: unknown) => (isInvalidDateLiteral(text) ? refuse(value, field) : bindParam(text))
+        : bindParam
+      return format.call(generator, normalize(value, field, options), field, options, bind)
+    })
+  // A column of any type is compared with a regular expression, as with LIKE; without its attribute, Sequelize writes a plain string.
+  const compare = generator._whereParseSingleValueObject
+  generator._whereParseSingleValueObject = (key, field, operator, value, options) =>
+    compare.call(
+      generator,
+      key,
+      REGEXPS.has(operator) && typeof value === 'string' ? undefined : field,
+      operator,
+      value,
+      options,
+    )
+}
+
+const REGEXPS: ReadonlySet<unknown> = new Set([Op.regexp, Op.notRegexp, Op.iRegexp, Op.notIRegexp])
+
+/** A value as all databases read it for its column. @throws ImpossibleValueError for one that the column cannot have. */
+function normalize(value: unknown, field: AttributeInternals | undefined, options: EscapeOptions | undefined): unknown {
+  const read = valueReader(field?.type)
+  if (!read) return value
+  const isWritten = options?.context !== undefined
+  const normalizeOne = (item: unknown) =>
+    item === null || item === undefined ? item : (read(item, isWritten) ?? refuse(item, field))
+  // In a condition, it is the list of Op.any or Op.all.
+  return Array.isArray(value) && !isWritten ? value.map(normalizeOne) : normalizeOne(value)
+}
+
+const DATES: ReadonlySet<unknown> = new Set(['DATE', 'DATEONLY'])
+
+function isDate(value: unknown, field: AttributeInternals | undefined): boolean {
+  if (typeof value === 'object' && !(value instanceof Date)) return false
+  return field?.type !== undefined && DATES.has(dataTypeInternals(field.type).key)
+}
+
+/** As Sequelize writes dates, with or without quotes; PostgreSQL also has infinity. */
+const DATE = /^'?(?:(?!0000)\d{4}-|-?Infinity)/
+
+// Moment has written the date: an invalid one as 'Invalid date'.
+function isInvalidDateLiteral(written: unknown): boolean {
+  return typeof written === 'string' && !DATE.test(written)
+}
+
+const MAX_SHOWN = 100
+
+/** @throws ImpossibleValueError always. */
+function refuse(value: unknown, field: AttributeInternals | undefined): never {
+  throw impossibleValue(value, field)
+}
+
+export function impossibleValue(value: unknown, field: AttributeInternals | undefined): ImpossibleValueError {
+  const { fieldName, type } = field ?? {}
+  const advice =
+    typeof value !== 'object' || value instanceof Date
+      ? ''
+      : ' Pass a string, a number or a boolean, or an object whose toString() returns the value.'
+  return new ImpossibleValueError(
+    `${fieldName ?? 'a column'} cannot be ${shown(value)}: its type is ${dataTypeInternals(type).key}.${advice}`,
+    fieldName,
+  )
+}
+
+function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, MAX_SHOWN))
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? String(value) : value.toISOString()
+  if (typeof value !== 'object') return String(value)
+  if (Array.isArray(value)) return 'a list'
+  const text = textOf(value)
+  return text === '' || text.startsWith('[object ') ? 'an object' : `an object with the text ${shown(text)}`
+}

@@ -1,0 +1,45 @@
+import { illFormedStrings } from '../../schema/input/unicode.js'
+import type { Issue } from '../../schema/shape/issue.js'
+import { InvalidInput, type InputIssue } from '../errors.js'
+import type { JsonBody } from './json.js'
+import type { Input } from './parameters.js'
+
+/** An input, and its index among the inputs of its route. */
+export interface IndexedInput {
+  readonly index: number
+  readonly input: Input
+}
+
+/** Characters of a path. It has property names that the client chose, and each of a hundred issues may repeat a long one. */
+const MAX_PATH_LENGTH = 500
+
+/** The 422 for issues whose paths begin with the index of an input: `/0/age` for the age of the first one. */
+export function invalidInputs(issues: readonly Issue[], inputs: readonly IndexedInput[]): InvalidInput {
+  return new InvalidInput('The request does not fit its description.', {
+    errors: issues.map((issue) => locate(issue, inputs)),
+  })
+}
+
+function locate({ path, message }: Issue, inputs: readonly IndexedInput[]): InputIssue {
+  const [, index = '', ...keys] = shortened(path).split('/')
+  const rest = keys.map((key) => `/${key}`).join('')
+  const { input } = inputs.find((one) => one.index === Number(index)) as IndexedInput // every path starts with the index of an input
+  return { in: input.in, path: input.kind === 'value' ? `/${input.name}${rest}` : rest, message }
+}
+
+/** The path, or the longest short enough path of a value that contains it. */
+function shortened(path: string): string {
+  return path.length <= MAX_PATH_LENGTH ? path : path.slice(0, path.lastIndexOf('/', MAX_PATH_LENGTH))
+}
+
+/** The issues of strings that are not well-formed Unicode, at most `most` of each input. */
+export function illFormed(
+  inputs: readonly IndexedInput[],
+  values: Readonly<Record<number, unknown>>,
+  body: JsonBody | undefined,
+  most: number,
+): readonly Issue[] {
+  return inputs.flatMap(({ index, input }) =>
+    input.kind === 'body' && body && !body.mayBeIllFormed ? [] : illFormedStrings(values[index], `/${index}`, most),
+  )
+}

@@ -1,0 +1,35 @@
+/**
+ * Starts requests so that new connections are accepted between them. Node accepts one connection in each turn of the event loop, and would run
+ * all requests that have arrived in the same turn: connections would wait as long as all of these take.
+ */
+export class RequestTurns {
+  #waiting: (() => void)[] = []
+  #accepted = false
+  #scheduled = false
+
+  /** Called for each connection that is accepted. */
+  accepted(): void {
+    this.#accepted = true
+    this.#schedule()
+  }
+
+  /** Starts a request: at once, or, while clients are connecting, as the only one of its turn. */
+  start(request: () => void): void {
+    if (this.#scheduled) this.#waiting.push(request)
+    else request()
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    setImmediate(() => this.#endTurn())
+  }
+
+  #endTurn(): void {
+    const ready = this.#waiting.splice(0, this.#accepted ? 1 : Infinity)
+    this.#scheduled = false
+    if (this.#accepted) this.#schedule()
+    this.#accepted = false
+    for (const start of ready) start()
+  }
+}

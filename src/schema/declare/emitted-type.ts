@@ -1,0 +1,103 @@
+import { BootError } from '../../core/boot-error.js'
+import { isConstructor } from '../../di/token.js'
+import { isDescribed } from '../shape/shape-of.js'
+import type { Shape } from '../shape/shape.js'
+import { type StandardSchema, writtenJsonSchema } from '../shape/standard-schema.js'
+
+type Kind = Exclude<Shape['kind'], 'enum' | 'array' | 'object' | 'union' | 'standard' | 'any'>
+
+/** The classes of the values that an input of this kind has. */
+const RECEIVED: Readonly<Record<Kind, readonly unknown[]>> = {
+  string: [String],
+  date: [String],
+  decimal: [String],
+  integer: [Number],
+  number: [Number],
+  boolean: [Boolean],
+  bigint: [BigInt],
+  'date-time': [Date],
+  bytes: [Buffer, Uint8Array],
+}
+
+/** The other classes of which a response may have values: a model has a BIGINT as a string. */
+const SENT: Readonly<Partial<Record<Shape['kind'], readonly unknown[]>>> = {
+  date: [Date],
+  decimal: [Number],
+  bigint: [String],
+  'date-time': [String],
+}
+
+/** What the compiler emits for types whose values have one class only. For others it emits Object, or a class that may have descendants. */
+const KNOWN: ReadonlySet<unknown> = new Set([String, Number, Boolean, BigInt, Date, Array, Buffer, Uint8Array])
+
+/**
+ * Compares the type that the compiler emitted for a property or a parameter with the declared one.
+ *
+ * @param use `'received'` for an input, `'declared'` for a field, of which it is not known yet.
+ * @throws BootError when no value can have both.
+ */
+export function refuseOtherEmitted(shape: Shape, emitted: unknown, use: 'received' | 'declared', where: string): void {
+  if (!KNOWN.has(emitted) && !isDescribed(emitted)) return
+  const expected = classesOf(shape)
+  if (!expected) return
+  const allowed = use === 'received' ? expected : [...expected, ...(SENT[shape.kind] ?? [])]
+  if (allowed.includes(emitted) || (allowed.includes(Object) && !KNOWN.has(emitted))) return
+  throw new BootError(
+    `${where}: its type is ${nameOf(emitted)}, but it is declared as ${declaredAs(shape)}, whose values are of type ${expected.map(nameOf).join(' or ')}. ` +
+      `Write that type, or declare another one.`,
+  )
+}
+
+/** Undefined for shapes whose values may be of any class; Object for those of classes. */
+function classesOf(shape: Shape): readonly unknown[] | undefined {
+  switch (shape.kind) {
+    case 'enum':
+      return [...new Set(shape.values.map((value) => (typeof value === 'string' ? String : Number)))]
+    case 'array':
+      return [Array]
+    case 'object':
+    case 'union':
+      return [Object]
+    case 'standard':
+      return classesOfSchema(shape.schema)
+    case 'any':
+      return undefined
+    default:
+      return RECEIVED[shape.kind]
+  }
+}
+
+const JSON_CLASSES: Readonly<Record<string, readonly unknown[]>> = {
+  string: [String, Date, BigInt, Buffer, Uint8Array], // a library may convert strings to these
+  number: [Number],
+  integer: [Number],
+  boolean: [Boolean],
+  object: [Object],
+  array: [Array],
+}
+
+function classesOfSchema(schema: StandardSchema): readonly unknown[] | undefined {
+  const type = writtenJsonSchema(schema, 'output')?.['type']
+  return typeof type === 'string' ? JSON_CLASSES[type] : undefined
+}
+
+function declaredAs(shape: Shape): string {
+  if (shape.kind === 'enum') return `enum: [${shape.values.map((value) => JSON.stringify(value)).join(', ')}]`
+  if (shape.kind === 'array') return 'a list'
+  if (shape.kind === 'object') return shape.name
+  if (shape.kind === 'standard') return `a schema of ${shape.schema['~standard'].vendor}`
+  return shape.kind === 'union' ? 'oneOf' : `'${shape.kind}'`
+}
+
+const PRIMITIVES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
+  [String, 'string'],
+  [Number, 'number'],
+  [Boolean, 'boolean'],
+  [BigInt, 'bigint'],
+  [Array, 'a list'],
+  [Object, 'object'],
+])
+
+function nameOf(type: unknown): string {
+  return PRIMITIVES.get(type) ?? (isConstructor(type) ? type.name : String(type))
+}

@@ -1,0 +1,49 @@
+import type { Constructor } from '../../di/token.js'
+import { isInstantiable } from '../shape/fields.js'
+import { valueOf } from '../shape/inherited-names.js'
+import type { Property } from '../shape/shape.js'
+import { defaultOf, refuseSecondDefault } from './default-value.js'
+
+/**
+ * The property with its initial value in the class, `age: number = 18`, as its default. It is made for each input, as it may depend on the time; a
+ * value that differs between two instances, such as an id or a list, is not documented.
+ *
+ * @throws BootError when the value is not one of the property, or the property has another default.
+ */
+export function withInitialValue(property: Property, owner: Constructor, name: string, where: string): Property {
+  const [instance, another] = instancesOf(owner)
+  const [value, other] = [instance, another].map((one) => valueOf(one, name, true))
+  if (property.default !== undefined) {
+    // What a getter returns is no initial value.
+    if (value !== undefined && Object.hasOwn(instance, name)) refuseSecondDefault(property.default, value, where)
+    return property
+  }
+  if (value === undefined) return property
+  const initial = (): unknown => newInstance(owner)?.[name]
+  const made: Property = { ...property, optional: true, initial }
+  if (value === null && property.shape.nullable) return { ...made, default: null }
+  if (typeof value === 'object' || typeof value === 'function' || !Object.is(value, other)) return made
+  return { ...made, default: defaultOf(property.shape, value, where) }
+}
+
+type Instance = Readonly<Record<string, unknown>>
+
+const instances = new WeakMap<Constructor, readonly [Instance, Instance]>()
+
+function instancesOf(owner: Constructor): readonly [Instance, Instance] {
+  const known: readonly [Instance, Instance] = instances.get(owner) ?? [
+    newInstance(owner) ?? {},
+    newInstance(owner) ?? {},
+  ]
+  instances.set(owner, known)
+  return known
+}
+
+function newInstance(owner: Constructor): Instance | undefined {
+  if (!isInstantiable(owner)) return undefined
+  try {
+    return new owner()
+  } catch {
+    return undefined // its constructor needs what only a request has
+  }
+}
