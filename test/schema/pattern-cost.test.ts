@@ -207,3 +207,22 @@ test('a lookbehind whose rounds have many ways is refused, however short the inp
   for (const pattern of [/^(?<!a(?:(?:a||){30}|)*)$/, /^(?<=a(?:(?:a||){30})*)$/, /(?<=(?:a|b|ab)*)c/])
     assert.equal(patternCost(pattern).longestInput, 0, String(pattern))
 })
+
+test('a pattern that is too large to be checked is refused at the start, with what to write instead', () => {
+  for (const source of [Array.from({ length: 300 }, () => '\\w{1,64}').join('-'), '[^a]?'.repeat(2000)]) {
+    class Large {
+      @Field({ pattern: `^${source}$`, maxLength: 20 })
+      text!: string
+    }
+    assert.throws(() => echo(Large), {
+      name: /^(Boot|Injection)Error$/,
+      message: /Large\.text.*is too large to be checked.* or use enum for a list of values\.$/,
+    })
+  }
+})
+
+test('alternatives of a long list, separated by a character, are linear', () => {
+  const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
+  const codes = letters.flatMap((one) => letters.slice(0, 10).map((other) => one + other)).join('|')
+  assert.equal(patternCost(new RegExp(`^(?:${codes})(?:,(?:${codes}))*$`)).longestInput, Infinity)
+})

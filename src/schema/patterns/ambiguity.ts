@@ -1,3 +1,4 @@
+import type { AnalysisBudget } from './analysis-budget.js'
 import type { PatternGraph } from './pattern-graph.js'
 
 /*
@@ -7,8 +8,8 @@ import type { PatternGraph } from './pattern-graph.js'
 export type Loop = ReadonlySet<number>
 
 /** The repeated parts of the pattern: the strongly connected components of the graph. */
-export function loopsOf({ next }: PatternGraph): Loop[] {
-  const reached = next.map((_, position) => reachable(next, position))
+export function loopsOf({ next }: PatternGraph, budget: AnalysisBudget): Loop[] {
+  const reached = next.map((_, position) => reachable(next, position, budget))
   const seen = new Set<number>()
   return next.flatMap((_, position) => {
     if (seen.has(position) || !reached[position]?.has(position)) return []
@@ -18,11 +19,12 @@ export function loopsOf({ next }: PatternGraph): Loop[] {
   })
 }
 
-export function reachable(next: PatternGraph['next'], from: number): Set<number> {
+export function reachable(next: PatternGraph['next'], from: number, budget: AnalysisBudget): Set<number> {
   const found = new Set<number>()
   const open = [from]
   for (let position = open.pop(); position !== undefined; position = open.pop())
     for (const other of next[position]?.keys() ?? []) {
+      budget.spend()
       if (found.has(other)) continue
       found.add(other)
       open.push(other)
@@ -30,17 +32,24 @@ export function reachable(next: PatternGraph['next'], from: number): Set<number>
   return found
 }
 
+/** Comparisons of characters are quicker than the other steps. */
+const TESTS_PER_STEP = 8
+
 /** Whether one input leads in two ways from a position in the loop back to it. Then each round doubles the number of ways. */
-export function isAmbiguous({ next, characters }: PatternGraph, loop: Loop): boolean {
-  const within = (position: number) => [...(next[position] ?? [])].filter(([other]) => loop.has(other))
-  if ([...loop].some((position) => within(position).some(([, ways]) => ways > 1))) return true
+export function isAmbiguous({ next, characters }: PatternGraph, loop: Loop, budget: AnalysisBudget): boolean {
+  const ofLoop = next.map((edges, position) =>
+    loop.has(position) ? [...edges].filter(([other]) => loop.has(other)) : [],
+  )
+  if (ofLoop.some((edges) => edges.some(([, ways]) => ways > 1))) return true
   const size = next.length
   const before = new Map<number, number[]>()
   const open = [...loop].map((position) => position * size + position)
   const seen = new Set(open)
   for (let pair = open.pop(); pair !== undefined; pair = open.pop())
-    for (const [one] of within(Math.floor(pair / size)))
-      for (const [other] of within(pair % size)) {
+    for (const [one] of ofLoop[Math.floor(pair / size)] ?? []) {
+      const others = ofLoop[pair % size] ?? []
+      budget.spend(Math.ceil(others.length / TESTS_PER_STEP))
+      for (const [other] of others) {
         if (!meet(characters, one, other)) continue
         const reached = one * size + other
         const known = before.get(reached)
@@ -50,6 +59,7 @@ export function isAmbiguous({ next, characters }: PatternGraph, loop: Loop): boo
         seen.add(reached)
         open.push(reached)
       }
+    }
   return joinsAgain(
     before,
     [...loop].map((position) => position * size + position),
@@ -72,12 +82,8 @@ function joinsAgain(before: ReadonlyMap<number, readonly number[]>, same: readon
   return false
 }
 
-/** The steps of the analysis after which the worse result is assumed. */
-const MAX_STEPS = 2_000_000
-
 /** Whether the same input can stay in the first loop, pass from the first to the second, or stay in the second: then the point of passing is ambiguous. */
-export function isPassedOn(graph: PatternGraph, first: Loop, second: Loop): boolean {
-  const budget = { steps: MAX_STEPS }
+export function isPassedOn(graph: PatternGraph, first: Loop, second: Loop, budget: AnalysisBudget): boolean {
   return [...first].some((from) => [...second].some((to) => findsPass(graph, from, to, [first, second], budget)))
 }
 
@@ -86,7 +92,7 @@ function findsPass(
   from: number,
   to: number,
   [first, second]: readonly [Loop, Loop],
-  budget: { steps: number },
+  budget: AnalysisBudget,
 ): boolean {
   const size = next.length
   const start = [from, from, to] as const
@@ -99,7 +105,7 @@ function findsPass(
         const shared = (characters[one] ?? 0n) & (characters[three] ?? 0n)
         if (!second.has(three) || shared === 0n) continue
         for (const two of next[positions[1]]?.keys() ?? []) {
-          if (budget.steps-- < 0) return true
+          budget.spend()
           if (((characters[two] ?? 0n) & shared) === 0n) continue
           if (one === from && two === to && three === to) return true
           const key = (one * size + two) * size + three

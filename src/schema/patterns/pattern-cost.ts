@@ -1,4 +1,5 @@
 import { BootError } from '../../core/boot-error.js'
+import { AnalysisBudget, PatternTooLarge } from './analysis-budget.js'
 import { isAmbiguous, isPassedOn, loopsOf, reachable, type Loop } from './ambiguity.js'
 import { ANY } from './character-sets.js'
 import { graphOf, type PatternGraph } from './pattern-graph.js'
@@ -14,7 +15,7 @@ import { parsePattern, type Pattern } from './pattern-syntax.js'
 
 /** How the time grows with the length of the input. */
 interface Growth {
-  /** The time as a power of the input's length: 1 is linear, 2 quadratic. Infinity is exponential: each character may double it. */
+  /** The time as a power of the input's length: 1 is linear, 2 quadratic. Infinity is exponential: each character may double it. NaN is unknown. */
   readonly degree: number
   /** The repeated parts of the pattern that can match the same characters. */
   readonly parts: readonly string[]
@@ -28,22 +29,30 @@ export interface PatternCost extends Growth {
 }
 
 const LINEAR: Growth = { degree: 1, parts: [] }
+/** The cost of a pattern that is too large for the analysis. */
+const UNKNOWN = { degree: NaN, parts: [], longestInput: 0 }
 
 /** An upper bound of the cost of matching: a linear pattern may be found to be worse, but never the other way round. */
 export function patternCost(expression: RegExp): PatternCost {
   const pattern = withoutLastRepetition(parsePattern(expression))
   const isSearched = !startsAtStart(pattern)
-  const graph = graphOf(pattern, expression.flags, isSearched && !expression.sticky)
-  const growth = growthOf(graph)
-  const longestInput = longestInputOf(graph, growth.degree)
-  const reads = isSearched ? Infinity : longest(pattern)
-  return { ...growth, isSearched, longestInput: longestInput > 0 && reads <= longestInput ? Infinity : longestInput }
+  try {
+    const budget = new AnalysisBudget()
+    const graph = graphOf(pattern, expression.flags, isSearched && !expression.sticky, budget)
+    const growth = growthOf(graph, budget)
+    const longestInput = longestInputOf(graph, growth.degree, budget)
+    const reads = isSearched ? Infinity : longest(pattern)
+    return { ...growth, isSearched, longestInput: longestInput > 0 && reads <= longestInput ? Infinity : longestInput }
+  } catch (error) {
+    if (error instanceof PatternTooLarge) return { ...UNKNOWN, isSearched }
+    throw error
+  }
 }
 
-function growthOf(graph: PatternGraph): Growth {
-  const loops = loopsOf(graph)
-  const exponential = loops.find((loop) => isAmbiguous(graph, loop))
-  return exponential ? { degree: Infinity, parts: sourcesOf(graph, exponential) } : polynomial(graph, loops)
+function growthOf(graph: PatternGraph, budget: AnalysisBudget): Growth {
+  const loops = loopsOf(graph, budget)
+  const exponential = loops.find((loop) => isAmbiguous(graph, loop, budget))
+  return exponential ? { degree: Infinity, parts: sourcesOf(graph, exponential) } : polynomial(graph, loops, budget)
 }
 
 /** The ways that an engine tries in less than a millisecond. */
@@ -55,10 +64,10 @@ const MAX_STEPS_PER_CHARACTER = 100
 /** The longest input of a pattern of exponential time. */
 const MAX_EXPONENTIAL = 8
 
-function longestInputOf(graph: PatternGraph, degree: number): number {
-  if (degree === 1 && stepsPerCharacter(graph, MAX_STEPS_PER_CHARACTER) < Infinity) return Infinity
+function longestInputOf(graph: PatternGraph, degree: number, budget: AnalysisBudget): number {
+  if (degree === 1 && stepsPerCharacter(graph, MAX_STEPS_PER_CHARACTER, budget) < Infinity) return Infinity
   const most = degree === Infinity ? MAX_EXPONENTIAL : Math.floor(MAX_WAYS ** (1 / degree))
-  return longestWithin(graph, MAX_STEPS, most)
+  return longestWithin(graph, MAX_STEPS, most, budget)
 }
 
 const costs = new Map<string, PatternCost>()
@@ -84,6 +93,10 @@ export function refuseCostlyPattern(expression: RegExp, most: number, what: stri
   const cost = knownCost(expression)
   const { longestInput } = cost
   if (longestInput > 0 && most <= longestInput) return
+  if (Number.isNaN(cost.degree))
+    throw new BootError(
+      `${what} ${expression} is too large to be checked for the time that it can take. Write fewer alternatives and shorter bounded repetitions${otherwise ?? ', or use enum for a list of values'}.`,
+    )
   const orBound = longestInput > 0 ? `, or set maxLength to at most ${longestInput}` : ''
   throw new BootError(
     `${what} ${expression} can take time that ${growthIn(cost)}, so one request could block the server: ${reasonOf(cost)}${otherwise ?? orBound}.`,
@@ -137,15 +150,22 @@ function startsAtStart(pattern: Pattern): boolean {
   }
 }
 
-function polynomial(graph: PatternGraph, loops: readonly Loop[]): Growth {
+function polynomial(graph: PatternGraph, loops: readonly Loop[], budget: AnalysisBudget): Growth {
   const costs = new Map<Loop, Growth>()
   const costOf = (loop: Loop): Growth => {
     const known = costs.get(loop)
     if (known) return known
     const [position = 0] = loop
-    const reached = reachable(graph.next, position)
+    const reached = reachable(graph.next, position, budget)
     const later = loops.filter((other) => other !== loop && reached.has([...other][0] ?? -1))
-    const cost = later.reduce((most, other) => greater(most, withLoop(graph, loop, other, costOf(other))), LINEAR)
+    const cost = later.reduce(
+      (most, other) =>
+        greater(
+          most,
+          isPassedOn(graph, loop, other, budget) ? withLoop(graph, loop, other, costOf(other)) : costOf(other),
+        ),
+      LINEAR,
+    )
     costs.set(loop, cost)
     return cost
   }
@@ -153,7 +173,6 @@ function polynomial(graph: PatternGraph, loops: readonly Loop[]): Growth {
 }
 
 function withLoop(graph: PatternGraph, loop: Loop, other: Loop, cost: Growth): Growth {
-  if (!isPassedOn(graph, loop, other)) return cost
   const parts = [
     ...new Set([...sourcesOf(graph, loop), ...(cost.parts.length > 0 ? cost.parts : sourcesOf(graph, other))]),
   ]

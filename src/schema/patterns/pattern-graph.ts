@@ -1,3 +1,4 @@
+import type { AnalysisBudget } from './analysis-budget.js'
 import { ANY, characterSets, type Characters } from './character-sets.js'
 import { canBeEmpty, effortOf, geometricSum, isFixed, longest, MAX_WAYS, power, sizeOf } from './pattern-measures.js'
 import type { Pattern } from './pattern-syntax.js'
@@ -32,10 +33,12 @@ const NONE: Positions = new Map()
 const NOTHING: Fragment = { first: NONE, last: NONE, empty: 1 }
 /** The longest repetition that is written out in the graph. A longer one is treated as unbounded. */
 const MAX_COPIES = 64
+/** The repetitions of a lookbehind that are written out in the graph. More are treated as one of exponential time. */
+const MAX_LOOPS = 6
 
 /** @param isSearched Whether a match may begin anywhere in the input. */
-export function graphOf(pattern: Pattern, flags: string, isSearched: boolean): PatternGraph {
-  const builder = new GraphBuilder()
+export function graphOf(pattern: Pattern, flags: string, isSearched: boolean, budget: AnalysisBudget): PatternGraph {
+  const builder = new GraphBuilder(budget)
   const search = isSearched ? builder.anything() : NOTHING
   // At the end of the pattern an assertion, such as `$`, may fail for each way to get there.
   const { first } = builder.join(builder.join(search, builder.fragment(pattern)), builder.deadEnd(1))
@@ -47,6 +50,11 @@ class GraphBuilder {
   readonly sources: string[] = []
   readonly next: Map<number, number>[] = []
   readsBack = false
+  readonly #budget: AnalysisBudget
+
+  constructor(budget: AnalysisBudget) {
+    this.#budget = budget
+  }
 
   fragment(pattern: Pattern): Fragment {
     switch (pattern.kind) {
@@ -89,12 +97,14 @@ class GraphBuilder {
   }
 
   #position(source: string): Fragment {
+    this.#budget.spend()
     const position = this.sources.push(source) - 1
     this.next.push(new Map())
     return { first: new Map([[position, 1]]), last: new Map([[position, 1]]), empty: 0 }
   }
 
   #connect(from: Positions, to: Positions): void {
+    this.#budget.spend(from.size * to.size)
     for (const [one, ways] of from)
       for (const [other, others] of to) {
         const edges = this.next[one] as Map<number, number> // every position has a map of edges, added with it
@@ -111,7 +121,7 @@ class GraphBuilder {
   }
 
   #loops(count: number): Fragment {
-    if (count === Infinity) return this.#loop(either(this.#position(ANY), this.#position(ANY)), 0, Infinity)
+    if (count > MAX_LOOPS) return this.#loop(either(this.#position(ANY), this.#position(ANY)), 0, Infinity)
     return Array.from({ length: count }, () => this.anything()).reduce((all, loop) => this.join(all, loop), NOTHING)
   }
 

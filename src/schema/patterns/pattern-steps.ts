@@ -1,3 +1,4 @@
+import type { AnalysisBudget } from './analysis-budget.js'
 import type { PatternGraph } from './pattern-graph.js'
 
 /*
@@ -17,14 +18,14 @@ const MAX_COUNTS = 1000
 const MAX_COUNTS_OF_A_LENGTH = 16
 
 /** The most steps for one character of an input, of any length; Infinity for more than `most`. */
-export function stepsPerCharacter(graph: PatternGraph, most: number): number {
-  const inputs = new Inputs(graph)
+export function stepsPerCharacter(graph: PatternGraph, most: number, budget: AnalysisBudget): number {
+  const inputs = new Inputs(graph, budget)
   let greatest = inputs.firstSteps
   let known: Counts[] = []
   let open = inputs.ofLengthOne()
   while (open.length > 0 && greatest <= most) {
     const isNew = open.filter((counts) => {
-      if (isCovered(counts, known)) return false
+      if (isCovered(counts, known, budget)) return false
       known.push(counts)
       return true
     })
@@ -37,8 +38,8 @@ export function stepsPerCharacter(graph: PatternGraph, most: number): number {
 }
 
 /** The length of the longest input that takes at most `steps` steps, up to `most`; Infinity if all take no more. */
-export function longestWithin(graph: PatternGraph, steps: number, most: number): number {
-  const inputs = new Inputs(graph)
+export function longestWithin(graph: PatternGraph, steps: number, most: number, budget: AnalysisBudget): number {
+  const inputs = new Inputs(graph, budget)
   const limit = graph.readsBack ? 2 * most : most
   let left = steps - inputs.firstSteps
   let open = inputs.ofLengthOne()
@@ -46,7 +47,7 @@ export function longestWithin(graph: PatternGraph, steps: number, most: number):
   while (left >= 0 && length < limit) {
     if (open.length === 0) return Infinity
     length++
-    const greatest = maximal(open)
+    const greatest = maximal(open, budget)
     left -= inputs.steps(greatest)
     open = inputs.longer(greatest)
   }
@@ -59,15 +60,17 @@ class Inputs {
   /** The steps before the first character is matched. */
   readonly firstSteps: number
   readonly #graph: PatternGraph
+  readonly #budget: AnalysisBudget
   /** By kind of character: the positions that it matches. */
   readonly #matched: readonly (readonly number[])[]
   /** By position: the most ways to one of the positions that may come next. */
   readonly #tries: readonly number[]
 
-  constructor(graph: PatternGraph) {
+  constructor(graph: PatternGraph, budget: AnalysisBudget) {
     const { characters, first, next } = graph
     const kinds = characters.reduce((all, one) => all | one, 0n).toString(2).length
     this.#graph = graph
+    this.#budget = budget
     this.#matched = Array.from({ length: kinds }, (_, kind) =>
       [...characters.keys()].filter((position) => ((characters[position] ?? 0n) >> BigInt(kind)) & 1n),
     )
@@ -88,10 +91,16 @@ class Inputs {
     return all.flatMap((counts) => {
       const ways = new Float64Array(this.#graph.next.length)
       for (const position of counts.positions)
-        for (const [other, others] of this.#graph.next[position] ?? [])
+        for (const [other, others] of this.#edges(position))
           ways[other] = (ways[other] ?? 0) + (counts.ways[position] ?? 0) * others
       return this.#matching(ways)
     })
+  }
+
+  #edges(position: number): ReadonlyMap<number, number> {
+    const edges = this.#graph.next[position] as ReadonlyMap<number, number> // every position has a map of edges
+    this.#budget.spend(edges.size)
+    return edges
   }
 
   steps(all: readonly Counts[]): number {
@@ -102,6 +111,7 @@ class Inputs {
 
   #matching(targets: Float64Array): Counts[] {
     return this.#matched.flatMap((matched) => {
+      this.#budget.spend(matched.length)
       const positions = matched.filter((position) => targets[position])
       if (positions.length === 0) return []
       const ways = new Float64Array(targets.length)
@@ -111,17 +121,18 @@ class Inputs {
   }
 }
 
-function maximal(all: readonly Counts[]): Counts[] {
+function maximal(all: readonly Counts[], budget: AnalysisBudget): Counts[] {
   const found: Counts[] = []
   for (const counts of all) {
-    if (isCovered(counts, found)) continue
+    if (isCovered(counts, found, budget)) continue
     found.push(counts)
     if (found.length > MAX_COUNTS_OF_A_LENGTH) return [union(all)]
   }
   return found
 }
 
-function isCovered({ ways, positions }: Counts, others: readonly Counts[]): boolean {
+function isCovered({ ways, positions }: Counts, others: readonly Counts[], budget: AnalysisBudget): boolean {
+  budget.spend(others.length)
   return others.some((other) => positions.every((position) => (other.ways[position] ?? 0) >= (ways[position] ?? 0)))
 }
 
