@@ -34,6 +34,8 @@ export interface Lease {
 /** A driver's answer to a statement. */
 export interface DirectResult {
   readonly rows: unknown[]
+  /** The key that the database has generated, if it does not return the new row. */
+  readonly insertedKey?: unknown
   /** The rows of a model, if the driver does not convert values by the types of their columns. */
   rowsOf?(model: ModelStatic<Model>): unknown[]
 }

@@ -1,8 +1,6 @@
 import { type Model, type SaveOptions, type Sequelize, Utils, type WhereOptions } from 'sequelize'
 import { modelOf } from '../sequelize/internals.js'
-
-/** The name of the hook. A flush treats it as a hook that writes nothing. */
-export const READ_GENERATED = 'sequitur: read generated columns'
+import { READ_GENERATED } from '../sequelize/own-hooks.js'
 
 /**
  * Adds a hook that reads columns with `literal(...)` or `fn(...)`, such as a default `now()`, after an instance was saved, so that the

@@ -104,6 +104,8 @@ const REQUIRED: readonly RequiredMembers<Probe>[] = [
       _scope: 'object',
       _hasVirtualAttributes: 'boolean',
       _versionAttribute: 'string',
+      _timestampAttributes: 'object',
+      autoIncrementAttribute: 'string',
       _attributeManipulation: 'object',
       _dataTypeSanitizers: 'object',
       _injectScope: 'function',
@@ -116,7 +118,7 @@ const REQUIRED: readonly RequiredMembers<Probe>[] = [
   {
     owner: 'Model.prototype',
     of: ({ model }) => model().prototype,
-    members: { _customGetters: 'object', _initValues: 'function' },
+    members: { _customGetters: 'object', _initValues: 'function', validators: 'object' },
   },
   {
     owner: 'an instance of a model',

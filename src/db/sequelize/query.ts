@@ -2,6 +2,7 @@ import {
   BaseError,
   DatabaseError,
   EmptyResultError,
+  type Model,
   QueryTypes,
   type Sequelize,
   UniqueConstraintError,
@@ -10,6 +11,7 @@ import { codeOf, type Dialect, type DirectResult, type SendDirect } from '../dia
 import { hasFastPath } from './fast-path.js'
 import {
   type InstanceInternals,
+  instanceInternals,
   type Query,
   type QueryClass,
   queryGeneratorOf,
@@ -139,6 +141,13 @@ function withDefaults(options: QueryOptions, defaults: SequelizeOptions): object
   return { logging: defaults.logging, ...defaults.query, ...options, ...modelOrRaw, type: typeOf(options) }
 }
 
+/** A query that is not run: it makes an error of the database one of Sequelize, with the instance that could not be inserted. */
+export function insertQuery(sequelize: Sequelize, connection: unknown, instance: Model): Query {
+  const { dialect, options } = sequelizeInternals(sequelize)
+  const given = { instance: instanceInternals(instance), type: QueryTypes.INSERT }
+  return new dialect.Query(connection, sequelize, withDefaults(given, options))
+}
+
 function typeOf({ type, instance, model, nest, plain }: QueryOptions): string {
   return type ?? (instance || model || nest || plain ? QueryTypes.SELECT : QueryTypes.RAW)
 }
@@ -152,7 +161,8 @@ function resultReaderOf(options: QueryOptions, query: () => Query): ((result: Di
   return ({ rows }) => [withInsertedValues(instance, rows[0]), rows.length]
 }
 
-function withInsertedValues(instance: InstanceInternals, row: unknown): InstanceInternals {
+/** Sets the attributes of an instance to the columns of a row. */
+export function withInsertedValues(instance: InstanceInternals, row: unknown): InstanceInternals {
   if (typeof row !== 'object' || row === null) throw new EmptyResultError('')
   const { fieldAttributeMap } = instance.constructor
   const columns: [string, unknown][] = Object.entries(row)

@@ -1,8 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Model } from 'sequelize'
-import { READ_GENERATED } from '../models/database-generated-columns.js'
-import { type HookOptions, instanceInternals, modelOf } from '../sequelize/internals.js'
+import { instanceInternals, modelOf } from '../sequelize/internals.js'
+import { hasSaveHooks } from '../sequelize/own-hooks.js'
+import { isOfSequelize } from '../statements/compiled/plain-model.js'
+import { insertStatement } from '../statements/compiled/compiled-insert.js'
 import { inForeignKeyOrder, type PendingChange } from './foreign-key-order.js'
+import type { TransactionScope } from './transaction-scope.js'
 
 /** The change that is being written in the current asynchronous context, in which hooks of its model run. */
 interface CurrentChange {
@@ -23,9 +26,7 @@ export function markSent(instance: object): void {
 /** How many rows are sent before their answers are awaited. */
 const MAX_UNANSWERED = 100
 
-interface FlushScope {
-  /** @throws when statements are refused, as after the end of the session. */
-  assertOpen(): void
+interface FlushScope extends Pick<TransactionScope, 'assertOpen' | 'executeCompiled'> {
   /** Whether a row may be sent before the previous one was answered: only if a failed statement makes the database refuse the later ones. */
   readonly sendsAhead: boolean
 }
@@ -111,8 +112,13 @@ export class ChangeQueue {
   #write({ kind, instance }: PendingChange): { readonly written: Promise<unknown>; readonly isSent: Promise<boolean> } {
     this.#restore.push(rememberState(instance))
     const { promise, resolve } = deferred()
-    const current = { queue: this, instance, onSent: () => resolve(true) }
-    const written = currentChange.run(current, () => (kind === 'save' ? instance.save() : instance.destroy()))
+    const onSent = () => resolve(true)
+    const insert = () => insertStatement(instance)
+    const written =
+      (kind === 'save' ? this.#scope.executeCompiled(modelOf(instance), insert, onSent) : undefined) ??
+      currentChange.run({ queue: this, instance, onSent }, () =>
+        kind === 'save' ? instance.save() : instance.destroy(),
+      )
     written.then(
       () => resolve(true),
       () => resolve(false),
@@ -131,20 +137,11 @@ export class ChangeQueue {
   }
 }
 
-const HOOKS = [
-  'validationFailed',
-  ...['Validate', 'Save', 'Create', 'Update'].flatMap((name) => [`before${name}`, `after${name}`]),
-]
-
 // Only a plain insert or update: hooks and an overridden save() are code of the program, which expects that the previous row was answered.
 function canBeSentAhead({ kind, instance }: PendingChange): boolean {
   const { constructor: model, _options } = instanceInternals(instance)
-  const isSaved = kind === 'save' && instance.save === Model.prototype.save && !_options.include?.length
-  return isSaved && !model._versionAttribute && !hasHooks(model) && !hasHooks(model.sequelize)
-}
-
-function hasHooks({ options: { hooks = {} } }: { readonly options: HookOptions }): boolean {
-  return HOOKS.some((type) => hooks[type]?.some(({ name }) => name !== READ_GENERATED))
+  const isSaved = kind === 'save' && isOfSequelize(instance, 'save', Model.prototype) && !_options.include?.length
+  return isSaved && !model._versionAttribute && !hasSaveHooks(model.options) && !hasSaveHooks(model.sequelize.options)
 }
 
 function deferred(): { readonly promise: Promise<boolean>; readonly resolve: (value: boolean) => void } {

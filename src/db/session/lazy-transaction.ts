@@ -2,7 +2,7 @@ import { QueryTypes, type Sequelize, Transaction } from 'sequelize'
 import { type Dialect, isLostConnection, type Lease, type SendDirect, type TransactionNeeds } from '../dialect.js'
 import { CommitFailedError, CommitUnknownError, SecondConnectionError, TransactionControlError } from '../errors.js'
 import { asTransaction, sequelizeInternals, TransactionBase } from '../sequelize/internals.js'
-import { directSender, plainQuery, type QueryOptions, sendDirectly } from '../sequelize/query.js'
+import { directSender, insertQuery, plainQuery, type QueryOptions, sendDirectly } from '../sequelize/query.js'
 import type { CompiledStatement } from '../statements/compiled/compiled-select.js'
 import { type Sql, toBound, toNumbered } from '../statements/statement.js'
 import { answerWithin, NoAnswerError } from './answer-timeout.js'
@@ -176,8 +176,10 @@ export class LazyTransaction extends TransactionBase {
   }
 
   /** Executes a compiled statement. Call {@link beforeStatement} first. */
-  read<T>({ sql, values, isConstant, read }: CompiledStatement<T>, send: SendDirect): Promise<T> {
-    const request = { connection: this.#connection, text: sql, values, isConstant }
+  read<T>({ sql, values, isConstant, read, instance }: CompiledStatement<T>, send: SendDirect): Promise<T> {
+    const connection = this.#connection
+    const query = instance && (() => insertQuery(this.#sequelize, connection, instance))
+    const request = { connection, text: sql, values, isConstant, ...(query && { query }) }
     return sendDirectly(this.#sequelize, send, request, read)
   }
 

@@ -87,10 +87,7 @@ export class Session {
     model: ModelStatic<Model>,
     compile: () => CompiledStatement<T> | undefined,
   ): Promise<T> | undefined {
-    const { transaction } = this.#scope
-    const send = model.sequelize === this.sequelize ? transaction.directSender : undefined
-    const statement = send && compile()
-    return statement && this.#innerScope.query(statement.sql, () => transaction.read(statement, send))
+    return this.#innerScope.executeCompiled(model, compile)
   }
 
   /**

@@ -1,8 +1,9 @@
-import { BaseError, type Sequelize } from 'sequelize'
+import { BaseError, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { ImplicitCommitError, SessionClosedError, StatementRefusedError, TransactionControlError } from '../errors.js'
 import { isOfDatabase, withStackOfHere } from '../sequelize/query.js'
 import { startsWithKeyword } from '../sql/starts-with-keyword.js'
 import { isKnownWrite, mayWrite } from '../sql/writes.js'
+import type { CompiledStatement } from '../statements/compiled/compiled-select.js'
 import { ChangeQueue } from './flush.js'
 import type { LazyTransaction } from './lazy-transaction.js'
 import type { PendingCounter } from './pending-counter.js'
@@ -43,6 +44,7 @@ export class TransactionScope implements QueryOwner {
     this.#queryCounters = [state.pending, state.statements, this.order.running]
     this.changes = new ChangeQueue({
       assertOpen: () => this.assertOpen(),
+      executeCompiled: (model, compile, onSent) => this.executeCompiled(model, compile, onSent),
       sendsAhead: state.dialect.sendsAhead === true,
     })
   }
@@ -109,6 +111,27 @@ export class TransactionScope implements QueryOwner {
     }
     const send = commits ? () => execute().finally(() => state.transaction.beginAgain()) : execute
     return this.#statement({ sql, prepare, send, counters: this.#queryCounters, goesOn })
+  }
+
+  /**
+   * Executes a compiled statement of a model of this database; undefined if Sequelize has to execute the statement.
+   *
+   * @param onSent called when the statement was sent.
+   */
+  executeCompiled<T>(
+    model: ModelStatic<Model>,
+    compile: () => CompiledStatement<T> | undefined,
+    onSent?: () => void,
+  ): Promise<T> | undefined {
+    const { transaction } = this
+    const send = model.sequelize === this.sequelize ? transaction.directSender : undefined
+    const statement = send && compile()
+    if (!statement) return undefined
+    return this.query(statement.sql, () => {
+      const answer = transaction.read(statement, send)
+      onSent?.()
+      return answer
+    })
   }
 
   /** Executes a statement about a savepoint. Refused after the end of the session, when another session may use the connection. */

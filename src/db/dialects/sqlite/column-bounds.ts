@@ -8,6 +8,7 @@ import {
 } from 'sequelize'
 import { bigintBounds, columnShape } from '../../models/column-shape.js'
 import { modelOf } from '../../sequelize/internals.js'
+import { CHECK_BOUNDS } from '../../sequelize/own-hooks.js'
 import { currentScope } from '../../session/current-scope.js'
 import { isNumeric, isUuid } from '../../sql/values.js'
 import type { Shape } from '../../../schema/shape/shape.js'
@@ -28,7 +29,9 @@ export function enforceColumnBounds(sequelize: Sequelize): void {
       throw scope ? scope.refuse(error) : error
     }
   }
-  sequelize.addHook('beforeSave', (instance: Model, options: object) => check(options, () => checkInstance(instance)))
+  sequelize.addHook('beforeSave', CHECK_BOUNDS, (instance: Model, options: object) =>
+    check(options, () => checkInstance(instance)),
+  )
   sequelize.addHook('beforeBulkCreate', (instances: readonly Model[], options: object) =>
     check(options, () => instances.forEach(checkInstance)),
   )

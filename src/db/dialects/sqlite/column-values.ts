@@ -10,7 +10,10 @@ export class SqliteResult implements DirectResult {
   readonly #rows: Row[]
   readonly #types: ColumnTypes
 
-  constructor(rows: Row[], types: ColumnTypes) {
+  readonly insertedKey: unknown
+
+  constructor(rows: Row[], types: ColumnTypes, insertedKey?: unknown) {
+    this.insertedKey = insertedKey
     this.#rows = rows
     this.#types = types
   }

@@ -14,6 +14,8 @@ export interface SqliteStatement {
   all(values: object, done: (error: Error | null, rows?: Row[]) => void): unknown
   run(values: object, done: (error: Error | null, rows?: Row[]) => void): unknown
   finalize(): unknown
+  /** After `run`: the key of the last row that was inserted. */
+  readonly lastID?: number
 }
 
 /** Compiles the statement, and calls back when that has failed or succeeded. sqlite3's types leave the constructor out. */

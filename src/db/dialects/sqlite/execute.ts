@@ -53,7 +53,10 @@ export const direct: SendDirect = (given, sql, values, done, isRepeated = true) 
   const connection = openedConnection(given)
   const request = { sql, values: numberedValues(sql, values), isRepeated }
   const table = tableOf(sql)
-  if (table === undefined) return execute(connection, request, (error, rows) => done(error, new SqliteResult(rows, {})))
+  if (table === undefined)
+    return execute(connection, request, (error, rows, statement) =>
+      done(error, new SqliteResult(rows, {}, statement?.lastID)),
+    )
   readColumnTypes(connection, table, (types) =>
     execute(connection, request, (error, rows) => done(error, new SqliteResult(rows, types))),
   )

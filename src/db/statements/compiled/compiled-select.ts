@@ -18,6 +18,8 @@ export interface CompiledStatement<T> {
   readonly values: readonly unknown[]
   /** Whether the literals in the SQL are the same at every execution. */
   readonly isConstant: boolean
+  /** The instance that is written; the database's error names it. */
+  readonly instance?: Model
   /** Converts the driver's rows. */
   read(result: DirectResult): T
 }
@@ -80,7 +82,7 @@ export function rowsStatement<R>(
   if (!order) return undefined
   const { shape, values } = conditions
   const { kind, numbers, suffix } = limitOf(model, slice)
-  const sql = sqlOf(plan, ['rows', kind, shape, order], () =>
+  const sql = sqlOf(plan, JSON.stringify(['rows', kind, shape, order]), () =>
     generate(model, {
       attributes: plan.columns.map(copy),
       ...whereOf(plan, shape),
@@ -104,7 +106,7 @@ export function countStatement({ model, options }: Select<Model>): CompiledState
   const conditions = conditionsOf(plan, options.where)
   if (!conditions) return undefined
   const { shape, values } = conditions
-  const sql = sqlOf(plan, ['count', shape], () =>
+  const sql = sqlOf(plan, JSON.stringify(['count', shape]), () =>
     generate(model, { attributes: [[fn('count', col('*')), 'count']], ...whereOf(plan, shape) }),
   )
   return {
@@ -127,8 +129,8 @@ function buildOf<M extends Model>(model: ModelStatic<M>): BuildRows<M> {
 /** How many shapes of statements of one model are kept. A program has few. */
 const MAX_SHAPES = 200
 
-function sqlOf({ sql: known }: ModelPlan, shape: readonly unknown[], make: () => string): string {
-  const key = JSON.stringify(shape)
+/** The SQL of a shape, which is generated once. */
+export function sqlOf({ sql: known }: ModelPlan, key: string, make: () => string): string {
   const sql = known.get(key) ?? make()
   if (known.size >= MAX_SHAPES && !known.has(key)) known.clear()
   known.set(key, sql)

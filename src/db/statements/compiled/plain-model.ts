@@ -1,6 +1,7 @@
 import { Model as SequelizeModel, type Model, type ModelStatic } from 'sequelize'
 import { Model as ClassModel } from 'sequelize-typescript'
 import { modelInternals, sequelizeInternals } from '../../sequelize/internals.js'
+import { hasSaveHooks } from '../../sequelize/own-hooks.js'
 
 const METHODS = [
   'findByPk',
@@ -34,16 +35,48 @@ export function isPlainModel(model: ModelStatic<Model>): boolean {
   if (_hasVirtualAttributes || options.paranoid || options.rejectOnEmpty || !isEmpty(_scope)) return false
   const { query = {}, typeValidation } = sequelizeInternals(sequelize).options
   if (typeValidation || !isEmpty(query)) return false
-  return METHODS.every((name) => isOfSequelize(model, name)) && !HOOKS.some((name) => isHooked(model, name))
+  return (
+    METHODS.every((name) => isOfSequelize(model, name, SequelizeModel, ClassModel)) &&
+    !HOOKS.some((name) => isHooked(model, name))
+  )
+}
+
+/**
+ * Whether save() only sends what its instances have: no hooks, validators of the program or version. The types of their values are checked for each
+ * instance.
+ */
+export function isPlainToSave(model: ModelStatic<Model>): boolean {
+  const { sequelize } = model
+  if (!sequelize) return false
+  const internals = modelInternals(model)
+  if (internals._hasVirtualAttributes || internals._versionAttribute || !isEmpty(internals.options.validate ?? {}))
+    return false
+  const { options } = sequelizeInternals(sequelize)
+  if (options.omitNull || options.typeValidation || !isEmpty(options.query ?? {})) return false
+  return !hasSaveHooks(internals.options) && !hasSaveHooks(options)
 }
 
 function isHooked(model: ModelStatic<Model>, name: (typeof HOOKS)[number]): boolean {
   return model.hasHook(name) || model.sequelize?.hasHook(name) === true
 }
 
-function isOfSequelize(model: ModelStatic<Model>, name: (typeof METHODS)[number]): boolean {
-  const method: unknown = model[name]
-  return method === SequelizeModel[name] || method === ClassModel[name]
+/** Methods that call Sequelize's of the same name. */
+const calling = new WeakSet<object>()
+
+/** Marks a method that calls Sequelize's, so that a model with it counts as one that overrides nothing. */
+export function markAsSequelizes<M extends object>(method: M): M {
+  calling.add(method)
+  return method
+}
+
+/** Whether a method of a model, or of an instance, is that of Sequelize: no class of the program overrides it. */
+export function isOfSequelize<Name extends PropertyKey>(
+  object: Readonly<Record<Name, object>>,
+  name: Name,
+  ...bases: readonly Readonly<Record<Name, object>>[]
+): boolean {
+  const method = object[name]
+  return calling.has(method) || bases.some((base) => base[name] === method)
 }
 
 function isEmpty(object: object): boolean {
