@@ -2,6 +2,7 @@ import { type FindOptions, Model, type ModelStatic } from 'sequelize'
 import { Model as TypescriptModel } from 'sequelize-typescript'
 import { hasFastPath } from '../db/sequelize/fast-path.js'
 import { dataTypeInternals, dataTypesOf, modelInternals } from '../db/sequelize/internals.js'
+import { isOfSequelize } from '../db/statements/compiled/plain-model.js'
 import { isInherited } from '../schema/shape/inherited-names.js'
 
 /*
@@ -54,18 +55,14 @@ export function findRows(model: ModelStatic<Model>, options: FindOptions): Promi
   return mayBuildLater(model) ? lazyClassOf(model).findAll(options) : model.findAll(options)
 }
 
+const METHODS = ['findAll', 'build', 'bulkBuild'] as const
+
 // afterFind hooks receive instances, and a model may override the methods that build them.
 function mayBuildLater(model: ModelStatic<Model>): boolean {
   const { sequelize } = model
   if (!sequelize || !hasFastPath(sequelize)) return false
   const isHooked = model.hasHook('afterFind') || sequelize.hasHook('afterFind')
-  return !isHooked && ['findAll', 'build', 'bulkBuild'].every((name) => isInheritedFromSequelize(model, name))
-}
-
-const BASES = [Model, TypescriptModel] as const
-
-function isInheritedFromSequelize(model: ModelStatic<Model>, name: string): boolean {
-  return BASES.some((base) => Reflect.get(base, name) === Reflect.get(model, name))
+  return !isHooked && METHODS.every((name) => isOfSequelize(model, name, Model, TypescriptModel))
 }
 
 const lazyClasses = new WeakMap<object, ModelStatic<Model>>()
@@ -138,7 +135,9 @@ function isPlain(model: ModelStatic<Model>): boolean {
 
 function classesOf(model: object): object[] {
   const parent: unknown = Object.getPrototypeOf(model)
-  return BASES.some((base) => base === model) || typeof parent !== 'function' ? [] : [model, ...classesOf(parent)]
+  return model === Model || model === TypescriptModel || typeof parent !== 'function'
+    ? []
+    : [model, ...classesOf(parent)]
 }
 
 // Only the source code of a class shows its constructor. A false match, as in a string, only means that instances are built.

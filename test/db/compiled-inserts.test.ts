@@ -3,6 +3,7 @@ import { test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'
 import { DataTypes, literal, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { type Database, newLifespan, withSession } from 'sequitur'
+import { compileModelMethods } from '../../src/db/startup/compile-model-methods.js'
 import { databases, statements, type TestDatabase } from '../support/databases.js'
 import { runs } from '../support/fuzz.js'
 
@@ -189,13 +190,20 @@ interface Outcome {
   readonly instances: readonly unknown[]
 }
 
-/** Adds all, and flushes once, or after each. */
-async function outcome(database: Database, model: AnyModel, given: readonly Values[], each: boolean): Promise<Outcome> {
+/** How rows are written: all by one flush, each by one, or by methods of their model. */
+const WAYS = ['flush', 'each', 'save', 'create'] as const
+type Way = (typeof WAYS)[number]
+
+async function outcome(database: Database, model: AnyModel, given: readonly Values[], way: Way): Promise<Outcome> {
   const instances: Model[] = []
   const result = await withSession(database, async (session) => {
     for (const values of given) {
-      instances.push(session.add(model.build(values as never)))
-      if (each) await session.flush()
+      if (way === 'create') instances.push(await model.create(values as never))
+      else instances.push(model.build(values as never))
+      const instance = instances.at(-1) as Model // added before
+      if (way === 'save') assert.equal(await instance.save({ transaction: session.transaction }), instance)
+      else if (way !== 'create') session.add(instance)
+      if (way === 'each') await session.flush()
     }
     await session.flush()
   }).then(
@@ -207,7 +215,7 @@ async function outcome(database: Database, model: AnyModel, given: readonly Valu
 
 interface Flushes {
   readonly values: readonly Values[]
-  readonly each: boolean
+  readonly way: Way
 }
 
 async function open(t: TestContext, url: string, fastPath: boolean): Promise<{ database: Database; log: string[] }> {
@@ -240,6 +248,7 @@ async function law(t: TestContext, kind: TestDatabase): Promise<void> {
       AnyModel,
       AnyModel,
     ]
+    compileModelMethods([model]) // as for a model of the app
     for (const one of given) {
       const tableOf = async () => withoutNow(await other.unscoped().findAll({ raw: true, logging: false }))
       const all = []
@@ -249,9 +258,9 @@ async function law(t: TestContext, kind: TestDatabase): Promise<void> {
       ] as const) {
         await emptied(other)
         log.length = 0
-        const { result, instances } = await outcome(database, which, one.values, one.each)
+        const { result, instances } = await outcome(database, which, one.values, one.way)
         // Of rows that are sent at once, later ones may be under way when one fails.
-        const state = one.each || result === 'committed' ? { instances, log: statements(log) } : {}
+        const state = one.way !== 'flush' || result === 'committed' ? { instances, log: statements(log) } : {}
         all.push({ result, ...state, table: await tableOf() })
       }
       assert.deepEqual(all[1], all[0])
@@ -263,7 +272,10 @@ async function law(t: TestContext, kind: TestDatabase): Promise<void> {
       fc.tuple(
         fc.constant(definition),
         fc.array(
-          fc.record({ values: rows.map((all) => all.map((row) => valuesOf(definition, row))), each: fc.boolean() }),
+          fc.record({
+            values: rows.map((all) => all.map((row) => valuesOf(definition, row))),
+            way: fc.constantFrom(...WAYS),
+          }),
           { minLength: 4, maxLength: 4 },
         ),
       ),

@@ -3,9 +3,7 @@ import { Model } from 'sequelize'
 import { instanceInternals, modelOf } from '../sequelize/internals.js'
 import { hasSaveHooks } from '../sequelize/own-hooks.js'
 import { isOfSequelize } from '../statements/compiled/plain-model.js'
-import { insertStatement } from '../statements/compiled/compiled-insert.js'
 import { inForeignKeyOrder, type PendingChange } from './foreign-key-order.js'
-import type { TransactionScope } from './transaction-scope.js'
 
 /** The change that is being written in the current asynchronous context, in which hooks of its model run. */
 interface CurrentChange {
@@ -26,7 +24,11 @@ export function markSent(instance: object): void {
 /** How many rows are sent before their answers are awaited. */
 const MAX_UNANSWERED = 100
 
-interface FlushScope extends Pick<TransactionScope, 'assertOpen' | 'executeCompiled'> {
+interface FlushScope {
+  /** @throws when statements are refused, as after the end of the session. */
+  assertOpen(): void
+  /** Inserts an instance without Sequelize; undefined if that has to save it. */
+  insert(instance: Model, onSent: () => void): Promise<unknown> | undefined
   /** Whether a row may be sent before the previous one was answered: only if a failed statement makes the database refuse the later ones. */
   readonly sendsAhead: boolean
 }
@@ -113,9 +115,8 @@ export class ChangeQueue {
     this.#restore.push(rememberState(instance))
     const { promise, resolve } = deferred()
     const onSent = () => resolve(true)
-    const insert = () => insertStatement(instance)
     const written =
-      (kind === 'save' ? this.#scope.executeCompiled(modelOf(instance), insert, onSent) : undefined) ??
+      (kind === 'save' ? this.#scope.insert(instance, onSent) : undefined) ??
       currentChange.run({ queue: this, instance, onSent }, () =>
         kind === 'save' ? instance.save() : instance.destroy(),
       )

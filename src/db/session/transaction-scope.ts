@@ -1,8 +1,10 @@
 import { BaseError, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { ImplicitCommitError, SessionClosedError, StatementRefusedError, TransactionControlError } from '../errors.js'
+import { modelOf } from '../sequelize/internals.js'
 import { isOfDatabase, withStackOfHere } from '../sequelize/query.js'
 import { startsWithKeyword } from '../sql/starts-with-keyword.js'
 import { isKnownWrite, mayWrite } from '../sql/writes.js'
+import { insertStatement } from '../statements/compiled/compiled-insert.js'
 import type { CompiledStatement } from '../statements/compiled/compiled-select.js'
 import { ChangeQueue } from './flush.js'
 import type { LazyTransaction } from './lazy-transaction.js'
@@ -44,7 +46,7 @@ export class TransactionScope implements QueryOwner {
     this.#queryCounters = [state.pending, state.statements, this.order.running]
     this.changes = new ChangeQueue({
       assertOpen: () => this.assertOpen(),
-      executeCompiled: (model, compile, onSent) => this.executeCompiled(model, compile, onSent),
+      insert: (instance, onSent) => this.insert(instance, onSent),
       sendsAhead: state.dialect.sendsAhead === true,
     })
   }
@@ -132,6 +134,11 @@ export class TransactionScope implements QueryOwner {
       onSent?.()
       return answer
     })
+  }
+
+  /** Inserts a new instance; undefined if Sequelize has to save it. */
+  insert(instance: Model, onSent?: () => void): Promise<Model> | undefined {
+    return this.executeCompiled(modelOf(instance), () => insertStatement(instance), onSent)
   }
 
   /** Executes a statement about a savepoint. Refused after the end of the session, when another session may use the connection. */

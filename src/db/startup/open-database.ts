@@ -21,6 +21,7 @@ import {
 import { parenthesizeLiterals } from '../statements/parenthesize-literals.js'
 import { refuseImpossibleValues } from '../values/impossible-values.js'
 import { refuseImpossibleIncrements } from '../values/increments.js'
+import { compileModelMethods } from './compile-model-methods.js'
 import { connect, type Connection, connectionOf } from './connect.js'
 import { mapModels, type ModelOwner } from './map-models.js'
 import { checkTables, refuseCorruptedColumns, refuseCostlyPatterns, refuseShadowedColumns } from './schema-check.js'
@@ -64,6 +65,7 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     readGeneratedColumns(sequelize)
     const models = mapModels(sequelize, database.models, database.owner)
     nestFindCreateFind(models)
+    compileModelMethods(models)
     refuseShadowedColumns(models)
     refuseCorruptedColumns(models)
     refuseCostlyPatterns(models)
