@@ -73,6 +73,7 @@ export const PG: Driver<typeof pg> = {
       // The last two are in pg's types, but not in every pg 8.
       members: { ...CLIENT, pipeline: 'boolean', getTransactionStatus: 'function' },
     },
+    { owner: 'Query', of: ({ Query }) => new Query({ name: 'a', text: '' }), members: { name: 'string' } },
     { owner: 'Connection', of: ({ Client }) => clientInternals(new Client()).connection, members: CONNECTION },
   ],
 }
@@ -96,4 +97,16 @@ export function newConnection(ssl: pg.Client['ssl']): PgConnection {
 /** A connection of Sequelize's pool, whose type Sequelize does not know. */
 export function pgClientOf(connection: unknown): PgClient {
   return connection as PgClient // has query(), or Sequelize could not use it either
+}
+
+/** A query whose statement is prepared under this name. pg copies the object `{ name, text, values }` with its property descriptors, which is slow. */
+export function namedQuery(
+  name: string,
+  sql: string,
+  values: readonly unknown[],
+  callback: QueryCallback,
+): pg.Submittable {
+  // pg's types declare another result, and values that may be changed.
+  const query = new pg.Query(sql, values as unknown[], callback as () => void)
+  return Object.assign(query, { name })
 }

@@ -1,6 +1,6 @@
 import * as pg from 'pg'
 import { isCachedPlanError } from '../../error-codes.js'
-import { clientInternals, type ClientInternals, newConnection, type QueryCallback } from './driver.js'
+import { clientInternals, type ClientInternals, namedQuery, newConnection, type QueryCallback } from './driver.js'
 import { LENGTH_OF_NAME, statementName } from './statement-names.js'
 
 /** How many statements one connection keeps prepared. Beyond it, the least recently used one is closed. */
@@ -24,11 +24,6 @@ interface PreparedStatement {
 }
 
 type ServerError = Error & { readonly code?: string; readonly severity?: string }
-
-// pg declares seven overloads of query(); Sequelize uses two of them: (sql, callback) and (sql, values, callback).
-interface PlainClient {
-  query(config: string | { name: string; text: string; values: readonly unknown[] }, callback: QueryCallback): void
-}
 
 /**
  * A client that writes all statements of one turn of the event loop to the socket at once, without waiting for results in between,
@@ -118,15 +113,20 @@ class PipelinedClient extends pg.Client {
     this.#corkUntilNextTick()
     this.#sendBegin()
     if (values === undefined)
-      return this.#plain.query(sql, (error, result) => callback(this.#beginError ?? error, result))
+      return this.#plainQuery(sql, (error, result) => callback(this.#beginError ?? error, result))
     const statement = this.#statementOf(sql, isConstant)
     this.#closeObsolete()
     if (statement) statement.pending++
-    this.#plain.query({ name: statement?.name ?? '', text: sql, values }, (error, result) => {
+    const done: QueryCallback = (error, result) => {
       if (statement) statement.pending--
       if (error && statement) this.#handlePreparedError(sql, statement, error)
       callback(this.#beginError ?? error, result)
-    })
+    }
+    this.#superQuery(namedQuery(statement?.name ?? '', sql, values, done))
+  }
+
+  #plainQuery(sql: string, callback: QueryCallback): void {
+    this.#superQuery(sql, callback)
   }
 
   #superQuery(...args: unknown[]): void {
@@ -134,15 +134,11 @@ class PipelinedClient extends pg.Client {
     return query.apply(this, args)
   }
 
-  get #plain(): PlainClient {
-    return { query: (config, callback) => this.#superQuery(config, callback) }
-  }
-
   #sendBegin(): void {
     if (this.#begin === undefined) return
     const begin = this.#begin
     this.#begin = undefined
-    this.#plain.query(begin, (error) => {
+    this.#plainQuery(begin, (error) => {
       if (error) this.#beginError = error
       else this.#hasBegun = true
     })
