@@ -4,7 +4,6 @@ import { Components } from './components.js'
 import { compileEncoder } from '../output/encode.js'
 import { DAY_TEXT, DECIMAL_TEXT, decimalText, INSTANT_TEXT, INTEGER_TEXT, MAX_DIGITS } from '../shape/text-formats.js'
 import { liftDefinitions } from './lift-definitions.js'
-import { differsByDirection } from './direction.js'
 import { usableJsonSchemaOf } from '../output/json-schema-validator.js'
 import {
   ANY_BUT_NULL,
@@ -37,7 +36,6 @@ interface WriterOptions {
  */
 export class SchemaWriter {
   readonly #components = new Components()
-  readonly #differing = new Map<unknown, boolean>()
   readonly #prefix: string
   readonly #forValidation: boolean
 
@@ -172,8 +170,9 @@ export class SchemaWriter {
   }
 
   #reference(named: Named, shape: Shape, direction: Direction): JsonSchema {
-    const ownDirection = this.#differsByDirection(named.origin, shape) ? direction : undefined
-    return { $ref: this.#prefix + this.#components.ofClass(named, ownDirection, () => this.#inline(shape, direction)) }
+    return {
+      $ref: this.#prefix + this.#components.ofClass(named, shape, direction, () => this.#inline(shape, direction)),
+    }
   }
 
   #withLiftedDefinitions(json: JsonSchema, direction: Direction): JsonSchema {
@@ -181,12 +180,6 @@ export class SchemaWriter {
       json,
       (named, write) => this.#prefix + this.#components.ofDefinition(named, direction, write),
     )
-  }
-
-  #differsByDirection(origin: unknown, shape: Shape): boolean {
-    const known = this.#differing.get(origin) ?? differsByDirection(shape)
-    this.#differing.set(origin, known)
-    return known
   }
 
   #object(shape: ObjectShape, direction: Direction): JsonSchema {
@@ -218,7 +211,8 @@ function accessFlags({ writeOnly, readOnly }: Property): Record<string, unknown>
   return { writeOnly, readOnly }
 }
 
-function namedOf(shape: Shape): Named | undefined {
+/** What a shape is a component by; undefined for one that is written inline. */
+export function namedOf(shape: Shape): Named | undefined {
   if (shape.kind === 'object') return shape.anonymous ? undefined : shape
   return shape.kind === 'union' ? shape.named : undefined
 }
