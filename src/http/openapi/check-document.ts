@@ -2,7 +2,6 @@ import { BootError, withPlace } from '../../core/boot-error.js'
 import { memo } from '../../core/memo.js'
 import type { Constructor } from '../../di/token.js'
 import { SchemaChecker } from '../../schema/json-schema/checker.js'
-import { propertiesOf } from '../../schema/shape/shape.js'
 import type { Input } from '../input/parameters.js'
 import type { Route } from '../routing/route.js'
 import { constrainedIn, mayConflict } from './may-conflict.js'
@@ -48,9 +47,8 @@ function checkOperation(route: Route, schemas: SchemaChecker): void {
 }
 
 function checkParameters(input: Input, schemas: SchemaChecker): void {
-  if (input.kind === 'value') schemas.checkProperty(input.property, 'input')
-  if (input.kind === 'group')
-    for (const [, property] of propertiesOf(input.shape, 'input')) schemas.checkProperty(property, 'input')
+  if (input.kind === 'value') schemas.checkParameter(input.property)
+  if (input.kind === 'group') schemas.checkParameters(input.shape)
 }
 
 /** Whether a route documents a conflict is decided by the columns of all models: they are read once, and what is wrong with them is found. */

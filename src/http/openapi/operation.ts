@@ -65,11 +65,13 @@ export function operationIdOf(route: Pick<Route, 'options' | 'controller' | 'mem
   return route.options.operationId ?? defaultId(route)
 }
 
+const SAFE = /^[\w.$-]*$/
+
 // HeroController.list -> heroList
 function defaultId({ controller, member }: Pick<Route, 'controller' | 'member'>): string {
   const group = controller.name.replace(/Controller$/, '') || controller.name
   const id = `${group[0]?.toLowerCase()}${group.slice(1)}${member[0]?.toUpperCase()}${member.slice(1)}`
-  return id.replaceAll(/[^\w.$-]/gu, '_') // tools use it in URLs and as a function name
+  return SAFE.test(id) ? id : id.replaceAll(/[^\w.$-]/gu, '_') // tools use it in URLs and as a function name
 }
 
 // listByName -> List by name; the tag names the resource.

@@ -80,8 +80,8 @@ export interface RouteDeclaration {
   readonly options: RouteOptions
 }
 
-const controllerKey = new MetadataKey<ControllerDeclaration>('controller')
-const routesKey = new MetadataKey<readonly RouteDeclaration[]>('routes')
+const controllerKey = new MetadataKey<ControllerDeclaration>()
+const routesKey = new MetadataKey<readonly RouteDeclaration[]>()
 
 /**
  * A class whose methods handle requests. The parameters of its constructor, and of each handler, are injected.

@@ -20,6 +20,9 @@ const UNWRITTEN: JsonSchema = {}
  */
 export class SchemaChecker {
   readonly #components = new Components()
+  // Many routes have the same types.
+  readonly #checked = { input: new WeakSet<Shape>(), output: new WeakSet<Shape>() }
+  readonly #groups = new WeakSet<ObjectShape>()
   // A library's schema is the same object in all routes that use it.
   readonly #lifted = { input: new Set<JsonSchema>(), output: new Set<JsonSchema>() }
 
@@ -30,6 +33,12 @@ export class SchemaChecker {
 
   /** @throws BootError, as SchemaWriter.write() does. */
   check(shape: Shape, direction: Direction): void {
+    if (this.#checked[direction].has(shape)) return
+    this.#check(shape, direction)
+    this.#checked[direction].add(shape)
+  }
+
+  #check(shape: Shape, direction: Direction): void {
     if (shape.openApiSchema) return this.#checkLifted(shape.openApiSchema, direction)
     const named = namedOf(shape)
     if (!named) return this.#checkParts(shape, direction)
@@ -61,10 +70,17 @@ export class SchemaChecker {
     }
   }
 
-  /** A property as a parameter, with its default. @throws BootError */
-  checkProperty(property: Property, direction: Direction): void {
-    this.check(property.shape, direction)
+  /** A parameter, with its default. @throws BootError */
+  checkParameter(property: Property): void {
+    this.check(property.shape, 'input')
     defaultAsJson(property)
+  }
+
+  /** The properties of a class, each of which is a parameter. @throws BootError */
+  checkParameters(group: ObjectShape): void {
+    if (this.#groups.has(group)) return
+    for (const [, property] of propertiesOf(group, 'input')) this.checkParameter(property)
+    this.#groups.add(group)
   }
 
   #checkLifted(json: JsonSchema, direction: Direction): void {

@@ -64,7 +64,9 @@ export class Components {
   }
 }
 
+const ALLOWED = /^[A-Za-z0-9._-]*$/
+
 // OpenAPI allows only these characters, but a class may be named Größe.
 function allowed(name: string): string {
-  return name.replaceAll(/[^A-Za-z0-9._-]/gu, '_')
+  return ALLOWED.test(name) ? name : name.replaceAll(/[^A-Za-z0-9._-]/gu, '_')
 }

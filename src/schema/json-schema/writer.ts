@@ -38,6 +38,8 @@ export class SchemaWriter {
   readonly #components = new Components()
   readonly #prefix: string
   readonly #forValidation: boolean
+  // Many routes have inputs of the same types. A program may change its document, of which no part is shared.
+  readonly #known = { input: new WeakMap<Shape, JsonSchema>(), output: new WeakMap<Shape, JsonSchema>() }
 
   constructor({ prefix = '#/components/schemas/', forValidation = false }: WriterOptions = {}) {
     this.#prefix = prefix
@@ -50,10 +52,10 @@ export class SchemaWriter {
   }
 
   write(shape: Shape, direction: Direction): JsonSchema {
-    const schema = this.#forValidation
-      ? this.#validationSchema(shape, direction)
-      : this.#documentSchema(shape, direction)
-    return { ...(shape.nullable ? orNull(schema) : schema), ...annotationsOf(shape) }
+    if (!this.#forValidation) return annotated(shape, this.#documentSchema(shape, direction))
+    const schema = this.#known[direction].get(shape) ?? annotated(shape, this.#validationSchema(shape, direction))
+    this.#known[direction].set(shape, schema)
+    return schema
   }
 
   #documentSchema(shape: Shape, direction: Direction): JsonSchema {
@@ -222,7 +224,13 @@ export function defaultAsJson({ shape, default: byDefault }: Property): unknown 
   return byDefault === undefined ? undefined : compileEncoder(shape)(byDefault)
 }
 
-function annotationsOf({ title, description, examples, deprecated }: Shape): JsonSchema {
+function annotated(shape: Shape, schema: JsonSchema): JsonSchema {
+  return { ...(shape.nullable ? orNull(schema) : schema), ...annotationsOf(shape) }
+}
+
+function annotationsOf({ title, description, examples, deprecated }: Shape): JsonSchema | undefined {
+  if (title === undefined && description === undefined && examples === undefined && deprecated === undefined)
+    return undefined
   return defined({ title, description, examples, deprecated })
 }
 
@@ -245,7 +253,9 @@ function enumType(values: readonly (string | number)[]): string | string[] {
 }
 
 function defined(schema: Record<string, unknown>): JsonSchema {
-  return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined))
+  const given: Record<string, unknown> = {}
+  for (const keyword in schema) if (schema[keyword] !== undefined) given[keyword] = schema[keyword]
+  return given
 }
 
 function nonEmpty<T>(list: readonly T[]): readonly T[] | undefined {
