@@ -22,6 +22,8 @@ try {
   await answers(project, ['--import', 'tsx', '--import', 'sequitur/register', 'src/app.ts'])
   execute(process.execPath, [join('node_modules', 'typescript', 'bin', 'tsc')], project)
   await answers(project, ['dist/app.js'])
+  execute(process.execPath, ['doors.mjs'], project)
+  documents(project)
   console.log('The package works.')
 } finally {
   rmSync(directory, { recursive: true, force: true })
@@ -55,6 +57,7 @@ function promised() {
 function createProject(/** @type {string} */ project) {
   mkdirSync(join(project, 'src'), { recursive: true })
   copyFileSync(join(root, 'test/packed/app.ts'), join(project, 'src/app.ts'))
+  copyFileSync(join(root, 'test/packed/doors.mjs'), join(project, 'doors.mjs'))
   copyFileSync(join(root, 'test/packed/tsconfig.json'), join(project, 'tsconfig.json'))
   const own = { name: 'app', private: true, type: 'module', allowScripts: { sqlite3: true, esbuild: false } }
   writeFileSync(join(project, 'package.json'), JSON.stringify(own, undefined, 2))
@@ -64,6 +67,14 @@ function install(/** @type {string} */ project, /** @type {string} */ tarball) {
   const names = ['sequelize', 'sequelize-typescript', 'typescript', 'tsx', '@types/node']
   const beside = names.map((name) => `${name}@${manifest.devDependencies[name]}`)
   execute('npm', ['install', tarball, ...beside, '--no-audit', '--no-fund'], project)
+}
+
+/** The command prints the document of the app, which knows then that it must not listen. */
+function documents(/** @type {string} */ project) {
+  process.env['PORT'] = '8000' // read by the app, and not listened on
+  const command = join('node_modules', 'sequitur', manifest.bin.sequitur)
+  const { openapi, paths } = JSON.parse(execute(process.execPath, [command, 'openapi', 'dist/app.js'], project, 'pipe'))
+  if (openapi !== '3.1.0' || !paths['/hello/{name}']) throw new Error(`sequitur openapi: ${Object.keys(paths ?? {})}`)
 }
 
 /** Runs the app until it has answered, and has ended as it was told to. */

@@ -70,12 +70,13 @@ export type OptionNames<T> = Readonly<Record<KeyOf<T>, true>>
 
 /** @throws BootError for a value that is not an object, and for unknown names, with the most similar known one. */
 export function refuseUnknownOptions(where: string, options: unknown, names: Readonly<Record<string, true>>): void {
-  const known = Object.keys(names)
   if (typeof options !== 'object' || options === null || Array.isArray(options))
-    throw new BootError(`${where} takes options such as { ${known[0]}: ... }, got ${shown(options)}.`)
-  const unknown = Object.keys(options).filter((name) => !known.includes(name))
+    throw new BootError(`${where} takes options such as { ${Object.keys(names)[0]}: ... }, got ${shown(options)}.`)
+  const unknown = Object.keys(options).filter((name) => !Object.hasOwn(names, name))
   if (unknown.length > 0)
-    throw new BootError(unknown.map((name) => `${where} has no option '${name}'. ${meant(name, known)}`).join('\n'))
+    throw new BootError(
+      unknown.map((name) => `${where} has no option '${name}'. ${meant(name, Object.keys(names))}`).join('\n'),
+    )
 }
 
 /** A hint for an unknown name: the most similar known ones, or all. */

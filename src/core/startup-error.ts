@@ -49,8 +49,8 @@ const FRAME = /^ +at (?:async )?(?:.*\()?((?:file:|\/|[A-Za-z]:\\).*:\d+:\d+)\)?
 /** Packages, and the functions that compilers add to the file of a decorated class. */
 const NOT_OF_PROGRAM = /[/\\]node_modules[/\\]|\b__(?:decorate|param)/
 const OWN_FILE = fileURLToPath(import.meta.url)
-/** The folder of this package; in a bundle, whose folder may have the program's sources, the file of the bundle. */
-const OWN = /[/\\]core[/\\]startup-error\.[jt]s$/.test(OWN_FILE)
+/** The folder of this package, as its files are named in src/core and dist/core; in a program's bundle, whose folder may have the sources of the program, that file. */
+const OWN = /[/\\]core[/\\](?:startup-error\.[jt]s|sequitur-[0-9A-Z]{8}\.js)$/.test(OWN_FILE)
   ? fileURLToPath(new URL('../', import.meta.url))
   : `${OWN_FILE}:`
 

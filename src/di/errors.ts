@@ -23,7 +23,7 @@ export class InjectionError extends BootError {
 
   /** Adds the owner to the front of an error's path. */
   static at(owner: string, error: unknown): unknown {
-    if (error instanceof InjectionError) return new InjectionError([owner, ...error.path], error.reason)
-    return error instanceof BootError ? new InjectionError([owner], error.message) : error
+    if (error instanceof this) return new this([owner, ...error.path], error.reason)
+    return error instanceof BootError ? new this([owner], error.message) : error
   }
 }

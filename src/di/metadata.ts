@@ -1,30 +1,32 @@
 import 'reflect-metadata'
 
-/** Typed metadata that decorators write. The only file that uses reflect-metadata. */
-export class MetadataKey<T> {
-  readonly #symbol: symbol
+/* The only file that uses reflect-metadata: it holds what compilers emit. */
 
-  constructor(name: string) {
-    this.#symbol = Symbol(name)
-  }
+/** Typed metadata that decorators write on a class, a prototype or one of its members. */
+export class MetadataKey<T> {
+  readonly #ofTargets = new WeakMap<object, T>()
+  readonly #ofMembers = new WeakMap<object, Map<string | symbol, T>>()
 
   write(target: object, value: T, member?: string | symbol): void {
-    if (member === undefined) Reflect.defineMetadata(this.#symbol, value, target)
-    else Reflect.defineMetadata(this.#symbol, value, target, member)
+    if (member === undefined) this.#ofTargets.set(target, value)
+    else {
+      const members = this.#ofMembers.get(target) ?? new Map<string | symbol, T>()
+      this.#ofMembers.set(target, members.set(member, value))
+    }
   }
 
   /** The value of this class or member, not of its ancestors. */
   own(target: object, member?: string | symbol): T | undefined {
-    return member === undefined
-      ? Reflect.getOwnMetadata(this.#symbol, target)
-      : Reflect.getOwnMetadata(this.#symbol, target, member)
+    return member === undefined ? this.#ofTargets.get(target) : this.#ofMembers.get(target)?.get(member)
   }
 
   /** The value of this class or member, or of the nearest ancestor that has one. */
   inherited(target: object, member?: string | symbol): T | undefined {
-    return member === undefined
-      ? Reflect.getMetadata(this.#symbol, target)
-      : Reflect.getMetadata(this.#symbol, target, member)
+    for (let type: object | null = target; type !== null; type = Object.getPrototypeOf(type)) {
+      const value = this.own(type, member)
+      if (value !== undefined) return value
+    }
+    return undefined
   }
 }
 

@@ -5,7 +5,7 @@ import type { Dependency } from './provider.js'
 import { type Constructor, type Injected, isToken, type Token } from './token.js'
 
 /** What decorators declare for parameters, by index; stored on the prototype for a method, on the class for its constructor. */
-const declarations = new MetadataKey<ReadonlyMap<number, Dependency>>('parameters')
+const declarations = new MetadataKey<ReadonlyMap<number, Dependency>>()
 
 /** Records what a parameter's decorator declares. @throws BootError for a second decorator, as only one can decide where the value is from. */
 export function declareParameter(

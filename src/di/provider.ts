@@ -142,10 +142,10 @@ function toProvider<T, D extends readonly Token[]>(token: Token, recipe: Recipe<
 }
 
 /** The advice in the error for a class, and its subclasses, that nothing provides, when it is not `@Injectable()` or `provide(...)`. */
-export const howToProvide = new MetadataKey<string>('howToProvide')
+export const howToProvide = new MetadataKey<string>()
 
 /** The provider that a class has without `providers`. Subclasses inherit it: `class Big extends newPagination(...) {}`. */
-const ownProvider = new MetadataKey<Provider>('provider')
+const ownProvider = new MetadataKey<Provider>()
 
 function ownLifetime(token: Token): Lifetime | undefined {
   const provider = ownProvider.own(token)

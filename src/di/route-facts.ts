@@ -22,7 +22,7 @@ export interface HandlerDecorator {
   readonly needsDatabase: boolean
 }
 
-const handlerDecorators = new MetadataKey<readonly HandlerDecorator[]>('handlerDecorators')
+const handlerDecorators = new MetadataKey<readonly HandlerDecorator[]>()
 
 /** Called by such a decorator. `target` is the prototype of a method, or the class. */
 export function addHandlerDecorator(target: object, decorator: HandlerDecorator): void {

@@ -112,6 +112,8 @@ export function checkAppOptions(options: AppOptions): void {
   each('models', options.models, 'Hero', refuseOtherThanClass)
   each('providers', options.providers, 'provide(Clock, { value: clock })', refuseOtherThanProvision)
   each('middleware', options.middleware, 'helmet()', compileMiddleware)
+  refuseOtherThanList(options.servers, 'createApp(): servers', `{ url: 'https://api.example.com' }`)
+  each('tags', options.tags, `{ name: 'Heroes' }`, refuseOtherThanTag)
   refuseSecondProvision(options.providers ?? [])
   refuseOtherThanLifespans(options.lifespan)
   refuseModelsWithoutLifespan(options)
@@ -165,6 +167,11 @@ function refuseOtherThanProvision(entry: unknown, where: string): void {
     ? `Put @Injectable() on it and remove it here, or write provide(${entry.name}, { class: ${entry.name} })`
     : `Write provide(Clock, { value: ... }), or with class, factory or managed instead of value`
   throw new BootError(`${where} is ${shown(entry)}. ${advice}.`)
+}
+
+function refuseOtherThanTag(entry: unknown, where: string, example: string): void {
+  if (typeof entry === 'object' && entry !== null) return
+  throw new BootError(`${where} is ${shown(entry)}. Write an object, as in ${example}.`)
 }
 
 function refuseSecondProvision(providers: readonly Provision[]): void {

@@ -8,8 +8,9 @@ import { SchemaWriter } from '../schema/json-schema/writer.js'
 import { type AppOptions, cursorSecret, DEFAULT_TIMEOUTS } from './app-options.js'
 import type { Input } from './input/parameters.js'
 import { type Lifespan, lifespansOf } from './lifespan.js'
+import { checkDocument } from './openapi/check-document.js'
 import { docs } from './openapi/docs-page.js'
-import { openApiDocument } from './openapi/document.js'
+import { infoOf, openApiDocument } from './openapi/document.js'
 import { authenticates } from './openapi/security.js'
 import { ReplyHeaders } from './output/reply.js'
 import { Request } from './request.js'
@@ -42,10 +43,8 @@ export function buildApp(options: AppOptions): BuiltApp {
   const inputs = new SchemaWriter({ forValidation: true, prefix: COMPONENT })
   const routes = options.controllers.flatMap((controller) => planRoutes(controller, planner, inputs, authenticates))
   refuseIgnoredDecorators(routes, planner.shared, { hasDatabase: lifespans.length > 0, authenticates })
-  const writer = new SchemaWriter()
-  const openapi = () => openApiDocument(routes, writer, options)
-  // Written for its mistakes alone. It is not kept: it is as large as the app, and most processes are never asked for it.
-  const { info } = openapi()
+  checkDocument(routes, options.models)
+  const openapi = () => openApiDocument(routes, new SchemaWriter(), options)
   return {
     lifespans,
     routes,
@@ -53,7 +52,7 @@ export function buildApp(options: AppOptions): BuiltApp {
     log,
     router: newRouter(routes, new ValidatorCompiler(inputs.components), options, log),
     container: new Container(planner.shared),
-    docs: options.docs === false ? () => undefined : docs(openapi, info.title, routes),
+    docs: options.docs === false ? () => undefined : docs(openapi, infoOf(options.info).title, routes),
     middleware: (options.middleware ?? []).map((entry, index) =>
       compileMiddleware(entry, `createApp(): middleware[${index}]`),
     ),

@@ -166,3 +166,18 @@ test("a route's own words for 409 are kept", () => {
   const response = paths?.['/']?.post?.responses?.['409'] as { description?: string } | undefined
   assert.equal(response?.description, 'There is such a team')
 })
+
+test('what is wrong with a model that only the conflicts of a route depend on stops createApp()', () => {
+  @Table({ tableName: 'slow', timestamps: false })
+  class Slow extends Base<Slow> {
+    @Column({ type: DataType.STRING, primaryKey: true, validate: { is: /^(a+)+$/ } }) declare code: string
+  }
+  @Controller('/words')
+  class WordController {
+    @Post('/') add(words: Words) {
+      return { words }
+    }
+  }
+  const options = { controllers: [WordController], lifespan: memoryDatabase(), models: [Slow], logger: false } as const
+  assert.throws(() => createApp(options), /^BootError: WordController\.add, its response: Slow\.code: the rule is/)
+})

@@ -50,6 +50,23 @@ test('the line of a program is found where the path of the package has a space',
   assert.equal(errorOf(app).split('\n').at(-1), `    at ${app}:5:3`)
 })
 
+test('the line of a program is found where the package is bundled, as it is published', () => {
+  const folder = temporaryFolder()
+  const bundled = ['options.ts', 'startup-error.ts'].map((name) => join(core, name))
+  compile(
+    ...bundled,
+    '--bundle',
+    '--splitting',
+    '--platform=node',
+    '--chunk-names=sequitur-[hash]',
+    `--outdir=${join(folder, 'dist/core')}`,
+  )
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
+  const app = join(folder, 'app.js')
+  writeFileSync(app, programUsing('./dist/core/options.js'))
+  assert.equal(errorOf(app).split('\n').at(-1), `    at ${app}:5:3`)
+})
+
 test('the line of a program is found under a top-level await', () => {
   const app = join(temporaryFolder(), 'app.mjs')
   writeFileSync(

@@ -23,7 +23,7 @@ export interface TransactionalOptions {
   readonly retry?: number
 }
 
-const transactionalKey = new MetadataKey<TransactionalOptions | false>('transactional')
+const transactionalKey = new MetadataKey<TransactionalOptions | false>()
 
 /**
  * Sets the options of the transaction of a handler, or of every handler of a controller; `false` for no transaction.

@@ -1,3 +1,4 @@
+import { memo } from '../../core/memo.js'
 import { andThen } from '../../core/promises.js'
 import type { InputValues } from '../../di/container.js'
 import { compileDecoder, compileDefault, type Decode } from '../../schema/input/decode.js'
@@ -70,10 +71,7 @@ export function compileBind(
   first: readonly number[] | undefined,
 ): Bind {
   if (inputs.length === 0) return () => NO_INPUTS
-  const bound = inputs.map((input, index): BoundInput => {
-    const findParts = compileStandardParts(input.kind === 'group' ? input.whole : input.property.shape)
-    return { index, input, read: reader(input), decode: decoder(input, findParts !== undefined), findParts }
-  })
+  const bound = inputs.map(boundInput)
   const readsBody = inputs.some((input) => input.kind === 'body')
   const checkAll = compileCheck(bound, schema, validators, bodyLimit)
   const bytesOf = (request: Request) => (readsBody ? readBody(request, bodyLimit) : NO_BODY)
@@ -107,6 +105,14 @@ export function compileBind(
     const others = async () => (decode ??= decoderOf(late, await checkAll(source)))()
     return { first: decoderOf(early, checked), others }
   }
+}
+
+/** What reads and decodes an input is compiled at its first value: writing the schemas of the inputs has found what is wrong with them. */
+function boundInput(input: Input, index: number): BoundInput {
+  const findParts = compileStandardParts(input.kind === 'group' ? input.whole : input.property.shape)
+  const read = memo(() => reader(input))
+  const decode = memo(() => decoder(input, findParts !== undefined))
+  return { index, input, findParts, read: (source) => read()(source), decode: (json) => decode()(json) }
 }
 
 const NO_BODY = Buffer.alloc(0)

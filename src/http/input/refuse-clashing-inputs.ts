@@ -3,12 +3,14 @@ import { SchemaWriter } from '../../schema/json-schema/writer.js'
 import { type JsonSchema, propertiesOf, type Shape } from '../../schema/shape/shape.js'
 import { headerName, type Input } from './parameters.js'
 
+type StringLocation = 'path' | 'query' | 'header'
+
 /** A string of the request that an input reads. */
 interface Read {
-  readonly in: 'path' | 'query' | 'header'
-  readonly name: string
+  readonly input: Exclude<Input, { kind: 'body' }>
+  /** Of the class that the input is, if it is one. */
+  readonly property: string | undefined
   readonly shape: Shape
-  readonly where: string
 }
 
 /**
@@ -17,42 +19,40 @@ interface Read {
  * @throws BootError with both places.
  */
 export function refuseClashingInputs(route: string, inputs: readonly Input[]): void {
-  const known = new Map<string, Read>()
-  for (const read of inputs.flatMap(readsOf)) {
-    const key = `${read.in} ${read.name}`
-    const first = known.get(key)
-    if (first) refuseDifferentSchemas(route, first, read)
-    else known.set(key, read)
+  const known = { path: new Map<string, Read>(), query: new Map<string, Read>(), header: new Map<string, Read>() }
+  const add = (name: string, read: Read): void => {
+    const reads = known[read.input.in]
+    const first = reads.get(name)
+    if (first) refuseDifferentSchemas(route, name, first, read)
+    else reads.set(name, read)
+  }
+  for (const input of inputs) {
+    if (input.kind === 'value') add(input.name, { input, property: undefined, shape: input.property.shape })
+    if (input.kind === 'group')
+      for (const [property, { shape }] of propertiesOf(input.shape, 'input'))
+        add(input.in === 'header' ? headerName(property) : property, { input, property, shape })
   }
 }
 
-function readsOf(input: Input): readonly Read[] {
-  switch (input.kind) {
-    case 'body':
-      return []
-    case 'value':
-      return [{ in: input.in, name: input.name, shape: input.property.shape, where: input.where }]
-    case 'group':
-      return propertiesOf(input.shape, 'input').map(([name, { shape }]) => ({
-        in: input.in,
-        name: input.in === 'header' ? headerName(name) : name,
-        shape,
-        where: `${input.where}, property '${name}'`,
-      }))
-  }
-}
-
-function refuseDifferentSchemas(route: string, first: Read, second: Read): void {
+function refuseDifferentSchemas(route: string, name: string, first: Read, second: Read): void {
   const writer = new SchemaWriter()
   const [one, other] = [first, second].map(({ shape }) => JSON.stringify(constraintsOf(writer.write(shape, 'input'))))
   if (one === other) return
   throw new BootError(
-    `${route} reads the ${PLACES[first.in]} '${first.name}' twice, with different schemas: ` +
-      `${first.where} as ${one}, ${second.where} as ${other}. Write the same schema for both, or another name for one of them.`,
+    `${route} reads the ${PLACES[first.input.in]} '${name}' twice, with different schemas: ` +
+      `${placeOf(first)} as ${one}, ${placeOf(second)} as ${other}. Write the same schema for both, or another name for one of them.`,
   )
 }
 
-const PLACES = { path: 'path variable', query: 'query parameter', header: 'header' } as const
+function placeOf({ input, property }: Read): string {
+  return property === undefined ? input.where : `${input.where}, property '${property}'`
+}
+
+const PLACES: Readonly<Record<StringLocation, string>> = {
+  path: 'path variable',
+  query: 'query parameter',
+  header: 'header',
+}
 
 /** Without what two readers of one value may differ in. */
 function constraintsOf(schema: JsonSchema): JsonSchema {

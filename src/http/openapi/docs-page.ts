@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { OpenAPIObject } from 'openapi3-ts/oas31'
 import { BootError } from '../../core/boot-error.js'
+import { PACKAGE_ROOT } from '../../core/package-copies.js'
 import { MethodNotAllowed } from '../errors.js'
 import { openApiPath } from '../routing/path.js'
 import type { OutgoingResponse } from '../output/outgoing-response.js'
@@ -9,8 +10,8 @@ import type { Routable } from '../routing/router.js'
 /** The response for a path of the documentation; undefined for other paths. @throws MethodNotAllowed. */
 export type Docs = (method: string, path: string) => OutgoingResponse | undefined
 
-// The same folder from src/http/openapi and from dist/http/openapi; scripts/swagger-ui.js fills it.
-const ASSETS = new URL('../../../assets/swagger-ui/', import.meta.url)
+// scripts/swagger-ui.js fills it.
+const ASSETS = new URL('assets/swagger-ui/', PACKAGE_ROOT)
 
 // Swagger UI sets style attributes. Everything else is loaded from this origin, and no request goes to another one.
 const CSP = [

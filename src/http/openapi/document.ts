@@ -6,7 +6,6 @@ import type {
   ServerObject,
   TagObject,
 } from 'openapi3-ts/oas31'
-import { BootError, withPlace } from '../../core/boot-error.js'
 import { memo } from '../../core/memo.js'
 import type { Constructor } from '../../di/token.js'
 import type { JsonSchema } from '../../schema/shape/shape.js'
@@ -17,7 +16,7 @@ import { operationOf } from './operation.js'
 import { joinPath, openApiPath, type Segment } from '../routing/path.js'
 import { PROBLEM_COMPONENTS, schemaObject } from './responses.js'
 import type { Route } from '../routing/route.js'
-import { sameName, schemesOf, type SecurityScheme } from './security.js'
+import { schemesOf, type SecurityScheme } from './security.js'
 
 /** The parts of the OpenAPI document that describe the whole API. */
 export interface ApiDescription {
@@ -33,19 +32,14 @@ export interface ApiDescription {
   readonly extensions?: Extensions
 }
 
-/**
- * Writes the OpenAPI 3.1 document of these routes, from the schemas that validate requests and write responses.
- *
- * @throws BootError when two operations have the same operationId, two security schemes the same name, or a class the name of a component that
- * every document has.
- */
+/** Writes the OpenAPI 3.1 document of these routes, which `checkDocument` has checked. */
 export function openApiDocument(
   routes: readonly Route[],
   writer: SchemaWriter,
   {
     info,
     servers = HERE,
-    tags = [],
+    tags,
     externalDocs,
     extensions,
     models = [],
@@ -56,13 +50,12 @@ export function openApiDocument(
   writeBodies(routes, writer)
   const paths = Object.fromEntries(pathItems(routes, writer, models))
   const securitySchemes = Object.fromEntries(securitySchemesOf(routes))
-  for (const [name] of PROBLEM_COMPONENTS) refuseTakenName(writer, name)
   const schemas = [...writer.components, ...PROBLEM_COMPONENTS].map(
     ([name, component]) => [name, schemaObject(withExamples(component))] as const,
   )
   return {
     openapi: '3.1.0',
-    info: { title: 'API', version: '0.0.0', ...info },
+    info: infoOf(info),
     servers: [...servers],
     security: [], // operations that require authentication declare it themselves
     tags: allTags(tags, routes),
@@ -78,7 +71,11 @@ export function openApiDocument(
 
 const HERE: readonly ServerObject[] = [{ url: '/' }]
 
-function allTags(given: readonly TagObject[], routes: readonly Route[]): TagObject[] {
+export function infoOf(info: ApiDescription['info']): InfoObject {
+  return { title: 'API', version: '0.0.0', ...info }
+}
+
+function allTags(given: readonly TagObject[] = [], routes: readonly Route[]): TagObject[] {
   const paths = new Map<string, Set<string>>()
   for (const { tags, controller } of routes) {
     for (const tag of tags) paths.set(tag, (paths.get(tag) ?? new Set()).add(joinPath(controllerOf(controller).path)))
@@ -90,9 +87,8 @@ function allTags(given: readonly TagObject[], routes: readonly Route[]): TagObje
 
 // Written first: where the schemas of a class differ between input and output, the input has the plain name.
 function writeBodies(routes: readonly Route[], writer: SchemaWriter): void {
-  for (const { name, plan } of routes)
-    for (const input of plan.inputs)
-      if (input.kind === 'body') withPlace(`${name}, its body`, () => writer.write(input.property.shape, 'input'))
+  for (const { plan } of routes)
+    for (const input of plan.inputs) if (input.kind === 'body') writer.write(input.property.shape, 'input')
 }
 
 function pathItems(
@@ -102,14 +98,12 @@ function pathItems(
 ): Map<string, PathItemObject> {
   const constrained = memo(() => constrainedIn(models))
   const paths = new Map<string, PathItemObject>()
-  const ids = new Map<string, string>()
   const known = new Map<string, readonly Segment[]>()
   for (const route of routes) {
     const shape = shapeOfPath(route.segments)
     const segments = known.get(shape) ?? route.segments
     known.set(shape, segments)
-    const operation = withPlace(`${route.name}, its response`, () => operationOf(route, segments, writer, constrained))
-    refuseSecondId(ids, operation.operationId, route.name)
+    const operation = operationOf(route, segments, writer, constrained)
     const path = openApiPath(segments)
     paths.set(path, { ...paths.get(path), [route.method.toLowerCase()]: operation })
   }
@@ -122,12 +116,7 @@ function shapeOfPath(segments: readonly Segment[]): string {
 }
 
 function securitySchemesOf(routes: readonly Route[]): Map<string, SecurityScheme> {
-  const schemes = new Map<string, SecurityScheme>()
-  for (const { name, scheme } of routes.flatMap(({ plan }) => schemesOf(plan))) {
-    if ((schemes.get(name) ?? scheme) !== scheme) throw sameName('Two security schemes', name)
-    schemes.set(name, scheme)
-  }
-  return schemes
+  return new Map(routes.flatMap(({ plan }) => schemesOf(plan)).map(({ name, scheme }) => [name, scheme]))
 }
 
 // Without an example, Swagger UI displays the minimum: for a column of 32 bits -2147483648, also for an id or an age.
@@ -145,19 +134,4 @@ function withExamples(component: JsonSchema): JsonSchema {
 function hasNegativeMinimum({ type, minimum, maximum, examples, default: byDefault }: JsonSchema): boolean {
   const isInteger = [type].flat().includes('integer')
   return isInteger && examples === undefined && byDefault === undefined && Number(minimum) < 0 && Number(maximum) >= 1
-}
-
-function refuseTakenName({ components }: SchemaWriter, name: string): void {
-  if (components.has(name))
-    throw new BootError(`A class has the name ${name}, which the OpenAPI document uses for errors. Rename the class.`)
-}
-
-function refuseSecondId(ids: Map<string, string>, id: string, name: string): void {
-  const other = ids.get(id)
-  if (other !== undefined) {
-    throw new BootError(
-      `${name} and ${other} have the same operationId '${id}'. Rename a controller, or write { operationId: '...' } for one.`,
-    )
-  }
-  ids.set(id, name)
 }

@@ -16,14 +16,14 @@ export function operationOf(
 ): OperationObject & { readonly operationId: string } {
   const { inputs } = route.plan
   const schemes = schemesOf(route.plan)
-  const { summary, description, deprecated, operationId, externalDocs, extensions } = route.options
+  const { summary, description, deprecated, externalDocs, extensions } = route.options
   const body = inputs.find((input) => input.kind === 'body')
   const all = uniqueParameters(inputs.flatMap((input) => parametersOf(input, writer)))
   const parameters = all
     .filter((parameter) => !isDocumentedElsewhere(parameter, schemes))
     .map((parameter) => renamed(parameter, route.segments, path))
   return {
-    operationId: operationId ?? defaultId(route),
+    operationId: operationIdOf(route),
     tags: [...route.tags],
     summary: summary ?? defaultSummary(route),
     ...(description === undefined ? {} : { description }),
@@ -60,11 +60,18 @@ function isDocumentedElsewhere(parameter: ParameterObject, schemes: readonly Nam
   return schemes.some(({ scheme }) => scheme.in === parameter.in && scheme.name?.toLowerCase() === name)
 }
 
+/** The name of the operation, which no other one may have. */
+export function operationIdOf(route: Pick<Route, 'options' | 'controller' | 'member'>): string {
+  return route.options.operationId ?? defaultId(route)
+}
+
+const SAFE = /^[\w.$-]*$/
+
 // HeroController.list -> heroList
-function defaultId({ controller, member }: Route): string {
+function defaultId({ controller, member }: Pick<Route, 'controller' | 'member'>): string {
   const group = controller.name.replace(/Controller$/, '') || controller.name
   const id = `${group[0]?.toLowerCase()}${group.slice(1)}${member[0]?.toUpperCase()}${member.slice(1)}`
-  return id.replaceAll(/[^\w.$-]/gu, '_') // tools use it in URLs and as a function name
+  return SAFE.test(id) ? id : id.replaceAll(/[^\w.$-]/gu, '_') // tools use it in URLs and as a function name
 }
 
 // listByName -> List by name; the tag names the resource.

@@ -1,5 +1,5 @@
 import type { ResponseObject, ResponsesObject, SchemaObject } from 'openapi3-ts/oas31'
-import type { JsonSchema } from '../../schema/shape/shape.js'
+import type { JsonSchema, Shape } from '../../schema/shape/shape.js'
 import type { SchemaWriter } from '../../schema/json-schema/writer.js'
 import { mayConflict } from './may-conflict.js'
 import type { Problem } from '../problem.js'
@@ -27,14 +27,21 @@ function successesOf(route: Route, writer: SchemaWriter): ResponsesObject {
   return { ...usualOf(route, writer), ...Object.fromEntries(others) }
 }
 
-function usualOf({ response, status, emptyStatus, options }: Route, writer: SchemaWriter): ResponsesObject {
-  const { produces } = options
+/** The shape of the usual response, if its schema is written. */
+export function writtenResponse({ response, status, options: { produces } }: Route): Shape | undefined {
+  return hasBody(status) && (produces === undefined || isJson(produces)) ? response : undefined
+}
+
+function usualOf(route: Route, writer: SchemaWriter): ResponsesObject {
+  const { response, status, emptyStatus } = route
+  const { produces } = route.options
   if (!hasBody(status)) return { [status]: DONE }
   if (status >= 300 && !response) return { [status]: REDIRECT }
   if (produces !== undefined && !isJson(produces))
     return { [status]: { description: 'Success', content: { [produces]: {} } } }
-  return response
-    ? { [status]: { description: 'Success', content: jsonContent(writer.write(response, 'output'), produces) } }
+  const written = writtenResponse(route)
+  return written
+    ? { [status]: { description: 'Success', content: jsonContent(writer.write(written, 'output'), produces) } }
     : { [emptyStatus]: DONE, [status]: { description: 'Success', content: jsonContent({}, produces) } }
 }
 

@@ -21,7 +21,7 @@ export interface NamedScheme {
   readonly scopes: readonly string[]
 }
 
-const securityKey = new MetadataKey<readonly NamedScheme[]>('security')
+const securityKey = new MetadataKey<readonly NamedScheme[]>()
 
 /**
  * Documents how a class authenticates requests. Each operation that injects the class, directly or through others, is documented with this

@@ -1,4 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { memo } from '../../core/memo.js'
 import { ResponseMismatchError } from '../../schema/output/encode.js'
 import type { Shape } from '../../schema/shape/shape.js'
 import { compileStringify, type Stringify } from '../../schema/output/stringify.js'
@@ -43,11 +44,11 @@ export function hasBody(status: number): boolean {
   return status !== 204 && status !== 205 && status !== 304
 }
 
-/** Compiles what makes a route's responses. @param warn logs a mistake that changes no response. */
+/** What makes a route's responses, compiled at the first one. @param warn logs a mistake that changes no response. */
 export function compileRespond(route: RespondingRoute, warn: (text: string) => void): Respond {
-  const respondToValue = compileValueResponse(route, warn)
-  const respondToReply = compileReplyResponse(route, warn)
-  return (value) => (value instanceof Reply ? respondToReply(value) : respondToValue(value))
+  const respondToValue = memo(() => compileValueResponse(route, warn))
+  const respondToReply = memo(() => compileReplyResponse(route, warn))
+  return (value) => (value instanceof Reply ? respondToReply()(value) : respondToValue()(value))
 }
 
 function compileValueResponse(

@@ -2,7 +2,13 @@ import type { ExternalDocumentationObject } from 'openapi3-ts/oas31'
 import { BootError } from '../../core/boot-error.js'
 import { MetadataKey } from '../../di/metadata.js'
 import { type Lifetime, provideItself, refuseOtherThanLifetime } from '../../di/provider.js'
-import { NOT_LOADED, type OptionNames, refuseMissingCall, refuseUnknownOptions } from '../../core/options.js'
+import {
+  NOT_LOADED,
+  type OptionNames,
+  refuseMissingCall,
+  refuseOtherThanList,
+  refuseUnknownOptions,
+} from '../../core/options.js'
 import { type Constructor, isConstructor, tokenName } from '../../di/token.js'
 import type { DataOf, Described } from '../../schema/shape/shape.js'
 import { isStandardSchema, type StandardSchema } from '../../schema/shape/standard-schema.js'
@@ -74,8 +80,8 @@ export interface RouteDeclaration {
   readonly options: RouteOptions
 }
 
-const controllerKey = new MetadataKey<ControllerDeclaration>('controller')
-const routesKey = new MetadataKey<readonly RouteDeclaration[]>('routes')
+const controllerKey = new MetadataKey<ControllerDeclaration>()
+const routesKey = new MetadataKey<readonly RouteDeclaration[]>()
 
 /**
  * A class whose methods handle requests. The parameters of its constructor, and of each handler, are injected.
@@ -94,6 +100,7 @@ export function Controller(path = '/', options: ControllerOptions = {}): ClassDe
   return (target) => {
     const type = target as unknown as Constructor // a class decorator is applied to classes; its type is Function
     refuseUnknownOptions(`@Controller() on ${type.name}`, options, CONTROLLER_OPTIONS)
+    refuseOtherThanList(options.tags, `@Controller() on ${type.name}: tags`, `'Heroes'`)
     refuseOtherThanLifetime(`@Controller() on ${type.name}`, options.lifetime)
     controllerKey.write(type, { path, tags: options.tags ?? [type.name.replace(/Controller$/, '') || type.name] })
     if (options.lifetime) provideItself(type, { kind: 'class', type, lifetime: options.lifetime })

@@ -16,8 +16,8 @@ export function refuseIgnoredDecorators(
   shared: readonly Step[],
   app: { readonly hasDatabase: boolean; readonly authenticates: (token: Token) => boolean },
 ): void {
-  const controllers = new Set(routes.map(({ controller }) => controller))
-  for (const controller of controllers) refuseOnController(controller, routes, app.hasDatabase)
+  const controllers = membersByController(routes)
+  for (const [controller, members] of controllers) refuseOnController(controller, members, app.hasDatabase)
   for (const { provider } of [...routes.flatMap(({ plan }) => plan.steps), ...shared])
     if (provider.kind === 'class' && !controllers.has(provider.type)) refuseOnService(provider.type)
   // A token that authenticates may have a provider without a request, as in tests.
@@ -35,11 +35,19 @@ function uselessSecurity({ name }: Constructor, isController: boolean): BootErro
   )
 }
 
-function refuseOnController(controller: Constructor, routes: readonly Route[], hasDatabase: boolean): void {
-  const members = routes.flatMap((route) => (route.controller === controller ? route.member : []))
+function membersByController(routes: readonly Route[]): ReadonlyMap<Constructor, ReadonlySet<string>> {
+  const members = new Map<Constructor, Set<string>>()
+  for (const { controller, member } of routes) {
+    const known = members.get(controller) ?? new Set()
+    members.set(controller, known.add(member))
+  }
+  return members
+}
+
+function refuseOnController(controller: Constructor, members: ReadonlySet<string>, hasDatabase: boolean): void {
   for (const decorator of handlerDecoratorsOf(controller)) {
     const place = placeOf(controller, decorator)
-    if (decorator.member !== undefined && !members.includes(decorator.member))
+    if (decorator.member !== undefined && !members.has(decorator.member))
       throw new BootError(
         `${place}, but is no route, so that it would be ignored. Put it on the route that calls this method, or @Get() or the like on this one.`,
       )

@@ -1,5 +1,6 @@
 import type { OpenUnits } from '../../core/bracket.js'
 import { BootError, withPlace } from '../../core/boot-error.js'
+import { refuseOtherThanList } from '../../core/options.js'
 import type { Plan, Planner } from '../../di/plan.js'
 import { buildFirst, inputsOfFirst } from '../../di/plan-order.js'
 import type { Constructor, Token } from '../../di/token.js'
@@ -84,6 +85,7 @@ function planRoute(
   const response = declaration.response === undefined ? undefined : responseShape(declaration.response, name)
   refuseOtherThanSuccess(name, options.status)
   refuseOtherThanErrors(name, options.errors ?? {})
+  refuseOtherThanList(options.tags, `${name}: tags`, `'Heroes'`)
   if (response) refuseEmptyStatus(name, options.status)
   const schema = withPlace(name, () => inputSchema(plan.inputs, writer))
   return {

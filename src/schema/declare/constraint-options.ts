@@ -6,24 +6,21 @@ import { refuseCostlyPattern } from '../patterns/pattern-cost.js'
 import type { Shape } from '../shape/shape.js'
 import type { ValueOptions } from './value-options.js'
 
-const ANNOTATIONS = ['title', 'description', 'deprecated', 'nullable'] as const
 const STRING = ['minLength', 'maxLength', 'format', 'pattern'] as const
 const NUMBER = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'] as const
 const ARRAY = ['minItems', 'maxItems'] as const
 
+/** The options that a shape can have as they are written. */
+const OF_ANY: ReadonlySet<string> = new Set(['title', 'description', 'deprecated', 'nullable'])
+const CONSTRAINTS: ReadonlySet<string> = new Set([...STRING, ...NUMBER, ...ARRAY])
+
 /** The shape with its constraints and annotations. @throws BootError for options that do not apply to its type, or that no value can meet. */
 export function withConstraints(shape: Shape, options: ValueOptions, where: string): Shape {
   for (const name of ['nullable', 'optional', 'deprecated'] as const)
-    refuseOtherType(`${where}: ${name}`, options[name], 'boolean', 'true or false')
-  const applicable = constraintsOf(shape)
-  const others = [...STRING, ...NUMBER, ...ARRAY].filter(
-    (name) => options[name] !== undefined && !applicable.includes(name),
-  )
-  if (others.length > 0)
-    throw new BootError(
-      `${where}: ${others.join(', ')} does not apply to a value of type '${shape.kind}'. Remove it, or write another type.`,
-    )
-  const { pattern, ...rest } = pick(options, [...ANNOTATIONS, ...applicable])
+    if (options[name] !== undefined) refuseOtherType(`${where}: ${name}`, options[name], 'boolean', 'true or false')
+  const given = givenOptions(shape, options, where)
+  if (!given) return shape
+  const { pattern, ...rest } = given
   refuseOtherThanCounts(rest, where)
   refuseOtherThanNumbers(rest, where)
   refuseCrossedBounds(rest, where)
@@ -34,10 +31,29 @@ export function withConstraints(shape: Shape, options: ValueOptions, where: stri
     ...rest,
     ...(maxLength === undefined ? {} : { maxLength }),
     ...(pattern === undefined ? {} : { pattern: sourceOfCheapPattern(pattern, maxLength, where) }),
-  } as Shape // every copied option is one of this kind of shape: see `applicable`
+  } as Shape // every copied option is one of this kind of shape: see givenOptions()
 }
 
-function constraintsOf({ kind }: Shape): readonly (keyof ValueOptions)[] {
+/** The constraints and annotations among the options; undefined if there are none. */
+function givenOptions(shape: Shape, options: ValueOptions, where: string): ValueOptions | undefined {
+  let given: Record<string, unknown> | undefined
+  let others: string[] | undefined
+  for (const [name, value] of Object.entries(options)) {
+    const isConstraint = CONSTRAINTS.has(name)
+    if (value === undefined || !(isConstraint || OF_ANY.has(name))) continue
+    if (isConstraint && !constraintsOf(shape).includes(name)) (others ??= []).push(name)
+    else (given ??= {})[name] = value
+  }
+  if (!others) return given
+  const inOrder = [...CONSTRAINTS].filter((name) => others.includes(name))
+  throw new BootError(
+    `${where}: ${inOrder.join(', ')} does not apply to a value of type '${shape.kind}'. Remove it, or write another type.`,
+  )
+}
+
+const NONE: readonly string[] = []
+
+function constraintsOf({ kind }: Shape): readonly string[] {
   switch (kind) {
     case 'string':
       return STRING
@@ -47,12 +63,8 @@ function constraintsOf({ kind }: Shape): readonly (keyof ValueOptions)[] {
     case 'array':
       return ARRAY
     default:
-      return []
+      return NONE
   }
-}
-
-function pick(options: ValueOptions, names: readonly (keyof ValueOptions)[]): ValueOptions {
-  return Object.fromEntries(names.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])))
 }
 
 /** The shape with its examples, as the OpenAPI document shows them. */
@@ -90,7 +102,8 @@ const BOUNDS = [
 
 function refuseCrossedBounds(options: ValueOptions, where: string): void {
   for (const [lower, upper, equal] of BOUNDS) {
-    const [least, most] = [options[lower], options[upper]]
+    const least = options[lower]
+    const most = options[upper]
     if (least === undefined || most === undefined || least < most || (equal && least === most)) continue
     throw new BootError(
       `${where}: no value can meet both ${lower} ${least} and ${upper} ${most}. If they are exchanged, write the smaller one as ${lower}.`,

@@ -2,6 +2,7 @@ import { BootError, withPlace } from '../../core/boot-error.js'
 import { emittedPropertyType, isOptionalProperty } from '../../di/metadata.js'
 import type { Constructor } from '../../di/token.js'
 import { NOT_LOADED, refuseMissingCall, refuseOtherThanList, refuseUnknownOptions } from '../../core/options.js'
+import { memo } from '../../core/memo.js'
 import { defaultOf } from './default-value.js'
 import type { FitsDefault } from './default-type.js'
 import { addField } from '../shape/fields.js'
@@ -56,11 +57,13 @@ export function Field<
     refuseUndefined(options, where)
     if (options.enum === undefined && options.oneOf === undefined) refuseUnknownType(type, where)
     const lostOptional = isOptionalProperty(prototype, String(property))
+    // The same for each class that inherits the property.
+    const stated = memo((): Property => ({ ...toProperty(type, options, where), emitted }))
     addField(prototype, String(property), (owner) => {
-      const declared = withInitialValue(toProperty(type, options, where), owner, String(property), where)
+      const declared = withInitialValue(stated(), owner, String(property), where)
       refuseOtherEmitted(declared.shape, emitted, 'declared', where)
       if (lostOptional && !declared.optional) throw lostOptionalError(String(property), where)
-      return { ...declared, emitted }
+      return declared
     })
   }
 }

@@ -1,3 +1,4 @@
+import { memo } from '../../core/memo.js'
 import type { Constructor } from '../../di/token.js'
 import { isInstantiable } from '../shape/fields.js'
 import { valueOf } from '../shape/inherited-names.js'
@@ -11,8 +12,8 @@ import { defaultOf, refuseSecondDefault } from './default-value.js'
  * @throws BootError when the value is not one of the property, or the property has another default.
  */
 export function withInitialValue(property: Property, owner: Constructor, name: string, where: string): Property {
-  const [instance, another] = instancesOf(owner)
-  const [value, other] = [instance, another].map((one) => valueOf(one, name, true))
+  const { one: instance, another } = instancesOf(owner)
+  const value = valueOf(instance, name, true)
   if (property.default !== undefined) {
     // What a getter returns is no initial value.
     if (value !== undefined && Object.hasOwn(instance, name)) refuseSecondDefault(property.default, value, where)
@@ -22,19 +23,26 @@ export function withInitialValue(property: Property, owner: Constructor, name: s
   const initial = (): unknown => newInstance(owner)?.[name]
   const made: Property = { ...property, optional: true, initial }
   if (value === null && property.shape.nullable) return { ...made, default: null }
-  if (typeof value === 'object' || typeof value === 'function' || !Object.is(value, other)) return made
+  if (typeof value === 'object' || typeof value === 'function' || !Object.is(value, valueOf(another(), name, true)))
+    return made
   return { ...made, default: defaultOf(property.shape, value, where) }
 }
 
 type Instance = Readonly<Record<string, unknown>>
 
-const instances = new WeakMap<Constructor, readonly [Instance, Instance]>()
+interface Instances {
+  readonly one: Instance
+  /** Made for a class with initial values. */
+  readonly another: () => Instance
+}
 
-function instancesOf(owner: Constructor): readonly [Instance, Instance] {
-  const known: readonly [Instance, Instance] = instances.get(owner) ?? [
-    newInstance(owner) ?? {},
-    newInstance(owner) ?? {},
-  ]
+const instances = new WeakMap<Constructor, Instances>()
+
+function instancesOf(owner: Constructor): Instances {
+  const known = instances.get(owner) ?? {
+    one: newInstance(owner) ?? {},
+    another: memo(() => newInstance(owner) ?? {}),
+  }
   instances.set(owner, known)
   return known
 }

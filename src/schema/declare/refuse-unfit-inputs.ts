@@ -11,8 +11,13 @@ import { type ObjectShape, propertiesOf, type Shape } from '../shape/shape.js'
  * @throws BootError with what to write instead.
  */
 export function refuseUnfitInputs(shape: Shape, where: string): void {
+  if (shape.kind === 'object' && fit.has(shape)) return
   visit(shape, undefined, where, new Set())
+  if (shape.kind === 'object') fit.add(shape)
 }
+
+/** The classes of which nothing is unfit: several routes may receive them. */
+const fit = new WeakSet<ObjectShape>()
 
 /** @param holder The property that has the shape: `Transfer.from`. */
 function visit(shape: Shape, holder: string | undefined, where: string, seen: Set<unknown>): void {

@@ -60,9 +60,15 @@ function toNumber(text: string): number {
  * JSON Schema declares. Other shapes are returned unchanged.
  */
 export function parseableShape(shape: Shape): Shape {
-  if (shape.kind === 'object') return parseableObject(shape)
+  if (shape.kind === 'object') {
+    const parseable = parseableObjects.get(shape) ?? parseableObject(shape)
+    parseableObjects.set(shape, parseable)
+    return parseable
+  }
   return shape.kind === 'standard' ? shapeOfJsonSchema(jsonSchemaOf(shape.schema, 'input')) : shape
 }
+
+const parseableObjects = new WeakMap<ObjectShape, ObjectShape>()
 
 function parseableObject(shape: ObjectShape): ObjectShape {
   const entries = [...shape.properties()]

@@ -44,8 +44,14 @@ export type FindParts = (holder: Holder, key: string | number, location: Locatio
 
 /** Compiles the search for parts that Standard Schemas validate; undefined when a shape has none. */
 export function compileStandardParts(shape: Shape): FindParts | undefined {
-  return hasParts(shape, new Set()) ? new PartsCompiler().compile(shape) : undefined
+  if (withoutParts.has(shape)) return undefined
+  if (hasParts(shape, new Set())) return new PartsCompiler().compile(shape)
+  withoutParts.add(shape)
+  return undefined
 }
+
+/** Known to have no parts: many routes have inputs of the same types. */
+const withoutParts = new WeakSet<Shape>()
 
 /** The path of a part: a JSON Pointer. */
 export function pathOf({ location, key }: Pick<Part, 'location' | 'key'>): string {

@@ -15,6 +15,7 @@ type Rule = (value: unknown, schemas: KnownSchemas, parent: JsonSchema) => boole
 export class KnownSchemas {
   readonly #components: Components
   readonly #prefix: string
+  readonly #known = new WeakSet<JsonSchema>()
 
   constructor(components: Components, prefix: string) {
     this.#components = components
@@ -24,10 +25,12 @@ export class KnownSchemas {
   /** Whether a schema surely compiles if the components do. */
   has(schema: unknown): boolean {
     if (!isPlainObject(schema)) return false
+    if (this.#known.has(schema)) return true
     for (const keyword in schema) {
       const value = schema[keyword]
       if (value !== undefined && RULES[keyword]?.(value, this, schema) !== true) return false
     }
+    this.#known.add(schema)
     return true
   }
 

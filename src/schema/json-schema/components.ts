@@ -1,5 +1,6 @@
 import { BootError } from '../../core/boot-error.js'
-import type { Direction, JsonSchema, Named } from '../shape/shape.js'
+import type { Direction, JsonSchema, Named, Shape } from '../shape/shape.js'
+import { differsByDirection } from './direction.js'
 
 interface Owner {
   readonly origin: unknown
@@ -13,14 +14,16 @@ const SUFFIX = { input: 'Input', output: 'Output' } as const
 export class Components {
   readonly schemas = new Map<string, JsonSchema>()
   readonly #owners = new Map<string, Owner>()
+  readonly #differing = new Map<unknown, boolean>()
 
   /**
-   * The name of the component of a class. The component is written at the first call.
+   * The name of the component of a class with this shape. The component is written at the first call.
    *
    * @throws BootError when the name belongs to another class.
    */
-  ofClass({ name, origin }: Named, direction: Direction | undefined, write: () => JsonSchema): string {
+  ofClass({ name, origin }: Named, shape: Shape, use: Direction, write: () => JsonSchema): string {
     const plain = allowed(name)
+    const direction = this.#differs(origin, shape) ? use : undefined
     const names = direction ? [plain, plain + SUFFIX[direction]] : [plain]
     const own = names.find((candidate) => this.#isFreeFor(candidate, { origin, direction }))
     const taken = names.find((candidate) => this.#owners.get(candidate)?.origin !== origin)
@@ -41,6 +44,12 @@ export class Components {
     return this.#write(candidate, owner, write)
   }
 
+  #differs(origin: unknown, shape: Shape): boolean {
+    const known = this.#differing.get(origin) ?? differsByDirection(shape)
+    this.#differing.set(origin, known)
+    return known
+  }
+
   #isFreeFor(name: string, { origin, direction }: Owner): boolean {
     const owner = this.#owners.get(name)
     return !owner || (owner.origin === origin && owner.direction === direction)
@@ -55,7 +64,9 @@ export class Components {
   }
 }
 
+const ALLOWED = /^[A-Za-z0-9._-]*$/
+
 // OpenAPI allows only these characters, but a class may be named Größe.
 function allowed(name: string): string {
-  return name.replaceAll(/[^A-Za-z0-9._-]/gu, '_')
+  return ALLOWED.test(name) ? name : name.replaceAll(/[^A-Za-z0-9._-]/gu, '_')
 }

@@ -13,9 +13,9 @@ export function differsByDirection(shape: Shape, seen: Set<unknown> = new Set())
     case 'object':
       if (seen.has(shape.origin)) return false
       seen.add(shape.origin)
-      return [...shape.properties().values()].some(
-        (property) => differs(property) || differsByDirection(property.shape, seen),
-      )
+      for (const property of shape.properties().values())
+        if (differs(property) || differsByDirection(property.shape, seen)) return true
+      return false
     default:
       return false
   }

@@ -4,7 +4,6 @@ import { Components } from './components.js'
 import { compileEncoder } from '../output/encode.js'
 import { DAY_TEXT, DECIMAL_TEXT, decimalText, INSTANT_TEXT, INTEGER_TEXT, MAX_DIGITS } from '../shape/text-formats.js'
 import { liftDefinitions } from './lift-definitions.js'
-import { differsByDirection } from './direction.js'
 import { usableJsonSchemaOf } from '../output/json-schema-validator.js'
 import {
   ANY_BUT_NULL,
@@ -37,9 +36,10 @@ interface WriterOptions {
  */
 export class SchemaWriter {
   readonly #components = new Components()
-  readonly #differing = new Map<unknown, boolean>()
   readonly #prefix: string
   readonly #forValidation: boolean
+  // Many routes have inputs of the same types. A program may change its document, of which no part is shared.
+  readonly #known = { input: new WeakMap<Shape, JsonSchema>(), output: new WeakMap<Shape, JsonSchema>() }
 
   constructor({ prefix = '#/components/schemas/', forValidation = false }: WriterOptions = {}) {
     this.#prefix = prefix
@@ -52,10 +52,10 @@ export class SchemaWriter {
   }
 
   write(shape: Shape, direction: Direction): JsonSchema {
-    const schema = this.#forValidation
-      ? this.#validationSchema(shape, direction)
-      : this.#documentSchema(shape, direction)
-    return { ...(shape.nullable ? orNull(schema) : schema), ...annotationsOf(shape) }
+    if (!this.#forValidation) return annotated(shape, this.#documentSchema(shape, direction))
+    const schema = this.#known[direction].get(shape) ?? annotated(shape, this.#validationSchema(shape, direction))
+    this.#known[direction].set(shape, schema)
+    return schema
   }
 
   #documentSchema(shape: Shape, direction: Direction): JsonSchema {
@@ -172,8 +172,9 @@ export class SchemaWriter {
   }
 
   #reference(named: Named, shape: Shape, direction: Direction): JsonSchema {
-    const ownDirection = this.#differsByDirection(named.origin, shape) ? direction : undefined
-    return { $ref: this.#prefix + this.#components.ofClass(named, ownDirection, () => this.#inline(shape, direction)) }
+    return {
+      $ref: this.#prefix + this.#components.ofClass(named, shape, direction, () => this.#inline(shape, direction)),
+    }
   }
 
   #withLiftedDefinitions(json: JsonSchema, direction: Direction): JsonSchema {
@@ -181,12 +182,6 @@ export class SchemaWriter {
       json,
       (named, write) => this.#prefix + this.#components.ofDefinition(named, direction, write),
     )
-  }
-
-  #differsByDirection(origin: unknown, shape: Shape): boolean {
-    const known = this.#differing.get(origin) ?? differsByDirection(shape)
-    this.#differing.set(origin, known)
-    return known
   }
 
   #object(shape: ObjectShape, direction: Direction): JsonSchema {
@@ -218,7 +213,8 @@ function accessFlags({ writeOnly, readOnly }: Property): Record<string, unknown>
   return { writeOnly, readOnly }
 }
 
-function namedOf(shape: Shape): Named | undefined {
+/** What a shape is a component by; undefined for one that is written inline. */
+export function namedOf(shape: Shape): Named | undefined {
   if (shape.kind === 'object') return shape.anonymous ? undefined : shape
   return shape.kind === 'union' ? shape.named : undefined
 }
@@ -228,7 +224,13 @@ export function defaultAsJson({ shape, default: byDefault }: Property): unknown 
   return byDefault === undefined ? undefined : compileEncoder(shape)(byDefault)
 }
 
-function annotationsOf({ title, description, examples, deprecated }: Shape): JsonSchema {
+function annotated(shape: Shape, schema: JsonSchema): JsonSchema {
+  return { ...(shape.nullable ? orNull(schema) : schema), ...annotationsOf(shape) }
+}
+
+function annotationsOf({ title, description, examples, deprecated }: Shape): JsonSchema | undefined {
+  if (title === undefined && description === undefined && examples === undefined && deprecated === undefined)
+    return undefined
   return defined({ title, description, examples, deprecated })
 }
 
@@ -251,7 +253,9 @@ function enumType(values: readonly (string | number)[]): string | string[] {
 }
 
 function defined(schema: Record<string, unknown>): JsonSchema {
-  return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined))
+  const given: Record<string, unknown> = {}
+  for (const keyword in schema) if (schema[keyword] !== undefined) given[keyword] = schema[keyword]
+  return given
 }
 
 function nonEmpty<T>(list: readonly T[]): readonly T[] | undefined {

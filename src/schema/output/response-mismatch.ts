@@ -17,8 +17,8 @@ export class ResponseMismatchError extends Error {
 
   /** The error with `key` in front of its path, and with this record unless a record within it has a key; any other error unchanged. */
   static at(key: string | number, error: unknown, record?: string): unknown {
-    return error instanceof ResponseMismatchError
-      ? new ResponseMismatchError(`/${escapePointer(String(key))}${error.path}`, error.reason, error.record ?? record)
+    return error instanceof this
+      ? new this(`/${escapePointer(String(key))}${error.path}`, error.reason, error.record ?? record)
       : error
   }
 }

@@ -8,7 +8,7 @@ import type { Property } from './shape.js'
  */
 export type Fields = ReadonlyMap<string, (type: Constructor) => Property>
 
-const fields = new MetadataKey<Fields>('fields')
+const fields = new MetadataKey<Fields>()
 
 /** Adds one property to the fields of the class that `prototype` belongs to. */
 export function addField(prototype: object, name: string, property: (type: Constructor) => Property): void {
@@ -21,6 +21,13 @@ export function fieldsOf(type: Constructor): Fields | undefined {
   const inherited = isConstructor(parent) ? fieldsOf(parent) : undefined
   const own = fields.own(type.prototype)
   return own || inherited ? new Map([...(inherited ?? []), ...(own ?? [])]) : undefined
+}
+
+/** Whether a class, or an ancestor, has fields. */
+export function hasFields(type: Constructor): boolean {
+  if (fields.own(type.prototype)) return true
+  const parent: unknown = Object.getPrototypeOf(type)
+  return isConstructor(parent) && hasFields(parent)
 }
 
 /** Whether a class can be made without arguments. Decoding an input then makes an instance of it, and sets its properties. */

@@ -1,7 +1,7 @@
 import { BootError } from '../../core/boot-error.js'
 import { meant, NOT_LOADED, shown } from '../../core/options.js'
 import { type Constructor, isConstructor } from '../../di/token.js'
-import { fieldsOf, isInstantiable } from './fields.js'
+import { fieldsOf, hasFields, isInstantiable } from './fields.js'
 import { isStandardSchema } from './standard-schema.js'
 import { describedBy, type Described, type ObjectShape, type Property, type Shape } from './shape.js'
 
@@ -59,7 +59,7 @@ export function shapeOf(declaration: unknown): Shape {
 
 /** Whether a class declares its data, by fields or as a model, so that it can be a body or a response. */
 export function isDescribed(type: unknown): type is Constructor {
-  return isConstructor(type) && (describedBy.inherited(type) !== undefined || fieldsOf(type) !== undefined)
+  return isConstructor(type) && (describedBy.inherited(type) !== undefined || hasFields(type))
 }
 
 function hasShape(declaration: unknown): declaration is Described<unknown> {

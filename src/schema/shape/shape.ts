@@ -186,11 +186,24 @@ export function isOmissible({ optional, generated }: Property, direction: Direct
   return optional || (direction === 'input' && generated === true)
 }
 
+type Entries = readonly (readonly [string, Property])[]
+
+const known = {
+  input: new WeakMap<ReadonlyMap<string, Property>, Entries>(),
+  output: new WeakMap<ReadonlyMap<string, Property>, Entries>(),
+}
+
 /** The properties that a value has in this direction. */
-export function propertiesOf(shape: ObjectShape, direction: Direction): readonly (readonly [string, Property])[] {
-  return [...shape.properties()].filter(
-    ([, { writeOnly, readOnly }]) => !(direction === 'input' ? readOnly : writeOnly),
-  )
+export function propertiesOf(shape: ObjectShape, direction: Direction): Entries {
+  // A class with fields returns the same map at each call.
+  const properties = shape.properties()
+  const entries = known[direction].get(properties) ?? entriesOf(properties, direction)
+  known[direction].set(properties, entries)
+  return entries
+}
+
+function entriesOf(properties: ReadonlyMap<string, Property>, direction: Direction): Entries {
+  return [...properties].filter(([, { writeOnly, readOnly }]) => !(direction === 'input' ? readOnly : writeOnly))
 }
 
 /** The object shapes that a value of this shape, or the items of a list, can have. */
@@ -208,7 +221,7 @@ export function objectsIn(shape: Shape): readonly ObjectShape[] {
 }
 
 /** Makes the shape of a class, or of its subclasses, that is not declared by fields. Read by `shapeOf`. */
-export const describedBy = new MetadataKey<(type: Constructor) => Shape>('shape')
+export const describedBy = new MetadataKey<(type: Constructor) => Shape>()
 
 /** A declared response or body: its shape at run time, and its type at compile time. */
 export interface Described<T> {
