@@ -2,6 +2,7 @@ import { IncomingMessage, type ServerResponse } from 'node:http'
 import { setImmediate as turn } from 'node:timers/promises'
 import { types } from 'node:util'
 import { Abort } from '../../core/abort.js'
+import { isThenable } from '../../core/promises.js'
 import type { FindErrorStatus } from '../../core/error-status.js'
 import type { Container } from '../../di/container.js'
 import { HttpError } from '../errors.js'
@@ -110,7 +111,9 @@ export class Listener {
       const exchange: Exchange = { request: new Request(raw, running.abort), response, inputs: [] }
       response.setHeader('x-request-id', exchange.request.id)
       response.setHeader('x-content-type-options', 'nosniff')
-      const reply = await this.#reply(exchange)
+      const replying = this.#reply(exchange)
+      // Also for a reply that is there: until this microtask, Node has not read to the end of the request, nor seen whether what follows it is HTTP.
+      const reply = await replying
       const sending = reply && this.#write(reply, exchange)
       if (sending) await sending
     } catch {
@@ -121,32 +124,53 @@ export class Listener {
     }
   }
 
-  /** Undefined when middleware answered. */
-  async #reply(exchange: Exchange): Promise<OutgoingResponse | undefined> {
-    const { request, response } = exchange
-    const { middleware } = this.#parts
-    this.#deadlines.add(request.abort)
+  /** Undefined when middleware answered. A promise only if something has to be waited for. */
+  #reply(exchange: Exchange): OutgoingResponse | undefined | Promise<OutgoingResponse | undefined> {
+    const { request } = exchange
+    const start = performance.now()
     try {
       const refusal = this.#refusing ? shuttingDown() : framingError(request.raw)
-      if (refusal) {
-        await turn() // if the bytes that follow are not HTTP, 'clientError' is emitted first and responds to that
-        return toProblemReply(refusal, request.id, this.#parts.findErrorStatus).reply
-      }
+      if (refusal) return this.#replyToRefused(refusal, request)
       request.readTarget()
-      if (!this.#isStarted) {
-        await this.#start()
-        this.#isStarted = true
-      }
-      if (middleware.length > 0 && !(await runMiddleware(middleware, request, response, this.#report))) return undefined
-      return await this.#route(exchange)
+      const isReady = this.#isStarted && this.#parts.middleware.length === 0
+      const reply = isReady ? this.#route(exchange) : this.#prepareAndRoute(exchange)
+      return isThenable(reply) ? this.#inTime(reply, exchange, start) : reply
     } catch (error) {
       return this.#problem(error, exchange)
-    } finally {
-      this.#deadlines.delete(request.abort)
     }
   }
 
-  #route(exchange: Exchange): OutgoingResponse | Promise<OutgoingResponse> {
+  async #replyToRefused(refusal: HttpError, { id }: Request): Promise<OutgoingResponse> {
+    await turn() // if the bytes that follow are not HTTP, 'clientError' is emitted first and responds to that
+    return toProblemReply(refusal, id, this.#parts.findErrorStatus).reply
+  }
+
+  /** Undefined when middleware answered. */
+  async #prepareAndRoute(exchange: Exchange): Promise<OutgoingResponse | undefined> {
+    const { request, response } = exchange
+    const { middleware } = this.#parts
+    if (!this.#isStarted) {
+      await this.#start()
+      this.#isStarted = true
+    }
+    if (middleware.length > 0 && !(await runMiddleware(middleware, request, response, this.#report))) return undefined
+    return this.#route(exchange)
+  }
+
+  /** Aborts the request at its deadline. What returns its reply at once has none: a timer could not interrupt it. */
+  async #inTime<R>(replying: PromiseLike<R>, exchange: Exchange, start: number): Promise<R | OutgoingResponse> {
+    const { abort } = exchange.request
+    this.#deadlines.add(abort, start)
+    try {
+      return await replying
+    } catch (error) {
+      return this.#problem(error, exchange)
+    } finally {
+      this.#deadlines.delete(abort)
+    }
+  }
+
+  #route(exchange: Exchange): OutgoingResponse | PromiseLike<OutgoingResponse> {
     const { request } = exchange
     const { router, docs, container } = this.#parts
     const page = docs(request.method, request.path)
