@@ -186,6 +186,7 @@ test('the imports of a file are read whatever their form', () => {
       ['schema/output/untyped-value.ts', true],
       ['http/output/reply.ts', true],
       ['http/output/outgoing-response.ts', false],
+      ['http/output/whole-response.ts', true],
     ],
   )
 })

@@ -7,7 +7,7 @@ type Listener = (reason: unknown) => void
 export class Abort {
   #reason: { readonly value: unknown } | undefined
   #controller: AbortController | undefined
-  #listeners: Listener[] = []
+  #listeners: Listener[] | undefined
 
   get isAborted(): boolean {
     return this.#reason !== undefined
@@ -33,8 +33,8 @@ export class Abort {
     this.#reason = { value: reason }
     this.#controller?.abort(reason)
     const listeners = this.#listeners
-    this.#listeners = []
-    for (const listener of listeners) listener(reason)
+    this.#listeners = undefined
+    for (const listener of listeners ?? []) listener(reason)
   }
 
   /** @throws the reason, after the abort. */
@@ -45,11 +45,12 @@ export class Abort {
   /** Calls the listener at the abort; at once, if that has happened. */
   onAbort(listener: Listener): void {
     if (this.#reason) listener(this.#reason.value)
-    else this.#listeners.push(listener)
+    else (this.#listeners ??= []).push(listener)
   }
 
   offAbort(listener: Listener): void {
-    const index = this.#listeners.indexOf(listener)
-    if (index >= 0) this.#listeners.splice(index, 1)
+    const listeners = this.#listeners
+    const index = listeners?.indexOf(listener) ?? -1
+    if (index >= 0) listeners?.splice(index, 1)
   }
 }

@@ -59,16 +59,32 @@ export type OpenUnits = (attempt: number) => readonly Unit[]
  *
  * Several units are committed one after the other: when one fails after another was committed, that commit stays, and nothing runs again.
  *
- * @throws what `work`, `finish` or a commit throws; the reason of the abort; PartialCommitError when a commit fails after another has succeeded.
+ * Without a unit, and with work that returns no promise, the result is returned at once: promises would cost every request time.
+ *
+ * @throws what `work`, `finish` or a commit throws, or rejects with it; the reason of the abort; PartialCommitError when a commit fails after
+ * another has succeeded.
  */
-export async function bracket<V, R>(
+export function bracket<V, R>(
+  open: OpenUnits,
+  work: (attempt: number) => V | PromiseLike<V>,
+  finish: (value: V) => R,
+  options: BracketOptions,
+): R | Promise<R> {
+  const units = open(0)
+  return units.length > 0
+    ? runAttempts(units, open, work, finish, options)
+    : runWithoutUnits(() => work(0), finish, options)
+}
+
+async function runAttempts<V, R>(
+  first: readonly Unit[],
   open: OpenUnits,
   work: (attempt: number) => V | PromiseLike<V>,
   finish: (value: V) => R,
   options: BracketOptions,
 ): Promise<R> {
   for (let attempt = 0; ; attempt++) {
-    const units = open(attempt)
+    const units = attempt === 0 ? first : open(attempt)
     let result: R
     try {
       const running = unlessAborted(options.abort, () => enterAll(units, () => work(attempt)))
@@ -86,6 +102,30 @@ export async function bracket<V, R>(
     const callbacks = runCallbacks(units, () => true, options.report)
     if (callbacks) await untilAborted(callbacks, options)
     return result
+  }
+}
+
+function runWithoutUnits<V, R>(
+  work: () => V | PromiseLike<V>,
+  finish: (value: V) => R,
+  options: BracketOptions,
+): R | Promise<R> {
+  const fail = async (error: unknown): Promise<never> => {
+    await undo([], error, 0, options) // reports what goes on after an abort
+    throw error
+  }
+  const finishLater = async (running: PromiseLike<V>) => {
+    try {
+      return finish(await running)
+    } catch (error) {
+      return fail(error)
+    }
+  }
+  try {
+    const running = unlessAborted(options.abort, work)
+    return isThenable(running) ? finishLater(running) : finish(running)
+  } catch (error) {
+    return fail(error)
   }
 }
 

@@ -105,7 +105,7 @@ export class Scope {
         this.#own(value)
       }
       this.#refuseClosed()
-      const [controller] = argumentsOf([plan.controller], inputs, values, this.#application)
+      const controller = argumentOf(plan.controller, inputs, values, this.#application)
       return use(controller, argumentsOf(plan.arguments, inputs, values, this.#application))
     }
     return buildFrom(0)
@@ -181,16 +181,23 @@ function argumentsOf(
   request: readonly unknown[],
   application: readonly unknown[],
 ): unknown[] {
-  return from.map(({ kind, index }) => {
-    switch (kind) {
-      case 'input':
-        return inputs[index]
-      case 'request':
-        return request[index]
-      case 'application':
-        return application[index]
-    }
-  })
+  return from.map((argument) => argumentOf(argument, inputs, request, application))
+}
+
+function argumentOf(
+  { kind, index }: Argument,
+  inputs: readonly unknown[],
+  request: readonly unknown[],
+  application: readonly unknown[],
+): unknown {
+  switch (kind) {
+    case 'input':
+      return inputs[index]
+    case 'request':
+      return request[index]
+    case 'application':
+      return application[index]
+  }
 }
 
 /** The values to dispose, each once: a factory may return a value that another one has built. */

@@ -115,7 +115,7 @@ export class App {
     const { headers, request, write, keepAlive } = { ...DEFAULT_TIMEOUTS, ...timeouts }
     const limits = { headers, request, write, keepAlive, body: bodyLimit, connections: maxConnections }
     const warn = (line: string) => this.#built.log.warn(line)
-    const server = await openServer(this.handler, limits, { port, host, warn })
+    const server = await openServer(this.#listener.ownHandler, limits, { port, host, warn })
     this.#servers.add(server)
     if (!this.#closing) return server
     await server.stopListening(0)

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { bracket } from '../core/bracket.js'
 import { andThen, isThenable } from '../core/promises.js'
-import type { Container, Scope } from '../di/container.js'
+import type { Container, InputValues, Scope } from '../di/container.js'
 import type { Token } from '../di/token.js'
 import { discard, type OutgoingResponse } from './output/outgoing-response.js'
 import { Reply, ReplyHeaders } from './output/reply.js'
@@ -20,62 +20,78 @@ export interface Aftermath {
 
 /**
  * The life of a request, from its route to its reply: bind the inputs, open the units of work, build the arguments, call the handler, write
- * the result as JSON, commit. Throws whatever fails; problem.ts turns that into the response. When the signal of the request is aborted, nothing
- * but a COMMIT is waited for: the rollback of the work, or callbacks after the COMMIT, go on in the background.
+ * the result as JSON, commit. Throws, or rejects with, whatever fails; problem.ts turns that into the response. When the signal of the request is
+ * aborted, nothing but a COMMIT is waited for: the rollback of the work, or callbacks after the COMMIT, go on in the background.
+ *
+ * Returns a promise only if something has to be waited for.
  */
-export async function handle(
+export function handle(
   { route, variables }: Match<ServedRoute>,
   request: Request,
   container: Container,
+  aftermath: Aftermath,
+): OutgoingResponse | PromiseLike<OutgoingResponse> {
+  return andThen(route.bind(request, variables), (inputs) => runHandler(route, inputs, request, container, aftermath))
+}
+
+function runHandler(
+  route: ServedRoute,
+  inputs: InputValues,
+  request: Request,
+  container: Container,
   { report, inBackground }: Aftermath,
-): Promise<OutgoingResponse> {
+): OutgoingResponse | PromiseLike<OutgoingResponse> {
   const { abort } = request
-  const binding = route.bind(request, variables)
-  const inputs = isThenable(binding) ? await binding : binding
   let scope: Scope | undefined
   const dispose = () => scope?.dispose()?.catch((error: unknown) => report(error, request))
   let headers = new ReplyHeaders()
   const streams = new ReturnedStreams()
   let rest: Promise<void> | undefined
-  try {
-    return await bracket(
-      route.open,
-      () => {
-        const run = () => {
-          headers = new ReplyHeaders()
-          scope = container.scope(givenBy(request, headers))
-          return streams.of(
-            scope.run(route.plan, inputs, (controller, args) => {
-              abort.throwIfAborted() // building its arguments took too long
-              return invoke(route, controller, args)
-            }),
-          )
-        }
-        return andThen(dispose(), run) // the previous attempt may still hold something, such as a lock
+  const response = bracket(
+    route.open,
+    () => {
+      const run = () => {
+        headers = new ReplyHeaders()
+        scope = container.scope(givenBy(request, headers))
+        return streams.of(
+          scope.run(route.plan, inputs, (controller, args) => {
+            abort.throwIfAborted() // building its arguments took too long
+            return invoke(route, controller, args)
+          }),
+        )
+      }
+      return andThen(dispose(), run) // the previous attempt may still hold something, such as a lock
+    },
+    (value) => {
+      abort.throwIfAborted()
+      streams.assertReadable()
+      return withHeaders(route.respond(value), headers)
+    },
+    {
+      abort,
+      report: (error) => report(error, request),
+      inBackground: (what, end) => {
+        if (what === 'callbacks' && !(abort.reason instanceof ClientGone))
+          report(new LateCallbacks(abort.reason), request)
+        rest = end
       },
-      (value) => {
-        abort.throwIfAborted()
-        streams.assertReadable()
-        return withHeaders(route.respond(value), headers)
-      },
-      {
-        abort,
-        report: (error) => report(error, request),
-        inBackground: (what, end) => {
-          if (what === 'callbacks' && !(abort.reason instanceof ClientGone))
-            report(new LateCallbacks(abort.reason), request)
-          rest = end
-        },
-      },
-    )
-  } catch (error) {
-    streams.discard()
-    throw error
-  } finally {
-    const disposing = rest ? undefined : dispose()
-    if (rest) inBackground(rest.then(dispose))
-    else if (disposing) await disposing
+    },
+  )
+  const endLater = async (running: PromiseLike<OutgoingResponse>) => {
+    try {
+      return await running
+    } catch (error) {
+      streams.discard()
+      throw error
+    } finally {
+      const disposing = rest ? undefined : dispose()
+      if (rest) inBackground(rest.then(dispose))
+      else if (disposing) await disposing
+    }
   }
+  if (isThenable(response)) return endLater(response)
+  const disposing = dispose()
+  return disposing ? disposing.then(() => response) : response
 }
 
 class LateCallbacks extends Error {

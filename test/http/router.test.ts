@@ -280,3 +280,16 @@ test('an overridden method keeps only its own route', async (t) => {
   assert.equal(await (await fetch('/new')).json(), 'special')
   assert.equal((await fetch('/old')).status, 404)
 })
+
+// A slash at the end takes the path past the table of paths without variables.
+test('a path without variables finds the same as through its segments', async (t) => {
+  const { fetch } = await api(t, [Heros])
+  for (const path of ['/heros', '/heros/latest', '/heros/latest/friends/all', '/heros/Latest', '/heros/latest/friends'])
+    for (const method of ['GET', 'HEAD', 'DELETE', 'PATCH', 'OPTIONS', 'POST']) {
+      const [direct, split] = await Promise.all([fetch(path, { method }), fetch(`${path}/`, { method })])
+      const name = `${method} ${path}`
+      assert.equal(direct.status, split.status, name)
+      assert.equal(direct.headers.get('allow'), split.headers.get('allow'), name)
+      assert.equal(await direct.text(), await split.text(), name)
+    }
+})

@@ -6,6 +6,7 @@ import { compileStringify, type Stringify } from '../../schema/output/stringify.
 import { stringifyUntyped, UntypedValueError } from '../../schema/output/untyped-value.js'
 import { Reply, type ReplyHeaderValues } from './reply.js'
 import type { OutgoingResponse } from './outgoing-response.js'
+import { NO_HEADERS, sharedHeaders } from './whole-response.js'
 
 /** Makes the response of a handler's result. Runs before COMMIT: a result that does not fit its declaration rolls the transaction back. */
 export type Respond = (value: unknown) => OutgoingResponse
@@ -32,7 +33,7 @@ export interface RespondingRoute {
   }
 }
 
-const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' }
+const JSON_HEADERS = sharedHeaders({ 'content-type': 'application/json; charset=utf-8' })
 
 /** Whether this media type is JSON, such as `application/hal+json`. */
 export function isJson(mediaType: string): boolean {
@@ -58,10 +59,10 @@ function compileValueResponse(
   if (!hasBody(status)) return compileEmptyResponse(name, status, warn)
   if (produces !== undefined && !isJson(produces)) return (value) => refuseValue(name, value, produces)
   const stringify = response ? stringifyDeclared(response, name) : stringifyAny(name)
-  const headers = produces === undefined ? JSON_HEADERS : { 'content-type': produces }
+  const headers = produces === undefined ? JSON_HEADERS : sharedHeaders({ 'content-type': produces })
   return (value) =>
     value === undefined && !response
-      ? { status: emptyStatus, headers: {} }
+      ? { status: emptyStatus, headers: NO_HEADERS }
       : { status, headers, body: stringify(value) }
 }
 
@@ -74,7 +75,7 @@ function compileEmptyResponse(name: string, status: number, warn: (text: string)
         `${name} returned a value that is not sent, as a response with the status ${status} has no body. Return nothing, or remove the status.`,
       )
     warned ||= value !== undefined
-    return { status, headers: {} }
+    return { status, headers: NO_HEADERS }
   }
 }
 
@@ -91,7 +92,7 @@ function compileReplyResponse(
 ): (reply: Reply<unknown>) => OutgoingResponse {
   const { name, status: usual, emptyStatus } = route
   const responds = new Map<number, Respond>([
-    ...(route.response ? [] : [[emptyStatus, () => ({ status: emptyStatus, headers: {} })] as const]),
+    ...(route.response ? [] : [[emptyStatus, () => ({ status: emptyStatus, headers: NO_HEADERS })] as const]),
     [usual, compileValueResponse(route, warn)],
     ...[...route.others].map(([status, other]): [number, Respond] => [
       status,
@@ -125,7 +126,7 @@ function compileOther(
       warn,
     )
   return (value) => {
-    if (value === undefined) return { status, headers: {} }
+    if (value === undefined) return { status, headers: NO_HEADERS }
     throw new TypeError(
       `${name} replied with a value and the status ${status}, but declares only a description of that status. Declare its type: { responses: { ${status}: Hero } }.`,
     )

@@ -37,12 +37,22 @@ export function endAfterReading(response: ServerResponse, request: IncomingMessa
  * limits the connection is closed.
  */
 export function limitUnreadBody(request: IncomingMessage, response: ServerResponse): void {
+  if (hasNoBody(request)) return // it is complete before its response can finish
   // Before Node's own listener, which would ignore the body uncounted if nothing has begun to read it.
   response.prependListener('finish', () => {
     if (!isUnread(request) || closes(response)) return
     request.read(0)
     ignoreRest(request, MAX_IGNORED_TIME, () => request.complete || request.socket.destroy())
   })
+}
+
+function hasNoBody({ headers }: IncomingMessage): boolean {
+  const length = headers['content-length']
+  return (
+    (length === undefined || length === '0') &&
+    headers['transfer-encoding'] === undefined &&
+    headers.upgrade === undefined
+  )
 }
 
 // A request of app.inject() or of HTTP/2 is not followed by others on its connection.

@@ -29,9 +29,14 @@ interface Target<R> {
   readonly variables: readonly string[]
 }
 
+/** A path whose segments are the same encoded and decoded. */
+const SAME_DECODED = /^(?:\/[\w.~-]+)+$/
+
 /** Finds the route of a path. Fixed segments take precedence over variables; one slash at the end is ignored. */
 export class Router<R extends Routable> {
   readonly #root: Node<R> = newNode()
+  /** The matches of the paths without variables, by path and method: most requests for them need not be split. */
+  readonly #fixed = new Map<string, Map<string, Match<R>>>()
   readonly #methods = new Set<string>()
 
   /** @throws BootError when another route has the same method and path. */
@@ -47,10 +52,20 @@ export class Router<R extends Routable> {
     const variables = route.segments.flatMap((segment) => (segment.kind === 'variable' ? [segment.name] : []))
     node.routes.set(route.method, { route, variables })
     this.#methods.add(route.method)
+    if (variables.length === 0) this.#addFixed(route)
+  }
+
+  #addFixed(route: R): void {
+    const path = describePath(route)
+    if (!SAME_DECODED.test(path)) return
+    const matches = this.#fixed.get(path) ?? new Map<string, Match<R>>()
+    this.#fixed.set(path, matches.set(route.method, { route, variables: NO_VARIABLES }))
   }
 
   /** @throws NotFound; MethodNotAllowed with the `Allow` header; BadRequest for an invalid percent-encoding. */
   match(method: string, path: string): Match<R> {
+    const known = this.#fixed.get(path)?.get(method)
+    if (known) return known
     const texts = split(path)
     const values: string[] = []
     const target = find(this.#root, texts, 0, values, ({ routes }) => targetOf(routes, method))

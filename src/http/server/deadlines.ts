@@ -18,10 +18,10 @@ export class Deadlines {
     this.#limit = limit
   }
 
-  add(abort: Abort): void {
-    const now = performance.now()
-    this.#ends.set(abort, now + this.#limit)
-    if (this.#timer === undefined) this.#waitFor(now + this.#limit, now)
+  /** @param start when the request started, by `performance.now()`. */
+  add(abort: Abort, start: number): void {
+    this.#ends.set(abort, start + this.#limit)
+    if (this.#timer === undefined) this.#waitFor(start + this.#limit, performance.now())
     else if (this.#ends.size === 1) this.#timer.ref()
   }
 
@@ -32,7 +32,9 @@ export class Deadlines {
 
   #waitFor(end: number, now: number): void {
     this.#next = end
-    this.#context.runInAsyncScope(() => (this.#timer = setTimeout(() => this.#check(), Math.ceil(end - now))))
+    this.#context.runInAsyncScope(
+      () => (this.#timer = setTimeout(() => this.#check(), Math.max(1, Math.ceil(end - now)))),
+    )
   }
 
   #check(): void {

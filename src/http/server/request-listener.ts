@@ -2,6 +2,7 @@ import { IncomingMessage, type ServerResponse } from 'node:http'
 import { setImmediate as turn } from 'node:timers/promises'
 import { types } from 'node:util'
 import { Abort } from '../../core/abort.js'
+import { isThenable } from '../../core/promises.js'
 import type { FindErrorStatus } from '../../core/error-status.js'
 import type { Container } from '../../di/container.js'
 import { HttpError } from '../errors.js'
@@ -9,6 +10,7 @@ import { handle } from '../handle.js'
 import type { Input } from '../input/parameters.js'
 import type { Docs } from '../openapi/docs-page.js'
 import { type OutgoingResponse, writeReply } from '../output/outgoing-response.js'
+import { isUnobserved, writeWhole } from '../output/whole-response.js'
 import { limitUnreadBody } from '../output/unread-body.js'
 import { toProblemReply } from '../problem.js'
 import { Request } from '../request.js'
@@ -38,6 +40,8 @@ export interface ListenerParts {
 interface Exchange {
   readonly request: Request
   readonly response: ServerResponse
+  /** Whether nobody but this package sees the headers of the response: they are set when it is written. */
+  readonly isUnseen: boolean
   /** The inputs of its route; empty until that is found. Errors of the database are located in them. */
   inputs: readonly Input[]
 }
@@ -73,14 +77,21 @@ export class Listener {
     this.#start = start
   }
 
-  readonly handler = (raw: IncomingMessage, response: ServerResponse): void => {
+  /** Answers a request of any server. */
+  readonly handler = (raw: IncomingMessage, response: ServerResponse): void => this.#accept(raw, response, false)
+
+  /** Answers a request of this package's own server: only middleware, and tools that observe the process, see its response. */
+  readonly ownHandler = (raw: IncomingMessage, response: ServerResponse): void => this.#accept(raw, response, true)
+
+  #accept(raw: IncomingMessage, response: ServerResponse, isOwn: boolean): void {
     // A pipelined request waits for the socket. Node gives the socket to one response at a time and emits 'close' on that one only: when the
     // client closes the connection, a request that had already started would never be aborted.
-    if (response.socket === null) response.once('socket', () => this.#receive(raw, response))
-    else this.#receive(raw, response)
+    if (response.socket === null) response.once('socket', () => this.#receive(raw, response, isOwn))
+    else this.#receive(raw, response, isOwn)
   }
 
-  #receive(raw: IncomingMessage, response: ServerResponse): void {
+  #receive(raw: IncomingMessage, response: ServerResponse, isOwn: boolean): void {
+    const isUnseen = isOwn && this.#parts.middleware.length === 0 && isUnobserved(response)
     // Behind such a request, Node drops the bytes that came with it, and would read the next ones as a request: the body of a dropped one.
     if (raw.headers.upgrade !== undefined) response.shouldKeepAlive = false
     limitUnreadBody(raw, response)
@@ -89,7 +100,7 @@ export class Listener {
       if (!response.writableFinished) running.abort.abort(new ClientGone())
       this.#endPart(running)
     })
-    void withLog(this.#parts.log, () => this.#answer(raw, response, running))
+    void withLog(this.#parts.log, () => this.#answer(raw, response, running, isUnseen))
   }
 
   #add(abort: Abort, parts: number): Running {
@@ -105,12 +116,13 @@ export class Listener {
     for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
-  async #answer(raw: IncomingMessage, response: ServerResponse, running: Running): Promise<void> {
+  async #answer(raw: IncomingMessage, response: ServerResponse, running: Running, isUnseen: boolean): Promise<void> {
     try {
-      const exchange: Exchange = { request: new Request(raw, running.abort), response, inputs: [] }
-      response.setHeader('x-request-id', exchange.request.id)
-      response.setHeader('x-content-type-options', 'nosniff')
-      const reply = await this.#reply(exchange)
+      const exchange: Exchange = { request: new Request(raw, running.abort), response, isUnseen, inputs: [] }
+      if (!isUnseen) setFirstHeaders(exchange)
+      const replying = this.#reply(exchange)
+      // Also for a reply that is there: until this microtask, Node has not read to the end of the request, nor seen whether what follows it is HTTP.
+      const reply = await replying
       const sending = reply && this.#write(reply, exchange)
       if (sending) await sending
     } catch {
@@ -121,32 +133,53 @@ export class Listener {
     }
   }
 
-  /** Undefined when middleware answered. */
-  async #reply(exchange: Exchange): Promise<OutgoingResponse | undefined> {
-    const { request, response } = exchange
-    const { middleware } = this.#parts
-    this.#deadlines.add(request.abort)
+  /** Undefined when middleware answered. A promise only if something has to be waited for. */
+  #reply(exchange: Exchange): OutgoingResponse | undefined | Promise<OutgoingResponse | undefined> {
+    const { request } = exchange
+    const start = performance.now()
     try {
       const refusal = this.#refusing ? shuttingDown() : framingError(request.raw)
-      if (refusal) {
-        await turn() // if the bytes that follow are not HTTP, 'clientError' is emitted first and responds to that
-        return toProblemReply(refusal, request.id, this.#parts.findErrorStatus).reply
-      }
+      if (refusal) return this.#replyToRefused(refusal, request)
       request.readTarget()
-      if (!this.#isStarted) {
-        await this.#start()
-        this.#isStarted = true
-      }
-      if (middleware.length > 0 && !(await runMiddleware(middleware, request, response, this.#report))) return undefined
-      return await this.#route(exchange)
+      const isReady = this.#isStarted && this.#parts.middleware.length === 0
+      const reply = isReady ? this.#route(exchange) : this.#prepareAndRoute(exchange)
+      return isThenable(reply) ? this.#inTime(reply, exchange, start) : reply
     } catch (error) {
       return this.#problem(error, exchange)
-    } finally {
-      this.#deadlines.delete(request.abort)
     }
   }
 
-  #route(exchange: Exchange): OutgoingResponse | Promise<OutgoingResponse> {
+  async #replyToRefused(refusal: HttpError, { id }: Request): Promise<OutgoingResponse> {
+    await turn() // if the bytes that follow are not HTTP, 'clientError' is emitted first and responds to that
+    return toProblemReply(refusal, id, this.#parts.findErrorStatus).reply
+  }
+
+  /** Undefined when middleware answered. */
+  async #prepareAndRoute(exchange: Exchange): Promise<OutgoingResponse | undefined> {
+    const { request, response } = exchange
+    const { middleware } = this.#parts
+    if (!this.#isStarted) {
+      await this.#start()
+      this.#isStarted = true
+    }
+    if (middleware.length > 0 && !(await runMiddleware(middleware, request, response, this.#report))) return undefined
+    return this.#route(exchange)
+  }
+
+  /** Aborts the request at its deadline. What returns its reply at once has none: a timer could not interrupt it. */
+  async #inTime<R>(replying: PromiseLike<R>, exchange: Exchange, start: number): Promise<R | OutgoingResponse> {
+    const { abort } = exchange.request
+    this.#deadlines.add(abort, start)
+    try {
+      return await replying
+    } catch (error) {
+      return this.#problem(error, exchange)
+    } finally {
+      this.#deadlines.delete(abort)
+    }
+  }
+
+  #route(exchange: Exchange): OutgoingResponse | PromiseLike<OutgoingResponse> {
     const { request } = exchange
     const { router, docs, container } = this.#parts
     const page = docs(request.method, request.path)
@@ -166,8 +199,13 @@ export class Listener {
 
   /** A promise for a stream. */
   #write(reply: OutgoingResponse, exchange: Exchange): Promise<void> | undefined {
-    const { request, response } = exchange
-    if ((this.#refusing || isCutOff(request)) && !response.headersSent) response.setHeader('connection', 'close')
+    const { request, response, isUnseen } = exchange
+    const closes = this.#refusing || isCutOff(request)
+    if (isUnseen) {
+      if (!closes && writeWhole(response, reply, request.raw, firstHeaders(request))) return undefined
+      if (!response.headersSent) setFirstHeadersLate(exchange)
+    }
+    if (closes && !response.headersSent) response.setHeader('connection', 'close')
     // A header that cannot be sent, such as one with a line break; or a stream that fails.
     const writeProblem = (error: unknown) => writeReply(response, this.#problem(error, exchange), request.raw)
     try {
@@ -217,6 +255,25 @@ export class Listener {
       })
     })
   }
+}
+
+/** The headers of every response: names and values. */
+function firstHeaders({ id }: Request): readonly string[] {
+  return ['x-request-id', id, 'x-content-type-options', 'nosniff']
+}
+
+function setFirstHeaders({ request, response }: Exchange): void {
+  const headers = firstHeaders(request)
+  for (let at = 0; at < headers.length; at += 2) response.setHeader(headers[at] as string, headers[at + 1] as string) // pairs
+}
+
+// A request that is followed by bytes that are not HTTP has got `connection: close` meanwhile, which comes after the first headers.
+function setFirstHeadersLate(exchange: Exchange): void {
+  const { response } = exchange
+  const connection = response.getHeader('connection')
+  if (connection !== undefined) response.removeHeader('connection')
+  setFirstHeaders(exchange)
+  if (connection !== undefined) response.setHeader('connection', connection)
 }
 
 function describe({ method, path, id }: Request): string {

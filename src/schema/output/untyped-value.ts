@@ -37,14 +37,18 @@ interface Refusal {
  */
 export function stringifyUntyped(value: unknown): string | undefined {
   try {
-    return JSON.stringify(value, function (this: Readonly<Record<string, unknown>>, key, json: unknown) {
-      if (refusalOf(this[key], json)) throw new RefusedPart()
-      return json
-    })
+    return JSON.stringify(value, refuseWhileWriting)
   } catch (error) {
     refusePart(value, '', []) // finds the path, which JSON.stringify() does not report
     throw error
   }
+}
+
+function refuseWhileWriting(this: Readonly<Record<string, unknown>>, key: string, json: unknown): unknown {
+  const value = this[key]
+  if (value === json && (typeof json === 'string' || typeof json === 'boolean')) return json // most parts are
+  if (refusalOf(value, json)) throw new RefusedPart()
+  return json
 }
 
 class RefusedPart extends Error {}

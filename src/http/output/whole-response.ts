@@ -1,0 +1,77 @@
+import { channel } from 'node:diagnostics_channel'
+import { type IncomingMessage, ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http'
+import type { OutgoingResponse } from './outgoing-response.js'
+
+/*
+ * The short path of writing: a status, headers that were checked at startup, and a string, in one writeHead() and one write to the socket.
+ * outgoing-response.ts writes everything else, and the same bytes for these.
+ */
+
+type Headers = OutgoingResponse['headers']
+
+/** Headers that many responses share, as the list that writeHead() takes. */
+const lists = new WeakMap<Headers, readonly string[]>()
+
+/** Prepares headers that are made at startup and never changed. Those that HTTP does not allow fail with their response. */
+export function sharedHeaders(headers: Readonly<Record<string, string>>): Headers {
+  try {
+    for (const [name, value] of Object.entries(headers)) {
+      validateHeaderName(name)
+      validateHeaderValue(name, value)
+    }
+    lists.set(headers, Object.entries(headers).flat())
+  } catch {
+    // The general path throws the error, with the route of the response.
+  }
+  return headers
+}
+
+export const NO_HEADERS = sharedHeaders({})
+
+const { writeHead, write, end } = ServerResponse.prototype
+const observers = [channel('http.server.request.start'), channel('http.server.response.finish')]
+
+/**
+ * Whether nobody but this package can see the headers of a response, and how it is written. Called before its first listener is added, for a
+ * response of this package's server without middleware: what remains are tools that observe all of the process's requests.
+ */
+export function isUnobserved(response: ServerResponse): boolean {
+  return (
+    response.writeHead === writeHead &&
+    response.write === write &&
+    response.end === end &&
+    response.listenerCount('finish') === 1 && // Node's own
+    response.listenerCount('close') === 0 &&
+    response.getHeaderNames().length === 0 &&
+    !observers.some(({ hasSubscribers }) => hasSubscribers)
+  )
+}
+
+/**
+ * Writes a response of which nothing is written yet, and no header is set. Returns false, and has done nothing, unless its headers are shared
+ * ones, its body is a string or missing, and the request is read to its end.
+ *
+ * @param first the headers of every response: names and values.
+ */
+export function writeWhole(
+  response: ServerResponse,
+  { status, headers, body = '' }: OutgoingResponse,
+  request: IncomingMessage,
+  first: readonly string[],
+): boolean {
+  const { socket } = response
+  const list = lists.get(headers)
+  if (!list || typeof body !== 'string' || !socket || !request.complete) return false
+  if (response.headersSent || response.destroyed || response.getHeaderNames().length > 0) return false
+  const hasLength = status !== 204 && status !== 304
+  const length = hasLength ? ['content-length', String(Buffer.byteLength(body))] : []
+  response.writeHead(status, [...first, ...list, ...length])
+  if (body !== '' && request.method !== 'HEAD') {
+    // Node writes the end of a response as a chunk of its own, unless all else is written: the kernel would be given two buffers.
+    socket.cork()
+    response.write(body)
+    socket.uncork()
+  }
+  response.end()
+  return true
+}
