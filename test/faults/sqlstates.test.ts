@@ -64,13 +64,13 @@ test('PostgreSQL: a handler may catch the error of an index that does not exist,
 for (const kind of databases) {
   test(`${kind.name}: what Sequelize throws while it words an error rejects the promise of the statement`, async (t) => {
     const { database } = await databaseApp(t, kind, models, [])
-    Object.defineProperty(Hero, 'uniqueKeys', {
-      configurable: true,
-      get: () => assert.fail('this model cannot say what is unique'),
-    })
-    t.after(() => Reflect.deleteProperty(Hero, 'uniqueKeys'))
     const twice = withSession(database, async () => {
       await Hero.create({ name: 'Robin' })
+      Object.defineProperty(Hero, 'uniqueKeys', {
+        configurable: true,
+        get: () => assert.fail('this model cannot say what is unique'),
+      })
+      t.after(() => Reflect.deleteProperty(Hero, 'uniqueKeys'))
       await Hero.create({ name: 'Robin' })
     })
     await assert.rejects(twice, (error) => !(error instanceof assert.AssertionError) && error instanceof Error)
