@@ -62,7 +62,7 @@ function mayBuildLater(model: ModelStatic<Model>): boolean {
   const { sequelize } = model
   if (!sequelize || !hasFastPath(sequelize)) return false
   const isHooked = model.hasHook('afterFind') || sequelize.hasHook('afterFind')
-  return !isHooked && METHODS.every((name) => isOfSequelize(model, name, Model, TypescriptModel))
+  return !isHooked && METHODS.every((name) => isOfSequelize(model, name))
 }
 
 const lazyClasses = new WeakMap<object, ModelStatic<Model>>()

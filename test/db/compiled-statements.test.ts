@@ -315,7 +315,7 @@ test('the SQL of a method of a mapped model is generated once, in a session; not
       { sequelize: new Sequelize('sqlite::memory:', { logging: false }), timestamps: false },
     )
   for (const model of [Thing, Own]) {
-    const database = newLifespan(model.sequelize as Sequelize, { sync: true })
+    const database = newLifespan(model.sequelize as Sequelize, { sync: true, fastPath: true })
     await database.start()
     t.after(() => database.stop())
     const { queryGenerator } = model as unknown as {

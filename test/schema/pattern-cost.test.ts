@@ -226,3 +226,10 @@ test('alternatives of a long list, separated by a character, are linear', () => 
   const codes = letters.flatMap((one) => letters.slice(0, 10).map((other) => one + other)).join('|')
   assert.equal(patternCost(new RegExp(`^(?:${codes})(?:,(?:${codes}))*$`)).longestInput, Infinity)
 })
+
+test('a lookbehind of many repetitions, one after the other, is refused, however short the input', () => {
+  for (const count of [7, 10, 30, 60]) {
+    const pattern = new RegExp(`^[ab]*(?<=b${'a*'.repeat(count)})$`)
+    assert.equal(patternCost(pattern).longestInput, 0, String(pattern))
+  }
+})

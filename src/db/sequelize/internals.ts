@@ -192,6 +192,7 @@ export interface AttributeInternals {
   readonly field?: string
   readonly type?: unknown
   readonly autoIncrement?: boolean
+  readonly primaryKey?: boolean
   readonly allowNull?: boolean
   readonly defaultValue?: unknown
   readonly set?: unknown

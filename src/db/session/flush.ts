@@ -141,7 +141,7 @@ export class ChangeQueue {
 // Only a plain insert or update: hooks and an overridden save() are code of the program, which expects that the previous row was answered.
 function canBeSentAhead({ kind, instance }: PendingChange): boolean {
   const { constructor: model, _options } = instanceInternals(instance)
-  const isSaved = kind === 'save' && isOfSequelize(instance, 'save', Model.prototype) && !_options.include?.length
+  const isSaved = kind === 'save' && isOfSequelize(instance, 'save') && !_options.include?.length
   return isSaved && !model._versionAttribute && !hasSaveHooks(model.options) && !hasSaveHooks(model.sequelize.options)
 }
 

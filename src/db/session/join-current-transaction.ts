@@ -25,17 +25,18 @@ interface TransactionOptions extends QueryOptions {
 
 const OUTSIDE = 'A query with { transaction: null } needs a connection inside a session'
 
-const joining = new WeakSet<Sequelize>()
+/** The query() that joins the current session, of each instance. */
+const joining = new WeakMap<Sequelize, unknown>()
 
 /**
  * Makes the queries of one Sequelize instance join the session that they run in.
  * Not with `Sequelize.useCLS`: there is one for all instances, so that a query of one database would be sent to another.
  */
 export function joinCurrentTransaction(sequelize: Sequelize): void {
-  joining.add(sequelize)
   lightenQueries(sequelize)
   exposeTransactionToModels(sequelize)
   joinQueries(sequelize)
+  joining.set(sequelize, sequelizeInternals(sequelize).query)
   joinTransactions(sequelize)
 }
 
@@ -55,6 +56,11 @@ function exposeTransactionToModels(sequelize: Sequelize): void {
   }
   Object.assign(WithTransaction, { _cls: cls })
   Object.defineProperty(sequelize, 'constructor', { value: WithTransaction, configurable: true })
+}
+
+/** Whether nothing has replaced the query() that joins the current session. */
+export function queriesJoin(sequelize: Sequelize): boolean {
+  return joining.get(sequelize) === sequelizeInternals(sequelize).query
 }
 
 /** Called with an error of a value that was refused before its statement was sent; returns the error to throw. */

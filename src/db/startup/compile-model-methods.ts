@@ -1,7 +1,7 @@
-import { Model, type ModelStatic } from 'sequelize'
-import { Model as ClassModel } from 'sequelize-typescript'
+import type { Model, ModelStatic } from 'sequelize'
 import { modelOf } from '../sequelize/internals.js'
 import { currentScope } from '../session/current-scope.js'
+import { queriesJoin } from '../session/join-current-transaction.js'
 import type { TransactionScope } from '../session/transaction-scope.js'
 import {
   allStatement,
@@ -11,7 +11,7 @@ import {
   keyStatement,
 } from '../statements/compiled/compiled-select.js'
 import { isPlainObject } from '../statements/compiled/conditions.js'
-import { isOfSequelize, markAsSequelizes } from '../statements/compiled/plain-model.js'
+import { isOfSequelize, markAsInherited } from '../statements/compiled/plain-model.js'
 import type { Select } from '../statements/statement.js'
 
 type AnyModel = ModelStatic<Model>
@@ -31,27 +31,22 @@ export function compileModelMethods(models: readonly AnyModel[]): void {
   }
 }
 
-const BASES = [Model, ClassModel]
-
 function replace<This extends object>(
   owner: This,
   name: string,
   compiled: Compiled<This>,
   isMapped: (called: This) => boolean,
 ): void {
+  if (Object.hasOwn(owner, name)) return // replaced before, or the program's
   const methods = (object: object) => object as Record<string, Method> // by the names of Sequelize's methods
-  const bases = BASES.map((base) => methods(typeof owner === 'function' ? base : base.prototype))
-  const original = methods(owner)[name] as Method
-  if (replaced.has(original) && Object.hasOwn(owner, name)) return
-  if (!isOfSequelize(methods(owner), name, ...bases)) return
-  const method = markAsSequelizes(function (this: This, ...args: unknown[]) {
-    return (isMapped(this) ? compiled(this, ...args) : undefined) ?? original.apply(this as never, args)
+  const parent = methods(Object.getPrototypeOf(owner) as object)
+  const method = markAsInherited(function (this: This, ...args: unknown[]) {
+    const inherited = parent[name] as Method // looked up for each call: plugins and tests replace it
+    const answer = isMapped(this) && isOfSequelize(parent, name) ? compiled(this, ...args) : undefined
+    return answer ?? inherited.apply(this as never, args)
   })
-  replaced.add(method)
   Object.defineProperty(owner, name, { value: method, configurable: true, writable: true })
 }
-
-const replaced = new WeakSet<object>()
 
 const STATIC: Readonly<Record<string, Compiled<AnyModel>>> = {
   findAll: (model, options) => read(model, options, allStatement),
@@ -96,8 +91,9 @@ function inScope<T>(
   return others && scope.executeCompiled(model, () => compile(others))
 }
 
+// A program that replaces query(), to trace it, sees the statements of its models.
 function scopeOf({ sequelize }: AnyModel): TransactionScope | undefined {
-  return sequelize && currentScope(sequelize)
+  return sequelize && queriesJoin(sequelize) ? currentScope(sequelize) : undefined
 }
 
 const NONE = {}

@@ -95,7 +95,7 @@ export function refuseCostlyPattern(expression: RegExp, most: number, what: stri
   if (longestInput > 0 && most <= longestInput) return
   if (Number.isNaN(cost.degree))
     throw new BootError(
-      `${what} ${expression} is too large to be checked for the time that it can take. Write fewer alternatives and shorter bounded repetitions${otherwise ?? ', or use enum for a list of values'}.`,
+      `${what} ${expression} is too large to be checked for the time that it can take. Write fewer alternatives, and fewer and shorter repetitions${otherwise ?? ', or use enum for a list of values'}.`,
     )
   const orBound = longestInput > 0 ? `, or set maxLength to at most ${longestInput}` : ''
   throw new BootError(

@@ -1,4 +1,4 @@
-import type { AnalysisBudget } from './analysis-budget.js'
+import { type AnalysisBudget, PatternTooLarge } from './analysis-budget.js'
 import { ANY, characterSets, type Characters } from './character-sets.js'
 import { canBeEmpty, effortOf, geometricSum, isFixed, longest, MAX_WAYS, power, sizeOf } from './pattern-measures.js'
 import type { Pattern } from './pattern-syntax.js'
@@ -33,7 +33,7 @@ const NONE: Positions = new Map()
 const NOTHING: Fragment = { first: NONE, last: NONE, empty: 1 }
 /** The longest repetition that is written out in the graph. A longer one is treated as unbounded. */
 const MAX_COPIES = 64
-/** The repetitions of a lookbehind that are written out in the graph. More are treated as one of exponential time. */
+/** The most repetitions of a lookbehind that are followed, one after the other. */
 const MAX_LOOPS = 6
 
 /** @param isSearched Whether a match may begin anywhere in the input. */
@@ -121,7 +121,8 @@ class GraphBuilder {
   }
 
   #loops(count: number): Fragment {
-    if (count > MAX_LOOPS) return this.#loop(either(this.#position(ANY), this.#position(ANY)), 0, Infinity)
+    if (count > MAX_LOOPS && count < Infinity) throw new PatternTooLarge() // as one loop they would have fewer ways for a short input
+    if (count === Infinity) return this.#loop(either(this.#position(ANY), this.#position(ANY)), 0, Infinity)
     return Array.from({ length: count }, () => this.anything()).reduce((all, loop) => this.join(all, loop), NOTHING)
   }
 

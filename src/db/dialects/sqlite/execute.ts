@@ -10,9 +10,12 @@ import { type Executed, preparedStatementsOf } from './prepared-statements.js'
 const isWrite = startsWithKeyword('INSERT', 'UPDATE', 'DELETE', 'REPLACE')
 const isAboutTransaction = startsWithKeyword('BEGIN', 'COMMIT', 'ROLLBACK', 'SAVEPOINT', 'RELEASE')
 
+const RETURNING = /\breturning\b/i
+const QUOTED = /`[^`]*`|"[^"]*"|'[^']*'/g
+
 /** Whether a statement writes rows and returns none. */
 export function isSilentWrite(sql: string): boolean {
-  return isWrite(sql) && !/\breturning\b/i.test(sql)
+  return isWrite(sql) && !(RETURNING.test(sql) && RETURNING.test(sql.replace(QUOTED, '')))
 }
 
 export interface Request {

@@ -1,4 +1,4 @@
-import { Model, type ModelStatic } from 'sequelize'
+import type { Model, ModelStatic } from 'sequelize'
 import type { DirectResult } from '../../dialect.js'
 import { type InstanceInternals, instanceInternals, modelInternals, modelOf } from '../../sequelize/internals.js'
 import { withInsertedValues } from '../../sequelize/query.js'
@@ -25,13 +25,14 @@ export function insertStatement<M extends Model>(instance: M): CompiledStatement
   const sql = sqlOf(plan, row.names.join('\n'), () => generate(model, row.columns, values))
   if (sql === '') return undefined
   Object.assign(state.dataValues, timestamps)
-  return { sql, values, isConstant: true, instance, read: (result) => asSaved(instance, rowColumns, result) }
+  const sent = { ...state.dataValues }
+  return { sql, values, isConstant: true, instance, read: (result) => asSaved(instance, sent, rowColumns, result) }
 }
 
 const METHODS = ['save', 'validate', 'changed', 'set'] as const
 
 function isPlainInstance(instance: Model): boolean {
-  return METHODS.every((name) => isOfSequelize(instance, name, Model.prototype))
+  return METHODS.every((name) => isOfSequelize(instance, name))
 }
 
 interface PlainRow {
@@ -45,11 +46,7 @@ interface PlainRow {
 }
 
 /** Undefined if a value needs Sequelize. */
-function plainRow(
-  model: ModelStatic<Model>,
-  rowColumns: readonly RowColumn[],
-  given: Readonly<Record<string, unknown>>,
-): PlainRow | undefined {
+function plainRow(model: ModelStatic<Model>, rowColumns: readonly RowColumn[], given: Values): PlainRow | undefined {
   const names = ['insert']
   const columns: Record<string, unknown> = {}
   const values: unknown[] = []
@@ -98,19 +95,33 @@ function generate(
   return bind.length === values.length && bind.every((value, index) => Object.is(value, values[index])) ? query : ''
 }
 
+type Values = Readonly<Record<string, unknown>>
+
+/** What the program has changed since the row was sent stays a change, which the next save() writes. */
 function asSaved<M extends Model>(
   instance: M,
+  sent: Values,
   columns: readonly RowColumn[],
   { rows: [row], insertedKey }: DirectResult,
 ): M {
-  const state: InstanceInternals = instanceInternals(instance)
-  const { autoIncrementAttribute } = state.constructor
-  if (insertedKey === undefined) withInsertedValues(state, row)
-  else if (autoIncrementAttribute) state.dataValues[autoIncrementAttribute] = insertedKey
+  const state = instanceInternals(instance)
+  const later: Values = { ...state.dataValues }
+  const isUnchanged = ({ name }: RowColumn) => later[name] === sent[name]
+  setGenerated(state, row, insertedKey)
   state.isNewRecord = false
-  for (const { name } of columns) {
-    state._previousDataValues[name] = state.dataValues[name]
-    state._changed.delete(name)
+  for (const column of columns) {
+    const { name } = column
+    const isSame = isUnchanged(column)
+    state._previousDataValues[name] = isSame ? state.dataValues[name] : sent[name]
+    if (isSame) state._changed.delete(name)
+    else state.dataValues[name] = later[name]
   }
   return instance
+}
+
+// SQLite returns no row, but a number that is the key only if the row had none.
+function setGenerated(state: InstanceInternals, row: unknown, insertedKey: unknown): void {
+  const { autoIncrementAttribute: key } = state.constructor
+  if (insertedKey === undefined) withInsertedValues(state, row)
+  else if (key !== null && !state.dataValues[key]) state.dataValues[key] = insertedKey
 }

@@ -91,9 +91,10 @@ function rowColumns(model: ModelStatic<Model>): RowColumn[] | undefined {
   const { rawAttributes, prototype, _timestampAttributes } = modelInternals(model)
   const { createdAt, updatedAt } = _timestampAttributes
   const columns = Object.entries(rawAttributes)
-  const isPlain = columns.every(([name, { field = name, autoIncrement, defaultValue, set }]) => {
+  const isPlain = columns.every(([name, { field = name, autoIncrement, primaryKey, defaultValue, set }]) => {
     const isOther = field !== name && Object.hasOwn(rawAttributes, field) // Sequelize mixes up their types
-    const isSet = name === createdAt || name === updatedAt ? defaultValue !== undefined : autoIncrement && set
+    const isSet =
+      name === createdAt || name === updatedAt ? defaultValue !== undefined : autoIncrement && (set ?? !primaryKey)
     return !isOther && !isSet && !Object.hasOwn(prototype.validators, name)
   })
   if (!isPlain) return undefined

@@ -13,6 +13,7 @@ const METHODS = [
   'bulkBuild',
   'getTableName',
   'getAttributes',
+  'runHooks',
 ] as const
 const HOOKS = [
   'beforeFind',
@@ -35,11 +36,11 @@ export function isPlainModel(model: ModelStatic<Model>): boolean {
   if (_hasVirtualAttributes || options.paranoid || options.rejectOnEmpty || !isEmpty(_scope)) return false
   const { query = {}, typeValidation } = sequelizeInternals(sequelize).options
   if (typeValidation || !isEmpty(query)) return false
-  return (
-    METHODS.every((name) => isOfSequelize(model, name, SequelizeModel, ClassModel)) &&
-    !HOOKS.some((name) => isHooked(model, name))
-  )
+  return METHODS.every((name) => isOfSequelize(model, name)) && !HOOKS.some((name) => isHooked(model, name))
 }
+
+const SAVE_METHODS = ['getTableName', 'runHooks'] as const
+const QUERY_HOOKS = ['beforeQuery', 'afterQuery'] as const
 
 /**
  * Whether save() only sends what its instances have: no hooks, validators of the program or version. The types of their values are checked for each
@@ -53,6 +54,8 @@ export function isPlainToSave(model: ModelStatic<Model>): boolean {
     return false
   const { options } = sequelizeInternals(sequelize)
   if (options.omitNull || options.typeValidation || !isEmpty(options.query ?? {})) return false
+  if (!SAVE_METHODS.every((name) => isOfSequelize(model, name))) return false
+  if (QUERY_HOOKS.some((name) => isHooked(model, name))) return false
   return !hasSaveHooks(internals.options) && !hasSaveHooks(options)
 }
 
@@ -60,23 +63,34 @@ function isHooked(model: ModelStatic<Model>, name: (typeof HOOKS)[number]): bool
   return model.hasHook(name) || model.sequelize?.hasHook(name) === true
 }
 
-/** Methods that call Sequelize's of the same name. */
+/** Sequelize's own methods, as they were when this file was loaded: plugins and tests replace some. */
+const sequelizes = new WeakSet<object>()
+for (const owner of [SequelizeModel, ClassModel, SequelizeModel.prototype, ClassModel.prototype])
+  for (const { value } of Object.values(Object.getOwnPropertyDescriptors(owner)) as readonly { value?: unknown }[])
+    if (typeof value === 'function') sequelizes.add(value)
+
+/** Methods that call the inherited one of the same name. */
 const calling = new WeakSet<object>()
 
-/** Marks a method that calls Sequelize's, so that a model with it counts as one that overrides nothing. */
-export function markAsSequelizes<M extends object>(method: M): M {
+/** Marks a method that calls the inherited one, so that a model with it counts as one that overrides nothing. */
+export function markAsInherited<M extends object>(method: M): M {
   calling.add(method)
   return method
 }
 
-/** Whether a method of a model, or of an instance, is that of Sequelize: no class of the program overrides it. */
-export function isOfSequelize<Name extends PropertyKey>(
-  object: Readonly<Record<Name, object>>,
-  name: Name,
-  ...bases: readonly Readonly<Record<Name, object>>[]
-): boolean {
-  const method = object[name]
-  return calling.has(method) || bases.some((base) => base[name] === method)
+/** Whether a method of a model, or of an instance, is that of Sequelize: neither a class of the program nor a plugin replaces it. */
+export function isOfSequelize(object: object, name: string): boolean {
+  const method = methodOf(object, name)
+  return sequelizes.has(method) || (calling.has(method) && isOfSequelize(parentOfOwner(object, name), name))
+}
+
+function parentOfOwner(object: object, name: string): object {
+  const parent = Object.getPrototypeOf(object) as object // the object, or what it inherits from, has the method
+  return Object.hasOwn(object, name) ? parent : parentOfOwner(parent, name)
+}
+
+function methodOf(object: object, name: string): object {
+  return Reflect.get(object, name) as object // a method of Sequelize
 }
 
 function isEmpty(object: object): boolean {
