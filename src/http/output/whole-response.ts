@@ -47,6 +47,9 @@ export function isUnobserved(response: ServerResponse): boolean {
   )
 }
 
+/** The longest body that is copied behind its head. */
+const MAX_LENGTH = 64 * 1024
+
 /**
  * Writes a response of which nothing is written yet, and no header is set. Returns false, and has done nothing, unless its headers are shared
  * ones, its body is a string or missing, and the request is read to its end.
@@ -62,6 +65,7 @@ export function writeWhole(
   const { socket } = response
   const list = lists.get(headers)
   if (!list || typeof body !== 'string' || !socket || !request.complete) return false
+  if (socket.writableLength > 0 || body.length > MAX_LENGTH) return false // Node reads no further requests until this is sent
   if (response.headersSent || response.destroyed || response.getHeaderNames().length > 0) return false
   const hasLength = status !== 204 && status !== 304
   const length = hasLength ? ['content-length', String(Buffer.byteLength(body))] : []
