@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'
 import { DataTypes, literal, type Model, type ModelStatic, type Sequelize } from 'sequelize'
-import { type Database, newLifespan, withSession } from 'sequitur'
+import { type Database, withSession } from 'sequitur'
 import { compileModelMethods } from '../../src/db/startup/compile-model-methods.js'
-import { databases, statements, type TestDatabase } from '../support/databases.js'
+import { databases, openWithLog, statements, type TestDatabase } from '../support/databases.js'
 import { runs } from '../support/fuzz.js'
 
 /*
@@ -218,16 +218,6 @@ interface Flushes {
   readonly way: Way
 }
 
-async function open(t: TestContext, url: string, fastPath: boolean): Promise<{ database: Database; log: string[] }> {
-  const log: string[] = []
-  const database = newLifespan(url, { fastPath })
-  await database.start()
-  const { options } = database.sequelize as unknown as { options: { logging: unknown } }
-  options.logging = (line: string) => void log.push(line)
-  t.after(() => database.stop())
-  return { database, log }
-}
-
 for (const kind of databases.filter(({ name }) => !name.includes('memory')))
   test(`${kind.name}: a compiled INSERT does what Sequelize's save() does`, { timeout: 280_000 }, (t) => law(t, kind))
 
@@ -240,7 +230,10 @@ async function emptied(model: AnyModel): Promise<void> {
 
 async function law(t: TestContext, kind: TestDatabase): Promise<void> {
   const url = await kind.url()
-  const [compiled, plain] = [await open(t, url, true), await open(t, url, false)]
+  const [compiled, plain] = [
+    await openWithLog(t, url, { fastPath: true }),
+    await openWithLog(t, url, { fastPath: false }),
+  ]
   let tables = 0
   const work = async (definition: Definition, given: readonly Flushes[]) => {
     const name = `Thing${++tables}`

@@ -6,7 +6,7 @@ import { type Database, newLifespan, select, type Session, withSession } from 's
 import { compileModelMethods } from '../../src/db/startup/compile-model-methods.js'
 import { instancesOf } from '../../src/paging/lazy-instances.js'
 import { OffsetList } from '../../src/paging/offset/offset-list.js'
-import { databases, statements, type TestDatabase } from '../support/databases.js'
+import { databases, openWithLog, statements, type TestDatabase } from '../support/databases.js'
 
 /*
  * Statements with compiled SQL return what Sequelize returns, for all models, statements and rows: the same instances, errors, and SQL, but for
@@ -260,23 +260,16 @@ function outline(sql: string): string {
   return sql.replace(/\$\d+(?:::\w+)?|'(?:[^']|'')*'|\b(?:true|false)\b|-?\b\d+\b(?! OFFSET)/g, '?')
 }
 
-async function open(t: TestContext, url: string, fastPath: boolean): Promise<{ database: Database; log: string[] }> {
-  const log: string[] = []
-  const database = newLifespan(url, { fastPath })
-  await database.start()
-  const { options } = database.sequelize as unknown as { options: { logging: unknown } }
-  options.logging = (line: string) => void log.push(line)
-  t.after(() => database.stop())
-  return { database, log }
-}
-
 for (const kind of databases.filter(({ name }) => !name.includes('memory'))) {
   test(`${kind.name}: compiled statements return what Sequelize's return`, { timeout: 280_000 }, (t) => law(t, kind))
 }
 
 async function law(t: TestContext, kind: TestDatabase): Promise<void> {
   const url = await kind.url()
-  const [compiled, plain] = [await open(t, url, true), await open(t, url, false)]
+  const [compiled, plain] = [
+    await openWithLog(t, url, { fastPath: true }),
+    await openWithLog(t, url, { fastPath: false }),
+  ]
   let tables = 0
   const work = async (definition: Definition, given: readonly Statement[]) => {
     const name = `Thing${++tables}`

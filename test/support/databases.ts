@@ -85,3 +85,19 @@ export async function databaseApp(
 export function statements(log: readonly string[]): string[] {
   return log.flatMap((line) => /^Executing \([^)]*\): (.*)$/s.exec(line)?.[1] ?? [])
 }
+
+/** Opens a database, and keeps its statements in a log. */
+export async function openWithLog(
+  t: TestContext,
+  url: string,
+  options: LifespanOptions,
+): Promise<{ readonly database: Database; readonly log: string[] }> {
+  const log: string[] = []
+  const database = newLifespan(url, options)
+  await database.start()
+  // Read for each statement.
+  const settings = database.sequelize as unknown as { readonly options: { logging: unknown } }
+  settings.options.logging = (line: string) => void log.push(line)
+  t.after(() => database.stop())
+  return { database, log }
+}

@@ -32,7 +32,7 @@ const { writeHead, write, end } = ServerResponse.prototype
 const observers = [channel('http.server.request.start'), channel('http.server.response.finish')]
 
 /**
- * Whether nobody but this package can see the headers of a response, and how it is written. Called before its first listener is added, for a
+ * Whether only this package can see the headers of a response, and how it is written. Called before its first listener is added, for a
  * response of this package's server without middleware: what remains are tools that observe all of the process's requests.
  */
 export function isUnobserved(response: ServerResponse): boolean {
@@ -52,7 +52,7 @@ const MAX_LENGTH = 64 * 1024
 
 /**
  * Writes a response of which nothing is written yet, and no header is set. Returns false, and has done nothing, unless its headers are shared
- * ones, its body is a string or missing, and the request is read to its end.
+ * ones, its body is a short string or missing, the request is read to its end, and everything before it was sent.
  *
  * @param first the headers of every response: names and values.
  */
@@ -65,7 +65,8 @@ export function writeWhole(
   const { socket } = response
   const list = lists.get(headers)
   if (!list || typeof body !== 'string' || !socket || !request.complete) return false
-  if (socket.writableLength > 0 || body.length > MAX_LENGTH) return false // Node reads no further requests until this is sent
+  // Otherwise a client that reads no responses would have all of its requests answered, in memory.
+  if (socket.writableLength > 0 || body.length > MAX_LENGTH) return false
   if (response.headersSent || response.destroyed || response.getHeaderNames().length > 0) return false
   const hasLength = status !== 204 && status !== 304
   const length = hasLength ? ['content-length', String(Buffer.byteLength(body))] : []

@@ -106,12 +106,10 @@ function asSaved<M extends Model>(
 ): M {
   const state = instanceInternals(instance)
   const later: Values = { ...state.dataValues }
-  const isUnchanged = ({ name }: RowColumn) => later[name] === sent[name]
   setGenerated(state, row, insertedKey)
   state.isNewRecord = false
-  for (const column of columns) {
-    const { name } = column
-    const isSame = isUnchanged(column)
+  for (const { name } of columns) {
+    const isSame = later[name] === sent[name]
     state._previousDataValues[name] = isSame ? state.dataValues[name] : sent[name]
     if (isSame) state._changed.delete(name)
     else state.dataValues[name] = later[name]

@@ -1,6 +1,6 @@
 import { Model as SequelizeModel, type Model, type ModelStatic } from 'sequelize'
 import { Model as ClassModel } from 'sequelize-typescript'
-import { modelInternals, sequelizeInternals } from '../../sequelize/internals.js'
+import { modelInternals, sequelizeInternals, type SequelizeOptions } from '../../sequelize/internals.js'
 import { hasSaveHooks } from '../../sequelize/own-hooks.js'
 
 const METHODS = [
@@ -15,14 +15,14 @@ const METHODS = [
   'getAttributes',
   'runHooks',
 ] as const
+const QUERY_HOOKS = ['beforeQuery', 'afterQuery'] as const
 const HOOKS = [
   'beforeFind',
   'beforeFindAfterExpandIncludeAll',
   'beforeFindAfterOptions',
   'afterFind',
   'beforeCount',
-  'beforeQuery',
-  'afterQuery',
+  ...QUERY_HOOKS,
 ] as const
 
 /**
@@ -34,13 +34,11 @@ export function isPlainModel(model: ModelStatic<Model>): boolean {
   if (!sequelize || model.primaryKeyAttributes.length === 0) return false // Sequelize remembers the last condition of a model without a key
   const { _scope = {}, _hasVirtualAttributes, options } = modelInternals(model)
   if (_hasVirtualAttributes || options.paranoid || options.rejectOnEmpty || !isEmpty(_scope)) return false
-  const { query = {}, typeValidation } = sequelizeInternals(sequelize).options
-  if (typeValidation || !isEmpty(query)) return false
+  if (hasQueryOptions(sequelizeInternals(sequelize).options)) return false
   return METHODS.every((name) => isOfSequelize(model, name)) && !HOOKS.some((name) => isHooked(model, name))
 }
 
 const SAVE_METHODS = ['getTableName', 'runHooks'] as const
-const QUERY_HOOKS = ['beforeQuery', 'afterQuery'] as const
 
 /**
  * Whether save() only sends what its instances have: no hooks, validators of the program or version. The types of their values are checked for each
@@ -53,10 +51,15 @@ export function isPlainToSave(model: ModelStatic<Model>): boolean {
   if (internals._hasVirtualAttributes || internals._versionAttribute || !isEmpty(internals.options.validate ?? {}))
     return false
   const { options } = sequelizeInternals(sequelize)
-  if (options.omitNull || options.typeValidation || !isEmpty(options.query ?? {})) return false
+  if (options.omitNull || hasQueryOptions(options)) return false
   if (!SAVE_METHODS.every((name) => isOfSequelize(model, name))) return false
   if (QUERY_HOOKS.some((name) => isHooked(model, name))) return false
   return !hasSaveHooks(internals.options) && !hasSaveHooks(options)
+}
+
+/** Whether options of the instance of Sequelize change its queries. */
+function hasQueryOptions({ query = {}, typeValidation }: SequelizeOptions): boolean {
+  return typeValidation === true || !isEmpty(query)
 }
 
 function isHooked(model: ModelStatic<Model>, name: (typeof HOOKS)[number]): boolean {
