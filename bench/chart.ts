@@ -1,12 +1,11 @@
 // Draws the results of `npm run bench` on one database, for a page: CPU of each request, as a multiple of the reference's.
-//   npm run bench:chart -- [postgres] [bench/results/latest.json] [bench/results/chart.svg]
+//   npm run bench:chart -- [postgres] [bench/results/latest.json] [bench/comparison.svg]
 import { readFileSync, writeFileSync } from 'node:fs'
 import { bars } from './compare/bars.js'
 import { compare, type Results } from './compare/results.js'
 import { databaseTitles } from './compare/works.js'
 
-const [database = 'postgres', from = 'bench/results/latest.json', to = 'bench/results/chart.svg'] =
-  process.argv.slice(2)
+const [database = 'postgres', from = 'bench/results/latest.json', to = 'bench/comparison.svg'] = process.argv.slice(2)
 const results = JSON.parse(readFileSync(from, 'utf8')) as Results // written by compare.ts
 const drawn = compare(results).filter(({ task }) => task.database === undefined || task.database === database)
 if (!drawn.some(({ rows }) => rows.some(({ cpuRatio }) => cpuRatio)))

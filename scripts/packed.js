@@ -11,7 +11,7 @@ import { freePort } from '../test/support/postgres-server.js'
 const root = fileURLToPath(new URL('../', import.meta.url))
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const published =
-  /^((?:dist|assets|docs|example)\/.+|bench\/pages\.svg|(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|(?:tsconfig\.base|package)\.json)$/
+  /^((?:dist|assets|docs|example|template)\/.+|bench\/pages\.svg|(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|(?:tsconfig\.base|package)\.json)$/
 
 const directory = mkdtempSync(join(tmpdir(), 'sequitur-packed-'))
 try {
@@ -24,6 +24,7 @@ try {
   await answers(project, ['dist/app.js'])
   execute(process.execPath, ['doors.mjs'], project)
   documents(project)
+  await createsProjects(project)
   console.log('The package works.')
 } finally {
   rmSync(directory, { recursive: true, force: true })
@@ -51,7 +52,12 @@ function promised() {
   const targets = Object.values(manifest.exports).flatMap((target) =>
     typeof target === 'string' ? [target] : [target.types, target.default],
   )
-  return [...targets.map((target) => target.replace('./', '')), 'assets/swagger-ui/swagger-ui-bundle.js', 'LICENSE']
+  return [
+    ...targets.map((target) => target.replace('./', '')),
+    'assets/swagger-ui/swagger-ui-bundle.js',
+    'LICENSE',
+    'template/dot.gitignore',
+  ]
 }
 
 function createProject(/** @type {string} */ project) {
@@ -64,7 +70,7 @@ function createProject(/** @type {string} */ project) {
 }
 
 function install(/** @type {string} */ project, /** @type {string} */ tarball) {
-  const names = ['sequelize', 'sequelize-typescript', 'typescript', 'tsx', '@types/node']
+  const names = ['sequelize', 'sequelize-typescript', 'typescript', 'tsx', '@types/node', 'umzug']
   const beside = names.map((name) => `${name}@${manifest.devDependencies[name]}`)
   execute('npm', ['install', tarball, ...beside, '--no-audit', '--no-fund'], project)
 }
@@ -77,22 +83,38 @@ function documents(/** @type {string} */ project) {
   if (openapi !== '3.1.0' || !paths['/hello/{name}']) throw new Error(`sequitur openapi: ${Object.keys(paths ?? {})}`)
 }
 
+/** A new project in the folder of the first one finds the packages that are installed there. */
+async function createsProjects(/** @type {string} */ project) {
+  const command = join('node_modules', 'sequitur', manifest.bin.sequitur)
+  execute(process.execPath, [command, 'new', 'my-api'], project)
+  const created = join(project, 'my-api')
+  for (const script of ['test', 'migrate', 'build']) execute('npm', ['run', script], created)
+  execute(process.execPath, [join('..', command), 'doctor'], created)
+  execute(process.execPath, [join('..', command), 'routes', 'dist/app.js'], created)
+  await answers(created, ['dist/main.js'], '/tasks', '{"data":[]')
+}
+
 /** Runs the app until it has answered, and has ended as it was told to. */
-async function answers(/** @type {string} */ project, /** @type {string[]} */ program) {
+async function answers(
+  /** @type {string} */ project,
+  /** @type {string[]} */ program,
+  path = '/hello/world',
+  start = '{"hello":"world"}',
+) {
   const port = await freePort()
   console.log(`\n$ PORT=${port} node ${program.join(' ')}`)
   const env = { ...process.env, PORT: String(port) }
   const app = spawn(process.execPath, program, { cwd: project, env, stdio: 'inherit' })
   const exit = once(app, 'exit')
   try {
-    const hello = await get(`http://127.0.0.1:${port}/hello/world`, app)
-    if (hello.status !== 200 || hello.body !== '{"hello":"world"}') throw new Error(`GET /hello/world: ${show(hello)}`)
+    const found = await get(`http://127.0.0.1:${port}${path}`, app)
+    if (found.status !== 200 || !found.body.startsWith(start)) throw new Error(`GET ${path}: ${show(found)}`)
     const docs = await get(`http://127.0.0.1:${port}/docs`, app)
     if (docs.status !== 200) throw new Error(`GET /docs: ${show(docs)}`)
     app.kill('SIGTERM')
     const [code, signal] = await Promise.race([exit, sleep(10_000, ['none, after 10 seconds'], { ref: false })])
     if (code !== 0) throw new Error(`After SIGTERM the app ended with ${signal ?? `the code ${code}`}, not with 0.`)
-    console.log('GET /hello/world 200, GET /docs 200, SIGTERM 0')
+    console.log(`GET ${path} 200, GET /docs 200, SIGTERM 0`)
   } finally {
     app.kill('SIGKILL')
   }

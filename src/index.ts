@@ -2,7 +2,9 @@ import 'reflect-metadata'
 
 // The app and its controllers
 export { type Address, App, type AppOptions, createApp } from './http/app.js'
+export type { ErrorSettings, Timeouts } from './http/app-options.js'
 export {
+  type Around,
   Controller,
   type ControllerOptions,
   Delete,
@@ -14,19 +16,26 @@ export {
 } from './http/routing/controller.js'
 export { reply, Reply, type ReplyOptions } from './http/output/reply.js'
 export { file, type FileOptions } from './http/output/file.js'
+export { events, Events, type EventsOptions } from './http/output/events.js'
+export type { ServerEvent } from './http/output/event-stream.js'
 export { redirect, type RedirectOptions } from './http/output/redirect.js'
-export { Body, Header, Path, Query } from './http/input/parameters.js'
-export type { InputDecorator, InputOptions } from './http/input/input-decorators.js'
+export { Body, Cookie, Header, Path, Query } from './http/input/parameters.js'
+export type { BodyOptions, InputDecorator, InputOptions } from './http/input/input-decorators.js'
 export { Security, type SecurityOptions, type SecurityScheme } from './http/openapi/security.js'
 export { Request } from './http/request.js'
 export type { Logger } from './http/server/logger.js'
-export type { Middleware, ScopedMiddleware } from './http/server/middleware.js'
+export type { Middleware, ScopedMiddleware } from './http/routing/middleware.js'
 export type { Lifespan } from './http/lifespan.js'
+export { type ErrorFormat, errorFormat } from './http/error-format.js'
+export { type ErrorMapping, mapError } from './http/error-mapping.js'
+export type { Problem } from './http/problem.js'
 
 // Schemas: fields, DTOs, unions
 export { dto, type DtoOptions } from './schema/declare/dto.js'
 export type { StandardSchema } from './schema/shape/standard-schema.js'
 export { Field, type FieldDecorator } from './schema/declare/field.js'
+export { UnknownFields, type UnknownFieldsRule } from './schema/declare/unknown-fields.js'
+export { named } from './schema/declare/named.js'
 export { oneOf } from './schema/declare/one-of.js'
 export type { ValueOptions } from './schema/declare/value-options.js'
 export type { Declared } from './schema/declare/value-type.js'

@@ -3,6 +3,8 @@ import type { LifespanOptions } from './db/config/lifespan-options.js'
 import type { Database } from './db/database.js'
 import { newLifespan } from './db/lifespan.js'
 
+export { testDatabase, type TestDatabase } from './db/test-database.js'
+
 /** An app that listens on a free port of the loopback interface. */
 export interface TestApp extends AsyncDisposable {
   readonly app: App

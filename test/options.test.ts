@@ -12,6 +12,7 @@ import {
   Get,
   Header,
   Injectable,
+  type BodyOptions,
   type InputOptions,
   type LifespanOptions,
   type MappedPaginationOptions,
@@ -66,6 +67,7 @@ const value: NamesOf<ValueOptions> = {
   nullable: 0,
   optional: 0,
   default: 0,
+  message: 0,
   example: 0,
   examples: 0,
   title: 0,
@@ -95,6 +97,7 @@ const route: NamesOf<RouteOptions & { params: 0 }> = {
   errors: 0,
   responses: 0,
   produces: 0,
+  around: 0,
   params: 0,
 }
 const sizes: NamesOf<SizeOptions> = { defaultPageSize: 0, maxPageSize: 0, default_page_size: 0, max_page_size: 0 }
@@ -119,6 +122,7 @@ function input(decorator: ParameterDecorator, path: string): void {
 const takers: Readonly<Record<string, Taker>> = {
   'createApp()': taker<AppOptions>((options) => createApp({ controllers: [], ...(options as object) }), {
     controllers: 0,
+    prefix: 0,
     models: 0,
     lifespan: 0,
     providers: 0,
@@ -126,9 +130,11 @@ const takers: Readonly<Record<string, Taker>> = {
     cursorSecret: 0,
     docs: 0,
     logger: 0,
+    unknownFields: 0,
     bodyLimit: 0,
     maxConnections: 0,
     timeouts: 0,
+    errors: 0,
     info: 0,
     servers: 0,
     externalDocs: 0,
@@ -148,6 +154,8 @@ const takers: Readonly<Record<string, Taker>> = {
     {
       tags: 0,
       lifetime: 0,
+      middleware: 0,
+      around: 0,
     },
   ),
   '@Get()': taker(routed, route),
@@ -163,7 +171,7 @@ const takers: Readonly<Record<string, Taker>> = {
   '@Query()': taker<InputOptions>((options) => input(Query(options), '/'), { ...value, name: 0 }),
   '@Query() with a name': taker<InputOptions>((options) => input(Query('name', options), '/'), { ...value, name: 0 }),
   '@Header()': taker<InputOptions>((options) => input(Header(options), '/'), { ...value, name: 0 }),
-  '@Body()': taker<InputOptions>((options) => input(Body(options), '/'), { ...value, name: 0 }),
+  '@Body()': taker<BodyOptions>((options) => input(Body(options), '/'), { ...value, name: 0, form: 0 }),
   '@Injectable()': taker<{ lifetime: 0 }>(
     (options) => decorated(({ constructor }) => Injectable(options)(constructor)),
     {

@@ -13,7 +13,7 @@ const src = fileURLToPath(new URL('../src', import.meta.url))
 
 /** What reads nothing but texts of the program and of its environment: SQL, models, documents, URLs of databases. */
 const OF_THE_PROGRAM: ReadonlySet<string> = new Set([
-  'cli/breaking.ts',
+  'cli/breaking/breaking-changes.ts',
   'core/startup-error.ts',
   'core/uninitialized-class.ts',
   'db/models/case-insensitive-pattern.ts',

@@ -13,9 +13,11 @@ const values = [
   'CommitUnknownError',
   'Conflict',
   'Controller',
+  'Cookie',
   'DatabaseStartError',
   'DatabaseUrlError',
   'Delete',
+  'Events',
   'Field',
   'Forbidden',
   'ForeignTransactionError',
@@ -50,15 +52,20 @@ const values = [
   'Transactional',
   'Unauthorized',
   'UncountedPage',
+  'UnknownFields',
   'UnsupportedMediaType',
   'badRequest',
   'conflict',
   'createApp',
   'dto',
+  'errorFormat',
+  'events',
   'file',
   'forbidden',
   'invalidInput',
   'lifespan',
+  'mapError',
+  'named',
   'newLifespan',
   'newPagination',
   'new_pagination',
@@ -80,10 +87,16 @@ const values = [
 const types = [
   'Address',
   'AppOptions',
+  'Around',
+  'BodyOptions',
   'ControllerOptions',
   'Database',
   'Declared',
   'DtoOptions',
+  'ErrorFormat',
+  'ErrorMapping',
+  'ErrorSettings',
+  'EventsOptions',
   'FieldDecorator',
   'FileOptions',
   'InputDecorator',
@@ -100,6 +113,7 @@ const types = [
   'PageMeta',
   'PaginateType',
   'PaginationOptions',
+  'Problem',
   'Provision',
   'Recipe',
   'RedirectOptions',
@@ -109,12 +123,15 @@ const types = [
   'SecurityOptions',
   'SecurityScheme',
   'Select',
+  'ServerEvent',
   'Sql',
   'StandardSchema',
+  'Timeouts',
   'Token',
   'TransactionalOptions',
   'UncountedPageMeta',
   'UncountedPaginationOptions',
+  'UnknownFieldsRule',
   'ValueOptions',
 ]
 
@@ -139,9 +156,14 @@ test('sequitur has these types', () => {
   assert.deepEqual(typesOf('index.ts'), types)
 })
 
+test('sequitur/settings has these values and types', async () => {
+  assert.deepEqual(Object.keys(await import('sequitur/settings')).sort(), ['readSettings', 'settings'])
+  assert.deepEqual(typesOf('settings.ts'), ['SettingsOptions'])
+})
+
 test('sequitur/testing has these values and types', async () => {
-  assert.deepEqual(Object.keys(await import('sequitur/testing')).sort(), ['memoryDatabase', 'testApp'])
-  assert.deepEqual(typesOf('testing.ts'), ['TestApp'])
+  assert.deepEqual(Object.keys(await import('sequitur/testing')).sort(), ['memoryDatabase', 'testApp', 'testDatabase'])
+  assert.deepEqual(typesOf('testing.ts'), ['TestApp', 'TestDatabase'])
 })
 
 test('sequitur/cursor has these values and types', async () => {
@@ -161,4 +183,43 @@ test('the doors are the ones that package.json opens', async () => {
   for (const [subpath, { default: file }] of Object.entries<{ default?: string }>(exports)) {
     if (file) assert.ok(await import(`sequitur${subpath.slice(1)}`), subpath)
   }
+})
+
+/** The source of a name that a file exports, or exports again. */
+function sourceOf(file: string, name: string): readonly [text: string, at: number] {
+  const text = readFileSync(new URL(`../src/${file}`, import.meta.url), 'utf8')
+  const declaration = new RegExp(
+    `^export (?:declare |abstract |async )*(?:const|function\\*?|class|interface|type) ${name}\\b`,
+    'm',
+  ).exec(text)
+  if (declaration) return [text, declaration.index]
+  const again = new RegExp(`export (?:type )?\\{[^}]*\\b${name}\\b[^}]*\\} from '([^']+)'`).exec(text)?.[1]
+  assert.ok(again, `${file} does not export ${name}`)
+  return sourceOf(new URL(again.replace(/\.js$/, '.ts'), `file:///${file}`).pathname.slice(1), name)
+}
+
+test('every export has a docstring', () => {
+  const doors = ['index.ts', 'cursor.ts', 'settings.ts', 'testing.ts']
+  const without = doors.flatMap((door) => {
+    const text = readFileSync(new URL(`../src/${door}`, import.meta.url), 'utf8')
+    const named = [...text.matchAll(/export (?:type )?\{([^}]*)\} from '([^']+)'/g)]
+    return named.flatMap(([, names = '', from = '']) =>
+      names.split(',').flatMap((part) => {
+        const name =
+          part
+            .trim()
+            .replace(/^type /, '')
+            .split(' as ')[0] ?? ''
+        if (name === '') return []
+        const [source, at] = sourceOf(from.replace('./', '').replace(/\.js$/, '.ts'), name)
+        // Comments for this repository may stand between.
+        const before = source
+          .slice(0, at)
+          .replace(/(?:^\/\/.*\n)+$/m, '')
+          .trimEnd()
+        return before.endsWith('*/') ? [] : [`${door}: ${name}`]
+      }),
+    )
+  })
+  assert.deepEqual(without, [])
 })

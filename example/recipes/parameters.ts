@@ -1,4 +1,4 @@
-import { Controller, dto, Field, Get, Header, Post, Query, Request } from 'sequitur'
+import { Controller, Cookie, dto, Field, Get, Header, Post, Query, Request } from 'sequitur'
 import { Hero } from '../hero.js'
 
 class HeroFilter {
@@ -17,12 +17,24 @@ export class ParameterController {
     @Query({ enum: ['asc', 'desc'], default: 'asc' }) order: string,
     @Query() filter: HeroFilter, // ?team=Justice League&min_age=18
     @Header({ default: 'en' }) accept_language: string,
+    @Cookie({ enum: ['dark', 'light'], default: 'light' }) theme: string,
     request: Request,
     signal: AbortSignal,
     limit: number = 10, // ?limit=20
   ) {
     const { method, path } = request
-    return { hero_id, tag, order, filter: { ...filter }, accept_language, limit, method, path, late: signal.aborted }
+    return {
+      hero_id,
+      tag,
+      order,
+      filter: { ...filter },
+      accept_language,
+      theme,
+      limit,
+      method,
+      path,
+      late: signal.aborted,
+    }
   }
 
   @Post('/')

@@ -10,6 +10,11 @@ export function withPlace<T>(where: string, make: () => T): T {
   try {
     return make()
   } catch (error) {
-    throw error instanceof BootError ? new BootError(`${where}: ${error.message}`) : error
+    throw placed(error, where)
   }
+}
+
+/** An error, with the place in its message if it is a BootError. */
+export function placed(error: unknown, where: string): unknown {
+  return error instanceof BootError ? new BootError(`${where}: ${error.message}`) : error
 }

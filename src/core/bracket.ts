@@ -1,6 +1,6 @@
 import type { Abort } from './abort.js'
 import { PartialCommitError } from './partial-commit-error.js'
-import { isThenable } from './promises.js'
+import { isThenable, nextTurn } from './promises.js'
 
 /**
  * A unit of work: what a request, or a job, does with one resource is committed or rolled back as a whole. Each database session is one;
@@ -11,8 +11,10 @@ export interface Unit {
   readonly name: string
   /** Runs the work with this unit as the current one. */
   enter<T>(work: () => T): T
-  /** Waits for everything that still runs, so that only the commit is left to do. */
-  settle(): Promise<void>
+  /** Waits for everything that still runs, so that only the commit is left to do. Undefined if nothing does. */
+  settle(): Promise<void> | undefined
+  /** Whether something still runs. A unit without this property is settled once. */
+  readonly isPending?: boolean
   /** Whether any of the work is known to have written something. */
   readonly hasWritten: boolean
   /** Throws if it is known before the commit that it would fail. */
@@ -89,7 +91,9 @@ async function runAttempts<V, R>(
     try {
       const running = unlessAborted(options.abort, () => enterAll(units, () => work(attempt)))
       const value = isThenable(running) ? await running : running
-      for (const unit of units) await unlessAborted(options.abort, () => unit.settle())
+      await nextTurn() // without it, what the work did not await would find the units committed
+      const settling = settleAll(units, options.abort)
+      if (isThenable(settling)) await settling
       result = finish(value)
       const committing = commitAll(units)
       if (committing) await committing
@@ -103,6 +107,20 @@ async function runAttempts<V, R>(
     if (callbacks) await untilAborted(callbacks, options)
     return result
   }
+}
+
+/** Waits for what still runs in any unit. Returns a promise only if something does. */
+function settleAll(units: readonly Unit[], abort: Abort | undefined): unknown {
+  if (units.length > 1) return settleInTurn(units, abort)
+  const [unit] = units
+  return unit && unlessAborted(abort, () => unit.settle())
+}
+
+async function settleInTurn(units: readonly Unit[], abort: Abort | undefined): Promise<void> {
+  do {
+    for (const unit of units) await unlessAborted(abort, () => unit.settle())
+    await nextTurn() // what one unit has waited for may begin something in another
+  } while (units.some(({ isPending }) => isPending))
 }
 
 function runWithoutUnits<V, R>(
@@ -191,7 +209,7 @@ async function untilAborted(callbacks: Promise<void>, { abort, inBackground }: B
   let hasEnded = false
   const end = callbacks.then(() => void (hasEnded = true))
   // One turn of the event loop also for an abort during COMMIT: most callbacks take no longer.
-  await Promise.race([end, new Promise((resolve) => setImmediate(resolve))])
+  await Promise.race([end, nextTurn()])
   try {
     await unlessAborted(abort, () => end)
   } catch {

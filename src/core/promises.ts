@@ -9,6 +9,11 @@ export async function endsWithin(work: Promise<unknown>, milliseconds: number): 
   }
 }
 
+/** Resolves in the next turn of the event loop, after the microtasks and the callbacks of this one. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
 /** Calls `use` with the value: at once, unless it has to be waited for. A promise that nothing waits for would cost every request time. */
 export function andThen<T, R>(value: T | PromiseLike<T>, use: (value: T) => R | PromiseLike<R>): R | PromiseLike<R> {
   return isThenable(value) ? value.then(use) : use(value)

@@ -5,7 +5,7 @@ import { endsWithin } from '../core/promises.js'
 import type { FindErrorStatus } from '../core/error-status.js'
 import { describeError, escapeForLog } from '../core/log-text.js'
 import type { Provision } from '../di/provider.js'
-import type { RouteFacts } from '../di/route-facts.js'
+import type { RouteFacts, TransactionDescription } from '../di/route-facts.js'
 import type { Constructor } from '../di/token.js'
 import { checkLifespanOptions, type LifespanOptions } from './config/lifespan-options.js'
 import { readStartTimeout } from './config/settings.js'
@@ -13,7 +13,7 @@ import type { TransactionNeeds } from './dialect.js'
 import { findErrorStatus } from './error-status.js'
 import { Life } from './life.js'
 import { currentScope, innermostScope } from './session/current-scope.js'
-import { SessionUnit } from './session/session-unit.js'
+import { SessionUnit, type SessionUnitOptions } from './session/session-unit.js'
 import { currentSession, Session } from './session/session.js'
 import { isolationText, transactionalOf } from './session/transactional.js'
 import { reportUnhandledQueries, type UnhandledQuery } from './session/unhandled-queries.js'
@@ -38,6 +38,9 @@ const STARTED_INSIDE =
 export function runningDatabases(): readonly Database[] {
   return [...running]
 }
+
+/** What a route, or a job, needs of its unit of work. */
+type UnitNeeds = TransactionNeeds & Pick<SessionUnitOptions, 'route' | 'safe'>
 
 /** A database during the life of an app. Created by {@link newLifespan}; `lifespan` is the one that the environment names. */
 export class Database {
@@ -121,20 +124,24 @@ export class Database {
     running.add(this)
     try {
       refuseSharedModels(this.#models, this)
-      const log = (line: string) => this.#log(line)
-      const connection = await openDatabase({
-        owner: this,
-        source: this.#source,
-        options: this.#options,
-        models: this.#models,
-        log,
-      })
+      const connection = await this.#connect({ createTables: true })
       reportUnhandledQueries(connection.sequelize, (query) => this.#reportUnhandled(query), innermostScope)
       return connection
     } catch (error) {
       running.delete(this)
       throw error
     }
+  }
+
+  #connect({ createTables }: { readonly createTables: boolean }): Promise<Connection> {
+    return openDatabase({
+      owner: this,
+      source: this.#source,
+      options: this.#options,
+      models: this.#models,
+      createTables,
+      log: (line) => this.#log(line),
+    })
   }
 
   #reportUnhandled({ error, sql, route }: UnhandledQuery): void {
@@ -185,14 +192,35 @@ export class Database {
     }
     const isolation = isolationText(options.isolation)
     const readOnly = options.readOnly === true
-    const needs = { ...(isolation === undefined ? {} : { isolation }), readOnly, safe, route: name }
-    return (attempt) => this.#unit({ ...needs, reader: safe && attempt === 0 }, options.retry)
+    return (attempt) =>
+      this.#unit({ isolation, readOnly, safe, route: name, reader: safe && attempt === 0 }, options.retry)
   }
 
-  #unit(needs: TransactionNeeds & { readonly route?: string; readonly safe?: boolean }, retry = 0): SessionUnit {
+  /** The transaction that {@link unitsOf} opens, as `sequitur routes` describes it. */
+  transactionOf({ controller, member }: RouteFacts): TransactionDescription | undefined {
+    const options = transactionalOf(controller, member)
+    if (options === false) return undefined
+    const { isolation, readOnly = false, retry = 0 } = options
+    return { isolation, readOnly, retry }
+  }
+
+  /** Compares the models with their tables, as `sequitur doctor` does: creates no tables. @returns how many models fit. */
+  async check(): Promise<number> {
+    const { sequelize } = await this.#connect({ createTables: false })
+    const models = Object.keys(sequelize.models).length
+    await sequelize.close()
+    return models
+  }
+
+  // Written out: V8 11 makes a hidden class for each object that has more properties than the one spread in it. They outlive the request.
+  #unit({ isolation, readOnly, safe, route, reader }: UnitNeeds, retry = 0): SessionUnit {
     const { sequelize, dialect, name, endTimeout } = this.#started
     return new SessionUnit(sequelize, dialect, this.Session, {
-      ...needs,
+      isolation,
+      readOnly,
+      safe,
+      route,
+      reader,
       name,
       endTimeout,
       outer: currentScope(sequelize)?.transaction,

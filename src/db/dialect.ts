@@ -4,13 +4,13 @@ import type { Query } from './sequelize/internals.js'
 /** The requirements of a transaction. */
 export interface TransactionNeeds {
   /** As in SQL: `REPEATABLE READ`. Default: that of the database. */
-  readonly isolation?: string
+  readonly isolation?: string | undefined
   /** Whether the database refuses writes. */
-  readonly readOnly?: boolean
+  readonly readOnly?: boolean | undefined
   /** Whether it may begin as a reader: that of a GET, whose handler may be run again as a writer. */
-  readonly reader?: boolean
+  readonly reader?: boolean | undefined
   /** Milliseconds to wait for the answer to COMMIT or ROLLBACK, for which servers have no timeout; 0 for no limit. */
-  readonly endTimeout?: number
+  readonly endTimeout?: number | undefined
 }
 
 /** A connection, for the duration of one transaction. */
@@ -18,14 +18,20 @@ export interface Lease {
   readonly connection: unknown
   /** The statements that begin the transaction. */
   readonly begin: readonly string[]
+  /** Begins the transaction together with the next statement. Called once, before the first statement that needs the transaction. */
+  readonly beginWithNextStatement?: (() => void) | undefined
+  /** Whether a statement reads the same rows outside of a transaction as in one that has not written; not of leases that `begin` has begun. */
+  readonly readsAlone?: (() => boolean) | undefined
+  /** Called with the first statement: whether BEGIN is sent together with it, instead of `begin` before it. */
+  readonly beginsWith?: ((sql: string) => boolean) | undefined
   /** Called before each statement. Returns a promise if the statement has to wait, as for the turn to write on SQLite. */
   beforeStatement?(sql: string): Promise<unknown> | undefined
   /** Whether the connection was opened before it was needed: in the pool it may have been lost unnoticed. */
   readonly wasIdle?: boolean
   /** Whether BEGIN was executed; only of connections that send it with the first statement. */
-  hasBegun?(): boolean
+  readonly hasBegun?: (() => boolean) | undefined
   /** Whether the transaction is still open, if the connection knows it. */
-  isOpen?(): boolean
+  readonly isOpen?: (() => boolean) | undefined
   release(): Promise<void> | undefined
   /** Closes a connection whose state is unknown. */
   destroy(): Promise<void>
@@ -64,11 +70,15 @@ export interface Dialect {
   prepare(sequelize: Sequelize): Promise<void> | void
   /** Adapts a model to its table, whose types `typeOf` returns by the names of the columns. */
   adaptToTable?(model: ModelStatic<Model>, typeOf: (column: string) => string | undefined): void
+  /** Which of these tables, named as SQL quotes them, are plain: no views, and without policies. */
+  findPlainTables?(sequelize: Sequelize, names: readonly string[]): Promise<readonly string[]>
   /** The isolation level in which all statements of a transaction read one snapshot; undefined if they always do. */
   readonly snapshotIsolation?: string
   lease(sequelize: Sequelize, needs: TransactionNeeds): Promise<Lease>
   /** Sends a statement past Sequelize; only for drivers that return the same rows, and errors with the same details. */
   readonly direct?: SendDirect
+  /** The placeholder of each value in the SQL that `direct` takes, if it is not numbered as `$1`. */
+  readonly placeholder?: '?'
   /**
    * Executes a query of Sequelize past its `run()`, with the same result; undefined if that has to execute it. Without this method, `direct`
    * sends the queries whose result is made of their rows alone.

@@ -13,6 +13,15 @@ export interface RouteFacts {
   readonly tokens: readonly Token[]
 }
 
+/** The transaction that each request of a route has, for the command line. */
+export interface TransactionDescription {
+  /** In lower case; undefined for that of the database. */
+  readonly isolation: string | undefined
+  readonly readOnly: boolean
+  /** How many times the handler may run again. */
+  readonly retry: number
+}
+
 /** A decorator that has an effect on the handlers of routes only. Anywhere else it would be ignored: the app does not start. */
 export interface HandlerDecorator {
   /** `@Transactional()` */

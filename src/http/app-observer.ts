@@ -1,11 +1,20 @@
+import type { RouteDescription } from './routing/route-description.js'
+
 /** An app, as far as the command line needs it. */
 export interface Describable {
   openapi(): object
 }
 
-/** Receives the apps of a process instead of having them listen: the command line, which prints their OpenAPI documents. */
+/** What the command line needs to know of an app beside its OpenAPI document. */
+export interface AppParts {
+  routes(): readonly RouteDescription[]
+  /** `Lifespan.check` of each database. */
+  readonly databaseChecks: readonly (() => Promise<number>)[]
+}
+
+/** Receives the apps of a process instead of having them listen: the command line, which describes them. */
 export interface AppObserver {
-  created(app: Describable): void
+  created(app: Describable, parts: AppParts): void
   listens(app: Describable): void
 }
 

@@ -12,13 +12,20 @@ import {
 import { refuseShortSecret } from '../core/cursor-secret.js'
 import { isProvision, type Provision } from '../di/provider.js'
 import { type Constructor, isConstructor, token, tokenName } from '../di/token.js'
+import { type ErrorFormat, isErrorFormat } from './error-format.js'
+import { type ErrorMapping, isErrorMapping } from './error-mapping.js'
+import { refuseOtherThanRule, type UnknownFieldsRule } from '../schema/declare/unknown-fields.js'
 import type { Lifespan } from './lifespan.js'
 import type { Logger } from './server/logger.js'
-import { compileMiddleware, type Middleware, type ScopedMiddleware } from './server/middleware.js'
+import { compileMiddleware, type Middleware, type ScopedMiddleware } from './routing/middleware.js'
 import type { ApiDescription } from './openapi/document.js'
+import { parsePath } from './routing/path.js'
 
+/** The options of `createApp()`. Only `controllers` is required; a wrong option is a BootError. */
 export interface AppOptions extends ApiDescription {
   readonly controllers: readonly Constructor[]
+  /** Precedes the paths of all routes: `/api/v1`. `/docs` and `/openapi.json` have none. Default `/`. */
+  readonly prefix?: string
   /** The models of the database; of the first one, when `lifespan` is a list. */
   readonly models?: readonly Constructor[]
   /** The database, or several: `lifespan`, which reads the environment, or what `newLifespan(url)` returns. */
@@ -36,6 +43,11 @@ export interface AppOptions extends ApiDescription {
   readonly docs?: boolean
   /** Receives log entries; `false` disables logging. Default `console`. */
   readonly logger?: Logger | false
+  /**
+   * Whether a body with properties that its class does not declare is a 422, or they are ignored. Default `'refuse'`. `@UnknownFields()` on a class
+   * takes precedence.
+   */
+  readonly unknownFields?: UnknownFieldsRule
   /** The largest body in bytes. Default 1 MiB. */
   readonly bodyLimit?: number
   /**
@@ -44,8 +56,18 @@ export interface AppOptions extends ApiDescription {
    */
   readonly maxConnections?: number
   readonly timeouts?: Timeouts
+  readonly errors?: ErrorSettings
 }
 
+/** What the app does with errors. */
+export interface ErrorSettings {
+  /** Statuses of the program's own error classes. The first mapping that fits is used, before the statuses of database errors. */
+  readonly mappings?: readonly ErrorMapping[]
+  /** The body of every error response. Default: problem details (RFC 9457). */
+  readonly format?: ErrorFormat
+}
+
+/** Time limits of an app, in milliseconds. */
 export interface Timeouts {
   /** Milliseconds for the headers of a request to arrive. Default 15,000. */
   readonly headers?: number
@@ -85,6 +107,7 @@ export const cursorSecret = token<string | undefined>('cursorSecret')
 
 const OPTIONS: OptionNames<AppOptions> = {
   controllers: true,
+  prefix: true,
   models: true,
   lifespan: true,
   providers: true,
@@ -92,9 +115,11 @@ const OPTIONS: OptionNames<AppOptions> = {
   cursorSecret: true,
   docs: true,
   logger: true,
+  unknownFields: true,
   bodyLimit: true,
   maxConnections: true,
   timeouts: true,
+  errors: true,
   info: true,
   servers: true,
   tags: true,
@@ -109,6 +134,7 @@ export function checkAppOptions(options: AppOptions): void {
     throw new BootError(`createApp(): controllers is missing. Write controllers: [HeroController].`)
   each('controllers', options.controllers, 'HeroController', refuseOtherThanClass)
   refuseDuplicateControllers(options.controllers)
+  refuseOtherThanPrefix(options.prefix)
   each('models', options.models, 'Hero', refuseOtherThanClass)
   each('providers', options.providers, 'provide(Clock, { value: clock })', refuseOtherThanProvision)
   each('middleware', options.middleware, 'helmet()', compileMiddleware)
@@ -120,6 +146,7 @@ export function checkAppOptions(options: AppOptions): void {
   refuseOtherThanLogger(options.logger)
   refuseOtherType('createApp(): cursorSecret', options.cursorSecret, 'string', 'a random string')
   refuseShortSecret(options.cursorSecret, 'createApp(): cursorSecret')
+  refuseOtherThanRule('createApp(): unknownFields', options.unknownFields)
   refuseOtherType('createApp(): docs', options.docs, 'boolean', 'true or false')
   refuseOtherThanWhole(
     options.bodyLimit,
@@ -131,6 +158,24 @@ export function checkAppOptions(options: AppOptions): void {
   const most = Number.MAX_SAFE_INTEGER
   refuseOtherThanWhole(options.maxConnections, 'createApp(): maxConnections', 'connections, as in 10_000', 1, most)
   checkTimeouts(options.timeouts)
+  checkErrors(options.errors)
+}
+
+const ERRORS: OptionNames<ErrorSettings> = { mappings: true, format: true }
+
+function checkErrors(errors: ErrorSettings | undefined): void {
+  if (errors === undefined) return
+  refuseUnknownOptions('createApp(): errors', errors, ERRORS)
+  each('errors.mappings', errors.mappings, 'mapError(OutOfStock, 409)', refuseOtherThanMapping)
+  if (errors.format !== undefined && !isErrorFormat(errors.format))
+    throw new BootError(
+      `createApp(): errors.format is ${shown(errors.format)}. Write errorFormat(ErrorBody, (problem) => body).`,
+    )
+}
+
+function refuseOtherThanMapping(entry: unknown, where: string, example: string): void {
+  if (isErrorMapping(entry)) return
+  throw new BootError(`${where} is ${shown(entry)}. Write ${example}.`)
 }
 
 function each(
@@ -142,6 +187,14 @@ function each(
   refuseOtherThanList(list, `createApp(): ${name}`, example)
   // entries() includes the holes of an array, which forEach() skips.
   for (const [index, entry] of (list ?? []).entries()) check(entry, `createApp(): ${name}[${index}]`, example)
+}
+
+function refuseOtherThanPrefix(prefix: unknown): void {
+  if (prefix === undefined) return
+  const where = 'createApp(): prefix'
+  if (typeof prefix !== 'string') throw new BootError(`${where} is ${shown(prefix)}. Write a path, such as '/api'.`)
+  if (parsePath(prefix, where).some(({ kind }) => kind !== 'fixed'))
+    throw new BootError(`${where} is '${prefix}', which has a variable. Write variables into the paths of controllers.`)
 }
 
 function refuseDuplicateControllers(controllers: readonly Constructor[]): void {

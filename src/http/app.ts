@@ -4,10 +4,11 @@ import type { OpenAPIObject } from 'openapi3-ts/oas31'
 import { BootError } from '../core/boot-error.js'
 import { loadLater } from '../core/load-later.js'
 import { refuseSecondCopies } from '../core/package-copies.js'
-import { appObserver } from './app-observer.js'
+import { appObserver, type AppParts } from './app-observer.js'
 import { type AppOptions, checkAppOptions, DEFAULT_TIMEOUTS } from './app-options.js'
 import { buildApp, type BuiltApp, DEFAULT_BODY_LIMIT } from './build-app.js'
 import { type Lifespan, lifespansOf } from './lifespan.js'
+import { describeRoute } from './routing/route-description.js'
 import { classesInRoutes } from './routing/route-classes.js'
 import { Listener } from './server/request-listener.js'
 import { type Address, openServer, type OpenServer, refuseOtherThanAddress } from './server/server.js'
@@ -43,7 +44,7 @@ export class App {
     this.#built = buildApp(options)
     this.#listener = new Listener(this.#built, () => this.#starting ?? this.start())
     this.handler = this.#listener.handler
-    appObserver()?.created(this)
+    appObserver()?.created(this, partsOf(this.#built))
   }
 
   /** The OpenAPI 3.1 document. Needs no database. */
@@ -98,7 +99,7 @@ export class App {
   async listen(port = 8000, host = '127.0.0.1'): Promise<Address> {
     refuseOtherThanAddress(port, host)
     const observer = appObserver()
-    if (observer) return new Promise(() => observer.listens(this)) // the command line only prints the OpenAPI document
+    if (observer) return new Promise(() => observer.listens(this)) // the command line only describes the app
     await this.start()
     const { address } = await this.#open(port, host).catch(async (error: unknown) => {
       await this.close()
@@ -115,7 +116,8 @@ export class App {
     const { headers, request, write, keepAlive } = { ...DEFAULT_TIMEOUTS, ...timeouts }
     const limits = { headers, request, write, keepAlive, body: bodyLimit, connections: maxConnections }
     const warn = (line: string) => this.#built.log.warn(line)
-    const server = await openServer(this.#listener.ownHandler, limits, { port, host, warn })
+    const { bodies } = this.#built.errorRules
+    const server = await openServer(this.#listener.ownHandler, limits, { port, host, warn, bodies })
     this.#servers.add(server)
     if (!this.#closing) return server
     await server.stopListening(0)
@@ -195,6 +197,13 @@ export class App {
  */
 export function createApp(options: AppOptions): App {
   return new App(options)
+}
+
+function partsOf({ routes, lifespans }: BuiltApp): AppParts {
+  return {
+    routes: () => routes.map((route) => describeRoute(route, lifespans)),
+    databaseChecks: lifespans.flatMap((lifespan) => lifespan.check?.bind(lifespan) ?? []),
+  }
 }
 
 // Known only once all databases are started: each takes over its models then.

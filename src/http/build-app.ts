@@ -6,6 +6,8 @@ import { provide, type Provision } from '../di/provider.js'
 import { COMPONENT, ValidatorCompiler } from '../schema/input/validate.js'
 import { SchemaWriter } from '../schema/json-schema/writer.js'
 import { type AppOptions, cursorSecret, DEFAULT_TIMEOUTS } from './app-options.js'
+import { compileErrorFormat } from './error-format.js'
+import { findMappedIn } from './error-mapping.js'
 import type { Input } from './input/parameters.js'
 import { type Lifespan, lifespansOf } from './lifespan.js'
 import { checkDocument } from './openapi/check-document.js'
@@ -18,7 +20,7 @@ import { refuseIgnoredDecorators } from './routing/refuse-ignored-decorators.js'
 import { planRoutes, type Route, type ServedRoute, serveRoute } from './routing/route.js'
 import { Router } from './routing/router.js'
 import { appLog, Log, SILENT } from './server/logger.js'
-import { compileMiddleware } from './server/middleware.js'
+import { compileMiddleware } from './routing/middleware.js'
 import type { ListenerParts } from './server/request-listener.js'
 
 /** Everything of an app that is computed at startup, before anything is opened. */
@@ -40,11 +42,15 @@ export function buildApp(options: AppOptions): BuiltApp {
   const log = new Log(options.logger === false ? SILENT : (options.logger ?? console))
   const lifespans = lifespansOf(options)
   const planner = new Planner<Input>(allProvisions(options, lifespans, log))
-  const inputs = new SchemaWriter({ forValidation: true, prefix: COMPONENT })
-  const routes = options.controllers.flatMap((controller) => planRoutes(controller, planner, inputs, authenticates))
+  const { unknownFields } = options
+  const inputs = new SchemaWriter({ forValidation: true, prefix: COMPONENT, unknownFields })
+  const planning = { prefix: options.prefix ?? '/', planner, writer: inputs, authenticates }
+  const routes = options.controllers.flatMap((controller) => planRoutes(controller, planning))
   refuseIgnoredDecorators(routes, planner.shared, { hasDatabase: lifespans.length > 0, authenticates })
   checkDocument(routes, options.models)
-  const openapi = () => openApiDocument(routes, new SchemaWriter(), options)
+  const { format, mappings = [] } = options.errors ?? {}
+  const bodies = compileErrorFormat(format)
+  const openapi = () => openApiDocument(routes, new SchemaWriter({ unknownFields }), options, bodies)
   return {
     lifespans,
     routes,
@@ -57,7 +63,7 @@ export function buildApp(options: AppOptions): BuiltApp {
       compileMiddleware(entry, `createApp(): middleware[${index}]`),
     ),
     handlerTimeout: options.timeouts?.handler ?? DEFAULT_TIMEOUTS.handler,
-    findErrorStatus: findErrorStatusIn(lifespans),
+    errorRules: { findMapped: findMappedIn(mappings), findStatus: findErrorStatusIn(lifespans), bodies },
   }
 }
 

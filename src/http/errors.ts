@@ -5,7 +5,7 @@ import { STATUS_CODES } from 'node:http'
  * |- BadRequest 400            |- Unauthorized 401       |- Forbidden 403
  * |- NotFound 404              |- MethodNotAllowed 405   |- Conflict 409
  * |- PayloadTooLarge 413       |- UnsupportedMediaType 415
- * |- InvalidInput 422          all issues of path, query, headers and body together
+ * |- InvalidInput 422          all issues of path, query, headers, cookies and body together
  * |- TooManyRequests 429
  * '- ServiceUnavailable 503
  * Errors of the database have a status of their own kind (db/error-status.ts). Every other error is a 500 with nothing but the request id.
@@ -16,7 +16,7 @@ export type Headers = Readonly<Record<string, string>>
 
 /** What is wrong with an input: `in` is the part of the request, `path` a JSON Pointer to the value in it. */
 export interface InputIssue {
-  readonly in: 'path' | 'query' | 'header' | 'body'
+  readonly in: 'path' | 'query' | 'header' | 'cookie' | 'body'
   readonly path: string
   readonly message: string
 }
@@ -24,20 +24,29 @@ export interface InputIssue {
 export interface HttpErrorOptions extends ErrorOptions {
   readonly headers?: Headers
   readonly errors?: readonly InputIssue[]
+  /** A URI that identifies the kind of problem, as in RFC 9457. Default: `about:blank`. */
+  readonly type?: string
+  /** Further members of the body, as in RFC 9457: `{ code: 'trial-ended' }`. */
+  readonly extensions?: Readonly<Record<string, unknown>>
 }
+
+/** The members of a body that RFC 9457 defines, and `errors`. */
+const MEMBERS: ReadonlySet<string> = new Set(['type', 'title', 'status', 'detail', 'instance', 'errors'])
 
 /**
  * A response with an error status, 400 to 599. It can be thrown from anywhere inside a request; the transaction is rolled back.
  *
- * @throws RangeError for another status.
+ * @throws RangeError for another status, and for an extension with the name of a standard member.
  * @example
- * throw new HttpError(402, 'Your trial has ended')
+ * throw new HttpError(402, 'Your trial has ended', { extensions: { code: 'trial-ended' } })
  */
 export class HttpError extends Error {
   override name = 'HttpError'
   readonly status: number
   readonly headers: Headers
   readonly errors: readonly InputIssue[]
+  readonly type: string | undefined
+  readonly extensions: Readonly<Record<string, unknown>>
 
   constructor(status: number, detail: string = STATUS_CODES[status] ?? '', options: HttpErrorOptions = {}) {
     super(detail, options)
@@ -45,6 +54,11 @@ export class HttpError extends Error {
     this.status = status
     this.headers = options.headers ?? {}
     this.errors = options.errors ?? []
+    this.type = options.type
+    this.extensions = options.extensions ?? {}
+    const standard = Object.keys(this.extensions).find((name) => MEMBERS.has(name))
+    if (standard !== undefined)
+      throw new RangeError(`HttpError: '${standard}' is not an extension, but a standard member.`)
   }
 }
 
@@ -83,15 +97,25 @@ function statusClass(name: string, status: number) {
   }[name] as new (detail?: string, options?: HttpErrorOptions) => HttpError // the one property of the object
 }
 
+/** 400: the request cannot be read. */
 export class BadRequest extends statusClass('BadRequest', 400) {}
+/** 401: the request is not authenticated. Send `www-authenticate` by `headers`. */
 export class Unauthorized extends statusClass('Unauthorized', 401) {}
+/** 403: the client may not do this. */
 export class Forbidden extends statusClass('Forbidden', 403) {}
+/** 404: there is nothing, or nothing that the client may see. */
 export class NotFound extends statusClass('NotFound', 404) {}
+/** 405: the path has no such method. Send `allow` by `headers`. */
 export class MethodNotAllowed extends statusClass('MethodNotAllowed', 405) {}
+/** 409: it conflicts with what is stored, such as a unique value. */
 export class Conflict extends statusClass('Conflict', 409) {}
+/** 413: the body is too large. */
 export class PayloadTooLarge extends statusClass('PayloadTooLarge', 413) {}
+/** 415: the body is of another media type. */
 export class UnsupportedMediaType extends statusClass('UnsupportedMediaType', 415) {}
+/** 429: the client sends too many requests. Send `retry-after` by `headers`. */
 export class TooManyRequests extends statusClass('TooManyRequests', 429) {}
+/** 503: this cannot be done now. Send `retry-after` by `headers` if it may be sent again. */
 export class ServiceUnavailable extends statusClass('ServiceUnavailable', 503) {}
 
 /** A request whose inputs do not fit their declarations; `errors` has all issues. */

@@ -4,9 +4,10 @@ import { andThen, isThenable } from '../core/promises.js'
 import type { Container, InputValues, Scope } from '../di/container.js'
 import type { Token } from '../di/token.js'
 import { discard, type OutgoingResponse } from './output/outgoing-response.js'
-import { Reply, ReplyHeaders } from './output/reply.js'
+import { type Content, Reply, ReplyHeaders } from './output/reply.js'
 import { Request } from './request.js'
 import { ClientGone } from './server/abort-reasons.js'
+import type { Around } from './routing/controller.js'
 import type { ServedRoute } from './routing/route.js'
 import type { Match } from './routing/router.js'
 
@@ -56,7 +57,7 @@ function runHandler(
         return streams.of(
           scope.run(route.plan, inputs, (controller, args) => {
             abort.throwIfAborted() // building its arguments took too long
-            return invoke(route, controller, args)
+            return route.around.length > 0 ? around(route, request, controller, args) : invoke(route, controller, args)
           }),
         )
       }
@@ -65,7 +66,7 @@ function runHandler(
     (value) => {
       abort.throwIfAborted()
       streams.assertReadable()
-      return withHeaders(route.respond(value), headers)
+      return withHeaders(route.respond(value, request), headers)
     },
     {
       abort,
@@ -77,18 +78,19 @@ function runHandler(
       },
     },
   )
-  const endLater = async (running: PromiseLike<OutgoingResponse>) => {
-    try {
-      return await running
-    } catch (error) {
-      streams.discard()
-      throw error
-    } finally {
-      const disposing = rest ? undefined : dispose()
-      if (rest) inBackground(rest.then(dispose))
-      else if (disposing) await disposing
-    }
+  const end = (): Promise<void> | undefined => {
+    if (rest) inBackground(rest.then(dispose))
+    return rest ? undefined : dispose()
   }
+  // Not an async function: its promises would cost every request time.
+  const endLater = (running: PromiseLike<OutgoingResponse>) =>
+    running.then(
+      (sent) => andThen(end(), () => sent),
+      (error: Error) => {
+        streams.discard()
+        return andThen(end(), () => Promise.reject<OutgoingResponse>(error))
+      },
+    )
   if (isThenable(response)) return endLater(response)
   const disposing = dispose()
   return disposing ? disposing.then(() => response) : response
@@ -108,7 +110,7 @@ class LateCallbacks extends Error {
 
 /** The stream that a handler returned. It is destroyed unless it is sent: also when the handler runs again, or returns after the abort. */
 class ReturnedStreams {
-  #last: OutgoingResponse['body']
+  #last: Content | undefined
   #discarded = false
 
   of(work: unknown): unknown {
@@ -140,8 +142,29 @@ function givenBy(request: Request, headers: ReplyHeaders): (token: Token) => unk
   }
 }
 
-function withHeaders(response: OutgoingResponse, { values }: ReplyHeaders): OutgoingResponse {
-  return values ? { ...response, headers: { ...response.headers, ...values } } : response
+function withHeaders({ status, headers, body }: OutgoingResponse, { values }: ReplyHeaders): OutgoingResponse {
+  return { status, headers, body, added: values }
+}
+
+/** Calls the handler within the functions that wrap it. */
+function around(route: ServedRoute, request: Request, controller: unknown, args: unknown[]): unknown {
+  const call = () => invoke(route, controller, args)
+  return route.around.reduceRight<() => unknown>((next, wrap) => () => wrapped(wrap, next, request), call)()
+}
+
+// A call that the wrapping function has not awaited is waited for: nothing of a handler may go on behind its COMMIT, or fail unhandled.
+async function wrapped(wrap: Around, next: () => unknown, request: Request): Promise<unknown> {
+  const running = new Set<Promise<unknown>>()
+  const called = (): Promise<unknown> => {
+    const call = (async () => next())()
+    running.add(call)
+    const settled = () => void running.delete(call)
+    call.then(settled, settled)
+    return call
+  }
+  const value = await wrap(called, request)
+  await Promise.all(running)
+  return value
 }
 
 function invoke({ name, member }: ServedRoute, controller: unknown, args: unknown[]): unknown {

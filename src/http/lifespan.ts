@@ -1,7 +1,7 @@
 import type { OpenUnits, Unit } from '../core/bracket.js'
 import type { FindErrorStatus } from '../core/error-status.js'
 import type { Provision } from '../di/provider.js'
-import type { RouteFacts } from '../di/route-facts.js'
+import type { RouteFacts, TransactionDescription } from '../di/route-facts.js'
 import type { Constructor } from '../di/token.js'
 
 /**
@@ -22,6 +22,15 @@ export interface Lifespan {
   stop(wait?: number): Promise<void>
   /** Opens a unit of work for each run of the route's handler; undefined when the route needs none. */
   unitsOf(route: RouteFacts): ((attempt: number) => Unit) | undefined
+  /** Describes the transaction of the route's requests, which `unitsOf` opens; undefined when the route has none. */
+  transactionOf?(route: RouteFacts): TransactionDescription | undefined
+  /**
+   * Compares the models with the database, and closes it again. Creates no tables.
+   *
+   * @returns how many models fit.
+   * @throws what `start` throws. Tables that `start` would create may be missing.
+   */
+  check?(): Promise<number>
   /** Called once all lifespans are started: the classes in it that are models but belong to no started database. */
   modelsWithoutDatabase?(classes: readonly unknown[]): readonly Constructor[]
   /** The status of an error of this resource. */

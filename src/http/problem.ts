@@ -16,11 +16,35 @@ export interface Problem {
   /** The request id, which the log has too; only for 5xx. */
   readonly instance?: string
   readonly errors?: readonly InputIssue[]
+  /** Extension members. */
+  readonly [extension: string]: unknown
 }
 
 /** The status of an error; `errors` when it already locates its issues in the inputs, as an HttpError does. */
 interface KnownError extends ErrorStatus {
   readonly errors?: readonly InputIssue[]
+  readonly type?: string | undefined
+  readonly extensions?: Readonly<Record<string, unknown>>
+}
+
+/** How the errors of an app become responses. */
+export interface ErrorRules {
+  /** The response to an error of a class of the program that has one. */
+  readonly findMapped: (error: unknown) => HttpError | undefined
+  readonly findStatus: FindErrorStatus
+  readonly bodies: ErrorBodies
+}
+
+/** A mapping or a format of the program has failed. */
+export class ErrorRuleError extends Error {
+  override name = 'ErrorRuleError'
+}
+
+/** Writes the bodies of error responses. */
+export interface ErrorBodies {
+  readonly mediaType: string
+  /** @throws what the program throws that makes the body. */
+  write(problem: Problem): string
 }
 
 /** The response to an error, and whether the error must be logged: its cause is on the server. */
@@ -29,6 +53,8 @@ export interface ProblemReply {
   readonly serverFault: boolean
   /** The sentence for the client, if the request was refused for now: it may be sent again. */
   readonly refusal?: string
+  /** Why a mapping or the format of the app could not be used. */
+  readonly failure?: ErrorRuleError
 }
 
 /** The response to an error without a status: it reveals nothing. */
@@ -40,28 +66,35 @@ const PARTLY_SAVED: ErrorStatus = {
   detail: 'A part of this was saved, and a part was not. Do not send it again before you have checked what is there.',
 }
 
-/** The problem response of any error. A client receives the message only of an HttpError, or of an error with `expose: true`. */
+/** The response to any error. A client receives the message only of an HttpError, of a mapped error, or of one with `expose: true`. */
 export function toProblemReply(
   error: unknown,
   requestId: string,
-  findStatus: FindErrorStatus,
+  rules: ErrorRules,
   inputs: readonly Input[] = [],
 ): ProblemReply {
   try {
-    return replyOf(located(toKnownError(error, findStatus), inputs), requestId)
-  } catch {
+    return replyOf(located(toKnownError(error, rules), inputs), requestId, rules.bodies)
+  } catch (failure) {
     // A getter or a Proxy that throws, a value that JSON does not have. The error itself is logged.
-    return replyOf(UNKNOWN, requestId)
+    const reply = replyOf(UNKNOWN, requestId, PROBLEM_DETAILS)
+    return failure instanceof ErrorRuleError ? { ...reply, failure } : reply
   }
 }
 
-function replyOf(known: KnownError, requestId: string): ProblemReply {
+/** RFC 9457. */
+export const PROBLEM_DETAILS: ErrorBodies = {
+  mediaType: 'application/problem+json',
+  write: (problem) => JSON.stringify(problem),
+}
+
+function replyOf(known: KnownError, requestId: string, { mediaType, write }: ErrorBodies): ProblemReply {
   const { status } = known
   const serverFault = status >= 500 || (status === 422 && known.fields?.length === 0)
   const problem = toProblem(known, status >= 500 ? `urn:request:${requestId}` : undefined)
-  const headers = { ...known.headers, 'content-type': 'application/problem+json' }
+  const headers = { ...known.headers, 'content-type': mediaType }
   const isRefusal = status === 503 && known.headers?.['retry-after'] !== undefined
-  const reply = { status, headers, body: JSON.stringify(problem) }
+  const reply = { status, headers, body: write(problem) }
   return { reply, serverFault, ...(isRefusal ? { refusal: known.detail } : {}) }
 }
 
@@ -72,24 +105,34 @@ function located({ fields = [], ...known }: KnownError, inputs: readonly Input[]
   return found.length > 0 ? { ...known, errors: found.slice(0, MAX_ISSUES) } : { ...known, fields: [] }
 }
 
-export function toProblem({ status, detail, errors = [] }: KnownError, instance?: string): Problem {
+/** A status in words may be enough. */
+type ProblemFacts = Omit<KnownError, 'detail'> & { readonly detail?: string }
+
+export function toProblem({ status, detail, errors = [], type, extensions }: ProblemFacts, instance?: string): Problem {
   return {
-    type: 'about:blank',
+    type: type ?? 'about:blank',
     title: STATUS_CODES[status] ?? 'Error',
     status,
     ...(detail ? { detail } : {}),
     ...(instance === undefined ? {} : { instance }),
     ...(errors.length > 0 ? { errors } : {}),
+    ...extensions,
   }
 }
 
-function toKnownError(error: unknown, findStatus: FindErrorStatus): KnownError {
+function toKnownError(error: unknown, { findMapped, findStatus }: ErrorRules): KnownError {
   if (error instanceof PartialCommitError) return PARTLY_SAVED
-  return fromHttpError(error) ?? findStatus(error) ?? fromHttpError(fromHttpErrorLike(error)) ?? UNKNOWN
+  return (
+    fromHttpError(error) ??
+    fromHttpError(findMapped(error)) ??
+    findStatus(error) ??
+    fromHttpError(fromHttpErrorLike(error)) ??
+    UNKNOWN
+  )
 }
 
 function fromHttpError(error: unknown): KnownError | undefined {
   if (!(error instanceof HttpError)) return undefined
-  const { status, message, headers, errors } = error
-  return { status, detail: message, headers, errors }
+  const { status, message, headers, errors, type, extensions } = error
+  return { status, detail: message, headers, errors, type, extensions }
 }

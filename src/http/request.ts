@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { type IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Abort } from '../core/abort.js'
 import { howToProvide } from '../di/provider.js'
+import { cookiesOf } from './input/cookies.js'
+import { FORM, parseFields, type ParseForm } from './input/form-fields.js'
 import { BadRequest, PayloadTooLarge, UnsupportedMediaType } from './errors.js'
 import { type JsonBody, parseJsonBody } from './input/json.js'
 import { decodePercent, normalTarget, splitQuery } from './target.js'
@@ -38,6 +40,7 @@ export class Request {
   #path = '/'
   #search = ''
   #query: ReadonlyMap<string, readonly string[]> | undefined
+  #cookies: ReadonlyMap<string, string> | undefined
 
   /** @internal Declare a parameter of type Request. */
   constructor(raw: IncomingMessage, abort: Abort) {
@@ -78,7 +81,12 @@ export class Request {
 
   /** The values of the query by name, decoded. @throws BadRequest for an invalid percent-encoding. */
   get query(): ReadonlyMap<string, readonly string[]> {
-    return (this.#query ??= parseQuery(this.#search))
+    return (this.#query ??= parseFields(this.#search, decodePercent))
+  }
+
+  /** The cookies by name, decoded. Of several with one name, the first one. */
+  get cookies(): ReadonlyMap<string, string> {
+    return (this.#cookies ??= cookiesOf(this.headers.cookie))
   }
 }
 
@@ -93,54 +101,61 @@ function normalOriginal(raw: IncomingMessage & { originalUrl?: unknown }): void 
   if (typeof raw.originalUrl === 'string') raw.originalUrl = normalTarget(raw.originalUrl)
 }
 
-function parseQuery(search: string): ReadonlyMap<string, readonly string[]> {
-  const query = new Map<string, string[]>()
-  for (const pair of search.split('&')) {
-    if (pair === '') continue
-    const equals = pair.indexOf('=')
-    const name = decodeForm(equals < 0 ? pair : pair.slice(0, equals))
-    const value = equals < 0 ? '' : decodeForm(pair.slice(equals + 1))
-    const known = query.get(name)
-    if (known) known.push(value)
-    else query.set(name, [value])
-  }
-  return query
-}
-
-function decodeForm(text: string): string {
-  return decodePercent(text.includes('+') ? text.replaceAll('+', ' ') : text)
-}
-
 /**
  * Parses a body that was read by {@link readBody}. Undefined when there is none.
  *
+ * @param parseForm if the body may be a form.
  * @throws UnsupportedMediaType; BadRequest for a body that is not JSON in UTF-8, or is nested too deeply; PayloadTooLarge for one of too many parts.
  */
-export function parseBody({ raw }: Request, bytes: Buffer, limit: number): JsonBody | undefined {
+export function parseBody(
+  { raw: { headers } }: Request,
+  bytes: Buffer,
+  limit: number,
+  parseForm?: ParseForm,
+): JsonBody | undefined {
+  if (parseForm && mediaTypeOf(headers) === FORM) {
+    refuseOtherEncodings(headers)
+    return parseForm(bytes) // one without bytes has no fields
+  }
   if (bytes.length === 0) return undefined
-  refuseOtherThanJson(raw.headers)
+  refuseOtherThanJson(headers, parseForm ? `application/json or ${FORM}` : 'application/json')
   return parseJsonBody(bytes, limit)
 }
 
-function refuseOtherThanJson(headers: IncomingHttpHeaders): void {
-  const [type = '', ...parameters] = (headers['content-type'] ?? '')
-    .toLowerCase()
-    .split(';')
-    .map((part) => part.trim())
-  const charset = parameters
-    .find((parameter) => parameter.startsWith('charset='))
-    ?.slice('charset='.length)
-    .replaceAll('"', '')
+function mediaTypeOf(headers: IncomingHttpHeaders): string {
+  return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+}
+
+function refuseOtherThanJson(headers: IncomingHttpHeaders, accepted: string): void {
+  const type = mediaTypeOf(headers)
   if (type !== 'application/json' && !/^application\/[\w.+-]+\+json$/.test(type)) {
     throw new UnsupportedMediaType(
-      `Send the body as application/json${type ? `, not ${type}` : ', with this Content-Type'}.`,
+      `Send the body as ${accepted}${type ? `, not ${type}` : ', with this Content-Type'}.`,
     )
   }
+  refuseOtherEncodings(headers)
+}
+
+function refuseOtherEncodings(headers: IncomingHttpHeaders): void {
+  const charset = charsetOf(headers)
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8')
     throw new UnsupportedMediaType(`Send the body in UTF-8, not ${charset}.`)
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding !== 'identity')
     throw new UnsupportedMediaType('Send the body without Content-Encoding.')
+}
+
+function charsetOf(headers: IncomingHttpHeaders): string | undefined {
+  const type = headers['content-type'] ?? ''
+  if (!type.includes(';')) return undefined
+  const [, ...parameters] = type
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim())
+  return parameters
+    .find((parameter) => parameter.startsWith('charset='))
+    ?.slice('charset='.length)
+    .replaceAll('"', '')
 }
 
 /**

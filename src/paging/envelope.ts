@@ -15,19 +15,27 @@ type Properties = (item: Shape) => Record<string, Property>
 
 /** The declaration of an object around a declared type. */
 // A function: Page.of() runs while classes are still being declared, and the columns of a model are known only after createApp() has mapped it.
-export function envelope(name: string, declaration: unknown, properties: Properties, reader?: typeof pageReader) {
+export function envelope(
+  name: string,
+  declaration: unknown,
+  properties: Properties,
+  { reader, headers }: { reader?: typeof pageReader; headers?: ObjectShape['headers'] & object } = {},
+) {
   let made: ObjectShape | undefined
   const make = (item: Shape): ObjectShape => ({
     ...makeEnvelope(name, item, properties),
     ...(reader ? { read: reader(item) } : {}),
+    ...(headers ? { headers } : {}),
   })
   return { shape: () => (made ??= make(shapeOf(declaration))) }
 }
 
+const LINK = 'The URLs of other pages of the list, by their relations (RFC 8288); absent when there are none.'
+
 /** The declaration of a page: `{ data, meta }`. */
 export function pageEnvelope(name: string, declaration: unknown, meta: ObjectShape) {
   const properties: Properties = (item) => ({ data: required({ kind: 'array', items: item }), meta: required(meta) })
-  return envelope(name, declaration, properties, pageReader)
+  return envelope(name, declaration, properties, { reader: pageReader, headers: { Link: LINK } })
 }
 
 // Sends a page that the handler returned unread without building the instances of its rows, if these would return the same values.

@@ -85,29 +85,38 @@ function lazyClassOf(model: ModelStatic<Model>): ModelStatic<Model> {
   return lazyClass
 }
 
-/** For pages of lazy instances: their rows, until the page's `data` is read. */
-const lazyRows = new WeakMap<object, () => readonly LazyInstance[] | undefined>()
+/** Of a page of lazy instances: its rows until its `data` is read, and then the instances. Not enumerable. */
+const STATE = Symbol('rows')
+
+interface LazyPage {
+  readonly [STATE]: { readonly rows: readonly LazyInstance[]; data: unknown }
+}
+
+// The same functions for all pages: V8 makes a hidden class for each object that has accessors of its own.
+const DATA = {
+  get(this: LazyPage): unknown {
+    const state = this[STATE]
+    return (state.data ??= LazyInstance.build(state.rows))
+  },
+  set(this: LazyPage, given: unknown) {
+    this[STATE].data = given
+  },
+  enumerable: true,
+  configurable: true,
+}
 
 /** A page of these rows. Lazy instances are built when its `data` is first read. */
 export function pageOf<M>(rows: unknown[], meta: M): { data: unknown[]; meta: M } {
   if (!areLazy(rows)) return { data: rows, meta }
-  let data: unknown[] | undefined
-  const page = {
-    get data() {
-      return (data ??= LazyInstance.build(rows))
-    },
-    set data(given) {
-      data = given
-    },
-    meta,
-  }
-  lazyRows.set(page, () => (data ? undefined : rows))
-  return page
+  const page: object = Object.defineProperty({}, STATE, { value: { rows, data: undefined } })
+  return Object.assign(Object.defineProperty(page, 'data', DATA) as { data: unknown[] }, { meta }) // as DATA returns it
 }
 
 /** The rows of a page whose instances have not been built; undefined for any other value. */
 export function lazyRowsOf(page: object): readonly LazyInstance[] | undefined {
-  return lazyRows.get(page)?.()
+  if (!Object.hasOwn(page, STATE)) return undefined
+  const { rows, data } = (page as LazyPage)[STATE] // only pages have it
+  return data === undefined ? rows : undefined
 }
 
 /** Converts the values of a row to those that its instance would return. */

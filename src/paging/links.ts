@@ -30,6 +30,8 @@ const BY_IMPORTANCE = ['next', 'prev', 'first', 'last']
 
 function fittingHeader(links: readonly Link[]): readonly Link[] {
   let remaining = MAX_HEADER_LENGTH
+  if (links.every(({ text }) => (remaining -= text.length) >= 0)) return links
+  remaining = MAX_HEADER_LENGTH
   const kept = new Set<Link>()
   for (const link of links.toSorted((a, b) => importance(a) - importance(b))) {
     if (link.text.length > remaining) continue
@@ -44,11 +46,28 @@ function importance({ relation }: Link): number {
 }
 
 function linkTo(request: Request, page: PageQuery, relation: string): string {
-  const query = new URLSearchParams()
-  for (const [name, values] of request.query)
-    if (!Object.hasOwn(page, name)) for (const value of values) query.append(name, value)
-  for (const [name, value] of Object.entries(page)) if (value !== undefined) query.set(name, String(value))
-  return `<${pathOf(request)}?${query.toString()}>; rel="${relation}"`
+  let query = keptQuery(request, page)
+  for (const name of Object.keys(page)) {
+    const value = page[name]
+    if (value !== undefined) query += `${query === '' ? '' : '&'}${formEncoded(name)}=${formEncoded(String(value))}`
+  }
+  return `<${pathOf(request)}?${query}>; rel="${relation}"`
+}
+
+/** The parameters of the request that a page does not set. */
+function keptQuery({ query }: Request, page: PageQuery): string {
+  let kept: URLSearchParams | undefined
+  for (const [name, values] of query) {
+    if (Object.hasOwn(page, name)) continue
+    kept ??= new URLSearchParams()
+    for (const value of values) kept.append(name, value)
+  }
+  return kept?.toString() ?? ''
+}
+
+/** As URLSearchParams writes names and values, which costs time. */
+function formEncoded(text: string): string {
+  return /^[\w.*-]*$/.test(text) ? text : new URLSearchParams({ '': text }).toString().slice(1)
 }
 
 /** Characters that RFC 3986 forbids in a path: `>` would end the link and start another. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createApp } from 'sequitur'
 import { memoryDatabase } from 'sequitur/testing'
-import { breakingChanges } from '../../src/cli/breaking.js'
+import { breakingChanges } from '../../src/cli/breaking/breaking-changes.js'
 import { controllers, models } from '../support/apps/everything.js'
 
 type Json = Readonly<Record<string, unknown>>

@@ -1,19 +1,12 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { app } from '../../example/app.js'
+import { sequitur } from '../support/command.js'
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
 const document = JSON.parse(JSON.stringify(app.openapi()))
-
-function sequitur(...words: string[]) {
-  const flags = ['--conditions=sequitur-source', '--import', 'tsx', '--import', './src/register/index.js']
-  return spawnSync(process.execPath, [...flags, 'src/cli/main.ts', ...words], { cwd: root, encoding: 'utf8' })
-}
 
 function folder(t: TestContext): string {
   const made = mkdtempSync(join(tmpdir(), 'sequitur-cli-'))
@@ -32,14 +25,16 @@ for (const module of ['example/app.ts', 'example/quickstart.ts']) {
 
 test('--out writes the document to a file', (t) => {
   const out = join(folder(t), 'openapi.json')
-  assert.equal(sequitur('openapi', 'example/app.ts', '--out', out).stdout, '')
+  const { stdout, stderr } = sequitur('openapi', 'example/app.ts', '--out', out)
+  assert.deepEqual([stdout, stderr], ['', `Wrote the OpenAPI document to ${out}.\n`])
   assert.deepEqual(JSON.parse(readFileSync(out, 'utf8')), document)
 })
 
 test('--check accepts the same document, and reports what an old one had', (t) => {
   const old = join(folder(t), 'old.json')
   writeFileSync(old, JSON.stringify(document))
-  assert.equal(sequitur('openapi', 'example/app.ts', '--check', old).status, 0)
+  const same = sequitur('openapi', 'example/app.ts', '--check', old)
+  assert.deepEqual([same.status, same.stdout, same.stderr], [0, '', `No change breaks clients of ${old}.\n`])
   writeFileSync(old, JSON.stringify({ ...document, paths: { ...document.paths, '/gone': { get: { responses: {} } } } }))
   const { status, stdout } = sequitur('openapi', 'example/app.ts', '--check', old)
   assert.deepEqual([status, stdout], [1, 'GET /gone was removed\n'])
@@ -53,19 +48,21 @@ test('control characters of an old document are escaped', (t) => {
   assert.equal(stdout, 'GET /gone\\n::error::forged\\x1b[2K was removed\n')
 })
 
-for (const words of [
-  [],
-  ['openapi'],
-  ['openapi', 'a', '--wrong'],
-  ['openapi', 'example/hero.ts'],
-  ['openapi', 'example/nowhere.ts'],
-  ['openapi', 'example/app.ts', '--check', 'nowhere.json'],
-  ['openapi', 'example/app.ts', '--check', 'README.md'],
-]) {
-  test(`sequitur ${words.join(' ')} exits with 2 and shows the usage`, () => {
-    const { status, stderr } = sequitur(...words)
-    assert.equal(status, 2)
-    assert.match(stderr, /Usage: sequitur openapi/)
+for (const [words, message] of [
+  [[], /^Name the module that creates the app: sequitur openapi src\/app\.ts\n$/],
+  [['a', 'b'], /^sequitur openapi: 'b' is one argument too many\. [^\n]*--help[^\n]*\n$/],
+  [['a', '--chek', 'b'], /^sequitur openapi has no option '--chek'\. Did you mean '--check'\?\n$/],
+  [['a', '--out'], /^sequitur openapi: --out needs a value\. [^\n]*\n$/],
+  [['a', '--out', '--check', 'b'], /^sequitur openapi: --out needs a value\. [^\n]*\n$/],
+  [['example/hero.ts'], /^example\/hero\.ts creates no app\. Name the module that calls createApp\(\)\.\n$/],
+  [['example/nowhere.ts'], /^There is no file example\/nowhere\.ts\. [^\n]*\n$/],
+  [['example/app.ts', '--check', 'nowhere.json'], /^--check nowhere\.json: this is not an OpenAPI document: [^\n]*\n$/],
+  [['example/app.ts', '--check', 'README.md'], /^--check README\.md: this is not an OpenAPI document: [^\n]*\n$/],
+] as const) {
+  test(`sequitur openapi ${words.join(' ')} exits with 2 and one line`, () => {
+    const { status, stdout, stderr } = sequitur('openapi', ...words)
+    assert.deepEqual([status, stdout], [2, ''])
+    assert.match(stderr, message)
   })
 }
 

@@ -231,7 +231,7 @@ async function execute(
     case 'page': {
       session.readOneSnapshot()
       const list = new OffsetList(query, session)
-      const rows = await list.rows({ limit: statement.limit ?? 10, offset: statement.offset ?? 0 })
+      const rows = await list.rows({ limit: statement.limit ?? 10, offset: statement.offset ?? 0 }, false)
       return [instancesOf(rows), await list.count()]
     }
   }
@@ -242,7 +242,8 @@ async function outcome(work: () => Promise<unknown>): Promise<unknown> {
     return shown(await work())
   } catch (error) {
     const { name, message } = error as Error
-    return { name, message: message.replace(/^\(conn:\d+/, '(conn') } // of another connection
+    // Of another connection; Sequelize writes an object that is no date as the present.
+    return { name, message: message.replace(/^\(conn:\d+/, '(conn').replace(/'[\d-]{10} [\d:.]+'/g, "'a time'") }
   }
 }
 

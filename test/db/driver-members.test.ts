@@ -79,6 +79,7 @@ function fakeConnection(absent?: string): object {
   }
   const connection = {
     query,
+    execute: query,
     destroy() {},
     end: (done?: () => void) => done?.(),
     removeListener() {},

@@ -16,6 +16,7 @@ import { PowerController } from '../../example/recipes/one-of.js'
 import { BothWaysController } from '../../example/recipes/both-ways.js'
 import { SizeController } from '../../example/recipes/page-sizes.js'
 import { ParameterController } from '../../example/recipes/parameters.js'
+import { TickController } from '../../example/recipes/events.js'
 import { RedirectController } from '../../example/recipes/redirect.js'
 import { ImportController } from '../../example/recipes/savepoint.js'
 import { SearchController } from '../../example/recipes/search.js'
@@ -70,7 +71,7 @@ test('parameters.ts: each parameter has the value that its type and its decorato
   const { accept_language, ...rest } = body
   assert.equal(typeof accept_language, 'string')
   const request = { method: 'GET', path: '/parameters/7', late: false }
-  assert.deepEqual(rest, { hero_id: 7, tag: ['a', 'b'], order: 'desc', filter, limit: 20, ...request })
+  assert.deepEqual(rest, { hero_id: 7, tag: ['a', 'b'], order: 'desc', filter, theme: 'light', limit: 20, ...request })
   assert.equal((await send('GET', '/parameters/7')).body.limit, 10)
   assert.equal((await send('GET', '/parameters/seven')).status, 422)
   assert.deepEqual((await send('POST', '/parameters', batgirl)).body, { name: 'Batgirl' })
@@ -89,6 +90,15 @@ test('upsert.ts: PUT creates with 201 and a Location, and updates with 200', asy
   assert.deepEqual([created.status, created.headers.get('location')], [201, `/heroes/${created.body.data.id}`])
   const updated = await send('PUT', `/heroes-by-name/${name}`, { ...details, age: 23 })
   assert.deepEqual([updated.status, updated.body], [200, { data: { ...created.body.data, age: 23 } }])
+})
+
+test('events.ts: a client reads the ticks that follow its last one', async (t) => {
+  const { fetch, close } = await testApp({ controllers: [TickController] })
+  t.after(close)
+  const response = await fetch('/ticks', { headers: { 'last-event-id': '7' } })
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+  assert.equal((await reader?.read())?.value, 'id: 8\ndata: {"number":8}\n\n')
+  await reader?.cancel()
 })
 
 test('redirect.ts: 303 to the hero, 404 for an unknown name, 307 to another site', async (t) => {

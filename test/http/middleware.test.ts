@@ -5,7 +5,7 @@ import compression from 'compression'
 import cors from 'cors'
 import helmet from 'helmet'
 import { Controller, Get, type Middleware, Request } from 'sequitur'
-import type { Next } from '../../src/http/server/middleware.js'
+import type { Next } from '../../src/http/routing/middleware.js'
 import { api, bootMessage } from '../support/api.js'
 import { exchange } from '../support/connection.js'
 

@@ -16,6 +16,7 @@ import {
   redirect,
   Security,
 } from 'sequitur'
+import { programOf } from '../../src/http/openapi/program.js'
 import { bootMessage } from '../support/api.js'
 
 class Note {
@@ -161,7 +162,7 @@ test('a component has the properties, bounds and required ones of its class', ()
 })
 
 test('a number that may be far below zero is shown as 1, unless an example is given', () => {
-  const bounds = { type: 'integer', minimum: -(2 ** 31), maximum: 2 ** 31 - 1 } as const
+  const bounds = { type: 'integer', minimum: -(2 ** 30), maximum: 2 ** 31 - 1 } as const
   class Numbers {
     @Field(bounds) plain!: number
     @Field({ ...bounds, nullable: true }) nullable!: number | null
@@ -663,7 +664,8 @@ test('classes of one scheme require the scopes of all', () => {
 
 test('the OpenAPI document has the servers, tags, extensions and all of the info given', () => {
   const { info, servers, tags, 'x-logo': logo } = secured as typeof secured & { 'x-logo'?: unknown }
-  assert.deepEqual(info, { title: 'Private', version: '0.0.0', contact: { name: 'The team' } })
+  const { version } = programOf(process.argv, () => process.cwd()) // of this package, whose tests are the program
+  assert.deepEqual(info, { title: 'Private', version, contact: { name: 'The team' } })
   assert.deepEqual(
     [servers, tags, logo],
     [[{ url: 'https://api.example.com' }], [{ name: 'Private', description: 'Not for all' }], { url: '/logo.png' }],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { Controller, createApp, Field, Get, Header, Path, Post, Query } from 'sequitur'
+import { Controller, Cookie, createApp, Field, Get, Header, Path, Post, Query } from 'sequitur'
 import { z } from 'zod'
 import { echo, issuesOf } from '../support/echo.js'
 import { random, runs } from '../support/fuzz.js'
@@ -463,6 +463,11 @@ for (const [what, decorator, message] of [
     /Tree\.parent: a Tree inside another Tree cannot be sent in the query/,
   ],
   ['a list of lists', Query({ type: [{ shape: { kind: 'array', items: { kind: 'string' } } }] }), /a list of lists/],
+  [
+    'a list of cookies',
+    Cookie({ type: [String] }),
+    /a list cannot be sent in a cookie\. Receive it in the body, or as one string/,
+  ],
   ['a class within a class of headers', Header({ type: Filter }), /Filter\.age: a Range cannot be sent in the header/],
 ] as const) {
   test(`${what}, where only texts can stand, fails at startup`, () => {

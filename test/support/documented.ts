@@ -26,6 +26,7 @@ export function conformsTo(app: App): Conforms {
   // ajv ignores formats that it does not know.
   const ajv = new Ajv2020({ strict: false, logger: false, allErrors: true })
   ajvFormats.default(ajv)
+  ajv.addFormat('double-int', { type: 'number', validate: Number.isSafeInteger })
   ajv.addSchema(document, 'document')
   const validators = new Map<string, ValidateFunction>()
   return (

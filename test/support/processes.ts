@@ -14,7 +14,7 @@ export const root = fileURLToPath(new URL('../../', import.meta.url))
 const flags = ['--conditions=sequitur-source', '--import', 'tsx', '--import', 'sequitur/register']
 
 /** The environment of this process without database URLs, and with `variables`. */
-function environment(variables: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+export function environment(variables: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
   const names = Object.keys(process.env).filter((name) => !/^(toolkit_\w+|database_url|node_test_context)$/i.test(name))
   return { ...Object.fromEntries(names.map((name) => [name, process.env[name]])), ...variables }
 }
@@ -48,7 +48,12 @@ export interface Served {
 
 /** Starts a server program, and waits until it prints its address. */
 export async function serve(args: readonly string[], variables: Readonly<Record<string, string>>): Promise<Served> {
-  const child = spawn(process.execPath, [...flags, ...args], { cwd: root, env: environment(variables) })
+  return serveIn(root, [...flags, ...args], environment(variables))
+}
+
+/** Starts a server program in another folder. */
+export async function serveIn(cwd: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Served> {
+  const child = spawn(process.execPath, args, { cwd, env })
   const output = collect(child)
   const closed = once(child, 'close') as Promise<[number | null]>
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {

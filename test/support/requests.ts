@@ -35,7 +35,7 @@ interface JsonSchema {
 
 interface Parameter {
   readonly name: string
-  readonly in: 'path' | 'query' | 'header'
+  readonly in: 'path' | 'query' | 'header' | 'cookie'
   readonly required: boolean
   readonly schema: JsonSchema
 }
@@ -149,10 +149,11 @@ const AWKWARD: readonly unknown[] = [
   { toString: 1, hasOwnProperty: [] },
 ]
 
-/** Formats of the OpenAPI registry that ajv-formats does not check as strings. */
+/** Formats of the OpenAPI registry that ajv-formats does not know, or does not check as strings. */
 const REGISTRY = {
   byte: /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
   int64: (text: string) => /^-?\d+$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text),
+  'double-int': { type: 'number', validate: Number.isSafeInteger },
 } as const
 
 /** Generates requests. The same seed gives the same requests in every run. */
@@ -195,6 +196,10 @@ export class Requests {
     const headers = values.flatMap(([{ in: place, name }, [text]]) =>
       place === 'header' && text !== undefined ? [[name, inHeader(text)]] : [],
     )
+    const cookies = values.flatMap(([{ in: place, name }, [text]]) =>
+      place === 'cookie' && text !== undefined ? [`${name}=${encode(text)}`] : [],
+    )
+    if (cookies.length > 0) headers.push(['cookie', cookies.join('; ')])
     const request = { method, path, url: query.length > 0 ? `${url}?${query.join('&')}` : url }
     const given = Object.fromEntries(headers) as Record<string, string>
     if (!requestBody)

@@ -5,13 +5,14 @@ import type { TestContext } from 'node:test'
 export interface SilentNetwork {
   /** The URL of the server, through this proxy. */
   readonly url: string
-  /** Stops forwarding on the open connections; new connections work. */
-  silence(): void
+  /** Stops forwarding on the open connections; new connections work. `losesClose`: that one side closes a connection is not forwarded, either. */
+  silence(options?: { readonly losesClose?: boolean }): void
 }
 
 export async function silentNetwork(t: TestContext, url: string): Promise<SilentNetwork> {
   const server = new URL(url)
   const pairs = new Set<readonly [Socket, Socket]>()
+  const silent = new Set<readonly [Socket, Socket]>()
   const network = createServer((client) => {
     const upstream = connect(Number(server.port || 3306), server.hostname)
     const pair = [client, upstream] as const
@@ -21,6 +22,7 @@ export async function silentNetwork(t: TestContext, url: string): Promise<Silent
     for (const socket of pair) {
       socket.on('error', () => {}) // its 'close' event follows, and closes the other side
       socket.on('close', () => {
+        if (silent.has(pair)) return
         pairs.delete(pair)
         for (const other of pair) other.destroy()
       })
@@ -34,8 +36,10 @@ export async function silentNetwork(t: TestContext, url: string): Promise<Silent
   const { port } = network.address() as { port: number }
   return {
     url: Object.assign(new URL(url), { hostname: '127.0.0.1', port: String(port) }).href,
-    silence() {
-      for (const [client, upstream] of pairs) {
+    silence({ losesClose = false } = {}) {
+      for (const pair of pairs) {
+        const [client, upstream] = pair
+        if (losesClose) silent.add(pair)
         client.unpipe(upstream).resume()
         upstream.unpipe(client).resume()
       }

@@ -16,11 +16,11 @@ let lastOpened = 0
  */
 export function onEachConnection(
   sequelize: Sequelize,
-  work: (connection: unknown) => Promise<void> | void,
+  work: (connection: object, config: object) => Promise<void> | void,
 ): Promise<void> {
-  sequelize.addHook('afterConnect', (connection: object) => {
+  sequelize.addHook('afterConnect', (connection: object, config: object) => {
     openingOrder.set(connection, ++lastOpened)
-    return work(connection)
+    return work(connection, config)
   })
   return sequelizeInternals(sequelize).connectionManager.pool.destroyAllNow()
 }
@@ -29,7 +29,10 @@ export function onEachConnection(
 export function leaseFromPool(
   sequelize: Sequelize,
   { readOnly }: TransactionNeeds,
-  begin: (connection: unknown) => Pick<Lease, 'begin' | 'hasBegun' | 'isOpen'> & {
+  begin: (connection: unknown) => Pick<
+    Lease,
+    'begin' | 'beginsWith' | 'beginWithNextStatement' | 'readsAlone' | 'hasBegun' | 'isOpen'
+  > & {
     /** Closes the socket without sending anything: the server may no longer respond. */
     readonly drop?: () => void
   },
@@ -37,11 +40,25 @@ export function leaseFromPool(
   const { connectionManager: manager } = sequelizeInternals(sequelize)
   const lastBefore = lastOpened
   const lease = (connection: object): Lease => {
-    const { drop, ...begun } = begin(connection)
+    // Written out: objects spread in one with more properties outlive the request, see src/db/database.ts.
+    const {
+      drop,
+      begin: statements,
+      beginsWith,
+      beginWithNextStatement,
+      readsAlone,
+      hasBegun,
+      isOpen,
+    } = begin(connection)
     return {
       connection,
       wasIdle: (openingOrder.get(connection) ?? Infinity) <= lastBefore,
-      ...begun,
+      begin: statements,
+      beginsWith,
+      beginWithNextStatement,
+      readsAlone,
+      hasBegun,
+      isOpen,
       release: () => void manager.releaseConnection(connection),
       destroy: () => {
         drop?.()
@@ -54,15 +71,15 @@ export function leaseFromPool(
       ? manager.getConnection(readOnly ? { type: 'SELECT' } : { useMaster: true })
       : manager.pool.acquire(readOnly ? 'SELECT' : undefined, !readOnly)
   // The pool may have begun to open the connection for another session, before it was lost.
-  const acquireAgain = (raised: unknown): Promise<object> => {
+  const acquireAgain = (raised: unknown): Promise<Lease> => {
     const error = toAcquireError(raised)
     if (!isLostConnection(error) || isRefused(error)) throw error
-    return acquire()
+    return acquire().then(lease, throwAcquireError)
   }
   const throwAcquireError = (error: unknown): never => {
     throw toAcquireError(error)
   }
-  return acquire().catch(acquireAgain).then(lease, throwAcquireError)
+  return acquire().then(lease, acquireAgain)
 }
 
 function isRefused(error: unknown): boolean {

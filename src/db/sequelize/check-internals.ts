@@ -10,6 +10,7 @@ import {
   instanceInternals,
   type ModelInternals,
   modelInternals,
+  parserStoreOf,
   type SequelizeInternals,
   sequelizeInternals,
   validator,
@@ -62,7 +63,7 @@ const REQUIRED: readonly RequiredMembers<Probe>[] = [
   {
     owner: 'Query.prototype',
     of: ({ sequelize }) => sequelize.dialect.Query.prototype,
-    members: { run: 'function', formatError: 'function', handleSelectQuery: 'function' },
+    members: { run: 'function', formatError: 'function', _logQuery: 'function', handleSelectQuery: 'function' },
   },
   {
     owner: 'QueryGenerator',
@@ -84,6 +85,7 @@ const REQUIRED: readonly RequiredMembers<Probe>[] = [
       jsonPathExtractionQuery: 'function',
       insertQuery: 'function',
       updateQuery: 'function',
+      deleteQuery: 'function',
       bulkInsertQuery: 'function',
     },
   },
@@ -105,6 +107,7 @@ const REQUIRED: readonly RequiredMembers<Probe>[] = [
       _hasVirtualAttributes: 'boolean',
       _versionAttribute: 'string',
       _timestampAttributes: 'object',
+      associations: 'object',
       autoIncrementAttribute: 'string',
       _attributeManipulation: 'object',
       _dataTypeSanitizers: 'object',
@@ -156,10 +159,34 @@ const TYPE_CAST: RequiredMembers<Probe> = {
   members: { _typecast: 'function' },
 }
 
+const FORMAT_RESULTS: RequiredMembers<Probe> = {
+  owner: 'Query.prototype',
+  of: ({ sequelize }) => sequelize.dialect.Query.prototype,
+  members: { formatResults: 'function' },
+}
+
+const TYPE_PARSERS: RequiredMembers<Probe> = {
+  owner: 'the parsers of types',
+  of: ({ sequelize }) => parserStoreOf(sequelize.options.dialect),
+  members: { get: 'function' },
+}
+
+const JSON_ROWS: RequiredMembers<Probe> = {
+  owner: 'Query.prototype',
+  of: ({ sequelize }) => sequelize.dialect.Query.prototype,
+  members: { handleJsonSelectQuery: 'function' },
+}
+
+const CONNECT: RequiredMembers<Probe> = {
+  owner: 'ConnectionManager',
+  of: ({ sequelize }) => sequelize.connectionManager,
+  members: { connect: 'function' },
+}
+
 /** Required with one dialect only. */
 const REQUIRED_OF_DIALECT: Readonly<Record<string, readonly RequiredMembers<Probe>[]>> = {
-  mysql: [TYPE_CAST],
-  mariadb: [TYPE_CAST],
+  mysql: [TYPE_CAST, FORMAT_RESULTS, TYPE_PARSERS, CONNECT],
+  mariadb: [TYPE_CAST, FORMAT_RESULTS, TYPE_PARSERS, CONNECT, JSON_ROWS],
   sqlite: [
     {
       owner: 'Query.prototype',

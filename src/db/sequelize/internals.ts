@@ -7,6 +7,7 @@ import {
   Transaction,
   Utils,
 } from 'sequelize'
+import { loadLater } from '../../core/load-later.js'
 
 /*
  * Every member of Sequelize 6 that this package uses and that Sequelize's types leave out. The functions at the end of this file return
@@ -39,6 +40,7 @@ export interface SequelizeOptions extends HookOptions {
   readonly dialect: string
   readonly query?: object
   readonly benchmark?: boolean
+  readonly showWarnings?: boolean
   readonly logQueryParameters?: boolean
   readonly minifyAliases?: boolean
   readonly quoteIdentifiers?: boolean
@@ -70,6 +72,12 @@ export interface Query {
   readonly options: unknown
   run(sql: string, parameters?: unknown): Promise<unknown>
   formatError(error: Error, stack?: string): Error
+  /** Logs the statement. Returns a function to call when it was answered. */
+  _logQuery(...args: readonly unknown[]): () => void
+  /** Only in the classes of MySQL and MariaDB: the result of the query, from that of the driver. */
+  formatResults(result: unknown): unknown
+  /** Only in the class of MariaDB: parses the JSON of servers that do not name its type. */
+  handleJsonSelectQuery(rows: readonly unknown[]): void
   handleSelectQuery(rows: readonly unknown[]): unknown
   /** Only in SQLite's class: converts a value of a column of this type. */
   applyParsers(type: string, value: unknown): unknown
@@ -99,10 +107,17 @@ export interface ConnectionManager {
   }
   getConnection(options?: { type?: string; useMaster?: boolean; uuid?: string }): Promise<object>
   releaseConnection(connection: unknown): void
+  /** Opens a connection that is not of the pool, without hooks. */
+  connect(config: object): Promise<object>
   destroyConnection(connection: unknown): Promise<void>
   _onProcessExit(): Promise<void>
   /** Only on SQLite: the open connections; that of a database in memory has the key '1'. */
   readonly connections: Record<string, unknown>
+}
+
+/** The functions that read values of columns by the types of MySQL and MariaDB. */
+interface ParserStore {
+  get(type: string): unknown
 }
 
 /** Called by the drivers of MySQL and MariaDB for each value of a row. */
@@ -149,6 +164,7 @@ export interface QueryGenerator {
   jsonPathExtractionQuery(column: string, path: readonly string[]): string
   insertQuery(table: unknown, values: unknown, attributes: unknown, options?: BindOptions, ...rest: unknown[]): unknown
   updateQuery(table: unknown, values: unknown, where: unknown, options?: BindOptions, ...rest: unknown[]): unknown
+  deleteQuery(table: unknown, where: unknown, options: object, model: ModelStatic<Model>): string
   bulkInsertQuery(table: unknown, rows: readonly RowValues[], options?: object, attributes?: Attributes): string
 }
 
@@ -236,7 +252,13 @@ export interface ModelInternals {
   readonly _scope?: object
   readonly _hasVirtualAttributes?: boolean
   readonly _versionAttribute?: string
-  readonly _timestampAttributes: { readonly createdAt?: string; readonly updatedAt?: string }
+  /** By their names. `useHooks`: destroy() of an instance destroys the associated ones, too. */
+  readonly associations: Readonly<Record<string, { readonly options: { readonly useHooks?: boolean } }>>
+  readonly _timestampAttributes: {
+    readonly createdAt?: string
+    readonly updatedAt?: string
+    readonly deletedAt?: string
+  }
   readonly _attributeManipulation: Readonly<Record<string, PropertyDescriptor>>
   readonly _dataTypeSanitizers: Readonly<Record<string, Sanitize>>
   unscoped(): ModelStatic<Model>
@@ -388,6 +410,12 @@ export function dataTypesOf(dialect?: string): DataTypesInternals | undefined {
 
 /** The rules of a column's `validate`. */
 export const { Validator: validator } = SequelizeClass as unknown as { readonly Validator: Validator }
+
+const parserStores = loadLater<(dialect: string) => ParserStore>('sequelize/lib/dialects/parserStore')
+
+export function parserStoreOf(dialect: string): ParserStore {
+  return parserStores()(dialect)
+}
 
 /** Sequelize's copy of options: it keeps models and other class instances as they are. */
 export const { cloneDeep } = Utils as unknown as { cloneDeep<T>(value: T): T }

@@ -35,6 +35,7 @@ let lastTransaction = 0
 export function lightenQueries(sequelize: Sequelize): void {
   const { dialect } = sequelizeInternals(sequelize)
   dialect.Query = withLateStackTraces(dialect.Query)
+  if (sequelize.getDialect() === 'postgres') dialect.Query = withLateLogErrors(dialect.Query)
   // The id appears only in logs. A number is enough there, and cheaper than a UUID.
   queryGeneratorOf(sequelize).generateTransactionId = () => String(++lastTransaction)
 }
@@ -73,6 +74,31 @@ export function isOfDatabase(error: unknown): boolean {
 export function isCaughtBySequelize({ exception, type }: QueryOptions, error: unknown): boolean {
   if (type === QueryTypes.DESCRIBE) return codeOf(error) === 'ER_NO_SUCH_TABLE'
   return Boolean(exception) && error instanceof UniqueConstraintError
+}
+
+/**
+ * On PostgreSQL, Sequelize logs a statement when it was sent. Where the log throws, nothing would wait for the answer: an error of the database, or a
+ * connection that is closed, would be an unhandled rejection and end the process. Here the error of the log waits for the answer.
+ */
+function withLateLogErrors(Query: QueryClass): QueryClass {
+  return class QueryWithLateLogErrors extends Query {
+    #failure: { readonly error: unknown } | undefined
+
+    override _logQuery(...args: readonly unknown[]): () => void {
+      try {
+        return super._logQuery(...args)
+      } catch (error) {
+        this.#failure = { error }
+        return () => {}
+      }
+    }
+
+    override async run(sql: string, parameters?: unknown): Promise<unknown> {
+      const result = await super.run(sql, parameters)
+      if (this.#failure) throw this.#failure.error
+      return result
+    }
+  }
 }
 
 function withoutStackTraces<T>(work: () => T): T {
@@ -141,8 +167,16 @@ function withDefaults(options: QueryOptions, defaults: SequelizeOptions): object
   return { logging: defaults.logging, ...defaults.query, ...options, ...modelOrRaw, type: typeOf(options) }
 }
 
-/** A query that is not run: it makes an error of the database one of Sequelize, with the instance that could not be inserted. */
-export function insertQuery(sequelize: Sequelize, connection: unknown, instance: Model): Query {
+/** The SQL with the placeholders of the driver, which Sequelize's generator numbers. */
+export function withPlaceholders(sequelize: Sequelize, sql: string, values: readonly unknown[]): string {
+  const { dialect, options } = sequelizeInternals(sequelize)
+  return options.dialect === 'mysql' || options.dialect === 'mariadb'
+    ? dialect.Query.formatBindParameters(sql, values, options.dialect)[0]
+    : sql
+}
+
+/** A query that is not run: it makes an error of the database one of Sequelize, with the instance that could not be written. */
+export function writeQuery(sequelize: Sequelize, connection: unknown, instance: Model): Query {
   const { dialect, options } = sequelizeInternals(sequelize)
   const given = { instance: instanceInternals(instance), type: QueryTypes.INSERT }
   return new dialect.Query(connection, sequelize, withDefaults(given, options))
@@ -198,7 +232,13 @@ interface Request {
   /** Sequelize's option `logging` of this query; by default that of the instance. */
   readonly logging?: unknown
   /** Creates the query object that formats an error; it knows the model. */
-  readonly query?: () => Query
+  readonly query?: (() => Query) | undefined
+}
+
+/** What becomes of a statement: one of both is called. */
+export interface Settle<T> {
+  resolve(value: T): void
+  reject(error: unknown): void
 }
 
 /** Sends a statement to the driver without Sequelize. Errors are converted to Sequelize's errors. */
@@ -208,24 +248,33 @@ export function sendDirectly<T>(
   request: Request,
   readResult: (result: DirectResult) => T,
 ): Promise<T> {
+  return new Promise((resolve, reject) => sendThen(sequelize, send, request, readResult, { resolve, reject }))
+}
+
+/** Like {@link sendDirectly}, without a promise, which costs time. */
+export function sendThen<T>(
+  sequelize: Sequelize,
+  send: SendDirect,
+  request: Request,
+  readResult: (result: DirectResult) => T,
+  settle: Settle<T>,
+): void {
   const { connection, text, values, isConstant, logging } = request
   logStatement(sequelize, text, logging)
-  return new Promise((resolve, reject) => {
-    // The driver calls this function: an exception in it would end the process.
-    const done = (error: Error | null, result: DirectResult) => {
-      try {
-        if (error) reject(toSequelizeError(sequelize, error, request))
-        else resolve(readResult(result)) // may throw: the constructor of a model is the program's code
-      } catch (thrown) {
-        reject(thrown)
-      }
+  // The driver calls this function: an exception in it would end the process.
+  const done = (error: Error | null, result: DirectResult) => {
+    try {
+      if (error) settle.reject(toSequelizeError(sequelize, error, request))
+      else settle.resolve(readResult(result)) // may throw: the constructor of a model is the program's code
+    } catch (thrown) {
+      settle.reject(thrown)
     }
-    send(connection, text, values, done, isConstant)
-  })
+  }
+  send(connection, text, values, done, isConstant)
 }
 
 function toSequelizeError(sequelize: Sequelize, error: Error, { connection, text, values, query }: Request): Error {
   const { dialect } = sequelizeInternals(sequelize)
-  Object.assign(error, { sql: text, parameters: values })
+  Object.assign(error, { sql: text, parameters: values.length > 0 ? values : undefined })
   return (query?.() ?? new dialect.Query(connection, sequelize, {})).formatError(error)
 }

@@ -27,8 +27,10 @@ const MAX_UNANSWERED = 100
 interface FlushScope {
   /** @throws when statements are refused, as after the end of the session. */
   assertOpen(): void
-  /** Inserts an instance without Sequelize; undefined if that has to save it. */
-  insert(instance: Model, onSent: () => void): Promise<unknown> | undefined
+  /** Inserts or updates an instance without Sequelize; undefined if that has to save it. */
+  save(instance: Model, onSent: () => void): Promise<unknown> | undefined
+  /** Deletes an instance in the same way. */
+  destroy(instance: Model): Promise<unknown> | undefined
   /** Whether a row may be sent before the previous one was answered: only if a failed statement makes the database refuse the later ones. */
   readonly sendsAhead: boolean
 }
@@ -44,7 +46,7 @@ export class ChangeQueue {
   readonly #pending: PendingChange[] = []
   /** Restores the instances that were written, if the scope is rolled back. */
   readonly #restore: (() => void)[] = []
-  #flushing: Promise<void> | undefined
+  #flushing: Promise<unknown> | undefined
 
   constructor(scope: FlushScope) {
     this.#scope = scope
@@ -64,22 +66,41 @@ export class ChangeQueue {
   }
 
   // A hook that runs in a flush would wait for itself.
-  get #otherFlush(): Promise<void> | undefined {
+  get #otherFlush(): Promise<unknown> | undefined {
     return currentChange.getStore()?.queue === this ? undefined : this.#flushing
   }
 
-  /** Executes the pending changes, after a flush that is running. A change that fails is dropped; those after it stay pending. */
-  async flush(): Promise<void> {
-    const flushing = this.#writeAll(this.#otherFlush)
+  /**
+   * Executes the pending changes, after a flush that is running. A change that fails is dropped; those after it stay pending.
+   *
+   * @param onEnd called at the end, also if a change has failed.
+   */
+  flush(onEnd: () => void): Promise<void> {
+    const running = this.#otherFlush
+    const flushing = !running && this.#pending.length === 1 ? this.#writeOnly() : this.#writeAll(running)
     this.#flushing = flushing
-    try {
-      await flushing
-    } finally {
+    const end = () => {
       if (this.#flushing === flushing) this.#flushing = undefined
+      onEnd()
+    }
+    return flushing.then(end, (error: Error) => {
+      end()
+      throw error
+    })
+  }
+
+  // Promises cost time, and most flushes have one change.
+  #writeOnly(): Promise<unknown> {
+    try {
+      this.#scope.assertOpen()
+      // A save() of the program may throw, or return no promise.
+      return Promise.resolve(this.#write(this.#pending.pop() as PendingChange, () => {})) // the only one
+    } catch (error) {
+      return Promise.reject(error)
     }
   }
 
-  async #writeAll(previous: Promise<void> | undefined): Promise<void> {
+  async #writeAll(previous: Promise<unknown> | undefined): Promise<void> {
     await previous?.catch(() => {}) // its own caller gets the error
     const changes = [...inForeignKeyOrder(this.#pending.splice(0))]
     try {
@@ -94,7 +115,12 @@ export class ChangeQueue {
     const batch = new Map<Model, SentChange>()
     this.#scope.assertOpen()
     for (let change = changes.shift(); change; change = changes.shift()) {
-      const { written, isSent } = this.#write(change)
+      const { promise: isSent, resolve } = deferred()
+      const written = this.#write(change, () => resolve(true))
+      written.then(
+        () => resolve(true),
+        () => resolve(false),
+      )
       batch.set(change.instance, { change, written })
       const hasFailed = !(await isSent)
       const [next] = changes
@@ -110,21 +136,15 @@ export class ChangeQueue {
     throw failure.reason
   }
 
-  /** `isSent` resolves when the next change may be sent: to false if this one has failed. */
-  #write({ kind, instance }: PendingChange): { readonly written: Promise<unknown>; readonly isSent: Promise<boolean> } {
+  /** `onSent` is called when the next change may be sent. */
+  #write({ kind, instance }: PendingChange, onSent: () => void): Promise<unknown> {
     this.#restore.push(rememberState(instance))
-    const { promise, resolve } = deferred()
-    const onSent = () => resolve(true)
-    const written =
-      (kind === 'save' ? this.#scope.insert(instance, onSent) : undefined) ??
+    return (
+      (kind === 'save' ? this.#scope.save(instance, onSent) : this.#scope.destroy(instance)) ??
       currentChange.run({ queue: this, instance, onSent }, () =>
         kind === 'save' ? instance.save() : instance.destroy(),
       )
-    written.then(
-      () => resolve(true),
-      () => resolve(false),
     )
-    return { written, isSent: promise }
   }
 
   /** The savepoint was released: a rollback of the outer scope also undoes its changes. */

@@ -1,20 +1,21 @@
 import type { Sequelize } from 'sequelize'
 import { bracket, type Report, type Unit } from '../../core/bracket.js'
+import { nextTurn } from '../../core/promises.js'
 import { codeOf, type Dialect, type TransactionNeeds } from '../dialect.js'
 import { CommitUnknownError, ReadOnlyError, StaleSnapshotError } from '../errors.js'
 import { currentScope, enterScope, type ScopeHolder } from './current-scope.js'
-import { LazyTransaction } from './lazy-transaction.js'
+import { LazyTransaction } from './transaction/lazy-transaction.js'
 import type { Session } from './session.js'
 import { TransactionScope } from './transaction-scope.js'
-import { TransactionState } from './transaction-state.js'
+import { TransactionState } from './transaction/transaction-state.js'
 
 export interface SessionUnitOptions extends TransactionNeeds {
   /** For the log: the database. */
   readonly name: string
   /** For the log: the route of the handler. */
-  readonly route?: string
+  readonly route?: string | undefined
   /** Whether the handler only reads, by its method: a commit of what it has read saves nothing. */
-  readonly safe?: boolean
+  readonly safe?: boolean | undefined
   /** How many times the work may be run again after a conflict. */
   readonly retry: number
   /** The transaction of the session inside which this one is opened. */
@@ -78,7 +79,6 @@ export class SessionUnit implements Unit, ScopeHolder {
     const scope = new TransactionScope(state)
     const session = new this.#SessionClass(scope)
     transaction.session = session
-    transaction.onCommit = (callback) => session.afterCommit(callback)
     state.ended = this.#ended
     return { session, transaction, state, scope }
   }
@@ -141,23 +141,25 @@ export class SessionUnit implements Unit, ScopeHolder {
     return enterScope(this, work)
   }
 
-  // Without a turn of the event loop, what the handler did not await would find the session ended.
-  settle(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      setImmediate(() => {
-        const settling = this.#made && this.#settleAll(this.#made)
-        if (settling) settling.then(resolve, reject)
-        else resolve()
-      })
-    })
+  get isPending(): boolean {
+    return this.#made !== undefined && !(this.#made.state.pending.isEmpty && this.#made.scope.changes.isEmpty)
+  }
+
+  settle(): Promise<void> | undefined {
+    return this.#made && this.#settleAll(this.#made)
   }
 
   #settleAll(parts: Parts): Promise<void> | undefined {
     const { state, scope } = parts
     const settling = state.settle()
     if (settling) return settling.then(() => this.#settleAll(parts))
-    if (scope.changes.isEmpty) return undefined
-    return this.enter(() => scope.flush()).then(() => this.settle())
+    return scope.changes.isEmpty ? undefined : this.#flush(parts)
+  }
+
+  async #flush(parts: Parts): Promise<void> {
+    await this.enter(() => parts.scope.flush())
+    await nextTurn() // for what its hooks have not awaited
+    await this.#settleAll(parts)
   }
 
   assertCommittable(): void {
@@ -174,13 +176,17 @@ export class SessionUnit implements Unit, ScopeHolder {
     return undefined
   }
 
-  async #commit({ state, transaction }: Parts): Promise<void> {
+  #commit({ state, transaction }: Parts): Promise<void> | undefined {
     this.assertCommittable() // again: an unawaited query may have failed during the commit of another unit
     const commits = !state.rollbackRequested
     state.ended = commits ? 'committed' : 'rolled back'
+    const setCommitted = () => void (this.#hasCommitted = commits && this.#mayHaveWritten(transaction, state))
     // If ROLLBACK fails, the connection is closed, which also undoes the work.
-    await (commits ? transaction.sendCommit() : transaction.sendRollback().catch(() => {}))
-    this.#hasCommitted = commits && this.#mayHaveWritten(transaction, state)
+    const end = () => (commits ? transaction.sendCommit() : transaction.sendRollback()?.catch(() => {}))
+    // A read that was sent without the transaction after all had settled: its connection must not be given to another session before it ends.
+    const isReading = !transaction.hasBegun && !state.statements.isEmpty
+    const ending = isReading ? state.statements.empty().then(end) : end()
+    return ending ? ending.then(setCommitted) : setCommitted()
   }
 
   // A SELECT may call a function that writes; not in a handler of GET.
@@ -196,7 +202,7 @@ export class SessionUnit implements Unit, ScopeHolder {
     if (transaction.hasEnded) return
     if (!(await state.stop())) return transaction.closeConnection()
     // If ROLLBACK fails, the connection is closed, which also undoes the work.
-    await transaction.sendRollback().catch(() => {})
+    await transaction.sendRollback()?.catch(() => {})
   }
 
   runCallbacks(isCommitted: boolean, report: Report): Promise<void> | undefined {

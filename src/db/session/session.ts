@@ -47,7 +47,7 @@ export class Session {
   /** Sequelize's transaction, for calls that the session has no method for. @throws SessionClosedError after the end of the session. */
   get transaction(): Transaction {
     this.#scope.assertOpen()
-    return this.#scope.transaction
+    return this.#scope.transaction.give()
   }
 
   /** The Sequelize instance of this session's database. */
@@ -82,12 +82,9 @@ export class Session {
     }
   }
 
-  /** @internal Executes a compiled statement of a model of this database; undefined if Sequelize has to execute the statement. */
-  executeCompiled<T>(
-    model: ModelStatic<Model>,
-    compile: () => CompiledStatement<T> | undefined,
-  ): Promise<T> | undefined {
-    return this.#innerScope.executeCompiled(model, compile)
+  /** @internal Executes a compiled read of a page; undefined if Sequelize has to execute the statement. */
+  readPage<T>(model: ModelStatic<Model>, compile: () => CompiledStatement<T> | undefined): Promise<T> | undefined {
+    return this.#innerScope.readInTransaction(model, compile)
   }
 
   /**
@@ -103,7 +100,7 @@ export class Session {
     key: Key<M>,
     options?: Omit<FindOptions<Attributes<M>>, 'where'>,
   ): Promise<M | null> {
-    const found = options === undefined ? this.executeCompiled(model, () => keyStatement(model, key)) : undefined
+    const found = options === undefined ? this.#innerScope.read(model, () => keyStatement(model, key)) : undefined
     if (found) return found
     return this.#inside(() => {
       this.#refuseForeign(model)
@@ -117,7 +114,7 @@ export class Session {
     compile: (statement: Select<M>) => CompiledStatement<T> | undefined,
   ): Promise<T> | undefined {
     if (statement?.kind !== 'select') return undefined
-    return this.executeCompiled(statement.model, () => compile(statement))
+    return this.#innerScope.read(statement.model, () => compile(statement))
   }
 
   /** All rows of a statement. */

@@ -1,34 +1,24 @@
-import { BaseError, type Model, type ModelStatic, type Sequelize } from 'sequelize'
+import type { Model, ModelStatic, Sequelize } from 'sequelize'
+import { nextTurn } from '../../core/promises.js'
 import { ImplicitCommitError, SessionClosedError, StatementRefusedError, TransactionControlError } from '../errors.js'
 import { modelOf } from '../sequelize/internals.js'
-import { isOfDatabase, withStackOfHere } from '../sequelize/query.js'
+import type { Settle } from '../sequelize/query.js'
 import { startsWithKeyword } from '../sql/starts-with-keyword.js'
 import { isKnownWrite, mayWrite } from '../sql/writes.js'
+import { deleteStatement } from '../statements/compiled/compiled-delete.js'
 import { insertStatement } from '../statements/compiled/compiled-insert.js'
 import type { CompiledStatement } from '../statements/compiled/compiled-select.js'
+import { updateStatement } from '../statements/compiled/compiled-update.js'
 import { ChangeQueue } from './flush.js'
-import type { LazyTransaction } from './lazy-transaction.js'
+import type { LazyTransaction } from './transaction/lazy-transaction.js'
 import type { PendingCounter } from './pending-counter.js'
 import { QueryOrder } from './query-order.js'
-import type { TransactionState } from './transaction-state.js'
+import { type GoesOn, StatementRunner } from './transaction/statement-runner.js'
+import type { TransactionState } from './transaction/transaction-state.js'
 import { markQueryError, type QueryOwner } from './unhandled-queries.js'
-
-/** Whether the transaction goes on after an error. */
-type GoesOn = (error: unknown) => boolean
-
-interface Statement<T> {
-  readonly sql: string
-  /** Called when it is its turn; may return a promise that it has to wait for. */
-  prepare(): Promise<unknown> | undefined
-  send(): Promise<T>
-  readonly counters: readonly PendingCounter[]
-  readonly goesOn?: GoesOn | undefined
-}
 
 /**
  * A session, or a savepoint in it. Every query of a session passes here, in the order of {@link QueryOrder}.
- *
- * A promise costs about a microsecond in a tracked asynchronous context, so this file creates as few as possible.
  */
 export class TransactionScope implements QueryOwner {
   readonly state: TransactionState
@@ -38,15 +28,18 @@ export class TransactionScope implements QueryOwner {
   /** Called after COMMIT, unless this scope was rolled back. */
   readonly afterCommit: (() => unknown)[] = []
   readonly #queryCounters: readonly PendingCounter[]
+  readonly #runner: StatementRunner
   #ended: string | undefined
 
   constructor(state: TransactionState) {
     this.state = state
     this.order = new QueryOrder(state.pending)
+    this.#runner = new StatementRunner(state, this)
     this.#queryCounters = [state.pending, state.statements, this.order.running]
     this.changes = new ChangeQueue({
       assertOpen: () => this.assertOpen(),
-      insert: (instance, onSent) => this.insert(instance, onSent),
+      save: (instance, onSent) => this.save(instance, onSent),
+      destroy: (instance) => this.destroy(instance),
       sendsAhead: state.dialect.sendsAhead === true,
     })
   }
@@ -111,115 +104,86 @@ export class TransactionScope implements QueryOwner {
       state.mayHaveWritten ||= mayWrite(sql)
       return state.transaction.beforeStatement(sql)
     }
-    const send = commits ? () => execute().finally(() => state.transaction.beginAgain()) : execute
-    return this.#statement({ sql, prepare, send, counters: this.#queryCounters, goesOn })
+    const whole = commits ? () => execute().finally(() => state.transaction.beginAgain()) : execute
+    const send = (settle: Settle<T>) => void whole().then(settle.resolve, settle.reject)
+    return this.#runner.run({ sql, prepare, send, counters: this.#queryCounters, goesOn })
+  }
+
+  /** Executes a compiled read. Undefined if Sequelize has to execute it, as for the following methods. */
+  read<T>(model: ModelStatic<Model>, compile: () => CompiledStatement<T> | undefined): Promise<T> | undefined {
+    const { transaction } = this
+    return this.#compiled(model, compile, ({ sql, readsAlone }) =>
+      readsAlone ? transaction.beforeRead(sql) : transaction.beforeStatement(sql),
+    )
+  }
+
+  /** Executes a compiled read in the transaction, for reads that have to be of one snapshot. */
+  readInTransaction<T>(
+    model: ModelStatic<Model>,
+    compile: () => CompiledStatement<T> | undefined,
+  ): Promise<T> | undefined {
+    return this.#compiled(model, compile, ({ sql, readsAlone }) => this.transaction.beforeStatement(sql, readsAlone))
   }
 
   /**
-   * Executes a compiled statement of a model of this database; undefined if Sequelize has to execute the statement.
+   * Inserts a new instance, or updates its row.
    *
    * @param onSent called when the statement was sent.
    */
-  executeCompiled<T>(
+  save(instance: Model, onSent?: () => void): Promise<Model> | undefined {
+    const compile = () => insertStatement(instance) ?? updateStatement(instance)
+    return this.#compiled(modelOf(instance), compile, this.#beforeWrite, onSent)
+  }
+
+  /** Deletes the row of an instance. */
+  destroy(instance: Model): Promise<unknown> | undefined {
+    return this.#compiled(modelOf(instance), () => deleteStatement(instance), this.#beforeWrite)
+  }
+
+  readonly #beforeWrite = ({ sql }: CompiledStatement<unknown>): Promise<unknown> | undefined => {
+    const { state } = this
+    state.hasWritten = state.mayHaveWritten = true
+    return state.transaction.beforeStatement(sql)
+  }
+
+  #compiled<T>(
     model: ModelStatic<Model>,
     compile: () => CompiledStatement<T> | undefined,
+    prepare: (statement: CompiledStatement<T>) => Promise<unknown> | undefined,
     onSent?: () => void,
   ): Promise<T> | undefined {
     const { transaction } = this
-    const send = model.sequelize === this.sequelize ? transaction.directSender : undefined
-    const statement = send && compile()
+    const sender = model.sequelize === this.sequelize ? transaction.directSender : undefined
+    const statement = sender && compile()
     if (!statement) return undefined
-    return this.query(statement.sql, () => {
-      const answer = transaction.read(statement, send)
+    const send = (settle: Settle<T>) => {
+      transaction.read(statement, sender, settle)
       onSent?.()
-      return answer
-    })
-  }
-
-  /** Inserts a new instance; undefined if Sequelize has to save it. */
-  insert(instance: Model, onSent?: () => void): Promise<Model> | undefined {
-    return this.executeCompiled(modelOf(instance), () => insertStatement(instance), onSent)
+    }
+    const { sql } = statement
+    return this.order.query(() =>
+      this.#runner.run({ sql, prepare: () => prepare(statement), send, counters: this.#queryCounters }),
+    )
   }
 
   /** Executes a statement about a savepoint. Refused after the end of the session, when another session may use the connection. */
   async command(sql: string): Promise<void> {
     const { statements, transaction } = this.state
     const prepare = () => transaction.beforeStatement(sql)
-    await this.#statement({ sql, prepare, send: () => transaction.command(sql), counters: [statements] })
-  }
-
-  #statement<T>(statement: Statement<T>): Promise<T> {
-    const { state } = this
-    const { oneAtATime } = state.dialect
-    const sent = this.#send(statement, oneAtATime ? state.lastStatement : undefined)
-    if (oneAtATime) state.lastStatement = sent
-    return sent
-  }
-
-  async #send<T>(
-    { sql, prepare, send, counters, goesOn }: Statement<T>,
-    previous: Promise<unknown> | undefined,
-  ): Promise<T> {
-    const { state } = this
-    const failedBefore = state.failure
-    let isSent = false
-    for (const counter of counters) counter.enter()
-    try {
-      if (previous) await previous.catch(() => {}) // its own caller gets the error
-      for (;;) {
-        this.#assertAccepted(failedBefore)
-        const prepared = prepare()
-        if (prepared) {
-          await prepared
-          this.#assertAccepted(failedBefore)
-        }
-        isSent = true
-        const { lease } = state.transaction
-        try {
-          return await send()
-        } catch (error) {
-          if (!state.transaction.replaceLost(lease, error)) throw error
-        }
-      }
-    } catch (raised) {
-      // The stack of a driver's callback does not lead to the caller.
-      if (raised instanceof BaseError && raised !== state.failure?.error) withStackOfHere(raised)
-      const error = state.dialect.isConsequence?.(raised) ? await this.#causeOf(raised) : raised
-      if (isSent && isOfDatabase(error) && goesOn?.(error) !== true) state.fail(error)
-      if (state.dialect.isUndoing(error)) state.rollbackReason ??= { error }
-      throw markQueryError(state.onError(error), this, sql)
-    } finally {
-      for (const counter of counters) counter.leave()
-    }
-  }
-
-  // A statement that was started before the failed one was answered gets the same error: with pipelining it would have been sent already.
-  #assertAccepted(failedBefore: TransactionState['failure']): void {
-    this.assertOpen()
-    if (failedBefore) this.state.assertNoFailure()
-    else if (this.state.failure) throw this.state.failure.error
-  }
-
-  // With pipelining, statements sent after a failing one fail too ("transaction is aborted"). Report the first statement's error instead.
-  async #causeOf(error: unknown): Promise<unknown> {
-    await nextLoopTurn()
-    return this.state.failure?.error ?? error
+    const send = (settle: Settle<unknown>) => void transaction.command(sql).then(settle.resolve, settle.reject)
+    await this.#runner.run({ sql, prepare, send, counters: [statements] })
   }
 
   /** Executes the pending changes of this scope. */
-  async flush(): Promise<void> {
+  flush(): Promise<void> {
     const { pending } = this.state
     pending.enter()
-    try {
-      await this.changes.flush()
-    } finally {
-      pending.leave()
-    }
+    return this.changes.flush(() => pending.leave())
   }
 
   /** Refuses further queries in this scope once the running ones have ended; `end` is 'released' or 'rolled back'. */
   async close(end: string): Promise<void> {
-    await nextLoopTurn()
+    await nextTurn()
     await this.order.lastSavepoint
     await this.order.running.empty()
     this.#ended ??= end
@@ -236,7 +200,3 @@ const isTransactionControl = startsWithKeyword(
   'ROLLBACK(?!\\s+(?:WORK\\s+|TRANSACTION\\s+)?TO\\b)',
   'PREPARE\\s+TRANSACTION',
 )
-
-function nextLoopTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
-}

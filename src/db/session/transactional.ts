@@ -11,6 +11,7 @@ const ISOLATION = {
   serializable: 'SERIALIZABLE',
 } as const
 
+/** The options of `@Transactional(options)`. */
 export interface TransactionalOptions {
   /** The isolation level. Default: that of the database. */
   readonly isolation?: keyof typeof ISOLATION

@@ -1,5 +1,5 @@
 import type { Model, ModelStatic } from 'sequelize'
-import { modelOf } from '../sequelize/internals.js'
+import { instanceInternals, modelOf } from '../sequelize/internals.js'
 import { currentScope } from '../session/current-scope.js'
 import { queriesJoin } from '../session/join-current-transaction.js'
 import type { TransactionScope } from '../session/transaction-scope.js'
@@ -27,7 +27,8 @@ type Compiled<This> = (owner: This, ...args: unknown[]) => Promise<unknown> | un
 export function compileModelMethods(models: readonly AnyModel[]): void {
   for (const model of models) {
     for (const [name, compiled] of Object.entries(STATIC)) replace(model, name, compiled, (called) => called === model)
-    replace(model.prototype as Model, 'save', save, (called) => modelOf(called) === model)
+    for (const [name, compiled] of Object.entries(OF_INSTANCES))
+      replace(model.prototype as Model, name, compiled, (called) => modelOf(called) === model)
   }
 }
 
@@ -67,10 +68,31 @@ function countOfAll({ model, options }: Select<Model>): CompiledStatement<number
   return countStatement({ kind: 'select', model, options: where === undefined ? {} : { where } })
 }
 
-function save(instance: Model, options: unknown): Promise<unknown> | undefined {
+const OF_INSTANCES: Readonly<Record<string, Compiled<Model>>> = {
+  save: (instance, options) =>
+    write(instance, options, (scope, others) =>
+      hasNone(others) || isOfUpdate(instance, others) ? scope.save(instance) : undefined,
+    ),
+  destroy: (instance, options) =>
+    write(instance, options, (scope, others) => (hasNone(others) ? scope.destroy(instance) : undefined)),
+}
+
+/** Whether these are the options of update(), and it writes all that has changed. */
+function isOfUpdate(instance: Model, options: object): boolean {
+  const { fields, defaultFields, ...others }: { fields?: unknown; defaultFields?: unknown } = options
+  if (instance.isNewRecord || !hasNone(others) || !Array.isArray(fields) || fields !== defaultFields) return false
+  const changed = instanceInternals(instance)._changed
+  return fields.length === changed.size && fields.every((name) => changed.has(name as string)) // a list of names
+}
+
+function write(
+  instance: Model,
+  options: unknown,
+  execute: (scope: TransactionScope, others: object) => Promise<unknown> | undefined,
+): Promise<unknown> | undefined {
   const scope = scopeOf(modelOf(instance))
   const others = scope && withoutTransaction(scope, options)
-  return others && hasNone(others) ? scope.insert(instance) : undefined
+  return others && execute(scope, others)
 }
 
 function read<T>(
@@ -88,7 +110,7 @@ function inScope<T>(
 ): Promise<T> | undefined {
   const scope = scopeOf(model)
   const others = scope && withoutTransaction(scope, options)
-  return others && scope.executeCompiled(model, () => compile(others))
+  return others && scope.read(model, () => compile(others))
 }
 
 // A program that replaces query(), to trace it, sees the statements of its models.

@@ -1,9 +1,12 @@
+import { existsSync } from 'node:fs'
 import { BaseError, type Sequelize } from 'sequelize'
 import { BootError } from '../../core/boot-error.js'
 import { refuseSecondCopies } from '../../core/package-copies.js'
 import type { Constructor } from '../../di/token.js'
 import type { LifespanOptions } from '../config/lifespan-options.js'
 import { checkEnvironment } from '../config/environment.js'
+import type { DatabaseConfig } from '../config/url.js'
+import { MEMORY } from '../config/url-parts.js'
 import { DEFAULT_START_TIMEOUT, readFastPath, readSettings } from '../config/settings.js'
 import { other } from '../dialects/other.js'
 import { DatabaseStartError } from '../errors.js'
@@ -18,6 +21,7 @@ import {
   nestFindCreateFind,
   refusalInSession,
 } from '../session/join-current-transaction.js'
+import { rememberPlainTables } from '../statements/compiled/plain-tables.js'
 import { parenthesizeLiterals } from '../statements/parenthesize-literals.js'
 import { refuseImpossibleValues } from '../values/impossible-values.js'
 import { refuseImpossibleIncrements } from '../values/increments.js'
@@ -35,6 +39,8 @@ export interface DatabaseToOpen {
   readonly source: string | Sequelize | undefined
   readonly options: LifespanOptions
   readonly models: Iterable<Constructor>
+  /** Whether `sync` creates missing tables. Without it they may be missing. */
+  readonly createTables: boolean
   readonly log: (line: string) => void
 }
 
@@ -70,9 +76,11 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     refuseCorruptedColumns(models)
     refuseCostlyPatterns(models)
     await waitForDatabase(sequelize, name, startTimeout, database.log)
-    if (sync) await createTables(sequelize, name)
-    await checkTables(sequelize, models)
+    if (sync && database.createTables) await createTables(sequelize, name)
+    await checkTables(sequelize, models, { mayBeMissing: sync && !database.createTables })
     for (const model of models) dialect.adaptToTable?.(model, (field) => tableColumn(model, field)?.type)
+    const { findPlainTables } = dialect
+    if (findPlainTables) await rememberPlainTables(sequelize, models, findPlainTables)
     return connection
   } catch (error) {
     await sequelize.close()
@@ -96,11 +104,22 @@ interface NewConnection {
   readonly startTimeout: number
 }
 
-function newConnection({ source, options, log }: DatabaseToOpen): NewConnection {
+function newConnection({ source, options, createTables, log }: DatabaseToOpen): NewConnection {
   if (typeof source === 'object') return connectionOfProgram(source, options)
   const { config, replicas, echo, sync, startTimeout } = readSettings(source, options)
   const logging = echo ? (sql: string) => log(sql) : false
-  return { connection: connect(config, replicas, { logging }), sync, startTimeout }
+  return {
+    connection: connect(createTables ? config : existing(config, sync), replicas, { logging }),
+    sync,
+    startTimeout,
+  }
+}
+
+/** The database without creating the file of SQLite. With `sync` a missing one is the same as an empty database. */
+function existing(config: DatabaseConfig, sync: boolean): DatabaseConfig {
+  if (config.dialect !== 'sqlite' || config.storage === MEMORY || existsSync(config.storage)) return config
+  if (sync) return { ...config, storage: MEMORY }
+  throw new DatabaseStartError(`There is no file ${config.storage} yet. Run your migrations, or correct the URL.`)
 }
 
 function connectionOfProgram(sequelize: Sequelize, options: LifespanOptions): NewConnection {

@@ -52,10 +52,15 @@ export function refuseCostlyPatterns(models: readonly ModelStatic<Model>[]): voi
 /**
  * Compares the models with their tables.
  *
+ * @param mayBeMissing whether a table may be missing, because the start of the app creates it.
  * @throws DatabaseStartError that names every missing table and column, and every column with another nullability.
  */
-export async function checkTables(sequelize: Sequelize, models: readonly ModelStatic<Model>[]): Promise<void> {
-  const problems = (await Promise.all(models.map((model) => differences(sequelize, model)))).flat()
+export async function checkTables(
+  sequelize: Sequelize,
+  models: readonly ModelStatic<Model>[],
+  { mayBeMissing }: { readonly mayBeMissing: boolean },
+): Promise<void> {
+  const problems = (await Promise.all(models.map((model) => differences(sequelize, model, mayBeMissing)))).flat()
   if (problems.length === 0) return
   throw new DatabaseStartError(
     `The tables do not match the models:\n${problems.map((problem) => `  ${problem}\n`).join('')}` +
@@ -63,9 +68,9 @@ export async function checkTables(sequelize: Sequelize, models: readonly ModelSt
   )
 }
 
-async function differences(sequelize: Sequelize, model: ModelStatic<Model>): Promise<string[]> {
+async function differences(sequelize: Sequelize, model: ModelStatic<Model>, mayBeMissing: boolean): Promise<string[]> {
   const columns = await columnsOf(sequelize, model)
-  if (!columns) return [`table ${nameOf(model)} is missing (model ${model.name})`]
+  if (!columns) return mayBeMissing ? [] : [`table ${nameOf(model)} is missing (model ${model.name})`]
   rememberColumns(sequelize, model, columns)
   return Object.entries(model.getAttributes())
     .filter(([, { type }]) => !isVirtual(type))

@@ -78,6 +78,11 @@ export function toBound<Row>({ texts, values }: Sql<Row>): { readonly sql: strin
   return { sql: toNumbered({ kind: 'sql', texts: texts.map(escapeDollars), values }), bind: [...values] }
 }
 
+/** The SQL with the placeholders of the driver. */
+export function toPlaceholders<Row>(statement: Sql<Row>, { placeholder }: { readonly placeholder?: '?' }): string {
+  return placeholder === undefined ? toNumbered(statement) : statement.texts.join(placeholder)
+}
+
 /** The SQL with numbered placeholders: `$1`, `$2`. */
 export function toNumbered<Row>({ texts: [first = '', ...rest] }: Sql<Row>): string {
   return rest.reduce((before, after, index) => `${before}$${index + 1}${after}`, first)

@@ -19,6 +19,8 @@ import { illFormed, type IndexedInput, invalidInputs } from './input-issues.js'
 import { headerName, type Input } from './parameters.js'
 import { objectReader, stringReader, type StringSource } from './read-strings.js'
 import type { JsonBody } from './json.js'
+import { compileForm } from './form.js'
+import type { ParseForm } from './form-fields.js'
 import { parseBody, readBody, type Request } from '../request.js'
 
 /**
@@ -135,15 +137,21 @@ interface Checked {
 function compileCheck(bound: readonly BoundInput[], schema: JsonSchema, validators: ValidatorCompiler, limit: number) {
   const validate = validators.compile(schema)
   const readsBody = bound.some(({ input }) => input.kind === 'body')
+  const parseForm = formParserOf(bound)
   const mayHaveParts = bound.some(({ findParts }) => findParts)
   return ({ request, variables, bytes }: UnboundRequest): Checked | Promise<Checked> => {
-    const body = readsBody ? parseBody(request, bytes, limit) : undefined
+    const body = readsBody ? parseBody(request, bytes, limit, parseForm) : undefined
     const source = { request, variables, body }
     if (mayHaveParts) return readWithParts(bound, validate, source).then((values) => ({ body, values }))
     const { values, issues } = readAll(bound, validate, source)
     if (issues.length > 0) throw invalidInputs(issues.slice(0, MAX_ISSUES), bound)
     return { body, values }
   }
+}
+
+function formParserOf(bound: readonly BoundInput[]): ParseForm | undefined {
+  const form = bound.flatMap(({ input }) => (input.kind === 'body' ? (input.form ?? []) : []))[0]
+  return form && compileForm(form)
 }
 
 /** Of the schema of all inputs, the part for some of them. */

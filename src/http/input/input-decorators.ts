@@ -10,6 +10,12 @@ export interface InputOptions extends ValueOptions {
   readonly name?: string
 }
 
+/** The options of `@Body(options)`: those of a field, and whether a form is accepted. */
+export interface BodyOptions extends InputOptions {
+  /** Whether it may also be sent as `application/x-www-form-urlencoded`, as a browser sends a form. Default false: only as JSON. */
+  readonly form?: boolean
+}
+
 /** A parameter decorator that the compiler checks against the parameter's type. */
 export type InputDecorator<S extends AnyDeclared> = <
   T extends object,
@@ -22,7 +28,7 @@ export type InputDecorator<S extends AnyDeclared> = <
 ) => void
 
 /** A decorator of inputs without a name. */
-export interface InputDecorators {
+export interface InputDecorators<Options extends InputOptions = InputOptions> {
   <
     const T extends TypeOption = never,
     const E extends EnumOption = never,
@@ -31,7 +37,7 @@ export interface InputDecorators {
     const O extends boolean = false,
     const D = undefined,
   >(
-    options?: InputOptions & Declaring<T, E, U, N, O, D>,
+    options?: Options & Declaring<T, E, U, N, O, D>,
   ): InputDecorator<Declared<T, E, U, N, O, D>>
 }
 

@@ -13,7 +13,7 @@ export interface JsonBody {
 }
 
 /** Bytes, and values in lists and objects, beyond which a body is large. */
-const LARGE = { bytes: 64 * 1024, values: 10_000 }
+export const LARGE = { bytes: 64 * 1024, values: 10_000 }
 
 /**
  * Parses a body of at most `limit` bytes. A body that would take long to parse is refused before: one with a list or an object for every few
@@ -40,7 +40,8 @@ const ILL_FORMED = /\\u(?:0000|d[89a-f])/i
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-function decodeUtf8(bytes: Buffer): string {
+/** @throws BadRequest for other bytes. */
+export function decodeUtf8(bytes: Buffer): string {
   try {
     return utf8.decode(bytes)
   } catch (cause) {

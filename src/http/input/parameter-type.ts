@@ -6,7 +6,7 @@ import { isStandardSchema } from '../../schema/shape/standard-schema.js'
 import type { InputOptions } from './input-decorators.js'
 
 /** The part of the request that an input is read from. */
-export type InputLocation = 'path' | 'query' | 'header' | 'body'
+export type InputLocation = 'path' | 'query' | 'header' | 'cookie' | 'body'
 
 /** Types that are read from the path or the query without a decorator. */
 export const PRIMITIVES: ReadonlySet<unknown> = new Set([String, Number, Boolean, BigInt, Date])
@@ -55,5 +55,5 @@ function isReadable(type: unknown): boolean {
 
 /** The name of its decorator. */
 export function decoratorOf(location: InputLocation): string {
-  return { path: 'Path', query: 'Query', header: 'Header', body: 'Body' }[location]
+  return { path: 'Path', query: 'Query', header: 'Header', cookie: 'Cookie', body: 'Body' }[location]
 }

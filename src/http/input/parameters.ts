@@ -1,6 +1,6 @@
 import { declareParameter, describeParameter, type Parameter } from '../../di/parameter.js'
 import { BootError } from '../../core/boot-error.js'
-import { type OptionNames, refuseMissingCall, refuseUnknownOptions } from '../../core/options.js'
+import { type OptionNames, refuseMissingCall, refuseOtherType, refuseUnknownOptions } from '../../core/options.js'
 import { defaultOf, refuseSecondDefault } from '../../schema/declare/default-value.js'
 import { toProperty } from '../../schema/declare/field.js'
 import { refuseOtherEmitted } from '../../schema/declare/emitted-type.js'
@@ -10,37 +10,44 @@ import { isDescribed } from '../../schema/shape/shape-of.js'
 import { standardSchemaProperties } from '../../schema/input/body-properties.js'
 import { refuseComplexParameters } from '../../schema/declare/refuse-complex-parameters.js'
 import { type TypeOption, VALUE_OPTIONS } from '../../schema/declare/value-options.js'
-import type { InputDecorators, InputOptions, NamedInputDecorators } from './input-decorators.js'
+import type { BodyOptions, InputDecorators, InputOptions, NamedInputDecorators } from './input-decorators.js'
 import { decoratorOf, type InputLocation, PRIMITIVES, typeOf } from './parameter-type.js'
 
 const INPUT_OPTIONS: OptionNames<InputOptions> = { ...VALUE_OPTIONS, name: true }
+const BODY_OPTIONS: OptionNames<BodyOptions> = { ...INPUT_OPTIONS, form: true }
 
 /** An input as a decorator, or a provider of this package, declares it. */
 export interface InputDeclaration {
   readonly in: InputLocation
-  readonly options: InputOptions
+  readonly options: BodyOptions
 }
 
 /** A value that the client sends, with all that is needed to read, validate and document it. */
 export type Input =
   | {
       readonly kind: 'value'
-      readonly in: 'path' | 'query' | 'header'
+      readonly in: 'path' | 'query' | 'header' | 'cookie'
       readonly name: string
       readonly property: Property
       /** The parameter, for messages. */
       readonly where: string
     }
-  /** A class, or a schema of another library, whose properties are query parameters or headers of their own. */
+  /** A class, or a schema of another library, whose properties are query parameters, headers or cookies of their own. */
   | {
       readonly kind: 'group'
-      readonly in: 'query' | 'header'
+      readonly in: 'query' | 'header' | 'cookie'
       readonly shape: ObjectShape
       /** The shape that validates and decodes it: the class, or the schema of another library. */
       readonly whole: ObjectShape | StandardShape
       readonly where: string
     }
-  | { readonly kind: 'body'; readonly in: 'body'; readonly property: Property }
+  | {
+      readonly kind: 'body'
+      readonly in: 'body'
+      readonly property: Property
+      /** The fields of a form, if the body may be sent as one. */
+      readonly form: ObjectShape | undefined
+    }
 
 /**
  * A variable of the path. Without a decorator, a parameter of a primitive type is the variable of the same name.
@@ -71,12 +78,25 @@ export const Header: NamedInputDecorators = (nameOrOptions?: string | InputOptio
   declare('header', nameOrOptions, options)
 
 /**
- * The JSON body. Without a decorator, a parameter whose class has fields is the body of POST, PUT and PATCH.
+ * A cookie of the request. Of several with one name, the first one counts. An optional one needs a default or `optional: true`. For cookies
+ * that authenticate, use `@Cookie()` in a class with {@link Security}.
  *
+ * @example
+ * @Get('/') show(@Cookie({ enum: ['dark', 'light'], default: 'light' }) theme: string) { return { theme } }
+ */
+export const Cookie: NamedInputDecorators = (nameOrOptions?: string | InputOptions, options?: InputOptions) =>
+  declare('cookie', nameOrOptions, options)
+
+/**
+ * The JSON body. Without a decorator, a parameter whose class has fields is the body of POST, PUT and PATCH. With `form: true`, the body may
+ * also be sent as a form of a browser.
+ *
+ * @example
+ * @Post('/login') login(@Body({ form: true }) input: Credentials) { return { name: input.name } }
  * @example
  * @Post('/') addMany(@Body({ type: [HeroInput], maxItems: 100 }) heroes: HeroInput[]) { return { added: heroes.length } }
  */
-export const Body: InputDecorators = (options?: InputOptions, ...others: readonly unknown[]) => {
+export const Body: InputDecorators<BodyOptions> = (options?: BodyOptions, ...others: readonly unknown[]) => {
   refuseMissingCall('@Body()', [options, ...others])
   return declare('body', options, undefined)
 }
@@ -122,7 +142,11 @@ export class RouteInputs {
   declared(input: unknown, parameter: Parameter | undefined): Input {
     const declaration = input as InputDeclaration // made by declare() and inputDependency() in this file; unknown to di
     const where = parameter ? describeParameter(parameter) : `input '${declaration.options.name ?? '?'}'`
-    refuseUnknownOptions(`@${decoratorOf(declaration.in)}() of ${where}`, declaration.options, INPUT_OPTIONS)
+    refuseUnknownOptions(
+      `@${decoratorOf(declaration.in)}() of ${where}`,
+      declaration.options,
+      declaration.in === 'body' ? BODY_OPTIONS : INPUT_OPTIONS,
+    )
     const property = toInputProperty(declaration, parameter, where)
     refuseUnfitInputs(property.shape, where)
     if (declaration.in === 'body') {
@@ -131,7 +155,7 @@ export class RouteInputs {
           `${where}: a GET request has no body. Write @Query() instead of @Body(), or @Post() instead of @Get().`,
         )
       refuseLostOptional('body', property, parameter, where)
-      return { kind: 'body', in: 'body', property }
+      return { kind: 'body', in: 'body', property, form: formOf(declaration.options, property.shape, where) }
     }
     refuseComplexParameters(property.shape, declaration.in, where)
     const group = declaration.in === 'path' ? undefined : groupOf(property.shape)
@@ -185,6 +209,15 @@ function refuseOptionalVariable(
   )
 }
 
+function formOf({ form = false }: BodyOptions, shape: Shape, where: string): ObjectShape | undefined {
+  refuseOtherType(`${where}: form`, form, 'boolean', 'true or false')
+  if (!form) return undefined
+  refuseComplexParameters(shape, 'form', where)
+  const group = groupOf(shape)
+  if (group) return group.shape
+  throw new BootError(`${where}: a form has fields. Write a class with @Field() properties, or remove form: true.`)
+}
+
 function groupOf(shape: Shape): { shape: ObjectShape; whole: ObjectShape | StandardShape } | undefined {
   if (shape.kind === 'object') return { shape, whole: shape }
   const properties = shape.kind === 'standard' ? standardSchemaProperties(shape.schema) : undefined
@@ -211,7 +244,7 @@ function toInputProperty(
 ): Property {
   const type = typeOf(location, options, parameter, where)
   const { shape, optional, ...rest } = toProperty(type, options, where)
-  refuseOtherEmitted(shape, parameter?.type, 'received', where)
+  refuseOtherEmitted(shape, parameter?.type, 'received', () => where)
   // Only for the documentation: the function itself applies its default. A default of null means that there is none.
   const literal = parameter?.hasDefault ? (parameter.defaultValue ?? undefined) : undefined
   const documented = literal === undefined ? {} : { default: defaultOf(shape, literal, where) }

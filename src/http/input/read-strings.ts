@@ -3,7 +3,7 @@ import { parseString } from '../../schema/input/parse-string.js'
 import type { Request } from '../request.js'
 import type { InputLocation } from './parameter-type.js'
 
-/** Where the strings of path, query and headers are. */
+/** Where the strings of path, query, headers and cookies are. */
 export interface StringSource {
   readonly request: Request
   readonly variables: Readonly<Record<string, string>>
@@ -37,6 +37,8 @@ export function stringReader(location: StringLocation, name: string, shape: Shap
       const valuesOf = shape.kind === 'array' ? splitAtCommas : asList
       return ({ request }) => readStrings(shape, valuesOf(request.headers[name]))
     }
+    case 'cookie':
+      return ({ request }) => readStrings(shape, asList(request.cookies.get(name)))
   }
 }
 
@@ -68,8 +70,8 @@ function asList(value: string | string[] | undefined): readonly string[] | undef
   return value === undefined ? undefined : [value].flat()
 }
 
-// A repeated parameter is a list. If its type is not a list, validation refuses that.
-function readStrings(shape: Shape, strings: readonly string[] | undefined): unknown {
+/** Reads the values of one name. A repeated one is a list: if its type is not a list, validation refuses that. */
+export function readStrings(shape: Shape, strings: readonly string[] | undefined): unknown {
   if (strings === undefined) return undefined
   if (shape.kind === 'array') return strings.map((string) => parseString(shape.items, string))
   const [first, ...others] = strings

@@ -3,7 +3,7 @@ import { SchemaWriter } from '../../schema/json-schema/writer.js'
 import { type JsonSchema, propertiesOf, type Shape } from '../../schema/shape/shape.js'
 import { headerName, type Input } from './parameters.js'
 
-type StringLocation = 'path' | 'query' | 'header'
+type StringLocation = 'path' | 'query' | 'header' | 'cookie'
 
 /** A string of the request that an input reads. */
 interface Read {
@@ -19,12 +19,12 @@ interface Read {
  * @throws BootError with both places.
  */
 export function refuseClashingInputs(route: string, inputs: readonly Input[]): void {
-  const known = { path: new Map<string, Read>(), query: new Map<string, Read>(), header: new Map<string, Read>() }
+  const known = new Map<string, Read>()
   const add = (name: string, read: Read): void => {
-    const reads = known[read.input.in]
-    const first = reads.get(name)
+    const place = `${read.input.in} ${name}`
+    const first = known.get(place)
     if (first) refuseDifferentSchemas(route, name, first, read)
-    else reads.set(name, read)
+    else known.set(place, read)
   }
   for (const input of inputs) {
     if (input.kind === 'value') add(input.name, { input, property: undefined, shape: input.property.shape })
@@ -52,6 +52,7 @@ const PLACES: Readonly<Record<StringLocation, string>> = {
   path: 'path variable',
   query: 'query parameter',
   header: 'header',
+  cookie: 'cookie',
 }
 
 /** Without what two readers of one value may differ in. */

@@ -3,6 +3,7 @@ import { memo } from '../../core/memo.js'
 import type { Constructor } from '../../di/token.js'
 import { SchemaChecker } from '../../schema/json-schema/checker.js'
 import type { Input } from '../input/parameters.js'
+import { openApiPath } from '../routing/path.js'
 import type { Route } from '../routing/route.js'
 import { constrainedIn, mayConflict } from './may-conflict.js'
 import { operationIdOf } from './operation.js'
@@ -19,12 +20,14 @@ export function checkDocument(routes: readonly Route[], models: readonly Constru
   const schemas = new SchemaChecker()
   for (const route of routes) checkBodies(route, schemas)
   const ids = new Map<string, string>()
+  const paths = new Map<string, Route>()
   const checkModels = checksModels(models)
   for (const route of routes) {
     withPlace(`${route.name}, its response`, () => {
       checkOperation(route, schemas)
       checkModels(route)
     })
+    refuseSamePath(paths, route)
     refuseSecondId(ids, operationIdOf(route), route.name)
   }
   refuseSecondScheme(routes)
@@ -62,6 +65,17 @@ function checksModels(models: readonly Constructor[]): (route: Route) => void {
   return (route) => {
     if (!isDone) mayConflict(route, constrained)
   }
+}
+
+// OpenAPI has no tails: '/files/:name' and '/files/*name' are both '/files/{name}'.
+function refuseSamePath(known: Map<string, Route>, route: Route): void {
+  const path = `${route.method} ${openApiPath(route.segments)}`
+  const other = known.get(path)
+  if (other)
+    throw new BootError(
+      `${route.name} and ${other.name} are both ${path} in the OpenAPI document. Rename the variable of one of them.`,
+    )
+  known.set(path, route)
 }
 
 function refuseSecondScheme(routes: readonly Route[]): void {

@@ -13,14 +13,16 @@ import type { SchemaWriter } from '../../schema/json-schema/writer.js'
 import { controllerOf, type Extensions } from '../routing/controller.js'
 import { constrainedIn } from './may-conflict.js'
 import { operationOf } from './operation.js'
-import { joinPath, openApiPath, type Segment } from '../routing/path.js'
-import { PROBLEM_COMPONENTS, schemaObject } from './responses.js'
+import { joinPath, openApiPath, parsePath, type Segment } from '../routing/path.js'
+import type { DocumentedBodies } from '../error-format.js'
+import { programOf } from './program.js'
+import { type DocumentedProblems, documentedProblems, schemaObject } from './responses.js'
 import type { Route } from '../routing/route.js'
 import { schemesOf, type SecurityScheme } from './security.js'
 
 /** The parts of the OpenAPI document that describe the whole API. */
 export interface ApiDescription {
-  /** Title, version, description, contact, license and others. */
+  /** Title, version, description, contact, license and others. Default: name and version of the program's package.json. */
   readonly info?: Partial<InfoObject>
   /** The URLs of the API. Default: the URL of the document. */
   readonly servers?: readonly ServerObject[]
@@ -43,14 +45,18 @@ export function openApiDocument(
     externalDocs,
     extensions,
     models = [],
+    prefix = '/',
   }: ApiDescription & {
+    readonly prefix?: string
     readonly models?: readonly Constructor[]
   },
+  bodies: DocumentedBodies,
 ): OpenAPIObject {
   writeBodies(routes, writer)
-  const paths = Object.fromEntries(pathItems(routes, writer, models))
+  const problems = documentedProblems(bodies, writer)
+  const paths = Object.fromEntries(pathItems(routes, writer, models, problems))
   const securitySchemes = Object.fromEntries(securitySchemesOf(routes))
-  const schemas = [...writer.components, ...PROBLEM_COMPONENTS].map(
+  const schemas = [...writer.components, ...problems.components].map(
     ([name, component]) => [name, schemaObject(withExamples(component))] as const,
   )
   return {
@@ -58,7 +64,7 @@ export function openApiDocument(
     info: infoOf(info),
     servers: [...servers],
     security: [], // operations that require authentication declare it themselves
-    tags: allTags(tags, routes),
+    tags: allTags(tags, routes, prefix),
     ...(externalDocs ? { externalDocs } : {}),
     paths,
     ...extensions,
@@ -71,18 +77,25 @@ export function openApiDocument(
 
 const HERE: readonly ServerObject[] = [{ url: '/' }]
 
+const program = memo(() => programOf(process.argv, () => process.cwd()))
+
 export function infoOf(info: ApiDescription['info']): InfoObject {
-  return { title: 'API', version: '0.0.0', ...info }
+  return { ...program(), ...info }
 }
 
-function allTags(given: readonly TagObject[] = [], routes: readonly Route[]): TagObject[] {
+function allTags(given: readonly TagObject[] = [], routes: readonly Route[], prefix: string): TagObject[] {
   const paths = new Map<string, Set<string>>()
   for (const { tags, controller } of routes) {
-    for (const tag of tags) paths.set(tag, (paths.get(tag) ?? new Set()).add(joinPath(controllerOf(controller).path)))
+    for (const tag of tags)
+      paths.set(tag, (paths.get(tag) ?? new Set()).add(pathOf(prefix, controllerOf(controller).path)))
   }
   const known = new Set(given.map(({ name }) => name))
   const others = [...paths].filter(([name]) => !known.has(name))
   return [...given, ...others.map(([name, all]) => ({ name, description: `Operations of ${[...all].join(', ')}` }))]
+}
+
+function pathOf(prefix: string, path: string): string {
+  return openApiPath(parsePath(joinPath(prefix, path), 'the path'))
 }
 
 // Written first: where the schemas of a class differ between input and output, the input has the plain name.
@@ -95,6 +108,7 @@ function pathItems(
   routes: readonly Route[],
   writer: SchemaWriter,
   models: readonly Constructor[],
+  problems: DocumentedProblems,
 ): Map<string, PathItemObject> {
   const constrained = memo(() => constrainedIn(models))
   const paths = new Map<string, PathItemObject>()
@@ -103,7 +117,7 @@ function pathItems(
     const shape = shapeOfPath(route.segments)
     const segments = known.get(shape) ?? route.segments
     known.set(shape, segments)
-    const operation = operationOf(route, segments, writer, constrained)
+    const operation = operationOf(route, segments, writer, constrained, problems)
     const path = openApiPath(segments)
     paths.set(path, { ...paths.get(path), [route.method.toLowerCase()]: operation })
   }
@@ -112,7 +126,7 @@ function pathItems(
 
 // For OpenAPI '/{id}' and '/{key}' are the same path, which may occur only once.
 function shapeOfPath(segments: readonly Segment[]): string {
-  return JSON.stringify(segments.map((segment) => (segment.kind === 'fixed' ? segment.text : null)))
+  return JSON.stringify(segments.map((segment) => (segment.kind === 'fixed' ? segment.text : { kind: segment.kind })))
 }
 
 function securitySchemesOf(routes: readonly Route[]): Map<string, SecurityScheme> {

@@ -1,8 +1,9 @@
 import type { OperationObject, ParameterObject } from 'openapi3-ts/oas31'
 import { defaultAsJson, type SchemaWriter } from '../../schema/json-schema/writer.js'
-import { isOmissible, propertiesOf, type Property } from '../../schema/shape/shape.js'
+import { type JsonSchema, isOmissible, propertiesOf, type Property } from '../../schema/shape/shape.js'
+import { FORM } from '../input/form-fields.js'
 import { headerName, type Input } from '../input/parameters.js'
-import { jsonContent, responsesOf, schemaObject } from './responses.js'
+import { type DocumentedProblems, jsonContent, responsesOf, schemaObject } from './responses.js'
 import type { Segment } from '../routing/path.js'
 import type { Route } from '../routing/route.js'
 import { type NamedScheme, requirementsOf, schemesOf, scopesByScheme } from './security.js'
@@ -13,6 +14,7 @@ export function operationOf(
   path: readonly Segment[],
   writer: SchemaWriter,
   constrainedInModels: () => readonly string[],
+  problems: DocumentedProblems,
 ): OperationObject & { readonly operationId: string } {
   const { inputs } = route.plan
   const schemes = schemesOf(route.plan)
@@ -34,21 +36,25 @@ export function operationOf(
       ? {
           requestBody: {
             required: !body.property.optional,
-            content: jsonContent(writer.write(body.property.shape, 'input')),
+            content: contentOf(writer.write(body.property.shape, 'input'), body.form !== undefined),
           },
         }
       : {}),
-    responses: responsesOf(route, writer, constrainedInModels),
+    responses: responsesOf(route, writer, constrainedInModels, problems),
     // A request must satisfy all schemes of one of these objects.
     ...(schemes.length > 0 ? { security: requirementsOf(route.plan).map(scopesByScheme) } : {}),
     ...extensions,
   }
 }
 
+function contentOf(schema: JsonSchema, isForm: boolean) {
+  return { ...jsonContent(schema), ...(isForm ? jsonContent(schema, FORM) : {}) }
+}
+
 function renamed(parameter: ParameterObject, from: readonly Segment[], to: readonly Segment[]): ParameterObject {
   if (parameter.in !== 'path') return parameter
-  const segment = to[from.findIndex((one) => one.kind === 'variable' && one.name === parameter.name)]
-  return segment?.kind === 'variable' ? { ...parameter, name: segment.name } : parameter
+  const segment = to[from.findIndex((one) => one.kind !== 'fixed' && one.name === parameter.name)]
+  return segment && segment.kind !== 'fixed' ? { ...parameter, name: segment.name } : parameter
 }
 
 const NOT_AS_PARAMETERS: ReadonlySet<string> = new Set(['accept', 'content-type', 'authorization'])
@@ -98,7 +104,7 @@ function parametersOf(input: Input, writer: SchemaWriter): ParameterObject[] {
 const DEEP = { style: 'deepObject', explode: true } as const
 
 function parameterOf(
-  location: 'path' | 'query' | 'header',
+  location: 'path' | 'query' | 'header' | 'cookie',
   name: string,
   property: Property,
   writer: SchemaWriter,

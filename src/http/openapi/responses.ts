@@ -2,6 +2,7 @@ import type { ResponseObject, ResponsesObject, SchemaObject } from 'openapi3-ts/
 import type { JsonSchema, Shape } from '../../schema/shape/shape.js'
 import type { SchemaWriter } from '../../schema/json-schema/writer.js'
 import { mayConflict } from './may-conflict.js'
+import type { DocumentedBodies } from '../error-format.js'
 import type { Problem } from '../problem.js'
 import { exampleProblem, otherProblem } from './problem-example.js'
 import { hasBody, isJson } from '../output/respond.js'
@@ -13,8 +14,9 @@ export function responsesOf(
   route: Route,
   writer: SchemaWriter,
   constrainedInModels: () => readonly string[],
+  problems: DocumentedProblems,
 ): ResponsesObject {
-  return { ...successesOf(route, writer), ...problemsOf(route, constrainedInModels) }
+  return { ...successesOf(route, writer), ...problemsOf(route, constrainedInModels, problems) }
 }
 
 function successesOf(route: Route, writer: SchemaWriter): ResponsesObject {
@@ -32,17 +34,54 @@ export function writtenResponse({ response, status, options: { produces } }: Rou
   return hasBody(status) && (produces === undefined || isJson(produces)) ? response : undefined
 }
 
+/** Whether it may send files by their paths, and so answer `Range` and conditional requests. */
+function sendsFiles({ method, status, options: { produces } }: Route): boolean {
+  return method === 'GET' && status === 200 && produces !== undefined && !isJson(produces)
+}
+
+function partsOf(produces: string): ResponsesObject {
+  return {
+    206: { description: 'The part of the file that the header Range requests', content: { [produces]: {} } },
+    304: { description: 'The file has not changed' },
+  }
+}
+
 function usualOf(route: Route, writer: SchemaWriter): ResponsesObject {
   const { response, status, emptyStatus } = route
   const { produces } = route.options
   if (!hasBody(status)) return { [status]: DONE }
   if (status >= 300 && !response) return { [status]: REDIRECT }
   if (produces !== undefined && !isJson(produces))
-    return { [status]: { description: 'Success', content: { [produces]: {} } } }
+    return {
+      [status]: { description: 'Success', content: { [produces]: {} } },
+      ...(sendsFiles(route) ? partsOf(produces) : {}),
+    }
+  if (route.sendsEvents && response) return { [status]: eventsOf(writer.write(response, 'output')) }
   const written = writtenResponse(route)
   return written
-    ? { [status]: { description: 'Success', content: jsonContent(writer.write(written, 'output'), produces) } }
+    ? {
+        [status]: {
+          description: 'Success',
+          ...headersOf(written),
+          content: jsonContent(writer.write(written, 'output'), produces),
+        },
+      }
     : { [emptyStatus]: DONE, [status]: { description: 'Success', content: jsonContent({}, produces) } }
+}
+
+function headersOf(shape: Shape): Pick<ResponseObject, 'headers'> {
+  if (shape.kind !== 'object' || !shape.headers) return {}
+  const headers = Object.entries(shape.headers).map(([name, description]) => [
+    name,
+    { description, schema: { type: 'string' as const } },
+  ])
+  return { headers: Object.fromEntries(headers) }
+}
+
+// OpenAPI 3.1 has no schema for the items of a stream.
+function eventsOf(data: JsonSchema): ResponseObject {
+  const description = 'Server-sent events; the data of each is JSON with the schema x-event-data'
+  return { description, content: { 'text/event-stream': { schema: { type: 'string' }, 'x-event-data': data } } }
 }
 
 const DONE: ResponseObject = { description: 'Done' }
@@ -52,23 +91,27 @@ const REDIRECT: ResponseObject = {
   headers: { Location: { schema: { type: 'string', format: 'uri-reference' } } },
 }
 
-function problemsOf(route: Route, constrainedInModels: () => readonly string[]): ResponsesObject {
+function problemsOf(
+  route: Route,
+  constrainedInModels: () => readonly string[],
+  { response }: DocumentedProblems,
+): ResponsesObject {
   const { plan, options } = route
-  const problems: Readonly<Record<string, string>> = {
+  const statuses: Readonly<Record<string, string>> = {
     ...expectedProblems(route, constrainedInModels),
     ...options.errors,
   }
-  const isRefused = Object.keys(problems).some((status) => status.startsWith('4'))
-  const described = Object.entries(problems).map(([status, text]): [string, ResponseObject] => {
+  const isRefused = Object.keys(statuses).some((status) => status.startsWith('4'))
+  const described = Object.entries(statuses).map(([status, text]): [string, ResponseObject] => {
     // The declared description is usually the message that the handler throws.
     const detail = options.errors?.[Number(status)] ?? `${text}.`
-    return [status, problem(text, exampleProblem(Number(status), detail, plan.inputs))]
+    return [status, response(text, exampleProblem(Number(status), detail, plan.inputs))]
   })
   return {
     ...Object.fromEntries(described),
     // Middleware or an HttpError may refuse any request, with a status that is not known here.
-    ...(isRefused ? {} : { '4XX': problem('The request is refused') }),
-    default: problem('Any other error', otherProblem),
+    ...(isRefused ? {} : { '4XX': response('The request is refused') }),
+    default: response('Any other error', otherProblem),
   }
 }
 
@@ -78,16 +121,19 @@ function expectedProblems(
 ): Readonly<Record<number, string>> {
   const { plan } = route
   const { inputs } = plan
-  const hasBody = inputs.some((input) => input.kind === 'body')
+  const body = inputs.find((input) => input.kind === 'body')
   const isSecured = schemesOf(plan).length > 0
   return {
-    // A header cannot be the reason: Node refuses an invalid header before there is a request.
-    ...(inputs.some((input) => input.in !== 'header') ? { 400: 'The request cannot be read' } : {}),
+    // A header cannot be the reason: Node refuses an invalid header before there is a request. Any header can be read as cookies.
+    ...(inputs.some((input) => input.in !== 'header' && input.in !== 'cookie')
+      ? { 400: 'The request cannot be read' }
+      : {}),
     ...(isSecured ? { 401: 'Authentication is missing or invalid' } : {}),
     ...(mayConflict(route, constrainedInModels)
       ? { 409: 'A unique value exists already, or a referenced record does not exist' }
       : {}),
-    ...(hasBody ? { 413: 'The body is too large', 415: 'The body is not JSON' } : {}),
+    ...(body ? { 413: 'The body is too large', 415: `The body is not JSON${body.form ? ' or a form' : ''}` } : {}),
+    ...(sendsFiles(route) ? { 416: 'The file does not have the range' } : {}),
     ...(inputs.length > 0 ? { 422: 'The request does not fit its description' } : {}),
     503: 'The service is unavailable; try again later',
   }
@@ -103,9 +149,22 @@ export function jsonContent(schema: JsonSchema, mediaType = 'application/json') 
   return { [mediaType]: { schema: schemaObject(schema) } }
 }
 
-function problem(description: string, example?: Problem): ResponseObject {
-  const schema = { $ref: `${REFERENCE}Problem` }
-  return { description, content: { 'application/problem+json': { schema, ...(example ? { example } : {}) } } }
+/** How error responses are documented. */
+export interface DocumentedProblems {
+  readonly components: readonly (readonly [string, JsonSchema])[]
+  response(description: string, example?: Problem): ResponseObject
+}
+
+export function documentedProblems(bodies: DocumentedBodies, writer: SchemaWriter): DocumentedProblems {
+  const { shape, mediaType, write } = bodies
+  const schema = schemaObject(shape ? writer.write(shape, 'output') : { $ref: `${REFERENCE}Problem` })
+  return {
+    components: shape ? [] : PROBLEM_COMPONENTS,
+    response: (description, example) => ({
+      description,
+      content: { [mediaType]: { schema, ...(example ? { example: JSON.parse(write(example)) as unknown } : {}) } },
+    }),
+  }
 }
 
 const REFERENCE = '#/components/schemas/'
@@ -142,7 +201,7 @@ export const PROBLEM_COMPONENTS: readonly [string, JsonSchema][] = [
       type: 'object',
       description: 'What is wrong with one input.',
       properties: {
-        in: { type: 'string', enum: ['path', 'query', 'header', 'body'] },
+        in: { type: 'string', enum: ['path', 'query', 'header', 'cookie', 'body'] },
         path: { type: 'string', description: 'A JSON Pointer to the value.' },
         message: { type: 'string' },
       },

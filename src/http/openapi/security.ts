@@ -7,6 +7,7 @@ import type { Constructor, Token } from '../../di/token.js'
 /** A security scheme as OpenAPI describes it: `{ type: 'http', scheme: 'bearer' }`, `{ type: 'apiKey', in: 'header', name: 'x-key' }`. */
 export type SecurityScheme = SecuritySchemeObject
 
+/** The options of `@Security(scheme, options)`. */
 export interface SecurityOptions {
   /** The name of the scheme in the OpenAPI document. Default: the name of the class. */
   readonly name?: string

@@ -1,18 +1,10 @@
 import { type BigIntStats, constants } from 'node:fs'
-import { open, realpath } from 'node:fs/promises'
+import { type FileHandle, open, realpath } from 'node:fs/promises'
 import { isAbsolute, join, relative, sep } from 'node:path'
-import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { shown } from '../../core/options.js'
 import { NotFound } from '../errors.js'
-
-/** A file below a root. */
-export interface FoundFile {
-  /** In bytes. */
-  readonly size: number
-  /** Opens it, and reads that many bytes. */
-  readonly read: () => Readable
-}
+import { replaced, StoredFile } from './stored-file.js'
 
 /**
  * Finds a file in or below the root by a name that may come from a client.
@@ -20,7 +12,7 @@ export interface FoundFile {
  * @throws NotFound for a name that leads out of the root, also by symbolic links, and when there is no readable file;
  * TypeError for a root or a source of another type; the error of the file system when the root does not exist.
  */
-export async function findWithin(root: unknown, source: unknown, dotfiles: boolean): Promise<FoundFile> {
+export async function findWithin(root: unknown, source: unknown, dotfiles: boolean): Promise<StoredFile> {
   if (typeof source !== 'string')
     throw new TypeError(`file(): root is only for a path, but the source is ${shown(source)}. Remove root.`)
   const folder = await folderOf(root)
@@ -77,7 +69,7 @@ function isNamePart(part: string, dotfiles: boolean): boolean {
   return dotfiles || !part.startsWith('.')
 }
 
-async function findIn(folder: string, name: string): Promise<FoundFile> {
+async function findIn(folder: string, name: string): Promise<StoredFile> {
   const path = await realpath(join(folder, name))
   if (!isBelow(folder, path)) throw noSuchFile()
   // Opened only to check whether it can be read.
@@ -85,7 +77,7 @@ async function findIn(folder: string, name: string): Promise<FoundFile> {
   try {
     const stats = await handle.stat({ bigint: true })
     if (!stats.isFile() || (await realpath(path)) !== path) throw noSuchFile()
-    return { size: Number(stats.size), read: () => Readable.from(readSame(path, stats), { objectMode: false }) }
+    return new StoredFile(path, stats, () => openSame(path, stats))
   } finally {
     await handle.close()
   }
@@ -99,16 +91,15 @@ function isBelow(folder: string, path: string): boolean {
 // O_NONBLOCK, because opening a pipe would wait for a writer. Windows has neither of the last two flags.
 const FLAGS = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
-// Opened again when it is read, so that nothing stays open when the transaction fails.
-async function* readSame(path: string, { dev, ino, size }: BigIntStats): AsyncGenerator<Uint8Array> {
+// A folder of the path may have been replaced by a symbolic link since the check.
+async function openSame(path: string, { dev, ino }: BigIntStats): Promise<FileHandle> {
   const handle = await open(path, FLAGS)
   try {
     const stats = await handle.stat({ bigint: true })
-    // A folder of the path may have been replaced by a symbolic link since the check.
-    if (stats.dev !== dev || stats.ino !== ino || (await realpath(path)) !== path)
-      throw new Error(`file('${path}'): the file was replaced before it was sent.`)
-    yield* handle.createReadStream({ start: 0, end: Number(size) - 1, autoClose: false })
-  } finally {
+    if (stats.dev === dev && stats.ino === ino && (await realpath(path)) === path) return handle
+    throw replaced(path)
+  } catch (error) {
     await handle.close()
+    throw error
   }
 }

@@ -1,10 +1,11 @@
-import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { type OptionNames, refuseUnknownOptions } from '../../core/options.js'
 import { type Content, Reply, type ReplyOptions } from './reply.js'
 import { findWithin } from './file-root.js'
+import { StoredFile } from './stored-file.js'
 
+/** The options of `file(source, options)`. */
 export interface FileOptions extends ReplyOptions {
   /** The media type. Default `application/octet-stream`. Never use one from a client: HTML would run as a page of this site. */
   readonly type?: string
@@ -29,7 +30,8 @@ const OPTIONS: OptionNames<FileOptions> = {
 }
 
 /**
- * Sends a file, a stream or bytes. A file or stream is read after COMMIT. If a file is shorter then, the connection is closed.
+ * Sends a file, a stream or bytes. A file or stream is read after COMMIT. If a file is shorter then, the connection is closed. GET routes
+ * send a file by its path with `ETag` and `Last-Modified`, answer conditional requests with 304, and `Range` with a part of it.
  *
  * The route declares the media type: `{ produces: 'text/csv' }`.
  *
@@ -47,38 +49,25 @@ export async function file(
 ): Promise<Reply<never>> {
   refuseUnknownOptions('file()', options, OPTIONS)
   const { type = 'application/octet-stream', name, status, headers } = options
-  const { content, size } = await find(source, options)
+  const content = await find(source, options)
   const all = {
     'content-type': type,
-    ...(size === undefined ? {} : { 'content-length': String(size) }),
+    ...(content instanceof StoredFile ? { 'content-length': String(content.size) } : {}),
     ...(name === undefined ? {} : { 'content-disposition': disposition(name) }),
     ...headers,
   }
   return new Reply<never>(undefined, { headers: all, ...(status === undefined ? {} : { status }) }, content)
 }
 
-interface Found {
-  readonly content: Content
-  /** In bytes; undefined for a stream and for a Uint8Array. */
-  readonly size?: number
-}
-
-async function find(source: string | URL | Readable | Uint8Array, options: FileOptions): Promise<Found> {
+async function find(source: string | URL | Readable | Uint8Array, options: FileOptions): Promise<Content> {
   // `in`: a root that is undefined by mistake must not allow every path.
-  if ('root' in options) {
-    const { size, read } = await findWithin(options.root, source, options.dotfiles === true)
-    return { size, content: size === 0 ? NOTHING : read }
-  }
+  if ('root' in options) return findWithin(options.root, source, options.dotfiles === true)
   if (source instanceof Readable) source.on('error', () => {}) // it may fail before it is read; its reader then finds `errored`
-  if (typeof source !== 'string' && !(source instanceof URL)) return { content: source }
-  const stats = await stat(source)
+  if (typeof source !== 'string' && !(source instanceof URL)) return source
+  const stats = await stat(source, { bigint: true })
   if (!stats.isFile()) throw new TypeError(`file('${String(source)}') is not a file. Write the path of a file.`)
-  const { size } = stats
-  // Opened when it is read, so that nothing stays open when the transaction fails. `end`, because the file may grow until then.
-  return { size, content: size === 0 ? NOTHING : () => createReadStream(source, { end: size - 1 }) }
+  return new StoredFile(String(source), stats, () => open(source))
 }
-
-const NOTHING = new Uint8Array()
 
 // Removes folders, control characters, and characters that change the writing direction: with them a name can look like another one.
 function baseName(name: string): string {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { EventStream } from './event-stream.js'
 import { exactLength, lengthOf } from './exact-length.js'
 import { closesUnread, endAfterReading, mustClose } from './unread-body.js'
 
@@ -8,11 +9,13 @@ import { closesUnread, endAfterReading, mustClose } from './unread-body.js'
 export interface OutgoingResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string | readonly string[]>>
-  readonly body?: string | Uint8Array | Readable | (() => Readable)
+  /** Headers that are set after those, in their place if they have the same names. */
+  readonly added?: Readonly<Record<string, string>> | undefined
+  readonly body?: string | Uint8Array | Readable | (() => Readable) | undefined
 }
 
 /** Destroys the stream of a response that is not written. */
-export function discard(body: OutgoingResponse['body']): void {
+export function discard(body: unknown): void {
   if (body instanceof Readable) body.on('error', () => {}).destroy()
 }
 
@@ -32,8 +35,9 @@ export function writeReply(
     discard(reply.body)
     return undefined
   }
-  const { status, headers, body } = reply
+  const { status, headers, added, body } = reply
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  if (added) for (const [name, value] of Object.entries(added)) response.setHeader(name, value)
   response.statusCode = status
   if (mustClose(request)) response.setHeader('connection', 'close')
   if (body instanceof Readable || typeof body === 'function') return stream(response, body, request)
@@ -64,6 +68,7 @@ async function stream(
     const length = lengthOf(response.getHeader('content-length'))
     const source = body instanceof Readable ? body : body()
     if (source.errored) throw source.errored // the stream failed before it was read: nothing was sent yet
+    if (source instanceof EventStream) response.flushHeaders() // its first event may come late
     const end = !closesUnread(response, request)
     if (length === undefined) await pipeline(source, response, { end })
     else await pipeline(source, exactLength(length), response, { end })

@@ -4,6 +4,7 @@ import { BadRequest } from '../errors.js'
 
 type RedirectStatus = 301 | 302 | 303 | 307 | 308
 
+/** The options of `redirect(url, options)`. */
 export interface RedirectOptions {
   /** Default 303: the client follows with a GET, whatever the method of this request. */
   readonly status?: RedirectStatus

@@ -1,8 +1,10 @@
 import type { Readable } from 'node:stream'
+import type { StoredFile } from './stored-file.js'
 
 /** Headers of a reply; each item of a list is sent as a header of its own, as `set-cookie` requires. */
 export type ReplyHeaderValues = Readonly<Record<string, string | readonly string[]>>
 
+/** The options of `reply(value, options)`. */
 export interface ReplyOptions {
   /** The status of the route, or one that it declares in `responses`. Default: the status of the route. */
   readonly status?: number
@@ -23,8 +25,8 @@ export class ReplyHeaders {
   }
 }
 
-/** Bytes that are sent unchanged. A stream is read only after COMMIT, and destroyed when there is none. */
-export type Content = Uint8Array | Readable | (() => Readable)
+/** Bytes that are sent unchanged. A stream or file is read only after COMMIT, a stream destroyed when there is none. */
+export type Content = Uint8Array | Readable | StoredFile
 
 /** A value with a status and headers; {@link reply}, {@link redirect} and {@link file} return one. */
 export class Reply<T> {

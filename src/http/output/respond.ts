@@ -4,12 +4,17 @@ import { ResponseMismatchError } from '../../schema/output/encode.js'
 import type { Shape } from '../../schema/shape/shape.js'
 import { compileStringify, type Stringify } from '../../schema/output/stringify.js'
 import { stringifyUntyped, UntypedValueError } from '../../schema/output/untyped-value.js'
+import { type Conditions, fileResponse } from './conditional.js'
 import { Reply, type ReplyHeaderValues } from './reply.js'
+import { EventStream } from './event-stream.js'
+import { StoredFile } from './stored-file.js'
 import type { OutgoingResponse } from './outgoing-response.js'
 import { NO_HEADERS, sharedHeaders } from './whole-response.js'
 
 /** Makes the response of a handler's result. Runs before COMMIT: a result that does not fit its declaration rolls the transaction back. */
-export type Respond = (value: unknown) => OutgoingResponse
+export type Respond = (value: unknown, request: Conditions) => OutgoingResponse
+
+type RespondToValue = (value: unknown) => OutgoingResponse
 
 /** A response that a handler may return besides its usual one. */
 export interface OtherResponse {
@@ -21,7 +26,9 @@ export interface OtherResponse {
 export interface RespondingRoute {
   /** `HeroController.list`, for messages. */
   readonly name: string
+  /** Of each event, if the route sends events. */
   readonly response: Shape | undefined
+  readonly sendsEvents: boolean
   readonly status: number
   /** The status when the handler declares no response and returns nothing. */
   readonly emptyStatus: number
@@ -49,14 +56,15 @@ export function hasBody(status: number): boolean {
 export function compileRespond(route: RespondingRoute, warn: (text: string) => void): Respond {
   const respondToValue = memo(() => compileValueResponse(route, warn))
   const respondToReply = memo(() => compileReplyResponse(route, warn))
-  return (value) => (value instanceof Reply ? respondToReply()(value) : respondToValue()(value))
+  return (value, request) => (value instanceof Reply ? respondToReply()(value, request) : respondToValue()(value))
 }
 
 function compileValueResponse(
-  { name, response, status, emptyStatus, options: { produces } }: RespondingRoute,
+  { name, response, sendsEvents, status, emptyStatus, options: { produces } }: RespondingRoute,
   warn: (text: string) => void,
-): Respond {
+): RespondToValue {
   if (!hasBody(status)) return compileEmptyResponse(name, status, warn)
+  if (sendsEvents) return () => refuseOtherThanEvents(name)
   if (produces !== undefined && !isJson(produces)) return (value) => refuseValue(name, value, produces)
   const stringify = response ? stringifyDeclared(response, name) : stringifyAny(name)
   const headers = produces === undefined ? JSON_HEADERS : sharedHeaders({ 'content-type': produces })
@@ -67,7 +75,7 @@ function compileValueResponse(
 }
 
 // Once for each route: the value may be the count of deleted rows, which nobody wanted to send.
-function compileEmptyResponse(name: string, status: number, warn: (text: string) => void): Respond {
+function compileEmptyResponse(name: string, status: number, warn: (text: string) => void): RespondToValue {
   let warned = false
   return (value) => {
     if (value !== undefined && !warned)
@@ -89,17 +97,18 @@ function refuseValue(name: string, value: unknown, produces: string): never {
 function compileReplyResponse(
   route: RespondingRoute,
   warn: (text: string) => void,
-): (reply: Reply<unknown>) => OutgoingResponse {
+): (reply: Reply<unknown>, request: Conditions) => OutgoingResponse {
   const { name, status: usual, emptyStatus } = route
-  const responds = new Map<number, Respond>([
+  const responds = new Map<number, RespondToValue>([
     ...(route.response ? [] : [[emptyStatus, () => ({ status: emptyStatus, headers: NO_HEADERS })] as const]),
     [usual, compileValueResponse(route, warn)],
-    ...[...route.others].map(([status, other]): [number, Respond] => [
+    ...[...route.others].map(([status, other]): [number, RespondToValue] => [
       status,
       compileOther(route, status, other, warn),
     ]),
   ])
-  return ({ value, status = usual, headers: given, content }) => {
+  const withData = compileEvents(route)
+  return ({ value, status = usual, headers: given, content }, request) => {
     refuseOtherThanSuccess(name, status)
     checkHeaders(given, name)
     const headers = lowerCased(given)
@@ -109,9 +118,26 @@ function compileReplyResponse(
       const response = respond(value)
       return { ...response, headers: { ...response.headers, ...headers } }
     }
+    if (content instanceof EventStream) return { status, headers, body: withData(content) }
     refuseUndeclaredMedia(route, String(headers['content-type']))
-    return { status, headers, body: content }
+    return content instanceof StoredFile
+      ? fileResponse(status, headers, content, request)
+      : { status, headers, body: content }
   }
+}
+
+function compileEvents({ name, sendsEvents, response }: RespondingRoute): (stream: EventStream) => EventStream {
+  const stringify = sendsEvents && response ? stringifyDeclared(response, name) : undefined
+  return (stream) => {
+    if (!stringify)
+      throw new TypeError(`${name} sent events, but does not declare them. Write @Get('/', Events.of(Tick)).`)
+    stream.writeDataWith(stringify)
+    return stream
+  }
+}
+
+function refuseOtherThanEvents(name: string): never {
+  throw new TypeError(`${name} declares events, but returned a value. Write return events(source).`)
 }
 
 function compileOther(
@@ -119,10 +145,10 @@ function compileOther(
   status: number,
   { shape }: OtherResponse,
   warn: (text: string) => void,
-): Respond {
+): RespondToValue {
   if (shape)
     return compileValueResponse(
-      { name, response: shape, status, emptyStatus: status, others: new Map(), options },
+      { name, response: shape, sendsEvents: false, status, emptyStatus: status, others: new Map(), options },
       warn,
     )
   return (value) => {

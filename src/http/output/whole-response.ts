@@ -47,6 +47,22 @@ export function isUnobserved(response: ServerResponse): boolean {
   )
 }
 
+const NONE: readonly string[] = []
+
+/** Undefined if one replaces another header, or is not allowed by HTTP. */
+function addedList(headers: Headers, added: Readonly<Record<string, string>>): readonly string[] | undefined {
+  const list: string[] = []
+  for (const name of Object.keys(added)) {
+    const value = added[name] ?? ''
+    if (Object.hasOwn(headers, name) || !ALLOWED.test(value)) return undefined
+    list.push(name, value)
+  }
+  return list
+}
+
+/** Source: RFC 9110, 5.5, without the bytes beyond ASCII. */
+const ALLOWED = /^[\t\x20-\x7e]*$/
+
 /** The longest body that is copied behind its head. */
 const MAX_LENGTH = 64 * 1024
 
@@ -58,19 +74,20 @@ const MAX_LENGTH = 64 * 1024
  */
 export function writeWhole(
   response: ServerResponse,
-  { status, headers, body = '' }: OutgoingResponse,
+  { status, headers, added, body = '' }: OutgoingResponse,
   request: IncomingMessage,
   first: readonly string[],
 ): boolean {
   const { socket } = response
   const list = lists.get(headers)
-  if (!list || typeof body !== 'string' || !socket || !request.complete) return false
+  const more = added ? addedList(headers, added) : NONE
+  if (!list || !more || typeof body !== 'string' || !socket || !request.complete) return false
   // Otherwise a client that reads no responses would have all of its requests answered, in memory.
   if (socket.writableLength > 0 || body.length > MAX_LENGTH) return false
   if (response.headersSent || response.destroyed || response.getHeaderNames().length > 0) return false
   const hasLength = status !== 204 && status !== 304
   const length = hasLength ? ['content-length', String(Buffer.byteLength(body))] : []
-  response.writeHead(status, [...first, ...list, ...length])
+  response.writeHead(status, [...first, ...list, ...more, ...length])
   if (body !== '' && request.method !== 'HEAD') {
     // Node writes the end of a response as a chunk of its own, unless all else is written: the kernel would be given two buffers.
     socket.cork()

@@ -8,32 +8,64 @@ import {
   refuseMissingCall,
   refuseOtherThanList,
   refuseUnknownOptions,
+  shown,
 } from '../../core/options.js'
 import { type Constructor, isConstructor, tokenName } from '../../di/token.js'
-import type { DataOf, Described } from '../../schema/shape/shape.js'
+import type { DataOf, Described, Literal } from '../../schema/shape/shape.js'
+import { isLiteral } from '../../schema/shape/shape-of.js'
 import { isStandardSchema, type StandardSchema } from '../../schema/shape/standard-schema.js'
 import type { TypeName } from '../../schema/declare/value-options.js'
+import type { Request } from '../request.js'
+import { compileMiddleware, type Middleware, type MiddlewareStep } from './middleware.js'
 import type { CheckedRouteDecorator, ParameterTokens, RouteDecorator } from './route-decorators.js'
 
+/** The options of `@Controller(path, options)`. */
 export interface ControllerOptions {
   /** The group in the documentation; by default the class's name without `Controller`. */
   readonly tags?: readonly string[]
   /** Default: `'application'`, unless its constructor injects a value of a request. */
   readonly lifetime?: Lifetime
+  /** Connect-style middleware for the routes of this controller, run in order after that of the app, and before their inputs are read. */
+  readonly middleware?: readonly Middleware[]
+  /** Wraps the calls of all handlers of this controller, the first one outermost; see {@link Around}. */
+  readonly around?: readonly Around[]
 }
 
-const CONTROLLER_OPTIONS: OptionNames<ControllerOptions> = { tags: true, lifetime: true }
+/**
+ * Wraps the call of a handler, in its transaction: it calls `next`, and returns what becomes the response instead of the handler's value. It runs again
+ * when the handler is run again.
+ *
+ * @example
+ * const timed: Around = async (next, request) => {
+ *   const start = performance.now()
+ *   try { return await next() } finally { console.log(request.path, performance.now() - start) }
+ * }
+ */
+export type Around = (next: () => Promise<unknown>, request: Request) => unknown
+
+const CONTROLLER_OPTIONS: OptionNames<ControllerOptions> = {
+  tags: true,
+  lifetime: true,
+  middleware: true,
+  around: true,
+}
 
 export interface ControllerDeclaration {
   readonly path: string
   readonly tags: readonly string[]
+  readonly middleware: readonly MiddlewareStep[]
+  readonly around: readonly Around[]
 }
 
 /** Specification extensions of OpenAPI. */
 export type Extensions = Readonly<Record<`x-${string}`, unknown>>
 
+/** The options of a route, `@Get(path, response, options)`: its status, its documentation, and what wraps its handler. */
 export interface RouteOptions {
-  /** The status of a success. Default: 204 when the handler returns nothing, else 201 for POST and 200 for other methods. */
+  /**
+   * The status of a success. Default: 204 when the handler returns nothing, and for a DELETE that declares no response; else 201 for POST and 200
+   * for other methods.
+   */
   readonly status?: number
   readonly summary?: string
   readonly description?: string
@@ -50,6 +82,8 @@ export interface RouteOptions {
   readonly responses?: Responses
   /** The media type of a success, or a range such as `image/*`: of what `file(...)` sends, or of JSON. Default `application/json`. */
   readonly produces?: string
+  /** Wraps the call of the handler, within what wraps those of its controller. */
+  readonly around?: readonly Around[]
 }
 
 const ROUTE_OPTIONS: OptionNames<AnyOptions> = {
@@ -65,6 +99,7 @@ const ROUTE_OPTIONS: OptionNames<AnyOptions> = {
   extensions: true,
   externalDocs: true,
   params: true,
+  around: true,
 }
 
 /** `{ 202: Job, 303: 'See the hero' }` */
@@ -102,9 +137,31 @@ export function Controller(path = '/', options: ControllerOptions = {}): ClassDe
     refuseUnknownOptions(`@Controller() on ${type.name}`, options, CONTROLLER_OPTIONS)
     refuseOtherThanList(options.tags, `@Controller() on ${type.name}: tags`, `'Heroes'`)
     refuseOtherThanLifetime(`@Controller() on ${type.name}`, options.lifetime)
-    controllerKey.write(type, { path, tags: options.tags ?? [type.name.replace(/Controller$/, '') || type.name] })
+    const { tags = [type.name.replace(/Controller$/, '') || type.name], around = [] } = options
+    refuseOtherThanAround(`@Controller() on ${type.name}: around`, around)
+    controllerKey.write(type, { path, tags, around, middleware: middlewareOf(type, options) })
     if (options.lifetime) provideItself(type, { kind: 'class', type, lifetime: options.lifetime })
   }
+}
+
+function middlewareOf({ name }: Constructor, { middleware = [] }: ControllerOptions): readonly MiddlewareStep[] {
+  const where = `@Controller() on ${name}: middleware`
+  refuseOtherThanList(middleware, where, 'guard')
+  return middleware.map((entry, index) => {
+    if (typeof entry === 'object')
+      throw new BootError(
+        `${where}[${index}] is an object. Write the function itself: it runs for the routes of this controller.`,
+      )
+    return compileMiddleware(entry, `${where}[${index}]`)
+  })
+}
+
+/** @throws BootError for a list that has something else than functions. */
+export function refuseOtherThanAround(where: string, around: readonly unknown[]): void {
+  refuseOtherThanList(around, where, 'timed')
+  const index = around.findIndex((one) => typeof one !== 'function')
+  if (index < 0) return
+  throw new BootError(`${where}[${index}] is ${shown(around[index])}. Write a function: async (next) => next().`)
 }
 
 /** @throws BootError when the class is no controller. */
@@ -125,13 +182,14 @@ export function routesOf(type: Constructor): readonly RouteDeclaration[] {
   return [...inherited.filter((route) => !own.some(({ member }) => member === route.member)), ...own]
 }
 
-/** What can be declared as a response: `Page.of(Hero)`, a class with fields, a model, `[Hero]`, `String`. */
+/** What can be declared as a response: `Page.of(Hero)`, a class with fields, a model, `[Hero]`, `String`, `{ hero: Hero }`. */
 export type Declaration =
   | Described<unknown>
   | StandardSchema
   | Constructor
-  | readonly [Constructor | Described<unknown> | StandardSchema]
+  | readonly [Constructor | Described<unknown> | StandardSchema | Literal]
   | TypeName
+  | Literal
 
 type Returned<S> = S extends TypeName ? unknown : DataOf<S>
 
@@ -174,7 +232,7 @@ export const Post: RouteDecorators = routeDecorator('POST')
 export const Put: RouteDecorators = routeDecorator('PUT')
 /** Handles PATCH. */
 export const Patch: RouteDecorators = routeDecorator('PATCH')
-/** Handles DELETE. */
+/** Handles DELETE; without a declared response the status is 204, and nothing is sent. */
 export const Delete: RouteDecorators = routeDecorator('DELETE')
 
 type AnyOptions = RouteOptions & { readonly params?: readonly unknown[] }
@@ -232,7 +290,8 @@ function isOptions(value: unknown): value is AnyOptions {
     value !== null &&
     !Array.isArray(value) &&
     !('shape' in value) &&
-    !isStandardSchema(value)
+    !isStandardSchema(value) &&
+    (Object.keys(value).every((name) => name in ROUTE_OPTIONS) || !isLiteral(value))
   )
 }
 

@@ -1,36 +1,50 @@
 import { BootError } from '../../core/boot-error.js'
 import { decodePercent, isDotSegment } from '../target.js'
 
-/** A segment of a route's path: a fixed string, or a variable. */
+/** A segment of a route's path: a fixed string, a variable, or at the end a tail, a variable for all segments that follow. */
 export type Segment =
   | { readonly kind: 'fixed'; readonly text: string }
   | { readonly kind: 'variable'; readonly name: string }
+  | { readonly kind: 'tail'; readonly name: string }
 
 const VARIABLE = /^:([A-Za-z_$][\w$]*)$/
+const TAIL = /^\*([A-Za-z_$][\w$]*)$/
 
 /**
- * The segments of a declared path: `'/heros/:hero_id'`.
+ * The segments of a declared path: `'/heros/:hero_id'`, `'/files/*path'`.
  *
- * @throws BootError for a segment that is neither a string nor a variable, and for a repeated variable.
+ * @throws BootError for a segment that is neither a string nor a variable, a tail that is not at the end, and for a repeated variable.
  */
 export function parsePath(path: string, where: string): readonly Segment[] {
   const segments = path
     .split('/')
     .filter((text) => text !== '')
     .map((text) => parseSegment(text, path, where))
-  const names = segments.flatMap((segment) => (segment.kind === 'variable' ? [segment.name] : []))
+  const tail = segments.findIndex(({ kind }) => kind === 'tail')
+  if (tail >= 0 && tail < segments.length - 1)
+    throw new BootError(
+      `${where}: the path '${path}' goes on behind a tail, which takes all segments. Write a variable, ':name'.`,
+    )
+  const names = variablesOf(segments)
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined)
     throw new BootError(`${where}: the path '${path}' has the variable :${twice} twice. Rename one of them.`)
   return segments
 }
 
+/** The names of the variables of a path, and of its tail. */
+export function variablesOf(segments: readonly Segment[]): readonly string[] {
+  return segments.flatMap((segment) => (segment.kind === 'fixed' ? [] : [segment.name]))
+}
+
 function parseSegment(text: string, path: string, where: string): Segment {
   const name = VARIABLE.exec(text)?.[1]
   if (name !== undefined) return { kind: 'variable', name }
+  const tail = TAIL.exec(text)?.[1]
+  if (tail !== undefined) return { kind: 'tail', name: tail }
   if (/[:{}*?#]/.test(text)) {
     throw new BootError(
-      `${where}: '${text}' in the path '${path}' is not a segment. A variable is a whole segment, written ':${bareName(text)}'.`,
+      `${where}: '${text}' in the path '${path}' is not a segment. ${text.includes('*') ? 'A tail is the whole last segment' : 'A variable is a whole segment'}, written '${text.includes('*') ? '*' : ':'}${bareName(text)}'.`,
     )
   }
   if (text.includes('%')) {
@@ -59,7 +73,7 @@ export function startsWithSegments(texts: readonly string[], segments: readonly 
   )
 }
 
-// Other frameworks write '{id}' or '*id' for ':id'.
+// Other frameworks write '{id}' for ':id', and '{*path}' or 'path*' for '*path'.
 function bareName(text: string): string {
   return /^[{*:]*([A-Za-z_$][\w$]*)[}?*]*$/.exec(text)?.[1] ?? 'name'
 }

@@ -3,17 +3,29 @@ import { BootError, withPlace } from '../../core/boot-error.js'
 import { refuseOtherThanList } from '../../core/options.js'
 import type { Plan, Planner } from '../../di/plan.js'
 import { buildFirst, inputsOfFirst } from '../../di/plan-order.js'
+import type { RouteFacts } from '../../di/route-facts.js'
 import type { Constructor, Token } from '../../di/token.js'
 import type { SchemaWriter } from '../../schema/json-schema/writer.js'
 import type { Shape } from '../../schema/shape/shape.js'
 import { shapeOf } from '../../schema/shape/shape-of.js'
 import type { ValidatorCompiler } from '../../schema/input/validate.js'
 import { type Bind, compileBind, type InputsSchema, inputSchema } from '../input/bind.js'
-import { controllerOf, type Responses, type RouteDeclaration, type RouteOptions, routesOf } from './controller.js'
+import {
+  type Around,
+  type ControllerDeclaration,
+  controllerOf,
+  refuseOtherThanAround,
+  type Responses,
+  type RouteDeclaration,
+  type RouteOptions,
+  routesOf,
+} from './controller.js'
 import { type Input, RouteInputs } from '../input/parameters.js'
 import { refuseClashingInputs } from '../input/refuse-clashing-inputs.js'
 import { type Lifespan, openUnits } from '../lifespan.js'
-import { joinPath, openApiPath, parsePath, type Segment } from './path.js'
+import type { MiddlewareStep } from './middleware.js'
+import { joinPath, openApiPath, parsePath, type Segment, variablesOf } from './path.js'
+import { isEvents } from '../output/events.js'
 import { compileRespond, hasBody, type OtherResponse, type Respond } from '../output/respond.js'
 
 /** A handler with its method, path, inputs and responses; planned at startup. */
@@ -23,7 +35,9 @@ export interface Route {
   readonly method: string
   readonly segments: readonly Segment[]
   readonly plan: Plan<Input>
+  /** Of each event, if the route sends events. */
   readonly response: Shape | undefined
+  readonly sendsEvents: boolean
   readonly status: number
   /** The status when the handler declares no response and returns nothing. */
   readonly emptyStatus: number
@@ -31,6 +45,10 @@ export interface Route {
   readonly others: ReadonlyMap<number, OtherResponse>
   readonly options: RouteOptions
   readonly tags: readonly string[]
+  /** Runs before the inputs are read. */
+  readonly middleware: readonly MiddlewareStep[]
+  /** What the call of the handler is wrapped in, the outermost first. */
+  readonly around: readonly Around[]
   readonly controller: Constructor
   readonly member: string
   readonly schema: InputsSchema
@@ -43,46 +61,49 @@ export interface ServedRoute extends Route {
   readonly respond: Respond
 }
 
+/** What the routes of an app are planned with. */
+export interface RoutePlanning {
+  /** Of the paths of all routes. */
+  readonly prefix: string
+  readonly planner: Planner<Input>
+  readonly writer: SchemaWriter
+  /** Whether the values of a token authenticate the request: they are built before the other inputs are validated. */
+  readonly authenticates: (token: Token) => boolean
+}
+
 /**
  * Plans the routes of a controller.
  *
- * @param authenticates whether the values of a token authenticate the request: they are built before the other inputs are validated.
  * @throws BootError for every mistake in them.
  */
-export function planRoutes(
-  controller: Constructor,
-  planner: Planner<Input>,
-  writer: SchemaWriter,
-  authenticates: (token: Token) => boolean,
-): readonly Route[] {
-  const { path, tags } = controllerOf(controller)
+export function planRoutes(controller: Constructor, planning: RoutePlanning): readonly Route[] {
+  const declared = controllerOf(controller)
   const declarations = routesOf(controller)
   if (declarations.length === 0)
     throw new BootError(`${controller.name} has no routes. Put @Get('/'), @Post('/') or the like on its methods.`)
-  return declarations.map((declaration) =>
-    planRoute(controller, declaration, joinPath(path, declaration.path), tags, planner, writer, authenticates),
-  )
+  return declarations.map((declaration) => planRoute(controller, declared, declaration, planning))
 }
 
 function planRoute(
   controller: Constructor,
+  declared: ControllerDeclaration,
   declaration: RouteDeclaration,
-  path: string,
-  tags: readonly string[],
-  planner: Planner<Input>,
-  writer: SchemaWriter,
-  authenticates: (token: Token) => boolean,
+  { prefix, planner, writer, authenticates }: RoutePlanning,
 ): Route {
   const { method, member, options, params } = declaration
   const name = `${controller.name}.${member}`
+  const path = joinPath(prefix, declared.path, declaration.path)
   const segments = parsePath(path, name)
-  const variables = segments.flatMap((segment) => (segment.kind === 'variable' ? [segment.name] : []))
+  const variables = variablesOf(segments)
   const planned = planner.plan(controller, member, new RouteInputs(variables, method), params)
   const plan = buildFirst(planned, authenticates)
   refuseUnusedVariables(name, path, variables, plan.inputs)
   refuseTwoBodies(name, plan.inputs)
   refuseClashingInputs(name, plan.inputs)
-  const response = declaration.response === undefined ? undefined : responseShape(declaration.response, name)
+  const sendsEvents = isEvents(declaration.response)
+  if (sendsEvents) refuseOtherForEvents(name, options)
+  const body = isEvents(declaration.response) ? declaration.response.eventsOf : declaration.response
+  const response = body === undefined && !sendsEvents ? undefined : responseShape(body, name)
   refuseOtherThanSuccess(name, options.status)
   refuseOtherThanErrors(name, options.errors ?? {})
   refuseOtherThanList(options.tags, `${name}: tags`, `'Heroes'`)
@@ -94,15 +115,30 @@ function planRoute(
     segments,
     plan,
     response,
-    status: options.status ?? (method === 'POST' ? 201 : 200),
+    sendsEvents,
+    status:
+      options.status ?? usualStatus(method, response !== undefined || options.produces !== undefined, sendsEvents),
     emptyStatus: options.status ?? 204,
     others: othersOf(options.responses ?? {}, name),
     options,
-    tags: options.tags ?? tags,
+    tags: options.tags ?? declared.tags,
+    middleware: declared.middleware,
+    around: [...declared.around, ...aroundOf(name, options)],
     controller,
     member,
     schema,
   }
+}
+
+// What a DELETE returns is what the database has returned, such as a number of rows.
+function usualStatus(method: string, hasResponse: boolean, sendsEvents: boolean): number {
+  if (method === 'DELETE' && !hasResponse) return 204
+  return method === 'POST' && !sendsEvents ? 201 : 200
+}
+
+function aroundOf(name: string, { around = [] }: RouteOptions): readonly Around[] {
+  refuseOtherThanAround(`${name}: around`, around)
+  return around
 }
 
 /** Compiles a route. Called when all routes are planned, as they share the components of their schemas. */
@@ -113,9 +149,7 @@ export function serveRoute(
   bodyLimit: number,
   warn: (text: string) => void,
 ): ServedRoute {
-  const { controller, member, method, plan } = route
-  const name = `${method} ${openApiPath(route.segments)} (${route.name})`
-  const tokens = plan.steps.map(({ token }) => token)
+  const { plan } = route
   return {
     ...route,
     bind: compileBind(
@@ -125,9 +159,30 @@ export function serveRoute(
       bodyLimit,
       plan.first > 0 ? inputsOfFirst(plan) : undefined,
     ),
-    open: openUnits(lifespans, { name, controller, member, safe: method === 'GET', tokens }),
+    open: openUnits(lifespans, factsOf(route)),
     respond: compileRespond(route, warn),
   }
+}
+
+/** What the databases may know of a route. */
+export function factsOf({ controller, member, method, name, plan, segments }: Route): RouteFacts {
+  return {
+    name: `${method} ${openApiPath(segments)} (${name})`,
+    controller,
+    member,
+    safe: method === 'GET',
+    tokens: plan.steps.map(({ token }) => token),
+  }
+}
+
+// Clients read events only of a 200 with their own media type.
+function refuseOtherForEvents(name: string, { status, produces }: RouteOptions): void {
+  if (produces !== undefined)
+    throw new BootError(
+      `${name} declares events and produces ${produces}. Remove produces: events are text/event-stream.`,
+    )
+  if (status !== undefined && status !== 200)
+    throw new BootError(`${name} declares events with the status ${status}. Remove the status: events have 200.`)
 }
 
 function responseShape(declaration: unknown, name: string): Shape {

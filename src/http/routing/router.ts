@@ -1,6 +1,6 @@
 import { BootError } from '../../core/boot-error.js'
 import { MethodNotAllowed, NotFound } from '../errors.js'
-import { type Segment, splitPath } from './path.js'
+import { type Segment, splitPath, variablesOf } from './path.js'
 
 /** The part of a route that the router uses. */
 export interface Routable {
@@ -19,6 +19,8 @@ export interface Match<R> {
 interface Node<R> {
   readonly fixed: Map<string, Node<R>>
   variable: Node<R> | undefined
+  /** Of the routes whose paths end here with a tail. */
+  tail: Node<R> | undefined
   /** By their method. */
   readonly routes: Map<string, Target<R>>
 }
@@ -32,7 +34,7 @@ interface Target<R> {
 /** A path whose segments are the same encoded and decoded. */
 const SAME_DECODED = /^(?:\/[\w.~-]+)+$/
 
-/** Finds the route of a path. Fixed segments take precedence over variables; one slash at the end is ignored. */
+/** Finds the route of a path. Fixed segments take precedence over variables, and these over a tail; one slash at the end is ignored. */
 export class Router<R extends Routable> {
   readonly #root: Node<R> = newNode()
   /** The matches of the paths without variables, by path and method: most requests for them need not be split. */
@@ -49,7 +51,7 @@ export class Router<R extends Routable> {
         `${route.name} and ${other.route.name} both handle ${route.method} ${describePath(route)}. Change the path or the method of one.`,
       )
     }
-    const variables = route.segments.flatMap((segment) => (segment.kind === 'variable' ? [segment.name] : []))
+    const variables = variablesOf(route.segments)
     node.routes.set(route.method, { route, variables })
     this.#methods.add(route.method)
     if (variables.length === 0) this.#addFixed(route)
@@ -83,11 +85,12 @@ export class Router<R extends Routable> {
 }
 
 function newNode<R>(): Node<R> {
-  return { fixed: new Map(), variable: undefined, routes: new Map() }
+  return { fixed: new Map(), variable: undefined, tail: undefined, routes: new Map() }
 }
 
 function child<R>(node: Node<R>, segment: Segment): Node<R> {
   if (segment.kind === 'variable') return (node.variable ??= newNode())
+  if (segment.kind === 'tail') return (node.tail ??= newNode())
   const known = node.fixed.get(segment.text) ?? newNode<R>()
   node.fixed.set(segment.text, known)
   return known
@@ -101,7 +104,7 @@ function split(path: string): readonly string[] {
 
 /**
  * What `pick` returns for the first node of the path for which it returns something; `values` has those of the variables then. For
- * '/heros/latest', the route '/heros/latest' comes before '/heros/:hero_id'.
+ * '/heros/latest', the route '/heros/latest' comes before '/heros/:hero_id', and that before '/heros/*path'.
  */
 function find<R, F>(
   node: Node<R>,
@@ -114,11 +117,26 @@ function find<R, F>(
   if (text === undefined) return pick(node)
   const fixed = node.fixed.get(text)
   const found = fixed && find(fixed, texts, depth + 1, values, pick)
-  if (found !== undefined || !node.variable || text === '') return found
-  values.push(text)
-  const other = find(node.variable, texts, depth + 1, values, pick)
-  if (other === undefined) values.pop()
-  return other
+  if (found !== undefined || text === '') return found
+  if (node.variable) {
+    values.push(text)
+    const other = find(node.variable, texts, depth + 1, values, pick)
+    if (other !== undefined) return other
+    values.pop()
+  }
+  return node.tail && findTail(node.tail, texts.slice(depth), values, pick)
+}
+
+function findTail<R, F>(
+  tail: Node<R>,
+  texts: readonly string[],
+  values: string[],
+  pick: (node: Node<R>) => F | undefined,
+): F | undefined {
+  // Of 'admin%2Fusers', middleware for '/admin' has not seen a path below it.
+  const found = texts.some((text) => text === '' || text.includes('/')) ? undefined : pick(tail)
+  if (found !== undefined) values.push(texts.join('/'))
+  return found
 }
 
 function targetOf<R>(routes: ReadonlyMap<string, Target<R>>, method: string): Target<R> | undefined {
@@ -148,5 +166,10 @@ function withImplied(methods: readonly string[]): readonly string[] {
 }
 
 function describePath({ segments }: Routable): string {
-  return `/${segments.map((segment) => (segment.kind === 'fixed' ? segment.text : `:${segment.name}`)).join('/')}`
+  return `/${segments.map((segment) => writtenSegment(segment)).join('/')}`
+}
+
+function writtenSegment(segment: Segment): string {
+  if (segment.kind === 'fixed') return segment.text
+  return `${segment.kind === 'tail' ? '*' : ':'}${segment.name}`
 }

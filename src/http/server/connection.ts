@@ -15,29 +15,43 @@ interface Handle {
 
 /** Limits of one connection: pipelined requests, time without reading the response, and time until the next request. */
 export class Connection {
-  /** The response to the latest request. */
+  /** The response to the latest request, until that is read and answered: an idle connection keeps neither. */
   last: ServerResponse | undefined
   readonly #socket: Socket
   #waiting = 0
   #sent = 0
   #checksWithoutRead = 0
-  #lastChecked: ServerResponse | undefined
+  #requests = 0
+  #requestsAtLastCheck = 0
   #idleSince = performance.now()
 
   constructor(socket: Socket) {
     this.#socket = socket
-    // Node resumes reading as soon as the body of a request is complete.
-    socket.on('resume', () => this.#waiting >= MAX_WAITING && socket.pause())
   }
 
   /** Counts a request until its response has the socket: Node gives it to one response at a time. */
   add(response: ServerResponse): void {
     this.last = response
+    this.#requests++
     if (response.socket) return
-    if (++this.#waiting === MAX_WAITING) this.#socket.pause()
+    if (++this.#waiting === MAX_WAITING) this.#stopReading()
     response.once('socket', () => {
-      if (this.#waiting-- === MAX_WAITING) this.#socket.resume()
+      if (this.#waiting-- === MAX_WAITING) this.#socket.off('resume', pause).resume()
     })
+  }
+
+  // Node resumes reading as soon as the body of a request is complete.
+  #stopReading(): void {
+    this.#socket.pause().on('resume', pause)
+  }
+
+  /** Forgets a response at its end. Not before others have looked at its listeners, which decide how it is written. */
+  forgetAfter(response: ServerResponse): void {
+    if (response.socket) response.on('close', this.#forget)
+  }
+
+  readonly #forget = (): void => {
+    if (this.last?.writableFinished && this.last.req.complete) this.last = undefined
   }
 
   /** Closes the connection when its client has read nothing of the waiting response during the last {@link WRITE_CHECKS} checks. */
@@ -53,14 +67,17 @@ export class Connection {
    * timer restarts with every byte, also of the empty lines that HTTP allows before a request.
    */
   closeIfIdle(limit: number): void {
-    const { last } = this
+    this.#forget()
     const now = performance.now()
-    const isAnswered = last === undefined || (last.writableFinished && last.req.complete)
-    const isIdle = isAnswered && last === this.#lastChecked
+    const isIdle = this.last === undefined && this.#requests === this.#requestsAtLastCheck
     if (!isIdle) this.#idleSince = now
     else if (now - this.#idleSince > limit) this.#socket.destroy()
-    this.#lastChecked = last
+    this.#requestsAtLastCheck = this.#requests
   }
+}
+
+function pause(this: Socket): void {
+  this.pause()
 }
 
 function sentBytes(socket: Socket): number {

@@ -1,12 +1,20 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { Abort } from '../../core/abort.js'
 import { HandlerTimeout } from './abort-reasons.js'
+import { type Link, LinkedList } from './linked-list.js'
+
+/** The deadline of a request. */
+export interface Deadline {
+  readonly abort: Abort
+  /** In milliseconds of the process. */
+  readonly end: number
+}
 
 /** Aborts the requests that take longer than the limit. One timer serves all of them: the oldest is the next one to be late. */
 export class Deadlines {
   readonly #limit: number
-  /** When each is late, in milliseconds of the process; the oldest first. */
-  readonly #ends = new Map<Abort, number>()
+  /** The oldest first. */
+  readonly #running = new LinkedList<Deadline>()
   #timer: NodeJS.Timeout | undefined
   /** The end that the timer waits for. */
   #next = 0
@@ -19,15 +27,17 @@ export class Deadlines {
   }
 
   /** @param start when the request started, by `performance.now()`. */
-  add(abort: Abort, start: number): void {
-    this.#ends.set(abort, start + this.#limit)
-    if (this.#timer === undefined) this.#waitFor(start + this.#limit, performance.now())
-    else if (this.#ends.size === 1) this.#timer.ref()
+  add(abort: Abort, start: number): Link<Deadline> {
+    const end = start + this.#limit
+    const deadline = this.#running.add({ abort, end })
+    if (this.#timer === undefined) this.#waitFor(end, performance.now())
+    else if (this.#running.size === 1) this.#timer.ref()
+    return deadline
   }
 
-  delete(abort: Abort): void {
+  delete(deadline: Link<Deadline>): void {
     // Without a request the timer must not keep the process running. It is not cleared, as that would cost every request time.
-    if (this.#ends.delete(abort) && this.#ends.size === 0) this.#timer?.unref()
+    if (this.#running.delete(deadline) && this.#running.size === 0) this.#timer?.unref()
   }
 
   #waitFor(end: number, now: number): void {
@@ -42,9 +52,10 @@ export class Deadlines {
     const now = performance.now()
     // A timer counts from the begin of a turn of the event loop: by this clock it may be early.
     const latest = Math.max(now, this.#next)
-    for (const [abort, end] of this.#ends) {
+    for (let oldest = this.#running.first; oldest; oldest = this.#running.first) {
+      const { abort, end } = oldest.value
       if (end > latest) return this.#waitFor(end, now)
-      this.#ends.delete(abort)
+      this.#running.delete(oldest)
       abort.abort(new HandlerTimeout(this.#limit))
     }
   }

@@ -3,24 +3,26 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { types } from 'node:util'
 import { Abort } from '../../core/abort.js'
 import { isThenable } from '../../core/promises.js'
-import type { FindErrorStatus } from '../../core/error-status.js'
 import type { Container } from '../../di/container.js'
 import { HttpError } from '../errors.js'
 import { handle } from '../handle.js'
 import type { Input } from '../input/parameters.js'
 import type { Docs } from '../openapi/docs-page.js'
+import { EventStream } from '../output/event-stream.js'
 import { type OutgoingResponse, writeReply } from '../output/outgoing-response.js'
 import { isUnobserved, writeWhole } from '../output/whole-response.js'
 import { limitUnreadBody } from '../output/unread-body.js'
-import { toProblemReply } from '../problem.js'
+import { type ErrorRules, toProblemReply } from '../problem.js'
 import { Request } from '../request.js'
+import type { MiddlewareStep } from '../routing/middleware.js'
 import type { ServedRoute } from '../routing/route.js'
-import type { Router } from '../routing/router.js'
+import type { Match, Router } from '../routing/router.js'
 import { ClientGone, HandlerTimeout, shuttingDown } from './abort-reasons.js'
 import { Deadlines } from './deadlines.js'
 import { faultOf } from './framing.js'
+import { type Link, LinkedList } from './linked-list.js'
 import type { Log } from './logger.js'
-import { runMiddleware, type MiddlewareStep } from './middleware.js'
+import { runMiddleware } from './run-middleware.js'
 import { RefusalLog } from './refusal-log.js'
 import { withLog } from './unhandled-http-errors.js'
 
@@ -33,7 +35,7 @@ export interface ListenerParts {
   /** Milliseconds. */
   readonly handlerTimeout: number
   readonly log: Log
-  readonly findErrorStatus: FindErrorStatus
+  readonly errorRules: ErrorRules
 }
 
 /** One request and its response. */
@@ -41,7 +43,7 @@ interface Exchange {
   readonly request: Request
   readonly response: ServerResponse
   /** Whether nobody but this package sees the headers of the response: they are set when it is written. */
-  readonly isUnseen: boolean
+  isUnseen: boolean
   /** The inputs of its route; empty until that is found. Errors of the database are located in them. */
   inputs: readonly Input[]
 }
@@ -62,11 +64,13 @@ export class Listener {
   readonly #start: () => Promise<void>
   #isStarted = false
   /** The requests, and what goes on behind their responses. */
-  readonly #running = new Set<Running>()
+  readonly #running = new LinkedList<Running>()
   /** Called when nothing runs any more. */
   #waiting: (() => void)[] = []
   readonly #deadlines: Deadlines
   readonly #refusals: RefusalLog
+  /** The streams of events that are being sent, with what aborts the signals of their requests. */
+  readonly #events = new Map<EventStream, Abort>()
   #refusing = false
 
   /** @param start resolves when the app is started; the first request may arrive before. */
@@ -97,28 +101,31 @@ export class Listener {
     limitUnreadBody(raw, response)
     const running = this.#add(new Abort(), response.destroyed ? 1 : 2)
     response.on('close', () => {
-      if (!response.writableFinished) running.abort.abort(new ClientGone())
+      if (!response.writableFinished) running.value.abort.abort(new ClientGone())
       this.#endPart(running)
     })
     void withLog(this.#parts.log, () => this.#answer(raw, response, running, isUnseen))
   }
 
-  #add(abort: Abort, parts: number): Running {
-    const running = { abort, parts }
-    this.#running.add(running)
-    return running
+  #add(abort: Abort, parts: number): Link<Running> {
+    return this.#running.add({ abort, parts })
   }
 
-  #endPart(running: Running): void {
-    if (--running.parts > 0) return
+  #endPart(running: Link<Running>): void {
+    if (--running.value.parts > 0) return
     this.#running.delete(running)
     if (this.#running.size > 0) return
     for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
-  async #answer(raw: IncomingMessage, response: ServerResponse, running: Running, isUnseen: boolean): Promise<void> {
+  async #answer(
+    raw: IncomingMessage,
+    response: ServerResponse,
+    running: Link<Running>,
+    isUnseen: boolean,
+  ): Promise<void> {
     try {
-      const exchange: Exchange = { request: new Request(raw, running.abort), response, isUnseen, inputs: [] }
+      const exchange: Exchange = { request: new Request(raw, running.value.abort), response, isUnseen, inputs: [] }
       if (!isUnseen) setFirstHeaders(exchange)
       const replying = this.#reply(exchange)
       // Also for a reply that is there: until this microtask, Node has not read to the end of the request, nor seen whether what follows it is HTTP.
@@ -134,7 +141,7 @@ export class Listener {
   }
 
   /** Undefined when middleware answered. A promise only if something has to be waited for. */
-  #reply(exchange: Exchange): OutgoingResponse | undefined | Promise<OutgoingResponse | undefined> {
+  #reply(exchange: Exchange): OutgoingResponse | undefined | PromiseLike<OutgoingResponse | undefined> {
     const { request } = exchange
     const start = performance.now()
     try {
@@ -151,7 +158,7 @@ export class Listener {
 
   async #replyToRefused(refusal: HttpError, { id }: Request): Promise<OutgoingResponse> {
     await turn() // if the bytes that follow are not HTTP, 'clientError' is emitted first and responds to that
-    return toProblemReply(refusal, id, this.#parts.findErrorStatus).reply
+    return toProblemReply(refusal, id, this.#parts.errorRules).reply
   }
 
   /** Undefined when middleware answered. */
@@ -167,34 +174,52 @@ export class Listener {
   }
 
   /** Aborts the request at its deadline. What returns its reply at once has none: a timer could not interrupt it. */
-  async #inTime<R>(replying: PromiseLike<R>, exchange: Exchange, start: number): Promise<R | OutgoingResponse> {
+  #inTime<R>(replying: PromiseLike<R>, exchange: Exchange, start: number): PromiseLike<R | OutgoingResponse> {
     const { abort } = exchange.request
-    this.#deadlines.add(abort, start)
-    try {
-      return await replying
-    } catch (error) {
-      return this.#problem(error, exchange)
-    } finally {
-      this.#deadlines.delete(abort)
-    }
+    const deadline = this.#deadlines.add(abort, start)
+    return replying.then(
+      (reply) => {
+        this.#deadlines.delete(deadline)
+        return reply
+      },
+      (error: unknown) => {
+        this.#deadlines.delete(deadline)
+        return this.#problem(error, exchange)
+      },
+    )
   }
 
-  #route(exchange: Exchange): OutgoingResponse | PromiseLike<OutgoingResponse> {
+  #route(exchange: Exchange): OutgoingResponse | PromiseLike<OutgoingResponse | undefined> {
     const { request } = exchange
-    const { router, docs, container } = this.#parts
+    const { router, docs } = this.#parts
     const page = docs(request.method, request.path)
     if (page) return page
     if (request.method === 'OPTIONS')
       return { status: 204, headers: { allow: router.allowed(request.path).join(', ') } }
     const match = router.match(request.method, request.path)
     exchange.inputs = match.route.plan.inputs
-    return handle(match, request, container, {
+    return match.route.middleware.length > 0
+      ? this.#handleBehindMiddleware(match, exchange)
+      : this.#handle(match, exchange)
+  }
+
+  #handle(match: Match<ServedRoute>, { request }: Exchange): OutgoingResponse | PromiseLike<OutgoingResponse> {
+    return handle(match, request, this.#parts.container, {
       report: this.#report,
       inBackground: (end) => {
         const running = this.#add(request.abort, 1)
         void end.then(() => this.#endPart(running))
       },
     })
+  }
+
+  /** Undefined when the middleware of the controller answered. */
+  async #handleBehindMiddleware(match: Match<ServedRoute>, exchange: Exchange): Promise<OutgoingResponse | undefined> {
+    const { request, response } = exchange
+    if (exchange.isUnseen) setFirstHeadersLate(exchange)
+    exchange.isUnseen = false
+    if (!(await runMiddleware(match.route.middleware, request, response, this.#report))) return undefined
+    return this.#handle(match, exchange)
   }
 
   /** A promise for a stream. */
@@ -206,6 +231,7 @@ export class Listener {
       if (!response.headersSent) setFirstHeadersLate(exchange)
     }
     if (closes && !response.headersSent) response.setHeader('connection', 'close')
+    if (reply.body instanceof EventStream) this.#endsWithApp(reply.body, request.abort)
     // A header that cannot be sent, such as one with a line break; or a stream that fails.
     const writeProblem = (error: unknown) => writeReply(response, this.#problem(error, exchange), request.raw)
     try {
@@ -216,7 +242,9 @@ export class Listener {
   }
 
   #problem(error: unknown, { request, inputs }: Exchange): OutgoingResponse {
-    const { reply, serverFault, refusal } = toProblemReply(error, request.id, this.#parts.findErrorStatus, inputs)
+    const { errorRules } = this.#parts
+    const { reply, serverFault, refusal, failure } = toProblemReply(error, request.id, errorRules, inputs)
+    if (failure !== undefined) this.#report(failure, request)
     const known = types.isNativeError(error) ? error : undefined // `instanceof` may throw for a Proxy
     if (!serverFault || known instanceof ClientGone) return reply
     if (known instanceof HandlerTimeout) this.#parts.log.error(describe(request), known.logEntry)
@@ -229,9 +257,16 @@ export class Listener {
     this.#parts.log.error(describe(request), error)
   }
 
-  /** Answers all further requests with 503. */
+  #endsWithApp(stream: EventStream, abort: Abort): void {
+    if (this.#refusing) return endEvents(stream, abort)
+    this.#events.set(stream, abort)
+    stream.once('close', () => this.#events.delete(stream))
+  }
+
+  /** Answers all further requests with 503, and ends streams of events, whose clients connect again. */
   refuse(): void {
     this.#refusing = true
+    for (const [stream, abort] of this.#events) endEvents(stream, abort)
   }
 
   /** Waits for the running requests; those that run longer than `limit` milliseconds are aborted. */
@@ -255,6 +290,12 @@ export class Listener {
       })
     })
   }
+}
+
+// The signal ends a source that waits for its next event.
+function endEvents(stream: EventStream, abort: Abort): void {
+  stream.finish()
+  abort.abort(shuttingDown())
 }
 
 /** The headers of every response: names and values. */

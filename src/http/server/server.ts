@@ -8,7 +8,7 @@ import { StartupError } from '../../core/startup-error.js'
 import { closeConnections, stopListening } from './closing.js'
 import { Connection, WRITE_CHECKS } from './connection.js'
 import { faultOf } from './framing.js'
-import { toProblem } from '../problem.js'
+import { type ErrorBodies, type Problem, toProblem } from '../problem.js'
 import { RequestTurns } from './request-turns.js'
 import { writeReply } from '../output/outgoing-response.js'
 
@@ -52,18 +52,26 @@ export interface OpenServer {
   close(finished: Promise<void>, grace: number): Promise<void>
 }
 
+interface ListenOptions {
+  readonly port: number
+  readonly host: string
+  /** Receives a line when connections are refused. */
+  readonly warn: (line: string) => void
+  /** Of the responses to what never becomes a request. */
+  readonly bodies: ErrorBodies
+}
+
 /**
  * Listens on the address.
  *
- * @param warn receives a line when connections are refused.
  * @throws an Error that states what to do, when it cannot listen there.
  */
 export async function openServer(
   listener: RequestListener,
   limits: ServerLimits,
-  { port, host, warn }: { readonly port: number; readonly host: string; readonly warn: (line: string) => void },
+  { port, host, warn, bodies }: ListenOptions,
 ): Promise<OpenServer> {
-  const { server, connections } = newServer(listener, limits)
+  const { server, connections } = newServer(listener, limits, bodies)
   refuseConnections(server, limits.connections, warn)
   try {
     await once(server.listen(port, host), 'listening')
@@ -77,7 +85,11 @@ export async function openServer(
   }
 }
 
-function newServer(listener: RequestListener, { headers, request, write, keepAlive, body }: ServerLimits) {
+function newServer(
+  listener: RequestListener,
+  { headers, request, write, keepAlive, body }: ServerLimits,
+  bodies: ErrorBodies,
+) {
   const headersTimeout = Math.min(headers, request)
   // Node checks timeouts at an interval. With its default of 30 seconds, a limit of 15 seconds could last 45.
   const checkEvery = Math.min(headersTimeout, 5000)
@@ -97,8 +109,13 @@ function newServer(listener: RequestListener, { headers, request, write, keepAli
   const turns = new RequestTurns()
   server.on('connection', () => turns.accepted())
   const respond: RequestListener = (request, response) => {
-    connections.get(request.socket)?.add(response)
-    turns.start(() => request.socket.destroyed || listener(request, response))
+    const connection = connections.get(request.socket)
+    connection?.add(response)
+    turns.start(() => {
+      if (request.socket.destroyed) return
+      listener(request, response)
+      connection?.forgetAfter(response)
+    })
   }
   server.on('request', respond)
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
@@ -108,11 +125,11 @@ function newServer(listener: RequestListener, { headers, request, write, keepAli
   })
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     connections.get(request.socket)?.add(response)
-    refuseExpectation(request, response)
+    refuseExpectation(request, response, bodies)
   })
-  server.on('connect', (_request: IncomingMessage, socket: Socket) => refuseTunnel(socket))
+  server.on('connect', (_request: IncomingMessage, socket: Socket) => refuseTunnel(socket, bodies))
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
-    refuseBytes(error, socket, connections.get(socket)?.last),
+    refuseBytes(error, socket, connections.get(socket)?.last, bodies),
   )
   return { server, connections }
 }
@@ -120,9 +137,13 @@ function newServer(listener: RequestListener, { headers, request, write, keepAli
 /** The connections that are open, by their socket. */
 function watchConnections(server: Server): ReadonlyMap<Socket, Connection> {
   const connections = new Map<Socket, Connection>()
+  // One function for all of them: thousands of connections may be idle.
+  function remove(this: Socket): void {
+    connections.delete(this)
+  }
   server.on('connection', (socket: Socket) => {
     connections.set(socket, new Connection(socket))
-    socket.once('close', () => connections.delete(socket))
+    socket.on('close', remove)
   })
   return connections
 }
@@ -152,7 +173,9 @@ function refuseConnections(server: Server, most: number | undefined, warn: (line
   })
 }
 
-const PROBLEM_HEADERS = { 'content-type': 'application/problem+json', 'x-content-type-options': 'nosniff' }
+function headersOf({ mediaType }: ErrorBodies) {
+  return { 'content-type': mediaType, 'x-content-type-options': 'nosniff' }
+}
 
 const REFUSALS: Readonly<Record<string, readonly [status: number, detail: string]>> = {
   HPE_HEADER_OVERFLOW: [431, 'The headers are too large.'],
@@ -161,7 +184,12 @@ const REFUSALS: Readonly<Record<string, readonly [status: number, detail: string
 }
 
 // Bytes that are not HTTP never become a request: there is no response to write to, only the socket.
-function refuseBytes({ code }: NodeJS.ErrnoException, socket: Socket, last: ServerResponse | undefined): void {
+function refuseBytes(
+  { code }: NodeJS.ErrnoException,
+  socket: Socket,
+  last: ServerResponse | undefined,
+  bodies: ErrorBodies,
+): void {
   if (last?.req.complete && !last.writableFinished) return closeAfter(last)
   // Its own response has begun, or an earlier one is still to come: the client would read this as a part of that.
   const isResponding = last !== undefined && !last.req.complete && (last.headersSent || !last.socket)
@@ -170,7 +198,7 @@ function refuseBytes({ code }: NodeJS.ErrnoException, socket: Socket, last: Serv
     return
   }
   const [status, detail] = REFUSALS[code ?? ''] ?? [400, 'The request is not valid HTTP.']
-  socket.end(problemMessage({ status, detail }), () => socket.destroy())
+  socket.end(problemMessage({ status, detail }, bodies), () => socket.destroy())
 }
 
 // The invalid bytes came after a complete request, which still receives its response.
@@ -178,31 +206,40 @@ function closeAfter(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('connection', 'close')
 }
 
-function refuseExpectation(request: IncomingMessage, response: ServerResponse): void {
+function refuseExpectation(request: IncomingMessage, response: ServerResponse, bodies: ErrorBodies): void {
   const problem = toProblem({ status: 417, detail: 'This server supports no expectation but 100-continue.' })
-  const headers = { ...PROBLEM_HEADERS, connection: 'close' }
-  const reply = { status: problem.status, headers, body: JSON.stringify(problem) }
+  const headers = { ...headersOf(bodies), connection: 'close' }
+  const reply = { status: problem.status, headers, body: bodyOf(problem, bodies) }
   // If the bytes that follow are not HTTP, 'clientError' is emitted first and responds to that.
   setImmediate(() => request.socket.writable && void writeReply(response, reply, request))
 }
 
 // After 'connect' Node no longer handles the errors of the socket.
-function refuseTunnel(socket: Socket): void {
+function refuseTunnel(socket: Socket, bodies: ErrorBodies): void {
   socket.on('error', () => {})
-  socket.end(problemMessage({ status: 501, detail: 'This server is not a proxy.' }), () => socket.destroy())
+  socket.end(problemMessage({ status: 501, detail: 'This server is not a proxy.' }, bodies), () => socket.destroy())
 }
 
-function problemMessage(status: ErrorStatus): string {
+function problemMessage(status: ErrorStatus, bodies: ErrorBodies): string {
   const problem = toProblem(status)
-  const body = JSON.stringify(problem)
+  const body = bodyOf(problem, bodies)
   return [
     `HTTP/1.1 ${problem.status} ${problem.title}`,
-    ...Object.entries(PROBLEM_HEADERS).map(([name, value]) => `${name}: ${value}`),
+    ...Object.entries(headersOf(bodies)).map(([name, value]) => `${name}: ${value}`),
     `content-length: ${Buffer.byteLength(body)}`,
     'connection: close',
     '',
     body,
   ].join('\r\n')
+}
+
+// The format of the program may throw: these responses have no log.
+function bodyOf(problem: Problem, { write }: ErrorBodies): string {
+  try {
+    return write(problem)
+  } catch {
+    return ''
+  }
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -30,6 +30,7 @@ export interface CursorPaginateType<T, P = CursorPageMeta> {
   <M extends Model & T>(statement: Select<M>): Promise<Page<T, P>>
 }
 
+/** The type of a parameter that a paginator is injected for; see the value of the same name. */
 export type CursorPaginate<T> = CursorPaginateType<T>
 
 /** The token of a paginator: a parameter's type, a base class, or the argument of `@Inject`. */

@@ -1,4 +1,4 @@
-import type { Model } from 'sequelize'
+import type { Model, ModelStatic } from 'sequelize'
 import { currentSession, type Session } from '../../db/session/session.js'
 import { type CompiledStatement, countStatement, rowsStatement } from '../../db/statements/compiled/compiled-select.js'
 import type { Select } from '../../db/statements/statement.js'
@@ -8,30 +8,61 @@ import { offsetOrder } from '../list-order.js'
 import { withPrimaryKey } from '../order-items.js'
 import type { OffsetWindow } from './page-numbers.js'
 
+/** The last count of all rows of a model: a guess at the next one. */
+const lastTotals = new WeakMap<ModelStatic<Model>, number>()
+
 /** The rows of a `select` statement, in an order in which no two rows are equal. Its SQL is compiled if the statement is simple enough. */
 export class OffsetList {
   readonly #statement: Select<Model>
   readonly #session: Session
   #list: List | undefined
+  #counting: Promise<number> | undefined
 
   constructor(statement: Select<Model>, session: Session) {
     this.#statement = statement
     this.#session = session
   }
 
-  /** @throws BootError for a statement that cannot be paged, with what to write instead. */
-  rows(window: OffsetWindow): Promise<Row[]> {
-    return this.#execute(() => this.#page(window)) ?? this.#uncompiled.rows(window)
+  /**
+   * @param counts whether {@link count} is called if the rows do not end the list. If they probably do not, both statements are sent at once.
+   * @throws BootError for a statement that cannot be paged, with what to write instead.
+   */
+  rows(window: OffsetWindow, counts: boolean): Promise<Row[]> {
+    const rows = this.#execute(() => this.#page(window))
+    if (!rows) return this.#uncompiled.rows(window)
+    if (counts && this.#isWhole && window.offset + window.limit < (lastTotals.get(this.#statement.model) ?? 0)) {
+      this.#counting = this.count()
+      this.#counting.catch(() => {}) // the rows fail, too, or count() is awaited
+    }
+    return rows
   }
 
   count(): Promise<number> {
-    return this.#execute(() => countStatement(this.#statement)) ?? this.#uncompiled.count()
+    return this.#counting ?? this.#execute(() => this.#counted) ?? this.#uncompiled.count()
+  }
+
+  get #counted(): CompiledStatement<number> | undefined {
+    const { model } = this.#statement
+    const statement = countStatement(this.#statement)
+    if (!statement || !this.#isWhole) return statement
+    const read: typeof statement.read = (result) => {
+      const total = statement.read(result)
+      lastTotals.set(model, total)
+      return total
+    }
+    const { sql, values, isConstant } = statement
+    return { sql, values, isConstant, read }
+  }
+
+  /** Whether it is the list of all rows. */
+  get #isWhole(): boolean {
+    return this.#statement.options.where === undefined
   }
 
   #page(window: OffsetWindow): CompiledStatement<Row[]> | undefined {
     const { model, options } = this.#statement
     const order = withPrimaryKey({ model, options, joins: [] })
-    const ordered: Select<Model> = { ...this.#statement, options: { ...options, order } }
+    const ordered: Select<Model> = { kind: 'select', model, options: Object.assign({}, options, { order }) }
     return rowsStatement<Row>(ordered, window, (rows, build) => LazyInstance.ofRows(rows, model, build))
   }
 
@@ -39,7 +70,7 @@ export class OffsetList {
   #execute<T>(compile: () => CompiledStatement<T> | undefined): Promise<T> | undefined {
     const session = this.#session
     const isCurrent = currentSession(session.sequelize) === session
-    return isCurrent ? session.executeCompiled(this.#statement.model, compile) : undefined
+    return isCurrent ? session.readPage(this.#statement.model, compile) : undefined
   }
 
   get #uncompiled(): List {

@@ -22,14 +22,7 @@ import type {
   UncountedPaginationOptions,
 } from './offset-types.js'
 import { OffsetList } from './offset-list.js'
-import {
-  boundsOfTotal,
-  metaOf,
-  neighboursOf,
-  type OffsetWindow,
-  type TotalBounds,
-  uncountedNeighboursOf,
-} from './page-numbers.js'
+import { boundsOfTotal, metaOf, neighboursOf, type OffsetWindow, uncountedNeighboursOf } from './page-numbers.js'
 import { RawSqlList } from './raw-sql-list.js'
 
 interface AnyPaginationOptions extends SizeOptions, DatabaseOptions, CallbackOptions {}
@@ -99,6 +92,7 @@ export function newPagination(options: AnyPaginationOptions = {}): unknown {
   return token
 }
 
+/** The type of a parameter that a paginator is injected for; see the value of the same name. */
 export type Paginate<T> = PaginateType<T>
 
 /**
@@ -137,23 +131,26 @@ function paginator({ session: injected, request, headers, window, callbacks }: P
     const { offset, limit } = window
     // Where nothing, or not the database, counts the rows, one row more than the page has shows whether the list goes on.
     const requested = callbacks.count === undefined ? limit : limit + 1
-    const read: unknown[] = await list.rows({ offset, limit: requested })
+    const read: unknown[] = await list.rows({ offset, limit: requested }, callbacks.count === undefined)
     const rows = read.length > limit ? read.slice(0, limit) : read
+    let meta: PageMeta | UncountedPageMeta
     if (callbacks.count === false) {
       const has_next = read.length > limit
       setLinks(request, headers, uncountedNeighboursOf(has_next, window))
-      return mappedPage(rows, { offset, has_next }, callbacks)
+      meta = { offset, has_next }
+    } else {
+      const { count = () => list.count() } = callbacks
+      const { least, most } = boundsOfTotal(read, offset, requested)
+      // An estimate, or a cached count, must not end the list before its last row.
+      const total =
+        least === most ? least : Math.min(Math.max(checkedTotal(await count(session, statement)), least), most)
+      setLinks(request, headers, neighboursOf(total, window))
+      meta = metaOf(total, window)
     }
-    const { count = () => list.count() } = callbacks
-    const total = await totalWithin(boundsOfTotal(read, offset, requested), () => count(session, statement))
-    setLinks(request, headers, neighboursOf(total, window))
-    return mappedPage(rows, metaOf(total, window), callbacks)
+    const { map, mapPage } = callbacks
+    if (mapPage) return { data: checkedRows(await mapPage(instancesOf(rows))), meta }
+    return map ? { data: await Promise.all(instancesOf(rows).map((row) => map(row))), meta } : pageOf(rows, meta)
   }
-}
-
-// An estimate, or a cached count, must not end the list before its last row.
-async function totalWithin({ least, most }: TotalBounds, count: () => number | Promise<number>): Promise<number> {
-  return least === most ? least : Math.min(Math.max(checkedTotal(await count()), least), most)
 }
 
 function checkedTotal(total: number): number {
@@ -161,11 +158,6 @@ function checkedTotal(total: number): number {
   throw new TypeError(
     `newPagination({ count }): count returned ${String(total)}. Return the number of all rows, an integer from 0.`,
   )
-}
-
-async function mappedPage<M>(rows: unknown[], meta: M, { map, mapPage }: Callbacks): Promise<Page<unknown, M>> {
-  if (mapPage) return { data: checkedRows(await mapPage(instancesOf(rows))), meta }
-  return map ? { data: await Promise.all(instancesOf(rows).map((row) => map(row))), meta } : pageOf(rows, meta)
 }
 
 function checkedRows(rows: unknown): unknown[] {

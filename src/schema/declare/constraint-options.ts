@@ -10,35 +10,36 @@ const STRING = ['minLength', 'maxLength', 'format', 'pattern'] as const
 const NUMBER = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'] as const
 const ARRAY = ['minItems', 'maxItems'] as const
 
+const FLAGS = ['nullable', 'optional', 'deprecated'] as const
+const COUNTS = ['minLength', 'maxLength', 'minItems', 'maxItems'] as const
+
 /** The options that a shape can have as they are written. */
 const OF_ANY: ReadonlySet<string> = new Set(['title', 'description', 'deprecated', 'nullable'])
 const CONSTRAINTS: ReadonlySet<string> = new Set([...STRING, ...NUMBER, ...ARRAY])
 
 /** The shape with its constraints and annotations. @throws BootError for options that do not apply to its type, or that no value can meet. */
 export function withConstraints(shape: Shape, options: ValueOptions, where: string): Shape {
-  for (const name of ['nullable', 'optional', 'deprecated'] as const)
+  for (const name of FLAGS)
     if (options[name] !== undefined) refuseOtherType(`${where}: ${name}`, options[name], 'boolean', 'true or false')
   const given = givenOptions(shape, options, where)
   if (!given) return shape
-  const { pattern, ...rest } = given
-  refuseOtherThanCounts(rest, where)
-  refuseOtherThanNumbers(rest, where)
-  refuseCrossedBounds(rest, where)
-  if (rest.format !== undefined) refuseUnknownFormat(rest.format, where)
-  const maxLength = smallestOf(rest.maxLength, rest.format && longestOfFormat(rest.format))
-  return {
-    ...shape,
-    ...rest,
-    ...(maxLength === undefined ? {} : { maxLength }),
-    ...(pattern === undefined ? {} : { pattern: sourceOfCheapPattern(pattern, maxLength, where) }),
-  } as Shape // every copied option is one of this kind of shape: see givenOptions()
+  const { pattern, format } = given
+  refuseOtherThanCounts(given, where)
+  refuseOtherThanNumbers(given, where)
+  refuseCrossedBounds(given, where)
+  if (format !== undefined) refuseUnknownFormat(format, where)
+  const maxLength = smallestOf(given.maxLength, format && longestOfFormat(format))
+  const constrained = { ...shape, ...given, ...(maxLength === undefined ? undefined : { maxLength }) }
+  if (pattern !== undefined) constrained.pattern = sourceOfCheapPattern(pattern, maxLength, where)
+  return constrained as Shape // every copied option is one of this kind of shape: see givenOptions()
 }
 
 /** The constraints and annotations among the options; undefined if there are none. */
 function givenOptions(shape: Shape, options: ValueOptions, where: string): ValueOptions | undefined {
   let given: Record<string, unknown> | undefined
   let others: string[] | undefined
-  for (const [name, value] of Object.entries(options)) {
+  for (const name of Object.keys(options)) {
+    const value = options[name as keyof ValueOptions] // a name of an unknown option is neither of the two
     const isConstraint = CONSTRAINTS.has(name)
     if (value === undefined || !(isConstraint || OF_ANY.has(name))) continue
     if (isConstraint && !constraintsOf(shape).includes(name)) (others ??= []).push(name)
@@ -75,7 +76,7 @@ export function withExamples(shape: Shape, { example, examples }: ValueOptions, 
 }
 
 function refuseOtherThanCounts(options: ValueOptions, where: string): void {
-  for (const name of ['minLength', 'maxLength', 'minItems', 'maxItems'] as const) {
+  for (const name of COUNTS) {
     const count = options[name]
     if (count !== undefined && !(Number.isSafeInteger(count) && count >= 0))
       throw new BootError(`${where}: ${name} is ${shown(count)}. Write a whole number from 0.`)
@@ -116,9 +117,8 @@ function refuseUnknownFormat(format: string, where: string): void {
     throw new BootError(`${where}: ${shown(format)} is not a known format. ${meant(String(format), stringFormats)}`)
 }
 
-function smallestOf(...bounds: readonly (number | undefined)[]): number | undefined {
-  const given = bounds.filter((bound) => bound !== undefined)
-  return given.length > 0 ? Math.min(...given) : undefined
+function smallestOf(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 }
 
 function sourceOfCheapPattern(pattern: string | RegExp, maxLength = Infinity, where: string): string {

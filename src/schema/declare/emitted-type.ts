@@ -34,16 +34,22 @@ const KNOWN: ReadonlySet<unknown> = new Set([String, Number, Boolean, BigInt, Da
  * Compares the type that the compiler emitted for a property or a parameter with the declared one.
  *
  * @param use `'received'` for an input, `'declared'` for a field, of which it is not known yet.
+ * @param where a function, as there are thousands of properties, of which few have a message.
  * @throws BootError when no value can have both.
  */
-export function refuseOtherEmitted(shape: Shape, emitted: unknown, use: 'received' | 'declared', where: string): void {
-  if (!KNOWN.has(emitted) && !isDescribed(emitted)) return
+export function refuseOtherEmitted(
+  shape: Shape,
+  emitted: unknown,
+  use: 'received' | 'declared',
+  where: () => string,
+): void {
+  const isKnown = KNOWN.has(emitted)
+  if (!isKnown && !isDescribed(emitted)) return
   const expected = classesOf(shape)
-  if (!expected) return
-  const allowed = use === 'received' ? expected : [...expected, ...(SENT[shape.kind] ?? [])]
-  if (allowed.includes(emitted) || (allowed.includes(Object) && !KNOWN.has(emitted))) return
+  if (!expected || expected.includes(emitted) || (!isKnown && expected.includes(Object))) return
+  if (use === 'declared' && SENT[shape.kind]?.includes(emitted)) return
   throw new BootError(
-    `${where}: its type is ${nameOf(emitted)}, but it is declared as ${declaredAs(shape)}, whose values are of type ${expected.map(nameOf).join(' or ')}. ` +
+    `${where()}: its type is ${nameOf(emitted)}, but it is declared as ${declaredAs(shape)}, whose values are of type ${expected.map(nameOf).join(' or ')}. ` +
       `Write that type, or declare another one.`,
   )
 }

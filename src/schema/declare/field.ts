@@ -1,7 +1,13 @@
 import { BootError, withPlace } from '../../core/boot-error.js'
 import { emittedPropertyType, isOptionalProperty } from '../../di/metadata.js'
 import type { Constructor } from '../../di/token.js'
-import { NOT_LOADED, refuseMissingCall, refuseOtherThanList, refuseUnknownOptions } from '../../core/options.js'
+import {
+  NOT_LOADED,
+  refuseMissingCall,
+  refuseOtherThanList,
+  refuseOtherType,
+  refuseUnknownOptions,
+} from '../../core/options.js'
 import { memo } from '../../core/memo.js'
 import { defaultOf } from './default-value.js'
 import type { FitsDefault } from './default-type.js'
@@ -61,7 +67,7 @@ export function Field<
     const stated = memo((): Property => ({ ...toProperty(type, options, where), emitted }))
     addField(prototype, String(property), (owner) => {
       const declared = withInitialValue(stated(), owner, String(property), where)
-      refuseOtherEmitted(declared.shape, emitted, 'declared', where)
+      refuseOtherEmitted(declared.shape, emitted, 'declared', () => where)
       if (lostOptional && !declared.optional) throw lostOptionalError(String(property), where)
       return declared
     })
@@ -74,9 +80,15 @@ export function toProperty(type: unknown, options: ValueOptions, where: string):
   const shape = withExamples(constrained, options, where)
   if (options.default === undefined) {
     const optional = options.optional ?? (shape.kind === 'standard' && acceptsOmission(shape.schema))
-    return { shape, optional }
+    return { shape, optional, ...ownMessage(options, where) }
   }
-  return { shape, optional: true, default: defaultOf(shape, options.default, where) }
+  return { shape, optional: true, default: defaultOf(shape, options.default, where), ...ownMessage(options, where) }
+}
+
+function ownMessage({ message }: ValueOptions, where: string): Pick<Property, 'message'> {
+  if (message === undefined) return {}
+  refuseOtherType(`${where}: message`, message, 'string', `a sentence, such as 'must be the name of a hero'`)
+  return { message }
 }
 
 // Only `sequitur/register` keeps the '?'. In code built by tsc the property would be required.

@@ -1,5 +1,5 @@
 import { memo } from '../../core/memo.js'
-import type { Constructor } from '../../di/token.js'
+import { type Constructor, isConstructor } from '../../di/token.js'
 import { isInstantiable } from '../shape/fields.js'
 import { valueOf } from '../shape/inherited-names.js'
 import type { Property } from '../shape/shape.js'
@@ -39,13 +39,26 @@ interface Instances {
 const instances = new WeakMap<Constructor, Instances>()
 
 function instancesOf(owner: Constructor): Instances {
-  const known = instances.get(owner) ?? {
-    one: newInstance(owner) ?? {},
-    another: memo(() => newInstance(owner) ?? {}),
-  }
-  instances.set(owner, known)
-  return known
+  const before = instances.get(owner)
+  if (before) return before
+  const made = { one: firstInstance(owner) ?? {}, another: memo(() => newInstance(owner) ?? {}) }
+  instances.set(owner, made)
+  return made
 }
+
+// Most classes only declare fields, and have an empty body once compiled. To call the constructor of each for the first time takes longer.
+function firstInstance(owner: Constructor): Instance | undefined {
+  return hasEmptyBody(owner) ? Object.create(owner.prototype) : newInstance(owner)
+}
+
+/** Whether a class, and each that it extends, has neither a constructor nor initial values. */
+function hasEmptyBody(type: Constructor): boolean {
+  const parent: unknown = Object.getPrototypeOf(type)
+  if (!EMPTY_CLASS.test(Function.prototype.toString.call(type))) return false
+  return parent === Function.prototype || (isConstructor(parent) && hasEmptyBody(parent))
+}
+
+const EMPTY_CLASS = /^class(?: [\w$]+)?(?: extends [\w$.]+)? ?\{\s*\}$/
 
 function newInstance(owner: Constructor): Instance | undefined {
   if (!isInstantiable(owner)) return undefined

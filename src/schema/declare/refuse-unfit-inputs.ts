@@ -37,14 +37,20 @@ function visit(shape: Shape, holder: string | undefined, where: string, seen: Se
   }
 }
 
+/** Whether a shape has parts, or is one of another library. Any other is fit. */
+function mayBeUnfit({ kind }: Shape): boolean {
+  return kind === 'object' || kind === 'array' || kind === 'union' || kind === 'standard'
+}
+
 function visitObject(shape: ObjectShape, holder: string | undefined, where: string, seen: Set<unknown>): void {
   if (shape.rowKey) throw modelError(shape, shape.rowKey(), holder, where)
   if (seen.has(shape.origin)) return
   seen.add(shape.origin)
   for (const [name, property] of propertiesOf(shape, 'input')) {
-    refuseOtherEmitted(property.shape, property.emitted, 'received', `${where}, ${shape.name}.${name}`)
-    if (shape.instance && hasGetterOnly(shape.instance.prototype, name)) throw getterError(shape.name, name, where)
-    visit(property.shape, `${shape.name}.${name}`, where, seen)
+    refuseOtherEmitted(property.shape, property.emitted, 'received', () => `${where}, ${shape.name}.${name}`)
+    if (shape.instance && name in shape.instance.prototype && hasGetterOnly(shape.instance.prototype, name))
+      throw getterError(shape.name, name, where)
+    if (mayBeUnfit(property.shape)) visit(property.shape, `${shape.name}.${name}`, where, seen)
   }
 }
 

@@ -2,7 +2,7 @@ import type { OptionNames } from '../../core/options.js'
 import type { Constructor } from '../../di/token.js'
 import type { EnumOption } from './enum.js'
 import type { StringFormat } from '../shape/formats.js'
-import type { Annotations } from '../shape/shape.js'
+import type { Annotations, Literal } from '../shape/shape.js'
 import type { StandardSchema } from '../shape/standard-schema.js'
 
 /** The types that have a name. All others are classes, models or schemas. */
@@ -23,9 +23,10 @@ export type TypeOption =
   | TypeName
   | Constructor
   | (() => unknown)
-  | readonly [TypeName | Constructor | (() => unknown) | { readonly shape: unknown } | StandardSchema]
+  | readonly [TypeName | Constructor | (() => unknown) | { readonly shape: unknown } | StandardSchema | Literal]
   | { readonly shape: unknown }
   | StandardSchema
+  | Literal
 
 /** The options of a field or a parameter. */
 export interface ValueOptions extends Annotations {
@@ -43,6 +44,8 @@ export interface ValueOptions extends Annotations {
   readonly optional?: boolean
   /** The value when it is omitted. Makes it optional. */
   readonly default?: unknown
+  /** The message of a 422 for every value that does not match, and for a missing one, instead of those that name the rule. */
+  readonly message?: string
   readonly example?: unknown
   readonly minimum?: number
   readonly maximum?: number
@@ -70,6 +73,7 @@ export const VALUE_OPTIONS: OptionNames<ValueOptions> = {
   nullable: true,
   optional: true,
   default: true,
+  message: true,
   example: true,
   examples: true,
   title: true,

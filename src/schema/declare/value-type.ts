@@ -1,4 +1,4 @@
-import type { Described } from '../shape/shape.js'
+import type { Described, Literal } from '../shape/shape.js'
 import type { StandardSchema } from '../shape/standard-schema.js'
 import type { EnumOption } from './enum.js'
 import type { TypeOption, ValueOptions } from './value-options.js'
@@ -89,7 +89,9 @@ type TypeValue<D> = D extends keyof NamedTypes
                     ? Value
                     : D extends () => infer Later
                       ? TypeValue<Later>
-                      : unknown
+                      : D extends Literal
+                        ? { [K in keyof D]: TypeValue<D[K]> }
+                        : unknown
 
 type EnumValue<E> = E extends readonly (infer Value)[] ? Value : E[keyof E]
 

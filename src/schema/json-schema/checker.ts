@@ -1,4 +1,4 @@
-import { withPlace } from '../../core/boot-error.js'
+import { placed } from '../../core/boot-error.js'
 import { usableJsonSchemaOf } from '../output/json-schema-validator.js'
 import {
   type Direction,
@@ -65,7 +65,11 @@ export class SchemaChecker {
 
   #checkProperties(shape: ObjectShape, direction: Direction): void {
     for (const [name, property] of propertiesOf(shape, direction)) {
-      withPlace(`${shape.name}.${name}`, () => this.check(property.shape, direction))
+      try {
+        this.check(property.shape, direction)
+      } catch (error) {
+        throw placed(error, `${shape.name}.${name}`)
+      }
       defaultAsJson(property)
     }
   }

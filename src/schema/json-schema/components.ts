@@ -24,6 +24,8 @@ export class Components {
   ofClass({ name, origin }: Named, shape: Shape, use: Direction, write: () => JsonSchema): string {
     const plain = allowed(name)
     const direction = this.#differs(origin, shape) ? use : undefined
+    const written = this.#owners.get(plain)
+    if (written && written.origin === origin && written.direction === direction) return plain
     const names = direction ? [plain, plain + SUFFIX[direction]] : [plain]
     const own = names.find((candidate) => this.#isFreeFor(candidate, { origin, direction }))
     const taken = names.find((candidate) => this.#owners.get(candidate)?.origin !== origin)
@@ -45,9 +47,14 @@ export class Components {
   }
 
   #differs(origin: unknown, shape: Shape): boolean {
-    const known = this.#differing.get(origin) ?? differsByDirection(shape)
-    this.#differing.set(origin, known)
-    return known
+    const known = this.#differing.get(origin)
+    if (known !== undefined) return known
+    const seen = new Set<unknown>()
+    const differs = differsByDirection(shape, seen)
+    this.#differing.set(origin, differs)
+    // What does not differ has no part that does.
+    if (!differs) for (const part of seen) this.#differing.set(part, false)
+    return differs
   }
 
   #isFreeFor(name: string, { origin, direction }: Owner): boolean {

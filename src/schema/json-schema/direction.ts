@@ -14,16 +14,23 @@ export function differsByDirection(shape: Shape, seen: Set<unknown> = new Set())
       if (seen.has(shape.origin)) return false
       seen.add(shape.origin)
       for (const property of shape.properties().values())
-        if (differs(property) || differsByDirection(property.shape, seen)) return true
+        if (differs(property) || (mayDiffer(property.shape) && differsByDirection(property.shape, seen))) return true
       return false
     default:
       return false
   }
 }
 
+function mayDiffer({ kind }: Shape): boolean {
+  return kind === 'object' || kind === 'array' || kind === 'union' || kind === 'standard'
+}
+
 function differs(property: Property): boolean {
-  const { writeOnly = false, readOnly = false } = property
-  return writeOnly || readOnly || isOmissible(property, 'input') !== isOmissible(property, 'output')
+  return (
+    property.writeOnly === true ||
+    property.readOnly === true ||
+    isOmissible(property, 'input') !== isOmissible(property, 'output')
+  )
 }
 
 function jsonOf(schema: StandardSchema, direction: Direction): string | undefined {

@@ -1,8 +1,9 @@
-import { withPlace } from '../../core/boot-error.js'
+import { placed } from '../../core/boot-error.js'
 import { idOf } from '../shape/check.js'
 import { Components } from './components.js'
 import { compileEncoder } from '../output/encode.js'
 import { DAY_TEXT, DECIMAL_TEXT, decimalText, INSTANT_TEXT, INTEGER_TEXT, MAX_DIGITS } from '../shape/text-formats.js'
+import { unknownFieldsKey } from '../shape/fields.js'
 import { liftDefinitions } from './lift-definitions.js'
 import { usableJsonSchemaOf } from '../output/json-schema-validator.js'
 import {
@@ -26,6 +27,8 @@ interface WriterOptions {
   readonly prefix?: string
   /** Writes schemas for validation, not for the OpenAPI document: with custom checks, and `{}` for Standard Schemas, which validate themselves. */
   readonly forValidation?: boolean
+  /** Whether objects may have properties that their classes do not declare, where a class says nothing else. Default: 'refuse'. */
+  readonly unknownFields?: 'refuse' | 'ignore' | undefined
 }
 
 /**
@@ -38,10 +41,12 @@ export class SchemaWriter {
   readonly #components = new Components()
   readonly #prefix: string
   readonly #forValidation: boolean
+  readonly #unknownFields: WriterOptions['unknownFields']
   // Many routes have inputs of the same types. A program may change its document, of which no part is shared.
   readonly #known = { input: new WeakMap<Shape, JsonSchema>(), output: new WeakMap<Shape, JsonSchema>() }
 
-  constructor({ prefix = '#/components/schemas/', forValidation = false }: WriterOptions = {}) {
+  constructor({ prefix = '#/components/schemas/', forValidation = false, unknownFields }: WriterOptions = {}) {
+    this.#unknownFields = unknownFields
     this.#prefix = prefix
     this.#forValidation = forValidation
   }
@@ -94,7 +99,7 @@ export class SchemaWriter {
           maximum: shape.maximum,
           exclusiveMinimum: shape.exclusiveMinimum,
           exclusiveMaximum: shape.exclusiveMaximum,
-          ...(shape.kind === 'integer' ? this.#safeIntegerBounds(shape) : undefined),
+          ...(shape.kind === 'integer' ? this.#integerFormat(shape) : undefined),
           multipleOf: shape.multipleOf,
         })
       case 'boolean':
@@ -134,15 +139,13 @@ export class SchemaWriter {
     }
   }
 
-  // The range of integers that a JSON number holds exactly. Our validation has a message for the format; other tools only know bounds.
-  #safeIntegerBounds({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: NumberShape): JsonSchema {
+  // Formats of the OpenAPI registry instead of bounds that nobody has chosen: 'double-int' are the integers that a JSON number holds exactly.
+  #integerFormat({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: NumberShape): Record<string, unknown> {
     const isLow = !((minimum ?? exclusiveMinimum ?? -Infinity) >= Number.MIN_SAFE_INTEGER)
     const isHigh = !((maximum ?? exclusiveMaximum ?? Infinity) <= Number.MAX_SAFE_INTEGER)
-    if (this.#forValidation) return isLow || isHigh ? { format: 'double-int' } : {}
-    return {
-      ...(isLow ? { minimum: Number.MIN_SAFE_INTEGER } : {}),
-      ...(isHigh ? { maximum: Number.MAX_SAFE_INTEGER } : {}),
-    }
+    if (isLow || isHigh) return { format: 'double-int' }
+    const isInt32 = minimum === INT32.minimum && maximum === INT32.maximum
+    return isInt32 && !this.#forValidation ? { format: 'int32', minimum: undefined, maximum: undefined } : {}
   }
 
   // Other tools know 'int64' as a format of numbers, and would accept strings of any length: the pattern limits the digits.
@@ -189,29 +192,39 @@ export class SchemaWriter {
     return defined({
       type: 'object',
       properties: Object.fromEntries(
-        properties.map(([name, property]) => [
-          name,
-          {
-            ...withPlace(`${shape.name}.${name}`, () => this.write(property.shape, direction)),
-            ...defined({ default: defaultAsJson(property), ...accessFlags(property) }),
-          },
-        ]),
+        properties.map(([name, property]) => [name, this.#property(shape, name, property, direction)]),
       ),
       required: nonEmpty(properties.filter(([, property]) => !isOmissible(property, direction)).map(([name]) => name)),
-      additionalProperties: false,
+      additionalProperties: this.#ignoresUnknown(shape) ? undefined : false,
     })
   }
+
+  #ignoresUnknown({ origin }: ObjectShape): boolean {
+    const rule = typeof origin === 'function' ? unknownFieldsKey.inherited(origin) : undefined
+    return (rule ?? this.#unknownFields) === 'ignore'
+  }
+
+  #property(owner: ObjectShape, name: string, property: Property, direction: Direction): JsonSchema {
+    try {
+      const schema: Record<string, unknown> = { ...this.write(property.shape, direction) }
+      const byDefault = defaultAsJson(property)
+      if (byDefault !== undefined) schema['default'] = byDefault
+      if (property.writeOnly !== undefined) schema['writeOnly'] = property.writeOnly
+      if (property.readOnly !== undefined) schema['readOnly'] = property.readOnly
+      return schema
+    } catch (error) {
+      throw placed(error, `${owner.name}.${name}`)
+    }
+  }
 }
+
+const INT32 = { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }
 
 // Validation has a message for what the pattern excludes.
 const DATES = {
   'date-time': { validated: { allOf: [{ format: 'instant' }] }, documented: { pattern: INSTANT_TEXT } },
   date: { validated: { allOf: [{ format: 'day' }] }, documented: { pattern: DAY_TEXT } },
 } as const
-
-function accessFlags({ writeOnly, readOnly }: Property): Record<string, unknown> {
-  return { writeOnly, readOnly }
-}
 
 /** What a shape is a component by; undefined for one that is written inline. */
 export function namedOf(shape: Shape): Named | undefined {

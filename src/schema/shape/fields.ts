@@ -8,11 +8,15 @@ import type { Property } from './shape.js'
  */
 export type Fields = ReadonlyMap<string, (type: Constructor) => Property>
 
-const fields = new MetadataKey<Fields>()
+const fields = new MetadataKey<Map<string, (type: Constructor) => Property>>()
+
+/** What `@UnknownFields()` declares on a class. */
+export const unknownFieldsKey = new MetadataKey<'refuse' | 'ignore'>()
 
 /** Adds one property to the fields of the class that `prototype` belongs to. */
 export function addField(prototype: object, name: string, property: (type: Constructor) => Property): void {
-  fields.write(prototype, new Map([...(fields.own(prototype) ?? []), [name, property]]))
+  const own = fields.own(prototype) ?? new Map<string, (type: Constructor) => Property>()
+  fields.write(prototype, own.set(name, property))
 }
 
 /** The fields of a class and of its ancestors, ancestors first; undefined when it has none. */
@@ -20,7 +24,7 @@ export function fieldsOf(type: Constructor): Fields | undefined {
   const parent: unknown = Object.getPrototypeOf(type)
   const inherited = isConstructor(parent) ? fieldsOf(parent) : undefined
   const own = fields.own(type.prototype)
-  return own || inherited ? new Map([...(inherited ?? []), ...(own ?? [])]) : undefined
+  return own && inherited ? new Map([...inherited, ...own]) : (own ?? inherited)
 }
 
 /** Whether a class, or an ancestor, has fields. */

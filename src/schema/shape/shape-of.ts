@@ -1,7 +1,7 @@
 import { BootError } from '../../core/boot-error.js'
 import { meant, NOT_LOADED, shown } from '../../core/options.js'
 import { type Constructor, isConstructor } from '../../di/token.js'
-import { fieldsOf, hasFields, isInstantiable } from './fields.js'
+import { type Fields, fieldsOf, hasFields, isInstantiable } from './fields.js'
 import { isStandardSchema } from './standard-schema.js'
 import { describedBy, type Described, type ObjectShape, type Property, type Shape } from './shape.js'
 
@@ -33,7 +33,8 @@ const shapes = new WeakMap<object, Shape>()
 
 /**
  * The shape of a declaration: a name such as `'integer'`, a primitive's constructor, `Date`, a class with fields, a model,
- * `[X]` for a list of X, `() => X` for a class that is declared later in the file, or the result of `Page.of(X)` and the like.
+ * `[X]` for a list of X, `{ hero: X, count: 'integer' }` for an object, `() => X` for a class that is declared later in the file, or the result of
+ * `Page.of(X)` and the like.
  *
  * @throws BootError when the declaration is none of these.
  */
@@ -43,6 +44,7 @@ export function shapeOf(declaration: unknown): Shape {
   if (isStandardSchema(declaration)) return { kind: 'standard', schema: declaration }
   if (Array.isArray(declaration) && declaration.length === 1) return { kind: 'array', items: shapeOf(declaration[0]) }
   if (hasShape(declaration)) return typeof declaration.shape === 'function' ? declaration.shape() : declaration.shape
+  if (isLiteral(declaration)) return shapeOfLiteral(declaration)
   if (isConstructor(declaration)) return shapeOfClass(declaration)
   if (typeof declaration === 'function') return shapeOf(declaration())
   if (declaration === undefined) throw new BootError(`the declared type is undefined. ${NOT_LOADED}`)
@@ -66,10 +68,52 @@ function hasShape(declaration: unknown): declaration is Described<unknown> {
   return typeof declaration === 'object' && declaration !== null && 'shape' in declaration
 }
 
+/** Whether a declaration is an object of declarations: `{ articles: [Article], articlesCount: 'integer' }`. */
+export function isLiteral(declaration: unknown): declaration is object {
+  if (typeof declaration !== 'object' || declaration === null || Array.isArray(declaration)) return false
+  const values: readonly unknown[] = Object.values(declaration)
+  return !hasShape(declaration) && !isStandardSchema(declaration) && values.length > 0 && values.every(isDeclaration)
+}
+
+function isDeclaration(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 1 && isDeclaration(value[0])
+  return (
+    BUILT_IN.has(value) || typeof value === 'function' || hasShape(value) || isStandardSchema(value) || isLiteral(value)
+  )
+}
+
+function shapeOfLiteral(declaration: object): Shape {
+  const known = shapes.get(declaration)
+  if (known) return known
+  let properties: ReadonlyMap<string, Property> | undefined
+  const read = () =>
+    new Map(
+      Object.entries(declaration).map(([name, type]): [string, Property] => [
+        name,
+        { shape: shapeOf(type), optional: false },
+      ]),
+    )
+  const shape: Shape = {
+    kind: 'object',
+    name: 'object',
+    anonymous: true,
+    origin: declaration,
+    properties: () => (properties ??= read()),
+  }
+  shapes.set(declaration, shape)
+  return shape
+}
+
 function shapeOfClass(type: Constructor): Shape {
   const shape = shapes.get(type) ?? describedBy.inherited(type)?.(type) ?? classShape(type)
   shapes.set(type, shape)
   return shape
+}
+
+function propertiesFrom(fields: Fields, type: Constructor): ReadonlyMap<string, Property> {
+  const properties = new Map<string, Property>()
+  fields.forEach((property, name) => properties.set(name, property(type)))
+  return properties
 }
 
 function classShape(type: Constructor): ObjectShape {
@@ -80,7 +124,7 @@ function classShape(type: Constructor): ObjectShape {
     kind: 'object',
     name: type.name,
     origin: type,
-    properties: () => (properties ??= new Map([...fields].map(([name, property]) => [name, property(type)]))),
+    properties: () => (properties ??= propertiesFrom(fields, type)),
     ...(isInstantiable(type) ? { instance: type } : {}),
   }
 }

@@ -111,6 +111,8 @@ export interface ObjectShape extends Common, Named {
   readonly rowKey?: () => readonly string[]
   /** The properties that identify a record in messages; `id` without it. */
   readonly keyNames?: () => readonly string[]
+  /** Headers of a response with this body, by their names, and what they are. */
+  readonly headers?: Readonly<Record<string, string>>
   /** Converts a returned value to an object whose properties can be read by name. */
   readonly read?: (value: object) => object
 }
@@ -163,6 +165,8 @@ export interface Property {
   readonly shape: Shape
   /** A client may omit it, and a handler too. */
   readonly optional: boolean
+  /** The message for values of an input that do not match. */
+  readonly message?: string
   /** The value of an input that the client omits, as documented. */
   readonly default?: unknown
   /** Makes its initial value in the class that declares it, `tags: string[] = []`: instead of `default`, the value of an input that the client omits. */
@@ -197,7 +201,9 @@ const known = {
 export function propertiesOf(shape: ObjectShape, direction: Direction): Entries {
   // A class with fields returns the same map at each call.
   const properties = shape.properties()
-  const entries = known[direction].get(properties) ?? entriesOf(properties, direction)
+  const before = known[direction].get(properties)
+  if (before) return before
+  const entries = entriesOf(properties, direction)
   known[direction].set(properties, entries)
   return entries
 }
@@ -238,7 +244,35 @@ export interface Attributed<A> {
 /** The data of a declared class: a model's attributes, any other class as it is. */
 export type Data<T> = T extends Attributed<infer A> ? A : T
 
-/** The TypeScript type of a declared type: `Page.of(Hero)`, `Hero`, `[Hero]`, `String`. */
+/** The types that have a name, and the values that a response may have for them. */
+interface NamedData {
+  readonly string: string
+  readonly integer: number
+  readonly number: number
+  readonly boolean: boolean
+  readonly 'date-time': Date | string
+  readonly date: Date | string
+  readonly bigint: bigint | string
+  readonly decimal: string
+  readonly bytes: Uint8Array
+  readonly any: unknown
+}
+
+/** An object of declared types: `{ articles: [Article], articlesCount: 'integer' }`. */
+export interface Literal {
+  readonly [name: string]:
+    | keyof NamedData
+    | Described<unknown>
+    | StandardSchema
+    | Constructor
+    | Literal
+    | readonly [keyof NamedData | Described<unknown> | StandardSchema | Constructor | Literal]
+}
+
+/** The type of a property of a {@link Literal}. */
+type PartOf<S> = S extends keyof NamedData ? NamedData[S] : S extends readonly [infer Item] ? PartOf<Item>[] : DataOf<S>
+
+/** The TypeScript type of a declared type: `Page.of(Hero)`, `Hero`, `[Hero]`, `String`, `{ hero: Hero }`. */
 export type DataOf<S> =
   S extends Described<infer T>
     ? T
@@ -258,4 +292,6 @@ export type DataOf<S> =
                   ? DataOf<Item>[]
                   : S extends abstract new (...args: never[]) => infer T
                     ? Data<T>
-                    : never
+                    : S extends Literal
+                      ? { [K in keyof S]: PartOf<S[K]> }
+                      : never

@@ -1,5 +1,8 @@
 import { type ModelStatic, type Model, type Sequelize, Utils } from 'sequelize'
-import { type DriverField, dataTypeInternals, sequelizeInternals } from '../../sequelize/internals.js'
+import { type DriverField, dataTypeInternals, parserStoreOf, sequelizeInternals } from '../../sequelize/internals.js'
+
+/** The functions that {@link readEarlyYears} has made, with the dialect of their connections. */
+const casts = new WeakMap<object, string>()
 
 /**
  * Makes the driver's connections read the years 1 to 99 of a DATETIME. Sequelize writes a space between day and time, with which JavaScript
@@ -7,16 +10,23 @@ import { type DriverField, dataTypeInternals, sequelizeInternals } from '../../s
  */
 export function readEarlyYears(sequelize: Sequelize): void {
   const { connectionManager: manager, options } = sequelizeInternals(sequelize)
-  const { timezone } = options
-  if (!OFFSET.test(timezone)) return // Sequelize reads the times of a named zone by another function
+  const { timezone, dialect } = options
+  const isOffset = OFFSET.test(timezone) // Sequelize reads the times of a named zone by another function
   const typeCast = (field: DriverField, next: () => unknown): unknown => {
-    if (field.type !== 'DATETIME') return manager.constructor._typecast?.call(manager, field, next)
+    if (field.type !== 'DATETIME' || !isOffset) return manager.constructor._typecast?.call(manager, field, next)
     const text = field.string()
     return text === null ? null : new Date(`${text.replace(' ', 'T')}${timezone}`)
   }
+  casts.set(typeCast, dialect)
   sequelize.addHook('beforeConnect', (config) => {
     config.dialectOptions = Object.assign({ typeCast }, config.dialectOptions)
   })
+}
+
+/** Whether the `typeCast` of a connection leaves the values of this type to the driver. */
+export function readsWithoutCast(typeCast: object, type: string): boolean {
+  const dialect = casts.get(typeCast)
+  return dialect !== undefined && type !== 'DATETIME' && parserStoreOf(dialect).get(type) === undefined
 }
 
 const OFFSET = /^[+-]\d\d:\d\d$/

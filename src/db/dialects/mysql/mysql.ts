@@ -1,13 +1,18 @@
-import type { Options, Sequelize } from 'sequelize'
-import { BROKEN_SOCKET, codeOf, DEFAULTS, type Dialect, type TransactionNeeds } from '../../dialect.js'
+import { type Options, QueryTypes, type Sequelize } from 'sequelize'
+import { BROKEN_SOCKET, codeOf, DEFAULTS, type Dialect, type Lease, type TransactionNeeds } from '../../dialect.js'
 import { leaseFromPool, onEachConnection } from '../pool-lease.js'
 import { DatabaseStartError } from '../../errors.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'
+import { directSender, logStatement } from '../../sequelize/query.js'
 import { startsWithKeyword } from '../../sql/starts-with-keyword.js'
 import type { MysqlConfig } from '../../config/url.js'
 import type { ServerOptions, SslMode } from '../../config/url-options.js'
 import { keepMilliseconds, keepWholeSeconds, readEarlyYears } from './dates.js'
-import { type MysqlConnection, mysqlConnectionOf } from './driver.js'
+import { beginnerOf, direct, useSender, withMeta, withNumericInsertId } from './direct.js'
+import { closeAtOnce, rememberConfig } from './close.js'
+import { type MysqlConnection, mysqlConnectionOf, query } from './driver.js'
+import { isHarmless } from './mariadb-sender.js'
+import { runQuery } from './run-query.js'
 
 /** MySQL with the driver mysql2, and MariaDB with the driver mariadb. */
 export const mysql: Dialect = {
@@ -16,18 +21,25 @@ export const mysql: Dialect = {
     readEarlyYears(sequelize)
     keepMilliseconds(sequelize)
     const dialect = sequelize.getDialect()
-    return onEachConnection(sequelize, async (opened: unknown) => {
+    return onEachConnection(sequelize, async (opened, config) => {
       const connection = mysqlConnectionOf(opened, dialect)
+      rememberConfig(connection, config)
       await setVariable(connection, `${BACKSLASH_ESCAPES}, ${UTF8_CLIENT}`)
-      if (dialect === 'mariadb') adaptResults(connection)
+      if (dialect !== 'mariadb') return
+      adaptResults(connection)
     })
   },
   adaptToTable: keepWholeSeconds,
+  direct,
+  placeholder: '?',
+  findPlainTables,
+  runQuery,
   lease: (sequelize, needs) =>
-    leaseFromPool(sequelize, needs, (connection) => ({
-      begin: beginStatements(needs),
-      drop: () => mysqlConnectionOf(connection, sequelize.getDialect()).destroy(),
-    })),
+    leaseFromPool(sequelize, needs, (connection) => {
+      const { beginsWith, hasBegun } = beginningWith(sequelize, needs, connection)
+      const drop = () => closeAtOnce(sequelize, mysqlConnectionOf(connection, sequelize.getDialect()))
+      return { begin: beginStatements(needs), beginsWith, hasBegun, drop }
+    }),
   // After a failed statement the transaction can go on, and COMMIT commits the rest; for the errors of isUndoing it was rolled back.
   isKept: () => true,
   isStale: () => false,
@@ -36,6 +48,27 @@ export const mysql: Dialect = {
   isCommitting: (sql) => isCommitting(sql),
   oneAtATime: true,
   isLost: (error) => LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)),
+}
+
+// A BEGIN that fails is followed by the statement that was sent with it, which then is not part of a transaction: only a harmless one is.
+function beginningWith(
+  sequelize: Sequelize,
+  needs: TransactionNeeds,
+  connection: unknown,
+): Pick<Lease, 'beginsWith' | 'hasBegun'> {
+  const beginner = directSender(sequelize, mysql) && beginnerOf(connection)
+  beginner?.startLease()
+  const [begin, second] = beginStatements(needs)
+  if (!beginner || begin === undefined || second !== undefined) return {}
+  return {
+    hasBegun: () => beginner.hasBegun,
+    beginsWith: (sql) => {
+      if (!isHarmless(sql)) return false
+      logStatement(sequelize, begin)
+      beginner.beginWithNext(begin)
+      return true
+    },
+  }
 }
 
 /** Source: MySQL manual, "Statements That Cause an Implicit Commit". Temporary tables cause none. */
@@ -63,6 +96,13 @@ const LOST: ReadonlySet<string> = new Set([
   'ER_SOCKET_UNEXPECTED_CLOSE',
   'ER_CMD_NOT_EXECUTED_DESTROYED',
 ])
+
+// Tables of other databases are not looked for.
+async function findPlainTables(sequelize: Sequelize): Promise<string[]> {
+  const sql = `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'`
+  const rows = await sequelize.query<{ name: string }>(sql, { type: QueryTypes.SELECT })
+  return rows.map(({ name }) => `\`${name}\``)
+}
 
 // MySQL has no isolation level in START TRANSACTION.
 function beginStatements({ isolation, readOnly }: TransactionNeeds): readonly string[] {
@@ -100,19 +140,15 @@ function requireUtf8(sequelize: Sequelize): void {
 // insertId is a number, while the driver returns a string because of bigNumberStrings.
 function adaptResults(connection: MysqlConnection): void {
   const query = connection.query.bind(connection)
+  const sender = useSender(connection)
   connection.query = async (...args) => {
+    const beginning = sender?.begun()
+    if (beginning) await beginning
     const rows: unknown = await query(...args)
     if (!Array.isArray(rows)) return withNumericInsertId(rows)
     if (Object.getOwnPropertyDescriptor(rows, 'meta')?.configurable !== false) return rows
-    const meta: unknown = Reflect.get(rows, 'meta')
-    return Object.defineProperty([...rows], 'meta', { value: meta, configurable: true, writable: true })
+    return withMeta([...rows], Reflect.get(rows, 'meta'))
   }
-}
-
-function withNumericInsertId(result: unknown): unknown {
-  if (typeof result !== 'object' || result === null || !('insertId' in result)) return result
-  const insertId = Number(result.insertId)
-  return Number.isSafeInteger(insertId) ? Object.assign(result, { insertId }) : result
 }
 
 /** The largest value of innodb_lock_wait_timeout, in seconds: there is no value for "no limit". */
@@ -155,17 +191,14 @@ async function setTimeouts(connection: MysqlConnection, options: ServerOptions):
   await setVariable(connection, `idle_transaction_timeout = ${idle}`)
 }
 
-// mysql2 calls the callback; mariadb ignores it and returns a promise.
-function setVariable(connection: MysqlConnection, assignment: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const done = (error: Error | null) => (error && !isUnknownVariable(error) ? reject(error) : resolve())
-    const result = connection.query(`SET SESSION ${assignment}`, done)
-    if (result instanceof Promise) result.then(() => resolve(), done)
+async function setVariable(connection: MysqlConnection, assignment: string): Promise<void> {
+  await query(connection, `SET SESSION ${assignment}`).catch((error: unknown) => {
+    if (!isUnknownVariable(error)) throw error
   })
 }
 
-function isUnknownVariable(error: Error): boolean {
-  return 'errno' in error && error.errno === 1193
+function isUnknownVariable(error: unknown): boolean {
+  return error instanceof Error && 'errno' in error && error.errno === 1193
 }
 
 function tls(mode: Exclude<SslMode, 'disable'>): object {

@@ -1,10 +1,6 @@
 import * as pg from 'pg'
-import { isCachedPlanError } from '../../error-codes.js'
 import { clientInternals, type ClientInternals, namedQuery, newConnection, type QueryCallback } from './driver.js'
-import { LENGTH_OF_NAME, statementName } from './statement-names.js'
-
-/** How many statements one connection keeps prepared. Beyond it, the least recently used one is closed. */
-const MAX_PREPARED = 200
+import { PostgresStatements } from './prepared-statements.js'
 
 /** Milliseconds to wait for the server to accept a cancel request. */
 const CANCEL_TIMEOUT = 5_000
@@ -14,34 +10,18 @@ export interface ClientOptions {
   readonly prepared: boolean
 }
 
-/** A statement that is prepared on the connection, or will be when its first result arrives. */
-interface PreparedStatement {
-  readonly name: string
-  /** How many of its executions have no result yet. */
-  pending: number
-  /** The value of the client's use counter at the last use. */
-  lastUse: number
-}
-
-type ServerError = Error & { readonly code?: string; readonly severity?: string }
-
 /**
  * A client that writes all statements of one turn of the event loop to the socket at once, without waiting for results in between,
  * and sends BEGIN together with the first statement.
  */
 class PipelinedClient extends pg.Client {
   readonly #options: ClientOptions
-  readonly #statements = new Map<string, PreparedStatement>()
-  /** Names of prepared statements that are no longer used. They are closed before the next statement that has values. */
-  readonly #obsoleteNames: string[] = []
-  #useCount = 0
-  #renameCount = 0
-  /** Whether other clients use the same server connection, so that nothing can be prepared on it. */
-  #isShared = false
+  readonly #statements = new PostgresStatements(() => this.#internals.connection)
   #isCorked = false
   #begin: string | undefined
   #beginError: Error | undefined
   #hasBegun = false
+  #isReadCommitted = false
 
   constructor(config: object, options: ClientOptions) {
     super({ ...config, pipeline: true })
@@ -51,10 +31,30 @@ class PipelinedClient extends pg.Client {
     this.on('error', () => {})
   }
 
+  /** Called when the client was taken from the pool. */
+  startLease(): void {
+    this.#begin = undefined
+    this.#hasBegun = false
+  }
+
   /** Sends the statement that begins a transaction together with the next query. If it fails, that query and all later ones fail with its error. */
   beginWithNextQuery(begin: string): void {
     this.#begin = begin
-    this.#hasBegun = false
+  }
+
+  /** Called when the server has reported its default isolation level. */
+  setDefaultIsolation(level: unknown): void {
+    this.#isReadCommitted = level === 'read committed'
+  }
+
+  /** Whether its server connection is its own, so that statements are prepared on it. */
+  get isPrepared(): boolean {
+    return this.#options.prepared
+  }
+
+  /** Whether a statement outside of a transaction reads what it would read in one: each has a snapshot of its own then. */
+  get isReadCommitted(): boolean {
+    return this.#isReadCommitted && !this.#statements.isShared
   }
 
   /** Whether the last BEGIN was executed. Until then no statement of its transaction was. */
@@ -100,7 +100,10 @@ class PipelinedClient extends pg.Client {
   // @ts-expect-error Only the two overloads that Sequelize uses, of the seven that pg declares.
   override query(sql: string, values: unknown[] | QueryCallback, callback?: QueryCallback): void {
     const done = typeof values === 'function' ? values : callback
-    if (typeof sql !== 'string' || done === undefined) return this.#superQuery(sql, values, callback)
+    if (typeof sql !== 'string' || done === undefined) {
+      this.#isReadCommitted = false // a query of the program, of any kind
+      return this.#superQuery(sql, values, callback)
+    }
     this.#send(sql, Array.isArray(values) ? values : undefined, done, false)
   }
 
@@ -112,14 +115,12 @@ class PipelinedClient extends pg.Client {
   #send(sql: string, values: readonly unknown[] | undefined, callback: QueryCallback, isConstant: boolean): void {
     this.#corkUntilNextTick()
     this.#sendBegin()
+    if (this.#isReadCommitted && !this.#statements.has(sql) && CHANGES_DEFAULTS.test(sql)) this.#isReadCommitted = false
     if (values === undefined)
       return this.#plainQuery(sql, (error, result) => callback(this.#beginError ?? error, result))
-    const statement = this.#statementOf(sql, isConstant)
-    this.#closeObsolete()
-    if (statement) statement.pending++
+    const statement = this.#options.prepared ? this.#statements.take(sql, isConstant) : undefined
     const done: QueryCallback = (error, result) => {
-      if (statement) statement.pending--
-      if (error && statement) this.#handlePreparedError(sql, statement, error)
+      if (statement) this.#statements.giveBack(sql, statement, error)
       callback(this.#beginError ?? error, result)
     }
     this.#superQuery(namedQuery(statement?.name ?? '', sql, values, done))
@@ -144,63 +145,6 @@ class PipelinedClient extends pg.Client {
     })
   }
 
-  #statementOf(sql: string, isConstant: boolean): PreparedStatement | undefined {
-    if (this.#isShared || !this.#options.prepared) return undefined
-    const known = this.#statements.get(sql)
-    if (known) {
-      known.lastUse = ++this.#useCount
-      return known
-    }
-    const name = statementName(sql, isConstant)
-    if (name === undefined) return undefined
-    if (this.#statements.size >= MAX_PREPARED) this.#evictLeastRecentlyUsed()
-    return this.#register(sql, name)
-  }
-
-  #register(sql: string, name: string): PreparedStatement {
-    const statement = { name, pending: 0, lastUse: ++this.#useCount }
-    this.#statements.set(sql, statement)
-    return statement
-  }
-
-  // A pending statement must stay: pg records it as prepared when its result arrives.
-  #evictLeastRecentlyUsed(): void {
-    const idle = [...this.#statements].filter(([, { pending }]) => pending === 0)
-    const [first, ...rest] = idle
-    if (first === undefined) return
-    const [sql, { name }] = rest.reduce((least, other) => (other[1].lastUse < least[1].lastUse ? other : least), first)
-    this.#statements.delete(sql)
-    this.#obsoleteNames.push(name)
-  }
-
-  // Close is a message of the protocol, not a statement: unlike DEALLOCATE it also works in a failed transaction.
-  #closeObsolete(): void {
-    if (this.#obsoleteNames.length === 0) return
-    const { connection } = this.#internals
-    for (const name of this.#obsoleteNames.splice(0)) {
-      connection.close({ type: 'S', name })
-      delete connection.parsedStatements[name]
-    }
-  }
-
-  #handlePreparedError(sql: string, { name }: PreparedStatement, error: ServerError): void {
-    if (this.#isSharedConnectionError(name, error)) {
-      this.#isShared = true
-      error.message += `. ${SHARED_CONNECTION_HINT}`
-    } else if (isCachedPlanError(error) || error.severity === undefined) {
-      if (this.#statements.get(sql)?.name !== name) return
-      // Prepared again under another name: executions that were already sent still use this one.
-      this.#obsoleteNames.push(name)
-      this.#register(sql, `${name.slice(0, LENGTH_OF_NAME)}_${++this.#renameCount}`)
-    }
-  }
-
-  // 26000 (no such statement) also follows if preparing failed, for executions of the same SQL that were already sent. pg has then not
-  // recorded the statement as prepared.
-  #isSharedConnectionError(name: string, { code }: ServerError): boolean {
-    return code === '42P05' || (code === '26000' && this.#internals.connection.parsedStatements[name] !== undefined)
-  }
-
   #corkUntilNextTick(): void {
     if (this.#isCorked) return
     const { stream } = this.connection
@@ -213,13 +157,8 @@ class PipelinedClient extends pg.Client {
   }
 }
 
-const SHARED_CONNECTION_HINT =
-  'Several clients share this connection, as behind PgBouncer in transaction mode: add prepared_statements=false to the URL of the database'
-
-/** Whether a prepared statement can no longer be executed: a table that it reads was altered, or other clients share the connection. */
-export function isOutdatedStatement(error: ServerError): boolean {
-  return error.code === '26000' || error.code === '42P05' || isCachedPlanError(error)
-}
+/** SQL that may change the default isolation level of its connection. */
+const CHANGES_DEFAULTS = /default_transaction|characteristics|set_config|pg_settings|\breset\b|\bdiscard\b/i
 
 /** The pg library with pipelined clients, for Sequelize's option `dialectModule`. */
 export function pipelinedPg(options: ClientOptions): object {

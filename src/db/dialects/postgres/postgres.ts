@@ -1,28 +1,45 @@
-import { DatabaseError, type Options } from 'sequelize'
-import { BROKEN_SOCKET, codeOf, DEFAULTS, type Dialect, type TransactionNeeds } from '../../dialect.js'
+import { DatabaseError, type Options, QueryTypes, type Sequelize } from 'sequelize'
+import {
+  BROKEN_SOCKET,
+  codeOf,
+  DEFAULTS,
+  type Dialect,
+  isLostConnection,
+  type TransactionNeeds,
+} from '../../dialect.js'
 import { leaseFromPool, onEachConnection } from '../pool-lease.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'
 import { logStatement } from '../../sequelize/query.js'
 import type { PostgresConfig } from '../../config/url.js'
 import type { SslMode } from '../../config/url-options.js'
 import { checkPg, type PgClient, pgClientOf } from './driver.js'
-import { isOutdatedStatement, isPipelined, isPipelinedLibrary, pipelinedPg } from './pipelined-client.js'
+import { isPipelined, isPipelinedLibrary, pipelinedPg } from './pipelined-client.js'
+import { isOutdatedStatement } from './prepared-statements.js'
 
 /** PostgreSQL with the driver pg, and databases with the same protocol: CockroachDB, YugabyteDB. */
 export const postgres: Dialect = {
   prepare(sequelize) {
     // A Sequelize instance of the program may have another client, of which only query() is used.
     if (isPipelinedLibrary(sequelizeInternals(sequelize).connectionManager.lib)) checkPg()
-    return onEachConnection(sequelize, (connection: unknown) => setStandardStrings(pgClientOf(connection)))
+    return onEachConnection(sequelize, async (connection: unknown) => {
+      await setStandardStrings(pgClientOf(connection))
+      if (isPipelined(connection) && connection.isPrepared)
+        connection.setDefaultIsolation(await defaultIsolation(pgClientOf(connection)))
+    })
   },
+  findPlainTables: (sequelize, names) => findPlainTables(sequelize, names),
   lease: (sequelize, needs) =>
     leaseFromPool(sequelize, needs, (connection) => {
       const begin = beginStatement(needs)
       if (!isPipelined(connection)) return { begin: [begin] }
-      connection.beginWithNextQuery(begin)
-      logStatement(sequelize, begin)
+      connection.startLease()
       return {
         begin: [],
+        beginWithNextStatement() {
+          connection.beginWithNextQuery(begin)
+          logStatement(sequelize, begin)
+        },
+        readsAlone: () => connection.isReadCommitted,
         hasBegun: () => connection.hasBegun,
         isOpen: () => connection.isInTransaction,
         drop: () => connection.terminate(),
@@ -79,6 +96,32 @@ function setStandardStrings(connection: PgClient): Promise<void> | void {
   if (connection.standard_conforming_strings !== 'off') return
   return new Promise((resolve, reject) =>
     connection.query('SET standard_conforming_strings = on', (error) => (error ? reject(error) : resolve())),
+  )
+}
+
+// Also no partitions or children, which may be tables of another server. CockroachDB has no row security in its catalog.
+async function findPlainTables(sequelize: Sequelize, names: readonly string[]): Promise<string[]> {
+  try {
+    const rows = await sequelize.query<{ name: string }>(
+      `SELECT name FROM unnest($1::text[]) AS name JOIN pg_catalog.pg_class ON pg_class.oid = to_regclass(name)
+       WHERE relkind = 'r' AND NOT relrowsecurity AND NOT relhassubclass`,
+      { bind: [names], type: QueryTypes.SELECT },
+    )
+    return rows.map(({ name }) => name)
+  } catch (error) {
+    if (error instanceof DatabaseError && !isLostConnection(error)) return []
+    throw error
+  }
+}
+
+/** Undefined if the server does not report it. */
+function defaultIsolation(connection: PgClient): Promise<unknown> {
+  return new Promise((resolve, reject) =>
+    connection.query('SHOW default_transaction_isolation', (error, result) => {
+      if (error) return 'severity' in error ? resolve(undefined) : reject(error)
+      const [row] = result.rows as readonly object[]
+      resolve(Object.values(row ?? {})[0])
+    }),
   )
 }
 

@@ -11,18 +11,28 @@ export function boundValues(sql: string, named: object): BoundValues | undefined
   )
 }
 
-/** The same for the values of the placeholders `$1`, `$2`. */
-export function numberedValues(sql: string, values: readonly unknown[]): BoundValues | undefined {
-  return bound(
-    sql,
-    values.map((_, index) => `$${index + 1}`),
-    values,
-  )
+/** The same for the values of the placeholders `$1`, `$2`. @param isInOrder whether the SQL has just these, in this order. */
+export function numberedValues(values: readonly unknown[], isInOrder: boolean): BoundValues | undefined {
+  if (values.length === 0) return undefined
+  return isInOrder
+    ? values.map(toBindable)
+    : Object.fromEntries(values.map((value, at) => [`$${at + 1}`, toBindable(value)]))
+}
+
+/** The number of the placeholders `$1`, `$2`, if the SQL has no others and they are in this order. */
+export function placeholdersInOrder(sql: string): number | undefined {
+  if (sql.length > MAX_SQL_LENGTH) return undefined
+  const found = sql.match(PLACEHOLDER) ?? []
+  return found.every((name, at) => name === `$${at + 1}`) ? found.length : undefined
+}
+
+function toBindable(value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value // sqlite3 binds no bigint
 }
 
 function bound(sql: string, names: readonly string[], values: readonly unknown[]): BoundValues | undefined {
   if (names.length === 0) return undefined
-  const bindable = values.map((value) => (typeof value === 'bigint' ? String(value) : value)) // sqlite3 binds no bigint
+  const bindable = values.map(toBindable)
   if (hasPlaceholders(sql, names)) return bindable
   return Object.fromEntries(names.map((name, index) => [name, bindable[index]]))
 }

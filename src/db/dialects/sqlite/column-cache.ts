@@ -10,11 +10,25 @@ let schemaVersion = 0
 /** The columns of tables, by the SQL that requests them. */
 class ColumnCache {
   #rows = new Map<string, readonly Row[]>()
+  /** The types of the columns, by the names of the tables. */
+  #types = new Map<string, ColumnTypes>()
   #version = schemaVersion
 
   get rows(): Map<string, readonly Row[]> {
-    if (this.#version !== schemaVersion) [this.#rows, this.#version] = [new Map(), schemaVersion]
+    this.#clearIfOutdated()
     return this.#rows
+  }
+
+  get types(): Map<string, ColumnTypes> {
+    this.#clearIfOutdated()
+    return this.#types
+  }
+
+  #clearIfOutdated(): void {
+    if (this.#version === schemaVersion) return
+    this.#rows = new Map()
+    this.#types = new Map()
+    this.#version = schemaVersion
   }
 }
 
@@ -56,9 +70,16 @@ const typesOfRows = new WeakMap<readonly Row[], ColumnTypes>()
 
 /** Reads the columns of a table; none if there is no such table. Calls back at once if they are cached. */
 export function readColumnTypes(connection: SqliteConnection, table: string, done: (types: ColumnTypes) => void): void {
+  const cache = caches.get(connection)
+  const known = cache?.types.get(table)
+  if (known) return done(known)
   const sql = `PRAGMA table_info(\`${table}\`)`
-  const cached = caches.get(connection)?.rows.get(sql)
-  if (cached) return done(typesOf(cached))
+  const cached = cache?.rows.get(sql)
+  if (cached) {
+    const types = typesOf(cached)
+    cache?.types.set(table, types)
+    return done(types)
+  }
   connection.all(sql, (error: Error | null, rows: readonly Row[]) => done(error ? {} : typesOf(rows)))
 }
 

@@ -61,14 +61,15 @@ export class SqlitePools {
     return reads && this.#readers !== this.#writers ? this.#leaseReader(needs) : this.#leaseWriter(needs)
   }
 
-  async #leaseWriter({ readOnly, reader }: TransactionNeeds): Promise<SqliteLease> {
-    const connection = await acquire(this.#writers)
-    return withReadOnly(readOnly, {
-      connection,
-      begin: [reader || readOnly ? 'BEGIN DEFERRED' : 'BEGIN IMMEDIATE'],
-      release: () => this.#releaseWriter(connection),
-      destroy: () => this.#destroyWriter(connection),
-    })
+  #leaseWriter({ readOnly, reader }: TransactionNeeds): Promise<SqliteLease> {
+    return acquire(this.#writers, (connection) =>
+      withReadOnly(readOnly, {
+        connection,
+        begin: [reader || readOnly ? 'BEGIN DEFERRED' : 'BEGIN IMMEDIATE'],
+        release: () => this.#releaseWriter(connection),
+        destroy: () => this.#destroyWriter(connection),
+      }),
+    )
   }
 
   // The next writer begins in a later turn of the event loop, so that a queue of writers does not delay new requests.
@@ -89,30 +90,32 @@ export class SqlitePools {
     this.#writers.release(connection)
   }
 
-  async #leaseReader({ readOnly }: TransactionNeeds): Promise<SqliteLease> {
-    const connection = await acquire(this.#readers)
-    let writer: Promise<SqliteConnection> | undefined
-    const releaseWriter = () =>
-      void writer?.then(
-        (acquired) => this.#releaseWriter(acquired),
-        () => {}, // it was not acquired
-      )
-    return withReadOnly(readOnly, {
-      connection,
-      begin: ['BEGIN DEFERRED'],
-      // Before its first write, the session acquires the write connection as a lock. It goes on with its own connection. A write that is not
-      // recognised makes the handler run a second time.
-      beforeStatement: (sql) => (!readOnly && mayWrite(sql) ? (writer ??= acquire(this.#writers)) : undefined),
-      release: () => {
-        this.#readers.release(connection)
-        releaseWriter()
-        return undefined
-      },
-      destroy: async () => {
-        releaseWriter()
-        connection.interrupt()
-        await this.#readers.destroy(connection)
-      },
+  #leaseReader({ readOnly }: TransactionNeeds): Promise<SqliteLease> {
+    return acquire(this.#readers, (connection) => {
+      let writer: Promise<SqliteConnection> | undefined
+      const releaseWriter = () =>
+        void writer?.then(
+          (acquired) => this.#releaseWriter(acquired),
+          () => {}, // it was not acquired
+        )
+      return withReadOnly(readOnly, {
+        connection,
+        begin: ['BEGIN DEFERRED'],
+        // Before its first write, the session acquires the write connection as a lock. It goes on with its own connection. A write that is not
+        // recognised makes the handler run a second time.
+        beforeStatement: (sql) =>
+          !readOnly && mayWrite(sql) ? (writer ??= acquire(this.#writers, (acquired) => acquired)) : undefined,
+        release: () => {
+          this.#readers.release(connection)
+          releaseWriter()
+          return undefined
+        },
+        destroy: async () => {
+          releaseWriter()
+          connection.interrupt()
+          await this.#readers.destroy(connection)
+        },
+      })
     })
   }
 
@@ -165,10 +168,8 @@ function newPool(
   })
 }
 
-async function acquire(pool: Pool<SqliteConnection>): Promise<SqliteConnection> {
-  try {
-    return await pool.acquire()
-  } catch (error) {
+function acquire<T>(pool: Pool<SqliteConnection>, use: (connection: SqliteConnection) => T): Promise<T> {
+  return pool.acquire().then(use, (error: unknown) => {
     throw error instanceof pools().TimeoutError ? new ConnectionAcquireTimeoutError(error) : error
-  }
+  })
 }

@@ -95,8 +95,12 @@ export class PreparedStatements {
   }
 }
 
-function isKeepable({ sql, values = {}, isRepeated }: Execution): boolean {
-  return isRepeated && sql.length <= MAX_SQL_LENGTH && !Object.values(values).some(isLong)
+function isKeepable({ sql, values, isRepeated }: Execution): boolean {
+  return isRepeated && sql.length <= MAX_SQL_LENGTH && (values === undefined || !hasLong(values))
+}
+
+function hasLong(values: BoundValues): boolean {
+  return Array.isArray(values) ? values.some(isLong) : Object.values(values).some(isLong)
 }
 
 function isLong(value: unknown): boolean {

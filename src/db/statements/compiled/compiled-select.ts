@@ -3,6 +3,7 @@ import type { DirectResult } from '../../dialect.js'
 import { modelInternals } from '../../sequelize/internals.js'
 import type { Select } from '../statement.js'
 import { type Condition, conditionsOf, isPlainObject, toWhere } from './conditions.js'
+import { hasLiterals, withLiterals } from './literals.js'
 import { type ModelPlan, planOf } from './model-plan.js'
 import { isPlainModel } from './plain-model.js'
 
@@ -18,6 +19,8 @@ export interface CompiledStatement<T> {
   readonly values: readonly unknown[]
   /** Whether the literals in the SQL are the same at every execution. */
   readonly isConstant: boolean
+  /** Whether it reads the same rows in a transaction and outside of one, where each statement of a transaction has a snapshot of its own. */
+  readonly readsAlone?: boolean | undefined
   /** The instance that is written; the database's error names it. */
   readonly instance?: Model
   /** Converts the driver's rows. */
@@ -49,7 +52,9 @@ export function firstStatement<M extends Model>(select: Select<M>): CompiledStat
   const { uniqueNames } = planOf(model)
   const isUnique = names.some(([name, value]) => uniqueNames.has(name) && value !== null)
   const statement = rowsStatement(select, isUnique ? undefined : 'first', buildOf(model))
-  return statement && { ...statement, read: (result) => statement.read(result)[0] ?? null }
+  if (!statement) return undefined
+  const { sql, values, isConstant, readsAlone, read } = statement
+  return { sql, values, isConstant, readsAlone, read: (result) => read(result)[0] ?? null }
 }
 
 /** The row with a primary key, as `findByPk()` returns it; a composite key is an object. */
@@ -90,10 +95,14 @@ export function rowsStatement<R>(
       ...limitOptions(kind, values.length),
     }),
   )
+  const all = numbers.length > 0 ? [...values, ...numbers] : values
+  const text = suffix === '' ? sql : `${sql.slice(0, -1)}${suffix};`
+  const isBound = !hasLiterals(model)
   return {
-    sql: suffix === '' ? sql : `${sql.slice(0, -1)}${suffix};`,
+    sql: isBound ? text : withLiterals(model, text, all),
+    values: isBound ? all : [],
     isConstant: suffix === '',
-    values: numbers.length > 0 ? [...values, ...numbers] : values,
+    readsAlone: plan.isOfPlainTable,
     read: (result) =>
       build(result.rowsOf?.(model) ?? result.rows, { isNewRecord: false, raw: true, attributes: plan.names }),
   }
@@ -109,10 +118,12 @@ export function countStatement({ model, options }: Select<Model>): CompiledState
   const sql = sqlOf(plan, JSON.stringify(['count', shape]), () =>
     generate(model, { attributes: [[fn('count', col('*')), 'count']], ...whereOf(plan, shape) }),
   )
+  const isBound = !hasLiterals(model)
   return {
-    sql,
-    values,
+    sql: isBound ? sql : withLiterals(model, sql, values),
+    values: isBound ? values : [],
     isConstant: true,
+    readsAlone: plan.isOfPlainTable,
     read: ({ rows: [row] }) => parseInt(String((row as { count: unknown }).count), 10),
   } // as the SQL names it
 }

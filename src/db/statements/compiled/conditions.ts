@@ -1,4 +1,4 @@
-import { literal, Op } from 'sequelize'
+import { literal, type Model, type ModelStatic, Op } from 'sequelize'
 import type { ComparableColumn, ModelPlan } from './model-plan.js'
 
 /** Conditions that columns equal values, or are NULL. */
@@ -30,6 +30,23 @@ export function conditionsOf({ comparable }: ModelPlan, where: unknown): Conditi
     if (value !== null) (isRenamed ? renamedValues : values).push(value)
   }
   return { shape: [...shape, ...renamedShape], values: [...values, ...renamedValues] }
+}
+
+/** The conditions of a row's whole key, with values. */
+export interface KeyConditions {
+  readonly shape: readonly string[]
+  readonly values: readonly unknown[]
+}
+
+/** Undefined if a value of the key is NULL, or needs Sequelize. */
+export function keyConditions(
+  { primaryKeyAttributes: key }: ModelStatic<Model>,
+  plan: ModelPlan,
+  row: Readonly<Record<string, unknown>>,
+): KeyConditions | undefined {
+  const conditions = conditionsOf(plan, Object.fromEntries(key.map((name) => [name, row[name]])))
+  const shape = conditions?.shape.filter((condition) => typeof condition === 'string') ?? []
+  return conditions && key.length > 0 && shape.length === key.length ? { shape, values: conditions.values } : undefined
 }
 
 /** The conditions with placeholders, for Sequelize's generator. */

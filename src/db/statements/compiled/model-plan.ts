@@ -1,6 +1,7 @@
 import type { DataType, Model, ModelStatic, Sequelize } from 'sequelize'
 import { type ModelInternals, modelInternals } from '../../sequelize/internals.js'
 import { type PlainValue, plainValueOf } from './plain-values.js'
+import { isPlainTable } from './plain-tables.js'
 import { type RowValue, rowValueOf } from './row-values.js'
 
 /** What all compiled statements of a model have in common. */
@@ -14,6 +15,8 @@ export interface ModelPlan {
   readonly uniqueNames: ReadonlySet<string>
   /** The columns of a new row; undefined if Sequelize has to write the rows. */
   readonly rowColumns: readonly RowColumn[] | undefined
+  /** Whether its rows do not depend on the transaction that reads them, as those of a view may. */
+  readonly isOfPlainTable: boolean
   /** The SQL of statements by their shapes. */
   readonly sql: Map<string, string>
 }
@@ -64,6 +67,7 @@ function newPlan(model: ModelStatic<Model>): ModelPlan {
     comparable: comparableColumns(model),
     uniqueNames: new Set([model.primaryKeyAttribute, ...uniqueColumns(model)]),
     rowColumns: rowColumns(model),
+    isOfPlainTable: isPlainTable(model),
     sql: new Map(),
   }
 }

@@ -39,6 +39,7 @@ export function isPlainModel(model: ModelStatic<Model>): boolean {
 }
 
 const SAVE_METHODS = ['getTableName', 'runHooks'] as const
+const DESTROY_HOOKS = [...QUERY_HOOKS, 'beforeDestroy', 'afterDestroy'] as const
 
 /**
  * Whether save() only sends what its instances have: no hooks, validators of the program or version. The types of their values are checked for each
@@ -57,12 +58,23 @@ export function isPlainToSave(model: ModelStatic<Model>): boolean {
   return !hasSaveHooks(internals.options) && !hasSaveHooks(options)
 }
 
+/** Whether destroy() only deletes the row: no hooks, no version, and no rows of other models that Sequelize deletes with it. */
+export function isPlainToDestroy(model: ModelStatic<Model>): boolean {
+  const { sequelize } = model
+  if (!sequelize || hasQueryOptions(sequelizeInternals(sequelize).options)) return false
+  const { _versionAttribute, _timestampAttributes, associations } = modelInternals(model)
+  if (_versionAttribute || _timestampAttributes.deletedAt) return false
+  if (!SAVE_METHODS.every((name) => isOfSequelize(model, name))) return false
+  if (DESTROY_HOOKS.some((name) => isHooked(model, name))) return false
+  return !Object.values(associations).some(({ options }) => options.useHooks)
+}
+
 /** Whether options of the instance of Sequelize change its queries. */
 function hasQueryOptions({ query = {}, typeValidation }: SequelizeOptions): boolean {
   return typeValidation === true || !isEmpty(query)
 }
 
-function isHooked(model: ModelStatic<Model>, name: (typeof HOOKS)[number]): boolean {
+function isHooked(model: ModelStatic<Model>, name: (typeof HOOKS | typeof DESTROY_HOOKS)[number]): boolean {
   return model.hasHook(name) || model.sequelize?.hasHook(name) === true
 }
 

@@ -1,12 +1,10 @@
-import type { ServerResponse } from 'node:http'
-import { types } from 'node:util'
 import { BootError } from '../../core/boot-error.js'
-import { describeError } from '../../core/log-text.js'
 import { NOT_LOADED, type OptionNames, refuseUnknownOptions, shown } from '../../core/options.js'
-import { fromHttpErrorLike } from '../errors.js'
-import { parsePath, splitPath, startsWithSegments } from '../routing/path.js'
-import type { Request } from '../request.js'
-import { addExpressMembers, expressAdvice, ExpressStatus } from './express-methods.js'
+import { parsePath, splitPath, startsWithSegments } from './path.js'
+
+/*
+ * What middleware is, and which requests it runs for. server/run-middleware.ts runs it.
+ */
 
 /** Continues with the next middleware, or with an error. */
 export type Next = (error?: unknown) => void
@@ -50,6 +48,8 @@ export function compileMiddleware(entry: unknown, where: string): MiddlewareStep
   if (typeof path !== 'string')
     throw new BootError(`${where}: path is ${shown(path)}. Write the path that it runs for, such as '/admin'.`)
   const segments = parsePath(path, where)
+  if (segments.some(({ kind }) => kind === 'tail'))
+    throw new BootError(`${where}: the path '${path}' has a tail. Remove it: middleware runs for the paths below, too.`)
   if (!('use' in entry))
     throw new BootError(`${where}: use is missing. Write the middleware of the path: { path: '${path}', use: guard }.`)
   return {
@@ -72,76 +72,6 @@ function checked(use: unknown, where: string): Middleware {
   )
 }
 
-/**
- * Runs middleware in order. Resolves to true, or to false when one of them has sent the response.
- * Rejects with what one throws, rejects with or passes to next(), and with the signal's reason when one does nothing of it in time.
- *
- * @param report receives the errors of middleware that has already called next() or sent the response.
- */
-export async function runMiddleware(
-  steps: readonly MiddlewareStep[],
-  request: Request,
-  response: ServerResponse,
-  report: (error: unknown, request: Request) => void,
-): Promise<boolean> {
-  if (steps.length > 0) addExpressMembers(request.raw, response)
-  for (const step of steps) {
-    request.abort.throwIfAborted()
-    if (!step.appliesTo(request.path)) continue
-    if (!(await runStep(step, request, response, (error) => report(error, request)))) return false
-    request.readTarget()
-  }
-  return true
-}
-
-function runStep(
-  step: MiddlewareStep,
-  { raw, abort }: Request,
-  response: ServerResponse,
-  report: (error: unknown) => void,
-): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    let settled = false
-    const settle = (outcome: () => void) => {
-      settled = true
-      response.off('close', answered)
-      abort.offAbort(aborted)
-      outcome()
-    }
-    const answered = () => settle(() => resolve(false))
-    // A response that has begun may take long, such as a stream of events.
-    const aborted = () => response.headersSent || settle(() => reject(abort.reason as Error))
-    const fail = (thrown: unknown) => {
-      const error = expressAdvice(thrown, raw, response) ?? thrown
-      if (settled) return report(error)
-      if (types.isNativeError(error) && error instanceof ExpressStatus && !step.isAdvised) {
-        step.isAdvised = true
-        report(error.cause)
-      }
-      settle(() => reject(toError(error)))
-    }
-    const next: Next = (error) => {
-      if (error !== undefined && error !== null) fail(error)
-      else if (settled || response.writableEnded) return
-      else if (response.headersSent) fail(new Error(`${nameOf(step.use)} began to respond and then called next()`))
-      else settle(() => resolve(true))
-    }
-    response.once('close', answered)
-    abort.onAbort(aborted)
-    const run = async () => step.use(raw, response, next)
-    run().catch(fail)
-  })
-}
-
-function toError(error: unknown): Error {
-  try {
-    return fromHttpErrorLike(error, true) ?? (error instanceof Error ? error : new Error(describeError(error)))
-  } catch {
-    // A getter, or a Proxy, that throws.
-    return new Error(describeError(error))
-  }
-}
-
-function nameOf({ name }: { readonly name: string }): string {
+export function nameOf({ name }: { readonly name: string }): string {
   return name ? `the middleware '${name}'` : 'a middleware'
 }

@@ -1,12 +1,14 @@
 import type { Sequelize } from 'sequelize'
-import { endsWithin } from '../../core/promises.js'
-import type { Dialect } from '../dialect.js'
-import { CommitFailedError, StatementRefusedError } from '../errors.js'
+import { endsWithin } from '../../../core/promises.js'
+import type { Dialect } from '../../dialect.js'
+import { CommitFailedError, StatementRefusedError } from '../../errors.js'
 import type { LazyTransaction } from './lazy-transaction.js'
-import { PendingCounter } from './pending-counter.js'
+import { PendingCounter } from '../pending-counter.js'
 
 interface Failure {
   readonly error: unknown
+  /** Whether the database has reported it. */
+  readonly isOfDatabase?: boolean
 }
 
 /** What all scopes of one transaction share: which statements are running, what failed, and how it ended. */
@@ -69,8 +71,8 @@ export class TransactionState {
   }
 
   /** Refuses all later statements, as PostgreSQL does, so that a handler behaves alike on all databases. */
-  fail(error: unknown): void {
-    this.failure ??= { error }
+  fail(error: unknown, isOfDatabase = false): void {
+    this.failure ??= { error, isOfDatabase }
   }
 
   /** Waits for everything that is pending, and for what that starts. Undefined if nothing is. */

@@ -1,0 +1,87 @@
+import { parseArgs } from 'node:util'
+import { meant } from '../core/options.js'
+
+/** A subcommand of `sequitur`. */
+export interface Command {
+  /** `openapi <module> [--out <file>]` */
+  readonly usage: string
+  /** One line for the list of commands. */
+  readonly summary: string
+  /** What `--help` shows below the usage. */
+  readonly details: string
+  /** The names of the options that take a value. */
+  readonly options: readonly string[]
+  /** The exit code of a failure. 1 unless it has another meaning for this command. */
+  readonly failure?: number
+  /** @returns the exit code. */
+  run(words: readonly string[], options: Readonly<Record<string, string>>): Promise<number>
+}
+
+/** The command cannot do what was asked. The message is one line, and states what to write instead. */
+export class CommandError extends Error {}
+
+export interface Arguments {
+  readonly words: readonly string[]
+  readonly options: Readonly<Record<string, string>>
+  readonly flags: ReadonlySet<string>
+}
+
+/** The options of every command, which take no value. */
+const FLAGS = ['help', 'version']
+
+/**
+ * Reads the arguments of a command.
+ *
+ * @param where the command, for messages: `sequitur openapi`.
+ * @param names the options that take a value.
+ * @throws CommandError for an unknown option, with the most similar one, and for an option without its value.
+ */
+export function readArguments(args: readonly string[], where: string, names: readonly string[]): Arguments {
+  const { positionals, tokens } = parseArgs({
+    args: [...args],
+    options: { ...typesOf(names, 'string'), ...typesOf(FLAGS, 'boolean') },
+    allowPositionals: true,
+    strict: false, // its errors name no similar option
+    tokens: true,
+  })
+  const given = tokens.flatMap((token) => (token.kind === 'option' ? [token] : []))
+  for (const option of given) if (!FLAGS.includes(option.name)) refuseWrongOption(option, where, names)
+  return {
+    words: positionals,
+    options: Object.fromEntries(given.map(({ name, value }) => [name, value ?? ''])),
+    flags: new Set(given.map(({ name }) => name).filter((name) => FLAGS.includes(name))),
+  }
+}
+
+function typesOf<T extends 'string' | 'boolean'>(names: readonly string[], type: T): Record<string, { type: T }> {
+  return Object.fromEntries(names.map((name) => [name, { type }]))
+}
+
+interface GivenOption {
+  readonly name: string
+  /** `--out` */
+  readonly rawName: string
+  readonly value?: string | undefined
+}
+
+function refuseWrongOption({ name, rawName, value }: GivenOption, where: string, names: readonly string[]): void {
+  if (!names.includes(name)) throw new CommandError(unknownOption(where, rawName, names))
+  if (value === undefined || value.startsWith('-'))
+    throw new CommandError(`${where}: ${rawName} needs a value. ${helpOf(where)}`)
+}
+
+function unknownOption(where: string, name: string, names: readonly string[]): string {
+  const known = [...names, ...FLAGS].map((option) => `--${option}`)
+  return `${where} has no option '${name}'. ${meant(name, known)}`
+}
+
+/** `sequitur openapi --help shows how to write it.` */
+function helpOf(where: string): string {
+  return `${where} --help shows how to write it.`
+}
+
+/** @throws CommandError if there are more words than the command takes. */
+export function refuseMoreWords(words: readonly string[], most: number, where: string): void {
+  const surplus = words[most]
+  if (surplus !== undefined) throw new CommandError(`${where}: '${surplus}' is one argument too many. ${helpOf(where)}`)
+}

@@ -1,0 +1,60 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { escapeForLog } from '../core/log-text.js'
+import { breakingChanges } from './breaking/breaking-changes.js'
+import { isJson, type Json } from './breaking/json.js'
+import { type Command, CommandError, refuseMoreWords } from './command.js'
+import { loadApp } from './load-app.js'
+
+export const openapi: Command = {
+  usage: 'openapi <module> [--out <file>] [--check <old document>]',
+  summary: 'prints the OpenAPI document, or its breaking changes',
+  details: `Prints the OpenAPI document of the app that the module creates, without a server or a database.
+  --out    writes it to a file instead
+  --check  exits with 1 if it breaks clients of the old document, and lists the breaking changes; other failures exit with 2`,
+  options: ['out', 'check'],
+  failure: 2, // 1 means breaking changes
+  run,
+}
+
+async function run(words: readonly string[], { out, check }: Readonly<Record<string, string>>): Promise<number> {
+  const [module] = words
+  if (module === undefined) throw new CommandError('Name the module that creates the app: sequitur openapi src/app.ts')
+  refuseMoreWords(words, 1, 'sequitur openapi')
+  const document = parseDocument(JSON.stringify((await loadApp(module)).openapi()))
+  if (check === undefined || out !== undefined) write(`${JSON.stringify(document, null, 2)}\n`, out)
+  return check === undefined ? 0 : reportChanges(check, breakingChanges(readDocument(check), document))
+}
+
+// What was done is on stderr: programs read the document, or the changes, from stdout.
+function reportChanges(check: string, changes: readonly string[]): number {
+  for (const change of changes) process.stdout.write(`${escapeForLog(change)}\n`)
+  if (changes.length === 0) process.stderr.write(`No change breaks clients of ${check}.\n`)
+  return changes.length > 0 ? 1 : 0
+}
+
+function readDocument(file: string): Json {
+  try {
+    return parseDocument(readFileSync(file, 'utf8'))
+  } catch (error) {
+    throw new CommandError(`--check ${file}: this is not an OpenAPI document: ${messageOf(error)}`)
+  }
+}
+
+function parseDocument(text: string): Json {
+  const document: unknown = JSON.parse(text)
+  if (isJson(document)) return document
+  throw new TypeError('it is not a JSON object')
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function write(text: string, out: string | undefined): void {
+  if (out === undefined) {
+    process.stdout.write(text)
+    return
+  }
+  writeFileSync(out, text)
+  process.stderr.write(`Wrote the OpenAPI document to ${out}.\n`)
+}

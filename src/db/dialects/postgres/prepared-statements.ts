@@ -1,0 +1,121 @@
+import { isCachedPlanError } from '../../error-codes.js'
+import type { PgConnection } from './driver.js'
+import { LENGTH_OF_NAME, statementName } from './statement-names.js'
+
+/** How many statements one connection keeps prepared. Beyond it, the least recently used one is closed. */
+const MAX_PREPARED = 200
+
+/** A statement that is prepared on the connection, or will be when its first result arrives. */
+export interface PreparedStatement {
+  readonly name: string
+  /** How many of its executions have no result yet. */
+  pending: number
+  /** The value of the use counter at the last use. */
+  lastUse: number
+}
+
+type ServerError = Error & { readonly code?: string; readonly severity?: string }
+
+/** The statements that are prepared on a connection. */
+export class PostgresStatements {
+  readonly #connection: () => PgConnection
+  readonly #statements = new Map<string, PreparedStatement>()
+  /** Names of prepared statements that are no longer used. They are closed before the next statement that has values. */
+  readonly #obsoleteNames: string[] = []
+  #useCount = 0
+  #renameCount = 0
+  #isShared = false
+
+  /** @param connection returns the connection that the statements are prepared on, once it is open. */
+  constructor(connection: () => PgConnection) {
+    this.#connection = connection
+  }
+
+  /** Whether other clients use the same server connection, so that nothing can be prepared on it. */
+  get isShared(): boolean {
+    return this.#isShared
+  }
+
+  has(sql: string): boolean {
+    return this.#statements.has(sql)
+  }
+
+  /** The statement for an execution of the SQL; undefined if it is not prepared. Call {@link giveBack} with its result. */
+  take(sql: string, isConstant: boolean): PreparedStatement | undefined {
+    const statement = this.#statementOf(sql, isConstant)
+    this.#closeObsolete()
+    if (statement) statement.pending++
+    return statement
+  }
+
+  /** Called with the result of an execution. Adds a hint to an error that a shared connection causes. */
+  giveBack(sql: string, statement: PreparedStatement, error: ServerError | null): void {
+    statement.pending--
+    if (error) this.#handleError(sql, statement, error)
+  }
+
+  #statementOf(sql: string, isConstant: boolean): PreparedStatement | undefined {
+    if (this.#isShared) return undefined
+    const known = this.#statements.get(sql)
+    if (known) {
+      known.lastUse = ++this.#useCount
+      return known
+    }
+    const name = statementName(sql, isConstant)
+    if (name === undefined) return undefined
+    if (this.#statements.size >= MAX_PREPARED) this.#evictLeastRecentlyUsed()
+    return this.#register(sql, name)
+  }
+
+  #register(sql: string, name: string): PreparedStatement {
+    const statement = { name, pending: 0, lastUse: ++this.#useCount }
+    this.#statements.set(sql, statement)
+    return statement
+  }
+
+  // A pending statement must stay: pg records it as prepared when its result arrives.
+  #evictLeastRecentlyUsed(): void {
+    const idle = [...this.#statements].filter(([, { pending }]) => pending === 0)
+    const [first, ...rest] = idle
+    if (first === undefined) return
+    const [sql, { name }] = rest.reduce((least, other) => (other[1].lastUse < least[1].lastUse ? other : least), first)
+    this.#statements.delete(sql)
+    this.#obsoleteNames.push(name)
+  }
+
+  // Close is a message of the protocol, not a statement: unlike DEALLOCATE it also works in a failed transaction.
+  #closeObsolete(): void {
+    if (this.#obsoleteNames.length === 0) return
+    const connection = this.#connection()
+    for (const name of this.#obsoleteNames.splice(0)) {
+      connection.close({ type: 'S', name })
+      delete connection.parsedStatements[name]
+    }
+  }
+
+  #handleError(sql: string, { name }: PreparedStatement, error: ServerError): void {
+    if (this.#isSharedConnectionError(name, error)) {
+      this.#isShared = true
+      error.message += `. ${SHARED_CONNECTION_HINT}`
+    } else if (isCachedPlanError(error) || error.severity === undefined) {
+      if (this.#statements.get(sql)?.name !== name) return
+      // Prepared again under another name: executions that were already sent still use this one.
+      this.#obsoleteNames.push(name)
+      this.#register(sql, `${name.slice(0, LENGTH_OF_NAME)}_${++this.#renameCount}`)
+    }
+  }
+
+  // 26000 (no such statement) also follows if preparing failed, for executions of the same SQL that were already sent. pg has then not
+  // recorded the statement as prepared.
+  #isSharedConnectionError(name: string, { code }: ServerError): boolean {
+    return code === '42P05' || (code === '26000' && this.#connection().parsedStatements[name] !== undefined)
+  }
+}
+
+const SHARED_CONNECTION_HINT =
+  'Several clients share this connection, as behind PgBouncer in transaction mode: add prepared_statements=false to the URL of the database'
+
+/** Whether a prepared statement can no longer be executed: a table that it reads was altered, or other clients share the connection. */
+export function isOutdatedStatement(error: ServerError): boolean {
+  return error.code === '26000' || error.code === '42P05' || isCachedPlanError(error)
+}

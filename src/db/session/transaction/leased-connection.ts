@@ -1,0 +1,216 @@
+import type { Sequelize } from 'sequelize'
+import { type Dialect, type DirectResult, isLostConnection, type Lease, type TransactionNeeds } from '../../dialect.js'
+import { CommitFailedError, CommitUnknownError, TransactionControlError } from '../../errors.js'
+import { sequelizeInternals } from '../../sequelize/internals.js'
+import { directSender, sendThen, type Settle } from '../../sequelize/query.js'
+import { answerWithin, NoAnswerError } from './answer-timeout.js'
+
+/** How a transaction ends. */
+export type TransactionEnd = 'commit' | 'rollback'
+
+const END_SQL = { commit: 'COMMIT', rollback: 'ROLLBACK' } as const
+
+/** The connection of one transaction: taken from the pool when it is asked for, then begun, ended and released. */
+export class LeasedConnection {
+  readonly #sequelize: Sequelize
+  readonly #dialect: Dialect
+  #needs: TransactionNeeds
+  #opening: Promise<Lease> | undefined
+  /** The lease, once the connection is there and what `begin` lists was answered. */
+  #lease: Lease | undefined
+  #hasBegun = false
+  /** A lost connection that was not idle: it may have been opened, and lost, for another session. One is replaced, so that this has an end. */
+  #replacedNew: Lease | undefined
+
+  constructor(sequelize: Sequelize, dialect: Dialect, needs: TransactionNeeds) {
+    this.#sequelize = sequelize
+    this.#dialect = dialect
+    this.#needs = needs
+  }
+
+  get needs(): TransactionNeeds {
+    return this.#needs
+  }
+
+  /** Begins the transaction with this isolation level. Call it before {@link acquire}. */
+  isolate(isolation: string): void {
+    const { readOnly, reader, endTimeout } = this.#needs
+    this.#needs = { isolation, readOnly, reader, endTimeout } // written out, as in src/db/database.ts
+  }
+
+  get lease(): Lease | undefined {
+    return this.#lease
+  }
+
+  /** Whether the connection was asked for. */
+  get isRequested(): boolean {
+    return this.#opening !== undefined
+  }
+
+  /** Whether BEGIN was sent, or is sent with the next statement. */
+  get hasBegun(): boolean {
+    return this.#hasBegun
+  }
+
+  /** Takes the connection. @param first the statement that is sent first, if it is a read of plain tables: BEGIN may be sent together with it. */
+  acquire(first?: string): Promise<Lease> {
+    return (this.#opening ??= this.#open(first))
+  }
+
+  /** Takes the connection, and begins the transaction. */
+  begun(): Promise<Lease> {
+    return this.acquire().then((lease) => this.begin(lease))
+  }
+
+  /** Begins the transaction, if it has not begun, at the latest with the next statement. */
+  begin(lease: Lease): Lease {
+    if (!this.#hasBegun) {
+      this.#hasBegun = true
+      lease.beginWithNextStatement?.()
+    }
+    return lease
+  }
+
+  #open(first: string | undefined): Promise<Lease> {
+    return this.#dialect.lease(this.#sequelize, this.#needs).then((lease) => {
+      this.#hasBegun = lease.beginWithNextStatement === undefined
+      return lease.begin.length === 0 ? (this.#lease = lease) : this.#sendBegin(lease, first)
+    })
+  }
+
+  async #sendBegin(lease: Lease, first: string | undefined): Promise<Lease> {
+    try {
+      if (first === undefined || !lease.beginsWith?.(first)) for (const sql of lease.begin) await this.#send(lease, sql)
+    } catch (error) {
+      await lease.destroy().catch(() => {}) // the error of BEGIN is the one to report
+      if (this.#isLost(error) && this.#isReplaceable(lease)) return this.#open(first)
+      throw error
+    }
+    return (this.#lease = lease)
+  }
+
+  #isLost(error: unknown): boolean {
+    return this.#dialect.isLost(error) || isLostConnection(error)
+  }
+
+  #isReplaceable(lease: Lease): boolean {
+    return lease.wasIdle === true || (this.#replacedNew ??= lease) === lease
+  }
+
+  /**
+   * Forgets the connection if it was lost before it could execute BEGIN: no statement of the transaction was executed. Returns whether the statement
+   * that failed with the error is to be sent again, on another one. Synchronous, so that statements that were sent at once are sent again in their
+   * order.
+   */
+  replaceLost(lease: Lease | undefined, error: unknown): boolean {
+    if (lease?.hasBegun?.() !== false || !this.#isLost(error) || !this.#isReplaceable(lease)) return false
+    if (this.#lease === lease) {
+      this.#hasBegun = false
+      this.#lease = undefined
+      this.#opening = undefined
+      lease.destroy().catch(() => {}) // it is closed already
+    }
+    return true
+  }
+
+  /** Called after a statement that made the database commit. */
+  async beginAgain(): Promise<void> {
+    const lease = await this.begun()
+    for (const sql of lease.begin) await this.#send(lease, sql)
+  }
+
+  /** Sends a statement about the transaction itself, such as SAVEPOINT. */
+  async command(sql: string): Promise<unknown> {
+    return this.#send(await this.begun(), sql)
+  }
+
+  #send(lease: Lease, sql: string): Promise<unknown> {
+    return new Promise((resolve, reject) => this.#sendStatement(lease, sql, { resolve, reject }))
+  }
+
+  #sendStatement({ connection }: Lease, sql: string, settle: Settle<unknown>): void {
+    const send = directSender(this.#sequelize, this.#dialect)
+    if (send) return sendThen(this.#sequelize, send, { connection, text: sql, values: [] }, asSequelizeReturns, settle)
+    const { dialect, options } = sequelizeInternals(this.#sequelize)
+    const { logging = false } = options
+    const query = new dialect.Query(connection, this.#sequelize, { logging, type: 'RAW', raw: true })
+    query.run(sql).then(settle.resolve, settle.reject)
+  }
+
+  /** @throws TransactionControlError if a statement of the program has ended the transaction. */
+  assertOpen(): void {
+    if (this.#hasBegun && this.#lease?.isOpen?.() === false)
+      throw new TransactionControlError('A statement ended the transaction')
+  }
+
+  /**
+   * Ends the transaction, and releases the connection. Undefined if nothing has to be waited for.
+   *
+   * @throws CommitFailedError if the database answered COMMIT with a rollback, CommitUnknownError if it did not answer, else the error of the statement.
+   */
+  end(end: TransactionEnd): Promise<void> | undefined {
+    const sendEnd = (lease: Lease) => (this.#hasBegun ? this.#sendEnd(lease, end) : release(lease))
+    return this.#lease ? sendEnd(this.#lease) : this.#opening?.then(sendEnd)
+  }
+
+  // Not an async function: its promises would cost every request time.
+  #sendEnd(lease: Lease, end: TransactionEnd): Promise<void> {
+    const sql = END_SQL[end]
+    return new Promise((resolve, reject) => {
+      const answered = (answer: unknown) => {
+        const finish = () =>
+          end === 'commit' && !this.#dialect.isKept(answer) ? reject(new CommitFailedError()) : resolve()
+        // After a BEGIN that failed, the connection is not known to be usable.
+        const released = lease.hasBegun?.() === false ? lease.destroy().catch(() => {}) : release(lease)
+        if (released) void released.then(finish)
+        else finish()
+      }
+      const failed = (raised: unknown) => {
+        const isUnknown = raised instanceof NoAnswerError || this.#dialect.isLost(raised)
+        void rejectAfterClose(lease, end === 'commit' && isUnknown ? new CommitUnknownError(raised) : raised, reject)
+      }
+      const settle = answerWithin(this.#needs.endTimeout, sql, { resolve: answered, reject: failed })
+      try {
+        this.#sendStatement(lease, sql, settle)
+      } catch (error) {
+        settle.reject(error) // of the program's logging
+      }
+    })
+  }
+
+  /** Closes the connection while a statement is running, which makes the database roll back. */
+  close(): void {
+    if (this.#lease) return void this.#lease.destroy().catch(() => {}) // it is closed already
+    // It still waits for a connection, on which nothing but BEGIN will have been sent: it is kept.
+    this.#opening
+      ?.then((lease) => {
+        if (!this.#hasBegun) return release(lease)
+        return this.#send(lease, 'ROLLBACK').then(
+          () => release(lease),
+          () => lease.destroy(),
+        )
+      })
+      .catch(() => {}) // there is no connection
+  }
+}
+
+// The connection is in an unknown state, and on SQLite still holds the lock.
+async function rejectAfterClose(lease: Lease, error: unknown, reject: (error: unknown) => void): Promise<void> {
+  await lease.destroy().catch(() => {}) // the error of COMMIT or ROLLBACK is the one to report
+  reject(error)
+}
+
+// The transaction has ended, so that a failure here concerns only the connection: it is closed.
+function release(lease: Lease): Promise<void> | undefined {
+  const close = () => lease.destroy().catch(() => {})
+  try {
+    return lease.release()?.catch(close)
+  } catch {
+    return close()
+  }
+}
+
+/** As Sequelize's query() returns it for a statement without rows: see Dialect#isKept(). */
+function asSequelizeReturns(result: DirectResult): unknown {
+  return [result.rows, result]
+}

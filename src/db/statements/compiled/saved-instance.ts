@@ -1,0 +1,35 @@
+import type { Model, ModelStatic } from 'sequelize'
+import { type InstanceInternals, modelInternals } from '../../sequelize/internals.js'
+import { isOfSequelize } from './plain-model.js'
+
+export type Values = Readonly<Record<string, unknown>>
+
+const METHODS = ['save', 'validate', 'changed', 'set', 'where'] as const
+
+/** Whether the class of an instance leaves it to Sequelize to save it. */
+export function isPlainInstance(instance: Model): boolean {
+  return METHODS.every((name) => isOfSequelize(instance, name))
+}
+
+/** A value as Sequelize binds it; undefined if it does not. */
+export function boundValue(model: ModelStatic<Model>, name: string, value: unknown): unknown {
+  const { queryGenerator, rawAttributes } = modelInternals(model)
+  let bound: unknown
+  const bind = (one: unknown) => ((bound = one), '$')
+  const written = queryGenerator.format(value, rawAttributes[name], { context: 'INSERT' }, bind)
+  return written === '$' ? bound : undefined
+}
+
+/**
+ * Marks the attributes as saved. What the program has changed since the row was sent stays a change, which the next save() writes.
+ *
+ * @param now the values of the instance when the database had answered.
+ */
+export function markSaved(state: InstanceInternals, names: readonly string[], sent: Values, now: Values): void {
+  for (const name of names) {
+    const isSame = now[name] === sent[name]
+    state._previousDataValues[name] = isSame ? state.dataValues[name] : sent[name]
+    if (isSame) state._changed.delete(name)
+    else state.dataValues[name] = now[name]
+  }
+}

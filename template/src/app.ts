@@ -1,0 +1,9 @@
+import { createApp } from 'sequitur'
+import { database } from './database.js'
+import { TaskController } from './tasks.js'
+
+export const app = createApp({
+  controllers: [TaskController],
+  lifespan: database,
+  info: { title: 'my-api', version: '0.1.0' },
+})
