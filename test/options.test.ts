@@ -97,6 +97,7 @@ const route: NamesOf<RouteOptions & { params: 0 }> = {
   errors: 0,
   responses: 0,
   produces: 0,
+  requires: 0,
   around: 0,
   params: 0,
 }
@@ -155,6 +156,7 @@ const takers: Readonly<Record<string, Taker>> = {
       tags: 0,
       lifetime: 0,
       middleware: 0,
+      requires: 0,
       around: 0,
     },
   ),

@@ -162,6 +162,7 @@ async function runManaged<R>(
 function create(step: Step, args: unknown[]): unknown {
   switch (step.provider.kind) {
     case 'class': {
+      if (step.provider.create) return step.provider.create(...args)
       // A Constructor type may be abstract; what is instantiated is a concrete class.
       const type = step.provider.type as new (...args: unknown[]) => unknown
       return new type(...args)

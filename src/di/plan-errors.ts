@@ -83,6 +83,14 @@ export function lifetimeConflict(service: string, injected: string): string {
   )
 }
 
+/** The message for a value in `requires` that lives as long as the app. */
+export function uselessRequirement(handler: string, name: string): string {
+  return (
+    `${handler} requires ${name}, which lives as long as the app, so that it checks no request. ` +
+    `Write a class whose constructor, or @Factory(), reads the request, or guard([User], (user) => ...).`
+  )
+}
+
 /** The message for tokens that inject each other; the first one is repeated at the end. */
 export function cycle(names: readonly string[]): string {
   return (

@@ -1,11 +1,20 @@
 import { InjectionError } from './errors.js'
+import { factoryMethodOf, instancesFrom } from './factory-method.js'
 import { emittedConstructorTypes, emittedMethodTypes } from './metadata.js'
 import { declaredConstructorParameters, declaredMethodParameters, type Parameter } from './parameter.js'
 import { methodParameters, namedConstructor } from './parameter-names.js'
 import type { NamedParameter } from './plain-parameters.js'
 import { type Dependency, intrinsicProvider, type Lifetime, type Provider, type Provision } from './provider.js'
 import { type Constructor, isToken, type Token, tokenName } from './token.js'
-import { cycle, lifetimeConflict, missingMetadata, noProvider, notInjectable, restParameter } from './plan-errors.js'
+import {
+  cycle,
+  lifetimeConflict,
+  missingMetadata,
+  noProvider,
+  notInjectable,
+  restParameter,
+  uselessRequirement,
+} from './plan-errors.js'
 
 /** Where an argument comes from: the client's inputs, the values of the request, or those of the app. */
 export type Argument =
@@ -40,6 +49,14 @@ export interface InputReader<I> {
   declared(input: unknown, parameter: Parameter | undefined): I
 }
 
+/** What is known of a handler besides its source. */
+export interface HandlerPlanning {
+  /** The types of its parameters, when the compiler emits none. */
+  readonly params?: readonly unknown[] | undefined
+  /** What is built before each call, although no parameter takes it. */
+  readonly requires?: readonly Token[]
+}
+
 interface Draft<I> {
   readonly reader: InputReader<I>
   readonly inputs: I[]
@@ -64,17 +81,28 @@ export class Planner<I> {
     this.#provisions = new Map(provisions.map(({ token, provider }) => [token, provider]))
   }
 
-  /** The plan of `controller.member`. `params` holds the parameter types when the compiler emits none. */
-  plan(controller: Constructor, member: string, reader: InputReader<I>, params?: readonly unknown[]): Plan<I> {
+  /** The plan of `controller.member`. */
+  plan(
+    controller: Constructor,
+    member: string,
+    reader: InputReader<I>,
+    { params, requires = [] }: HandlerPlanning = {},
+  ): Plan<I> {
     const draft: Draft<I> = { reader, inputs: [], steps: [], built: new Map() }
     const provider = this.#provider(controller) ?? { kind: 'class', type: controller, lifetime: 'inferred' }
     const self = this.#resolve(controller, draft, provider)
     try {
+      for (const token of requires) this.#require(token, draft, `${controller.name}.${member}`)
       const values = this.#arguments(readMethod(controller, member, params), draft)
       return { inputs: draft.inputs, steps: draft.steps, first: 0, controller: self, arguments: values }
     } catch (error) {
       throw InjectionError.at(`${controller.name}.${member}`, error)
     }
+  }
+
+  #require(token: Token, draft: Draft<I>, handler: string): void {
+    const built = this.#dependency({ kind: 'token', token }, draft, undefined)
+    if (built.kind === 'application') throw new InjectionError([], uselessRequirement(handler, tokenName(token)))
   }
 
   #provider(token: Token): Provider | undefined {
@@ -111,10 +139,13 @@ export class Planner<I> {
         return this.#place(step, provider.kind === 'managed' ? 'request' : provider.lifetime, draft)
       }
       case 'class': {
+        const { type } = provider
+        const factory = factoryMethodOf(type)
+        const parameters = factory === undefined ? readConstructor(type) : readMember(type, type, factory, undefined)
         const step = {
           token,
-          provider,
-          arguments: this.#arguments(readConstructor(provider.type), draft),
+          provider: factory === undefined ? provider : { ...provider, create: instancesFrom(type, factory) },
+          arguments: this.#arguments(parameters, draft),
         }
         return this.#place(step, provider.lifetime, draft)
       }
@@ -186,15 +217,24 @@ function readMethod(
   member: string,
   params: readonly unknown[] | undefined,
 ): DeclaredParameter[] {
-  const prototype: Readonly<Record<string, unknown>> = controller.prototype
-  const method = prototype[member]
-  if (!isMethod(method)) throw new InjectionError([], `${controller.name}.${member} is not a method.`)
+  return readMember(controller, controller.prototype, member, params)
+}
+
+/** @param holder of the method: a prototype, or the class itself for a static one. */
+function readMember(
+  owner: Constructor,
+  holder: object,
+  member: string,
+  params: readonly unknown[] | undefined,
+): DeclaredParameter[] {
+  const method: unknown = Reflect.get(holder, member)
+  if (!isMethod(method)) throw new InjectionError([], `${owner.name}.${member} is not a method.`)
   return declareAll(
-    controller,
+    owner,
     member,
     methodParameters(method),
-    params ?? emittedMethodTypes(prototype, member),
-    declaredMethodParameters(prototype, member),
+    params ?? emittedMethodTypes(holder, member),
+    declaredMethodParameters(holder, member),
   )
 }
 

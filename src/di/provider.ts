@@ -20,7 +20,13 @@ export type Dependency =
 
 /** How a value is made. */
 export type Provider =
-  | { readonly kind: 'class'; readonly type: Constructor; readonly lifetime: Lifetime | 'inferred' }
+  | {
+      readonly kind: 'class'
+      readonly type: Constructor
+      readonly lifetime: Lifetime | 'inferred'
+      /** Creates the instances instead of the constructor; of a planned step only. */
+      readonly create?: (...dependencies: unknown[]) => unknown
+    }
   | { readonly kind: 'value'; readonly value: unknown }
   | {
       readonly kind: 'factory'

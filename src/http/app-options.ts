@@ -14,6 +14,7 @@ import { isProvision, type Provision } from '../di/provider.js'
 import { type Constructor, isConstructor, token, tokenName } from '../di/token.js'
 import { type ErrorFormat, isErrorFormat } from './error-format.js'
 import { type ErrorMapping, isErrorMapping } from './error-mapping.js'
+import type { Translate } from './problem.js'
 import { refuseOtherThanRule, type UnknownFieldsRule } from '../schema/declare/unknown-fields.js'
 import type { Lifespan } from './lifespan.js'
 import type { Logger } from './server/logger.js'
@@ -65,6 +66,11 @@ export interface ErrorSettings {
   readonly mappings?: readonly ErrorMapping[]
   /** The body of every error response. Default: problem details (RFC 9457). */
   readonly format?: ErrorFormat
+  /**
+   * Translates what a client reads, the detail of an error response and the message of each issue: called with the English text, the request, and the
+   * issue that the text belongs to. Undefined keeps the text. Not called for requests that could not be read.
+   */
+  readonly translate?: Translate
 }
 
 /** Time limits of an app, in milliseconds. */
@@ -161,12 +167,16 @@ export function checkAppOptions(options: AppOptions): void {
   checkErrors(options.errors)
 }
 
-const ERRORS: OptionNames<ErrorSettings> = { mappings: true, format: true }
+const ERRORS: OptionNames<ErrorSettings> = { mappings: true, format: true, translate: true }
 
 function checkErrors(errors: ErrorSettings | undefined): void {
   if (errors === undefined) return
   refuseUnknownOptions('createApp(): errors', errors, ERRORS)
   each('errors.mappings', errors.mappings, 'mapError(OutOfStock, 409)', refuseOtherThanMapping)
+  if (errors.translate !== undefined && typeof errors.translate !== 'function')
+    throw new BootError(
+      `createApp(): errors.translate is ${shown(errors.translate)}. Write a function: (text, request, issue) => text.`,
+    )
   if (errors.format !== undefined && !isErrorFormat(errors.format))
     throw new BootError(
       `createApp(): errors.format is ${shown(errors.format)}. Write errorFormat(ErrorBody, (problem) => body).`,

@@ -48,7 +48,7 @@ export function buildApp(options: AppOptions): BuiltApp {
   const routes = options.controllers.flatMap((controller) => planRoutes(controller, planning))
   refuseIgnoredDecorators(routes, planner.shared, { hasDatabase: lifespans.length > 0, authenticates })
   checkDocument(routes, options.models)
-  const { format, mappings = [] } = options.errors ?? {}
+  const { format, mappings = [], translate } = options.errors ?? {}
   const bodies = compileErrorFormat(format)
   const openapi = () => openApiDocument(routes, new SchemaWriter({ unknownFields }), options, bodies)
   return {
@@ -63,7 +63,7 @@ export function buildApp(options: AppOptions): BuiltApp {
       compileMiddleware(entry, `createApp(): middleware[${index}]`),
     ),
     handlerTimeout: options.timeouts?.handler ?? DEFAULT_TIMEOUTS.handler,
-    errorRules: { findMapped: findMappedIn(mappings), findStatus: findErrorStatusIn(lifespans), bodies },
+    errorRules: { findMapped: findMappedIn(mappings), findStatus: findErrorStatusIn(lifespans), bodies, translate },
   }
 }
 

@@ -19,6 +19,10 @@ export interface InputIssue {
   readonly in: 'path' | 'query' | 'header' | 'cookie' | 'body'
   readonly path: string
   readonly message: string
+  /** The keyword of JSON Schema that the value does not satisfy, such as `minLength`, for `errors.translate`. Clients do not receive it. */
+  readonly rule?: string
+  /** What the rule says, such as `{ limit: 3 }`, for `errors.translate`. Clients do not receive it. */
+  readonly params?: Readonly<Record<string, unknown>>
 }
 
 export interface HttpErrorOptions extends ErrorOptions {

@@ -5,6 +5,7 @@ import { fromHttpErrorLike, HttpError, type InputIssue } from './errors.js'
 import type { Input } from './input/parameters.js'
 import { locateIssues } from './input/input-location.js'
 import type { OutgoingResponse } from './output/outgoing-response.js'
+import type { Request } from './request.js'
 import { MAX_ISSUES } from '../schema/shape/issue.js'
 
 /** The body of every error: RFC 9457, `application/problem+json`. */
@@ -33,7 +34,11 @@ export interface ErrorRules {
   readonly findMapped: (error: unknown) => HttpError | undefined
   readonly findStatus: FindErrorStatus
   readonly bodies: ErrorBodies
+  readonly translate: Translate | undefined
 }
+
+/** Translates a text of an error response for the client of a request; undefined keeps it. */
+export type Translate = (text: string, request: Request, issue?: InputIssue) => string | undefined
 
 /** A mapping or a format of the program has failed. */
 export class ErrorRuleError extends Error {
@@ -72,13 +77,31 @@ export function toProblemReply(
   requestId: string,
   rules: ErrorRules,
   inputs: readonly Input[] = [],
+  request?: Request,
 ): ProblemReply {
   try {
-    return replyOf(located(toKnownError(error, rules), inputs), requestId, rules.bodies)
+    const known = located(toKnownError(error, rules), inputs)
+    const { translate } = rules
+    return replyOf(translate && request ? translated(known, request, translate) : known, requestId, rules.bodies)
   } catch (failure) {
     // A getter or a Proxy that throws, a value that JSON does not have. The error itself is logged.
     const reply = replyOf(UNKNOWN, requestId, PROBLEM_DETAILS)
     return failure instanceof ErrorRuleError ? { ...reply, failure } : reply
+  }
+}
+
+function translated({ errors, ...known }: KnownError, request: Request, translate: Translate): KnownError {
+  const inWords = (text: string, issue?: InputIssue) => {
+    try {
+      return translate(text, request, issue) ?? text
+    } catch (cause) {
+      throw new ErrorRuleError(`errors.translate cannot translate ${JSON.stringify(text)}.`, { cause })
+    }
+  }
+  return {
+    ...known,
+    detail: inWords(known.detail),
+    ...(errors ? { errors: errors.map((issue) => ({ ...issue, message: inWords(issue.message, issue) })) } : {}),
   }
 }
 
@@ -115,7 +138,7 @@ export function toProblem({ status, detail, errors = [], type, extensions }: Pro
     status,
     ...(detail ? { detail } : {}),
     ...(instance === undefined ? {} : { instance }),
-    ...(errors.length > 0 ? { errors } : {}),
+    ...(errors.length > 0 ? { errors: errors.map(({ rule: _, params: __, ...sent }) => sent) } : {}),
     ...extensions,
   }
 }

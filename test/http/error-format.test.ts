@@ -213,3 +213,67 @@ test('the recipe: mapped errors in a format of its own', async (t) => {
   assert.deepEqual(await post('2'), [402, json, { errors: { body: ['The payment was declined (declined)'] } }])
   assert.deepEqual(await post('x'), [422, json, { errors: { body: ['item_id must be an integer'] } }])
 })
+
+class Article {
+  @Field({ minLength: 3, maxLength: 5 }) title!: string
+  @Field({ enum: ['draft', 'public'] }) state!: string
+  @Field({ pattern: '^[a-z]+$', message: 'own' }) slug!: string
+}
+
+@Controller('/articles')
+class Articles {
+  @Post() add(_article: Article) {
+    conflict('The title is taken')
+  }
+}
+
+const GERMAN: Readonly<Record<string, string>> = {
+  'The title is taken': 'Der Titel ist vergeben',
+  'is required': 'fehlt',
+}
+
+test('texts are translated by the language of the request; their rules are not sent', async (t) => {
+  const asked: unknown[] = []
+  const { fetch } = await api(t, [Articles], {
+    errors: {
+      translate: (text, request, issue) => {
+        if (request.headers['accept-language'] !== 'de') return undefined
+        if (issue) asked.push([issue.path, issue.rule, issue.params?.['limit']])
+        return issue?.rule === 'minLength' ? `mindestens ${issue.params?.['limit']} Zeichen` : GERMAN[text]
+      },
+    },
+  })
+  const post = async (json: object, language: string) => {
+    const response = await fetch('/articles', { method: 'POST', json, headers: { 'accept-language': language } })
+    return (await response.json()) as { detail: string; errors?: unknown }
+  }
+  const wrong = { title: 'a', slug: '1' }
+  assert.deepEqual((await post(wrong, 'de')).errors, [
+    { in: 'body', path: '/state', message: 'fehlt' },
+    { in: 'body', path: '/title', message: 'mindestens 3 Zeichen' },
+    { in: 'body', path: '/slug', message: 'own' },
+  ])
+  assert.deepEqual(asked, [
+    ['/state', 'required', undefined],
+    ['/title', 'minLength', 3],
+    ['/slug', undefined, undefined],
+  ])
+  assert.deepEqual((await post(wrong, 'fr')).errors, [
+    { in: 'body', path: '/state', message: 'is required' },
+    { in: 'body', path: '/title', message: 'must have at least 3 characters' },
+    { in: 'body', path: '/slug', message: 'own' },
+  ])
+  const right = { title: 'abc', slug: 'a', state: 'draft' }
+  assert.equal((await post(right, 'de')).detail, 'Der Titel ist vergeben')
+  assert.equal((await post(right, 'en')).detail, 'The title is taken')
+})
+
+test('a translation that throws is a 500, and logged with the text', async (t) => {
+  const translate = () => {
+    throw new Error('no dictionary')
+  }
+  const { fetch, log } = await api(t, [Articles], { errors: { translate } })
+  assert.equal((await fetch('/nowhere')).status, 500)
+  assert.match(log.join(), /errors\.translate cannot translate "/)
+  assert.match(bootMessage([Articles], { errors: { translate: 'de' as never } }), /errors\.translate is 'de'\. Write a/)
+})

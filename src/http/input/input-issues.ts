@@ -21,12 +21,13 @@ export function invalidInputs(issues: readonly Issue[], inputs: readonly Indexed
   return new InvalidInput('The request does not fit its description.', { errors: withoutRepeated(errors) })
 }
 
-function locate({ path, message }: Issue, inputs: readonly IndexedInput[]): InputIssue {
+function locate({ path, message, ...facts }: Issue, inputs: readonly IndexedInput[]): InputIssue {
   const [, index = '', ...keys] = shortened(path).split('/')
   const rest = keys.map((key) => `/${key}`).join('')
   const { input } = inputs.find((one) => one.index === Number(index)) as IndexedInput // every path starts with the index of an input
   const place = { in: input.in, path: input.kind === 'value' ? `/${input.name}${rest}` : rest }
-  return { ...place, message: messageAt(propertyOf(input), keys) ?? message }
+  const own = messageAt(propertyOf(input), keys)
+  return own === undefined ? { ...place, message, ...facts } : { ...place, message: own }
 }
 
 function propertyOf(input: Input): Property {

@@ -8,7 +8,7 @@ import type { Route } from '../routing/route.js'
 import { constrainedIn, mayConflict } from './may-conflict.js'
 import { operationIdOf } from './operation.js'
 import { PROBLEM_COMPONENTS, writtenResponse } from './responses.js'
-import { requirementsOf, sameName, schemesOf, scopesByScheme, type SecurityScheme } from './security.js'
+import { requirementsOf, sameName, schemesOf, type SecurityScheme } from './security.js'
 
 /**
  * Finds what is wrong with the OpenAPI document of these routes, without writing it.
@@ -46,7 +46,7 @@ function checkOperation(route: Route, schemas: SchemaChecker): void {
   for (const { shape } of route.others.values()) if (shape) schemas.check(shape, 'output')
   const response = writtenResponse(route)
   if (response) schemas.check(response, 'output')
-  requirementsOf(route.plan).map(scopesByScheme)
+  requirementsOf(route.plan)
 }
 
 function checkParameters(input: Input, schemas: SchemaChecker): void {

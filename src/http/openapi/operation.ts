@@ -6,7 +6,7 @@ import { headerName, type Input } from '../input/parameters.js'
 import { type DocumentedProblems, jsonContent, responsesOf, schemaObject } from './responses.js'
 import type { Segment } from '../routing/path.js'
 import type { Route } from '../routing/route.js'
-import { type NamedScheme, requirementsOf, schemesOf, scopesByScheme } from './security.js'
+import { type NamedScheme, requirementsOf, schemesOf } from './security.js'
 
 /** The OpenAPI operation of a route. Its variables have the names in `path`: routes that differ only in these names share one path. */
 export function operationOf(
@@ -42,7 +42,7 @@ export function operationOf(
       : {}),
     responses: responsesOf(route, writer, constrainedInModels, problems),
     // A request must satisfy all schemes of one of these objects.
-    ...(schemes.length > 0 ? { security: requirementsOf(route.plan).map(scopesByScheme) } : {}),
+    ...(schemes.length > 0 ? { security: [...requirementsOf(route.plan)] } : {}),
     ...extensions,
   }
 }

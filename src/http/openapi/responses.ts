@@ -7,6 +7,7 @@ import type { Problem } from '../problem.js'
 import { exampleProblem, otherProblem } from './problem-example.js'
 import { hasBody, isJson } from '../output/respond.js'
 import type { Route } from '../routing/route.js'
+import { guardOf } from '../routing/guard.js'
 import { schemesOf } from './security.js'
 
 /** The OpenAPI responses of an operation: its declared successes, and the errors that are possible. */
@@ -129,6 +130,7 @@ function expectedProblems(
       ? { 400: 'The request cannot be read' }
       : {}),
     ...(isSecured ? { 401: 'Authentication is missing or invalid' } : {}),
+    ...(plan.steps.some(({ token }) => guardOf(token)) ? { 403: 'The request is not allowed' } : {}),
     ...(mayConflict(route, constrainedInModels)
       ? { 409: 'A unique value exists already, or a referenced record does not exist' }
       : {}),

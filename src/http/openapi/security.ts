@@ -3,6 +3,7 @@ import { BootError } from '../../core/boot-error.js'
 import { refuseMissingCall } from '../../core/options.js'
 import { MetadataKey } from '../../di/metadata.js'
 import type { Constructor, Token } from '../../di/token.js'
+import { guardOf } from '../routing/guard.js'
 
 /** A security scheme as OpenAPI describes it: `{ type: 'http', scheme: 'bearer' }`, `{ type: 'apiKey', in: 'header', name: 'x-key' }`. */
 export type SecurityScheme = SecuritySchemeObject
@@ -13,6 +14,8 @@ export interface SecurityOptions {
   readonly name?: string
   /** The scopes that a token of OAuth 2 or OpenID Connect must have. */
   readonly scopes?: readonly string[]
+  /** Whether the class also accepts requests without credentials. OpenAPI documents that as one more way, which requires nothing. */
+  readonly optional?: boolean
 }
 
 /** A scheme with its name in the OpenAPI document. */
@@ -20,6 +23,7 @@ export interface NamedScheme {
   readonly name: string
   readonly scheme: SecurityScheme
   readonly scopes: readonly string[]
+  readonly optional: boolean
 }
 
 const securityKey = new MetadataKey<readonly NamedScheme[]>()
@@ -37,12 +41,15 @@ const securityKey = new MetadataKey<readonly NamedScheme[]>()
  *   constructor(@Header({ optional: true }) authorization?: string) { if (authorization === undefined) unauthorized() }
  * }
  */
-export function Security(scheme: SecurityScheme, { name, scopes = [] }: SecurityOptions = {}): ClassDecorator {
+export function Security(
+  scheme: SecurityScheme,
+  { name, scopes = [], optional = false }: SecurityOptions = {},
+): ClassDecorator {
   refuseMissingCall(`@Security({ type: 'http', scheme: 'bearer' })`, arguments)
   return (target: object, ...member: readonly unknown[]) => {
     refuseMember(target, member)
     const type = target as Constructor // a class decorator is applied to classes; its type is Function
-    const named = { name: name ?? type.name, scheme, scopes }
+    const named = { name: name ?? type.name, scheme, scopes, optional }
     const others = securityKey.own(type) ?? []
     refuseSecondName(type, named, others)
     // Decorators are applied from the last to the first.
@@ -75,33 +82,49 @@ export function sameName(schemes: string, name: string): BootError {
   return new BootError(`${schemes} have the name ${name}. Rename one: @Security({ ... }, { name: '...' }).`)
 }
 
-/** What one of the {@link requirementsOf} a plan requires, as OpenAPI writes it: the scopes of each scheme, also if several classes have it. */
-export function scopesByScheme(way: readonly NamedScheme[]): Record<string, string[]> {
-  const scopes = new Map<string, Set<string>>()
-  for (const { name, scopes: required } of way) scopes.set(name, new Set([...(scopes.get(name) ?? []), ...required]))
-  return Object.fromEntries([...scopes].map(([name, required]) => [name, [...required]]))
-}
-
 interface Steps {
   readonly steps: readonly { readonly token: Token }[]
 }
 
 /** The schemes of the classes that a route injects, directly or through others. */
-export function schemesOf(plan: Steps): readonly NamedScheme[] {
-  return alternativesOf(plan).flat()
+export function schemesOf({ steps }: Steps): readonly NamedScheme[] {
+  return steps.flatMap(({ token }) => schemesOfToken(token))
 }
 
-/** The ways to satisfy all classes that a route injects: each is a scheme for each class. Empty when no class has one. */
-export function requirementsOf(plan: Steps): readonly (readonly NamedScheme[])[] {
-  const alternatives = alternativesOf(plan)
-  if (alternatives.length === 0) return []
+/**
+ * What a request of a route must satisfy, as OpenAPI writes it: one of these objects, and of that all schemes with their scopes, those of the guards
+ * included. Empty when no class has a scheme.
+ */
+export function requirementsOf({ steps }: Steps): readonly Readonly<Record<string, string[]>>[] {
+  const secured = steps.filter(({ token }) => schemesOfToken(token).length > 0)
+  if (secured.length === 0) return []
   const none: readonly (readonly NamedScheme[])[] = [[]]
-  return alternatives.reduce((ways, schemes) => ways.flatMap((way) => schemes.map((scheme) => [...way, scheme])), none)
+  const ways = secured.reduce(
+    (known, { token }) => known.flatMap((way) => waysOf(token, steps).map((one) => [...way, ...one])),
+    none,
+  )
+  const unique = new Map(ways.map(scopesByScheme).map((way) => [JSON.stringify(way), way]))
+  return [...unique.values()]
 }
 
-function alternativesOf({ steps }: Steps): readonly (readonly NamedScheme[])[] {
-  return steps.flatMap(({ token }) => {
-    const schemes = typeof token === 'function' ? securityKey.inherited(token) : undefined
-    return schemes ? [schemes] : []
+// One of its schemes, or nothing where credentials are optional.
+function waysOf(token: Token, steps: Steps['steps']): readonly (readonly NamedScheme[])[] {
+  const schemes = schemesOfToken(token)
+  const required = steps.flatMap((step) => {
+    const guard = guardOf(step.token)
+    return guard?.inject.includes(token) ? guard.scopes : []
   })
+  const ways = schemes.map((scheme) => [{ ...scheme, scopes: [...scheme.scopes, ...required] }])
+  return schemes.some(({ optional }) => optional) ? [[], ...ways] : ways
+}
+
+function schemesOfToken(token: Token): readonly NamedScheme[] {
+  return (typeof token === 'function' && securityKey.inherited(token)) || []
+}
+
+/** Several classes may have one scheme: their scopes are joined. */
+function scopesByScheme(way: readonly NamedScheme[]): Record<string, string[]> {
+  const scopes = new Map<string, Set<string>>()
+  for (const { name, scopes: required } of way) scopes.set(name, new Set([...(scopes.get(name) ?? []), ...required]))
+  return Object.fromEntries([...scopes].map(([name, required]) => [name, [...required]]))
 }

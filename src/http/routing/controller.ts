@@ -10,12 +10,13 @@ import {
   refuseUnknownOptions,
   shown,
 } from '../../core/options.js'
-import { type Constructor, isConstructor, tokenName } from '../../di/token.js'
+import { type Constructor, isConstructor, type Token, tokenName } from '../../di/token.js'
 import type { DataOf, Described, Literal } from '../../schema/shape/shape.js'
 import { isLiteral } from '../../schema/shape/shape-of.js'
 import { isStandardSchema, type StandardSchema } from '../../schema/shape/standard-schema.js'
 import type { TypeName } from '../../schema/declare/value-options.js'
 import type { Request } from '../request.js'
+import { refuseOtherThanTokens } from './guard.js'
 import { compileMiddleware, type Middleware, type MiddlewareStep } from './middleware.js'
 import type { CheckedRouteDecorator, ParameterTokens, RouteDecorator } from './route-decorators.js'
 
@@ -27,6 +28,8 @@ export interface ControllerOptions {
   readonly lifetime?: Lifetime
   /** Connect-style middleware for the routes of this controller, run in order after that of the app, and before their inputs are read. */
   readonly middleware?: readonly Middleware[]
+  /** Created before the inputs of each request are validated, although no parameter takes them: classes and guards that refuse requests. */
+  readonly requires?: readonly Token[]
   /** Wraps the calls of all handlers of this controller, the first one outermost; see {@link Around}. */
   readonly around?: readonly Around[]
 }
@@ -47,6 +50,7 @@ const CONTROLLER_OPTIONS: OptionNames<ControllerOptions> = {
   tags: true,
   lifetime: true,
   middleware: true,
+  requires: true,
   around: true,
 }
 
@@ -54,6 +58,7 @@ export interface ControllerDeclaration {
   readonly path: string
   readonly tags: readonly string[]
   readonly middleware: readonly MiddlewareStep[]
+  readonly requires: readonly Token[]
   readonly around: readonly Around[]
 }
 
@@ -82,6 +87,8 @@ export interface RouteOptions {
   readonly responses?: Responses
   /** The media type of a success, or a range such as `image/*`: of what `file(...)` sends, or of JSON. Default `application/json`. */
   readonly produces?: string
+  /** As those of the controller, and after them. */
+  readonly requires?: readonly Token[]
   /** Wraps the call of the handler, within what wraps those of its controller. */
   readonly around?: readonly Around[]
 }
@@ -99,6 +106,7 @@ const ROUTE_OPTIONS: OptionNames<AnyOptions> = {
   extensions: true,
   externalDocs: true,
   params: true,
+  requires: true,
   around: true,
 }
 
@@ -137,9 +145,10 @@ export function Controller(path = '/', options: ControllerOptions = {}): ClassDe
     refuseUnknownOptions(`@Controller() on ${type.name}`, options, CONTROLLER_OPTIONS)
     refuseOtherThanList(options.tags, `@Controller() on ${type.name}: tags`, `'Heroes'`)
     refuseOtherThanLifetime(`@Controller() on ${type.name}`, options.lifetime)
-    const { tags = [type.name.replace(/Controller$/, '') || type.name], around = [] } = options
+    const { tags = [type.name.replace(/Controller$/, '') || type.name], around = [], requires = [] } = options
     refuseOtherThanAround(`@Controller() on ${type.name}: around`, around)
-    controllerKey.write(type, { path, tags, around, middleware: middlewareOf(type, options) })
+    refuseOtherThanRequirements(`@Controller() on ${type.name}: requires`, requires)
+    controllerKey.write(type, { path, tags, requires, around, middleware: middlewareOf(type, options) })
     if (options.lifetime) provideItself(type, { kind: 'class', type, lifetime: options.lifetime })
   }
 }
@@ -154,6 +163,12 @@ function middlewareOf({ name }: Constructor, { middleware = [] }: ControllerOpti
       )
     return compileMiddleware(entry, `${where}[${index}]`)
   })
+}
+
+/** @throws BootError for something else than a list of tokens. */
+export function refuseOtherThanRequirements(where: string, requires: readonly unknown[]): void {
+  refuseOtherThanList(requires, where, 'Admin')
+  refuseOtherThanTokens(where, requires)
 }
 
 /** @throws BootError for a list that has something else than functions. */

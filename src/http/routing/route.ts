@@ -15,6 +15,7 @@ import {
   type ControllerDeclaration,
   controllerOf,
   refuseOtherThanAround,
+  refuseOtherThanRequirements,
   type Responses,
   type RouteDeclaration,
   type RouteOptions,
@@ -23,6 +24,7 @@ import {
 import { type Input, RouteInputs } from '../input/parameters.js'
 import { refuseClashingInputs } from '../input/refuse-clashing-inputs.js'
 import { type Lifespan, openUnits } from '../lifespan.js'
+import { refuseUselessScopes } from './guard.js'
 import type { MiddlewareStep } from './middleware.js'
 import { joinPath, openApiPath, parsePath, type Segment, variablesOf } from './path.js'
 import { isEvents } from '../output/events.js'
@@ -95,8 +97,10 @@ function planRoute(
   const path = joinPath(prefix, declared.path, declaration.path)
   const segments = parsePath(path, name)
   const variables = variablesOf(segments)
-  const planned = planner.plan(controller, member, new RouteInputs(variables, method), params)
-  const plan = buildFirst(planned, authenticates)
+  const requires = [...declared.requires, ...requirementsOf(name, options)]
+  refuseUselessScopes(name, requires, authenticates)
+  const planned = planner.plan(controller, member, new RouteInputs(variables, method), { params, requires })
+  const plan = buildFirst(planned, (token) => authenticates(token) || requires.includes(token))
   refuseUnusedVariables(name, path, variables, plan.inputs)
   refuseTwoBodies(name, plan.inputs)
   refuseClashingInputs(name, plan.inputs)
@@ -134,6 +138,11 @@ function planRoute(
 function usualStatus(method: string, hasResponse: boolean, sendsEvents: boolean): number {
   if (method === 'DELETE' && !hasResponse) return 204
   return method === 'POST' && !sendsEvents ? 201 : 200
+}
+
+function requirementsOf(name: string, { requires = [] }: RouteOptions): readonly Token[] {
+  refuseOtherThanRequirements(`${name}: requires`, requires)
+  return requires
 }
 
 function aroundOf(name: string, { around = [] }: RouteOptions): readonly Around[] {

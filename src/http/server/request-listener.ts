@@ -243,7 +243,7 @@ export class Listener {
 
   #problem(error: unknown, { request, inputs }: Exchange): OutgoingResponse {
     const { errorRules } = this.#parts
-    const { reply, serverFault, refusal, failure } = toProblemReply(error, request.id, errorRules, inputs)
+    const { reply, serverFault, refusal, failure } = toProblemReply(error, request.id, errorRules, inputs, request)
     if (failure !== undefined) this.#report(failure, request)
     const known = types.isNativeError(error) ? error : undefined // `instanceof` may throw for a Proxy
     if (!serverFault || known instanceof ClientGone) return reply

@@ -109,6 +109,11 @@ function isConsequence({ keyword, params }: ErrorObject): boolean {
 }
 
 function toIssue(error: ErrorObject): Issue {
+  const { keyword: rule, params } = error
+  return { ...located(error), rule, params }
+}
+
+function located(error: ErrorObject): Issue {
   switch (error.keyword) {
     case 'required':
       return {

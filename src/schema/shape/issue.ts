@@ -2,6 +2,10 @@
 export interface Issue {
   readonly path: string
   readonly message: string
+  /** The keyword of JSON Schema that the value does not satisfy, such as `minLength`; undefined for rules that JSON Schema does not have. */
+  readonly rule?: string
+  /** What the rule says: `{ limit: 3 }`. */
+  readonly params?: Readonly<Record<string, unknown>>
 }
 
 /** The most issues in a response: more help no reader, and cost time and bandwidth. */

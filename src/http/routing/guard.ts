@@ -1,0 +1,93 @@
+import { BootError } from '../../core/boot-error.js'
+import { NOT_LOADED, refuseOtherThanList, refuseUnknownOptions, shown } from '../../core/options.js'
+import { andThen } from '../../core/promises.js'
+import { MetadataKey } from '../../di/metadata.js'
+import { provideItself } from '../../di/provider.js'
+import { type Constructor, type Injected, isToken, type Token, tokenName } from '../../di/token.js'
+import { forbidden } from '../errors.js'
+
+/** The options of `guard(inject, check, options)`. */
+export interface GuardOptions {
+  /** The scopes, or roles, that OpenAPI documents for the security schemes of the injected classes. They are not checked: `check` does that. */
+  readonly scopes?: readonly string[]
+  /** The detail of the 403. Default: `You may not do this.` */
+  readonly detail?: string
+}
+
+/** What is documented of a guard. */
+interface GuardFacts {
+  readonly inject: readonly Token[]
+  readonly scopes: readonly string[]
+}
+
+const guards = new MetadataKey<GuardFacts>()
+
+type Values<D extends readonly Token[]> = { -readonly [I in keyof D]: Injected<D[I]> }
+
+/**
+ * A check for `requires` of routes and controllers: of what it injects, it returns whether the request is allowed. If not, the response is a 403.
+ *
+ * @throws BootError for something else than tokens and a function.
+ * @example
+ * const editors = guard([CurrentUser], (user) => user.roles.includes('editor'), { scopes: ['editor'] })
+ * // @Delete('/:hero_id', { requires: [editors] })
+ */
+export function guard<const D extends readonly Token[]>(
+  inject: D,
+  check: (...values: Values<D>) => boolean | Promise<boolean>,
+  { scopes = [], detail = 'You may not do this.', ...unknown }: GuardOptions = {},
+): Constructor<object> {
+  refuseUnknownOptions('guard([...], check, options)', unknown, {})
+  refuseOtherThanList(inject, 'guard([...], check): its first argument', 'CurrentUser')
+  refuseOtherThanList(scopes, 'guard([...], check, options): scopes', `'editor'`)
+  refuseOtherThanTokens('guard([...], check)', inject)
+  if (typeof check !== 'function')
+    throw new BootError(`guard([...], check): check is ${shown(check)}. Write a function: (user) => user.isAdmin.`)
+  class Guard {}
+  Object.defineProperty(Guard, 'name', { value: `guard([${inject.map(tokenName).join(', ')}])` })
+  provideItself(Guard, {
+    kind: 'factory',
+    lifetime: 'request',
+    dependencies: inject.map((token) => ({ kind: 'token', token })),
+    create: (...values: Values<D>) => andThen(check(...values), (allowed: unknown) => refuse(allowed, detail)),
+  })
+  guards.write(Guard, { inject, scopes })
+  return Guard
+}
+
+// A check that forgets to return must not allow everything.
+function refuse(allowed: unknown, detail: string): true {
+  if (allowed === true) return true
+  if (allowed === false) return forbidden(detail)
+  throw new TypeError(`The check of guard([...], check) returned ${shown(allowed)}. Return true or false.`)
+}
+
+/** What a guard documents; undefined for another token. */
+export function guardOf(token: Token): GuardFacts | undefined {
+  return guards.own(token)
+}
+
+/** @throws BootError for a list that has something else than classes and tokens. */
+export function refuseOtherThanTokens(where: string, tokens: readonly unknown[]): void {
+  const index = tokens.findIndex((token) => !isToken(token))
+  if (index < 0) return
+  const found = tokens[index]
+  throw new BootError(
+    `${where}: item ${index} is ${shown(found)}. ${found === undefined ? NOT_LOADED : "Write a class, a guard(...) or a token('name')."}`,
+  )
+}
+
+/** @throws BootError for a guard with scopes of which no class has a security scheme: OpenAPI would not document them. */
+export function refuseUselessScopes(
+  where: string,
+  required: readonly Token[],
+  authenticates: (token: Token) => boolean,
+): void {
+  for (const token of required) {
+    const { inject, scopes } = guardOf(token) ?? { inject: [], scopes: [] }
+    if (scopes.length > 0 && !inject.some(authenticates))
+      throw new BootError(
+        `${where}: ${tokenName(token)} has scopes, but nothing that it injects has @Security(), so that they would not be documented. Remove the scopes, or inject the class that authenticates.`,
+      )
+  }
+}
