@@ -138,7 +138,9 @@ export function toProblem({ status, detail, errors = [], type, extensions }: Pro
     status,
     ...(detail ? { detail } : {}),
     ...(instance === undefined ? {} : { instance }),
-    ...(errors.length > 0 ? { errors: errors.map(({ rule: _, params: __, ...sent }) => sent) } : {}),
+    ...(errors.length > 0
+      ? { errors: errors.map(({ in: place, path, message }) => ({ in: place, path, message })) }
+      : {}),
     ...extensions,
   }
 }

@@ -1,0 +1,20 @@
+import { type AppOptions, type Database, newLifespan } from 'sequitur'
+import { settings } from 'sequitur/settings'
+import { ArticleController, TagController } from './articles.js'
+import { ConduitSettings } from './auth.js'
+import { defaultUrl } from './database.js'
+import { format } from './errors.js'
+import { models } from './models.js'
+import { ProfileController, UserController } from './users.js'
+
+/** Reads `TOKEN_SECRET`, and `toolkit_url` for the database. */
+export const appOptions = (lifespan: Database = newLifespan(undefined, { defaultUrl })): AppOptions => ({
+  prefix: '/api',
+  controllers: [UserController, ProfileController, ArticleController, TagController],
+  models,
+  lifespan,
+  providers: [settings(ConduitSettings)],
+  unknownFields: 'ignore',
+  errors: { format },
+  info: { title: 'Conduit', description: 'The API of RealWorld: https://docs.realworld.build' },
+})

@@ -1,0 +1,190 @@
+import { randomBytes } from 'node:crypto'
+import {
+  Body,
+  Controller,
+  Delete,
+  dto,
+  Field,
+  Get,
+  Inject,
+  type MappedPaginate,
+  named,
+  newPagination,
+  Post,
+  Put,
+  Query,
+  select,
+  Session,
+} from 'sequitur'
+import type { IncludeOptions } from 'sequelize'
+import { CurrentUser } from './auth.js'
+import { refuse } from './errors.js'
+import { Article, ArticleTag, Comment, Favorite, Follow } from './models.js'
+import { ArticleSummary, ArticleView, CommentView, Views } from './views.js'
+
+const BLANK = { minLength: 1, message: "can't be blank" } as const
+
+class NewArticle {
+  @Field({ ...BLANK, maxLength: 200 }) title!: string
+  @Field(BLANK) description!: string
+  @Field(BLANK) body!: string
+  @Field({ type: [String], maxItems: 50, default: [] }) tagList!: string[]
+}
+class ArticleChanges extends dto(NewArticle, { partial: true }) {}
+class NewComment {
+  @Field(BLANK) body!: string
+}
+class ArticleFilter {
+  @Field({ optional: true }) tag?: string
+  @Field({ optional: true }) author?: string
+  @Field({ optional: true }) favorited?: string
+}
+
+const ArticleResponse = named('ArticleResponse', { article: ArticleView })
+const ArticlesResponse = named('ArticlesResponse', { articles: [ArticleSummary], articlesCount: 'integer' })
+const articlePages = newPagination({ defaultPageSize: 20, mapPage: Views })
+type ArticlePages = MappedPaginate<Article, ArticleView>
+
+const order: [string, string][] = [
+  ['createdAt', 'DESC'],
+  ['id', 'DESC'],
+]
+const errors = { 404: 'not found' } as const
+const ofOwner = { errors: { 403: 'forbidden', 404: 'not found' } } as const
+
+@Controller('/articles')
+export class ArticleController {
+  @Get('/', ArticlesResponse)
+  async list(@Inject(articlePages) paginate: ArticlePages, @Query() { tag, author, favorited }: ArticleFilter) {
+    const include: IncludeOptions[] = []
+    if (tag !== undefined) include.push({ association: 'tags', where: { tag }, attributes: [] })
+    if (author !== undefined) include.push({ association: 'author', where: { username: author }, attributes: [] })
+    if (favorited !== undefined) {
+      const user = { association: 'user', where: { username: favorited }, attributes: [] }
+      include.push({ association: 'favorites', required: true, attributes: [], include: [user] })
+    }
+    return toResponse(await paginate(select(Article, { include, order })))
+  }
+
+  @Get('/feed', ArticlesResponse)
+  async feed(@Inject(articlePages) paginate: ArticlePages, { user }: CurrentUser) {
+    const followed = await Follow.findAll({ where: { follower_id: user.id } })
+    const where = { author_id: followed.map(({ followed_id }) => followed_id) }
+    return toResponse(await paginate(select(Article, { where, order })))
+  }
+
+  @Get('/:slug', ArticleResponse, { errors })
+  async get(slug: string, views: Views, session: Session) {
+    return { article: await views.article(await findArticle(slug, session)) }
+  }
+
+  @Post('/', ArticleResponse)
+  async create(
+    @Body({ type: { article: NewArticle } }) input: { article: NewArticle },
+    { user }: CurrentUser,
+    views: Views,
+  ) {
+    const { tagList, ...texts } = input.article
+    const article = await Article.create({ ...texts, slug: slugOf(texts.title), author_id: user.id })
+    await setTags(article, tagList)
+    return { article: await views.article(article) }
+  }
+
+  @Put('/:slug', ArticleResponse, ofOwner)
+  async update(
+    slug: string,
+    @Body({ type: { article: ArticleChanges } }) input: { article: ArticleChanges },
+    user: CurrentUser,
+    views: Views,
+    session: Session,
+  ) {
+    const { tagList, ...changes } = input.article
+    const article = await findOwn(slug, user, session)
+    await article.update(changes.title === undefined ? changes : { ...changes, slug: slugOf(changes.title) })
+    if (tagList) await setTags(article, tagList)
+    return { article: await views.article(article) }
+  }
+
+  @Delete('/:slug', ofOwner)
+  async remove(slug: string, user: CurrentUser, session: Session) {
+    await session.delete(await findOwn(slug, user, session))
+  }
+
+  @Post('/:slug/favorite', ArticleResponse, { status: 200, errors })
+  async favorite(slug: string, { user }: CurrentUser, views: Views, session: Session) {
+    const article = await findArticle(slug, session)
+    await Favorite.findOrCreate({ where: { article_id: article.id, user_id: user.id } })
+    return { article: await views.article(article) }
+  }
+
+  @Delete('/:slug/favorite', ArticleResponse, { errors })
+  async unfavorite(slug: string, { user }: CurrentUser, views: Views, session: Session) {
+    const article = await findArticle(slug, session)
+    await Favorite.destroy({ where: { article_id: article.id, user_id: user.id } })
+    return { article: await views.article(article) }
+  }
+
+  @Get('/:slug/comments', { comments: [CommentView] }, { errors })
+  async comments(slug: string, views: Views, session: Session) {
+    const { id } = await findArticle(slug, session)
+    return { comments: await views.comments(await Comment.findAll({ where: { article_id: id }, order: ['id'] })) }
+  }
+
+  @Post('/:slug/comments', { comment: CommentView }, { errors })
+  async addComment(
+    slug: string,
+    @Body({ type: { comment: NewComment } }) input: { comment: NewComment },
+    { user }: CurrentUser,
+    views: Views,
+    session: Session,
+  ) {
+    const { id } = await findArticle(slug, session)
+    const [comment] = await views.comments([
+      await Comment.create({ ...input.comment, article_id: id, author_id: user.id }),
+    ])
+    return { comment: comment as CommentView } // one for each comment
+  }
+
+  @Delete('/:slug/comments/:comment_id', ofOwner)
+  async removeComment(slug: string, comment_id: number, { user }: CurrentUser, session: Session) {
+    const { id } = await findArticle(slug, session)
+    const comment = await session.first(select(Comment, { where: { id: comment_id, article_id: id } }))
+    if (!comment) return refuse(404, 'comment', 'not found')
+    if (comment.author_id !== user.id) refuse(403, 'comment', 'forbidden')
+    await session.delete(comment)
+  }
+}
+
+@Controller('/tags')
+export class TagController {
+  @Get('/', { tags: [String] })
+  async list(session: Session) {
+    const tags = await session.all(
+      select(ArticleTag, { attributes: ['tag'], group: ['tag'], order: ['tag'], limit: 100 }),
+    )
+    return { tags: tags.map(({ tag }) => tag) }
+  }
+}
+
+function toResponse({ data, meta }: Awaited<ReturnType<ArticlePages>>) {
+  return { articles: data, articlesCount: meta.total_items }
+}
+
+function slugOf(title: string): string {
+  const words = title.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '-')
+  return `${words}-${randomBytes(4).toString('hex')}`
+}
+
+async function setTags({ id }: Article, tags: readonly string[]): Promise<void> {
+  await ArticleTag.destroy({ where: { article_id: id } })
+  await ArticleTag.bulkCreate([...new Set(tags)].map((tag) => ({ article_id: id, tag })))
+}
+
+async function findArticle(slug: string, session: Session): Promise<Article> {
+  return (await session.first(select(Article, { where: { slug } }))) ?? refuse(404, 'article', 'not found')
+}
+
+async function findOwn(slug: string, { user }: CurrentUser, session: Session): Promise<Article> {
+  const article = await findArticle(slug, session)
+  return article.author_id === user.id ? article : refuse(403, 'article', 'forbidden')
+}

@@ -1,0 +1,62 @@
+import { Base } from 'sequitur'
+import type { CreationOptional, NonAttribute } from 'sequelize'
+import { BelongsTo, Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript'
+
+/* In one file, because the classes name each other. */
+
+@Table({ tableName: 'users', timestamps: false })
+export class User extends Base<User> {
+  @Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true }) declare id: CreationOptional<number>
+  @Column({ type: DataType.STRING(100), allowNull: false, unique: true }) declare username: string
+  @Column({ type: DataType.STRING(200), allowNull: false, unique: true }) declare email: string
+  @Column({ type: DataType.STRING, allowNull: false }) declare password_hash: string
+  @Column(DataType.TEXT) declare bio: CreationOptional<string | null>
+  @Column(DataType.TEXT) declare image: CreationOptional<string | null>
+}
+
+@Table({ tableName: 'follow', timestamps: false })
+export class Follow extends Base<Follow> {
+  @Column({ type: DataType.INTEGER, primaryKey: true }) declare follower_id: number
+  @Column({ type: DataType.INTEGER, primaryKey: true }) declare followed_id: number
+}
+
+@Table({ tableName: 'article' })
+export class Article extends Base<Article> {
+  @Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true }) declare id: CreationOptional<number>
+  @Column({ type: DataType.STRING, allowNull: false, unique: true }) declare slug: string
+  @Column({ type: DataType.STRING, allowNull: false }) declare title: string
+  @Column({ type: DataType.TEXT, allowNull: false }) declare description: string
+  @Column({ type: DataType.TEXT, allowNull: false }) declare body: string
+  @ForeignKey(() => User) @Column({ type: DataType.INTEGER, allowNull: false }) declare author_id: number
+  @Column({ type: DataType.DATE(3), allowNull: false }) declare createdAt: CreationOptional<Date>
+  @Column({ type: DataType.DATE(3), allowNull: false }) declare updatedAt: CreationOptional<Date>
+  @BelongsTo(() => User) declare author?: NonAttribute<User>
+  @HasMany(() => ArticleTag) declare tags?: NonAttribute<ArticleTag[]>
+  @HasMany(() => Favorite) declare favorites?: NonAttribute<Favorite[]>
+}
+
+@Table({ tableName: 'article_tag', timestamps: false })
+export class ArticleTag extends Base<ArticleTag> {
+  @ForeignKey(() => Article) @Column({ type: DataType.INTEGER, primaryKey: true }) declare article_id: number
+  @Column({ type: DataType.STRING(100), primaryKey: true }) declare tag: string
+}
+
+@Table({ tableName: 'favorite', timestamps: false })
+export class Favorite extends Base<Favorite> {
+  @ForeignKey(() => Article) @Column({ type: DataType.INTEGER, primaryKey: true }) declare article_id: number
+  @ForeignKey(() => User) @Column({ type: DataType.INTEGER, primaryKey: true }) declare user_id: number
+  @BelongsTo(() => User) declare user?: NonAttribute<User>
+}
+
+@Table({ tableName: 'comment' })
+export class Comment extends Base<Comment> {
+  @Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true }) declare id: CreationOptional<number>
+  @Column({ type: DataType.TEXT, allowNull: false }) declare body: string
+  @ForeignKey(() => Article) @Column({ type: DataType.INTEGER, allowNull: false }) declare article_id: number
+  @ForeignKey(() => User) @Column({ type: DataType.INTEGER, allowNull: false }) declare author_id: number
+  @Column({ type: DataType.DATE(3), allowNull: false }) declare createdAt: CreationOptional<Date>
+  @Column({ type: DataType.DATE(3), allowNull: false }) declare updatedAt: CreationOptional<Date>
+  @BelongsTo(() => User) declare author?: NonAttribute<User>
+}
+
+export const models = [User, Follow, Article, ArticleTag, Favorite, Comment]
