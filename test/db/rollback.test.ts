@@ -25,7 +25,6 @@ import {
   databaseApp,
   databases,
   mysqls,
-  postgres,
   sqliteFile,
   sqliteMemory,
   type TestDatabase,
@@ -391,7 +390,7 @@ for (const kind of mysqls) {
   })
 }
 
-for (const kind of databases.filter((one) => one === postgres)) {
+for (const kind of databases.filter(({ name }) => name === 'PostgreSQL')) {
   test(`${kind.name}: a COMMIT that the server turns into a rollback is one in a savepoint, too`, async (t) => {
     @Controller('/silent')
     class Silent {
