@@ -1,7 +1,9 @@
 import { type App, type AppOptions, createApp } from './http/app.js'
+import { endsWithin } from './core/promises.js'
 import type { LifespanOptions } from './db/config/lifespan-options.js'
-import type { Database } from './db/database.js'
+import { Database } from './db/database.js'
 import { newLifespan } from './db/lifespan.js'
+import { OuterTransaction } from './db/rollback/outer-transaction.js'
 
 export { testDatabase, type TestDatabase } from './db/test-database.js'
 
@@ -27,14 +29,37 @@ export async function testApp(options: AppOptions): Promise<TestApp> {
   const app = createApp({ logger: false, ...options })
   const { url } = await app.listen(0)
   const close = () => app.close()
+  const fetching = new Set<Promise<unknown>>()
+  started.set(app, { databases: databasesOf(options), fetching })
   return {
     app,
     url,
     close,
     [Symbol.asyncDispose]: close,
-    fetch: (path, { json, ...init } = {}) =>
-      fetch(new URL(path, url), json === undefined ? init : withJson(init, json)),
+    fetch: (path, { json, ...init } = {}) => {
+      const response = fetch(new URL(path, url), json === undefined ? init : withJson(init, json))
+      const ended = response.then(
+        () => void fetching.delete(ended),
+        () => void fetching.delete(ended),
+      )
+      fetching.add(ended)
+      return response
+    },
   }
+}
+
+interface Started {
+  readonly databases: readonly Database[]
+  /** The requests of `api.fetch` that are not answered. They never reject. */
+  readonly fetching: ReadonlySet<Promise<unknown>>
+}
+
+/** What is known of the apps of {@link testApp}. By the app, because programs copy a TestApp into objects of their own. */
+const started = new WeakMap<App, Started>()
+
+function databasesOf({ lifespan = [] }: AppOptions): readonly Database[] {
+  const lifespans: readonly unknown[] = [lifespan].flat()
+  return lifespans.filter((one) => one instanceof Database)
 }
 
 function withJson(init: RequestInit, json: unknown): RequestInit {
@@ -46,4 +71,91 @@ function withJson(init: RequestInit, json: unknown): RequestInit {
 /** An SQLite database in memory. Its tables are created from the models at startup. */
 export function memoryDatabase(options: LifespanOptions = {}): Database {
   return newLifespan('sqlite+sqlite3:///:memory:', { sync: true, ...options })
+}
+
+/** Everything that happens in the databases of an app until its end, to be undone. Made by {@link beginRollback}. */
+export interface Rollback extends AsyncDisposable {
+  /**
+   * Waits for requests that still run, and rolls everything back.
+   *
+   * @throws Error for what makes the test wrong: requests that do not end, a transaction that the database has ended before.
+   */
+  end(): Promise<void>
+}
+
+/** Milliseconds that the end of a rollback waits for requests. */
+const MAX_WAIT_FOR_REQUESTS = 5_000
+
+/**
+ * Like {@link withRollback}, for hooks and for `await using`: from now on everything that happens in the databases of the app is undone by `end()`.
+ *
+ * @throws Error if the app has no database, or if the last rollback of one has not ended.
+ * @example
+ * beforeEach(async () => { rollback = await beginRollback(api) })
+ * afterEach(() => rollback.end())
+ */
+export async function beginRollback(api: TestApp): Promise<Rollback> {
+  const { databases, fetching } = startedOf(api)
+  const outers: OuterTransaction[] = []
+  const endAll = async () => {
+    const problems = await Promise.all(outers.map((outer) => outer.end()))
+    for (const problem of problems) if (problem) throw problem
+  }
+  try {
+    for (const database of databases) outers.push(await OuterTransaction.begin(database))
+  } catch (error) {
+    await endAll().catch(() => {}) // nothing has used them
+    throw error
+  }
+  const end = async () => {
+    await endsWithin(Promise.all(fetching), MAX_WAIT_FOR_REQUESTS)
+    await endAll()
+  }
+  return { end, [Symbol.asyncDispose]: end }
+}
+
+function startedOf({ app }: TestApp): Started {
+  const found = started.get(app)
+  if (!found) throw new Error('withRollback() takes what testApp() returns: const api = await testApp({ ... }).')
+  if (found.databases.length === 0)
+    throw new Error(
+      'withRollback(): the app has no database. Write testApp({ lifespan }), or leave withRollback() out.',
+    )
+  return found
+}
+
+/**
+ * A test after which the databases of the app are as before: all that its requests, over real HTTP, and its `withSession()` write is in one transaction,
+ * which is rolled back when the test ends, passed or failed. Each request is a savepoint in it, with everything as in production: checks at COMMIT,
+ * `afterCommit`, retries, `session.rollback()`. Requests that are sent at the same time run one after the other.
+ *
+ * @returns the function for `test(name, fn)` of node:test, Vitest and Jest. It rejects with the error of the test.
+ * @example
+ * test('a hero is created', withRollback(api, async () => {
+ *   const response = await api.fetch('/heros', { method: 'POST', json: { name: 'Robin' } })
+ *   assert.equal(response.status, 201)
+ * }))
+ */
+export function withRollback<Args extends unknown[]>(
+  api: TestApp,
+  test: (...args: Args) => unknown,
+): (...args: Args) => Promise<void> {
+  // Without parameters: Jest would wait for a callback, and Vitest reads their names.
+  return async function () {
+    const rollback = await beginRollback(api)
+    try {
+      // oxlint-disable-next-line prefer-rest-params
+      await test(...(arguments as unknown as Args))
+    } catch (error) {
+      await rollback.end().catch((problem: unknown) => {
+        throw new AggregateError([error, problem], `${messageOf(error)}\n${messageOf(problem)}`, { cause: error })
+      })
+      throw error
+    }
+    await rollback.end()
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

@@ -167,8 +167,14 @@ test('sequitur/settings has these values and types', async () => {
 })
 
 test('sequitur/testing has these values and types', async () => {
-  assert.deepEqual(Object.keys(await import('sequitur/testing')).sort(), ['memoryDatabase', 'testApp', 'testDatabase'])
-  assert.deepEqual(typesOf('testing.ts'), ['TestApp', 'TestDatabase'])
+  assert.deepEqual(Object.keys(await import('sequitur/testing')).sort(), [
+    'beginRollback',
+    'memoryDatabase',
+    'testApp',
+    'testDatabase',
+    'withRollback',
+  ])
+  assert.deepEqual(typesOf('testing.ts'), ['Rollback', 'TestApp', 'TestDatabase'])
 })
 
 test('sequitur/cursor has these values and types', async () => {

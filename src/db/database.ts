@@ -9,7 +9,7 @@ import type { RouteFacts, TransactionDescription } from '../di/route-facts.js'
 import type { Constructor } from '../di/token.js'
 import { checkLifespanOptions, type LifespanOptions } from './config/lifespan-options.js'
 import { readStartTimeout } from './config/settings.js'
-import type { TransactionNeeds } from './dialect.js'
+import type { Dialect, TransactionNeeds } from './dialect.js'
 import { findErrorStatus } from './error-status.js'
 import { Life } from './life.js'
 import { currentScope, innermostScope } from './session/current-scope.js'
@@ -60,6 +60,8 @@ export class Database {
   readonly #running = new Set<SessionUnit>()
   #log: (line: string) => void = () => {}
   #report = reportToConsole
+  /** See {@link replaceDialect}. */
+  #replaced: Dialect | undefined
 
   constructor(source: string | Sequelize | undefined, options: LifespanOptions) {
     checkLifespanOptions(options)
@@ -212,10 +214,25 @@ export class Database {
     return models
   }
 
+  /** @internal For the transaction of a test. @throws Error before the start and after the stop. */
+  get connection(): Connection {
+    return this.#started
+  }
+
+  /**
+   * @internal Sessions that are opened from now on use this dialect: that of a test takes all connections from one transaction.
+   *
+   * @returns undoes it.
+   */
+  replaceDialect(dialect: Dialect): () => void {
+    this.#replaced = dialect
+    return () => void (this.#replaced = undefined)
+  }
+
   // Written out: V8 11 makes a hidden class for each object that has more properties than the one spread in it. They outlive the request.
   #unit({ isolation, readOnly, safe, route, reader }: UnitNeeds, retry = 0): SessionUnit {
     const { sequelize, dialect, name, endTimeout } = this.#started
-    return new SessionUnit(sequelize, dialect, this.Session, {
+    return new SessionUnit(sequelize, this.#replaced ?? dialect, this.Session, {
       isolation,
       readOnly,
       safe,

@@ -13,6 +13,9 @@ export interface TransactionNeeds {
   readonly endTimeout?: number | undefined
 }
 
+/** How a transaction ends. */
+export type TransactionEnd = 'commit' | 'rollback'
+
 /** A connection, for the duration of one transaction. */
 export interface Lease {
   readonly connection: unknown
@@ -32,6 +35,8 @@ export interface Lease {
   readonly hasBegun?: (() => boolean) | undefined
   /** Whether the transaction is still open, if the connection knows it. */
   readonly isOpen?: (() => boolean) | undefined
+  /** Ends the transaction in another way than by COMMIT or ROLLBACK: that of a test that is undone is a savepoint. Resolves to the answer. */
+  readonly end?: ((end: TransactionEnd) => Promise<unknown>) | undefined
   release(): Promise<void> | undefined
   /** Closes a connection whose state is unknown. */
   destroy(): Promise<void>

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { createConnection } from 'mysql2/promise'
+import { type Connection, createConnection } from 'mysql2/promise'
 
 const made: string[] = []
 
@@ -19,13 +19,23 @@ export async function mariadbUrl(scheme: 'mariadb+mariadb' | 'mysql+mysql2'): Pr
   return `${scheme}://${admin.username}${admin.password ? `:${admin.password}` : ''}@${admin.host}/${name}`
 }
 
-async function execute(admin: URL, statements: readonly string[]): Promise<void> {
-  const connection = await createConnection({
+/** A connection of its own to a database on the server of `TEST_MARIADB_URL`. */
+export function connectToMariadb(database: string): Promise<Connection> {
+  return connect(new URL(process.env['TEST_MARIADB_URL'] ?? ''), database)
+}
+
+function connect(admin: URL, database?: string): Promise<Connection> {
+  return createConnection({
     host: admin.hostname,
     port: Number(admin.port || 3306),
     user: admin.username,
     password: decodeURIComponent(admin.password),
+    ...(database === undefined ? {} : { database }),
   })
+}
+
+async function execute(admin: URL, statements: readonly string[]): Promise<void> {
+  const connection = await connect(admin)
   for (const statement of statements) await connection.query(statement)
   await connection.end()
 }

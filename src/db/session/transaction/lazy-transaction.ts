@@ -1,5 +1,5 @@
 import { QueryTypes, type Sequelize, Transaction } from 'sequelize'
-import type { Dialect, Lease, SendDirect, TransactionNeeds } from '../../dialect.js'
+import type { Dialect, Lease, SendDirect, TransactionEnd, TransactionNeeds } from '../../dialect.js'
 import { SecondConnectionError, TransactionControlError } from '../../errors.js'
 import { asTransaction, TransactionBase } from '../../sequelize/internals.js'
 import {
@@ -14,7 +14,7 @@ import {
 import type { CompiledStatement } from '../../statements/compiled/compiled-select.js'
 import { type Sql, toBound, toPlaceholders } from '../../statements/statement.js'
 import { markQueryError } from '../unhandled-queries.js'
-import { LeasedConnection, type TransactionEnd } from './leased-connection.js'
+import { LeasedConnection } from './leased-connection.js'
 
 /** Other transactions of the same database and the same request. */
 export interface TransactionsAround {

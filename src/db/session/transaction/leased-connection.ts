@@ -1,12 +1,16 @@
 import type { Sequelize } from 'sequelize'
-import { type Dialect, type DirectResult, isLostConnection, type Lease, type TransactionNeeds } from '../../dialect.js'
+import {
+  type Dialect,
+  type DirectResult,
+  isLostConnection,
+  type Lease,
+  type TransactionEnd,
+  type TransactionNeeds,
+} from '../../dialect.js'
 import { CommitFailedError, CommitUnknownError, TransactionControlError } from '../../errors.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'
 import { directSender, sendThen, type Settle } from '../../sequelize/query.js'
 import { answerWithin, NoAnswerError } from './answer-timeout.js'
-
-/** How a transaction ends. */
-export type TransactionEnd = 'commit' | 'rollback'
 
 const END_SQL = { commit: 'COMMIT', rollback: 'ROLLBACK' } as const
 
@@ -171,7 +175,8 @@ export class LeasedConnection {
       }
       const settle = answerWithin(this.#needs.endTimeout, sql, { resolve: answered, reject: failed })
       try {
-        this.#sendStatement(lease, sql, settle)
+        if (lease.end) lease.end(end).then(settle.resolve, settle.reject)
+        else this.#sendStatement(lease, sql, settle)
       } catch (error) {
         settle.reject(error) // of the program's logging
       }
@@ -185,7 +190,8 @@ export class LeasedConnection {
     this.#opening
       ?.then((lease) => {
         if (!this.#hasBegun) return release(lease)
-        return this.#send(lease, 'ROLLBACK').then(
+        const rolledBack = lease.end ? lease.end('rollback') : this.#send(lease, 'ROLLBACK')
+        return rolledBack.then(
           () => release(lease),
           () => lease.destroy(),
         )

@@ -1,0 +1,214 @@
+import { DatabaseError, type Sequelize } from 'sequelize'
+import { endsWithin } from '../../core/promises.js'
+import type { Database } from '../database.js'
+import type { Dialect, Lease, TransactionEnd, TransactionNeeds } from '../dialect.js'
+import { CommitFailedError } from '../errors.js'
+import { LazyTransaction } from '../session/transaction/lazy-transaction.js'
+import { isKnownWrite } from '../sql/writes.js'
+import type { Connection } from '../startup/connect.js'
+import { type CommitCheck, commitCheckOf } from './commit-check.js'
+import { joinOuterTransaction } from './join-outer-transaction.js'
+import { NotUndoableError, RollbackLostError, StillRunningError, TurnTimeoutError } from './rollback-errors.js'
+import { Turns } from './turns.js'
+
+/** Milliseconds that a transaction of the app waits for the one before it. */
+const MAX_WAIT_FOR_TURN = 5_000
+/** Milliseconds that the end of a test waits for what still runs. */
+const MAX_WAIT_FOR_END = 5_000
+
+const OUTERMOST = 'sequitur_test'
+
+const active = new WeakSet<Database>()
+
+/**
+ * The transaction of a test. The transactions of the app are savepoints in it, one after the other, on its connection; it is rolled back at the end.
+ */
+export class OuterTransaction {
+  readonly #sequelize: Sequelize
+  readonly #dialect: Dialect
+  readonly #transaction: LazyTransaction
+  readonly #turns = new Turns(MAX_WAIT_FOR_TURN)
+  #check: CommitCheck | undefined
+  #restore: () => void = () => {}
+  #savepoints = 0
+  #isOver = false
+  /** What makes the test wrong, whatever its assertions say. */
+  #problem: Error | undefined
+
+  private constructor({ sequelize, dialect, endTimeout }: Connection) {
+    this.#sequelize = sequelize
+    this.#dialect = dialect
+    this.#transaction = new LazyTransaction(sequelize, dialect, { endTimeout }, { outer: undefined, current() {} })
+  }
+
+  /** Begins it. From now on what the app does in this database is part of it. @throws Error if the last one of the database has not ended. */
+  static async begin(database: Database): Promise<OuterTransaction> {
+    if (active.has(database))
+      throw new Error(
+        'A test inside withRollback() has begun while another one of the same database runs. Run them one after the other: without concurrency.',
+      )
+    const outer = new OuterTransaction(database.connection)
+    active.add(database)
+    try {
+      await outer.#begin(database)
+      return outer
+    } catch (error) {
+      active.delete(database)
+      throw error
+    }
+  }
+
+  async #begin(database: Database): Promise<void> {
+    const transaction = this.#transaction
+    try {
+      await transaction.beforeStatement(`SAVEPOINT ${OUTERMOST}`)
+      await transaction.command(`SAVEPOINT ${OUTERMOST}`)
+      this.#check = await commitCheckOf(transaction, this.#sequelize)
+    } catch (error) {
+      await transaction.sendRollback()?.catch(() => {}) // the first error is the one to report
+      throw error
+    }
+    const lease = (needs: TransactionNeeds) => this.#lease(needs)
+    const restoreDialect = database.replaceDialect({ ...this.#dialect, lease: (_, needs) => lease(needs) })
+    const restoreQueries = joinOuterTransaction(this.#sequelize, lease)
+    this.#restore = () => {
+      active.delete(database)
+      restoreQueries()
+      restoreDialect()
+    }
+  }
+
+  /** A savepoint, as the lease of a transaction of the app. */
+  async #lease(needs: TransactionNeeds): Promise<Lease> {
+    const endTurn = await this.#turns.take().catch((error: unknown) => {
+      if (error instanceof TurnTimeoutError) this.#problem ??= error
+      throw error
+    })
+    try {
+      this.#assertUsable()
+    } catch (error) {
+      endTurn()
+      throw error
+    }
+    const name = `${OUTERMOST}_${++this.#savepoints}`
+    return {
+      connection: await this.#transaction.connection,
+      begin: [`SAVEPOINT ${name}`, ...this.#readOnly(needs, 'begin')],
+      beforeStatement: (sql) => this.#beforeStatement(sql, needs),
+      isOpen: () => this.#isOpen(),
+      end: (end) => this.#endSavepoint(name, needs, end),
+      release: () => void endTurn(),
+      destroy: async () => {
+        await this.#endSavepoint(name, needs, 'rollback').catch(() => {}) // remembered by #lose()
+        endTurn()
+      },
+    }
+  }
+
+  #assertUsable(): void {
+    if (this.#isOver)
+      throw new NotUndoableError(
+        'The test inside withRollback() has ended. Await every request, and every withSession(), in the test.',
+      )
+    if (this.#problem instanceof RollbackLostError) throw this.#problem
+  }
+
+  #isOpen(): boolean {
+    try {
+      this.#transaction.assertOpen()
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  #beforeStatement(sql: string, { readOnly }: TransactionNeeds): Promise<never> | undefined {
+    try {
+      this.#assertUsable()
+      if (this.#dialect.isCommitting?.(sql)) throw this.#remember(committing(sql))
+      if (readOnly && this.#isMysql && isKnownWrite(sql)) throw refusedWrite(sql)
+      return undefined
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  #remember<E extends Error>(error: E): E {
+    this.#problem ??= error
+    return error
+  }
+
+  get #isMysql(): boolean {
+    return ['mysql', 'mariadb'].includes(this.#sequelize.getDialect())
+  }
+
+  // MySQL cannot make a part of a transaction read-only.
+  #readOnly({ readOnly }: TransactionNeeds, when: 'begin' | 'end'): readonly string[] {
+    if (!readOnly) return []
+    if (this.#sequelize.getDialect() === 'sqlite') return [`PRAGMA query_only = ${when === 'begin' ? 1 : 0}`]
+    return this.#sequelize.getDialect() === 'postgres' && when === 'begin' ? ['SET TRANSACTION READ ONLY'] : []
+  }
+
+  async #endSavepoint(name: string, needs: TransactionNeeds, end: TransactionEnd): Promise<void> {
+    if (this.#isOver || this.#problem instanceof RollbackLostError) return
+    const transaction = this.#transaction
+    for (const sql of this.#readOnly(needs, 'end')) await transaction.command(sql)
+    if (end === 'commit') return this.#release(name)
+    try {
+      await transaction.command(`ROLLBACK TO SAVEPOINT ${name}`)
+      await transaction.command(`RELEASE SAVEPOINT ${name}`)
+    } catch (error) {
+      throw this.#lose(error)
+    }
+  }
+
+  async #release(name: string): Promise<void> {
+    try {
+      await this.#check?.()
+      await this.#transaction.command(`RELEASE SAVEPOINT ${name}`)
+    } catch (error) {
+      // PostgreSQL answers the COMMIT of a failed transaction with a rollback, but refuses to release its savepoint.
+      throw this.#dialect.isConsequence?.(error) ? new CommitFailedError() : error
+    }
+  }
+
+  #lose(cause: unknown): Error {
+    if (this.#problem instanceof RollbackLostError) return this.#problem
+    return (this.#problem = new RollbackLostError(this.#problem ?? cause))
+  }
+
+  /** Waits for what still runs, and rolls everything back. Returns what makes the test wrong, whatever its assertions say. */
+  async end(): Promise<Error | undefined> {
+    if (this.#isOver) return undefined
+    const isIdle = await endsWithin(this.#turns.empty(), MAX_WAIT_FOR_END)
+    if (isIdle) await this.#assertNotEnded()
+    else this.#problem ??= new StillRunningError(MAX_WAIT_FOR_END)
+    this.#isOver = true
+    this.#restore()
+    if (isIdle) await this.#transaction.sendRollback()?.catch(() => {}) // its connection is closed then, which rolls back, too
+    else this.#transaction.closeConnection()
+    return this.#problem
+  }
+
+  async #assertNotEnded(): Promise<void> {
+    try {
+      await this.#transaction.command(`ROLLBACK TO SAVEPOINT ${OUTERMOST}`)
+    } catch (error) {
+      this.#lose(error)
+    }
+  }
+}
+
+function committing(sql: string): NotUndoableError {
+  return new NotUndoableError(
+    `MySQL and MariaDB commit before '${sql.trim().slice(0, 40)}', so that withRollback() could not undo the test. It was refused. Test it with a database of its own: testDatabase().`,
+  )
+}
+
+/** As the server refuses it in a read-only transaction. */
+function refusedWrite(sql: string): DatabaseError {
+  const original = new Error('Cannot execute statement in a READ ONLY transaction.')
+  return new DatabaseError(
+    Object.assign(original, { code: 'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION', errno: 1792, sql, parameters: {} }),
+  )
+}
