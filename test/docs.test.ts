@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { llmsText } from '../scripts/llms.js'
 import { projectManifest } from '../src/cli/project-manifest.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -77,6 +78,17 @@ test('every page of docs/ is linked from the README', () => {
   const linked = new Set(linksIn('README.md').map(({ file }) => file))
   assert.deepEqual(
     pages.filter((page) => page.startsWith('docs/') && !linked.has(page)),
+    [],
+  )
+})
+
+test('llms.txt is what npm run llms writes, and lists every page of docs/', () => {
+  assert.equal(read('llms.txt'), llmsText())
+  const listed = new Set(linksIn('llms.txt').map(({ file }) => file))
+  assert.deepEqual(
+    [...pages, ...listed].filter(
+      (page) => (page.startsWith('docs/') && !listed.has(page)) || !existsSync(join(root, page)),
+    ),
     [],
   )
 })
