@@ -30,7 +30,8 @@ function build() {
 function serve() {
   if (command === 'dev') for (const page of pages) watch(join(root, page), () => writePage(page))
   const child = spawn(process.execPath, [vitepress, command, '.'], { cwd: site, stdio: 'inherit' })
-  child.once('exit', (code) => process.exit(code ?? 1))
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM'])) process.on(signal, () => child.kill(signal))
+  child.once('exit', (code) => process.exit(code ?? 0))
 }
 
 /**

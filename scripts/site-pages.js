@@ -58,6 +58,7 @@ export function pageOfSite(page, repository = repositoryUrl()) {
         ? part
         : part.replaceAll(LINK, (_, mark, label, path, anchor = '') => {
             const file = join(dirname(page), path).replaceAll('\\', '/')
+            if (!existsSync(join(root, file))) throw new Error(`${page} links to ${file}, which does not exist.`)
             if (mark) pictures.push(file)
             if (mark) return `![${label}](/${file})`
             if (pages.includes(file)) return `[${label}](/${placeOf(file)}${anchor})`
