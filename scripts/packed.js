@@ -11,7 +11,7 @@ import { freePort } from '../test/support/postgres-server.js'
 const root = fileURLToPath(new URL('../', import.meta.url))
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const published =
-  /^((?:dist|assets|docs|example|template)\/.+|bench\/(?:comparison|pages)\.svg|(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|(?:tsconfig\.base|package)\.json)$/
+  /^((?:dist|assets|docs|example|template)\/.+|bench\/(?:comparison|pages)\.svg|(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|llms\.txt|(?:tsconfig\.base|package)\.json)$/
 
 const directory = mkdtempSync(join(tmpdir(), 'sequitur-packed-'))
 try {
@@ -56,6 +56,7 @@ function promised() {
     ...targets.map((target) => target.replace('./', '')),
     'assets/swagger-ui/swagger-ui-bundle.js',
     'LICENSE',
+    'llms.txt',
     'template/dot.gitignore',
   ]
 }

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { llmsText } from '../scripts/llms.js'
 import { projectManifest } from '../src/cli/project-manifest.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -15,7 +16,12 @@ const pages = [
 ]
 
 /** Files of the reader's own project. */
-const OF_READERS = new Set(['src/app.ts', 'src/main.ts'])
+const OF_READERS = new Set([
+  ...['app', 'database', 'main', 'migrate', 'migrations/0002-create-note', 'note', 'notes'].map(
+    (name) => `src/${name}.ts`,
+  ),
+  'test/notes.test.ts',
+])
 
 function read(file: string): string {
   return readFileSync(join(root, file), 'utf8')
@@ -76,6 +82,17 @@ test('every page of docs/ is linked from the README', () => {
   )
 })
 
+test('llms.txt is what npm run llms writes, and lists every page of docs/', () => {
+  assert.equal(read('llms.txt'), llmsText())
+  const listed = new Set(linksIn('llms.txt').map(({ file }) => file))
+  assert.deepEqual(
+    [...pages, ...listed].filter(
+      (page) => (page.startsWith('docs/') && !listed.has(page)) || !existsSync(join(root, page)),
+    ),
+    [],
+  )
+})
+
 test('the README has at most 160 lines', () => {
   assert.ok(read('README.md').split('\n').length <= 161)
 })
@@ -102,10 +119,14 @@ interface Block {
   readonly file: string
 }
 
+/** Lines before the code of other frameworks, which the guides for moving from them compare with ours. */
+const OF_OTHERS = new Set(['NestJS:', 'Express:'])
+
 const FENCED = /^([^\n]*)\n\n?```(?:ts|typescript|js)\n(.*?)^```$/gms
 
 function blocksIn(page: string): Block[] {
-  return [...read(page).matchAll(FENCED)].map(([, before = '', code = '']) => {
+  const own = [...read(page).matchAll(FENCED)].filter(([, before = '']) => !OF_OTHERS.has(before))
+  return own.map(([, before = '', code = '']) => {
     const target = /^\[`[^`]+`\]\(([^)]+)\):$/.exec(before)?.[1]
     return { page, code, file: target === undefined ? '' : join(dirname(page), target) }
   })
@@ -134,7 +155,10 @@ const blocks = pages.flatMap(blocksIn)
 
 test('every block of TypeScript is the whole file that the line before it links to', () => {
   assert.ok(blocks.length >= pages.length)
-  assert.equal(blocks.length, pages.flatMap((page) => read(page).match(/^```(?:ts|typescript|js)$/gm) ?? []).length)
+  const fences = pages.flatMap(
+    (page) => read(page).match(/(?<!^(?:NestJS|Express):\n\n)^```(?:ts|typescript|js)$/gm) ?? [],
+  )
+  assert.equal(blocks.length, fences.length)
   for (const { page, file, code } of blocks) {
     assert.ok(file.startsWith('example/'), `${page}: no link to a file of example/ before the block\n${code}`)
     assert.equal(code, read(file), `${page}: the block is not ${file}`)

@@ -1,0 +1,57 @@
+// Writes llms.txt (https://llmstxt.org): the pages of docs/ with a line each, in the order and the words of the README.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const root = new URL('../', import.meta.url)
+
+/** @returns {string} the text of llms.txt */
+export function llmsText() {
+  const readme = readFileSync(new URL('README.md', root), 'utf8')
+  const { description } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
+  const features = [...readme.matchAll(/^- \*\*\[([^\]]+)\]\((docs\/[\w-]+\.md)\)\*\*: ([^]*?)(?=\n- |\n\n)/gm)]
+  const listed = features.map(([, title, path, text = '']) => `- [${title}](${path}): ${plain(text)}`)
+  const guides = [...readme.matchAll(/\]\((docs\/[\w-]+\.md)\)/g)]
+    .map(([, path = '']) => path)
+    .filter((path, index, all) => all.indexOf(path) === index && !features.some(([, , feature]) => feature === path))
+    .map((path) => `- [${titleOf(path)}](${path}): ${firstSentence(path)}`)
+  return `# Sequitur
+
+> ${description}
+
+Install \`sequitur\`, \`sequelize\` and \`sequelize-typescript\`. TypeScript runs by \`tsx --import sequitur/register\`; production runs the output of \`tsc\`. A complete program is in [README.md](README.md).
+
+## Docs
+
+${listed.join('\n')}
+
+## Guides
+
+${guides.join('\n')}
+
+## Optional
+
+- [Examples](example/README.md): programs that the tests run.
+- [Changelog](CHANGELOG.md): changes that users notice.
+- [Security](SECURITY.md): how to report a vulnerability.
+`
+}
+
+function titleOf(/** @type {string} */ path) {
+  return /^# (.+)$/m.exec(readFileSync(new URL(path, root), 'utf8'))?.[1] ?? path
+}
+
+/** The first sentence below the title. */
+function firstSentence(/** @type {string} */ path) {
+  const [, paragraph = ''] = /^# .+\n\n([^]+?)\n\n/.exec(readFileSync(new URL(path, root), 'utf8')) ?? []
+  return plain(/^[^]+?[.:](?=\s|$)/.exec(paragraph)?.[0] ?? paragraph).replace(/:$/, '.')
+}
+
+/** Text on one line, without links. */
+function plain(/** @type {string} */ markdown) {
+  return markdown
+    .replaceAll(/\[([^\]]+)\]\([^)]*\)/g, '$1')
+    .replaceAll(/\s+/g, ' ')
+    .trim()
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) writeFileSync(new URL('llms.txt', root), llmsText())
