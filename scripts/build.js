@@ -10,8 +10,8 @@ import { build } from 'esbuild'
 const root = fileURLToPath(new URL('../', import.meta.url))
 const dist = join(root, 'dist')
 
-/** The doors. The load hook, dist/register, is left as it is: Node loads its files by their URLs, also in other threads. */
-const ENTRIES = ['index.js', 'cursor.js', 'settings.js', 'testing.js', 'cli/main.js']
+/** The doors. The load hook, dist/register.js and dist/register, is left as it is: Node loads its files by their URLs, also in other threads. */
+const ENTRIES = ['index.js', 'cursor.js', 'settings.js', 'testing.js', 'vite.js', 'esbuild.js', 'cli/main.js']
 
 rmSync(dist, { recursive: true, force: true })
 process.exitCode = compile()
@@ -43,7 +43,7 @@ async function bundle() {
     platform: 'node',
     target: 'esnext',
     packages: 'external',
-    plugins: [{ name: 'register', setup: (build) => build.onResolve({ filter: /\/register\/index\.js$/ }, external) }],
+    plugins: [{ name: 'register', setup: (build) => build.onResolve({ filter: /\/register\/[\w-]+\.js$/ }, external) }],
     // In src/core and in dist/core, import.meta.url has the same depth: see src/core/package-copies.ts and src/core/startup-error.ts.
     chunkNames: 'core/sequitur-[hash]',
     sourcemap: true,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { freePort } from '../test/support/postgres-server.js'
+import { freePort, startPostgres } from '../test/support/postgres-server.js'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -25,6 +25,7 @@ try {
   execute(process.execPath, ['doors.mjs'], project)
   documents(project)
   await createsProjects(project)
+  await runsWithoutSqlite(join(directory, 'postgres-only'), tarball)
   console.log('The package works.')
 } finally {
   rmSync(directory, { recursive: true, force: true })
@@ -93,6 +94,24 @@ async function createsProjects(/** @type {string} */ project) {
   execute(process.execPath, [join('..', command), 'doctor'], created)
   execute(process.execPath, [join('..', command), 'routes', 'dist/app.js'], created)
   await answers(created, ['dist/main.js'], '/tasks', '{"data":[]')
+}
+
+/** Without install scripts the driver of SQLite has no compiled part: only a program that opens SQLite misses it. */
+async function runsWithoutSqlite(/** @type {string} */ project, /** @type {string} */ tarball) {
+  mkdirSync(project)
+  copyFileSync(join(root, 'test/packed/open.mjs'), join(project, 'open.mjs'))
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'app', private: true, type: 'module' }))
+  const beside = ['sequelize', 'sequelize-typescript'].map((name) => `${name}@${manifest.devDependencies[name]}`)
+  execute('npm', ['install', tarball, ...beside, '--ignore-scripts', '--no-audit', '--no-fund'], project)
+  const server = await startPostgres()
+  try {
+    execute(process.execPath, ['open.mjs', server.url], project)
+  } finally {
+    await server.stop()
+  }
+  const sqlite = spawnSync(process.execPath, ['open.mjs', 'sqlite:///./x.sqlite'], { cwd: project, encoding: 'utf8' })
+  if (sqlite.status === 0 || !sqlite.stderr.includes('npm rebuild sqlite3'))
+    throw new Error(`Without its compiled part, SQLite must fail with what to run:\n${sqlite.stderr}`)
 }
 
 /** Runs the app until it has answered, and has ended as it was told to. */

@@ -183,6 +183,13 @@ test('sequitur/cursor has these values and types', async () => {
   assert.deepEqual(typesOf('cursor.ts'), ['PageMeta', 'PaginateType', 'TwoWayPageMeta', 'Typing'])
 })
 
+test('sequitur/vite and sequitur/esbuild have one value, the plugin', async () => {
+  assert.deepEqual(Object.keys(await import('sequitur/vite')), ['sequitur'])
+  assert.deepEqual(typesOf('vite.ts'), ['VitePlugin'])
+  assert.deepEqual(Object.keys(await import('sequitur/esbuild')), ['sequitur'])
+  assert.deepEqual(typesOf('esbuild.ts'), ['EsbuildPlugin'])
+})
+
 test('two names of one thing are one thing', async () => {
   const { newPagination, new_pagination, open_session, withSession } = await import('sequitur')
   assert.equal(new_pagination, newPagination)
@@ -210,7 +217,7 @@ function sourceOf(file: string, name: string): readonly [text: string, at: numbe
 }
 
 test('every export has a docstring', () => {
-  const doors = ['index.ts', 'cursor.ts', 'settings.ts', 'testing.ts']
+  const doors = ['index.ts', 'cursor.ts', 'settings.ts', 'testing.ts', 'vite.ts', 'esbuild.ts']
   const without = doors.flatMap((door) => {
     const text = readFileSync(new URL(`../src/${door}`, import.meta.url), 'utf8')
     const named = [...text.matchAll(/export (?:type )?\{([^}]*)\} from '([^']+)'/g)]

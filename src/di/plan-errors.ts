@@ -1,15 +1,18 @@
 import { NOT_LOADED } from '../core/options.js'
+import { howToEmitTypes } from './emitted-types.js'
 import { describeParameter, type Parameter } from './parameter.js'
 import { howToProvide } from './provider.js'
 import { type Constructor, isConstructor, type Token, tokenName } from './token.js'
+
+const COMMANDS = `  run     tsx --import sequitur/register src/app.ts
+  test    node --import tsx --import sequitur/register --test
+  build   tsc, with "extends": "sequitur/tsconfig.json" in tsconfig.json`
 
 /** The message for a parameter in a file that was compiled without parameter types. */
 export function missingMetadata(parameter: Parameter): string {
   return `${describeParameter(parameter)}: no parameter types at run time.
 The file was compiled without "emitDecoratorMetadata" (tsx and esbuild never emit it)${parameter.member === undefined ? ', or the class has no decorator' : ''}.
-  run     tsx --import sequitur/register src/app.ts
-  test    node --import tsx --import sequitur/register --test
-  build   tsc, with "extends": "sequitur/tsconfig.json" in tsconfig.json
+${howToEmitTypes() ?? COMMANDS}
   or name the types: ${
     parameter.member === undefined
       ? `constructor(@Inject(Session) ${parameter.name ?? 'session'}: Session) {}`

@@ -163,6 +163,7 @@ function charsetOf(headers: IncomingHttpHeaders): string | undefined {
  *
  * @throws PayloadTooLarge for more than `limit`; BadRequest when the client closes the connection before the end; the reason of the request's
  * signal when that is aborted before.
+ * @internal
  */
 export function readBody({ raw, abort }: Request, limit: number): Promise<Buffer> {
   abort.throwIfAborted()

@@ -24,10 +24,18 @@ export function toJavaScript(url, format) {
   const hasOtherCompiler = commonJs || format === 'module'
   if (hasOtherCompiler && !source.includes('@')) return undefined
 
-  const { code, decorated } = lower(file, source)
+  const { code, map, decorated } = lower(file, source)
   if (hasOtherCompiler && !decorated) return undefined
   if (commonJs) throw new Error(inCommonJs(file))
-  return { format: 'module', source: code, shortCircuit: true }
+  return { format: 'module', source: withSourceMap(code, map), shortCircuit: true }
+}
+
+/**
+ * @param {string} code
+ * @param {string} map
+ */
+export function withSourceMap(code, map) {
+  return `${code}\n//# sourceMappingURL=data:application/json;base64,${Buffer.from(map).toString('base64')}`
 }
 
 /**

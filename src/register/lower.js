@@ -18,14 +18,15 @@ const options = {
 }
 
 // By URL, because a file of the program cannot always resolve this package.
-const importRuntime = `import * as babelHelpers from ${JSON.stringify(new URL('./runtime.js', import.meta.url).href)}`
+const runtimeUrl = new URL('./runtime.js', import.meta.url).href
 
 /**
  * Compiles TypeScript to JavaScript, with decorators and the `design:` metadata that tsc emits.
  * @param {string} file
  * @param {string} source
+ * @param {string} [runtimeModule] what the compiled code imports the functions of runtime.js from
  */
-export function lower(file, source) {
+export function lower(file, source, runtimeModule = runtimeUrl) {
   const { code, map, helpersUsed } = transform(file, source, options)
   const helpers = Object.keys(helpersUsed).map((name) => (name === 'decorateMetadata' ? 'metadataOf' : name))
   const decorated = helpers.includes('decorate')
@@ -38,8 +39,10 @@ export function lower(file, source) {
   if (lost) throw new SyntaxError(lostDecoratorMessage(file, lost))
 
   // The import is at the end, where it moves no line of the source map.
+  const importRuntime = `import * as babelHelpers from ${JSON.stringify(runtimeModule)}\n`
   return {
-    code: `${deferTypes(decorated ? markOptional(source, code, map) : code)}\n${helpers.length > 0 ? importRuntime : ''}\n${inline(file, map)}`,
+    code: `${deferTypes(decorated ? markOptional(source, code, map) : code)}\n${helpers.length > 0 ? importRuntime : ''}`,
+    map: JSON.stringify({ ...map, sources: [basename(file)] }),
     decorated,
   }
 }
@@ -110,13 +113,4 @@ function lostDecoratorMessage(file, { type, isStatic, name }) {
   const place = `${type}[${name}]`.replace(/\["([A-Za-z_$][\w$]*)"\]$/, '.$1')
   const [what, where] = isStatic ? ['that is static', 'a static block'] : ['whose name is quoted', 'the constructor']
   return `${file} has a decorated field with an initial value ${what}, ${place}: its decorator would be lost. Set the value in ${where}.`
-}
-
-/**
- * @param {string} file
- * @param {object | undefined} map
- */
-function inline(file, map) {
-  const json = JSON.stringify({ ...map, sources: [basename(file)] })
-  return `//# sourceMappingURL=data:application/json;base64,${Buffer.from(json).toString('base64')}`
 }

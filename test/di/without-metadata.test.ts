@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { howToEmitTypes } from '../../src/di/emitted-types.js'
 import { Controller, createApp, Field, Get, Inject, Injectable, newPagination, Post, provide, token } from 'sequitur'
 
 // The decorators are called as functions, so that no compiler emits a type for these classes: as it is under tsx alone.
@@ -128,4 +129,26 @@ test('a missing method fails at startup', () => {
   const type = decorate(Heroes, 'list', Get('/'))
   Reflect.deleteProperty(type.prototype as object, 'list')
   assert.throws(() => appOf(type), /Heroes\.list is not a method/)
+})
+
+test('the message names what to write for the tool that runs the program', () => {
+  assert.equal(howToEmitTypes({}, {}), undefined)
+  assert.match(howToEmitTypes({}, { bun: '1.4.5' }) ?? '', /"extends": ".\/node_modules\/sequitur\/tsconfig.base.json"/)
+  assert.match(howToEmitTypes({ VITEST: 'true' }, {}) ?? '', /plugins: \[sequitur\(\)\]/)
+  assert.match(howToEmitTypes({ JEST_WORKER_ID: '1' }, {}) ?? '', /decoratorMetadata: true/)
+})
+
+test('under Vitest, a handler without metadata fails with the plugin to add', () => {
+  class Heroes {
+    list(_clock: Clock) {}
+  }
+  process.env['VITEST'] = 'true'
+  try {
+    assert.throws(() => appOf(decorate(Heroes, 'list', Get('/'))), {
+      name: 'InjectionError',
+      message: /sequitur\/vite/,
+    })
+  } finally {
+    delete process.env['VITEST']
+  }
 })

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
  * Small projects in temporary folders, run with the load hook in every order of tsx and the hook.
  */
 
-export const hook = import.meta.resolve('sequitur/register')
+export const hook = new URL('../../src/register/index.js', import.meta.url).href
 export const tsxCommand = join(packageFolder('tsx'), 'dist/cli.mjs')
 export const tscCommand = join(packageFolder('typescript'), 'bin/tsc')
 

@@ -1,3 +1,4 @@
+import { howToEmitTypes } from '../../di/emitted-types.js'
 import type { ExternalDocumentationObject } from 'openapi3-ts/oas31'
 import { BootError } from '../../core/boot-error.js'
 import { MetadataKey } from '../../di/metadata.js'
@@ -314,6 +315,6 @@ function refuseStandardDecorator(name: string, member: unknown): void {
   if (typeof member !== 'object') return
   throw new BootError(
     `@${name}() was compiled as a TC39 decorator. Set "experimentalDecorators": true in the tsconfig.json whose "include" covers this file ` +
-      `(tsx reads the one of the current directory), or run with --import sequitur/register.`,
+      `(tsx reads the one of the current directory), or run with --import sequitur/register. ${howToEmitTypes() ?? ''}`.trimEnd(),
   )
 }

@@ -37,6 +37,7 @@ export async function closeConnections(
 /** Stops listening; the open connections stay open. With a grace, those that wait to be accepted are accepted first. */
 export async function stopListening(server: Server, grace: number): Promise<void> {
   if (grace > 0) await untilQueueIsEmpty(server)
+  if (process.versions['bun'] !== undefined) return void server.close() // its http.Server is no net.Server
   // The method of http.Server would close idle connections, too.
   NetServer.prototype.close.call(server)
 }

@@ -1,3 +1,4 @@
+import { howToEmitTypes } from '../../di/emitted-types.js'
 import { BootError, withPlace } from '../../core/boot-error.js'
 import { emittedPropertyType, isOptionalProperty } from '../../di/metadata.js'
 import type { Constructor } from '../../di/token.js'
@@ -153,7 +154,8 @@ const GENERAL_TYPES: readonly Constructor[] = [Object, Array, Function, Promise]
 function refuseUnknownType(type: unknown, where: string): void {
   if (type === undefined) {
     throw new BootError(
-      `@Field() on ${where}: no type at run time. Run with sequitur/register (tsx and esbuild emit no types), or write it: @Field({ type: 'string' }).`,
+      `@Field() on ${where}: no type at run time. ` +
+        `${howToEmitTypes() ?? 'Run with sequitur/register (tsx and esbuild emit no types)'}, or write it: @Field({ type: 'string' }).`,
     )
   }
   const general = GENERAL_TYPES.find((one) => one === type)
@@ -169,11 +171,16 @@ function refuseUnknownType(type: unknown, where: string): void {
   }
 }
 
+function toolAdvice(): string {
+  const advice = howToEmitTypes()
+  return advice === undefined ? '' : ` ${advice}`
+}
+
 /** TypeScript's experimental decorators receive the property's name, TC39 decorators a context object. */
 function refuseStandardDecorator(context: unknown): void {
   if (typeof context === 'object' && context !== null && 'kind' in context) {
     throw new BootError(
-      `@Field() was compiled as a TC39 decorator. Set "experimentalDecorators": true in the tsconfig.json whose "include" covers this file, or run with --import sequitur/register.`,
+      `@Field() was compiled as a TC39 decorator. Set "experimentalDecorators": true in the tsconfig.json whose "include" covers this file, or run with --import sequitur/register.${toolAdvice()}`,
     )
   }
 }

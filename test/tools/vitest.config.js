@@ -1,0 +1,3 @@
+import { sequitur } from 'sequitur/vite'
+
+export default { plugins: [sequitur()], test: { globals: true } }
