@@ -142,7 +142,7 @@ export class SessionUnit implements Unit, ScopeHolder {
   }
 
   get isPending(): boolean {
-    return this.#made !== undefined && !(this.#made.state.pending.isEmpty && this.#made.scope.changes.isEmpty)
+    return this.#made !== undefined && (!this.#made.state.pending.isEmpty || this.#made.scope.hasChanges)
   }
 
   settle(): Promise<void> | undefined {
@@ -153,7 +153,7 @@ export class SessionUnit implements Unit, ScopeHolder {
     const { state, scope } = parts
     const settling = state.settle()
     if (settling) return settling.then(() => this.#settleAll(parts))
-    return scope.changes.isEmpty ? undefined : this.#flush(parts)
+    return scope.hasChanges ? this.#flush(parts) : undefined
   }
 
   async #flush(parts: Parts): Promise<void> {
