@@ -39,12 +39,7 @@ export class TransactionScope implements QueryOwner {
 
   /** The pending changes of this scope. Made when somebody asks for it: most handlers only read. */
   get changes(): ChangeQueue {
-    return (this.#changes ??= new ChangeQueue({
-      assertOpen: () => this.assertOpen(),
-      save: (instance, onSent) => this.save(instance, onSent),
-      destroy: (instance) => this.destroy(instance),
-      sendsAhead: this.state.dialect.sendsAhead === true,
-    }))
+    return (this.#changes ??= new ChangeQueue(this))
   }
 
   get hasChanges(): boolean {
@@ -61,6 +56,10 @@ export class TransactionScope implements QueryOwner {
 
   get route(): string | undefined {
     return this.state.route
+  }
+
+  get sendsAhead(): boolean {
+    return this.state.dialect.sendsAhead === true
   }
 
   get transaction(): LazyTransaction {
