@@ -169,7 +169,8 @@ function quantile(sorted: Float64Array, share: number): number {
 }
 
 process.on('disconnect', () => process.exit())
-process.on('message', (job: Job) => {
+process.on('message', (job: Job | 'exit') => {
+  if (job === 'exit') process.exit()
   measure(job).then(
     (measured) => process.send?.(measured),
     (error: unknown) => process.send?.({ error: String(error) } satisfies Failed),

@@ -9,17 +9,18 @@ import type { RouteFacts, TransactionDescription } from '../di/route-facts.js'
 import type { Constructor } from '../di/token.js'
 import { checkLifespanOptions, type LifespanOptions } from './config/lifespan-options.js'
 import { readStartTimeout } from './config/settings.js'
-import type { Dialect, TransactionNeeds } from './dialect.js'
+import type { Dialect } from './dialect.js'
 import { findErrorStatus } from './error-status.js'
 import { Life } from './life.js'
 import { currentScope, innermostScope } from './session/current-scope.js'
-import { SessionUnit, type SessionUnitOptions } from './session/session-unit.js'
+import { SessionUnit } from './session/session-unit.js'
 import { currentSession, Session } from './session/session.js'
 import { isolationText, transactionalOf } from './session/transactional.js'
 import { reportUnhandledQueries, type UnhandledQuery } from './session/unhandled-queries.js'
 import type { Connection } from './startup/connect.js'
 import { hasModels, modelsWithoutDatabase, refuseSharedModels } from './startup/map-models.js'
 import { openDatabase } from './startup/open-database.js'
+import { type UnitNeeds, UnitOptions } from './unit-options.js'
 
 const running = new Set<Database>()
 
@@ -38,9 +39,6 @@ const STARTED_INSIDE =
 export function runningDatabases(): readonly Database[] {
   return [...running]
 }
-
-/** What a route, or a job, needs of its unit of work. */
-type UnitNeeds = TransactionNeeds & Pick<SessionUnitOptions, 'route' | 'safe'>
 
 /** A database during the life of an app. Created by {@link newLifespan}; `lifespan` is the one that the environment names. */
 export class Database {
@@ -229,21 +227,15 @@ export class Database {
     return () => void (this.#replaced = undefined)
   }
 
-  // Written out: V8 11 makes a hidden class for each object that has more properties than the one spread in it. They outlive the request.
-  #unit({ isolation, readOnly, safe, route, reader }: UnitNeeds, retry = 0): SessionUnit {
-    const { sequelize, dialect, name, endTimeout } = this.#started
-    return new SessionUnit(sequelize, this.#replaced ?? dialect, this.Session, {
-      isolation,
-      readOnly,
-      safe,
-      route,
-      reader,
-      name,
-      endTimeout,
-      outer: currentScope(sequelize)?.transaction,
-      running: this.#running,
-      retry,
-    })
+  #unit(needs: UnitNeeds, retry = 0): SessionUnit {
+    const connection = this.#started
+    const { sequelize, dialect } = connection
+    return new SessionUnit(
+      sequelize,
+      this.#replaced ?? dialect,
+      this.Session,
+      new UnitOptions(needs, retry, connection, this.#running),
+    )
   }
 
   /** Runs the work in a new session. @throws the error of the work or of COMMIT. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
+import { Transaction } from 'sequelize'
 import { withSession } from 'sequitur'
 import { databaseApp, databases, postgres, statements, type TestDatabase } from '../support/databases.js'
 import { Hero, Team } from '../support/hero.js'
@@ -58,4 +59,28 @@ async function work(t: TestContext, kind: TestDatabase, fastPath: boolean): Prom
   })
   await app.close()
   return JSON.parse(JSON.stringify(result))
+}
+
+for (const kind of databases) {
+  test(`${kind.name}: a transaction has the properties that Sequelize's constructor gives it`, async (t) => {
+    const [fast, slow] = [await transactionOf(t, kind, true), await transactionOf(t, kind, false)]
+    assert.ok(fast instanceof Transaction && slow instanceof Transaction)
+    assert.deepEqual(propertiesOf(fast), propertiesOf(slow))
+    assert.equal(fast.constructor, slow.constructor)
+  })
+}
+
+async function transactionOf(t: TestContext, kind: TestDatabase, fastPath: boolean): Promise<Transaction> {
+  const { database, app } = await databaseApp(t, kind, models, [], { lifespan: { fastPath } })
+  const transaction = await withSession(database, async (session) => session.transaction)
+  await app.close()
+  return transaction
+}
+
+/** Without what differs between two sessions, and what only those of this package have. */
+function propertiesOf(transaction: Transaction): object {
+  const { id, name, sequelize, session, ...others } = Object.fromEntries(Object.entries(transaction))
+  assert.equal(id, name)
+  assert.match(String(id), /^\d+$/)
+  return { ...others, hasInstance: sequelize !== undefined, hasSession: session !== undefined }
 }

@@ -25,46 +25,65 @@ export function onEachConnection(
   return sequelizeInternals(sequelize).connectionManager.pool.destroyAllNow()
 }
 
+/** How a dialect begins a transaction on a connection. */
+interface Beginning extends Pick<
+  Lease,
+  'begin' | 'beginsWith' | 'beginWithNextStatement' | 'readsAlone' | 'hasBegun' | 'isOpen'
+> {
+  /** Closes the socket without sending anything: the server may no longer respond. */
+  readonly drop?: () => void
+}
+
+/**
+ * A class, as are the parts of a session: of object literals that have survived some collections, V8 creates all later ones in the old space. What
+ * they refer to is kept then until the next full collection.
+ */
+class PooledLease implements Lease {
+  readonly connection: object
+  readonly wasIdle: boolean
+  readonly begin: Lease['begin']
+  readonly beginsWith: Lease['beginsWith']
+  readonly beginWithNextStatement: Lease['beginWithNextStatement']
+  readonly readsAlone: Lease['readsAlone']
+  readonly hasBegun: Lease['hasBegun']
+  readonly isOpen: Lease['isOpen']
+  readonly #drop: Beginning['drop']
+  readonly #manager: ConnectionManager
+
+  constructor(manager: ConnectionManager, connection: object, wasIdle: boolean, beginning: Beginning) {
+    this.connection = connection
+    this.wasIdle = wasIdle
+    this.begin = beginning.begin
+    this.beginsWith = beginning.beginsWith
+    this.beginWithNextStatement = beginning.beginWithNextStatement
+    this.readsAlone = beginning.readsAlone
+    this.hasBegun = beginning.hasBegun
+    this.isOpen = beginning.isOpen
+    this.#drop = beginning.drop
+    this.#manager = manager
+  }
+
+  release(): undefined {
+    void this.#manager.releaseConnection(this.connection)
+  }
+
+  destroy(): Promise<void> {
+    this.#drop?.()
+    return this.#manager.destroyConnection(this.connection)
+  }
+}
+
 /** A lease from Sequelize's pool; for a read-only transaction from that of the replicas, if there are any. */
 export function leaseFromPool(
   sequelize: Sequelize,
   { readOnly }: TransactionNeeds,
-  begin: (connection: unknown) => Pick<
-    Lease,
-    'begin' | 'beginsWith' | 'beginWithNextStatement' | 'readsAlone' | 'hasBegun' | 'isOpen'
-  > & {
-    /** Closes the socket without sending anything: the server may no longer respond. */
-    readonly drop?: () => void
-  },
+  begin: (connection: unknown) => Beginning,
 ): Promise<Lease> {
   const { connectionManager: manager } = sequelizeInternals(sequelize)
   const lastBefore = lastOpened
   const lease = (connection: object): Lease => {
-    // Written out: objects spread in one with more properties outlive the request, see src/db/database.ts.
-    const {
-      drop,
-      begin: statements,
-      beginsWith,
-      beginWithNextStatement,
-      readsAlone,
-      hasBegun,
-      isOpen,
-    } = begin(connection)
-    return {
-      connection,
-      wasIdle: (openingOrder.get(connection) ?? Infinity) <= lastBefore,
-      begin: statements,
-      beginsWith,
-      beginWithNextStatement,
-      readsAlone,
-      hasBegun,
-      isOpen,
-      release: () => void manager.releaseConnection(connection),
-      destroy: () => {
-        drop?.()
-        return manager.destroyConnection(connection)
-      },
-    }
+    const wasIdle = (openingOrder.get(connection) ?? Infinity) <= lastBefore
+    return new PooledLease(manager, connection, wasIdle, begin(connection))
   }
   const acquire = (): Promise<object> =>
     needsGetConnection(sequelize, manager)

@@ -46,6 +46,8 @@ export interface SequelizeOptions extends HookOptions {
   readonly quoteIdentifiers?: boolean
   readonly omitNull?: boolean
   readonly typeValidation?: boolean
+  readonly transactionType?: unknown
+  readonly isolationLevel?: unknown
   readonly databaseVersion?: unknown
   readonly replication?: unknown
   /** '+00:00', or the name of a zone. */
@@ -392,10 +394,12 @@ export function modelOf(instance: Model): ModelStatic<Model> {
 }
 
 /** Sequelize's Transaction, with the constructor that its types leave out. */
-export const TransactionBase = Transaction as unknown as new (
+export type TransactionClass = new (
   sequelize: Sequelize,
-  options: object,
+  options: { readonly readOnly: boolean },
 ) => TransactionInternals
+
+export const SequelizeTransaction = Transaction as unknown as TransactionClass
 
 /** The transaction as the hooks of models receive it. */
 export function asTransaction(transaction: TransactionInternals): Transaction {

@@ -28,7 +28,7 @@ interface FlushScope {
   /** @throws when statements are refused, as after the end of the session. */
   assertOpen(): void
   /** Inserts or updates an instance without Sequelize; undefined if that has to save it. */
-  save(instance: Model, onSent: () => void): Promise<unknown> | undefined
+  save(instance: Model, onSent?: () => void): Promise<unknown> | undefined
   /** Deletes an instance in the same way. */
   destroy(instance: Model): Promise<unknown> | undefined
   /** Whether a row may be sent before the previous one was answered: only if a failed statement makes the database refuse the later ones. */

@@ -1,7 +1,8 @@
 /** Counts what is pending. Cheaper than a set of promises, as waiting for these costs another promise for each. */
 export class PendingCounter {
   #count = 0
-  #waiting: (() => void)[] = []
+  /** Undefined if nothing waits: most counters are never waited for. */
+  #waiting: (() => void)[] | undefined
 
   get isEmpty(): boolean {
     return this.#count === 0
@@ -13,11 +14,14 @@ export class PendingCounter {
 
   leave(): void {
     if (--this.#count > 0) return
-    for (const resolve of this.#waiting.splice(0)) resolve()
+    const waiting = this.#waiting
+    if (!waiting) return
+    this.#waiting = undefined
+    for (const resolve of waiting) resolve()
   }
 
   /** Resolves when nothing is pending. */
   empty(): Promise<void> {
-    return this.isEmpty ? Promise.resolve() : new Promise((resolve) => this.#waiting.push(resolve))
+    return this.isEmpty ? Promise.resolve() : new Promise((resolve) => (this.#waiting ??= []).push(resolve))
   }
 }

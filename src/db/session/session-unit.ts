@@ -4,10 +4,10 @@ import { nextTurn } from '../../core/promises.js'
 import { codeOf, type Dialect, type TransactionNeeds } from '../dialect.js'
 import { CommitUnknownError, ReadOnlyError, StaleSnapshotError } from '../errors.js'
 import { currentScope, enterScope, type ScopeHolder } from './current-scope.js'
-import { LazyTransaction } from './transaction/lazy-transaction.js'
+import { LazyTransaction, type TransactionsAround } from './transaction/lazy-transaction.js'
 import type { Session } from './session.js'
 import { TransactionScope } from './transaction-scope.js'
-import { TransactionState } from './transaction/transaction-state.js'
+import { type StateOwner, TransactionState } from './transaction/transaction-state.js'
 
 export interface SessionUnitOptions extends TransactionNeeds {
   /** For the log: the database. */
@@ -31,19 +31,26 @@ const REFUSED_WRITES: ReadonlySet<string> = new Set([
   'SQLITE_READONLY',
 ])
 
-/** What a session consists of. */
-interface Parts {
+/** What a session consists of. A class for the reason that PooledLease gives, in src/db/dialects/pool-lease.ts. */
+class Parts {
   readonly session: Session
   readonly transaction: LazyTransaction
   readonly state: TransactionState
   readonly scope: TransactionScope
+
+  constructor(session: Session, transaction: LazyTransaction, state: TransactionState, scope: TransactionScope) {
+    this.session = session
+    this.transaction = transaction
+    this.state = state
+    this.scope = scope
+  }
 }
 
 /**
  * A session as a unit of work: core/bracket.ts calls these methods, in this order, around a handler. The session is made when something asks for
  * it: a handler that does not use the database pays nothing for it.
  */
-export class SessionUnit implements Unit, ScopeHolder {
+export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, StateOwner {
   readonly sequelize: Sequelize
   readonly #options: SessionUnitOptions
   readonly #dialect: Dialect
@@ -68,23 +75,29 @@ export class SessionUnit implements Unit, ScopeHolder {
 
   #make(): Parts {
     const { sequelize } = this
-    const transaction = new LazyTransaction(sequelize, this.#dialect, this.#options, {
-      outer: this.#options.outer,
-      current: () => currentScope(sequelize)?.transaction,
-    })
-    const state = new TransactionState(sequelize, transaction, this.#dialect, {
-      onError: (error) => this.#onQueryError(error),
-      route: this.#options.route,
-    })
+    const transaction = new LazyTransaction(sequelize, this.#dialect, this.#options, this)
+    const state = new TransactionState(sequelize, transaction, this.#dialect, this)
     const scope = new TransactionScope(state)
     const session = new this.#SessionClass(scope)
     transaction.session = session
     state.ended = this.#ended
-    return { session, transaction, state, scope }
+    return new Parts(session, transaction, state, scope)
   }
 
   get session(): Session {
     return this.#parts.session
+  }
+
+  get outer(): LazyTransaction | undefined {
+    return this.#options.outer
+  }
+
+  current(): LazyTransaction | undefined {
+    return currentScope(this.sequelize)?.transaction
+  }
+
+  get route(): string | undefined {
+    return this.#options.route
   }
 
   get scope(): TransactionScope {
@@ -103,7 +116,7 @@ export class SessionUnit implements Unit, ScopeHolder {
     })
   }
 
-  #onQueryError(error: unknown): unknown {
+  onError(error: unknown): unknown {
     if (this.#options.reader && this.#dialect.isStale(error)) this.#staleError = error
     if (this.#dialect.isConflict(error)) this.#hasConflict = true
     return this.#options.readOnly && REFUSED_WRITES.has(codeOf(error)) ? new ReadOnlyError(error) : error
@@ -142,7 +155,7 @@ export class SessionUnit implements Unit, ScopeHolder {
   }
 
   get isPending(): boolean {
-    return this.#made !== undefined && !(this.#made.state.pending.isEmpty && this.#made.scope.changes.isEmpty)
+    return this.#made !== undefined && (!this.#made.state.pending.isEmpty || this.#made.scope.hasChanges)
   }
 
   settle(): Promise<void> | undefined {
@@ -153,7 +166,7 @@ export class SessionUnit implements Unit, ScopeHolder {
     const { state, scope } = parts
     const settling = state.settle()
     if (settling) return settling.then(() => this.#settleAll(parts))
-    return scope.changes.isEmpty ? undefined : this.#flush(parts)
+    return scope.hasChanges ? this.#flush(parts) : undefined
   }
 
   async #flush(parts: Parts): Promise<void> {

@@ -23,8 +23,7 @@ import { markQueryError, type QueryOwner } from './unhandled-queries.js'
 export class TransactionScope implements QueryOwner {
   readonly state: TransactionState
   readonly order: QueryOrder
-  /** The pending changes of this scope. */
-  readonly changes: ChangeQueue
+  #changes: ChangeQueue | undefined
   /** Called after COMMIT, unless this scope was rolled back. */
   readonly afterCommit: (() => unknown)[] = []
   readonly #queryCounters: readonly PendingCounter[]
@@ -36,12 +35,15 @@ export class TransactionScope implements QueryOwner {
     this.order = new QueryOrder(state.pending)
     this.#runner = new StatementRunner(state, this)
     this.#queryCounters = [state.pending, state.statements, this.order.running]
-    this.changes = new ChangeQueue({
-      assertOpen: () => this.assertOpen(),
-      save: (instance, onSent) => this.save(instance, onSent),
-      destroy: (instance) => this.destroy(instance),
-      sendsAhead: state.dialect.sendsAhead === true,
-    })
+  }
+
+  /** The pending changes of this scope. Made when somebody asks for it: most handlers only read. */
+  get changes(): ChangeQueue {
+    return (this.#changes ??= new ChangeQueue(this))
+  }
+
+  get hasChanges(): boolean {
+    return this.#changes !== undefined && !this.#changes.isEmpty
   }
 
   get sequelize(): Sequelize {
@@ -54,6 +56,10 @@ export class TransactionScope implements QueryOwner {
 
   get route(): string | undefined {
     return this.state.route
+  }
+
+  get sendsAhead(): boolean {
+    return this.state.dialect.sendsAhead === true
   }
 
   get transaction(): LazyTransaction {

@@ -1,9 +1,16 @@
 import type { Model, ModelStatic, Sequelize } from 'sequelize'
 import { markJsonAsText } from '../../models/json-text.js'
-import { modelInternals, type Query, sequelizeInternals, sequelizeOf } from '../../sequelize/internals.js'
+import {
+  modelInternals,
+  parserStoreOf,
+  type Query,
+  sequelizeInternals,
+  sequelizeOf,
+} from '../../sequelize/internals.js'
 import type { DirectResult } from '../../dialect.js'
 import type { ColumnTypes } from './column-cache.js'
 import type { Row } from './driver.js'
+import { isDateTime } from './query.js'
 
 /** The rows of a statement, whose values Sequelize converts by the types of the columns of a table. */
 export class SqliteResult implements DirectResult {
@@ -57,9 +64,26 @@ function typedColumns(row: Row | undefined, types: ColumnTypes, model: ModelStat
   for (const name in row) {
     const column = name in types ? name : (fieldOf(model, name) ?? name)
     const type = Object.hasOwn(types, column) ? types[column] : undefined
-    if (type !== undefined) columns.push([name, type])
+    if (type !== undefined && isConverted(type)) columns.push([name, type])
   }
   return columns
+}
+
+/** Whether Sequelize has a function that converts the values of a type. A program may define one for a type of its own at any time. */
+function isConverted(type: string): boolean {
+  return isDateTime(type) || parserStoreOf('sqlite').get(baseOf(type)) !== undefined
+}
+
+/** The types without their parameters, by the types as they are declared. */
+const bases = new Map<string, string>()
+
+/** The name by which Sequelize's applyParsers() looks a type up: 'VARCHAR' of 'VARCHAR(255)'. */
+function baseOf(type: string): string {
+  const known = bases.get(type)
+  if (known !== undefined) return known
+  const base = type.replace(/\(.*/s, '').replace('UNSIGNED', '').replace('ZEROFILL', '').trim().toUpperCase()
+  bases.set(type, base)
+  return base
 }
 
 function fieldOf(model: ModelStatic<Model>, attribute: string): string | undefined {

@@ -72,9 +72,9 @@ export class SqlitePools {
     )
   }
 
-  // The next writer begins in a later turn of the event loop, so that a queue of writers does not delay new requests.
+  // The next writer begins at once. Its statements are executed in another thread: new requests are received while they are.
   #releaseWriter(connection: SqliteConnection): undefined {
-    setImmediate(() => this.#writers.release(connection))
+    this.#writers.release(connection)
   }
 
   // Interrupts the running statement first: close() would wait for it.

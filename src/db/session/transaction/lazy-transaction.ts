@@ -1,7 +1,8 @@
 import { QueryTypes, type Sequelize, Transaction } from 'sequelize'
 import type { Dialect, Lease, SendDirect, TransactionEnd, TransactionNeeds } from '../../dialect.js'
 import { SecondConnectionError, TransactionControlError } from '../../errors.js'
-import { asTransaction, TransactionBase } from '../../sequelize/internals.js'
+import { asTransaction } from '../../sequelize/internals.js'
+import { TransactionBase } from '../../sequelize/transaction-base.js'
 import {
   directSender,
   writeQuery,

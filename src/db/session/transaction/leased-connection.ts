@@ -39,7 +39,7 @@ export class LeasedConnection {
   /** Begins the transaction with this isolation level. Call it before {@link acquire}. */
   isolate(isolation: string): void {
     const { readOnly, reader, endTimeout } = this.#needs
-    this.#needs = { isolation, readOnly, reader, endTimeout } // written out, as in src/db/database.ts
+    this.#needs = { isolation, readOnly, reader, endTimeout }
   }
 
   get lease(): Lease | undefined {

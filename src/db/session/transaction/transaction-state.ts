@@ -11,15 +11,20 @@ interface Failure {
   readonly isOfDatabase?: boolean
 }
 
+/** The session of a state. */
+export interface StateOwner {
+  /** Called with the error of each failed query; returns the error to throw. */
+  onError(error: unknown): unknown
+  /** For the log: the route of the handler; undefined outside of requests. */
+  readonly route: string | undefined
+}
+
 /** What all scopes of one transaction share: which statements are running, what failed, and how it ended. */
 export class TransactionState {
   readonly sequelize: Sequelize
   readonly transaction: LazyTransaction
   readonly dialect: Dialect
-  /** Called with the error of each failed query; returns the error to throw. */
-  readonly onError: (error: unknown) => unknown
-  /** For the log: the route of the handler; undefined outside of requests. */
-  readonly route: string | undefined
+  readonly #owner: StateOwner
   /** Queries, flushes and savepoints, which COMMIT waits for. */
   readonly pending = new PendingCounter()
   /** Statements on the connection, which ROLLBACK waits for. Not savepoints: the work in them may never end. */
@@ -41,17 +46,20 @@ export class TransactionState {
   /** How the session ended: 'committed' or 'rolled back'. From then on every query is refused. */
   ended: string | undefined
 
-  constructor(
-    sequelize: Sequelize,
-    transaction: LazyTransaction,
-    dialect: Dialect,
-    { onError, route }: Pick<TransactionState, 'onError' | 'route'>,
-  ) {
+  constructor(sequelize: Sequelize, transaction: LazyTransaction, dialect: Dialect, owner: StateOwner) {
     this.sequelize = sequelize
     this.transaction = transaction
     this.dialect = dialect
-    this.onError = onError
-    this.route = route
+    this.#owner = owner
+  }
+
+  get route(): string | undefined {
+    return this.#owner.route
+  }
+
+  /** Called with the error of each failed query; returns the error to throw. */
+  onError(error: unknown): unknown {
+    return this.#owner.onError(error)
   }
 
   /** @throws the error because of which the transaction must be rolled back. */

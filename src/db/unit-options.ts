@@ -1,0 +1,34 @@
+import type { TransactionNeeds } from './dialect.js'
+import { currentScope } from './session/current-scope.js'
+import type { SessionUnit, SessionUnitOptions } from './session/session-unit.js'
+import type { Connection } from './startup/connect.js'
+
+/** What a route, or a job, needs of its unit of work. */
+export type UnitNeeds = TransactionNeeds & Pick<SessionUnitOptions, 'route' | 'safe'>
+
+/** The options of one unit. A class for the reason that PooledLease gives, in src/db/dialects/pool-lease.ts. */
+export class UnitOptions implements SessionUnitOptions {
+  readonly isolation: string | undefined
+  readonly readOnly: boolean | undefined
+  readonly safe: boolean | undefined
+  readonly route: string | undefined
+  readonly reader: boolean | undefined
+  readonly retry: number
+  readonly name: string
+  readonly endTimeout: number | undefined
+  readonly outer: SessionUnitOptions['outer']
+  readonly running: Set<SessionUnit>
+
+  constructor(needs: UnitNeeds, retry: number, connection: Connection, running: Set<SessionUnit>) {
+    this.isolation = needs.isolation
+    this.readOnly = needs.readOnly
+    this.safe = needs.safe
+    this.route = needs.route
+    this.reader = needs.reader
+    this.retry = retry
+    this.name = connection.name
+    this.endTimeout = connection.endTimeout
+    this.outer = currentScope(connection.sequelize)?.transaction
+    this.running = running
+  }
+}
