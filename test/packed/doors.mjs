@@ -1,8 +1,12 @@
 // All doors of the package share one instance of each class, also where dist is bundled.
 import assert from 'node:assert/strict'
-import { App, newLifespan } from 'sequitur'
+import { existsSync } from 'node:fs'
+import { App, BootError, newLifespan } from 'sequitur'
 import { newPagination } from 'sequitur/cursor'
+import { sequitur as esbuildPlugin } from 'sequitur/esbuild'
+import { settings } from 'sequitur/settings'
 import { memoryDatabase, testApp } from 'sequitur/testing'
+import { sequitur as vitePlugin } from 'sequitur/vite'
 
 const api = await testApp({ controllers: [], lifespan: memoryDatabase() })
 assert.ok(api.app instanceof App)
@@ -11,9 +15,13 @@ await api.close()
 assert.equal(memoryDatabase().constructor, newLifespan('sqlite://').constructor)
 
 const wrong = /** @type {any} */ ({ wrong: 1 })
-const [first, second] = [() => newPagination(wrong), () => newLifespan('sqlite://', wrong)].map(errorClass)
-assert.equal(first, second)
-assert.equal(first.name, 'BootError')
+const refused = [() => newLifespan('sqlite://', wrong), () => newPagination(wrong), () => settings(wrong)]
+for (const call of refused) assert.equal(errorClass(call), BootError)
+
+const { code = '' } = vitePlugin().transform('@decorate class Hero {}', '/app/hero.ts') ?? {}
+const [, runtime = ''] = / from "([^"]+)"/.exec(code) ?? []
+assert.ok(existsSync(runtime), 'the functions that compiled files import are in the package')
+assert.equal(esbuildPlugin().name, vitePlugin().name)
 
 function errorClass(/** @type {() => unknown} */ make) {
   try {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { build } from 'esbuild'
 import { sequitur as esbuildPlugin } from 'sequitur/esbuild'
 import { sequitur as vitePlugin } from 'sequitur/vite'
-import { project, run } from '../support/project.js'
+import { afterTsx, project, run } from '../support/project.js'
 
 const hero = `
   import 'reflect-metadata'
@@ -24,10 +25,9 @@ async function heroFile(t: TestContext) {
   return { root, file: join(root, 'hero.ts') }
 }
 
-test('the plugin for esbuild emits the types of parameters, and keeps the names of classes', async (t) => {
-  const { root, file } = await heroFile(t)
+async function bundle(root: string) {
   await build({
-    entryPoints: [file],
+    entryPoints: [join(root, 'hero.ts')],
     outfile: join(root, 'hero.mjs'),
     bundle: true,
     platform: 'node',
@@ -35,6 +35,11 @@ test('the plugin for esbuild emits the types of parameters, and keeps the names 
     packages: 'external',
     plugins: [esbuildPlugin()],
   })
+}
+
+test('the plugin for esbuild emits the types of parameters, and keeps the names of classes', async (t) => {
+  const { root } = await heroFile(t)
+  await bundle(root)
   const { stdout, stderr } = await run(root, { name: 'plain', args: [] }, 'hero.mjs')
   assert.equal(stdout, 'Hero Power\n', stderr)
 })
@@ -62,4 +67,47 @@ test('the functions that a bundle imports are found by a path, in the file that 
   const { file } = await heroFile(t)
   const [, path = ''] = / from "([^"]+runtime\.js)"/.exec(vitePlugin().transform(hero, file)?.code ?? '') ?? []
   assert.match(readFileSync(path, 'utf8'), /export function decorate/)
+})
+
+/** Bundles and runs a program that imports the package. */
+async function ranBundle(t: TestContext, text: string) {
+  const root = await project(t, { 'hero.ts': text })
+  await symlink(process.cwd(), join(root, 'node_modules/sequitur'))
+  await bundle(root)
+  const args = ['--conditions=sequitur-source', ...afterTsx.args]
+  return run(root, { name: 'with the package', args }, 'hero.mjs')
+}
+
+test("esbuild removes the '?' of a parameter: it is optional only if its decorator says so", async (t) => {
+  const { stdout, stderr } = await ranBundle(
+    t,
+    `
+    import { Controller, Get, Query } from 'sequitur'
+    import { testApp } from 'sequitur/testing'
+    @Controller('/heroes')
+    class HeroController {
+      @Get('/') list(@Query({ optional: true }) age?: number) { return { age: age ?? 'any' } }
+      @Get('/by-age') byAge(age?: number) { return { age } }
+    }
+    const api = await testApp({ controllers: [HeroController] })
+    for (const path of ['/heroes/', '/heroes/?age=3', '/heroes/by-age']) {
+      const response = await api.fetch(path)
+      console.log(response.status, response.ok ? await response.text() : '')
+    }
+    await api.close()`,
+  )
+  assert.equal(stdout, '200 {"age":"any"}\n200 {"age":3}\n422 \n', stderr)
+})
+
+test("in a bundle, too, a field with a '?' and without optional: true fails at startup", async (t) => {
+  const { stderr } = await ranBundle(
+    t,
+    `
+    import { Controller, createApp, Field, Post } from 'sequitur'
+    class Hero { @Field() team?: string }
+    @Controller('/heroes')
+    class HeroController { @Post('/') add(hero: Hero) { return { team: hero.team } } }
+    createApp({ controllers: [HeroController] })`,
+  )
+  assert.match(stderr, /Hero\.team: its '\?' does not exist at run time/)
 })

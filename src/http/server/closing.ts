@@ -37,7 +37,8 @@ export async function closeConnections(
 /** Stops listening; the open connections stay open. With a grace, those that wait to be accepted are accepted first. */
 export async function stopListening(server: Server, grace: number): Promise<void> {
   if (grace > 0) await untilQueueIsEmpty(server)
-  if (process.versions['bun'] !== undefined) return void server.close() // its http.Server is no net.Server
+  // Bun's http.Server is no net.Server: the method below throws. Its own one closes idle connections, so that the grace is not kept.
+  if (process.versions['bun'] !== undefined) return void server.close()
   // The method of http.Server would close idle connections, too.
   NetServer.prototype.close.call(server)
 }
