@@ -3,7 +3,7 @@ import { parse } from 'acorn'
 
 /**
  * Keeps the `?` of parameters of methods and constructors, which JavaScript does not have, as a comment: `list(age?)` becomes
- * `list(age/*?*\/)`. di/parameter-names.ts reads it from the source text of the method. The `?` of a decorated field becomes metadata.
+ * `list(age/*?*\/)`. di/parameter-names.ts reads it from the source text of the method; bundlers remove it. The `?` of a decorated field becomes metadata.
  * @param {string} source TypeScript
  * @param {string} code what it was compiled to
  * @param {object | undefined} map from the code to the source

@@ -1,4 +1,4 @@
-import { Controller, Field, Get, Injectable, Post, type AppOptions } from 'sequitur'
+import { Controller, Field, Get, Injectable, Post, Query, type AppOptions } from 'sequitur'
 
 @Injectable()
 class Clock {
@@ -16,8 +16,8 @@ class Hero {
 class HeroController {
   constructor(readonly clock: Clock) {}
   @Get('/:id')
-  get(id: number, short: boolean = false) {
-    return { id, short, year: this.clock.year() }
+  get(id: number, short: boolean = false, @Query({ optional: true }) age?: number) {
+    return { id, short, age: age ?? 'any', year: this.clock.year() }
   }
   @Post('/', Hero)
   add(hero: Hero) {
