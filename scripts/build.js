@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 const dist = join(root, 'dist')
 
 /** The doors. The load hook, dist/register, is left as it is: Node loads its files by their URLs, also in other threads. */
-const ENTRIES = ['index.js', 'cursor.js', 'settings.js', 'testing.js', 'cli/main.js']
+const ENTRIES = ['index.js', 'cursor.js', 'settings.js', 'testing.js', 'uploads.js', 'cli/main.js']
 
 rmSync(dist, { recursive: true, force: true })
 process.exitCode = compile()
