@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Base, Controller, Field, file, Get, Item, notFound, Post, Session } from 'sequitur'
 import { File, Multipart, UploadedFile } from 'sequitur/uploads'
 import type { CreationOptional } from 'sequelize'
 import { Column, DataType, Table } from 'sequelize-typescript'
 
-const folder = process.env['PHOTO_FOLDER'] ?? 'photos'
+const folder = mkdtempSync(join(tmpdir(), 'photos-')) // in a service, a folder that is kept
 
 @Table({ tableName: 'photo', timestamps: false })
 export class Photo extends Base<Photo> {
@@ -31,6 +33,6 @@ export class PhotoController {
   @Get('/:id/content', { produces: 'application/octet-stream', errors: { 404: 'There is no such photo.' } })
   async content(id: number, session: Session) {
     const photo = (await session.get(Photo, id)) ?? notFound('There is no such photo.')
-    return file(photo.stored, { root: folder, name: `${photo.title}.img` })
+    return file(photo.stored, { root: folder, name: photo.title })
   }
 }

@@ -11,7 +11,6 @@ import { emittedPropertyType } from '../di/metadata.js'
 import type { Constructor } from '../di/token.js'
 import { Field } from '../schema/declare/field.js'
 import type { Check } from '../schema/shape/check.js'
-import { listValues } from '../schema/shape/issue.js'
 import { describedBy, type FileShape } from '../schema/shape/shape.js'
 import { UploadedFile } from './uploaded-file.js'
 
@@ -121,7 +120,7 @@ function fileShape(maxSize = DEFAULT_MAX_SIZE, mediaTypes?: readonly string[]): 
 function typeCheck(mediaTypes: readonly string[]): Check {
   return {
     accepts: (value) => !(value instanceof UploadedFile) || fitsMediaTypes(value.type, mediaTypes),
-    message: `must be of type ${listValues(mediaTypes)}`,
+    message: `must be of type ${mediaTypes.join(' or ')}`,
   }
 }
 

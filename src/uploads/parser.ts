@@ -67,7 +67,9 @@ class PartsReader {
     this.#reject = reject
     // What exceeds its limits, the parser ignores silently: they are above those that are refused.
     const limits = { maxHeaderPairs: HEADER_LIMITS.lines + 1, maxHeaderSize: 2 * HEADER_LIMITS.bytes }
-    this.#parser = new (library().Dicer)({ boundary, ...limits })
+    // The parser itself must not wait until a part is read: at some boundaries it would wait for ever. This class pauses the request instead.
+    const options = { boundary, ...limits, partHwm: 2 ** 30 }
+    this.#parser = new (library().Dicer)(options)
     this.#parser.on('part', (part: Readable) => this.#begin(part))
     this.#parser.on('finish', () => {
       this.#isClosed = true
@@ -83,10 +85,23 @@ class PartsReader {
 
   #add(chunk: Buffer): void {
     if (this.#isClosed || this.#isSettled) return // what follows the closing delimiter is ignored
+    this.#parser.write(chunk)
+    if (this.#hasUnread()) this.#request.raw.pause()
+  }
+
+  /** Whether there are bytes of parts that are not received yet. */
+  #hasUnread(): boolean {
+    const [first] = this.#unread
+    return this.#unread.size > 1 || (first !== undefined && first.readableLength > 0)
+  }
+
+  #continue(): void {
+    if (!this.#hasUnread()) this.#resume()
+  }
+
+  #resume(): void {
     const { raw } = this.#request
-    if (this.#parser.write(chunk)) return
-    raw.pause()
-    this.#parser.once('drain', () => raw.resume())
+    if (raw.isPaused()) raw.resume()
   }
 
   #end(): void {
@@ -111,10 +126,21 @@ class PartsReader {
   }
 
   async #receivePart(part: Readable, header: () => RawHeader | undefined): Promise<void> {
-    const content: AsyncIterator<Buffer> = part[Symbol.asyncIterator]()
+    const content = this.#contentOf(part)
     const first = await content.next() // the header is parsed by then
     await this.#receive(parsePartHeader(header()), joined(first, content))
     this.#unread.delete(part)
+    this.#continue()
+  }
+
+  // All that has arrived is received before more of the request is read.
+  async *#contentOf(part: Readable): AsyncGenerator<Buffer, void> {
+    const chunks: AsyncIterator<Buffer> = part[Symbol.asyncIterator]()
+    this.#continue()
+    for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
+      yield next.value
+      this.#continue()
+    }
   }
 
   async #settle(): Promise<void> {
@@ -131,8 +157,7 @@ class PartsReader {
     // Undefined when the body fails at once.
     this.#stop?.()
     for (const part of this.#unread) part.destroy(error as Error)
-    const { raw } = this.#request
-    if (raw.isPaused()) raw.resume() // what ignores the rest of a request does not resume it
+    this.#resume() // what ignores the rest of a request does not
     this.#reject(error)
   }
 }
