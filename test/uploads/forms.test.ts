@@ -268,8 +268,8 @@ test('OpenAPI documents the form, its files and their media types', async (t) =>
       },
     },
   })
-  const { photo, details } = (document.components?.schemas?.['NewPhoto'] as { properties: Record<string, unknown> })
-    .properties
+  const schema = document.components?.schemas?.['NewPhoto'] as { properties: Record<string, unknown> }
+  const { photo, details } = schema.properties
   assert.deepEqual(photo, { type: 'string', format: 'binary', maxLength: 3_000_000 })
   assert.deepEqual(details, {
     type: 'array',
