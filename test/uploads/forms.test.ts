@@ -6,7 +6,20 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { Controller, Field, file, HttpError, Post, Session, Transactional, UnknownFields } from 'sequitur'
+import {
+  Controller,
+  Field,
+  file,
+  Header,
+  HttpError,
+  Injectable,
+  Post,
+  Security,
+  Session,
+  Transactional,
+  unauthorized,
+  UnknownFields,
+} from 'sequitur'
 import { DatabaseError } from 'sequelize'
 import { memoryDatabase } from 'sequitur/testing'
 import { File, Multipart, UploadedFile } from 'sequitur/uploads'
@@ -238,7 +251,7 @@ test('saveTo() writes a new file, replaces one only when told to, and follows no
   assert.deepEqual(readFileSync(join(folder, 'old')), large.subarray(0, 10))
 })
 
-test('each attempt of a transaction reads the same file, before which no transaction begins', async (t) => {
+test('each attempt of a transaction reads the same file', async (t) => {
   const sizes: number[] = []
   @Controller('/retried')
   class Retried {
@@ -252,6 +265,34 @@ test('each attempt of a transaction reads the same file, before which no transac
   const app = await api(t, [Retried], { lifespan: memoryDatabase() })
   const { status } = await sendForm(app, '/retried', formOf(['photo', large.subarray(0, 400_000), 'a']))
   assert.deepEqual([status, sizes], [204, [400_000, 400_000, 400_000]])
+})
+
+@Injectable()
+@Security({ type: 'http', scheme: 'bearer' })
+class User {
+  constructor(@Header({ optional: true }) authorization: string = '') {
+    if (authorization !== 'Bearer me') unauthorized('Who are you?')
+  }
+}
+
+@Controller('/own')
+class OwnPhotos {
+  @Post('/') async create(_user: User, @Multipart() { photo }: Lenient) {
+    return described(photo)
+  }
+}
+
+test('a client that is not authenticated gets a 401, and its files are removed', async (t) => {
+  const app = await api(t, [OwnPhotos])
+  const body = formOf(['photo', large.subarray(0, 500_000), 'a'])
+  const statusFor = async (authorization: string, form: FormData) =>
+    (await app.fetch('/own', { method: 'POST', body: form, headers: { authorization } })).status
+  assert.equal(await statusFor('Bearer other', body), 401)
+  assert.equal(await statusFor('Bearer other', formOf(['photo', 'text'])), 401)
+  await noTemporaryFiles()
+  assert.equal(await statusFor('Bearer me', formOf(['photo', 'text'])), 422)
+  assert.equal(await statusFor('Bearer me', body), 201)
+  await noTemporaryFiles()
 })
 
 test('OpenAPI documents the form, its files and their media types', async (t) => {
