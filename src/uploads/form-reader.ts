@@ -140,12 +140,12 @@ class ReceivedForm {
   async #addFile(
     { name, type }: PartHeader,
     fileName: string,
-    { file, most }: FileField,
+    { file, isList, most }: FileField,
     content: AsyncIterable<Buffer>,
   ): Promise<void> {
-    const isRefused =
-      (this.#receivedFiles.get(name)?.length ?? 0) >= most ||
-      (file.mediaTypes !== undefined && !fitsMediaTypes(type, file.mediaTypes))
+    const isSurplus = (this.#receivedFiles.get(name)?.length ?? 0) >= most
+    if (isList && isSurplus) throw invalid(name, `must NOT have more than ${most} items`)
+    const isRefused = isSurplus || (file.mediaTypes !== undefined && !fitsMediaTypes(type, file.mediaTypes))
     const bounded = boundedContent(name, file.maxSize, content)
     // Validation refuses such a file later: its content is not stored.
     const stored = isRefused ? await ignored(bounded) : await this.#spool.store(bounded)

@@ -218,6 +218,23 @@ test('other media types are a 415', async (t) => {
     assert.equal((await sendForm(app, '/photos', '{}', type)).status, 415, type)
 })
 
+test('a list that @Field() declares has at most ten files', async (t) => {
+  class Album {
+    @Field({ type: [UploadedFile] }) photos!: UploadedFile[]
+  }
+  @Controller('/albums')
+  class Albums {
+    @Post('/') async create(@Multipart() { photos }: Album) {
+      return Promise.all(photos.map(async (photo) => (await photo.bytes()).toString()))
+    }
+  }
+  const app = await api(t, [Albums])
+  const photos = (count: number) => formOf(...Array.from({ length: count }, (_, i) => ['photos', `${i}`, 'a'] as const))
+  assert.deepEqual((await sendForm(app, '/albums', photos(10))).json, [...'0123456789'])
+  const { status, errors } = await sendForm(app, '/albums', photos(11))
+  assert.deepEqual([status, errors?.[0]?.message], [422, 'must NOT have more than 10 items'])
+})
+
 test('app.inject() sends a form as bytes', async (t) => {
   const { app } = await api(t, [Photos])
   const payload = Buffer.from(rawForm(['Content-Disposition: form-data; name="title"', 'a']))
