@@ -11,7 +11,16 @@ const root = fileURLToPath(new URL('../', import.meta.url))
 const dist = join(root, 'dist')
 
 /** The doors. The load hook, dist/register.js and dist/register, is left as it is: Node loads its files by their URLs, also in other threads. */
-const ENTRIES = ['index.js', 'cursor.js', 'settings.js', 'testing.js', 'vite.js', 'esbuild.js', 'cli/main.js']
+const ENTRIES = [
+  'index.js',
+  'cursor.js',
+  'settings.js',
+  'testing.js',
+  'uploads.js',
+  'vite.js',
+  'esbuild.js',
+  'cli/main.js',
+]
 
 rmSync(dist, { recursive: true, force: true })
 process.exitCode = compile()

@@ -62,6 +62,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   http: ['core', 'di', 'schema'],
   db: ['core', 'di', 'schema'],
   paging: ['core', 'di', 'schema', 'http', 'db'],
+  uploads: ['core', 'di', 'schema', 'http'],
   register: [],
   cli: ['core', 'http', 'register'],
 }

@@ -32,6 +32,7 @@ import {
   type ValueOptions,
 } from 'sequitur'
 import { newPagination as newCursorPagination } from 'sequitur/cursor'
+import { File, type FileFieldOptions, Multipart, type MultipartOptions } from 'sequitur/uploads'
 import type { Timeouts } from '../src/http/app-options.js'
 import type { CursorPaginationOptions } from '../src/paging/cursor/cursor-paginate.js'
 import type { SizeOptions } from '../src/paging/limits.js'
@@ -174,6 +175,24 @@ const takers: Readonly<Record<string, Taker>> = {
   '@Query() with a name': taker<InputOptions>((options) => input(Query('name', options), '/'), { ...value, name: 0 }),
   '@Header()': taker<InputOptions>((options) => input(Header(options), '/'), { ...value, name: 0 }),
   '@Body()': taker<BodyOptions>((options) => input(Body(options), '/'), { ...value, name: 0, form: 0 }),
+  '@File()': taker<FileFieldOptions>(
+    (options) => decorated((prototype) => File(options)(prototype as Record<string, unknown>, 'file')),
+    {
+      maxSize: 0,
+      mediaTypes: 0,
+      optional: 0,
+      minItems: 0,
+      maxItems: 0,
+      title: 0,
+      description: 0,
+      deprecated: 0,
+      message: 0,
+    },
+  ),
+  '@Multipart()': taker<MultipartOptions>(
+    (options) => decorated((prototype) => Multipart(options)(prototype, 'list', 0)),
+    { bodyLimit: 0 },
+  ),
   '@Injectable()': taker<{ lifetime: 0 }>(
     (options) => decorated(({ constructor }) => Injectable(options)(constructor)),
     {

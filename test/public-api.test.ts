@@ -166,6 +166,11 @@ test('sequitur/settings has these values and types', async () => {
   assert.deepEqual(typesOf('settings.ts'), ['SettingsOptions'])
 })
 
+test('sequitur/uploads has these values and types', async () => {
+  assert.deepEqual(Object.keys(await import('sequitur/uploads')).sort(), ['File', 'Multipart', 'UploadedFile'])
+  assert.deepEqual(typesOf('uploads.ts'), ['FileFieldOptions', 'MultipartOptions', 'SaveOptions'])
+})
+
 test('sequitur/testing has these values and types', async () => {
   assert.deepEqual(Object.keys(await import('sequitur/testing')).sort(), [
     'beginRollback',
@@ -217,7 +222,7 @@ function sourceOf(file: string, name: string): readonly [text: string, at: numbe
 }
 
 test('every export has a docstring', () => {
-  const doors = ['index.ts', 'cursor.ts', 'settings.ts', 'testing.ts', 'vite.ts', 'esbuild.ts']
+  const doors = ['index.ts', 'cursor.ts', 'settings.ts', 'testing.ts', 'uploads.ts', 'vite.ts', 'esbuild.ts']
   const without = doors.flatMap((door) => {
     const text = readFileSync(new URL(`../src/${door}`, import.meta.url), 'utf8')
     const named = [...text.matchAll(/export (?:type )?\{([^}]*)\} from '([^']+)'/g)]

@@ -41,6 +41,7 @@ export class Request {
   #search = ''
   #query: ReadonlyMap<string, readonly string[]> | undefined
   #cookies: ReadonlyMap<string, string> | undefined
+  #releases: (() => Promise<void>)[] = []
 
   /** @internal Declare a parameter of type Request. */
   constructor(raw: IncomingMessage, abort: Abort) {
@@ -54,6 +55,23 @@ export class Request {
   /** Aborted when the client closes the connection, the handler takes too long, or the app closes. */
   get signal(): AbortSignal {
     return this.abort.signal
+  }
+
+  /**
+   * Registers what releases a resource of the request: called when its response is sent or its connection is closed, and nothing of the
+   * handler runs any more.
+   *
+   * @internal
+   * @param release its promise does not reject.
+   */
+  onEnd(release: () => Promise<void>): void {
+    this.#releases.push(release)
+  }
+
+  /** @internal Releases what {@link onEnd} has registered. Undefined if that is nothing. */
+  end(): Promise<unknown> | undefined {
+    const releases = this.#releases.splice(0)
+    return releases.length > 0 ? Promise.all(releases.map((release) => release())) : undefined
   }
 
   /** The path without the query, in its normal form: percent-encoded only where that is required. */
@@ -122,7 +140,8 @@ export function parseBody(
   return parseJsonBody(bytes, limit)
 }
 
-function mediaTypeOf(headers: IncomingHttpHeaders): string {
+/** The media type of a body, in lower case and without parameters. */
+export function mediaTypeOf(headers: IncomingHttpHeaders): string {
   return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }
 
@@ -136,7 +155,8 @@ function refuseOtherThanJson(headers: IncomingHttpHeaders, accepted: string): vo
   refuseOtherEncodings(headers)
 }
 
-function refuseOtherEncodings(headers: IncomingHttpHeaders): void {
+/** @throws UnsupportedMediaType for a body that is compressed, or not in UTF-8. */
+export function refuseOtherEncodings(headers: IncomingHttpHeaders): void {
   const charset = charsetOf(headers)
   if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8')
     throw new UnsupportedMediaType(`Send the body in UTF-8, not ${charset}.`)
@@ -158,45 +178,81 @@ function charsetOf(headers: IncomingHttpHeaders): string | undefined {
     .replaceAll('"', '')
 }
 
+/** Receives a body. After `end` or `fail` it is called no more. */
+export interface BodySink {
+  add(chunk: Buffer): void
+  end(): void
+  fail(error: Error): void
+}
+
 /**
  * Reads the bytes of a body.
  *
- * @throws PayloadTooLarge for more than `limit`; BadRequest when the client closes the connection before the end; the reason of the request's
- * signal when that is aborted before.
+ * @throws what {@link receiveBody} fails with.
  * @internal
  */
-export function readBody({ raw, abort }: Request, limit: number): Promise<Buffer> {
-  abort.throwIfAborted()
+export function readBody(request: Request, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    if (raw.readableEnded) return reject(alreadyRead())
-    const incomplete = (cause?: unknown) =>
-      reject(new BadRequest('The request ended before its body was complete.', { cause }))
-    if (raw.destroyed) return incomplete()
-    const tooLarge = () =>
-      reject(new PayloadTooLarge(`The body is larger than ${limit} bytes.`, { headers: { connection: 'close' } }))
-    if (Number(raw.headers['content-length'] ?? 0) > limit) return tooLarge()
     const chunks: Buffer[] = []
-    let size = 0
-    const add = (chunk: Buffer) => {
-      size += chunk.length
-      if (size > limit) stop(tooLarge)
-      else chunks.push(chunk)
-    }
     // The request may stay open for seconds after its response: nothing that was read is kept.
-    const stop = (settle: () => void) => {
-      raw.off('data', add)
-      abort.offAbort(aborted)
-      settle()
-      chunks.length = 0
-    }
-    const aborted = (reason: unknown) => stop(() => reject(reason as Error))
-    // Not `for await`: leaving it early destroys the socket, and the client would never receive the 413.
-    raw.on('data', add)
-    raw.once('end', () => stop(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))))
-    raw.on('error', (error) => stop(() => incomplete(error)))
-    raw.once('close', () => raw.readableEnded || stop(incomplete))
-    abort.onAbort(aborted)
+    receiveBody(request, limit, {
+      add: (chunk) => void chunks.push(chunk),
+      end: () => {
+        resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
+        chunks.length = 0
+      },
+      fail: (error) => {
+        reject(error)
+        chunks.length = 0
+      },
+    })
   })
+}
+
+/**
+ * Reads a body chunk by chunk. Fails with PayloadTooLarge for more than `limit` bytes, with BadRequest when the client closes the connection
+ * before the end, and with the reason of the request's signal when that is aborted before.
+ *
+ * @returns what stops reading. The sink is called no more then.
+ */
+export function receiveBody({ raw, abort }: Request, limit: number, sink: BodySink): () => void {
+  const nothing = () => {}
+  const failed = (error: Error) => {
+    sink.fail(error)
+    return nothing
+  }
+  if (abort.isAborted) return failed(abort.reason as Error)
+  if (raw.readableEnded) return failed(alreadyRead())
+  const incomplete = (cause?: unknown) => new BadRequest('The request ended before its body was complete.', { cause })
+  const tooLarge = () =>
+    new PayloadTooLarge(`The body is larger than ${limit} bytes.`, { headers: { connection: 'close' } })
+  if (raw.destroyed) return failed(incomplete())
+  if (Number(raw.headers['content-length'] ?? 0) > limit) return failed(tooLarge())
+  let size = 0
+  let stopped = false
+  const add = (chunk: Buffer) => {
+    size += chunk.length
+    if (size > limit) settle(() => sink.fail(tooLarge()))
+    else sink.add(chunk)
+  }
+  const stop = () => {
+    stopped = true
+    raw.off('data', add)
+    abort.offAbort(aborted)
+  }
+  const settle = (last: () => void) => {
+    if (stopped) return
+    stop()
+    last()
+  }
+  const aborted = (reason: unknown) => settle(() => sink.fail(reason as Error))
+  // Not `for await`: leaving it early destroys the socket, and the client would never receive the 413.
+  raw.on('data', add)
+  raw.once('end', () => settle(() => sink.end()))
+  raw.on('error', (error) => settle(() => sink.fail(incomplete(error))))
+  raw.once('close', () => raw.readableEnded || settle(() => sink.fail(incomplete())))
+  abort.onAbort(aborted)
+  return stop
 }
 
 function alreadyRead(): Error {

@@ -4,7 +4,7 @@ import { newLifespan } from 'sequitur'
 import { testApp } from 'sequitur/testing'
 import { appOptions } from '../../example/conduit/app.js'
 import { migrate } from '../../example/conduit/database.js'
-import { seed } from '../../example/conduit/seed.js'
+import { serve } from '../support/processes.js'
 import { databases, type TestDatabase } from '../support/databases.js'
 
 /* After the API that https://docs.realworld.build describes. Databases in memory are left out: a migration is another connection. */
@@ -181,12 +181,20 @@ for (const database of databases.filter(({ name }) => !name.includes('memory')))
     assert.equal((await robin('DELETE', `/articles/${slug}`)).status, 204)
   })
 
-  test(`${database.name}: the first rows are written once`, async (t) => {
-    const { anyone } = await conduit(t, database)
-    await seed()
-    await seed()
-    assert.equal((await anyone('GET', '/articles?author=alfred')).body.articlesCount, 1)
-    const login = await anyone('POST', '/users/login', { user: { email: 'robin@example.com', password: 'password' } })
-    assert.equal(login.status, 200)
+  test(`${database.name}: the program migrates, writes its first rows once, and serves`, async () => {
+    const toolkit_url = await database.url()
+    for (const _ of ['an empty database', 'the same database']) {
+      const { url, stop } = await serve(['example/conduit/main.ts'], { toolkit_url, PORT: '0' })
+      try {
+        const json = { user: { email: 'robin@example.com', password: 'password' } }
+        const headers = { 'content-type': 'application/json' }
+        const login = await fetch(`${url}/api/users/login`, { method: 'POST', body: JSON.stringify(json), headers })
+        assert.equal(login.status, 200)
+        const list = await (await fetch(`${url}/api/articles?author=alfred`)).json()
+        assert.equal((list as { articlesCount: number }).articlesCount, 1)
+      } finally {
+        await stop()
+      }
+    }
   })
 }

@@ -17,6 +17,7 @@ import { BothWaysController } from '../../example/recipes/both-ways.js'
 import { SizeController } from '../../example/recipes/page-sizes.js'
 import { ParameterController } from '../../example/recipes/parameters.js'
 import { TickController } from '../../example/recipes/events.js'
+import { Photo, PhotoController } from '../../example/recipes/photos.js'
 import { RedirectController } from '../../example/recipes/redirect.js'
 import { ImportController } from '../../example/recipes/savepoint.js'
 import { SearchController } from '../../example/recipes/search.js'
@@ -253,4 +254,20 @@ test('all-heroes.ts: a client reads a list page by page', async () => {
   await stop()
   assert.equal(code, 0, output)
   assert.equal(output.trim().split('\n').length, 12)
+})
+
+test('a photo is uploaded, stored under a name of its own, and sent', async (t) => {
+  const api = await testApp({ controllers: [PhotoController], models: [Photo], lifespan: memoryDatabase() })
+  t.after(api.close)
+  const form = new FormData()
+  form.set('title', 'Robin')
+  form.set('photo', new Blob(['png'], { type: 'image/png' }), '../../robin.png')
+  const response = await api.fetch('/photos', { method: 'POST', body: form })
+  assert.equal(response.status, 201)
+  const { data } = await jsonOf(response)
+  const sent = await api.fetch(`/photos/${data.id}/content`)
+  assert.deepEqual([await sent.text(), sent.headers.get('content-type')], ['png', 'application/octet-stream'])
+  assert.match(sent.headers.get('content-disposition') ?? '', /^attachment/)
+  form.set('photo', new Blob(['<html>'], { type: 'text/html' }), 'page.html')
+  assert.equal((await api.fetch('/photos', { method: 'POST', body: form })).status, 422)
 })

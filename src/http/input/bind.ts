@@ -76,11 +76,15 @@ export function compileBind(
   const bound = inputs.map(boundInput)
   const readsBody = inputs.some((input) => input.kind === 'body')
   const checkAll = compileCheck(bound, schema, validators, bodyLimit)
-  const bytesOf = (request: Request) => (readsBody ? readBody(request, bodyLimit) : NO_BODY)
+  const media = inputs.flatMap((input) => (input.kind === 'body' ? (input.media ?? []) : []))[0]
+  const receive = (request: Request): Received | Promise<Received> => {
+    if (media) return media.read(request, bodyLimit)
+    return readsBody ? readBody(request, bodyLimit) : NO_BODY
+  }
   if (!first) {
     return (request, variables) =>
-      andThen(bytesOf(request), (bytes) =>
-        andThen(checkAll({ request, variables, bytes }), (checked) => ({
+      andThen(receive(request), (received) =>
+        andThen(checkAll({ request, variables, received }), (checked) => ({
           first: none,
           others: decoderOf(bound, checked),
         })),
@@ -101,7 +105,7 @@ export function compileBind(
     }
   }
   return async (request, variables) => {
-    const source = { request, variables, bytes: await bytesOf(request) }
+    const source = { request, variables, received: await receive(request) }
     const checked = await firstOf(source)
     let decode: (() => unknown[]) | undefined
     const others = async () => (decode ??= decoderOf(late, await checkAll(source)))()
@@ -124,8 +128,11 @@ const NO_INPUTS: InputValues = { first: none, others: none }
 /** The JSON of each input that the client sent, by its index. */
 type Values = Record<number, unknown>
 
-/** A request whose inputs are not read yet, and the bytes of its body. */
-type UnboundRequest = Omit<Source, 'body'> & { readonly bytes: Buffer }
+/** A body as its bytes, or as the reader of another media type has parsed it. */
+type Received = Buffer | JsonBody
+
+/** A request whose inputs are not read yet, and what has arrived of its body. */
+type UnboundRequest = Omit<Source, 'body'> & { readonly received: Received }
 
 /** The JSON of the inputs, valid, and of the body. */
 interface Checked {
@@ -139,8 +146,12 @@ function compileCheck(bound: readonly BoundInput[], schema: JsonSchema, validato
   const readsBody = bound.some(({ input }) => input.kind === 'body')
   const parseForm = formParserOf(bound)
   const mayHaveParts = bound.some(({ findParts }) => findParts)
-  return ({ request, variables, bytes }: UnboundRequest): Checked | Promise<Checked> => {
-    const body = readsBody ? parseBody(request, bytes, limit, parseForm) : undefined
+  const bodyOf = (request: Request, received: Received) => {
+    if (!Buffer.isBuffer(received)) return received
+    return readsBody ? parseBody(request, received, limit, parseForm) : undefined
+  }
+  return ({ request, variables, received }: UnboundRequest): Checked | Promise<Checked> => {
+    const body = bodyOf(request, received)
     const source = { request, variables, body }
     if (mayHaveParts) return readWithParts(bound, validate, source).then((values) => ({ body, values }))
     const { values, issues } = readAll(bound, validate, source)

@@ -4,12 +4,13 @@ import { type OptionNames, refuseMissingCall, refuseOtherType, refuseUnknownOpti
 import { defaultOf, refuseSecondDefault } from '../../schema/declare/default-value.js'
 import { toProperty } from '../../schema/declare/field.js'
 import { refuseOtherEmitted } from '../../schema/declare/emitted-type.js'
-import { refuseUnfitInputs } from '../../schema/declare/refuse-unfit-inputs.js'
+import { refuseUnfitForms, refuseUnfitInputs } from '../../schema/declare/refuse-unfit-inputs.js'
 import type { ObjectShape, Property, Shape, StandardShape } from '../../schema/shape/shape.js'
 import { isDescribed } from '../../schema/shape/shape-of.js'
 import { standardSchemaProperties } from '../../schema/input/body-properties.js'
 import { refuseComplexParameters } from '../../schema/declare/refuse-complex-parameters.js'
 import { type TypeOption, VALUE_OPTIONS } from '../../schema/declare/value-options.js'
+import type { BodyMedia, PreparedMedia } from './body-media.js'
 import type { BodyOptions, InputDecorators, InputOptions, NamedInputDecorators } from './input-decorators.js'
 import { decoratorOf, type InputLocation, PRIMITIVES, typeOf } from './parameter-type.js'
 
@@ -20,6 +21,8 @@ const BODY_OPTIONS: OptionNames<BodyOptions> = { ...INPUT_OPTIONS, form: true }
 export interface InputDeclaration {
   readonly in: InputLocation
   readonly options: BodyOptions
+  /** What reads the body, if it is not JSON. */
+  readonly media?: BodyMedia
 }
 
 /** A value that the client sends, with all that is needed to read, validate and document it. */
@@ -47,6 +50,8 @@ export type Input =
       readonly property: Property
       /** The fields of a form, if the body may be sent as one. */
       readonly form: ObjectShape | undefined
+      /** What reads the body, if it is not JSON. */
+      readonly media: PreparedMedia | undefined
     }
 
 /**
@@ -148,14 +153,16 @@ export class RouteInputs {
       declaration.in === 'body' ? BODY_OPTIONS : INPUT_OPTIONS,
     )
     const property = toInputProperty(declaration, parameter, where)
+    if (declaration.in === 'body' && this.#method === 'GET')
+      throw new BootError(
+        `${where}: a GET request has no body. Write @Query() instead of @Body(), or @Post() instead of @Get().`,
+      )
+    if (declaration.media)
+      return { ...BODY, property, form: undefined, media: mediaOf(declaration.media, property, parameter, where) }
     refuseUnfitInputs(property.shape, where)
     if (declaration.in === 'body') {
-      if (this.#method === 'GET')
-        throw new BootError(
-          `${where}: a GET request has no body. Write @Query() instead of @Body(), or @Post() instead of @Get().`,
-        )
       refuseLostOptional('body', property, parameter, where)
-      return { kind: 'body', in: 'body', property, form: formOf(declaration.options, property.shape, where) }
+      return { ...BODY, property, form: formOf(declaration.options, property.shape, where), media: undefined }
     }
     refuseComplexParameters(property.shape, declaration.in, where)
     const group = declaration.in === 'path' ? undefined : groupOf(property.shape)
@@ -207,6 +214,26 @@ function refuseOptionalVariable(
     `${where}: the path always has its variable :${name}. Remove ${hasDefault ? 'the default' : 'optional: true'}, ` +
       `or write a second route without the variable.`,
   )
+}
+
+const BODY = { kind: 'body', in: 'body' } as const
+
+function mediaOf(
+  media: BodyMedia,
+  { shape, optional }: Property,
+  parameter: Parameter | undefined,
+  where: string,
+): PreparedMedia {
+  if (optional || parameter?.optional)
+    throw new BootError(
+      `${where}: a body of ${media.decorator} is always there. Remove the '?' or the default; the fields of its class may be optional.`,
+    )
+  if (shape.kind !== 'object')
+    throw new BootError(
+      `${where}: write a class with @Field() or @File() properties as the type of ${media.decorator}.`,
+    )
+  refuseUnfitForms(shape, where)
+  return media.prepare(shape, where)
 }
 
 function formOf({ form = false }: BodyOptions, shape: Shape, where: string): ObjectShape | undefined {

@@ -1,4 +1,4 @@
-import type { OperationObject, ParameterObject } from 'openapi3-ts/oas31'
+import type { ContentObject, OperationObject, ParameterObject } from 'openapi3-ts/oas31'
 import { defaultAsJson, type SchemaWriter } from '../../schema/json-schema/writer.js'
 import { type JsonSchema, isOmissible, propertiesOf, type Property } from '../../schema/shape/shape.js'
 import { FORM } from '../input/form-fields.js'
@@ -36,7 +36,7 @@ export function operationOf(
       ? {
           requestBody: {
             required: !body.property.optional,
-            content: contentOf(writer.write(body.property.shape, 'input'), body.form !== undefined),
+            content: contentOf(writer.write(body.property.shape, 'input'), body),
           },
         }
       : {}),
@@ -47,8 +47,11 @@ export function operationOf(
   }
 }
 
-function contentOf(schema: JsonSchema, isForm: boolean) {
-  return { ...jsonContent(schema), ...(isForm ? jsonContent(schema, FORM) : {}) }
+function contentOf(schema: JsonSchema, { form, media }: Extract<Input, { kind: 'body' }>): ContentObject {
+  if (!media) return { ...jsonContent(schema), ...(form ? jsonContent(schema, FORM) : {}) }
+  const { mediaType, encoding } = media
+  const isEncoded = Object.keys(encoding).length > 0
+  return { [mediaType]: { schema: schemaObject(schema), ...(isEncoded ? { encoding } : {}) } }
 }
 
 function renamed(parameter: ParameterObject, from: readonly Segment[], to: readonly Segment[]): ParameterObject {

@@ -134,7 +134,12 @@ function expectedProblems(
     ...(mayConflict(route, constrainedInModels)
       ? { 409: 'A unique value exists already, or a referenced record does not exist' }
       : {}),
-    ...(body ? { 413: 'The body is too large', 415: `The body is not JSON${body.form ? ' or a form' : ''}` } : {}),
+    ...(body
+      ? {
+          413: 'The body is too large',
+          415: `The body is not ${body.media?.mediaType ?? `JSON${body.form ? ' or a form' : ''}`}`,
+        }
+      : {}),
     ...(sendsFiles(route) ? { 416: 'The file does not have the range' } : {}),
     ...(inputs.length > 0 ? { 422: 'The request does not fit its description' } : {}),
     503: 'The service is unavailable; try again later',

@@ -69,16 +69,16 @@ async function find(source: string | URL | Readable | Uint8Array, options: FileO
   return new StoredFile(String(source), stats, () => open(source))
 }
 
-// Removes folders, control characters, and characters that change the writing direction: with them a name can look like another one.
-function baseName(name: string): string {
+// Empty for a name of which nothing remains. Removes folders, control characters, and characters that change the writing direction: with them a name can look like another one.
+export function visibleBaseName(name: string): string {
   const base = name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')) + 1)
   const visible = base.replaceAll(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, '').trim()
-  return /^\.*$/.test(visible) ? 'download' : visible
+  return /^\.*$/.test(visible) ? '' : visible
 }
 
 // RFC 6266: an ASCII name for old clients, and the exact one for others.
 function disposition(name: string): string {
-  const base = baseName(name)
+  const base = visibleBaseName(name) || 'download'
   const plain = base.replaceAll(/[^\x20-\x7e]|["%]/gu, '_')
   const exact = encodeURIComponent(base.toWellFormed()).replaceAll(
     /['()*]/g,

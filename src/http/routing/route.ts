@@ -6,6 +6,7 @@ import { buildFirst, inputsOfFirst } from '../../di/plan-order.js'
 import type { RouteFacts } from '../../di/route-facts.js'
 import type { Constructor, Token } from '../../di/token.js'
 import type { SchemaWriter } from '../../schema/json-schema/writer.js'
+import { refuseFiles } from '../../schema/output/refuse-files.js'
 import type { Shape } from '../../schema/shape/shape.js'
 import { shapeOf } from '../../schema/shape/shape-of.js'
 import type { ValidatorCompiler } from '../../schema/input/validate.js'
@@ -195,7 +196,10 @@ function refuseOtherForEvents(name: string, { status, produces }: RouteOptions):
 }
 
 function responseShape(declaration: unknown, name: string): Shape {
-  return withPlace(`${name}, its response`, () => shapeOf(declaration))
+  const where = `${name}, its response`
+  const shape = withPlace(where, () => shapeOf(declaration))
+  refuseFiles(shape, where)
+  return shape
 }
 
 // Parameter names are read from the source of the function: in minified code they differ, and every request would be a 422.

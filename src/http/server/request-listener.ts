@@ -42,17 +42,19 @@ export interface ListenerParts {
 interface Exchange {
   readonly request: Request
   readonly response: ServerResponse
+  readonly running: Link<Running>
   /** Whether nobody but this package sees the headers of the response: they are set when it is written. */
   isUnseen: boolean
   /** The inputs of its route; empty until that is found. Errors of the database are located in them. */
   inputs: readonly Input[]
 }
 
-/** A request, or what goes on behind its response. */
+/** A request, with what goes on behind its response. */
 interface Running {
   readonly abort: Abort
-  /** How many of its parts have not ended: the work, and sending the response. */
+  /** How many of its parts have not ended: the work, sending the response, and what goes on behind it. */
   parts: number
+  request?: Request
 }
 
 /** Milliseconds that requests cut off at the end of the drain have for their rollbacks, which wait up to a second for a running statement. */
@@ -113,6 +115,12 @@ export class Listener {
 
   #endPart(running: Link<Running>): void {
     if (--running.value.parts > 0) return
+    const releasing = running.value.request?.end()
+    if (releasing) void releasing.then(() => this.#end(running))
+    else this.#end(running)
+  }
+
+  #end(running: Link<Running>): void {
     this.#running.delete(running)
     if (this.#running.size > 0) return
     for (const resolve of this.#waiting.splice(0)) resolve()
@@ -125,7 +133,9 @@ export class Listener {
     isUnseen: boolean,
   ): Promise<void> {
     try {
-      const exchange: Exchange = { request: new Request(raw, running.value.abort), response, isUnseen, inputs: [] }
+      const request = new Request(raw, running.value.abort)
+      running.value.request = request
+      const exchange: Exchange = { request, response, running, isUnseen, inputs: [] }
       if (!isUnseen) setFirstHeaders(exchange)
       const replying = this.#reply(exchange)
       // Also for a reply that is there: until this microtask, Node has not read to the end of the request, nor seen whether what follows it is HTTP.
@@ -203,11 +213,11 @@ export class Listener {
       : this.#handle(match, exchange)
   }
 
-  #handle(match: Match<ServedRoute>, { request }: Exchange): OutgoingResponse | PromiseLike<OutgoingResponse> {
+  #handle(match: Match<ServedRoute>, { request, running }: Exchange): OutgoingResponse | PromiseLike<OutgoingResponse> {
     return handle(match, request, this.#parts.container, {
       report: this.#report,
       inBackground: (end) => {
-        const running = this.#add(request.abort, 1)
+        running.value.parts++
         void end.then(() => this.#endPart(running))
       },
     })

@@ -4,7 +4,7 @@ import { isDescribed } from '../shape/shape-of.js'
 import type { Shape } from '../shape/shape.js'
 import { type StandardSchema, writtenJsonSchema } from '../shape/standard-schema.js'
 
-type Kind = Exclude<Shape['kind'], 'enum' | 'array' | 'object' | 'union' | 'standard' | 'any'>
+type Kind = Exclude<Shape['kind'], 'enum' | 'array' | 'object' | 'union' | 'standard' | 'any' | 'file'>
 
 /** The classes of the values that an input of this kind has. */
 const RECEIVED: Readonly<Record<Kind, readonly unknown[]>> = {
@@ -66,6 +66,8 @@ function classesOf(shape: Shape): readonly unknown[] | undefined {
       return [Object]
     case 'standard':
       return classesOfSchema(shape.schema)
+    case 'file':
+      return [shape.type]
     case 'any':
       return undefined
     default:

@@ -1,7 +1,7 @@
 import { BootError } from '../../core/boot-error.js'
 import type { Shape } from '../shape/shape.js'
 
-type StringLocation = 'path' | 'query' | 'header' | 'cookie' | 'form'
+type StringLocation = 'path' | 'query' | 'header' | 'cookie' | 'form' | 'multipart'
 
 const PLACES: Readonly<Record<StringLocation, string>> = {
   path: 'the path',
@@ -9,6 +9,7 @@ const PLACES: Readonly<Record<StringLocation, string>> = {
   header: 'the header',
   cookie: 'a cookie',
   form: 'a form',
+  multipart: 'a multipart form',
 }
 
 const STRINGS = 'Receive it in the body, or as strings: { type: [String] }.'
@@ -18,6 +19,7 @@ const REMEDIES: Readonly<Record<StringLocation, string>> = {
   header: STRINGS,
   cookie: 'Receive it in the body, or as one string: { type: String }.',
   form: 'Receive it as JSON: remove form: true.',
+  multipart: 'Put its properties into the class of the form, each with a name of its own.',
 }
 
 /**

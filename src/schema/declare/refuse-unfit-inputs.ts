@@ -5,44 +5,61 @@ import { type ObjectShape, propertiesOf, type Shape } from '../shape/shape.js'
 
 /**
  * Refuses in inputs, at any depth, models, of which a client could set every column, including the primary key, fields whose type is that of
- * responses only, `@Field({ type: 'bigint' }) size!: string`, getters without a setter, and schemas of other libraries without a JSON Schema.
+ * responses only, `@Field({ type: 'bigint' }) size!: string`, getters without a setter, schemas of other libraries without a JSON Schema, and
+ * files.
  *
  * @param where The input, for the message.
  * @throws BootError with what to write instead.
  */
 export function refuseUnfitInputs(shape: Shape, where: string): void {
   if (shape.kind === 'object' && fit.has(shape)) return
-  visit(shape, undefined, where, new Set())
+  visit(shape, undefined, { where, takesFiles: false, seen: new Set() })
   if (shape.kind === 'object') fit.add(shape)
+}
+
+/** As {@link refuseUnfitInputs}, but for files. */
+export function refuseUnfitForms(shape: Shape, where: string): void {
+  visit(shape, undefined, { where, takesFiles: true, seen: new Set() })
+}
+
+interface Visit {
+  readonly where: string
+  readonly takesFiles: boolean
+  readonly seen: Set<unknown>
 }
 
 /** The classes of which nothing is unfit: several routes may receive them. */
 const fit = new WeakSet<ObjectShape>()
 
 /** @param holder The property that has the shape: `Transfer.from`. */
-function visit(shape: Shape, holder: string | undefined, where: string, seen: Set<unknown>): void {
+function visit(shape: Shape, holder: string | undefined, visited: Visit): void {
+  const { where, takesFiles } = visited
   switch (shape.kind) {
     case 'array':
-      return visit(shape.items, holder, where, seen)
+      return visit(shape.items, holder, visited)
     case 'union':
-      for (const option of new Set(shape.options().values())) visit(option, holder, where, seen)
+      for (const option of new Set(shape.options().values())) visit(option, holder, visited)
       return
     case 'object':
-      return visitObject(shape, holder, where, seen)
+      return visitObject(shape, holder, visited)
     case 'standard': {
       withPlace(holder === undefined ? where : `${where}, ${holder}`, () => usableJsonSchemaOf(shape.schema, 'input'))
       return
     }
+    case 'file':
+      if (!takesFiles) throw fileError(holder, where)
+      return
     default:
   }
 }
 
-/** Whether a shape has parts, or is one of another library. Any other is fit. */
+/** Whether a shape has parts, is one of another library, or a file. Any other is fit. */
 function mayBeUnfit({ kind }: Shape): boolean {
-  return kind === 'object' || kind === 'array' || kind === 'union' || kind === 'standard'
+  return kind === 'object' || kind === 'array' || kind === 'union' || kind === 'standard' || kind === 'file'
 }
 
-function visitObject(shape: ObjectShape, holder: string | undefined, where: string, seen: Set<unknown>): void {
+function visitObject(shape: ObjectShape, holder: string | undefined, visited: Visit): void {
+  const { where, seen } = visited
   if (shape.rowKey) throw modelError(shape, shape.rowKey(), holder, where)
   if (seen.has(shape.origin)) return
   seen.add(shape.origin)
@@ -50,8 +67,15 @@ function visitObject(shape: ObjectShape, holder: string | undefined, where: stri
     refuseOtherEmitted(property.shape, property.emitted, 'received', () => `${where}, ${shape.name}.${name}`)
     if (shape.instance && name in shape.instance.prototype && hasGetterOnly(shape.instance.prototype, name))
       throw getterError(shape.name, name, where)
-    if (mayBeUnfit(property.shape)) visit(property.shape, `${shape.name}.${name}`, where, seen)
+    if (mayBeUnfit(property.shape)) visit(property.shape, `${shape.name}.${name}`, visited)
   }
+}
+
+function fileError(holder: string | undefined, where: string): BootError {
+  return new BootError(
+    `${where}: ${holder ?? 'its type'} is a file, which only a multipart form has. ` +
+      `Receive a class with @File() properties by @Multipart() of 'sequitur/uploads': create(@Multipart() form: NewPhoto).`,
+  )
 }
 
 function hasGetterOnly(prototype: object | null, name: string): boolean {

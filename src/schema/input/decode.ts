@@ -105,6 +105,7 @@ class DecoderCompiler {
       case 'enum':
       case 'date':
       case 'decimal':
+      case 'file':
         return unchanged
       case 'union': {
         const { discriminator, options } = shape

@@ -30,6 +30,7 @@ export function parseString(shape: Shape, text: string): unknown {
     case 'bytes':
     case 'array':
     case 'object':
+    case 'file':
       return text
   }
 }

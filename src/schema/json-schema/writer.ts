@@ -11,6 +11,7 @@ import {
   type ArrayShape,
   type BigintShape,
   type Direction,
+  type FileShape,
   isOmissible,
   type JsonSchema,
   type Named,
@@ -136,6 +137,8 @@ export class SchemaWriter {
           : this.#withLiftedDefinitions(usableJsonSchemaOf(shape.schema, direction), direction)
       case 'any':
         return shape.object ? { type: 'object' } : shape.notNull ? { type: ANY_BUT_NULL } : {}
+      case 'file':
+        return this.#forValidation ? { checks: shape.checks.map(idOf) } : fileSchema(shape)
     }
   }
 
@@ -255,6 +258,17 @@ function orNull(schema: JsonSchema): JsonSchema {
     : '$ref' in schema || 'oneOf' in schema
       ? { anyOf: [schema, { type: 'null' }] }
       : schema
+}
+
+// Without `format`, tools that know only OpenAPI 3.0 display a text field instead of a file chooser.
+function fileSchema({ maxSize, mediaTypes = [] }: FileShape): JsonSchema {
+  const [first, ...others] = mediaTypes
+  return defined({
+    type: 'string',
+    format: 'binary',
+    contentMediaType: others.length === 0 && first?.endsWith('*') === false ? first : undefined,
+    maxLength: maxSize,
+  })
 }
 
 function enumType(values: readonly (string | number)[]): string | string[] {

@@ -110,6 +110,8 @@ class EncoderCompiler {
         return standardEncoder(shape.schema, this.#jsonSchemaOf)
       case 'any':
         return encodeAny
+      case 'file':
+        return (value) => refuseMismatch(value, 'JSON, which has no files') // such a response is refused at startup
     }
   }
 

@@ -56,6 +56,7 @@ function notNullSchemaOf(shape: Shape, depth: number): JsonSchema {
     case 'union':
     case 'standard':
     case 'any':
+    case 'file':
       return ANY
   }
 }

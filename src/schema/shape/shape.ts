@@ -147,6 +147,18 @@ export interface AnyShape extends Common {
   readonly notNull?: boolean
 }
 
+/** A file of a form: no JSON, but an object that the reader of the body makes. */
+export interface FileShape extends Common {
+  readonly kind: 'file'
+  /** The class of its values. */
+  readonly type: Constructor
+  /** In bytes. */
+  readonly maxSize: number
+  /** The media types that it may have; any without it. */
+  readonly mediaTypes?: readonly string[]
+  readonly checks: readonly Check[]
+}
+
 export type Shape =
   | StringShape
   | NumberShape
@@ -160,6 +172,7 @@ export type Shape =
   | UnionShape
   | StandardShape
   | AnyShape
+  | FileShape
 
 export interface Property {
   readonly shape: Shape

@@ -1,0 +1,31 @@
+import type { JsonSchema, ObjectShape } from '../../schema/shape/shape.js'
+import type { Request } from '../request.js'
+import type { JsonBody } from './json.js'
+
+/** A media type of bodies other than JSON, as a decorator outside of this room declares it. */
+export interface BodyMedia {
+  /** The decorator, for messages: `@Multipart()`. */
+  readonly decorator: string
+  /**
+   * What reads the bodies of a class.
+   *
+   * @param where the input, for messages.
+   * @throws BootError for a class that a body of this media type cannot have.
+   */
+  prepare(shape: ObjectShape, where: string): PreparedMedia
+}
+
+/** Reads the bodies of one input. */
+export interface PreparedMedia {
+  readonly mediaType: string
+  /** How OpenAPI documents the parts of a body: its Encoding Objects by their properties. */
+  readonly encoding: Readonly<Record<string, JsonSchema>>
+  /**
+   * Reads a body to its end, before the handler runs and its transaction begins. What it holds until the request is over, it releases by
+   * `request.onEnd()`.
+   *
+   * @param bodyLimit that of the app, in bytes.
+   * @throws HttpError for a body that cannot be read; the reason of the request's signal when that is aborted before.
+   */
+  read(request: Request, bodyLimit: number): Promise<JsonBody>
+}
