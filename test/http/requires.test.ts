@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
+  type Around,
   Controller,
   createApp,
   Delete,
@@ -9,6 +10,7 @@ import {
   guard,
   Header,
   Injectable,
+  type Middleware,
   Post,
   Request,
   Security,
@@ -136,6 +138,47 @@ test('OpenAPI documents alternatives, optional credentials, and the scopes of gu
 
 @Injectable({ lifetime: 'application' })
 class OfApp {}
+
+const calls: string[] = []
+const outer: Around = (next) => (calls.push('around'), next())
+const step: Middleware = (_request, _response, next) => (calls.push('middleware'), next())
+
+@Controller('/base', { requires: [User], middleware: [step], around: [outer] })
+class Rows {
+  @Get() list() {
+    return ['all']
+  }
+  @Get('/:count') some(count: number) {
+    return [count]
+  }
+}
+
+class Between extends Rows {}
+
+@Controller('/sub', { requires: [Admin, User], middleware: [step], around: [outer] })
+class SubRows extends Between {
+  @Get() override list() {
+    return ['other']
+  }
+  @Get('/new/one') one() {
+    return ['new']
+  }
+}
+
+test('what a controller requires is checked by the controllers that extend it', async (t) => {
+  const { fetch } = await api(t, [Rows, SubRows])
+  for (const path of ['/sub', '/sub/1', '/sub/new/one']) {
+    calls.length = 0
+    assert.equal((await fetch(path)).status, 401, path)
+    assert.equal((await fetch(path, as('robin'))).status, 403, path)
+    assert.deepEqual(calls, ['middleware', 'middleware'])
+    assert.equal((await fetch(path, as('admin'))).status, 200, path)
+    assert.deepEqual(calls.slice(2), ['middleware', 'around'])
+  }
+  assert.equal((await fetch('/base', as('robin'))).status, 200)
+  const { paths } = createApp({ controllers: [SubRows], logger: false }).openapi()
+  assert.deepEqual(paths?.['/sub/{count}']?.get?.security, [{ Bearer: [] }, { Key: [] }])
+})
 
 test('what checks no request stops the start', () => {
   const routes = (requires: readonly never[] | readonly unknown[]) => {

@@ -180,14 +180,40 @@ export function refuseOtherThanAround(where: string, around: readonly unknown[])
   throw new BootError(`${where}[${index}] is ${shown(around[index])}. Write a function: async (next) => next().`)
 }
 
-/** @throws BootError when the class is no controller. */
+/**
+ * The declaration of a controller. Its routes may be those of the controllers that it extends: what refuses their requests applies to it, too.
+ *
+ * @throws BootError when the class is no controller.
+ */
 export function controllerOf(type: Constructor): ControllerDeclaration {
   const declaration = controllerKey.own(type)
   if (!declaration)
     throw new BootError(
       `createApp({ controllers }): ${tokenName(type)} is not a controller. Put @Controller('/path') on the class.`,
     )
-  return declaration
+  const all = [...declarationsAbove(type), declaration]
+  return {
+    ...declaration,
+    requires: distinct(all.flatMap(({ requires }) => requires)),
+    around: distinct(all.flatMap(({ around }) => around)),
+    middleware: distinct(
+      all.flatMap(({ middleware }) => middleware),
+      ({ use }) => use,
+    ),
+  }
+}
+
+/** Those of the classes that a class extends, the topmost first. */
+function declarationsAbove(type: Constructor): readonly ControllerDeclaration[] {
+  const parent: unknown = Object.getPrototypeOf(type)
+  if (!isConstructor(parent)) return []
+  const declaration = controllerKey.own(parent)
+  return declaration ? [...declarationsAbove(parent), declaration] : declarationsAbove(parent)
+}
+
+function distinct<T>(values: readonly T[], keyOf: (value: T) => unknown = (value) => value): readonly T[] {
+  const keys = values.map(keyOf)
+  return values.filter((_, index) => keys.indexOf(keys[index]) === index)
 }
 
 /** The routes of a controller and of its ancestors; a decorated method replaces those of the one that it overrides. */
