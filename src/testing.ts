@@ -3,9 +3,13 @@ import { endsWithin } from './core/promises.js'
 import type { LifespanOptions } from './db/config/lifespan-options.js'
 import { Database } from './db/database.js'
 import { newLifespan } from './db/lifespan.js'
+import type { Logger } from './http/server/logger.js'
 import { OuterTransaction } from './db/rollback/outer-transaction.js'
 
 export { testDatabase, type TestDatabase } from './db/test-database.js'
+
+/** The reason of a 500 is what a failing test needs to know. */
+const ERRORS: Logger = { info() {}, warn() {}, error: (...values) => console.error(...values) }
 
 /** An app that listens on a free port of the loopback interface. */
 export interface TestApp extends AsyncDisposable {
@@ -18,7 +22,7 @@ export interface TestApp extends AsyncDisposable {
 }
 
 /**
- * Starts an app for a test: without a log, on a free port. Close it at the end of the test.
+ * Starts an app for a test: on a free port, with a log of errors alone. Close it at the end of the test.
  *
  * @example
  * const api = await testApp({ controllers: [HeroController], models: [Hero], lifespan: memoryDatabase() })
@@ -26,7 +30,7 @@ export interface TestApp extends AsyncDisposable {
  * const response = await api.fetch('/heros', { method: 'POST', json: { name: 'Robin' } })
  */
 export async function testApp(options: AppOptions): Promise<TestApp> {
-  const app = createApp({ logger: false, ...options })
+  const app = createApp({ logger: ERRORS, ...options })
   const { url } = await app.listen(0)
   const close = () => app.close()
   const fetching = new Set<Promise<unknown>>()

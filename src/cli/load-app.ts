@@ -28,7 +28,10 @@ export async function loadApp(module: string): Promise<LoadedApp> {
   )
   const app = (await Promise.race([listening, exported])) ?? [...created.keys()].at(-1)
   const parts = app && created.get(app)
-  if (!parts) throw new CommandError(`${module} creates no app. Name the module that calls createApp().`)
+  if (!parts)
+    throw new CommandError(
+      `${module} creates no app. Name the module that calls createApp() when it is loaded, not in a function, such as src/main.ts.`,
+    )
   return { ...parts, openapi: () => app.openapi() }
 }
 

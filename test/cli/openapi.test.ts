@@ -54,7 +54,10 @@ for (const [words, message] of [
   [['a', '--chek', 'b'], /^sequitur openapi has no option '--chek'\. Did you mean '--check'\?\n$/],
   [['a', '--out'], /^sequitur openapi: --out needs a value\. [^\n]*\n$/],
   [['a', '--out', '--check', 'b'], /^sequitur openapi: --out needs a value\. [^\n]*\n$/],
-  [['example/hero.ts'], /^example\/hero\.ts creates no app\. Name the module that calls createApp\(\)\.\n$/],
+  [
+    ['example/hero.ts'],
+    /^example\/hero\.ts creates no app\. Name the module that calls createApp\(\) when it is loaded, not in a function, such as src\/main\.ts\.\n$/,
+  ],
   [['example/nowhere.ts'], /^There is no file example\/nowhere\.ts\. [^\n]*\n$/],
   [['example/app.ts', '--check', 'nowhere.json'], /^--check nowhere\.json: this is not an OpenAPI document: [^\n]*\n$/],
   [['example/app.ts', '--check', 'README.md'], /^--check README\.md: this is not an OpenAPI document: [^\n]*\n$/],

@@ -146,7 +146,7 @@ const mistakes: readonly (readonly [sentence: string, path: string, value: () =>
     'an undeclared model',
     '/plain',
     () => Secret.build({ password: 'p' }),
-    /Wrong\.plain declares no response, and returned a Secret\. .* Declare it: @Get\('\/', Secret\)/,
+    /Wrong\.plain declares no response, and returned a Secret\. .* Declare the response in the decorator of the route, of the form that it has: Secret, \[Secret\]/,
   ],
   [
     'an undeclared model inside',

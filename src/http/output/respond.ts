@@ -248,7 +248,9 @@ function stringifyAny(name: string): Stringify {
     } catch (cause) {
       if (!(cause instanceof UntypedValueError)) throw cause
       const { path, what, remedy, described } = cause
-      const declare = described && ` Declare it: @Get('/', ${described}) or @Get('/', Item.of(...)).`
+      const declare =
+        described &&
+        ` Declare the response in the decorator of the route, of the form that it has: ${described}, [${described}], Item.of(${described}) or { name: ${described} }.`
       throw new TypeError(
         `${name} declares no response, and returned ${what}${path && ` at ${path}`}. ${remedy}${declare ?? ''}`,
         { cause },

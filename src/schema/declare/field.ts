@@ -163,7 +163,7 @@ function refuseUnknownType(type: unknown, where: string): void {
     const written =
       general === Array
         ? `@Field({ type: [Item] })`
-        : `@Field({ type: 'string', nullable: true }) or @Field({ enum: ['a', 'b'] })`
+        : `@Field({ type: 'string', nullable: true }), @Field({ enum: ['a', 'b'] }), or @Field({ type: 'any' }) for any JSON, as in a map`
     throw new BootError(
       `@Field() on ${where}: the compiler emitted '${general.name}', which is too general ` +
         `(the property is an array, a union, an interface, a class imported by 'import type', or has a value without a type, as in count = 0). Write its type: ${written}.`,
