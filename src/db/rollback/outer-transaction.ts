@@ -47,7 +47,7 @@ export class OuterTransaction {
       throw new Error(
         'A test inside withRollback() has begun while another one of the same database runs. Run them one after the other: without concurrency.',
       )
-    const outer = new OuterTransaction(database.connection)
+    const outer = new this(database.connection)
     active.add(database)
     try {
       await outer.#begin(database)
