@@ -3,6 +3,7 @@ import { bracket, type Report, type Unit } from '../../core/bracket.js'
 import { nextTurn } from '../../core/promises.js'
 import { codeOf, type Dialect, type TransactionNeeds } from '../dialect.js'
 import { CommitUnknownError, ReadOnlyError, StaleSnapshotError } from '../errors.js'
+import { callAll } from './callbacks.js'
 import { currentScope, enterScope, type ScopeHolder } from './current-scope.js'
 import { LazyTransaction, type TransactionsAround } from './transaction/lazy-transaction.js'
 import type { Session } from './session.js'
@@ -224,22 +225,8 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
     const afterCommit = isCommitted && !state.rollbackRequested ? scope.afterCommit : []
     const { afterEnd } = state
     if (afterCommit.length + afterEnd.length === 0) return undefined
-    return this.#callAll(afterCommit, afterEnd, report)
-  }
-
-  async #callAll(
-    afterCommit: readonly (() => unknown)[],
-    afterEnd: readonly (() => Promise<unknown>)[],
-    report: Report,
-  ): Promise<void> {
-    const failed = (what: string) => (cause: unknown) => report(new Error(what, { cause }))
-    for (const callback of afterCommit)
-      await attempt(callback, failed('An afterCommit callback failed. The transaction was committed before.'))
-    for (const work of afterEnd)
-      await attempt(
-        () => this.#newUnit().run(work, report),
-        failed('Work of session.afterEnd() failed: its own transaction was rolled back.'),
-      )
+    const runInOwnSession = (work: () => Promise<unknown>) => this.#newUnit().run(work, report)
+    return callAll(afterCommit, afterEnd, runInOwnSession, report)
   }
 
   /**
@@ -251,14 +238,6 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
     if (this.#staleError !== undefined && attempt === 0) return 0
     const isConflict = this.#hasConflict || this.#dialect.isConflict(error)
     return isConflict && attempt < this.#options.retry ? jitter(attempt) : undefined
-  }
-}
-
-async function attempt(callback: () => unknown, onError: (error: unknown) => void): Promise<void> {
-  try {
-    await callback()
-  } catch (error) {
-    onError(error)
   }
 }
 
