@@ -10,15 +10,16 @@ export const doctor: Command = {
   details: `Looks for mistakes in the setup, and exits with 1 if there are any. Without a module: ${DEFAULT_MODULE}.
   tsconfig.json  the options that decorators need
   the module     creates its app: parameters have types, one copy of each package is loaded
-  the database   has the tables and columns of the models; nothing is created`,
+  the database   has the tables and columns of the models; nothing is created
+A hint names an index that is missing, and does not change the exit code.`,
   options: [],
   run,
 }
 
-/** What a check has found: problems, or what is in order. */
+/** What a check has found: problems, hints, or what is in order. */
 interface Finding {
   readonly subject: string
-  readonly state: 'ok' | 'problem' | 'skipped'
+  readonly state: 'ok' | 'problem' | 'hint' | 'skipped'
   readonly text: string
 }
 
@@ -27,14 +28,16 @@ async function run(words: readonly string[]): Promise<number> {
   const module = words[0] ?? DEFAULT_MODULE
   const findings = [...tsconfigFindings(module), ...(await appFindings(module))]
   for (const finding of findings) process.stdout.write(`${lineOf(finding)}\n`)
-  const problems = findings.filter(({ state }) => state === 'problem').length
-  process.stdout.write(`\n${summaryOf(problems)}\n`)
-  return problems > 0 ? 1 : 0
+  process.stdout.write(`\n${summaryOf(findings)}\n`)
+  return findings.some(({ state }) => state === 'problem') ? 1 : 0
 }
 
-function summaryOf(problems: number): string {
-  if (problems === 0) return 'Nothing found.'
-  return problems === 1 ? '1 problem found.' : `${problems} problems found.`
+function summaryOf(findings: readonly Finding[]): string {
+  const counts = (['problem', 'hint'] as const).flatMap((wanted) => {
+    const { length } = findings.filter(({ state }) => state === wanted)
+    return length === 0 ? [] : `${length} ${wanted}${length === 1 ? '' : 's'}`
+  })
+  return counts.length === 0 ? 'Nothing found.' : `${counts.join(' and ')} found.`
 }
 
 function tsconfigFindings(module: string): Finding[] {
@@ -64,19 +67,26 @@ function describeRoutes(app: LoadedApp): string {
 
 async function databaseFindings({ databaseChecks }: LoadedApp): Promise<readonly Finding[]> {
   if (databaseChecks.length === 0) return [{ subject: 'database', state: 'skipped', text: 'the app has none' }]
-  return Promise.all(
+  const findings = await Promise.all(
     databaseChecks.map((check, index) =>
-      databaseFinding(check, databaseChecks.length === 1 ? 'database' : `database ${index + 1}`),
+      findingsOfDatabase(check, databaseChecks.length === 1 ? 'database' : `database ${index + 1}`),
     ),
   )
+  return findings.flat()
 }
 
-async function databaseFinding(check: () => Promise<number>, subject: string): Promise<Finding> {
+async function findingsOfDatabase(
+  check: LoadedApp['databaseChecks'][number],
+  subject: string,
+): Promise<readonly Finding[]> {
   try {
-    const models = await check()
-    return { subject, state: 'ok', text: `fits ${models === 1 ? '1 model' : `${models} models`}` }
+    const { models, hints } = await check()
+    return [
+      { subject, state: 'ok', text: `fits ${models === 1 ? '1 model' : `${models} models`}` },
+      ...hints.map((text): Finding => ({ subject, state: 'hint', text: escapeForLog(text) })),
+    ]
   } catch (error) {
-    return { subject, state: 'problem', text: messageOf(error) }
+    return [{ subject, state: 'problem', text: messageOf(error) }]
   }
 }
 

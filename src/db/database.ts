@@ -11,6 +11,7 @@ import { checkLifespanOptions, type LifespanOptions } from './config/lifespan-op
 import { readStartTimeout } from './config/settings.js'
 import type { Dialect } from './dialect.js'
 import { findErrorStatus } from './error-status.js'
+import { adviseIndexes } from './indexes/index-advice.js'
 import { Life } from './life.js'
 import { currentScope, innermostScope } from './session/current-scope.js'
 import { SessionUnit } from './session/session-unit.js'
@@ -204,12 +205,15 @@ export class Database {
     return { isolation, readOnly, retry }
   }
 
-  /** Compares the models with their tables, as `sequitur doctor` does: creates no tables. @returns how many models fit. */
-  async check(): Promise<number> {
+  /** Compares the models with their tables, as `sequitur doctor` does: creates no tables. @returns how many models fit, and the indexes that are missing. */
+  async check(): Promise<{ readonly models: number; readonly hints: readonly string[] }> {
     const { sequelize } = await this.#connect({ createTables: false })
-    const models = Object.keys(sequelize.models).length
-    await sequelize.close()
-    return models
+    try {
+      const models = Object.values(sequelize.models)
+      return { models: models.length, hints: await adviseIndexes(sequelize, models) }
+    } finally {
+      await sequelize.close()
+    }
   }
 
   /** @internal For the transaction of a test. @throws Error before the start and after the stop. */

@@ -1,3 +1,4 @@
+import type { DatabaseReport } from './lifespan.js'
 import type { RouteDescription } from './routing/route-description.js'
 
 /** An app, as far as the command line needs it. */
@@ -9,7 +10,7 @@ export interface Describable {
 export interface AppParts {
   routes(): readonly RouteDescription[]
   /** `Lifespan.check` of each database. */
-  readonly databaseChecks: readonly (() => Promise<number>)[]
+  readonly databaseChecks: readonly (() => Promise<DatabaseReport>)[]
 }
 
 /** Receives the apps of a process instead of having them listen: the command line, which describes them. */

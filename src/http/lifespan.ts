@@ -27,14 +27,21 @@ export interface Lifespan {
   /**
    * Compares the models with the database, and closes it again. Creates no tables.
    *
-   * @returns how many models fit.
    * @throws what `start` throws. Tables that `start` would create may be missing.
    */
-  check?(): Promise<number>
+  check?(): Promise<DatabaseReport>
   /** Called once all lifespans are started: the classes in it that are models but belong to no started database. */
   modelsWithoutDatabase?(classes: readonly unknown[]): readonly Constructor[]
   /** The status of an error of this resource. */
   readonly findErrorStatus: FindErrorStatus
+}
+
+/** What `sequitur doctor` says of a database that fits the models. */
+export interface DatabaseReport {
+  /** How many models fit. */
+  readonly models: number
+  /** What would make it faster: one sentence each. */
+  readonly hints: readonly string[]
 }
 
 /** The option `lifespan` of createApp() as a list. */

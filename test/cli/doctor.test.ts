@@ -66,6 +66,21 @@ test('sequitur doctor finds a column that is missing, also with sync', () => {
   })
 })
 
+test('sequitur doctor hints at an index that is missing, and exits with 0', () => {
+  const model = readFileSync(join(project, 'src/task.ts'), 'utf8')
+  const indexed = model
+    .replace(/import \{ (.*) \} from 'sequelize-typescript'/, "import { Index, $1 } from 'sequelize-typescript'")
+    .replace('@Column({ type: DataType.STRING', '@Index @Column({ type: DataType.STRING')
+  during('src/task.ts', indexed, () => {
+    const { status, stdout } = doctor()
+    assert.equal(status, 0, stdout)
+    assert.match(
+      stdout,
+      /^ok {7}database: fits 1 model\nhint {5}database: index task_title, which Task declares, is missing in table task\. Add it in a migration: await context\.addIndex\('task', \['title'\], \{ name: 'task_title' \}\)\n\n1 hint found\.\n$/m,
+    )
+  })
+})
+
 test('sequitur doctor finds a database that cannot be reached', () => {
   const { status, stdout } = doctor({
     toolkit_url: 'postgres+pg://nobody@127.0.0.1:1/none',

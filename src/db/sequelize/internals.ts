@@ -137,6 +137,7 @@ export interface QueryGenerator {
   readonly OperatorMap: Readonly<Record<PropertyKey, string>>
   generateTransactionId: () => string
   quoteIdentifier(name: string): string
+  quoteTable(name: unknown): string
   quote(item: unknown, parent?: unknown, connector?: string): string
   selectQuery(table: unknown, options: object, model: unknown): string
   escape(value: unknown, field?: AttributeInternals, options?: EscapeOptions): string
@@ -252,6 +253,12 @@ export interface ModelInternals {
   /** By their names; `column` is the attribute of a key of one column. */
   readonly uniqueKeys: Readonly<Record<string, { readonly fields: readonly string[]; readonly column: string }>>
   readonly _scope?: object
+  /** Those of the option `indexes`, with their names. */
+  readonly _indexes: readonly {
+    readonly name: string
+    readonly fields: readonly unknown[]
+    readonly unique?: unknown
+  }[]
   readonly _hasVirtualAttributes?: boolean
   readonly _versionAttribute?: string
   /** By their names. `useHooks`: destroy() of an instance destroys the associated ones, too. */

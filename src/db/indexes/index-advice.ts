@@ -1,0 +1,109 @@
+import type { Model, ModelStatic, Sequelize } from 'sequelize'
+import { indexesOf, type TableIndex } from './table-indexes.js'
+import {
+  type DeclaredIndex,
+  declaredIndexes,
+  defaultOrder,
+  type DefaultOrder,
+  foreignKeys,
+  type OrderColumn,
+} from './wanted-indexes.js'
+
+type AnyModel = ModelStatic<Model>
+
+/** Which indexes of the models' tables are missing, and how a migration adds each. */
+export async function adviseIndexes(sequelize: Sequelize, models: readonly AnyModel[]): Promise<string[]> {
+  const advice = await Promise.all(models.map(async (model) => missing(model, await indexesOf(sequelize, model))))
+  return advice.flat()
+}
+
+function missing(model: AnyModel, existing: readonly TableIndex[]): string[] {
+  if (existing.length === 0) return [] // a view, or a table that sync creates later
+  const declared = declaredIndexes(model).filter((index) => !existing.some((other) => isSame(other, index)))
+  const indexes = [
+    ...existing.filter(({ sortsAllRows }) => sortsAllRows),
+    ...declared.filter(({ plain }) => plain), // to be added anyway
+  ]
+  const keys = foreignKeys(model).filter(({ column }) => !indexes.some(({ columns }) => columns[0]?.name === column))
+  const order = defaultOrder(model)
+  return [
+    ...declared.map((index) => declaredAdvice(model, index, existing)),
+    ...keys.map(
+      ({ attribute, column }) =>
+        `no index begins with column ${column} of table ${nameOf(model)}, a foreign key (${model.name}.${attribute}). ` +
+        inMigration(model, [{ name: column, descending: false }]),
+    ),
+    ...(order && !indexes.some((index) => sorts(index, order))
+      ? [
+          `no index of table ${nameOf(model)} has the order of the default scope of ${model.name}. ` +
+            inMigration(model, order.columns),
+        ]
+      : []),
+  ]
+}
+
+// The database, or a migration, may have given it another name.
+function isSame(existing: TableIndex, { name, unique, columns, plain }: DeclaredIndex): boolean {
+  if (unique && !existing.unique) return false
+  return existing.name === name || (plain && existing.sortsAllRows && namesOf(existing.columns) === namesOf(columns))
+}
+
+function namesOf(columns: readonly { readonly name: string | undefined }[]): string {
+  return JSON.stringify(columns.map(({ name }) => name ?? null))
+}
+
+/** Whether an index has the rows in this order, read forwards or backwards. */
+function sorts({ columns }: Pick<TableIndex, 'columns'>, { columns: order, conditions }: DefaultOrder): boolean {
+  const [first] = order
+  if (!first) return true // of the primary key
+  const start = columns.findIndex(({ name }) => name === first.name || !conditions.includes(name ?? ''))
+  const sorted = columns.slice(start === -1 ? columns.length : start)
+  const backwards = sorted[0]?.descending !== first.descending
+  return order.every(
+    ({ name, descending }, place) =>
+      sorted[place]?.name === name && (sorted[place].descending !== descending) === backwards,
+  )
+}
+
+function declaredAdvice(model: AnyModel, index: DeclaredIndex, existing: readonly TableIndex[]): string {
+  const what = `index ${index.name}, which ${model.name} declares, is `
+  const isTaken = existing.some(({ name }) => name === index.name)
+  const state = isTaken
+    ? `not unique in table ${nameOf(model)}. Remove it in a migration first. `
+    : `missing in table ${nameOf(model)}. `
+  const columns = index.columns.flatMap(({ name, descending }) => (name === undefined ? [] : { name, descending }))
+  return index.plain
+    ? `${what}${state}${inMigration(model, columns, index)}`
+    : `${what}${state}Add it in a migration, with the options that the model gives it: await context.addIndex(${tableOf(model)}, { ... })`
+}
+
+/** What a migration says. The name of a declared index is kept: sync would create it once more under its own. */
+function inMigration(
+  model: AnyModel,
+  columns: readonly OrderColumn[],
+  declared?: { readonly name: string; readonly unique: boolean },
+): string {
+  const directions = new Set(columns.map(({ descending }) => descending))
+  const fields = columns.map(({ name, descending }) =>
+    directions.size > 1 && descending ? `{ name: ${quote(name)}, order: 'DESC' }` : quote(name),
+  )
+  const options = declared && `{ name: ${quote(declared.name)}${declared.unique ? ', unique: true' : ''} }`
+  const args = [tableOf(model), `[${fields.join(', ')}]`, options ?? []].flat()
+  return `Add it in a migration: await context.addIndex(${args.join(', ')})`
+}
+
+function tableOf(model: AnyModel): string {
+  const name = model.getTableName()
+  return typeof name === 'string'
+    ? quote(name)
+    : `{ tableName: ${quote(name.tableName)}, schema: ${quote(name.schema)} }`
+}
+
+function quote(name: string): string {
+  return `'${name.replaceAll(/[\\']/g, '\\$&')}'`
+}
+
+function nameOf(model: AnyModel): string {
+  const name = model.getTableName()
+  return typeof name === 'string' ? name : `${name.schema}.${name.tableName}`
+}
