@@ -282,7 +282,8 @@ test('a translation that is no string is a 500, and logged', async (t) => {
   for (const translated of [Promise.resolve('fehlt'), 5]) {
     const { fetch, log } = await api(t, [Articles], { errors: { translate: () => translated as never } })
     const response = await fetch('/nowhere')
-    assert.deepEqual([response.status, typeof (await response.json()).detail], [500, 'string'])
+    const { detail } = (await response.json()) as { detail: unknown }
+    assert.deepEqual([response.status, typeof detail], [500, 'string'])
     assert.match(log.join(), /errors\.translate cannot translate "[^]*It returned .*\. Return a string, or undefined/)
   }
 })
