@@ -176,6 +176,8 @@ function slugOf(title: string): string {
 }
 
 async function setTags({ id }: Article, tags: readonly string[]): Promise<void> {
+  if (tags.some((tag) => tag === '' || tag.length > 100))
+    refuse(422, 'tagList', 'must have tags of 1 to 100 characters')
   await ArticleTag.destroy({ where: { article_id: id } })
   await ArticleTag.bulkCreate([...new Set(tags)].map((tag) => ({ article_id: id, tag })))
 }

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { ErrorStatus, FindErrorStatus } from '../core/error-status.js'
+import { shown } from '../core/options.js'
 import { PartialCommitError } from '../core/partial-commit-error.js'
 import { fromHttpErrorLike, HttpError, type InputIssue } from './errors.js'
 import type { Input } from './input/parameters.js'
@@ -93,7 +94,7 @@ export function toProblemReply(
 function translated({ errors, ...known }: KnownError, request: Request, translate: Translate): KnownError {
   const inWords = (text: string, issue?: InputIssue) => {
     try {
-      return translate(text, request, issue) ?? text
+      return refuseOtherThanText(translate(text, request, issue)) ?? text
     } catch (cause) {
       throw new ErrorRuleError(`errors.translate cannot translate ${JSON.stringify(text)}.`, { cause })
     }
@@ -103,6 +104,13 @@ function translated({ errors, ...known }: KnownError, request: Request, translat
     detail: inWords(known.detail),
     ...(errors ? { errors: errors.map((issue) => ({ ...issue, message: inWords(issue.message, issue) })) } : {}),
   }
+}
+
+// Programs without a type check may return a promise, which would be sent as {}.
+function refuseOtherThanText(translated: unknown): string | undefined {
+  if (typeof translated === 'string') return translated
+  if (translated === undefined || translated === null) return undefined
+  throw new TypeError(`It returned ${shown(translated)}. Return a string, or undefined to keep the text.`)
 }
 
 /** RFC 9457. */

@@ -14,6 +14,7 @@ export class Spool {
   #folder: Promise<string> | undefined
   #files = 0
   #released = false
+  readonly #read = new Set<Readable>()
   #storing: Promise<unknown> = Promise.resolve()
 
   /** Stores a content, of which this is read to the end. One at a time. */
@@ -52,7 +53,9 @@ export class Spool {
   #opened(open: () => Readable): Readable {
     if (this.#released)
       throw new Error('The request is over, and with it its files. Read them before, or keep them by saveTo().')
-    return open()
+    const stream = open()
+    this.#read.add(stream)
+    return stream.once('close', () => this.#read.delete(stream))
   }
 
   async #newFile(): Promise<TemporaryFile> {
@@ -61,9 +64,10 @@ export class Spool {
     return { path, handle: await open(path, 'wx', 0o600) }
   }
 
-  /** Removes the temporary files. */
+  /** Removes the temporary files. Streams that nothing has read to the end would keep them open. */
   async release(): Promise<void> {
     this.#released = true
+    for (const stream of this.#read) stream.destroy()
     await this.#storing
     const folder = await this.#folder?.catch(() => undefined)
     // What cannot be removed is left to the system, as after a crash.

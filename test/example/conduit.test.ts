@@ -110,6 +110,12 @@ for (const database of databases.filter(({ name }) => !name.includes('memory')))
     assert.deepEqual(await robin('DELETE', now), { status: 204, body: undefined })
     assert.equal((await anyone('GET', '/articles')).body.articlesCount, 0)
     assert.equal((await anyone('POST', '/articles', { article: tea })).status, 401)
+    for (const tag of ['', 'x'.repeat(101)])
+      assert.deepEqual(await robin('POST', '/articles', { article: { ...tea, tagList: ['tea', tag] } }), {
+        status: 422,
+        body: { errors: { tagList: ['must have tags of 1 to 100 characters'] } },
+      })
+    assert.equal((await anyone('GET', '/articles')).body.articlesCount, 0)
     assert.deepEqual((await robin('POST', '/articles', { article: {} })).body.errors, {
       title: ["can't be blank"],
       description: ["can't be blank"],

@@ -277,3 +277,13 @@ test('a translation that throws is a 500, and logged with the text', async (t) =
   assert.match(log.join(), /errors\.translate cannot translate "/)
   assert.match(bootMessage([Articles], { errors: { translate: 'de' as never } }), /errors\.translate is 'de'\. Write a/)
 })
+
+test('a translation that is no string is a 500, and logged', async (t) => {
+  for (const translated of [Promise.resolve('fehlt'), 5]) {
+    const { fetch, log } = await api(t, [Articles], { errors: { translate: () => translated as never } })
+    const response = await fetch('/nowhere')
+    const { detail } = (await response.json()) as { detail: unknown }
+    assert.deepEqual([response.status, typeof detail], [500, 'string'])
+    assert.match(log.join(), /errors\.translate cannot translate "[^]*It returned .*\. Return a string, or undefined/)
+  }
+})

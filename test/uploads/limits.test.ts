@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import type { Readable } from 'node:stream'
 import { test, type TestContext } from 'node:test'
 import { Controller, Field, Post } from 'sequitur'
 import { File, Multipart, UploadedFile } from 'sequitur/uploads'
@@ -207,4 +208,17 @@ test('close() waits for the removal of temporary files', async (t) => {
   assert.equal((await app.send(formOf(['file', large.subarray(0, 500_000), 'a']))).status, 204)
   await app.close()
   assert.deepEqual(temporaryFiles(), [])
+})
+
+test('streams that nothing has read to the end are closed with the request', async (t) => {
+  const streams: Readable[] = []
+  @Controller('/')
+  class Unread {
+    @Post('/', { status: 204 }) open(@Multipart() { file }: Upload) {
+      streams.push(file.stream())
+    }
+  }
+  const app = await api(t, [Unread])
+  assert.equal((await sendForm(app, '/', formOf(['file', large.subarray(0, 500_000), 'a']))).status, 204)
+  await until('the stream is closed', () => streams.length === 1 && streams.every(({ closed }) => closed))
 })
