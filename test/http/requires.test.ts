@@ -143,6 +143,8 @@ const calls: string[] = []
 const outer: Around = (next) => (calls.push('around'), next())
 const step: Middleware = (_request, _response, next) => (calls.push('middleware'), next())
 
+const twice: Middleware = (_request, _response, next) => (calls.push('twice'), next())
+
 @Controller('/base', { requires: [User], middleware: [step], around: [outer] })
 class Rows {
   @Get() list() {
@@ -155,7 +157,7 @@ class Rows {
 
 class Between extends Rows {}
 
-@Controller('/sub', { requires: [Admin, User], middleware: [step], around: [outer] })
+@Controller('/sub', { requires: [Admin, User], middleware: [step, twice, twice], around: [outer] })
 class SubRows extends Between {
   @Get() override list() {
     return ['other']
@@ -171,9 +173,9 @@ test('what a controller requires is checked by the controllers that extend it', 
     calls.length = 0
     assert.equal((await fetch(path)).status, 401, path)
     assert.equal((await fetch(path, as('robin'))).status, 403, path)
-    assert.deepEqual(calls, ['middleware', 'middleware'])
+    assert.deepEqual(calls, ['middleware', 'twice', 'twice', 'middleware', 'twice', 'twice'])
     assert.equal((await fetch(path, as('admin'))).status, 200, path)
-    assert.deepEqual(calls.slice(2), ['middleware', 'around'])
+    assert.deepEqual(calls.slice(6), ['middleware', 'twice', 'twice', 'around'])
   }
   assert.equal((await fetch('/base', as('robin'))).status, 200)
   const { paths } = createApp({ controllers: [SubRows], logger: false }).openapi()

@@ -191,16 +191,15 @@ export function controllerOf(type: Constructor): ControllerDeclaration {
     throw new BootError(
       `createApp({ controllers }): ${tokenName(type)} is not a controller. Put @Controller('/path') on the class.`,
     )
-  const all = [...declarationsAbove(type), declaration]
-  return {
-    ...declaration,
-    requires: distinct(all.flatMap(({ requires }) => requires)),
-    around: distinct(all.flatMap(({ around }) => around)),
-    middleware: distinct(
-      all.flatMap(({ middleware }) => middleware),
-      ({ use }) => use,
-    ),
-  }
+  return declarationsAbove(type).reduceRight(
+    (below, above) => ({
+      ...below,
+      requires: joined(above.requires, below.requires),
+      around: joined(above.around, below.around),
+      middleware: joined(above.middleware, below.middleware, ({ use }) => use),
+    }),
+    declaration,
+  )
 }
 
 /** Those of the classes that a class extends, the topmost first. */
@@ -211,9 +210,10 @@ function declarationsAbove(type: Constructor): readonly ControllerDeclaration[] 
   return declaration ? [...declarationsAbove(parent), declaration] : declarationsAbove(parent)
 }
 
-function distinct<T>(values: readonly T[], keyOf: (value: T) => unknown = (value) => value): readonly T[] {
-  const keys = values.map(keyOf)
-  return values.filter((_, index) => keys.indexOf(keys[index]) === index)
+/** What a subclass repeats is there once. */
+function joined<T>(above: readonly T[], below: readonly T[], keyOf: (value: T) => unknown = (value) => value): T[] {
+  const known = new Set(above.map(keyOf))
+  return [...above, ...below.filter((value) => !known.has(keyOf(value)))]
 }
 
 /** The routes of a controller and of its ancestors; a decorated method replaces those of the one that it overrides. */
