@@ -36,11 +36,9 @@ export class Tokens {
   }
 
   async read(token: string): Promise<number> {
-    try {
-      return Number((await jwtVerify(token, this.#key, { algorithms: ['HS256'] })).payload.sub)
-    } catch {
-      return refuse(401, 'token', 'is invalid')
-    }
+    const claims = { algorithms: ['HS256'], requiredClaims: ['sub', 'exp'] }
+    const verified = await jwtVerify(token, this.#key, claims).catch(() => refuse(401, 'token', 'is invalid'))
+    return Number(verified.payload.sub)
   }
 }
 

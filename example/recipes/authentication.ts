@@ -71,12 +71,10 @@ class Tokens {
 
   /** The id of the account in the header `Authorization`. */
   async read(authorization: string): Promise<number> {
-    try {
-      const { payload } = await jwtVerify(authorization.replace(/^Bearer /i, ''), this.#key, { algorithms: ['HS256'] })
-      return Number(payload.sub)
-    } catch {
-      return refuse()
-    }
+    const claims = { algorithms: ['HS256'], requiredClaims: ['sub', 'exp'] }
+    const token = authorization.replace(/^Bearer /i, '')
+    const verified = await jwtVerify(token, this.#key, claims).catch(() => refuse())
+    return Number(verified.payload.sub)
   }
 }
 

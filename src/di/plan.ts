@@ -102,7 +102,10 @@ export class Planner<I> {
 
   #require(token: Token, draft: Draft<I>, handler: string): void {
     const built = this.#dependency({ kind: 'token', token }, draft, undefined)
-    if (built.kind === 'application') throw new InjectionError([], uselessRequirement(handler, tokenName(token)))
+    // A test may replace it by a value.
+    const isReplaced = this.#provisions.has(token) && intrinsicProvider(token) !== undefined
+    if (built.kind === 'application' && !isReplaced)
+      throw new InjectionError([], uselessRequirement(handler, tokenName(token)))
   }
 
   #provider(token: Token): Provider | undefined {

@@ -12,6 +12,7 @@ import {
   Injectable,
   type Middleware,
   Post,
+  provide,
   Request,
   Security,
   token,
@@ -134,6 +135,15 @@ test('OpenAPI documents alternatives, optional credentials, and the scopes of gu
   assert.ok(statuses('/things/{name}').includes('403'))
   assert.ok(!statuses('/things/{name}/{count}').includes('403'))
   assert.ok(statuses('/things/{name}/{count}').includes('401'))
+})
+
+test('a provider replaces what a route requires, as in tests', async (t) => {
+  const nobody = Object.assign(Object.create(User.prototype) as User, { name: 'nobody' })
+  const { fetch } = await api(t, [Things], {
+    providers: [provide(Admin, { value: {} }), provide(User, { value: nobody })],
+  })
+  assert.equal((await fetch('/things/a/3', remove)).status, 204)
+  assert.deepEqual(Things.deleted.splice(0), ['a 3'])
 })
 
 @Injectable({ lifetime: 'application' })
