@@ -6,6 +6,7 @@ import { newPagination } from 'sequitur/cursor'
 import { sequitur as esbuildPlugin } from 'sequitur/esbuild'
 import { settings } from 'sequitur/settings'
 import { memoryDatabase, testApp } from 'sequitur/testing'
+import { Multipart } from 'sequitur/uploads'
 import { sequitur as vitePlugin } from 'sequitur/vite'
 
 const api = await testApp({ controllers: [], lifespan: memoryDatabase() })
@@ -15,7 +16,12 @@ await api.close()
 assert.equal(memoryDatabase().constructor, newLifespan('sqlite://').constructor)
 
 const wrong = /** @type {any} */ ({ wrong: 1 })
-const refused = [() => newLifespan('sqlite://', wrong), () => newPagination(wrong), () => settings(wrong)]
+const refused = [
+  () => newLifespan('sqlite://', wrong),
+  () => newPagination(wrong),
+  () => settings(wrong),
+  () => Multipart(wrong)({}, 'create', 0),
+]
 for (const call of refused) assert.equal(errorClass(call), BootError)
 
 const { code = '' } = vitePlugin().transform('@decorate class Hero {}', '/app/hero.ts') ?? {}
