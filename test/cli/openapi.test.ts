@@ -56,7 +56,10 @@ for (const [words, message] of [
   [['a', '--out', '--check', 'b'], /^sequitur openapi: --out needs a value\. [^\n]*\n$/],
   [['example/hero.ts'], /^example\/hero\.ts creates no app\. Name the module that calls createApp\(\)\.\n$/],
   [['example/nowhere.ts'], /^There is no file example\/nowhere\.ts\. [^\n]*\n$/],
-  [['example/app.ts', '--check', 'nowhere.json'], /^--check nowhere\.json: this is not an OpenAPI document: [^\n]*\n$/],
+  [['example'], /^example is no module\. Name the one that calls createApp\(\): src\/app\.ts\n$/],
+  [['package.json'], /^package\.json is no module\. [^\n]*\n$/],
+  [['example/app.ts', '--out', 'nowhere/api.json'], /^Cannot write nowhere\/api\.json: ENOENT[^\n]*\n$/],
+  [['example/app.ts', '--check', 'nowhere.json'], /^Cannot read nowhere\.json: ENOENT[^\n]*\n$/],
   [['example/app.ts', '--check', 'README.md'], /^--check README\.md: this is not an OpenAPI document: [^\n]*\n$/],
 ] as const) {
   test(`sequitur openapi ${words.join(' ')} exits with 2 and one line`, () => {
