@@ -33,8 +33,9 @@ function reportChanges(check: string, changes: readonly string[]): number {
 }
 
 function readDocument(file: string): Json {
+  const text = accessing(`Cannot read ${file}`, () => readFileSync(file, 'utf8'))
   try {
-    return parseDocument(readFileSync(file, 'utf8'))
+    return parseDocument(text)
   } catch (error) {
     throw new CommandError(`--check ${file}: this is not an OpenAPI document: ${messageOf(error)}`)
   }
@@ -46,6 +47,14 @@ function parseDocument(text: string): Json {
   throw new TypeError('it is not a JSON object')
 }
 
+function accessing<T>(failure: string, access: () => T): T {
+  try {
+    return access()
+  } catch (error) {
+    throw new CommandError(`${failure}: ${messageOf(error)}`)
+  }
+}
+
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
@@ -55,6 +64,6 @@ function write(text: string, out: string | undefined): void {
     process.stdout.write(text)
     return
   }
-  writeFileSync(out, text)
+  accessing(`Cannot write ${out}`, () => writeFileSync(out, text))
   process.stderr.write(`Wrote the OpenAPI document to ${out}.\n`)
 }

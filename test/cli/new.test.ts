@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { sequiturIn } from '../support/command.js'
 import { newProject, npm, start, workspace } from '../support/new-project.js'
 import { jsonOf, post } from '../support/processes.js'
@@ -73,6 +75,11 @@ test('a new project migrates its SQLite file once, and runs by tsx and when it i
   assert.equal(built.status, 0, built.stdout)
   // tsx is for the source of this package: the project is what tsc has written.
   const compiled = await start(project, ['--import', 'tsx', '--enable-source-maps', 'dist/main.js'])
+  const [, check] = /^HEALTHCHECK .*CMD (\[.*\])$/m.exec(readFileSync(join(project, 'Dockerfile'), 'utf8')) ?? []
+  const [, ...args]: readonly string[] = JSON.parse(check ?? '')
+  const health = (port: string) => promisify(execFile)(process.execPath, args, { env: { PORT: port } })
+  await health(new URL(compiled.url).port)
+  await assert.rejects(health('1'), { code: 1 })
   assert.deepEqual((await jsonOf(fetch(`${compiled.url}/tasks`))).data, [
     { id: 1, title: 'Read the page', done: false },
   ])

@@ -59,7 +59,10 @@ for (const [words, message] of [
     /^example\/hero\.ts creates no app\. Name the module that calls createApp\(\) when it is loaded, not in a function, such as src\/main\.ts\.\n$/,
   ],
   [['example/nowhere.ts'], /^There is no file example\/nowhere\.ts\. [^\n]*\n$/],
-  [['example/app.ts', '--check', 'nowhere.json'], /^--check nowhere\.json: this is not an OpenAPI document: [^\n]*\n$/],
+  [['example'], /^example is no module\. Name the one that calls createApp\(\): src\/app\.ts\n$/],
+  [['package.json'], /^package\.json is no module\. [^\n]*\n$/],
+  [['example/app.ts', '--out', 'nowhere/api.json'], /^Cannot write nowhere\/api\.json: ENOENT[^\n]*\n$/],
+  [['example/app.ts', '--check', 'nowhere.json'], /^Cannot read nowhere\.json: ENOENT[^\n]*\n$/],
   [['example/app.ts', '--check', 'README.md'], /^--check README\.md: this is not an OpenAPI document: [^\n]*\n$/],
 ] as const) {
   test(`sequitur openapi ${words.join(' ')} exits with 2 and one line`, () => {
