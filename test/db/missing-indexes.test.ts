@@ -222,6 +222,16 @@ test('on PostgreSQL an index of an expression serves no column after it, and a v
   assert.deepEqual(view, [])
 })
 
+test('on SQLite an index of an expression serves no column after it, and stops no start', async () => {
+  const hints = await hintsOn(sqliteFile, [Author, Article], async (context) => {
+    await context.createTable('author', { id, name: text })
+    await context.createTable('article', article)
+    await context.sequelize.query('CREATE INDEX by_title ON article (lower(title), author_id)')
+  })
+  assert.equal(hints.length, 1)
+  assert.match(hints.join(), /author_id/)
+})
+
 test('a table that sync creates at the start lacks no index', async () => {
   const { hints } = await newLifespan(await sqliteFile.url(), { models: [Author, Article], sync: true }).check()
   assert.deepEqual(hints, [])

@@ -1,4 +1,4 @@
-import type { Model, ModelAttributeColumnOptions, ModelStatic, Sequelize } from 'sequelize'
+import { type Model, type ModelAttributeColumnOptions, type ModelStatic, QueryTypes, type Sequelize } from 'sequelize'
 import { BootError } from '../../core/boot-error.js'
 import { refuseCostlyRules } from '../models/column-patterns.js'
 import { DatabaseStartError } from '../errors.js'
@@ -102,10 +102,33 @@ async function columnsOf(sequelize: Sequelize, model: ModelStatic<Model>): Promi
   const name = model.getTableName()
   const exists = await sequelize.getQueryInterface().tableExists(name)
   if (!exists) return undefined
+  if (sequelize.getDialect() === 'sqlite') return columnsOnSqlite(sequelize, nameOf(model))
   const columns = await sequelize
     .getQueryInterface()
     .describeTable(typeof name === 'string' ? { tableName: name } : name)
   return new Map(Object.entries(columns))
+}
+
+interface SqliteColumn {
+  readonly name: string
+  readonly type: string
+  readonly notnull: number
+  readonly dflt_value: string | null
+  readonly pk: number
+}
+
+// Sequelize's describeTable() fails there for a table with an index of an expression, and reads each index.
+async function columnsOnSqlite(sequelize: Sequelize, table: string): Promise<TableColumns> {
+  const rows = await sequelize.query<SqliteColumn>('SELECT * FROM pragma_table_info(?)', {
+    replacements: [table],
+    type: QueryTypes.SELECT,
+  })
+  return new Map(
+    rows.map(({ name, type, notnull, dflt_value, pk }) => [
+      name,
+      { type, allowNull: notnull === 0, defaultValue: dflt_value, primaryKey: pk !== 0 },
+    ]),
+  )
 }
 
 function isVirtual(type: unknown): boolean {
