@@ -21,6 +21,12 @@ test('sequitur routes lists each route with its inputs and its transaction', () 
   ])
 })
 
+test('a tail is listed as the program writes it', () => {
+  const { status, stdout } = sequitur('routes', 'example/recipes/routing.ts')
+  assert.equal(status, 0)
+  assert.match(stdout, /\/\*path /)
+})
+
 test('the table of docs/cli.md is what sequitur routes prints', () => {
   const { stdout } = sequitur('routes', 'example/quickstart.ts')
   assert.ok(page.includes(`$ npx sequitur routes\n${stdout}`), stdout)

@@ -37,7 +37,14 @@ export function describeRoute(route: Route, lifespans: readonly Lifespan[]): Rou
 }
 
 function textOf(segment: Segment): string {
-  return segment.kind === 'fixed' ? segment.text : `:${segment.name}`
+  switch (segment.kind) {
+    case 'fixed':
+      return segment.text
+    case 'variable':
+      return `:${segment.name}`
+    case 'tail':
+      return `*${segment.name}`
+  }
 }
 
 function describeInput(input: Input): InputDescription[] {
