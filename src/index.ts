@@ -3,17 +3,9 @@ import 'reflect-metadata'
 // The app and its controllers
 export { type Address, App, type AppOptions, createApp } from './http/app.js'
 export type { ErrorSettings, Timeouts } from './http/app-options.js'
-export {
-  type Around,
-  Controller,
-  type ControllerOptions,
-  Delete,
-  Get,
-  Patch,
-  Post,
-  Put,
-  type RouteOptions,
-} from './http/routing/controller.js'
+export type { Around } from './http/routing/around.js'
+export { Controller, type ControllerOptions } from './http/routing/controller.js'
+export { Delete, Get, Patch, Post, Put, type RouteOptions } from './http/routing/methods.js'
 export { reply, Reply, type ReplyOptions } from './http/output/reply.js'
 export { file, type FileOptions } from './http/output/file.js'
 export { events, Events, type EventsOptions } from './http/output/events.js'

@@ -13,6 +13,8 @@ import {
   Header,
   Injectable,
   type BodyOptions,
+  guard,
+  type GuardOptions,
   type InputOptions,
   type LifespanOptions,
   type MappedPaginationOptions,
@@ -199,6 +201,7 @@ const takers: Readonly<Record<string, Taker>> = {
       lifetime: 0,
     },
   ),
+  'guard()': taker<GuardOptions>((options) => guard([Hero], () => true, options), { scopes: 0, detail: 0 }),
   'provide()': taker<Recipe<unknown, Token[]>>((recipe) => provide(Hero, recipe), {
     value: 0,
     class: 0,

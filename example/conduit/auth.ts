@@ -44,7 +44,7 @@ export class Tokens {
 
 const scheme = { type: 'apiKey', in: 'header', name: 'Authorization', description: '`Token <jwt>`' } as const
 
-/** Whoever asks: the user of a token, or nobody without one. */
+/** The client of a request: the user of its token, or null without one. */
 @Injectable()
 @Security(scheme, { name: 'Token', optional: true })
 export class Viewer {

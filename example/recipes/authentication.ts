@@ -97,7 +97,7 @@ class CurrentUser {
   }
 }
 
-/** Whoever asks: the account of a token, or nobody without one. */
+/** The client of a request: the account of its token, or null without one. */
 @Injectable()
 @Security(bearer, { name: 'Bearer', optional: true })
 class Viewer {

@@ -17,7 +17,7 @@ export interface Command {
   run(words: readonly string[], options: Readonly<Record<string, string>>): Promise<number>
 }
 
-/** The command cannot do what was asked. The message is one line, and states what to write instead. */
+/** The command cannot be executed. The message is one line, and states what to write instead. */
 export class CommandError extends Error {}
 
 export interface Arguments {

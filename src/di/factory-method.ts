@@ -58,10 +58,8 @@ export function factoryMethodOf(type: Constructor): string | undefined {
 
 /** Calls this static method of the class. Throws, or rejects with, a TypeError when it returns something else than an instance. */
 export function instancesFrom(type: Constructor, member: string): (...args: unknown[]) => unknown {
-  const create: unknown = Reflect.get(type, member)
-  if (typeof create !== 'function') throw new BootError(`@Factory() on ${type.name}.${member}: it is no method.`)
   return (...args) =>
-    andThen(create.apply(type, args) as unknown, (value) => {
+    andThen(Reflect.apply(Reflect.get(type, member), type, args) as unknown, (value) => {
       if (value instanceof type) return value
       throw new TypeError(
         `${type.name}.${member}() with @Factory() returned no instance of ${type.name}. ` +

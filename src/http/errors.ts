@@ -21,7 +21,7 @@ export interface InputIssue {
   readonly message: string
   /** The keyword of JSON Schema that the value does not satisfy, such as `minLength`, for `errors.translate`. Clients do not receive it. */
   readonly rule?: string
-  /** What the rule says, such as `{ limit: 3 }`, for `errors.translate`. Clients do not receive it. */
+  /** The parameters of the rule, such as `{ limit: 3 }`, for `errors.translate`. Clients do not receive it. */
   readonly params?: Readonly<Record<string, unknown>>
 }
 

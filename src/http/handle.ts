@@ -7,7 +7,7 @@ import { discard, type OutgoingResponse } from './output/outgoing-response.js'
 import { type Content, Reply, ReplyHeaders } from './output/reply.js'
 import { Request } from './request.js'
 import { ClientGone } from './server/abort-reasons.js'
-import type { Around } from './routing/controller.js'
+import type { Around } from './routing/around.js'
 import type { ServedRoute } from './routing/route.js'
 import type { Match } from './routing/router.js'
 

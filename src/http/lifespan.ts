@@ -36,7 +36,7 @@ export interface Lifespan {
   readonly findErrorStatus: FindErrorStatus
 }
 
-/** What `sequitur doctor` says of a database that fits the models. */
+/** What `sequitur doctor` reports of a database that fits the models. */
 export interface DatabaseReport {
   /** How many models fit. */
   readonly models: number

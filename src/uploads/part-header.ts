@@ -4,7 +4,7 @@ import { decodeUtf8 } from '../http/input/json.js'
 /** The header of a part, as the parser reads it: a list of values by name in lower case, each byte one character. */
 export type RawHeader = Readonly<Record<string, readonly string[]>>
 
-/** What the header of a part says. */
+/** The header of a part, parsed. */
 export interface PartHeader {
   readonly name: string
   /** Undefined for a text field. */
@@ -13,7 +13,7 @@ export interface PartHeader {
   readonly type: string
 }
 
-/** What the header of a part may have: the lines, and the bytes of them together. The parser ignores more than it is told to read. */
+/** What the header of a part may have: the lines, and the bytes of them together. The parser ignores what exceeds its own limits. */
 export const HEADER_LIMITS = { lines: 16, bytes: 8 * 1024 }
 
 /** Bytes of a field's name. */

@@ -6,7 +6,8 @@ import { type Database, newLifespan, select, type Session, withSession } from 's
 import { compileModelMethods } from '../../src/db/startup/compile-model-methods.js'
 import { instancesOf } from '../../src/paging/lazy-instances.js'
 import { OffsetList } from '../../src/paging/offset/offset-list.js'
-import { databases, openWithLog, statements, type TestDatabase } from '../support/databases.js'
+import { openBoth } from '../support/both-paths.js'
+import { databases, statements, type TestDatabase } from '../support/databases.js'
 
 /*
  * Statements with compiled SQL return what Sequelize returns, for all models, statements and rows: the same instances, errors, and SQL, but for
@@ -266,11 +267,7 @@ for (const kind of databases.filter(({ name }) => !name.includes('memory'))) {
 }
 
 async function law(t: TestContext, kind: TestDatabase): Promise<void> {
-  const url = await kind.url()
-  const [compiled, plain] = [
-    await openWithLog(t, url, { fastPath: true }),
-    await openWithLog(t, url, { fastPath: false }),
-  ]
+  const [compiled, plain] = await openBoth(t, kind, [], {})
   let tables = 0
   const work = async (definition: Definition, given: readonly Statement[]) => {
     const name = `Thing${++tables}`

@@ -4,7 +4,8 @@ import * as fc from 'fast-check'
 import { DataTypes, literal, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { type Database, type Session, withSession } from 'sequitur'
 import { compileModelMethods } from '../../src/db/startup/compile-model-methods.js'
-import { databases, openWithLog, statements, type TestDatabase } from '../support/databases.js'
+import { openBoth } from '../support/both-paths.js'
+import { databases, statements, type TestDatabase } from '../support/databases.js'
 import { runs } from '../support/fuzz.js'
 
 /*
@@ -287,11 +288,7 @@ async function emptied(model: AnyModel): Promise<void> {
 }
 
 async function law(t: TestContext, kind: TestDatabase): Promise<void> {
-  const url = await kind.url()
-  const [compiled, plain] = [
-    await openWithLog(t, url, { fastPath: true }),
-    await openWithLog(t, url, { fastPath: false }),
-  ]
+  const [compiled, plain] = await openBoth(t, kind, [], {})
   let tables = 0
   const work = async (definition: Definition, given: readonly Writes[]) => {
     const name = `Thing${++tables}`

@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test'
-import type { Database } from 'sequitur'
+import type { Database, LifespanOptions } from 'sequitur'
 import { openWithLog, type TestDatabase } from './databases.js'
 
 export interface OnePath {
@@ -13,9 +13,9 @@ export async function openBoth(
   t: TestContext,
   kind: TestDatabase,
   tables: readonly string[],
+  limits: LifespanOptions = { statementTimeout: 1_500, lockTimeout: 1_000 },
 ): Promise<[OnePath, OnePath]> {
   const url = await kind.url()
-  const limits = { statementTimeout: 1_500, lockTimeout: 1_000 }
   const fast = await openWithLog(t, url, { ...limits, fastPath: true })
   const plain = await openWithLog(t, url, { ...limits, fastPath: false })
   for (const table of tables) await plain.database.sequelize.query(table)

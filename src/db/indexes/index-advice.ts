@@ -77,7 +77,7 @@ function declaredAdvice(model: AnyModel, index: DeclaredIndex, existing: readonl
     : `${what}${state}Add it in a migration, with the options that the model gives it: await context.addIndex(${tableOf(model)}, { ... })`
 }
 
-/** What a migration says. The name of a declared index is kept: sync would create it once more under its own. */
+/** The line of a migration. The name of a declared index is kept: sync would create it once more under its own. */
 function inMigration(
   model: AnyModel,
   columns: readonly OrderColumn[],

@@ -32,7 +32,7 @@ export class OuterTransaction {
   #restore: () => void = () => {}
   #savepoints = 0
   #isOver = false
-  /** What makes the test wrong, whatever its assertions say. */
+  /** The error that fails the test, even if its assertions pass. */
   #problem: Error | undefined
 
   private constructor({ sequelize, dialect, endTimeout }: Connection) {
@@ -177,7 +177,7 @@ export class OuterTransaction {
     return (this.#problem = new RollbackLostError(this.#problem ?? cause))
   }
 
-  /** Waits for what still runs, and rolls everything back. Returns what makes the test wrong, whatever its assertions say. */
+  /** Waits for what still runs, and rolls everything back. Returns the error that fails the test, even if its assertions pass. */
   async end(): Promise<Error | undefined> {
     if (this.#isOver) return undefined
     const isIdle = await endsWithin(this.#turns.empty(), MAX_WAIT_FOR_END)

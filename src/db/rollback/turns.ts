@@ -5,7 +5,7 @@ interface Waiting {
   begin(): void
 }
 
-/** One connection, used by one transaction after the other, in the order in which they have asked for it. */
+/** One connection, used by one transaction after the other, in the order of their requests for it. */
 export class Turns {
   readonly #milliseconds: number
   readonly #waiting: Waiting[] = []

@@ -16,7 +16,7 @@ export interface ServerEvent<T> {
 const HEARTBEAT = ':\n\n'
 
 /**
- * The text of server-sent events. The source is asked for an event only when the client has room for it, first after COMMIT, and is released
+ * The text of server-sent events. An event is taken from the source only when the client has room for it, first after COMMIT, and is released
  * (`return()`) as soon as the client leaves or the app closes.
  */
 export class EventStream extends Readable {

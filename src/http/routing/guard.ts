@@ -1,5 +1,5 @@
 import { BootError } from '../../core/boot-error.js'
-import { NOT_LOADED, refuseOtherThanList, refuseUnknownOptions, shown } from '../../core/options.js'
+import { NOT_LOADED, type OptionNames, refuseOtherThanList, refuseUnknownOptions, shown } from '../../core/options.js'
 import { andThen } from '../../core/promises.js'
 import { MetadataKey } from '../../di/metadata.js'
 import { provideItself } from '../../di/provider.js'
@@ -13,6 +13,8 @@ export interface GuardOptions {
   /** The detail of the 403. Default: `You may not do this.` */
   readonly detail?: string
 }
+
+const GUARD_OPTIONS: OptionNames<GuardOptions> = { scopes: true, detail: true }
 
 /** What is documented of a guard. */
 interface GuardFacts {
@@ -35,9 +37,10 @@ type Values<D extends readonly Token[]> = { -readonly [I in keyof D]: Injected<D
 export function guard<const D extends readonly Token[]>(
   inject: D,
   check: (...values: Values<D>) => boolean | Promise<boolean>,
-  { scopes = [], detail = 'You may not do this.', ...unknown }: GuardOptions = {},
+  options: GuardOptions = {},
 ): Constructor<object> {
-  refuseUnknownOptions('guard([...], check, options)', unknown, {})
+  refuseUnknownOptions('guard([...], check, options)', options, GUARD_OPTIONS)
+  const { scopes = [], detail = 'You may not do this.' } = options
   refuseOtherThanList(inject, 'guard([...], check): its first argument', 'CurrentUser')
   refuseOtherThanList(scopes, 'guard([...], check, options): scopes', `'editor'`)
   refuseOtherThanTokens('guard([...], check)', inject)
@@ -68,13 +71,19 @@ export function guardOf(token: Token): GuardFacts | undefined {
 }
 
 /** @throws BootError for a list that has something else than classes and tokens. */
-export function refuseOtherThanTokens(where: string, tokens: readonly unknown[]): void {
+function refuseOtherThanTokens(where: string, tokens: readonly unknown[]): void {
   const index = tokens.findIndex((token) => !isToken(token))
   if (index < 0) return
   const found = tokens[index]
   throw new BootError(
     `${where}: item ${index} is ${shown(found)}. ${found === undefined ? NOT_LOADED : "Write a class, a guard(...) or a token('name')."}`,
   )
+}
+
+/** @throws BootError for something else than a list of tokens. */
+export function refuseOtherThanRequirements(where: string, requires: readonly unknown[]): void {
+  refuseOtherThanList(requires, where, 'Admin')
+  refuseOtherThanTokens(where, requires)
 }
 
 /** @throws BootError for a guard with scopes of which no class has a security scheme: OpenAPI would not document them. */

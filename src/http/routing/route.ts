@@ -11,21 +11,13 @@ import type { Shape } from '../../schema/shape/shape.js'
 import { shapeOf } from '../../schema/shape/shape-of.js'
 import type { ValidatorCompiler } from '../../schema/input/validate.js'
 import { type Bind, compileBind, type InputsSchema, inputSchema } from '../input/bind.js'
-import {
-  type Around,
-  type ControllerDeclaration,
-  controllerOf,
-  refuseOtherThanAround,
-  refuseOtherThanRequirements,
-  type Responses,
-  type RouteDeclaration,
-  type RouteOptions,
-  routesOf,
-} from './controller.js'
+import { type Around, refuseOtherThanAround } from './around.js'
+import { type ControllerDeclaration, controllerOf } from './controller.js'
+import { type Responses, type RouteDeclaration, type RouteOptions, routesOf } from './methods.js'
 import { type Input, RouteInputs } from '../input/parameters.js'
 import { refuseClashingInputs } from '../input/refuse-clashing-inputs.js'
 import { type Lifespan, openUnits } from '../lifespan.js'
-import { refuseUselessScopes } from './guard.js'
+import { refuseOtherThanRequirements, refuseUselessScopes } from './guard.js'
 import type { MiddlewareStep } from './middleware.js'
 import { joinPath, openApiPath, parsePath, type Segment, variablesOf } from './path.js'
 import { isEvents } from '../output/events.js'

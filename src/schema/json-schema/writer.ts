@@ -28,7 +28,7 @@ interface WriterOptions {
   readonly prefix?: string
   /** Writes schemas for validation, not for the OpenAPI document: with custom checks, and `{}` for Standard Schemas, which validate themselves. */
   readonly forValidation?: boolean
-  /** Whether objects may have properties that their classes do not declare, where a class says nothing else. Default: 'refuse'. */
+  /** Whether objects may have properties that their classes do not declare, unless a class declares otherwise. Default: 'refuse'. */
   readonly unknownFields?: 'refuse' | 'ignore' | undefined
 }
 
@@ -142,7 +142,7 @@ export class SchemaWriter {
     }
   }
 
-  // Formats of the OpenAPI registry instead of bounds that nobody has chosen: 'double-int' are the integers that a JSON number holds exactly.
+  // Formats of the OpenAPI registry instead of bounds that no program declares: 'double-int' are the integers that a JSON number holds exactly.
   #integerFormat({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: NumberShape): Record<string, unknown> {
     const isLow = !((minimum ?? exclusiveMinimum ?? -Infinity) >= Number.MIN_SAFE_INTEGER)
     const isHigh = !((maximum ?? exclusiveMaximum ?? Infinity) <= Number.MAX_SAFE_INTEGER)

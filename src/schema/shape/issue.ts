@@ -4,7 +4,7 @@ export interface Issue {
   readonly message: string
   /** The keyword of JSON Schema that the value does not satisfy, such as `minLength`; undefined for rules that JSON Schema does not have. */
   readonly rule?: string
-  /** What the rule says: `{ limit: 3 }`. */
+  /** The parameters of the rule: `{ limit: 3 }`. */
   readonly params?: Readonly<Record<string, unknown>>
 }
 

@@ -14,7 +14,7 @@ import { answerWithin, NoAnswerError } from './answer-timeout.js'
 
 const END_SQL = { commit: 'COMMIT', rollback: 'ROLLBACK' } as const
 
-/** The connection of one transaction: taken from the pool when it is asked for, then begun, ended and released. */
+/** The connection of one transaction: taken from the pool when it is needed, then begun, ended and released. */
 export class LeasedConnection {
   readonly #sequelize: Sequelize
   readonly #dialect: Dialect
@@ -46,7 +46,7 @@ export class LeasedConnection {
     return this.#lease
   }
 
-  /** Whether the connection was asked for. */
+  /** Whether the connection was requested from the pool. */
   get isRequested(): boolean {
     return this.#opening !== undefined
   }
