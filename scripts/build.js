@@ -14,9 +14,13 @@ const dist = join(root, 'dist')
 const ENTRIES = [
   'index.js',
   'cursor.js',
+  'lists.js',
   'settings.js',
   'testing.js',
   'uploads.js',
+  'conditional.js',
+  'opentelemetry.js',
+  'metrics.js',
   'vite.js',
   'esbuild.js',
   'cli/main.js',

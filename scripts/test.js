@@ -1,6 +1,7 @@
 // node scripts/test.js [--quick] [--node-option...] [file or folder...]
 // Runs the tests, all of them when none is named, beside one PostgreSQL server that they share.
 // --quick runs them on SQLite in memory alone, without those that need a PostgreSQL server.
+// Those of test/cluster run only when they are named: scripts/test-cluster.js.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { availableParallelism, constants } from 'node:os'
@@ -11,7 +12,9 @@ const given = process.argv.slice(2)
 const quick = given.includes('--quick')
 const options = given.filter((argument) => argument.startsWith('-') && argument !== '--quick')
 const paths = given.filter((argument) => !argument.startsWith('-'))
-const files = (paths.length ? paths : ['test']).flatMap(testFiles).filter((file) => !quick || !needsPostgres(file))
+const files = (paths.length ? paths.flatMap(testFiles) : testFiles('test').filter((file) => !isOfCluster(file))).filter(
+  (file) => !quick || !needsPostgres(file),
+)
 
 if (files.length === 0) {
   console.error(`There is no test (a file *.test.ts) in ${paths.join(', ') || 'test'}.`)
@@ -46,6 +49,10 @@ function testFiles(/** @type {string} */ path) {
     .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules'))
     .map((name) => join(path, name))
     .sort()
+}
+
+function isOfCluster(/** @type {string} */ file) {
+  return file.startsWith(join('test', 'cluster'))
 }
 
 /** Whether a test imports PostgreSQL by name; the others run on the databases that there are. */

@@ -3,6 +3,7 @@ import 'reflect-metadata'
 // The app and its controllers
 export { type Address, App, type AppOptions, createApp } from './http/app.js'
 export type { ErrorSettings, Timeouts } from './http/app-options.js'
+export type { HealthOptions } from './http/health/health-options.js'
 export type { Around } from './http/routing/around.js'
 export { Controller, type ControllerOptions } from './http/routing/controller.js'
 export { Delete, Get, Patch, Post, Put, type RouteOptions } from './http/routing/methods.js'
@@ -16,6 +17,9 @@ export type { BodyOptions, InputDecorator, InputOptions } from './http/input/inp
 export { guard, type GuardOptions } from './http/routing/guard.js'
 export { Security, type SecurityOptions, type SecurityScheme } from './http/openapi/security.js'
 export { Request } from './http/request.js'
+export { Budget } from './http/routing/budget.js'
+export type { QueryBudget, QueryBudgetOption } from './http/observation/query-budget.js'
+export type { LogFormat, LogOptions } from './http/observation/log-options.js'
 export type { Logger } from './http/server/logger.js'
 export type { Middleware, ScopedMiddleware } from './http/routing/middleware.js'
 export type { Lifespan } from './http/lifespan.js'
@@ -28,7 +32,8 @@ export { dto, type DtoOptions } from './schema/declare/dto.js'
 export type { StandardSchema } from './schema/shape/standard-schema.js'
 export { Field, type FieldDecorator } from './schema/declare/field.js'
 export { UnknownFields, type UnknownFieldsRule } from './schema/declare/unknown-fields.js'
-export { named } from './schema/declare/named.js'
+export { mapOf, type MapOptions } from './schema/declare/types/map-of.js'
+export { named } from './schema/declare/types/named.js'
 export { oneOf } from './schema/declare/one-of.js'
 export type { ValueOptions } from './schema/declare/value-options.js'
 export type { Declared } from './schema/declare/value-type.js'
@@ -71,7 +76,25 @@ export type {
   PaginationOptions,
   UncountedPaginationOptions,
 } from './paging/offset/offset-types.js'
+export type { EtagOptions } from './paging/etag/etag-options.js'
 export { Collection, Item, Page, type PageMeta, UncountedPage, type UncountedPageMeta } from './paging/page.js'
+
+// Events of node:diagnostics_channel
+export type {
+  BudgetExceeded,
+  ConnectionAcquired,
+  DatabaseEvent,
+  DatabaseFacts,
+  EventMessages,
+  InputRefused,
+  Shutdown,
+  SqliteWriterTurn,
+  StatementEnded,
+  TransactionBegun,
+  TransactionEnded,
+  TransactionRetried,
+} from './core/events/channels.js'
+export type { RequestRecord, SentStatement, TransactionOutcome } from './core/events/request-record.js'
 
 // Errors with a status
 export {

@@ -1,4 +1,5 @@
-import { type App, type AppOptions, createApp } from './http/app.js'
+import { App, type AppOptions } from './http/app.js'
+import { describeExcess, QueryBudgetError, type ReportExcess } from './http/observation/query-budget.js'
 import { endsWithin } from './core/promises.js'
 import type { LifespanOptions } from './db/config/lifespan-options.js'
 import { Database } from './db/database.js'
@@ -6,6 +7,7 @@ import { newLifespan } from './db/lifespan.js'
 import type { Logger } from './http/server/logger.js'
 import { OuterTransaction } from './db/rollback/outer-transaction.js'
 
+export { QueryBudgetError } from './http/observation/query-budget.js'
 export { testDatabase, type TestDatabase } from './db/test-database.js'
 
 /** The reason of a 500 is what a failing test needs to know. */
@@ -24,15 +26,22 @@ export interface TestApp extends AsyncDisposable {
 /**
  * Starts an app for a test: on a free port, with a log of errors alone. Close it at the end of the test.
  *
+ * A request that sends more statements than `queryBudget` or `@Budget()` allows fails the test: `fetch` rejects with a QueryBudgetError that names the
+ * statement, how often it was sent, and from where; after a request that was sent in another way, `close` does.
+ *
  * @example
  * const api = await testApp({ controllers: [HeroController], models: [Hero], lifespan: memoryDatabase() })
  * t.after(api.close)
  * const response = await api.fetch('/heros', { method: 'POST', json: { name: 'Robin' } })
  */
 export async function testApp(options: AppOptions): Promise<TestApp> {
-  const app = createApp({ logger: ERRORS, ...options })
+  const exceeded = new ExceededBudgets()
+  const app = new App({ logger: ERRORS, ...options }, exceeded.add)
   const { url } = await app.listen(0)
-  const close = () => app.close()
+  const close = async () => {
+    await app.close()
+    exceeded.throwFirst()
+  }
   const fetching = new Set<Promise<unknown>>()
   started.set(app, { databases: databasesOf(options), fetching })
   return {
@@ -47,8 +56,25 @@ export async function testApp(options: AppOptions): Promise<TestApp> {
         () => void fetching.delete(ended),
       )
       fetching.add(ended)
-      return response
+      return response.then((answer) => {
+        exceeded.throwFirst()
+        return answer
+      })
     },
+  }
+}
+
+/** The requests that have exceeded their budget, until a test has failed because of them. */
+class ExceededBudgets {
+  readonly #errors: QueryBudgetError[] = []
+
+  readonly add: ReportExcess = (excess, record) => {
+    this.#errors.push(new QueryBudgetError(describeExcess(excess, record)))
+  }
+
+  throwFirst(): void {
+    const [first] = this.#errors.splice(0)
+    if (first) throw first
   }
 }
 

@@ -4,6 +4,8 @@ import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createApp, newLifespan } from 'sequitur'
+import { metrics } from 'sequitur/metrics'
+import { openTelemetry } from 'sequitur/opentelemetry'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -53,7 +55,12 @@ const LISTED = / (?:are|Use one of) ([\w, ]+)\.$/
 
 for (const [group, refuse] of [
   ['createApp({ ... })', (options: object) => createApp({ controllers: [], ...options })],
+  ['createApp({ log: { ... } })', (log: object) => createApp({ controllers: [], log })],
+  ['createApp({ queryBudget: { ... } })', (queryBudget: object) => createApp({ controllers: [], queryBudget })],
   ['createApp({ timeouts: { ... } })', (timeouts: object) => createApp({ controllers: [], timeouts })],
+  ['createApp({ health: { ... } })', (health: object) => createApp({ controllers: [], health })],
+  ['openTelemetry({ ... })', (options: object) => openTelemetry(options)],
+  ['metrics({ ... })', (options: object) => metrics(options)],
 ] as const) {
   test(`the page lists the options of ${group}`, () => {
     assert.deepEqual(
@@ -99,13 +106,14 @@ test('the page lists the environment variables that the source reads', () => {
   )
 })
 
-test('the source reads the environment only by these names, a command the package manager that has started it, a message the test runner, and settings() what the program declares', () => {
+test('the source reads the environment only by these names, a command the package manager that has started it, a message the test runner, a warning whether it runs in production, and settings() what the program declares', () => {
   const direct = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter(
     (name) => /\.[jt]s$/.test(name) && readFileSync(join(root, 'src', name), 'utf8').includes('process.env'),
   )
   assert.deepEqual(direct.map((name) => basename(name)).toSorted(), [
     'emitted-types.ts',
     'environment.ts',
+    'is-production.ts',
     'new.ts',
     'settings.ts',
   ])

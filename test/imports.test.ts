@@ -62,7 +62,10 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   http: ['core', 'di', 'schema'],
   db: ['core', 'di', 'schema'],
   paging: ['core', 'di', 'schema', 'http', 'db'],
+  lists: ['core', 'di', 'schema', 'db', 'paging'],
   uploads: ['core', 'di', 'schema', 'http'],
+  conditional: ['core', 'di', 'schema', 'http', 'db'],
+  telemetry: ['core', 'db'],
   register: [],
   cli: ['core', 'http', 'register'],
 }
@@ -153,10 +156,10 @@ test('reflect-metadata is imported by di/metadata.ts and by the door', () => {
   )
 })
 
-test('only db and paging know Sequelize', () => {
+test('only db, paging, lists and conditional know Sequelize', () => {
   const users = filesThat(({ target }) => target.startsWith('sequelize'))
   assert.deepEqual(
-    [...new Set(users.map(roomOf))].filter((room) => room !== 'db' && room !== 'paging'),
+    [...new Set(users.map(roomOf))].filter((room) => !['db', 'paging', 'lists', 'conditional'].includes(room)),
     [],
   )
 })
@@ -187,6 +190,7 @@ test('the imports of a file are read whatever their form', () => {
       ['schema/output/untyped-value.ts', true],
       ['http/output/conditional.ts', true],
       ['http/output/reply.ts', true],
+      ['http/output/tagged-response.ts', true],
       ['http/output/event-stream.ts', true],
       ['http/output/stored-file.ts', true],
       ['http/output/outgoing-response.ts', false],

@@ -2,28 +2,37 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import {
   type AppOptions,
+  Base,
   Body,
+  Budget,
   Controller,
   type ControllerOptions,
   createApp,
   dto,
   type DtoOptions,
+  type EtagOptions,
   Field,
   Get,
   Header,
   Injectable,
+  Item,
   type BodyOptions,
   guard,
   type GuardOptions,
+  type HealthOptions,
   type InputOptions,
   type LifespanOptions,
+  type LogOptions,
   type MappedPaginationOptions,
   newLifespan,
+  mapOf,
+  type MapOptions,
   newPagination,
   Path,
   Post,
   provide,
   Query,
+  type QueryBudget,
   type Recipe,
   redirect,
   type RedirectOptions,
@@ -33,7 +42,12 @@ import {
   type TransactionalOptions,
   type ValueOptions,
 } from 'sequitur'
+import { Table } from 'sequelize-typescript'
+import { type IfMatchOptions, newIfMatch } from 'sequitur/conditional'
 import { newPagination as newCursorPagination } from 'sequitur/cursor'
+import { listOf, type ListOptions } from 'sequitur/lists'
+import { metrics, type MetricsOptions } from 'sequitur/metrics'
+import { openTelemetry, type OpenTelemetryOptions } from 'sequitur/opentelemetry'
 import { File, type FileFieldOptions, Multipart, type MultipartOptions } from 'sequitur/uploads'
 import type { Timeouts } from '../src/http/app-options.js'
 import type { CursorPaginationOptions } from '../src/paging/cursor/cursor-paginate.js'
@@ -42,6 +56,9 @@ import type { SizeOptions } from '../src/paging/limits.js'
 class Hero {
   @Field() name!: string
 }
+
+@Table
+class Listed extends Base<Listed> {}
 
 /** Who takes options, and all that its type says it takes: a new one that is missing here does not compile. */
 interface Taker {
@@ -133,7 +150,10 @@ const takers: Readonly<Record<string, Taker>> = {
     middleware: 0,
     cursorSecret: 0,
     docs: 0,
+    health: 0,
     logger: 0,
+    log: 0,
+    queryBudget: 0,
     unknownFields: 0,
     bodyLimit: 0,
     maxConnections: 0,
@@ -145,6 +165,19 @@ const takers: Readonly<Record<string, Taker>> = {
     tags: 0,
     extensions: 0,
   }),
+  'createApp(): queryBudget': taker<QueryBudget>((queryBudget) => createApp({ controllers: [], queryBudget }), {
+    statements: 0,
+    repeats: 0,
+  }),
+  '@Budget()': taker<QueryBudget>((budget) => Budget(budget), { statements: 0, repeats: 0 }),
+  'newIfMatch()': taker<IfMatchOptions>((options) => newIfMatch(options), { required: 0 }),
+  'Item.of()': taker<EtagOptions>((options) => Item.of(Hero, options), { etag: 0 }),
+  'createApp(): log': taker<LogOptions>((log) => createApp({ controllers: [], log }), {
+    requests: 0,
+    slow: 0,
+    explain: 0,
+    format: 0,
+  }),
   'createApp(): timeouts': taker<Timeouts>((timeouts) => createApp({ controllers: [], timeouts }), {
     headers: 0,
     request: 0,
@@ -152,6 +185,14 @@ const takers: Readonly<Record<string, Taker>> = {
     write: 0,
     keepAlive: 0,
     drain: 0,
+    shutdownDelay: 0,
+  }),
+  'createApp(): health': taker<HealthOptions>((health) => createApp({ controllers: [], health }), {
+    livez: 0,
+    readyz: 0,
+    timeout: 0,
+    checks: 0,
+    documented: 0,
   }),
   '@Controller()': taker<ControllerOptions>(
     (options) => decorated(({ constructor }) => Controller('/', options)(constructor)),
@@ -191,6 +232,16 @@ const takers: Readonly<Record<string, Taker>> = {
       message: 0,
     },
   ),
+  'listOf()': taker<ListOptions<Listed>>((options) => listOf(Listed, options), {
+    filter: 0,
+    sort: 0,
+    defaultSort: 0,
+    include: 0,
+    fields: 0,
+    maxItems: 0,
+    maxSort: 0,
+    unindexed: 0,
+  }),
   '@Multipart()': taker<MultipartOptions>(
     (options) => decorated((prototype) => Multipart(options)(prototype, 'list', 0)),
     { bodyLimit: 0 },
@@ -211,21 +262,26 @@ const takers: Readonly<Record<string, Taker>> = {
     lifetime: 0,
   }),
   'dto()': taker<DtoOptions<'name'>>((options) => dto(Hero, options), { omit: 0, pick: 0, partial: 0, name: 0 }),
-  '@Transactional()': taker<TransactionalOptions>(Transactional, { isolation: 0, readOnly: 0, retry: 0 }),
+  'mapOf()': taker<MapOptions>((options) => mapOf(String, options), { maxProperties: 0 }),
+  '@Transactional()': taker<TransactionalOptions>(Transactional, { isolation: 0, readOnly: 0, maxLag: 0, retry: 0 }),
   'redirect()': taker<RedirectOptions>((options) => redirect('/', options), { status: 0, external: 0 }),
   'newLifespan()': taker<LifespanOptions>((options) => newLifespan('sqlite://', options), {
     defaultUrl: 0,
     models: 0,
     replicas: 0,
+    replicaFallback: 0,
+    readYourWrites: 0,
     sync: 0,
     poolSize: 0,
     poolTimeout: 0,
+    connectTimeout: 0,
     statementTimeout: 0,
     lockTimeout: 0,
     idleInTransactionTimeout: 0,
     preparedStatements: 0,
     fileMode: 0,
     startTimeout: 0,
+    processes: 0,
     fastPath: 0,
     echo: 0,
   }),
@@ -235,6 +291,19 @@ const takers: Readonly<Record<string, Taker>> = {
     count: 0,
     map: 0,
     mapPage: 0,
+  }),
+  'openTelemetry()': taker<OpenTelemetryOptions>((options) => openTelemetry(options)(), {
+    tracerProvider: 0,
+    meterProvider: 0,
+    ignore: 0,
+    urlQuery: 0,
+    queryText: 0,
+    exceptions: 0,
+  }),
+  'metrics()': taker<MetricsOptions>((options) => metrics(options).stop(), {
+    register: 0,
+    prefix: 0,
+    path: 0,
   }),
   'newPagination() of cursors': taker<CursorPaginationOptions>(newCursorPagination, {
     ...sizes,
@@ -302,6 +371,7 @@ test('every unknown option is named at once, with the class and the member', () 
 })
 
 for (const who of [
+  'createApp(): log',
   'createApp(): timeouts',
   '@Controller()',
   '@Injectable()',
@@ -309,6 +379,8 @@ for (const who of [
   'dto()',
   '@Transactional()',
   'newLifespan()',
+  'openTelemetry()',
+  'metrics()',
   'newPagination()',
   'newPagination() of cursors',
 ]) {
@@ -326,19 +398,35 @@ for (const who of [
 }
 
 const database = (options: object) => newLifespan('sqlite://', options)
+const budget = (queryBudget: unknown) => createApp({ controllers: [], queryBudget: queryBudget as never })
+const log = (options: object) => createApp({ controllers: [], log: options })
 const notWhole = (name: string) => new RegExp(`^newLifespan\\(\\): ${name} is .*\\. Write a whole number of `)
 
 /** What makes the mistake, and what is said of it. */
 const mistakes: readonly (readonly [make: () => unknown, message: RegExp])[] = [
-  ...['poolSize', 'poolTimeout', 'statementTimeout', 'lockTimeout', 'idleInTransactionTimeout', 'startTimeout'].flatMap(
-    (name) =>
-      ['5', NaN, -1, 0.5, Infinity, null].map((given) => [() => database({ [name]: given }), notWhole(name)] as const),
+  ...[
+    'poolSize',
+    'poolTimeout',
+    'connectTimeout',
+    'statementTimeout',
+    'lockTimeout',
+    'idleInTransactionTimeout',
+    'startTimeout',
+  ].flatMap((name) =>
+    ['5', NaN, -1, 0.5, Infinity, null].map((given) => [() => database({ [name]: given }), notWhole(name)] as const),
   ),
-  ...['sync', 'echo', 'preparedStatements'].map(
+  ...['sync', 'echo', 'preparedStatements', 'replicaFallback'].map(
     (name) =>
       [
         () => database({ [name]: 'true' }),
         new RegExp(`: ${name} is of type string\\. Write true or false\\.$`),
+      ] as const,
+  ),
+  ...['cookies', true, null].map(
+    (readYourWrites) =>
+      [
+        () => database({ readYourWrites }),
+        new RegExp(`: readYourWrites is '?${readYourWrites}'?\\. Write 'cookie' or 'header'\\.$`),
       ] as const,
   ),
   [() => database({ poolSize: 0 }), notWhole('poolSize')],
@@ -372,9 +460,35 @@ const mistakes: readonly (readonly [make: () => unknown, message: RegExp])[] = [
     /^dto\(an instance of Hero, \.\.\.\) requires a class\. Write the class itself\.$/,
   ],
   [
+    () => Transactional({ maxLag: 500 }),
+    /^@Transactional\(\): maxLag is for handlers that replicas serve\. Write @Transactional\(\{ readOnly: true, maxLag: 500 \}\)\.$/,
+  ],
+  [
+    () => Transactional({ readOnly: true, maxLag: '1s' as never }),
+    /^@Transactional\(\): maxLag is '1s'\. Write a whole number of milliseconds, as in 1_000, from 1 to /,
+  ],
+  [
     () => Transactional({ readOnly: 'yes' as never }),
     /^@Transactional\(\): readOnly is 'yes'\. Write true or false\.$/,
   ],
+  [
+    () => budget('many'),
+    /^createApp\(\): queryBudget is 'many'\. Write a number of statements, \{ statements: 20, repeats: 10 \} or false\.$/,
+  ],
+  [() => budget(0.5), /^createApp\(\): queryBudget is 0\.5\. Write a whole number of statements/],
+  [
+    () => budget({ repeats: 1 }),
+    /^createApp\(\): queryBudget\.repeats is 1\. Write a whole number of repetitions, as in 10, from 2 /,
+  ],
+  [() => Budget({ statements: -1 }), /^@Budget\(\): statements is -1\. Write a whole number/],
+  [() => log({ slow: '1s' }), /^createApp\(\): log\.slow is '1s'\. Write a whole number of milliseconds/],
+  [() => log({ slow: 1, explain: 'yes' }), /^createApp\(\): log\.explain is of type string\. Write true or false\.$/],
+  [
+    () => log({ explain: true }),
+    /^createApp\(\): log\.explain is true without slow: .* Write \{ slow: 500, explain: true \}\.$/,
+  ],
+  [() => log({ requests: 'yes' }), /^createApp\(\): log\.requests is of type string\. Write true or false\.$/],
+  [() => log({ format: 'xml' }), /^createApp\(\): log\.format is 'xml'\. Write 'text', 'json' or 'object'\.$/],
   [
     () =>
       decorated((prototype) =>

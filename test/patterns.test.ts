@@ -11,13 +11,16 @@ import { atLeastPattern, atMostPattern } from '../src/schema/patterns/range-patt
 
 const src = fileURLToPath(new URL('../src', import.meta.url))
 
-/** What reads nothing but texts of the program and of its environment: SQL, models, documents, URLs of databases. */
+/** What reads nothing but texts of the program and of its environment: SQL, models, documents, stacks, URLs of databases; and texts that are cut off before. */
 const OF_THE_PROGRAM: ReadonlySet<string> = new Set([
   'cli/breaking/breaking-changes.ts',
+  'core/events/program-location.ts',
   'core/startup-error.ts',
   'core/uninitialized-class.ts',
   'db/models/case-insensitive-pattern.ts',
+  'db/config/settings.ts',
   'db/config/url.ts',
+  'db/sql/shape.ts', // at most 4,000 characters
   'http/openapi/operation.ts',
   'paging/order-items.ts',
   'paging/offset/raw-sql-list.ts',

@@ -8,6 +8,7 @@ const values = [
   'Base',
   'Body',
   'BootError',
+  'Budget',
   'Collection',
   'CommitFailedError',
   'CommitUnknownError',
@@ -67,6 +68,7 @@ const values = [
   'invalidInput',
   'lifespan',
   'mapError',
+  'mapOf',
   'named',
   'newLifespan',
   'newPagination',
@@ -91,25 +93,36 @@ const types = [
   'AppOptions',
   'Around',
   'BodyOptions',
+  'BudgetExceeded',
+  'ConnectionAcquired',
   'ControllerOptions',
   'Database',
+  'DatabaseEvent',
+  'DatabaseFacts',
   'Declared',
   'DtoOptions',
   'ErrorFormat',
   'ErrorMapping',
   'ErrorSettings',
+  'EtagOptions',
+  'EventMessages',
   'EventsOptions',
   'FactoryDecorator',
   'FieldDecorator',
   'FileOptions',
   'GuardOptions',
+  'HealthOptions',
   'InputDecorator',
   'InputIssue',
   'InputOptions',
+  'InputRefused',
   'Lifespan',
   'LifespanOptions',
   'Lifetime',
+  'LogFormat',
+  'LogOptions',
   'Logger',
+  'MapOptions',
   'MappedPaginate',
   'MappedPaginationOptions',
   'Middleware',
@@ -119,19 +132,30 @@ const types = [
   'PaginationOptions',
   'Problem',
   'Provision',
+  'QueryBudget',
+  'QueryBudgetOption',
   'Recipe',
   'RedirectOptions',
   'ReplyOptions',
+  'RequestRecord',
   'RouteOptions',
   'ScopedMiddleware',
   'SecurityOptions',
   'SecurityScheme',
   'Select',
+  'SentStatement',
   'ServerEvent',
+  'Shutdown',
   'Sql',
+  'SqliteWriterTurn',
   'StandardSchema',
+  'StatementEnded',
   'Timeouts',
   'Token',
+  'TransactionBegun',
+  'TransactionEnded',
+  'TransactionOutcome',
+  'TransactionRetried',
   'TransactionalOptions',
   'Translate',
   'UncountedPageMeta',
@@ -166,13 +190,34 @@ test('sequitur/settings has these values and types', async () => {
   assert.deepEqual(typesOf('settings.ts'), ['SettingsOptions'])
 })
 
+test('sequitur/lists has these values and types', async () => {
+  assert.deepEqual(Object.keys(await import('sequitur/lists')), ['listOf'])
+  assert.deepEqual(typesOf('lists.ts'), ['ListInclude', 'ListOperator', 'ListOptions', 'ListPath', 'ListQuery'])
+})
+
 test('sequitur/uploads has these values and types', async () => {
   assert.deepEqual(Object.keys(await import('sequitur/uploads')).sort(), ['File', 'Multipart', 'UploadedFile'])
   assert.deepEqual(typesOf('uploads.ts'), ['FileFieldOptions', 'MultipartOptions', 'SaveOptions'])
 })
 
+test('sequitur/conditional has these values and types', async () => {
+  assert.deepEqual(Object.keys(await import('sequitur/conditional')).sort(), ['IfMatch', 'newIfMatch'])
+  assert.deepEqual(typesOf('conditional.ts'), ['IfMatchOptions'])
+})
+
+test('sequitur/opentelemetry has these values and types', async () => {
+  assert.deepEqual(Object.keys(await import('sequitur/opentelemetry')), ['openTelemetry'])
+  assert.deepEqual(typesOf('opentelemetry.ts'), ['OpenTelemetryOptions'])
+})
+
+test('sequitur/metrics has these values and types', async () => {
+  assert.deepEqual(Object.keys(await import('sequitur/metrics')), ['metrics'])
+  assert.deepEqual(typesOf('metrics.ts'), ['Metrics', 'MetricsOptions'])
+})
+
 test('sequitur/testing has these values and types', async () => {
   assert.deepEqual(Object.keys(await import('sequitur/testing')).sort(), [
+    'QueryBudgetError',
     'beginRollback',
     'memoryDatabase',
     'testApp',
@@ -222,7 +267,19 @@ function sourceOf(file: string, name: string): readonly [text: string, at: numbe
 }
 
 test('every export has a docstring', () => {
-  const doors = ['index.ts', 'cursor.ts', 'settings.ts', 'testing.ts', 'uploads.ts', 'vite.ts', 'esbuild.ts']
+  const doors = [
+    'index.ts',
+    'cursor.ts',
+    'lists.ts',
+    'settings.ts',
+    'testing.ts',
+    'uploads.ts',
+    'conditional.ts',
+    'opentelemetry.ts',
+    'metrics.ts',
+    'vite.ts',
+    'esbuild.ts',
+  ]
   const without = doors.flatMap((door) => {
     const text = readFileSync(new URL(`../src/${door}`, import.meta.url), 'utf8')
     const named = [...text.matchAll(/export (?:type )?\{([^}]*)\} from '([^']+)'/g)]

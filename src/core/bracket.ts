@@ -1,4 +1,6 @@
 import type { Abort } from './abort.js'
+import type { ClientTokens } from './client-token.js'
+import type { RequestRecord } from './events/request-record.js'
 import { PartialCommitError } from './partial-commit-error.js'
 import { isThenable, nextTurn } from './promises.js'
 
@@ -32,6 +34,8 @@ export interface Unit {
   runCallbacks(isCommitted: boolean, report: Report): Promise<void> | undefined
   /** Milliseconds after which the whole work may run again, or undefined when it may not. */
   retryAfter(error: unknown, attempt: number): number | undefined
+  /** Called when the whole work will run again because of this unit, in so many milliseconds. */
+  onRetry?(error: unknown, attempt: number, delay: number): void
 }
 
 /** Receives errors that happen too late to be thrown: after the commits. */
@@ -51,8 +55,8 @@ export interface BracketOptions {
   readonly inBackground?: (rest: Rest, end: Promise<void>) => void
 }
 
-/** Opens the units of one attempt. `attempt` counts from 0. */
-export type OpenUnits = (attempt: number) => readonly Unit[]
+/** Opens the units of one attempt. `attempt` counts from 0. The request has a record if somebody listens, and tokens if a database uses them. */
+export type OpenUnits = (attempt: number, request?: RequestRecord, tokens?: ClientTokens) => readonly Unit[]
 
 /**
  * The bracket around a handler or a job: runs `work`, makes the result of its value with `finish`, and commits.
@@ -261,7 +265,9 @@ function retryDelay(units: readonly Unit[], error: unknown, attempt: number): nu
   if (units.some(({ hasCommitted }) => hasCommitted)) return undefined
   for (const unit of units) {
     const delay = unit.retryAfter(error, attempt)
-    if (delay !== undefined) return delay
+    if (delay === undefined) continue
+    unit.onRetry?.(error, attempt, delay)
+    return delay
   }
   return undefined
 }

@@ -41,6 +41,37 @@ export function describeError(error: unknown): string {
   return entry.text
 }
 
+/**
+ * An error for loggers that write objects: with its name, message, stack, code and causes, and without all other properties, such as the values of a
+ * statement. Anything else that was thrown becomes an error with the text that `inspect()` writes. Never throws.
+ */
+export function copyError(error: unknown, depth = 0): Error {
+  try {
+    if (error instanceof Error) return copyKnown(error, depth)
+  } catch {
+    // A getter, or a Proxy, that throws.
+  }
+  return new Error(escapeForLog(toText(error), MAX_MESSAGE_LENGTH))
+}
+
+function copyKnown(error: Error, depth: number): Error {
+  const cause = read(error, 'cause')
+  const name = nameOf(error)
+  // Serializers write the name of the class.
+  const Copy = { [name]: class extends Error {} }[name] ?? Error
+  const copy = new Copy(escapeForLog(toText(read(error, 'message') ?? ''), MAX_MESSAGE_LENGTH))
+  const [title, ...lines] = linesOf(error)
+  const hidden = { configurable: true, writable: true }
+  Object.defineProperty(copy, 'name', { ...hidden, value: name })
+  Object.defineProperty(copy, 'stack', { ...hidden, value: [title, ...lines].join('\n').slice(0, MAX_ENTRY_LENGTH) })
+  if (cause !== undefined && depth < MAX_CAUSES)
+    Object.defineProperty(copy, 'cause', { ...hidden, value: copyError(cause, depth + 1) })
+  const code = read(error, 'code')
+  if (typeof code === 'string' || typeof code === 'number')
+    Object.assign(copy, { code: typeof code === 'string' ? escapeForLog(code, MAX_LINE_LENGTH) : code })
+  return copy
+}
+
 class Entry {
   readonly #lines: string[] = []
   #left = MAX_ENTRY_LENGTH

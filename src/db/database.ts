@@ -1,6 +1,8 @@
 import type { Sequelize } from 'sequelize'
 import { BootError } from '../core/boot-error.js'
 import type { Unit } from '../core/bracket.js'
+import type { ClientToken, ClientTokenPlace } from '../core/client-token.js'
+import type { RequestRecord, SentStatement } from '../core/events/request-record.js'
 import { endsWithin } from '../core/promises.js'
 import type { FindErrorStatus } from '../core/error-status.js'
 import { describeError, escapeForLog } from '../core/log-text.js'
@@ -8,12 +10,15 @@ import type { Provision } from '../di/provider.js'
 import type { RouteFacts, TransactionDescription } from '../di/route-facts.js'
 import type { Constructor } from '../di/token.js'
 import { checkLifespanOptions, type LifespanOptions } from './config/lifespan-options.js'
-import { readStartTimeout } from './config/settings.js'
+import { readStartTimeout, readTokenPlace } from './config/settings.js'
 import type { Dialect } from './dialect.js'
 import { findErrorStatus } from './error-status.js'
+import { explain } from './explain/explain.js'
 import { adviseIndexes } from './indexes/index-advice.js'
 import { Life } from './life.js'
+import { ping, publicName } from './ping.js'
 import { currentScope, innermostScope } from './session/current-scope.js'
+import { sequelizeInternals } from './sequelize/internals.js'
 import { SessionUnit } from './session/session-unit.js'
 import { currentSession, Session } from './session/session.js'
 import { isolationText, transactionalOf } from './session/transactional.js'
@@ -59,6 +64,7 @@ export class Database {
   readonly #running = new Set<SessionUnit>()
   #log: (line: string) => void = () => {}
   #report = reportToConsole
+  #warn: ((line: string) => void) | undefined
   /** See {@link replaceDialect}. */
   #replaced: Dialect | undefined
 
@@ -104,9 +110,14 @@ export class Database {
    * Connects, maps the models, and compares them with the tables.
    *
    * @param report called with what failed and its error, when no caller can catch the error, as of an unawaited query.
+   * @param warn receives what works, but will not under load.
    * @throws DatabaseUrlError, DatabaseStartError, or BootError for models that cannot work.
    */
-  async start(log: (line: string) => void = () => {}, report = reportToConsole): Promise<void> {
+  async start(
+    log: (line: string) => void = () => {},
+    report = reportToConsole,
+    warn?: (line: string) => void,
+  ): Promise<void> {
     await this.#life.own(
       ({ sequelize }) => {
         if (hasModels(sequelize, this.#models)) return true
@@ -116,6 +127,7 @@ export class Database {
       () => {
         this.#log = log
         this.#report = report
+        this.#warn = warn
       },
       readStartTimeout(this.#options),
     )
@@ -142,6 +154,7 @@ export class Database {
       models: this.#models,
       createTables,
       log: (line) => this.#log(line),
+      warn: createTables ? this.#warn : undefined,
     })
   }
 
@@ -184,7 +197,13 @@ export class Database {
    *
    * @throws BootError for a route that injects a session although it has `@Transactional(false)`.
    */
-  unitsOf({ name, controller, member, safe, tokens }: RouteFacts): ((attempt: number) => Unit) | undefined {
+  unitsOf({
+    name,
+    controller,
+    member,
+    safe,
+    tokens,
+  }: RouteFacts): ((attempt: number, request?: RequestRecord, token?: ClientToken) => Unit) | undefined {
     const options = transactionalOf(controller, member)
     if (options === false) {
       if (tokens.some((token) => token === Session || token === this.Session))
@@ -193,8 +212,17 @@ export class Database {
     }
     const isolation = isolationText(options.isolation)
     const readOnly = options.readOnly === true
-    return (attempt) =>
-      this.#unit({ isolation, readOnly, safe, route: name, reader: safe && attempt === 0 }, options.retry)
+    const { maxLag } = options
+    return (attempt, request, token) => {
+      const reader = safe && attempt === 0
+      return this.#unit({ isolation, readOnly, maxLag, safe, route: name, reader, token }, options.retry, request)
+    }
+  }
+
+  /** Where clients keep the position of their last commit; undefined before the start, and without replicas. */
+  get clientTokens(): ClientTokenPlace | undefined {
+    const { opened } = this.#life
+    return opened && hasReplicas(opened.sequelize) ? readTokenPlace(this.#options) : undefined
   }
 
   /** The transaction that {@link unitsOf} opens, as `sequitur routes` describes it. */
@@ -216,6 +244,34 @@ export class Database {
     }
   }
 
+  /** The kind and the name of the database, without its host and account; `database` while it is not running. */
+  get publicName(): string {
+    const { opened } = this.#life
+    return opened ? publicName(opened.sequelize) : 'database'
+  }
+
+  /**
+   * Resolves when the database has answered a statement, also while all connections of the pool are in use.
+   *
+   * @param limit milliseconds to wait for the answer.
+   * @throws an Error when it does not answer in time, or is not running; the driver's error when it cannot be reached.
+   */
+  async ping(limit = 1_000): Promise<void> {
+    const { sequelize, dialect } = this.#started
+    await ping(sequelize, dialect, limit)
+  }
+
+  /**
+   * The plan of a statement that a request has sent to this database, as `createApp({ log: { explain: true } })` logs it: a line for each step, without
+   * values. The statement is not executed. Undefined if it has no plan, if it belongs to another database, or while no connection is idle.
+   *
+   * @throws the driver's error, or an Error if there is no plan within a second.
+   */
+  async explain(statement: SentStatement): Promise<readonly string[] | undefined> {
+    const { opened } = this.#life
+    return opened && explain(opened.sequelize, opened.dialect, statement)
+  }
+
   /** @internal For the transaction of a test. @throws Error before the start and after the stop. */
   get connection(): Connection {
     return this.#started
@@ -231,14 +287,14 @@ export class Database {
     return () => void (this.#replaced = undefined)
   }
 
-  #unit(needs: UnitNeeds, retry = 0): SessionUnit {
+  #unit(needs: UnitNeeds, retry = 0, request?: RequestRecord): SessionUnit {
     const connection = this.#started
     const { sequelize, dialect } = connection
     return new SessionUnit(
       sequelize,
       this.#replaced ?? dialect,
       this.Session,
-      new UnitOptions(needs, retry, connection, this.#running),
+      new UnitOptions(needs, retry, connection, this.#running, request),
     )
   }
 
@@ -253,6 +309,10 @@ function sessionWithoutTransaction({ name }: Constructor, member: string): strin
     `${name}.${member} has @Transactional(false), but injects a Session (a paginator injects one, too). ` +
     `Remove the decorator, or open sessions yourself: withSession(async (session) => { ... }).`
   )
+}
+
+function hasReplicas(sequelize: Sequelize): boolean {
+  return Boolean(sequelizeInternals(sequelize).options.replication)
 }
 
 // A script has no logger.

@@ -1,4 +1,6 @@
 import { ConnectionError, DatabaseError, type Model, type ModelStatic, type Sequelize } from 'sequelize'
+import type { ClientToken } from '../core/client-token.js'
+import type { TransactionOutcome } from '../core/events/request-record.js'
 import type { Query } from './sequelize/internals.js'
 
 /** The requirements of a transaction. */
@@ -7,10 +9,28 @@ export interface TransactionNeeds {
   readonly isolation?: string | undefined
   /** Whether the database refuses writes. */
   readonly readOnly?: boolean | undefined
+  /** Milliseconds: of a read-only transaction on a replica that is further behind, the primary serves. */
+  readonly maxLag?: number | undefined
   /** Whether it may begin as a reader: that of a GET, whose handler may be run again as a writer. */
   readonly reader?: boolean | undefined
   /** Milliseconds to wait for the answer to COMMIT or ROLLBACK, for which servers have no timeout; 0 for no limit. */
   readonly endTimeout?: number | undefined
+  /** What the client sends back of its last commit, which a replica must have to serve it; undefined if there are no tokens. */
+  readonly token?: ClientToken | undefined
+  /** Publishes what happens in the transaction; undefined if nobody listens. */
+  readonly observer?: TransactionObserver | undefined
+}
+
+/** Publishes what happens in a transaction. */
+export interface TransactionObserver {
+  /** Waits for a connection, and publishes how long that took. */
+  acquired(leasing: Promise<Lease>): Promise<Lease>
+  /** Waits for the turn to write to an SQLite file. @param queue how many wait for it already. */
+  writerTurn<T>(acquiring: Promise<T>, queue: number): Promise<T>
+  /** BEGIN was sent, or is sent with the next statement. */
+  begun(needs: TransactionNeeds): void
+  /** @param sentAt when COMMIT or ROLLBACK was sent, in the time of `performance.now()`. */
+  ended(outcome: TransactionOutcome, sentAt?: number, error?: unknown): void
 }
 
 /** How a transaction ends. */
@@ -69,11 +89,32 @@ export type SendDirect = (
   isConstant?: boolean,
 ) => void
 
+/** How a health check reaches a database. */
+export interface ProbeStatement {
+  readonly sql: string
+  /** A connection, without waiting for those that are in use; undefined if the database needs no statement to show that it answers. */
+  lease(sequelize: Sequelize): Promise<ProbeLease | undefined>
+}
+
+/** The part of a lease that a health check uses. */
+export type ProbeLease = Pick<Lease, 'connection' | 'wasIdle' | 'release' | 'destroy'>
+
+/** How many connections a server accepts. */
+export interface ConnectionLimit {
+  readonly most: number
+  /** How that number is found: `max_connections 100 - 3 reserved`. */
+  readonly arithmetic: string
+}
+
 /** What differs between databases; implemented in dialects/. */
 export interface Dialect {
   /** Adapts a new Sequelize instance to the database, before its first query. */
   prepare(sequelize: Sequelize): Promise<void> | void
-  /** Adapts a model to its table, whose types `typeOf` returns by the names of the columns. */
+  /**
+   * Adapts a model to its table, whose types `typeOf` returns by the names of the columns.
+   *
+   * @throws DatabaseStartError when the driver would return values of other types than the model declares.
+   */
   adaptToTable?(model: ModelStatic<Model>, typeOf: (column: string) => string | undefined): void
   /** Which of these tables, named as SQL quotes them, are plain: no views, and without policies. */
   findPlainTables?(sequelize: Sequelize, names: readonly string[]): Promise<readonly string[]>
@@ -89,6 +130,17 @@ export interface Dialect {
    * sends the queries whose result is made of their rows alone.
    */
   readonly runQuery?: (query: Query, bound: BoundQuery) => Promise<unknown> | undefined
+  /**
+   * Called right behind COMMIT, without waiting for its answer: reads up to where a replica must be to have all that is committed now, for `token` of a later
+   * transaction. Without this method a client that has committed something reads from the primary until its token expires.
+   */
+  readonly readPosition?: (connection: unknown) => Promise<string>
+  /** How many connections the server accepts of all programs; undefined if it does not tell, or a pooler is in between. */
+  connectionLimit?(sequelize: Sequelize): Promise<ConnectionLimit | undefined>
+  /** Undefined for a database that health checks do not ask. */
+  readonly probe?: ProbeStatement
+  /** A connection that is idle, and that no request would miss; undefined if there is none. Its transaction is not begun. */
+  leaseIdle?(sequelize: Sequelize): Promise<Lease | undefined>
   /** Whether the answer to COMMIT, as Sequelize returns it, means that the transaction was committed. */
   isKept(answer: unknown): boolean
   /** Whether an error means that the snapshot of a reader is too old to write on, so that it must begin again as a writer. */
@@ -105,7 +157,7 @@ export interface Dialect {
   readonly oneAtATime: boolean
   /** Whether rows may be sent before the previous ones were answered: only if a failed statement makes the database refuse all later ones. */
   readonly sendsAhead?: boolean
-  /** Whether an error means that the connection broke, so that it is unknown whether the last statement was executed. */
+  /** Whether an error means that it is unknown whether the last statement was executed, as when the connection broke. */
   isLost(error: unknown): boolean
 }
 
@@ -130,7 +182,21 @@ export const BROKEN_SOCKET: ReadonlySet<string> = new Set([
 /** Whether an error means that the connection is closed, also if the statement was not sent. */
 export function isLostConnection(error: unknown): error is DatabaseError | ConnectionError {
   if (!(error instanceof DatabaseError || error instanceof ConnectionError)) return false
-  return BROKEN_SOCKET.has(codeOf(error)) || isConnectionException(error) || BROKEN_CONNECTION.test(error.message)
+  return (
+    BROKEN_SOCKET.has(codeOf(error)) ||
+    isConnectionException(error) ||
+    isEndedByPooler(error) ||
+    BROKEN_CONNECTION.test(error.message)
+  )
+}
+
+/**
+ * Whether PgBouncer has ended the connection: it lost the server, is shutting down, or had no server connection in time. All that has the code of a
+ * violation of the protocol, which PostgreSQL reports without ending the connection.
+ */
+export function isEndedByPooler(error: unknown): boolean {
+  if (codeOf(error) !== '08P01' || !(error instanceof DatabaseError || error instanceof ConnectionError)) return false
+  return 'severity' in error.original && error.original.severity === 'FATAL'
 }
 
 // The SQLSTATE of class 08, with which the driver mariadb reports a connection that is lost while it is set up.
@@ -142,5 +208,11 @@ function isConnectionException({ original }: DatabaseError | ConnectionError): b
 const BROKEN_CONNECTION =
   /not queryable|Connection terminated|closed state|Connection lost|socket has unexpectedly|terminating connection/i
 
-/** Default timeouts of the server, in milliseconds. */
-export const DEFAULTS = { statement: 30_000, lock: 10_000, idleInTransaction: 60_000 } as const
+/** Default timeouts of servers, in milliseconds. */
+export const DEFAULTS = {
+  connect: 5_000,
+  pool: 2_000,
+  statement: 30_000,
+  lock: 10_000,
+  idleInTransaction: 60_000,
+} as const

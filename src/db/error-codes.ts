@@ -32,7 +32,8 @@ const STATUSES: readonly (readonly [status: ErrorStatus, codes: string])[] = [
   [
     UNAVAILABLE,
     '08000 08001 08003 08004 08006 08007 53000 53100 53200 53300 53400 57P01 57P02 57P03 57P04 57P05 58000 58030 ' +
-      '1021 1024 1026 1030 1037 1040 1041 1053 1077 1114 1135 1203 1206 1226 1927 4031 ' +
+      '58C00 58C01 ' + // of CockroachDB: rows without a live replica, a node that the others do not reach
+      '1021 1024 1026 1030 1037 1040 1041 1047 1053 1077 1114 1135 1203 1206 1226 1927 4031 ' +
       'SQLITE_CANTOPEN SQLITE_FULL SQLITE_IOERR SQLITE_NOMEM SQLITE_PROTOCOL ' +
       'ER_CMD_CONNECTION_CLOSED ER_CMD_NOT_EXECUTED_DESTROYED', // of drivers whose connection is closed
   ],
@@ -45,11 +46,18 @@ const BY_CODE: ReadonlyMap<string, ErrorStatus> = new Map(
 
 /** Such as FOR UPDATE with an aggregate; also of a statement that was prepared before a table was altered. */
 const NOT_SUPPORTED = '0A000'
+/** Of a write in a read-only transaction: all transactions on a standby are read-only. */
+export const REFUSED_WRITE = '25006'
 
 /** Whether an error of PostgreSQL means that a table was altered after the statement was prepared. */
 export function isCachedPlanError({ code, message, routine }: DriverError): boolean {
   // The message may be in the language of the server.
   return code === NOT_SUPPORTED && (routine === 'RevalidateCachedQuery' || /cached plan/.test(message))
+}
+
+/** Whether an error of PostgreSQL means that its server is a standby, which has no serializable transactions. */
+export function isOfStandby({ code, message, routine }: DriverError): boolean {
+  return code === NOT_SUPPORTED && (routine === 'GetSerializableTransactionSnapshot' || /hot standby/.test(message))
 }
 
 /** The driver's error, with the members that tell what is wrong. */
@@ -67,6 +75,7 @@ export function statusOfCode({ original }: { readonly original?: Error }): Error
   const error: DriverError | undefined = original
   if (error === undefined) return undefined
   const { code, errno } = error
+  if (isOfStandby(error)) return BY_CODE.get(REFUSED_WRITE)
   if (code === NOT_SUPPORTED && !isCachedPlanError(error)) return undefined
   return statusOfConstraint(error) ?? BY_CODE.get(String(code)) ?? BY_CODE.get(String(errno))
 }

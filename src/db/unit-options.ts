@@ -1,4 +1,7 @@
+import type { ClientToken } from '../core/client-token.js'
+import type { RequestRecord } from '../core/events/request-record.js'
 import type { TransactionNeeds } from './dialect.js'
+import { observeSession, type SessionObserver } from './events/session-observer.js'
 import { currentScope } from './session/current-scope.js'
 import type { SessionUnit, SessionUnitOptions } from './session/session-unit.js'
 import type { Connection } from './startup/connect.js'
@@ -10,6 +13,7 @@ export type UnitNeeds = TransactionNeeds & Pick<SessionUnitOptions, 'route' | 's
 export class UnitOptions implements SessionUnitOptions {
   readonly isolation: string | undefined
   readonly readOnly: boolean | undefined
+  readonly maxLag: number | undefined
   readonly safe: boolean | undefined
   readonly route: string | undefined
   readonly reader: boolean | undefined
@@ -18,17 +22,29 @@ export class UnitOptions implements SessionUnitOptions {
   readonly endTimeout: number | undefined
   readonly outer: SessionUnitOptions['outer']
   readonly running: Set<SessionUnit>
+  readonly observer: SessionObserver | undefined
+  readonly token: ClientToken | undefined
 
-  constructor(needs: UnitNeeds, retry: number, connection: Connection, running: Set<SessionUnit>) {
+  /** @param request undefined if nobody listens, and outside of requests. */
+  constructor(
+    needs: UnitNeeds,
+    retry: number,
+    connection: Connection,
+    running: Set<SessionUnit>,
+    request: RequestRecord | undefined,
+  ) {
     this.isolation = needs.isolation
     this.readOnly = needs.readOnly
+    this.maxLag = needs.maxLag
     this.safe = needs.safe
     this.route = needs.route
     this.reader = needs.reader
+    this.token = needs.token
     this.retry = retry
     this.name = connection.name
     this.endTimeout = connection.endTimeout
     this.outer = currentScope(connection.sequelize)?.transaction
     this.running = running
+    this.observer = observeSession(connection.sequelize, connection.name, request)
   }
 }

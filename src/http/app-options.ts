@@ -9,14 +9,17 @@ import {
   refuseUnknownOptions,
   shown,
 } from '../core/options.js'
-import { refuseShortSecret } from '../core/cursor-secret.js'
+import { refuseShortSecret } from '../core/config/cursor-secret.js'
 import { isProvision, type Provision } from '../di/provider.js'
 import { type Constructor, isConstructor, token, tokenName } from '../di/token.js'
 import { type ErrorFormat, isErrorFormat } from './error-format.js'
 import { type ErrorMapping, isErrorMapping } from './error-mapping.js'
+import { checkBudget, type QueryBudgetOption } from './observation/query-budget.js'
 import type { Translate } from './problem.js'
 import { refuseOtherThanRule, type UnknownFieldsRule } from '../schema/declare/unknown-fields.js'
+import { checkHealthOptions, type HealthOptions } from './health/health-options.js'
 import type { Lifespan } from './lifespan.js'
+import { checkLogOptions, type LogOptions } from './observation/log-options.js'
 import type { Logger } from './server/logger.js'
 import { compileMiddleware, type Middleware, type ScopedMiddleware } from './routing/middleware.js'
 import type { ApiDescription } from './openapi/document.js'
@@ -36,14 +39,26 @@ export interface AppOptions extends ApiDescription {
   /** Connect-style middleware, run in order before the routes; `{ path: '/admin', use: guard }` runs only for that path and those below it. */
   readonly middleware?: readonly (Middleware | ScopedMiddleware)[]
   /**
-   * Signs the cursors of pages: at least 16 characters, the same in all processes. Default: the environment variable `toolkit_cursor_secret`,
-   * else a random key of this process, with a warning at startup.
+   * Signs the cursors of pages, and encrypts the tokens of `newLifespan(url, { readYourWrites })`: at least 16 characters, the same in all processes.
+   * Default: the environment variable `toolkit_cursor_secret`, else a random key of this process, with a warning at startup.
    */
   readonly cursorSecret?: string
   /** Whether `/docs` and `/openapi.json` are served. Default true. */
   readonly docs?: boolean
+  /**
+   * Answers `/livez`, 200 while the process serves, and `/readyz`, 200 while the app is started, every database answers and the app does not close. They
+   * precede middleware and have no `prefix`. Default false.
+   */
+  readonly health?: boolean | HealthOptions
   /** Receives log entries; `false` disables logging. Default `console`. */
   readonly logger?: Logger | false
+  /** Which entries the log has besides errors: one for each request, or for each that is slow. */
+  readonly log?: LogOptions
+  /**
+   * How many statements a request may send, and how often the same one; more are a warning in development, when NODE_ENV is not `production`, once for
+   * each route and statement. `@Budget()` on a route takes precedence. Default `{ repeats: 10 }`.
+   */
+  readonly queryBudget?: QueryBudgetOption
   /**
    * Whether a body with properties that its class does not declare is a 422, or they are ignored. Default `'refuse'`. `@UnknownFields()` on a class
    * takes precedence.
@@ -96,6 +111,11 @@ export interface Timeouts {
   readonly keepAlive?: number
   /** Milliseconds that close() waits for running requests, and for other work in the databases. Default 10,000. */
   readonly drain?: number
+  /**
+   * Milliseconds after SIGTERM or SIGINT in which the app still accepts connections and serves, while `/readyz` is 503 and each response closes its
+   * connection: the time that balancers need to send no more requests. Default 0.
+   */
+  readonly shutdownDelay?: number
 }
 
 /** The timeouts that {@link Timeouts} documents. */
@@ -106,6 +126,7 @@ export const DEFAULT_TIMEOUTS: Required<Timeouts> = {
   write: 30_000,
   keepAlive: 65_000,
   drain: 10_000,
+  shutdownDelay: 0,
 }
 
 /** The value of `createApp({ cursorSecret })`. */
@@ -120,7 +141,10 @@ const OPTIONS: OptionNames<AppOptions> = {
   middleware: true,
   cursorSecret: true,
   docs: true,
+  health: true,
   logger: true,
+  log: true,
+  queryBudget: true,
   unknownFields: true,
   bodyLimit: true,
   maxConnections: true,
@@ -150,10 +174,13 @@ export function checkAppOptions(options: AppOptions): void {
   refuseOtherThanLifespans(options.lifespan)
   refuseModelsWithoutLifespan(options)
   refuseOtherThanLogger(options.logger)
+  checkBudget(options.queryBudget, 'createApp(): queryBudget')
+  checkLogOptions(options.log, 'createApp(): log')
   refuseOtherType('createApp(): cursorSecret', options.cursorSecret, 'string', 'a random string')
   refuseShortSecret(options.cursorSecret, 'createApp(): cursorSecret')
   refuseOtherThanRule('createApp(): unknownFields', options.unknownFields)
   refuseOtherType('createApp(): docs', options.docs, 'boolean', 'true or false')
+  checkHealthOptions(options.health, options.docs !== false)
   refuseOtherThanWhole(
     options.bodyLimit,
     'createApp(): bodyLimit',
@@ -289,14 +316,15 @@ const TIMEOUTS: OptionNames<Timeouts> = {
   write: true,
   keepAlive: true,
   drain: true,
+  shutdownDelay: true,
 }
 
 function checkTimeouts(timeouts: Timeouts | undefined): void {
   if (timeouts === undefined) return
   refuseUnknownOptions('createApp(): timeouts', timeouts, TIMEOUTS)
   for (const [name, value] of Object.entries(timeouts)) {
-    // 0 closes without waiting for running requests.
-    const least = name === 'drain' ? 0 : 1
+    // 0 closes without waiting: for running requests, for balancers.
+    const least = name === 'drain' || name === 'shutdownDelay' ? 0 : 1
     refuseOtherThanWhole(value, `createApp(): timeouts.${name}`, 'milliseconds, as in 30_000', least, LONGEST)
   }
 }

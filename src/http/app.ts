@@ -1,4 +1,6 @@
+import cluster from 'node:cluster'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { DispatchFunc, InjectOptions, Response as InjectedResponse } from 'light-my-request'
 import type { OpenAPIObject } from 'openapi3-ts/oas31'
 import { BootError } from '../core/boot-error.js'
@@ -8,9 +10,10 @@ import { appObserver, type AppParts } from './app-observer.js'
 import { type AppOptions, checkAppOptions, DEFAULT_TIMEOUTS } from './app-options.js'
 import { buildApp, type BuiltApp, DEFAULT_BODY_LIMIT } from './build-app.js'
 import { type Lifespan, lifespansOf } from './lifespan.js'
+import type { ReportExcess } from './observation/query-budget.js'
 import { describeRoute } from './routing/route-description.js'
 import { classesInRoutes } from './routing/route-classes.js'
-import { Listener } from './server/request-listener.js'
+import { Listener } from './server/requests/request-listener.js'
 import { type Address, openServer, type OpenServer, refuseOtherThanAddress } from './server/server.js'
 import { onTermination } from './server/signals.js'
 import { logUnhandledHttpErrors } from './server/unhandled-http-errors.js'
@@ -35,13 +38,14 @@ export class App {
   #stopLoggingHttpErrors: () => void = () => {}
   #removeSignalHandlers: (() => void) | undefined
 
-  constructor(options: AppOptions) {
+  /** @param onExceeded @internal Receives the requests that exceed their budget: of a test. */
+  constructor(options: AppOptions, onExceeded?: ReportExcess) {
     checkAppOptions(options)
     refuseSecondCopies({ hasDatabase: options.lifespan !== undefined })
     const [firstLifespan] = lifespansOf(options)
     firstLifespan?.adopt(options.models ?? [])
     this.#options = options
-    this.#built = buildApp(options)
+    this.#built = buildApp(options, onExceeded)
     this.#listener = new Listener(this.#built, () => this.#starting ?? this.start())
     this.handler = this.#listener.handler
     appObserver()?.created(this, partsOf(this.#built))
@@ -66,17 +70,19 @@ export class App {
   }
 
   async #start(): Promise<void> {
-    const { lifespans, log, container } = this.#built
+    const { lifespans, log, container, tokens } = this.#built
     const started: Lifespan[] = []
     try {
       for (const lifespan of lifespans) {
         await lifespan.start(
           (line) => log.info(line),
           (what, error) => log.error(`${what}:`, error),
+          (line) => log.warn(line),
         )
         started.push(lifespan)
       }
       refuseModelsWithoutDatabase(this.#built)
+      tokens.start(lifespans, this.#options.cursorSecret, (line) => log.warn(line))
       await container.start()
       this.#stopLoggingHttpErrors = logUnhandledHttpErrors(log)
     } catch (error) {
@@ -117,7 +123,9 @@ export class App {
     const limits = { headers, request, write, keepAlive, body: bodyLimit, connections: maxConnections }
     const warn = (line: string) => this.#built.log.warn(line)
     const { bodies } = this.#built.errorRules
-    const server = await openServer(this.#listener.ownHandler, limits, { port, host, warn, bodies })
+    // The error is logged.
+    const disconnect = () => void this.#terminate('The primary process disconnects this worker').catch(() => {})
+    const server = await openServer(this.#listener.ownHandler, limits, { port, host, warn, bodies, disconnect })
     this.#servers.add(server)
     if (!this.#closing) return server
     await server.stopListening(0)
@@ -125,18 +133,32 @@ export class App {
     throw new Error(`This app was closed before it listened on ${server.address.url}.`)
   }
 
-  async #terminate(signal: string): Promise<void> {
+  /** @param reason a signal, or a sentence. */
+  async #terminate(reason: string): Promise<void> {
     const { log } = this.#built
-    log.info(`${signal}: closing after the running requests`)
-    await (this.#closing ??= this.#close(TERMINATION_GRACE)).catch((error: unknown) => {
+    if (!this.#closing) log.info(`${reason}: closing after the running requests`)
+    await (this.#closing ??= this.#closeForOthers()).catch((error: unknown) => {
       log.error('While closing:', error)
       throw error
     })
   }
 
+  /** Closes an app whose clients may have another process to go to. */
+  async #closeForOthers(): Promise<void> {
+    const { shutdownDelay } = { ...DEFAULT_TIMEOUTS, ...this.#options.timeouts }
+    if (shutdownDelay === 0 && !cluster.isWorker) return this.#close(TERMINATION_GRACE)
+    this.#built.health?.close()
+    this.#listener.closeConnections()
+    await wait(shutdownDelay)
+    // What has been accepted until now is served, too: no client gets a 503 because this process closes.
+    await Promise.all([...this.#servers].map((server) => server.stopListening(TERMINATION_GRACE)))
+    await wait(TERMINATION_GRACE)
+    return this.#close(0)
+  }
+
   /**
    * Stops: new requests are refused with 503, running ones are finished, then the databases are closed. Idle connections are closed at once;
-   * on SIGTERM and SIGINT after half a second, in which the requests on them are answered.
+   * on SIGTERM and SIGINT after half a second, in which the requests on them are answered, and after `timeouts.shutdownDelay`.
    * Resolves when all is closed; requests that run longer than `timeouts.drain` are rolled back and answered with 503.
    *
    * @throws the errors of what could not be closed, after everything else was.
@@ -146,6 +168,7 @@ export class App {
   }
 
   async #close(grace: number): Promise<void> {
+    this.#built.health?.close()
     const servers = [...this.#servers]
     const stopped = Promise.all(servers.map((server) => server.stopListening(grace)))
     // A refused client connects anew: it must find that nothing listens there, and not wait for a server that stops listening.
@@ -162,6 +185,7 @@ export class App {
     await Promise.all([drained, ...servers.map((server) => server.close(drained, grace))])
     this.#removeSignalHandlers?.()
     if (started) await this.#stop(Math.max(0, end - performance.now()))
+    this.#listener.closed()
   }
 
   async #stop(wait: number): Promise<void> {

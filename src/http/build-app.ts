@@ -1,5 +1,6 @@
 import type { OpenAPIObject } from 'openapi3-ts/oas31'
 import type { FindErrorStatus } from '../core/error-status.js'
+import { UNLIMITED } from '../core/events/query-counter.js'
 import { Container } from '../di/container.js'
 import { Planner } from '../di/plan.js'
 import { provide, type Provision } from '../di/provider.js'
@@ -8,20 +9,29 @@ import { SchemaWriter } from '../schema/json-schema/writer.js'
 import { type AppOptions, cursorSecret, DEFAULT_TIMEOUTS } from './app-options.js'
 import { compileErrorFormat } from './error-format.js'
 import { findMappedIn } from './error-mapping.js'
+import { AppTokens } from './client-tokens/client-tokens.js'
+import { Health } from './health/health.js'
+import { healthSettings } from './health/health-options.js'
 import type { Input } from './input/parameters.js'
 import { type Lifespan, lifespansOf } from './lifespan.js'
 import { checkDocument } from './openapi/check-document.js'
 import { docs } from './openapi/docs-page.js'
 import { infoOf, openApiDocument } from './openapi/document.js'
+import { isProduction } from './observation/is-production.js'
+import { limitsOf, type ReportExcess, warnOnce } from './observation/query-budget.js'
+import { explainIn, PlanLog } from './observation/plan-log.js'
+import { RequestLog } from './observation/request-log.js'
+import { type BudgetOfApp, RequestRecorder } from './observation/request-recorder.js'
 import { authenticates } from './openapi/security.js'
 import { ReplyHeaders } from './output/reply.js'
 import { Request } from './request.js'
+import { budgetOf } from './routing/budget.js'
 import { refuseIgnoredDecorators } from './routing/refuse-ignored-decorators.js'
 import { planRoutes, type Route, type ServedRoute, serveRoute } from './routing/route.js'
 import { Router } from './routing/router.js'
 import { appLog, Log, SILENT } from './server/logger.js'
 import { compileMiddleware } from './routing/middleware.js'
-import type { ListenerParts } from './server/request-listener.js'
+import type { ListenerParts } from './server/requests/request-listener.js'
 
 /** Everything of an app that is computed at startup, before anything is opened. */
 export interface BuiltApp extends ListenerParts {
@@ -38,8 +48,8 @@ export const DEFAULT_BODY_LIMIT = 1024 * 1024
  *
  * @throws BootError for every mistake in routes, parameters, injection and schemas.
  */
-export function buildApp(options: AppOptions): BuiltApp {
-  const log = new Log(options.logger === false ? SILENT : (options.logger ?? console))
+export function buildApp(options: AppOptions, onExceeded?: ReportExcess): BuiltApp {
+  const log = new Log(options.logger === false ? SILENT : (options.logger ?? console), options.log?.format)
   const lifespans = lifespansOf(options)
   const planner = new Planner<Input>(allProvisions(options, lifespans, log))
   const { unknownFields } = options
@@ -50,21 +60,49 @@ export function buildApp(options: AppOptions): BuiltApp {
   checkDocument(routes, options.models)
   const { format, mappings = [], translate } = options.errors ?? {}
   const bodies = compileErrorFormat(format)
-  const openapi = () => openApiDocument(routes, new SchemaWriter({ unknownFields }), options, bodies)
+  const health = healthSettings(options.health)
+  const openapi = () => openApiDocument(routes, new SchemaWriter({ unknownFields }), { ...options, health }, bodies)
   return {
     lifespans,
     routes,
     openapi,
     log,
+    recorder: new RequestRecorder(requestLogOf(options, log, lifespans), budgetOfApp(options, routes, log, onExceeded)),
     router: newRouter(routes, new ValidatorCompiler(inputs.components), options, log),
     container: new Container(planner.shared),
+    tokens: new AppTokens(),
     docs: options.docs === false ? () => undefined : docs(openapi, infoOf(options.info).title, routes),
+    health: health && new Health(health, lifespans, log, routes),
     middleware: (options.middleware ?? []).map((entry, index) =>
       compileMiddleware(entry, `createApp(): middleware[${index}]`),
     ),
     handlerTimeout: options.timeouts?.handler ?? DEFAULT_TIMEOUTS.handler,
     errorRules: { findMapped: findMappedIn(mappings), findStatus: findErrorStatusIn(lifespans), bodies, translate },
   }
+}
+
+function requestLogOf(
+  { log = {}, logger }: AppOptions,
+  entries: Log,
+  lifespans: readonly Lifespan[],
+): RequestLog | undefined {
+  const { requests = false, slow, explain = false } = log
+  if (logger === false || (!requests && slow === undefined)) return undefined
+  return new RequestLog(entries, log, explain ? new PlanLog(entries, explainIn(lifespans)) : undefined)
+}
+
+// A test has no limits by itself: only those that it names. In production nothing is counted, unless somebody listens.
+function budgetOfApp(
+  { queryBudget, logger }: AppOptions,
+  routes: readonly Route[],
+  log: Log,
+  onExceeded: ReportExcess | undefined,
+): BudgetOfApp {
+  const limits = onExceeded && queryBudget === undefined ? UNLIMITED : limitsOf(queryBudget)
+  const isLimited = limits !== UNLIMITED || routes.some(({ controller, member }) => budgetOf(controller, member))
+  if (!isLimited) return { limits, report: undefined }
+  const warn = isProduction() || logger === false ? undefined : warnOnce((text) => log.warn(text))
+  return { limits, report: onExceeded ?? warn }
 }
 
 // The last provision of a token wins. Every database provides the common Session token, which stands for the first one.

@@ -1,8 +1,10 @@
 import { Readable } from 'node:stream'
-import { bracket } from '../core/bracket.js'
+import { bracket, type OpenUnits } from '../core/bracket.js'
+import type { RequestRecord } from '../core/events/request-record.js'
 import { andThen, isThenable } from '../core/promises.js'
 import type { Container, InputValues, Scope } from '../di/container.js'
 import type { Token } from '../di/token.js'
+import type { RequestTokens } from './client-tokens/client-tokens.js'
 import { discard, type OutgoingResponse } from './output/outgoing-response.js'
 import { type Content, Reply, ReplyHeaders } from './output/reply.js'
 import { Request } from './request.js'
@@ -17,6 +19,10 @@ export interface Aftermath {
   report(error: unknown, request: Request): void
   /** Receives what goes on behind the response. The promise never rejects. */
   inBackground(end: Promise<void>): void
+  /** Exists if somebody listens to what happens to requests. */
+  readonly record?: RequestRecord | undefined
+  /** What databases leave with the client; undefined if none does. */
+  readonly tokens?: RequestTokens | undefined
 }
 
 /**
@@ -40,7 +46,7 @@ function runHandler(
   inputs: InputValues,
   request: Request,
   container: Container,
-  { report, inBackground }: Aftermath,
+  { report, inBackground, record, tokens }: Aftermath,
 ): OutgoingResponse | PromiseLike<OutgoingResponse> {
   const { abort } = request
   let scope: Scope | undefined
@@ -49,7 +55,7 @@ function runHandler(
   const streams = new ReturnedStreams()
   let rest: Promise<void> | undefined
   const response = bracket(
-    route.open,
+    opened(route, record, tokens),
     () => {
       const run = () => {
         headers = new ReplyHeaders()
@@ -85,7 +91,7 @@ function runHandler(
   // Not an async function: its promises would cost every request time.
   const endLater = (running: PromiseLike<OutgoingResponse>) =>
     running.then(
-      (sent) => andThen(end(), () => sent),
+      (sent) => andThen(end(), () => (tokens ? tokens.addTo(sent) : sent)),
       (error: Error) => {
         streams.discard()
         return andThen(end(), () => Promise.reject<OutgoingResponse>(error))
@@ -94,6 +100,14 @@ function runHandler(
   if (isThenable(response)) return endLater(response)
   const disposing = dispose()
   return disposing ? disposing.then(() => response) : response
+}
+
+function opened(
+  { open }: ServedRoute,
+  record: RequestRecord | undefined,
+  tokens: RequestTokens | undefined,
+): OpenUnits {
+  return record || tokens ? (attempt) => open(attempt, record, tokens) : open
 }
 
 class LateCallbacks extends Error {

@@ -1,4 +1,6 @@
 import type { OpenUnits, Unit } from '../core/bracket.js'
+import type { ClientToken, ClientTokenPlace } from '../core/client-token.js'
+import type { RequestRecord, SentStatement } from '../core/events/request-record.js'
 import type { FindErrorStatus } from '../core/error-status.js'
 import type { Provision } from '../di/provider.js'
 import type { RouteFacts, TransactionDescription } from '../di/route-facts.js'
@@ -15,13 +17,26 @@ export interface Lifespan {
   adopt(models: readonly Constructor[]): void
   /**
    * @param report receives errors that nothing awaits, and what they are about.
+   * @param warn receives what works, but will not under load.
    * @throws when it cannot be reached, or does not fit the models: the app does not start then.
    */
-  start(log: (line: string) => void, report: (what: string, error: unknown) => void): Promise<void>
+  start(
+    log: (line: string) => void,
+    report: (what: string, error: unknown) => void,
+    warn: (line: string) => void,
+  ): Promise<void>
   /** @param wait milliseconds to wait for work that still runs outside of requests, which is rolled back then. */
   stop(wait?: number): Promise<void>
-  /** Opens a unit of work for each run of the route's handler; undefined when the route needs none. */
-  unitsOf(route: RouteFacts): ((attempt: number) => Unit) | undefined
+  /**
+   * Opens a unit of work for each run of the route's handler; undefined when the route needs none. The unit adds what it does to the record of
+   * the request, which exists if somebody listens. The token exists if `clientTokens` is set.
+   */
+  unitsOf(route: RouteFacts): OpenUnit | undefined
+  /**
+   * Where clients keep what a unit sends by its token: a new request of theirs then knows what they have committed before. Read when all lifespans are
+   * started; undefined for no tokens.
+   */
+  readonly clientTokens?: ClientTokenPlace | undefined
   /** Describes the transaction of the route's requests, which `unitsOf` opens; undefined when the route has none. */
   transactionOf?(route: RouteFacts): TransactionDescription | undefined
   /**
@@ -30,11 +45,28 @@ export interface Lifespan {
    * @throws what `start` throws. Tables that `start` would create may be missing.
    */
   check?(): Promise<DatabaseReport>
+  /** The name of the resource in health checks, which clients can read. */
+  readonly publicName?: string
+  /**
+   * Resolves when the resource answers. Without this method it is taken for reachable.
+   *
+   * @param limit milliseconds to wait for the answer.
+   */
+  ping?(limit: number): Promise<void>
+  /**
+   * Called after a slow request, with `createApp({ log: { explain: true } })`. Must not delay other requests.
+   *
+   * @returns how the statement is executed, a line for each step, without values; undefined if that is not known, or not now.
+   */
+  explain?(statement: SentStatement): Promise<readonly string[] | undefined>
   /** Called once all lifespans are started: the classes in it that are models but belong to no started database. */
   modelsWithoutDatabase?(classes: readonly unknown[]): readonly Constructor[]
   /** The status of an error of this resource. */
   readonly findErrorStatus: FindErrorStatus
 }
+
+/** Opens a unit of work for one attempt of a request. */
+export type OpenUnit = (attempt: number, request?: RequestRecord, token?: ClientToken) => Unit
 
 /** What `sequitur doctor` reports of a database that fits the models. */
 export interface DatabaseReport {
@@ -51,6 +83,10 @@ export function lifespansOf({ lifespan }: { readonly lifespan?: Lifespan | reado
 
 /** Opens the units of work of one route, in all lifespans of the app. */
 export function openUnits(lifespans: readonly Lifespan[], route: RouteFacts): OpenUnits {
-  const openers = lifespans.flatMap((lifespan) => lifespan.unitsOf(route) ?? [])
-  return (attempt) => openers.map((open) => open(attempt))
+  const openers = lifespans.flatMap((lifespan) => {
+    const open = lifespan.unitsOf(route)
+    return open ? { lifespan, open } : []
+  })
+  return (attempt, request, tokens) =>
+    openers.map(({ lifespan, open }) => open(attempt, request, tokens?.get(lifespan)))
 }

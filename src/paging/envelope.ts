@@ -1,4 +1,4 @@
-import type { Named, ObjectShape, Property, Shape } from '../schema/shape/shape.js'
+import type { Named, ObjectShape, Property, Shape, VersionOf } from '../schema/shape/shape.js'
 import { shapeOf } from '../schema/shape/shape-of.js'
 import { lazyRowsOf, type PlainReader, plainReader } from './lazy-instances.js'
 
@@ -11,6 +11,15 @@ export function required(shape: Shape): Property {
   return { shape, optional: false }
 }
 
+interface EnvelopeParts {
+  readonly reader?: typeof pageReader
+  readonly headers?: ObjectShape['headers'] & object
+  /** Exists if responses have an ETag. */
+  readonly versionOf?: ((item: Shape) => VersionOf) | undefined
+}
+
+const ETag = 'Identifies this state of the resource, for If-None-Match and If-Match (RFC 9110).'
+
 type Properties = (item: Shape) => Record<string, Property>
 
 /** The declaration of an object around a declared type. */
@@ -19,23 +28,31 @@ export function envelope(
   name: string,
   declaration: unknown,
   properties: Properties,
-  { reader, headers }: { reader?: typeof pageReader; headers?: ObjectShape['headers'] & object } = {},
+  { reader, headers, versionOf }: EnvelopeParts = {},
 ) {
   let made: ObjectShape | undefined
   const make = (item: Shape): ObjectShape => ({
     ...makeEnvelope(name, item, properties),
     ...(reader ? { read: reader(item) } : {}),
-    ...(headers ? { headers } : {}),
+    ...(versionOf ? { versionOf: versionOf(item) } : {}),
+    ...(headers || versionOf ? { headers: { ...headers, ...(versionOf ? { ETag } : {}) } } : {}),
   })
   return { shape: () => (made ??= make(shapeOf(declaration))) }
 }
 
+/** The ETag is a digest of the body. */
+export const withoutVersion: VersionOf = () => undefined
+
 const LINK = 'The URLs of other pages of the list, by their relations (RFC 8288); absent when there are none.'
 
 /** The declaration of a page: `{ data, meta }`. */
-export function pageEnvelope(name: string, declaration: unknown, meta: ObjectShape) {
+export function pageEnvelope(name: string, declaration: unknown, meta: ObjectShape, etag: boolean) {
   const properties: Properties = (item) => ({ data: required({ kind: 'array', items: item }), meta: required(meta) })
-  return envelope(name, declaration, properties, { reader: pageReader, headers: { Link: LINK } })
+  return envelope(name, declaration, properties, {
+    reader: pageReader,
+    headers: { Link: LINK },
+    versionOf: etag ? () => withoutVersion : undefined,
+  })
 }
 
 // Sends a page that the handler returned unread without building the instances of its rows, if these would return the same values.
@@ -77,6 +94,7 @@ function namedIn(shape: Shape): Named | undefined {
       return items && { name: `${items.name}_list`, origin: items.origin }
     }
     case 'enum':
+    case 'map':
     case 'standard':
       return undefined
     default:

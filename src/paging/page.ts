@@ -1,5 +1,6 @@
-import type { DataOf, Described, ObjectShape, Property } from '../schema/shape/shape.js'
-import { envelope, pageEnvelope, required } from './envelope.js'
+import type { DataOf, Described, ObjectShape, Property, Shape } from '../schema/shape/shape.js'
+import { envelope, pageEnvelope, required, withoutVersion } from './envelope.js'
+import { type EtagOptions, hasEtag, itemVersion } from './etag/etag-options.js'
 
 /** The position of a page in its list. */
 export interface PageMeta {
@@ -64,8 +65,8 @@ export interface Collection<T> {
  * @Get('/', Page.of(HeroModel)) list(paginate: Paginate<HeroModel>) { return paginate(select(Hero)) }
  */
 export const Page = {
-  of<const S>(declaration: S): Described<Page<DataOf<S>>> {
-    return pageEnvelope('Page', declaration, META)
+  of<const S>(declaration: S, options: EtagOptions = {}): Described<Page<DataOf<S>>> {
+    return pageEnvelope('Page', declaration, META, hasEtag('Page', options))
   },
 }
 
@@ -77,8 +78,8 @@ export const Page = {
  * // @Get('/', UncountedPage.of(HeroModel)) list(paginate: Uncounted<HeroModel>) { return paginate(select(Hero)) }
  */
 export const UncountedPage = {
-  of<const S>(declaration: S): Described<UncountedPage<DataOf<S>>> {
-    return pageEnvelope('UncountedPage', declaration, UNCOUNTED_META)
+  of<const S>(declaration: S, options: EtagOptions = {}): Described<UncountedPage<DataOf<S>>> {
+    return pageEnvelope('UncountedPage', declaration, UNCOUNTED_META, hasEtag('UncountedPage', options))
   },
 }
 
@@ -89,8 +90,8 @@ export const UncountedPage = {
  * @Get('/', Page.of(HeroModel)) list(paginate: Paginate<HeroModel>) { return paginate(select(Hero, { order: [['age', 'DESC']] })) }
  */
 export const CursorPage = {
-  of<const S>(declaration: S): Described<CursorPage<DataOf<S>>> {
-    return pageEnvelope('CursorPage', declaration, CURSOR_META)
+  of<const S>(declaration: S, options: EtagOptions = {}): Described<CursorPage<DataOf<S>>> {
+    return pageEnvelope('CursorPage', declaration, CURSOR_META, hasEtag('CursorPage', options))
   },
 }
 
@@ -102,8 +103,8 @@ export const CursorPage = {
  * // @Get('/', TwoWayPage.of(HeroModel)) list(paginate: BothWays<HeroModel>) { return paginate(select(Hero, { order: ['name'] })) }
  */
 export const TwoWayPage = {
-  of<const S>(declaration: S): Described<TwoWayPage<DataOf<S>>> {
-    return pageEnvelope('TwoWayPage', declaration, TWO_WAY_META)
+  of<const S>(declaration: S, options: EtagOptions = {}): Described<TwoWayPage<DataOf<S>>> {
+    return pageEnvelope('TwoWayPage', declaration, TWO_WAY_META, hasEtag('TwoWayPage', options))
   },
 }
 
@@ -114,8 +115,9 @@ export const TwoWayPage = {
  * @Get('/:hero_id', Item.of(HeroModel))
  */
 export const Item = {
-  of<const S>(declaration: S): Described<Item<DataOf<S>>> {
-    return envelope('Item', declaration, (shape) => ({ data: required(shape) }))
+  of<const S>(declaration: S, options: EtagOptions = {}): Described<Item<DataOf<S>>> {
+    const versionOf = hasEtag('Item', options) ? itemVersion : undefined
+    return envelope('Item', declaration, (shape) => ({ data: required(shape) }), { versionOf })
   },
 }
 
@@ -126,8 +128,10 @@ export const Item = {
  * @Get('/teams', Collection.of(TeamModel))
  */
 export const Collection = {
-  of<const S>(declaration: S): Described<Collection<DataOf<S>>> {
-    return envelope('Collection', declaration, (shape) => ({ data: required({ kind: 'array', items: shape }) }))
+  of<const S>(declaration: S, options: EtagOptions = {}): Described<Collection<DataOf<S>>> {
+    const versionOf = hasEtag('Collection', options) ? () => withoutVersion : undefined
+    const properties = (shape: Shape) => ({ data: required({ kind: 'array', items: shape }) })
+    return envelope('Collection', declaration, properties, { versionOf })
   },
 }
 

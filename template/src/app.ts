@@ -5,5 +5,6 @@ import { TaskController } from './tasks.js'
 export const app = createApp({
   controllers: [TaskController],
   lifespan: database,
+  health: true,
   info: { title: 'my-api', version: '0.1.0' },
 })

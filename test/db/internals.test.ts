@@ -11,12 +11,17 @@ import { withoutMember } from '../support/without-member.js'
 
 /** Names that Sequelize also uses for other things: a copy in which they are renamed cannot be loaded. */
 const COMMON = new Set(
-  'options dialect log lib pool Query supports run quote escape format key values type returnType fn args conditions'.split(
+  'options dialect log lib pool config connect validate Query supports run quote escape format key values type returnType fn args conditions'.split(
     ' ',
   ),
 )
 /** Members of other packages, or also used by sequelize-typescript. */
-const PUBLIC = new Set(['bulkBuild', 'isEmail', 'cloneDeep', 'queryGenerator', 'acquire', 'destroyAllNow'])
+const PUBLIC = new Set(
+  (
+    'bulkBuild isEmail cloneDeep queryGenerator ' +
+    'acquire release destroy destroyAllNow drain size maxSize available waiting'
+  ).split(' '),
+)
 
 const copy = new SequelizeCopy()
 

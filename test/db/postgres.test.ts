@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { QueryTypes } from 'sequelize'
 import { Controller, Get, newLifespan, Post, Session, sql, Transactional, withSession } from 'sequitur'
 import { pipelinedPg } from '../../src/db/dialects/postgres/pipelined-client.js'
+import { settingsOf } from '../../src/db/dialects/postgres/server-settings.js'
 import { databaseApp, postgres, statements } from '../support/databases.js'
 import { Hero, Team } from '../support/hero.js'
 import { until } from '../support/waiting.js'
@@ -130,7 +131,9 @@ test('PostgreSQL: what a handler that is given up has locked is free at once', a
 })
 
 test('PostgreSQL: an error of a connection that nobody listens to yet does not end the process', () => {
-  const { Client } = pipelinedPg({ prepared: true }) as { Client: new (config: object) => NodeJS.EventEmitter }
+  const { Client } = pipelinedPg({ prepared: true, settings: settingsOf({}) }) as {
+    Client: new (config: object) => NodeJS.EventEmitter
+  }
   assert.doesNotThrow(() => new Client({}).emit('error', new Error('terminating connection')))
 })
 

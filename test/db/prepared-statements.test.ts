@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { Controller, Delete, Get, Post, Session, sql, withSession } from 'sequitur'
-import { databaseApp, postgres, type TestDatabase } from '../support/databases.js'
+import { databaseApp, postgres, skipIfShared, type TestDatabase } from '../support/databases.js'
 import { Hero, Team } from '../support/hero.js'
 import { transactionPooler } from '../support/transaction-pooler.js'
 
@@ -25,28 +25,32 @@ test('PostgreSQL: values of clients that stand in a text prepare nothing', async
   assert.deepEqual(await withSession(database, prepared), before)
 })
 
-test('PostgreSQL: what a program writes again and again is prepared, by the same name on every connection', async (t) => {
-  const steps = [
-    (session: Session) => session.get(Hero, 1),
-    (session: Session) => session.execute(sql`SELECT 'x', 5 FROM team WHERE name = ${'A'}`),
-    (_: Session, name: string) => Team.create({ name }),
-  ]
-  const run = async (ordered: typeof steps) => {
-    // Stock Sequelize prepares nothing for models.
-    const { database, close } = await databaseApp(t, postgres, models, [], {
-      lifespan: { ...lifespan, fastPath: true },
-    })
-    const found = await withSession(database, async (session) => {
-      for (const name of ['A', 'B', 'C']) for (const step of ordered) await step(session, name)
-      return prepared(session)
-    })
-    await close()
-    return found
-  }
-  const found = await run(steps)
-  assert.equal(found.length, 3)
-  assert.deepEqual(await run(steps.toReversed()), found)
-})
+test(
+  'PostgreSQL: what a program writes again and again is prepared, by the same name on every connection',
+  { skip: skipIfShared },
+  async (t) => {
+    const steps = [
+      (session: Session) => session.get(Hero, 1),
+      (session: Session) => session.execute(sql`SELECT 'x', 5 FROM team WHERE name = ${'A'}`),
+      (_: Session, name: string) => Team.create({ name }),
+    ]
+    const run = async (ordered: typeof steps) => {
+      // Stock Sequelize prepares nothing for models.
+      const { database, close } = await databaseApp(t, postgres, models, [], {
+        lifespan: { ...lifespan, fastPath: true },
+      })
+      const found = await withSession(database, async (session) => {
+        for (const name of ['A', 'B', 'C']) for (const step of ordered) await step(session, name)
+        return prepared(session)
+      })
+      await close()
+      return found
+    }
+    const found = await run(steps)
+    assert.equal(found.length, 3)
+    assert.deepEqual(await run(steps.toReversed()), found)
+  },
+)
 
 /** A statement of a text of its own for each number. */
 const numbered = (column: number) => ({ ...sql`${'value'}`, texts: ['SELECT ', `::text AS c${column}`] })
@@ -54,20 +58,24 @@ const numbered = (column: number) => ({ ...sql`${'value'}`, texts: ['SELECT ', `
 const columns = async (session: Session) =>
   (await prepared(session)).map(({ statement }) => /c\d+$/.exec(statement)?.[0])
 
-test('PostgreSQL: of more than 200 statements the least recently used are given back', async (t) => {
-  const { database } = await databaseApp(t, postgres, models, [], { lifespan })
-  await withSession(database, async (session) => {
-    for (let column = 1; column <= 250; column++) {
-      assert.deepEqual(await session.execute(numbered(column)), [{ [`c${column}`]: 'value' }])
-      assert.deepEqual(await session.execute(numbered(0)), [{ c0: 'value' }])
-    }
-    const kept = new Set(await columns(session))
-    assert.deepEqual([kept.size, kept.has('c0'), kept.has('c250'), kept.has('c1')], [200, true, true, false])
-    assert.deepEqual(await session.execute(numbered(1)), [{ c1: 'value' }])
-  })
-})
+test(
+  'PostgreSQL: of more than 200 statements the least recently used are given back',
+  { skip: skipIfShared },
+  async (t) => {
+    const { database } = await databaseApp(t, postgres, models, [], { lifespan })
+    await withSession(database, async (session) => {
+      for (let column = 1; column <= 250; column++) {
+        assert.deepEqual(await session.execute(numbered(column)), [{ [`c${column}`]: 'value' }])
+        assert.deepEqual(await session.execute(numbered(0)), [{ c0: 'value' }])
+      }
+      const kept = new Set(await columns(session))
+      assert.deepEqual([kept.size, kept.has('c0'), kept.has('c250'), kept.has('c1')], [200, true, true, false])
+      assert.deepEqual(await session.execute(numbered(1)), [{ c1: 'value' }])
+    })
+  },
+)
 
-test('PostgreSQL: statements are given back in a failed transaction, too', async (t) => {
+test('PostgreSQL: statements are given back in a failed transaction, too', { skip: skipIfShared }, async (t) => {
   const { database } = await databaseApp(t, postgres, models, [], { lifespan })
   await withSession(database, async (session) => {
     for (let column = 1; column <= 200; column++) await session.execute(numbered(column))
@@ -85,26 +93,30 @@ test('PostgreSQL: statements are given back in a failed transaction, too', async
   })
 })
 
-test('PostgreSQL: statements that are prepared in a failed transaction report the first error', async (t) => {
-  const { database } = await databaseApp(t, postgres, models, [], { lifespan })
-  const errors: string[] = []
-  const note = (error: unknown) => void errors.push((error as Error).message)
-  const failing = withSession(database, async (session) => {
-    await session.execute(sql`SELECT 1`)
-    const creating = () => Team.create({ name: 'Robins' }).catch(note)
-    await Promise.all([session.execute(sql`SELECT 1 / 0`).catch(note), creating(), creating(), creating()])
-    throw new Error('enough')
-  })
-  await assert.rejects(failing, /enough/)
-  assert.deepEqual(
-    errors,
-    Array.from({ length: 4 }, () => 'division by zero'),
-  )
-  await withSession(database, async (session) => {
-    await Team.create({ name: 'Robins' })
-    assert.equal((await prepared(session)).length, 1)
-  })
-})
+test(
+  'PostgreSQL: statements that are prepared in a failed transaction report the first error',
+  { skip: skipIfShared },
+  async (t) => {
+    const { database } = await databaseApp(t, postgres, models, [], { lifespan })
+    const errors: string[] = []
+    const note = (error: unknown) => void errors.push((error as Error).message)
+    const failing = withSession(database, async (session) => {
+      await session.execute(sql`SELECT 1`)
+      const creating = () => Team.create({ name: 'Robins' }).catch(note)
+      await Promise.all([session.execute(sql`SELECT 1 / 0`).catch(note), creating(), creating(), creating()])
+      throw new Error('enough')
+    })
+    await assert.rejects(failing, /enough/)
+    assert.deepEqual(
+      errors,
+      Array.from({ length: 4 }, () => 'division by zero'),
+    )
+    await withSession(database, async (session) => {
+      await Team.create({ name: 'Robins' })
+      assert.equal((await prepared(session)).length, 1)
+    })
+  },
+)
 
 @Controller('/')
 class Heroes {
@@ -130,20 +142,24 @@ async function behindPooler(t: TestContext) {
   return { pooler, one, other, ask, found }
 }
 
-test('PostgreSQL: behind a pooler that hands connections around no statement is taken for another', async (t) => {
-  const { pooler, one, other, ask, found } = await behindPooler(t)
-  assert.equal(await ask(one, 'DELETE', 'Batman'), 204)
-  assert.equal(await ask(other, 'POST', 'Robin'), 204)
-  pooler.rotate()
-  assert.equal(await ask(one, 'DELETE', 'Robin'), 503) // there is no such statement on this connection
-  assert.equal(await found('Robin'), 1)
-  assert.equal(await ask(other, 'DELETE', 'Batman'), 503) // there is one already
-  assert.equal(await ask(one, 'DELETE', 'Robin'), 204)
-  assert.equal(await found('Robin'), 0)
-  for (const { log } of [one, other]) assert.match(log.join('\n'), /prepared statement .* prepared_statements=false/)
-})
+test(
+  'PostgreSQL: behind a pooler that hands connections around no statement is taken for another',
+  { skip: skipIfShared },
+  async (t) => {
+    const { pooler, one, other, ask, found } = await behindPooler(t)
+    assert.equal(await ask(one, 'DELETE', 'Batman'), 204)
+    assert.equal(await ask(other, 'POST', 'Robin'), 204)
+    pooler.rotate()
+    assert.equal(await ask(one, 'DELETE', 'Robin'), 503) // there is no such statement on this connection
+    assert.equal(await found('Robin'), 1)
+    assert.equal(await ask(other, 'DELETE', 'Batman'), 503) // there is one already
+    assert.equal(await ask(one, 'DELETE', 'Robin'), 204)
+    assert.equal(await found('Robin'), 0)
+    for (const { log } of [one, other]) assert.match(log.join('\n'), /prepared statement .* prepared_statements=false/)
+  },
+)
 
-test('PostgreSQL: a reader behind such a pooler is answered at once', async (t) => {
+test('PostgreSQL: a reader behind such a pooler is answered at once', { skip: skipIfShared }, async (t) => {
   const { pooler, one, other, ask } = await behindPooler(t)
   assert.equal(await ask(one, 'GET', 'Robin'), 200)
   assert.equal(await ask(other, 'POST', 'Robin'), 204)

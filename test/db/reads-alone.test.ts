@@ -17,7 +17,7 @@ import {
   Transactional,
 } from 'sequitur'
 
-import { databaseApp, type DatabaseApp, postgres, statements } from '../support/databases.js'
+import { databaseApp, type DatabaseApp, postgres, skipIfShared, statements } from '../support/databases.js'
 import { runs } from '../support/fuzz.js'
 
 /*
@@ -162,7 +162,7 @@ test('a handler sees and writes the same rows as in a transaction, while others 
   await fc.assert(property, { numRuns: runs(100) })
 })
 
-test('only reads of plain columns are sent without a transaction', async (t) => {
+test('only reads of plain columns are sent without a transaction', { skip: skipIfShared }, async (t) => {
   const { run } = await stockApp(t, {})
   const begins = async (plan: Plan) => {
     const { log } = await run(plan)
@@ -184,7 +184,7 @@ test('only reads of plain columns are sent without a transaction', async (t) => 
   ])
 })
 
-test('a transaction is needed where the default isolation level is another one', async (t) => {
+test('a transaction is needed where the default isolation level is another one', { skip: skipIfShared }, async (t) => {
   const levelOf = async (lifespan: LifespanOptions, prepare: (one: StockApp) => Promise<unknown>) => {
     const one = await stockApp(t, lifespan)
     await prepare(one)
@@ -215,75 +215,83 @@ class Clock extends Base<Clock> {
   @Column(DataType.DOUBLE) declare time: number
 }
 
-test('reads of views, and of tables with policies or children, are sent in a transaction', async (t) => {
-  @Controller('/')
-  class Clocks {
-    @Get() async times(session: Session) {
-      const times: (number | undefined)[] = []
-      for (const _ of [1, 2]) times.push((await session.get(Clock, 1))?.time)
-      return times
+test(
+  'reads of views, and of tables with policies or children, are sent in a transaction',
+  { skip: skipIfShared },
+  async (t) => {
+    @Controller('/')
+    class Clocks {
+      @Get() async times(session: Session) {
+        const times: (number | undefined)[] = []
+        for (const _ of [1, 2]) times.push((await session.get(Clock, 1))?.time)
+        return times
+      }
     }
-  }
-  const NOW = 'extract(epoch FROM now())::double precision'
-  const create = {
-    view: [`CREATE VIEW clock AS SELECT 1 AS id, ${NOW} AS time`],
-    policy: [
-      `CREATE TABLE clock AS SELECT 1 AS id, 1::double precision AS time`,
-      'ALTER TABLE clock ENABLE ROW LEVEL SECURITY',
-    ],
-    children: [
-      'CREATE TABLE clock (id integer, time double precision)',
-      'CREATE TABLE child () INHERITS (clock)',
-      'INSERT INTO child VALUES (1, 1)',
-    ],
-    plain: ['CREATE TABLE clock AS SELECT 1 AS id, 1::double precision AS time'],
-  }
-  for (const [name, definitions] of Object.entries(create)) {
-    const url = await postgres.url()
-    const client = new Client({ connectionString: url })
-    await client.connect()
-    for (const definition of definitions) await client.query(definition)
-    await client.end()
-    const kind = { name, url: () => Promise.resolve(url) }
-    const app = await databaseApp(t, kind, [Clock], [Clocks], { lifespan: { fastPath: true, sync: false } })
-    const times = (await (await app.fetch('/')).json()) as readonly number[]
-    assert.equal(times[0], times[1], name)
-    assert.equal(statements(app.log).includes('START TRANSACTION'), name !== 'plain', name)
-    await app.close()
-  }
-})
+    const NOW = 'extract(epoch FROM now())::double precision'
+    const create = {
+      view: [`CREATE VIEW clock AS SELECT 1 AS id, ${NOW} AS time`],
+      policy: [
+        `CREATE TABLE clock AS SELECT 1 AS id, 1::double precision AS time`,
+        'ALTER TABLE clock ENABLE ROW LEVEL SECURITY',
+      ],
+      children: [
+        'CREATE TABLE clock (id integer, time double precision)',
+        'CREATE TABLE child () INHERITS (clock)',
+        'INSERT INTO child VALUES (1, 1)',
+      ],
+      plain: ['CREATE TABLE clock AS SELECT 1 AS id, 1::double precision AS time'],
+    }
+    for (const [name, definitions] of Object.entries(create)) {
+      const url = await postgres.url()
+      const client = new Client({ connectionString: url })
+      await client.connect()
+      for (const definition of definitions) await client.query(definition)
+      await client.end()
+      const kind = { name, url: () => Promise.resolve(url) }
+      const app = await databaseApp(t, kind, [Clock], [Clocks], { lifespan: { fastPath: true, sync: false } })
+      const times = (await (await app.fetch('/')).json()) as readonly number[]
+      assert.equal(times[0], times[1], name)
+      assert.equal(statements(app.log).includes('START TRANSACTION'), name !== 'plain', name)
+      await app.close()
+    }
+  },
+)
 
 @Table({ tableName: 'hidden', timestamps: false })
 class Hidden extends Base<Hidden> {
   @Column({ type: DataType.INTEGER, primaryKey: true }) declare id: number
 }
 
-test('after a failed read, those that were sent with it fail too, and the later ones', async (t) => {
-  const Stock = stockModel()
-  const outcomes: string[] = []
-  const see = async (reads: readonly Promise<unknown>[]) => {
-    for (const outcome of await Promise.allSettled(reads))
-      outcomes.push(outcome.status === 'rejected' ? (outcome.reason as Error).message : 'read')
-  }
-  @Controller('/')
-  class Reads {
-    @Get() async read(session: Session) {
-      await see([session.get(Stock, 1), session.get(Hidden, 1), session.get(Stock, 1)])
-      await see([session.get(Stock, 2)])
+test(
+  'after a failed read, those that were sent with it fail too, and the later ones',
+  { skip: skipIfShared },
+  async (t) => {
+    const Stock = stockModel()
+    const outcomes: string[] = []
+    const see = async (reads: readonly Promise<unknown>[]) => {
+      for (const outcome of await Promise.allSettled(reads))
+        outcomes.push(outcome.status === 'rejected' ? (outcome.reason as Error).message : 'read')
     }
-  }
-  const seen: unknown[] = []
-  for (const fastPath of [true, false]) {
-    const app = await databaseApp(t, postgres, [Stock, Hidden], [Reads], { lifespan: { fastPath } })
-    const client = await clientOf(t, app)
-    await client.query('ALTER TABLE hidden RENAME id TO other')
-    for (const _ of [1, 2]) outcomes.push(String((await app.fetch('/')).status))
-    assert.equal(statements(app.log).includes('START TRANSACTION'), !fastPath)
-    seen.push(outcomes.splice(0))
-    await app.close()
-  }
-  assert.deepEqual(seen[0], seen[1])
-})
+    @Controller('/')
+    class Reads {
+      @Get() async read(session: Session) {
+        await see([session.get(Stock, 1), session.get(Hidden, 1), session.get(Stock, 1)])
+        await see([session.get(Stock, 2)])
+      }
+    }
+    const seen: unknown[] = []
+    for (const fastPath of [true, false]) {
+      const app = await databaseApp(t, postgres, [Stock, Hidden], [Reads], { lifespan: { fastPath } })
+      const client = await clientOf(t, app)
+      await client.query('ALTER TABLE hidden RENAME id TO other')
+      for (const _ of [1, 2]) outcomes.push(String((await app.fetch('/')).status))
+      assert.equal(statements(app.log).includes('START TRANSACTION'), !fastPath)
+      seen.push(outcomes.splice(0))
+      await app.close()
+    }
+    assert.deepEqual(seen[0], seen[1])
+  },
+)
 
 test('other handlers than those of GET, and those with a declared isolation level, have their transaction', async (t) => {
   const Stock = stockModel()
@@ -305,28 +313,32 @@ test('other handlers than those of GET, and those with a declared isolation leve
   assert.deepEqual(begins, ['START TRANSACTION', 'START TRANSACTION ISOLATION LEVEL READ COMMITTED'])
 })
 
-test('a read whose connection was lost, or whose table was altered, is sent again', async (t) => {
-  const Stock = stockModel()
-  let between = async () => {}
-  @Controller('/')
-  class Reads {
-    @Get() async read(session: Session) {
-      await session.get(Stock, 1)
-      await between()
-      await session.get(Stock, 1)
-      return session.count(select(Stock))
+test(
+  'a read whose connection was lost, or whose table was altered, is sent again',
+  { skip: skipIfShared },
+  async (t) => {
+    const Stock = stockModel()
+    let between = async () => {}
+    @Controller('/')
+    class Reads {
+      @Get() async read(session: Session) {
+        await session.get(Stock, 1)
+        await between()
+        await session.get(Stock, 1)
+        return session.count(select(Stock))
+      }
     }
-  }
-  const app = await databaseApp(t, postgres, [Stock], [Reads], { lifespan: { fastPath: true, poolSize: 1 } })
-  const client = await clientOf(t, app)
-  const end =
-    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()'
-  between = async () => void (await client.query(end))
-  assert.equal((await app.fetch('/')).status, 200)
-  // In a transaction it would have waited for the end of the handler.
-  between = async () => {
-    between = async () => {} // the handler is run again
-    await client.query('ALTER TABLE stock ALTER amount TYPE bigint')
-  }
-  assert.equal((await app.fetch('/')).status, 200)
-})
+    const app = await databaseApp(t, postgres, [Stock], [Reads], { lifespan: { fastPath: true, poolSize: 1 } })
+    const client = await clientOf(t, app)
+    const end =
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database()'
+    between = async () => void (await client.query(end))
+    assert.equal((await app.fetch('/')).status, 200)
+    // In a transaction it would have waited for the end of the handler.
+    between = async () => {
+      between = async () => {} // the handler is run again
+      await client.query('ALTER TABLE stock ALTER amount TYPE bigint')
+    }
+    assert.equal((await app.fetch('/')).status, 200)
+  },
+)

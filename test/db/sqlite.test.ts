@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Controller, Get, Post, Session, Transactional } from 'sequitur'
+import { QueryTypes } from 'sequelize'
+import { Controller, Get, Post, Session, sql, Transactional } from 'sequitur'
 import { databaseApp, sqliteFile, sqliteMemory, statements } from '../support/databases.js'
 import { Hero, Team } from '../support/hero.js'
 import { gate } from '../support/waiting.js'
@@ -163,4 +164,60 @@ test('a reader that did not get its turn to write gives its own connection back,
   finish.open()
   assert.equal((await writing).status, 204)
   assert.equal((await fetch('/visit')).status, 204)
+})
+
+test('an idle reader, which has begun its next transaction, holds no snapshot', async (t) => {
+  let names = 0
+  @Controller('/')
+  class Both {
+    @Post() async write() {
+      await Hero.create({ name: `Robin ${names++}` })
+    }
+    @Get() read() {
+      return Hero.count()
+    }
+  }
+  const { fetch, log, database } = await databaseApp(t, sqliteFile, models, [Both], { lifespan: { poolSize: 1 } })
+  const read = async () => (await fetch('/')).json()
+  const counts: unknown[] = []
+  for (let round = 0; round < 3; round++) {
+    counts.push(await read(), await Hero.count({ transaction: null })) // the second one is no session's: it ends with its statement
+    await fetch('/', post)
+    const [busy] = await database.sequelize.query<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)', {
+      type: QueryTypes.SELECT,
+    })
+    assert.equal(busy?.busy, 0)
+    counts.push(await Hero.count({ transaction: null }), await read())
+  }
+  assert.deepEqual(counts, [0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3])
+  const reads = statements(log).filter((text) => text === 'BEGIN DEFERRED' || text === 'COMMIT')
+  assert.equal(reads.filter((text) => text === 'BEGIN DEFERRED').length, 6)
+  assert.equal(reads.filter((text) => text === 'COMMIT').length, 9) // with those of three writers
+})
+
+test('a GET whose statement failed leaves its reader in order', async (t) => {
+  let names = 0
+  @Controller('/')
+  class Both {
+    @Get() read() {
+      return Hero.count()
+    }
+    @Get('/wrong') async wrong(session: Session) {
+      await session.execute(sql`SELECT * FROM nowhere`)
+    }
+    @Transactional({ readOnly: true })
+    @Get('/only')
+    only() {
+      return Hero.count()
+    }
+    @Get('/write') async write() {
+      await Hero.create({ name: `Robin ${names++}` })
+    }
+  }
+  const { fetch } = await databaseApp(t, sqliteFile, models, [Both], { lifespan: { poolSize: 1 }, logger: false })
+  const statuses: number[] = []
+  for (const path of ['/', '/wrong', '/', '/only', '/', '/write', '/', '/only', '/write', '/wrong', '/write', '/only'])
+    statuses.push((await fetch(path)).status)
+  assert.deepEqual(statuses, [200, 500, 200, 200, 200, 204, 200, 200, 204, 500, 204, 200])
+  assert.equal(await (await fetch('/')).json(), 3)
 })

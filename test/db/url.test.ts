@@ -6,23 +6,21 @@ import { type DatabaseConfig, describeDatabase, parseDatabaseUrl } from '../../s
 
 const here = (path: string) => resolve(process.cwd(), path)
 const file = (storage: string, rest: object = {}) => ({ dialect: 'sqlite', storage, mode: 'rwc', options: {}, ...rest })
-const postgres = (rest: object) => ({
-  dialect: 'postgres',
-  host: 'h',
-  port: 5432,
-  database: 'd',
-  ssl: 'disable',
-  options: {},
-  ...rest,
-})
-const mysql = (rest: object) => ({
-  dialect: 'mysql',
-  host: 'h',
-  port: 3306,
-  database: 'd',
-  ssl: 'disable',
-  options: {},
-  ...rest,
+type Rest = { readonly host?: string; readonly port?: number; readonly [name: string]: unknown }
+const server =
+  (dialect: string, defaultPort: number) =>
+  ({ host = 'h', port = defaultPort, ...rest }: Rest) => ({
+    dialect,
+    hosts: [{ host, port }],
+    database: 'd',
+    ssl: 'disable',
+    options: {},
+    ...rest,
+  })
+const postgres = server('postgres', 5432)
+const mysql = server('mysql', 3306)
+const hosts = (...list: readonly (readonly [host: string, port: number])[]) => ({
+  hosts: list.map(([host, port]) => ({ host, port })),
 })
 
 const readings: readonly (readonly [url: string, config: object])[] = [
@@ -56,6 +54,8 @@ const readings: readonly (readonly [url: string, config: object])[] = [
   ['postgres://u@:6000/d?host=/tmp', postgres({ username: 'u', host: '/tmp', port: 6000 })],
   ['postgres://%2Ftmp/d?sslmode=disable', postgres({ host: '/tmp' })],
   ['postgres://h/d?application_name=hero+app', postgres({ applicationName: 'hero app' })],
+  ['postgres://h/d?target_session_attrs=prefer-standby', postgres({ target: 'prefer-standby' })],
+  ['postgres://h/d?connect_timeout=1.5', postgres({ options: { connectTimeout: 1500 } })],
   ['postgres://h/d?sslmode=verify-ca', postgres({ ssl: 'verify-ca' })],
   ['postgres://h/d?sslmode=verify-full', postgres({ ssl: 'verify-full' })],
   [
@@ -68,6 +68,18 @@ const readings: readonly (readonly [url: string, config: object])[] = [
   ['mysql+mysql2://u:p@h/d?charset=utf8mb4', mysql({ username: 'u', password: 'p', charset: 'utf8mb4' })],
   ['mysql+aiomysql://h:3307/d?sslmode=verify-full', mysql({ port: 3307, ssl: 'verify-full' })],
   ['mariadb+mariadb://root@127.0.0.1/d', mysql({ dialect: 'mariadb', username: 'root', host: '127.0.0.1' })],
+
+  ['mysql://u:p@a:3307,b/d', mysql({ username: 'u', password: 'p', ...hosts(['a', 3307], ['b', 3306]) })],
+  [
+    'mariadb://a,b:3307,c:/d?sslmode=require',
+    mysql({ dialect: 'mariadb', ssl: 'require', ...hosts(['a', 3306], ['b', 3307], ['c', 3306]) }),
+  ],
+  ['postgres://u:p,q@a,b:6000/d', postgres({ username: 'u', password: 'p,q', ...hosts(['a', 5432], ['b', 6000]) })],
+  [
+    'postgres://u:p%40%2C@%61,[::1]:6000,[::1]/d',
+    postgres({ username: 'u', password: 'p@,', ...hosts(['a', 5432], ['::1', 6000], ['::1', 5432]) }),
+  ],
+  ['postgres://a:1,a:2/d', postgres(hosts(['a', 1], ['a', 2]))],
 ]
 
 for (const [url, config] of readings) {
@@ -179,9 +191,18 @@ const refusals: readonly (readonly [what: string, url: string, message: RegExp])
     /the name of the database is missing\. Write mariadb:\/\/user@host\/database/,
   ],
   ['two databases', 'postgres://u@h/d/e', /a second slash after the host/],
-  ['several hosts', 'postgres://u@h,i/d', /must be one host/],
+  ['a comma without a host behind it', 'postgres://u@h,/d', /one of the hosts has no name\. .*user@a:port,b:port/],
+  ['a comma without a host before it', 'mariadb://u@:3307,h/d', /one of the hosts has no name/],
+  ['a host that appears twice', 'mysql://u@h,i,h:3306/d', /the host h:3306 appears twice\. Write each host once/],
+  [
+    'a wrong port of the second host',
+    'mysql://u@h,i:0/d',
+    /a port of 1 to 65535 or none\. Write .*host:port,host:port/,
+  ],
+  ['several hosts and a directory', 'postgres://u@h,i/d?host=/tmp', /there are two hosts/],
+  ['TLS over one unix socket of several', 'postgres://u@h,%2Ftmp/d?sslmode=require', /a unix socket has no TLS/],
   ['IPv6 without brackets', 'postgres://u@::1/d', /\[::1\]/],
-  ['brackets around a name', 'postgres://u@[h]/d', /must be one host/],
+  ['brackets around a name', 'postgres://u@[h]/d', /must be a host/],
   ['port 0', 'postgres://u@h:0/d', /a port of 1 to 65535/],
   ['port 65536', 'postgres://u@h:65536/d', /a port of 1 to 65535/],
   ['a port in letters', 'postgres://u@h:pg/d', /a port of 1 to 65535/],
@@ -233,6 +254,19 @@ test('every user name, password and database survives being written in a URL', (
       assert(config.dialect !== 'sqlite')
       assert.deepEqual([config.username, config.password, config.database], [text, text, text])
     }
+  }
+})
+
+test('every list of hosts survives being written in a URL, with every password', () => {
+  for (const password of randomTexts) {
+    const list = Array.from({ length: 1 + below(5) }, (_, index) => ({
+      host: below(3) === 0 ? `2001:db8::${index}` : `${index}${password.replaceAll(/[^a-z]/g, '')}.example`,
+      ...(below(2) === 0 ? {} : { port: 1 + below(65_535) }),
+    }))
+    const written = list.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}${port ? `:${port}` : ''}`)
+    const config = parseDatabaseUrl(`mysql://u:${encodeURIComponent(password)}@${written.join()}/d`)
+    assert(config.dialect !== 'sqlite')
+    assert.deepEqual([config.password, config.hosts], [password, list.map((host) => ({ port: 3306, ...host }))])
   }
 })
 
@@ -298,6 +332,7 @@ const descriptions: readonly (readonly [url: string, description: string])[] = [
   ['postgres://user@[::1]:6000/db', 'postgres user@[::1]:6000/db'],
   ['postgres:///db?host=/tmp', 'postgres /tmp:5432/db'],
   ['mariadb://host/db', 'mariadb host:3306/db'],
+  ['mariadb://user:pass@a:3307,[::1],b/db', 'mariadb user@a:3307,[::1]:3306,b:3306/db'],
 ]
 
 for (const [url, description] of descriptions) {

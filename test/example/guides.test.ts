@@ -35,8 +35,8 @@ test('deployed.ts: is alive and ready, and ends with SIGTERM', async () => {
     toolkit_url: url,
     toolkit_sync: 'true',
   })
-  for (const path of ['/health/live', '/health/ready'])
-    assert.deepEqual(await jsonOf(fetch(origin + path)), { status: 'ok' })
+  assert.deepEqual(await jsonOf(fetch(`${origin}/livez`)), { status: 'ok' })
+  assert.deepEqual(await jsonOf(fetch(`${origin}/readyz`)), { status: 'ok', checks: { 'sqlite :memory:': 'ok' } })
   assert.equal(await stop('SIGTERM'), 0)
 })
 

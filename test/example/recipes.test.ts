@@ -8,8 +8,10 @@ import { memoryDatabase, testApp } from 'sequitur/testing'
 import { database } from '../../example/database.js'
 import { Hero } from '../../example/hero.js'
 import { AgeController } from '../../example/recipes/birthday.js'
+import { Article, ArticleController } from '../../example/recipes/conditional.js'
 import { MemberController } from '../../example/recipes/errors.js'
 import { FileController } from '../../example/recipes/files.js'
+import { Member, MemberListController, Squad } from '../../example/recipes/lists.js'
 import { LoginAttempt, LoginController } from '../../example/recipes/logins.js'
 import { NamedTypesController } from '../../example/recipes/named-types.js'
 import { PowerController } from '../../example/recipes/one-of.js'
@@ -149,6 +151,22 @@ test('search.ts: finds names by their prefix; wildcards match only themselves', 
   assert.deepEqual([await found('Rob'), await found('%'), await found('R_b')], [1, 0, 0])
 })
 
+test('lists.ts: filters, sorts and includes as declared', async (t) => {
+  const send = await serveRecipe(t, MemberListController, { models: [Member, Squad] })
+  const { id } = await Squad.create({ city: 'Oslo' })
+  const names = async (path: string) => (await send('GET', path)).body.data.map(({ name }: { name: string }) => name)
+  await Member.bulkCreate([
+    { name: 'Ada', age: 17, squad_id: id },
+    { name: 'Bo', age: 30, squad_id: id },
+    { name: 'Cy', age: 30, squad_id: null },
+  ])
+  assert.deepEqual(await names('/members?filter[age][gte]=18&sort=-age,name'), ['Bo', 'Cy'])
+  assert.deepEqual(await names('/members?filter[squad.city][eq]=Oslo'), ['Ada', 'Bo'])
+  assert.deepEqual(await names('/members/adults?filter[name][contains]=y'), ['Cy'])
+  assert.equal((await send('GET', '/members?include=squad')).body.data[0].squad.city, 'Oslo')
+  assert.equal((await send('GET', '/members?filter[squad_id][eq]=1')).status, 422)
+})
+
 test('page-sizes.ts: a larger maximum, pages without a total, and mapped rows', async (t) => {
   const send = await serveRecipe(t, SizeController)
   assert.equal((await send('GET', '/sizes/big?limit=500')).status, 200)
@@ -270,4 +288,24 @@ test('a photo is uploaded, stored under a name of its own, and sent', async (t) 
   assert.match(sent.headers.get('content-disposition') ?? '', /^attachment/)
   form.set('photo', new Blob(['<html>'], { type: 'text/html' }), 'page.html')
   assert.equal((await api.fetch('/photos', { method: 'POST', body: form })).status, 422)
+})
+
+test('conditional.ts: of two changes of the same article, the second is a 412; an unchanged article is a 304', async (t) => {
+  const main = memoryDatabase()
+  const api = await testApp({ controllers: [ArticleController], models: [Article], lifespan: main })
+  t.after(api.close)
+  const send = async (method: string, path: string, headers: Record<string, string>, json?: unknown) => {
+    const response = await api.fetch(path, { method, headers, ...(json === undefined ? {} : { json }) })
+    await response.text()
+    return [response.status, response.headers.get('etag')]
+  }
+  assert.deepEqual(await send('POST', '/articles', {}, { title: 'A', text: '' }), [201, '"0"'])
+  assert.deepEqual(await send('GET', '/articles/1', { 'if-none-match': '"0"' }), [304, '"0"'])
+  assert.deepEqual(await send('PATCH', '/articles/1', { 'if-match': '"0"' }, { title: 'B' }), [200, '"1"'])
+  assert.deepEqual(await send('PATCH', '/articles/1', { 'if-match': '"0"' }, { title: 'C' }), [412, '"1"'])
+  assert.deepEqual(await send('PATCH', '/articles/1', {}, { title: 'C' }), [428, null])
+  const [status, page] = await send('GET', '/articles', {})
+  assert.equal(status, 200)
+  assert.deepEqual(await send('GET', '/articles', { 'if-none-match': String(page) }), [304, page])
+  assert.deepEqual(await send('DELETE', '/articles/1', { 'if-match': '"1"' }), [204, null])
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { QueryTypes } from 'sequelize'
 import { Controller, Get, type LifespanOptions, Post, Session, sql } from 'sequitur'
-import { type DatabaseApp, databaseApp, postgres } from '../support/databases.js'
+import { type DatabaseApp, databaseApp, postgres, skipIfShared } from '../support/databases.js'
 import { assertWhole, said } from '../support/faults.js'
 import { type Gate, gate, until } from '../support/waiting.js'
 import { Hero, Team } from '../support/hero.js'
@@ -209,9 +209,13 @@ test('requests that find the pool exhausted answer 503 with Retry-After, and the
   await assertWhole(app)
 })
 
-test('a pooled connection killed while nobody uses it is not noticed by the next requests', async (t) => {
-  const app = await heroApp(t, Announcing)
-  await assertWhole(app)
-  await killThose(app, `state = 'idle'`)
-  await assertWhole(app)
-})
+test(
+  'a pooled connection killed while nobody uses it is not noticed by the next requests',
+  { skip: skipIfShared },
+  async (t) => {
+    const app = await heroApp(t, Announcing)
+    await assertWhole(app)
+    await killThose(app, `state = 'idle'`)
+    await assertWhole(app)
+  },
+)

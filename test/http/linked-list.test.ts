@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { array, assert as check, nat, property } from 'fast-check'
-import { type Link, LinkedList } from '../../src/http/server/linked-list.js'
+import { type Link, LinkedList } from '../../src/http/server/requests/linked-list.js'
 
 test('a list has the values that were added and not deleted, in the order in which they were added', () => {
   check(

@@ -2,8 +2,12 @@
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { App, BootError, newLifespan } from 'sequitur'
+import { newIfMatch } from 'sequitur/conditional'
 import { newPagination } from 'sequitur/cursor'
 import { sequitur as esbuildPlugin } from 'sequitur/esbuild'
+import { listOf } from 'sequitur/lists'
+import { metrics } from 'sequitur/metrics'
+import { openTelemetry } from 'sequitur/opentelemetry'
 import { settings } from 'sequitur/settings'
 import { memoryDatabase, testApp } from 'sequitur/testing'
 import { Multipart } from 'sequitur/uploads'
@@ -19,8 +23,12 @@ const wrong = /** @type {any} */ ({ wrong: 1 })
 const refused = [
   () => newLifespan('sqlite://', wrong),
   () => newPagination(wrong),
+  () => newIfMatch(wrong),
+  () => listOf(wrong, {}),
   () => settings(wrong),
   () => Multipart(wrong)({}, 'create', 0),
+  () => openTelemetry(wrong),
+  () => metrics(wrong),
 ]
 for (const call of refused) assert.equal(errorClass(call), BootError)
 

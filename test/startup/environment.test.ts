@@ -94,3 +94,11 @@ test('all mistakes are reported at once, also to an app with a Sequelize instanc
 test('a wrong replica in the environment is refused by the name of its variable', async () => {
   assert.match((await refusal({ toolkit_replicas: 'postgres:/x' })) ?? 'it started', /^toolkit_replicas: /)
 })
+
+test('a comma separates replicas, and the hosts of one replica', async () => {
+  for (const separator of [',', ', ', '\n', ' ,\n'])
+    assert.match(
+      (await refusal({ toolkit_replicas: `postgres://u@a,b:1/d${separator}postgres+pg://c,d,c/d,` })) ?? 'it started',
+      /^toolkit_replicas: the host c:5432 appears twice/,
+    )
+})

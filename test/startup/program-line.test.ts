@@ -42,7 +42,9 @@ function errorOf(...args: readonly string[]): string {
 
 test('the line of a program is found where the path of the package has a space', () => {
   const folder = temporaryFolder()
-  const files = readdirSync(core).map((name) => join(core, name))
+  const files = readdirSync(core)
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(core, name))
   compile(...files, `--outdir=${join(folder, 'the package/dist/core')}`)
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }')
   const app = join(folder, 'the app.js')

@@ -50,7 +50,13 @@ export const mysqls: readonly TestDatabase[] = process.env['TEST_MARIADB_URL']
 
 export const databases: readonly TestDatabase[] = process.env['TEST_QUICK']
   ? [sqliteMemory]
-  : [sqliteFile, sqliteMemory, postgres, ...mysqls]
+  : process.env['TEST_PGBOUNCER']
+    ? [postgres]
+    : [sqliteFile, sqliteMemory, postgres, ...mysqls]
+
+/** Why tests of what one server connection keeps are skipped where several clients share it, behind PgBouncer; false elsewhere. */
+export const skipIfShared: string | false =
+  Boolean(process.env['TEST_PGBOUNCER']) && 'behind PgBouncer clients share the connections of the server'
 
 /** An app on a new database with the tables of the models. `log` collects the lines that it logs. */
 export interface DatabaseApp extends TestApp {

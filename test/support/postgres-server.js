@@ -121,6 +121,7 @@ async function start(
   }
   const kill = async () => {
     const gone = once(server['process'], 'exit')
+    server['process'].ref()
     server['process'].kill('SIGKILL')
     await gone
   }

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
+import { type Pgbouncer, startPgbouncer } from './pgbouncer.js'
 import { startPostgres } from './postgres-server.js'
 
 /**
  * The URL of a new, empty PostgreSQL database, which is dropped when this process is done. It is on the server of
- * `TEST_POSTGRES_URL`, as under `npm test`, else on one that this process starts for itself.
+ * `TEST_POSTGRES_URL`, as under `npm test`, else on one that this process starts for itself. Where `TEST_PGBOUNCER` names the program, the URL leads
+ * through PgBouncer in transaction mode.
  */
 export async function postgresUrl(): Promise<string> {
   const admin = await (adminUrl ??= findServer())
@@ -12,7 +14,18 @@ export async function postgresUrl(): Promise<string> {
   // Of template0, because nobody can be connected to it, and so several can be created at once.
   await execute(admin, `CREATE DATABASE ${name} TEMPLATE template0`)
   atEnd(() => execute(admin, `DROP DATABASE ${name} WITH (FORCE)`))
-  return Object.assign(new URL(admin), { pathname: `/${name}` }).href
+  const url = Object.assign(new URL(admin), { pathname: `/${name}` }).href
+  const program = process.env['TEST_PGBOUNCER']
+  if (!program) return url
+  return (await (pooler ??= findPooler(program, admin))).through(url)
+}
+
+let pooler: Promise<Pgbouncer> | undefined
+
+async function findPooler(program: string, admin: string): Promise<Pgbouncer> {
+  const started = await startPgbouncer(program, admin)
+  atEnd(started.stop)
+  return started
 }
 
 let adminUrl: Promise<string> | undefined

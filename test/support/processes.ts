@@ -42,6 +42,7 @@ export async function run(args: readonly string[], variables: Readonly<Record<st
 export interface Served {
   readonly url: string
   readonly output: () => string
+  signal(signal: NodeJS.Signals): void
   /** Sends a signal, and returns the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
@@ -61,7 +62,7 @@ export async function serveIn(cwd: string, args: readonly string[], env: NodeJS.
     return (await closed)[0]
   }
   after(() => stop('SIGKILL'))
-  return { url: await address(child, output), output, stop }
+  return { url: await address(child, output), output, signal: (signal) => void child.kill(signal), stop }
 }
 
 function collect(child: ChildProcess): () => string {

@@ -31,7 +31,12 @@ interface JsonSchema {
   readonly maxItems?: number
   readonly properties?: Readonly<Record<string, JsonSchema>>
   readonly required?: readonly string[]
+  readonly additionalProperties?: boolean | JsonSchema
+  readonly maxProperties?: number
 }
+
+/** Of properties that no schema names. */
+const NAMES = ['toString', 'a/b', 'constructor', '']
 
 interface Parameter {
   readonly name: string
@@ -267,11 +272,19 @@ export class Requests {
     return Array.from({ length }, () => this.#make(items, depth + 1))
   }
 
-  #object({ properties = {}, required = [] }: JsonSchema, depth: number): object {
+  #object(schema: JsonSchema, depth: number): object {
+    const { properties = {}, required = [], additionalProperties } = schema
+    if (typeof additionalProperties === 'object' && schema.properties === undefined)
+      return this.#map(additionalProperties, schema.maxProperties, depth)
     const names = Object.keys(properties).filter(
       (name) => required.includes(name) || (depth < 3 && this.#random(2) === 0),
     )
     return Object.fromEntries(names.map((name) => [name, this.#make(properties[name] ?? {}, depth + 1)]))
+  }
+
+  #map(values: JsonSchema, maxProperties = NAMES.length, depth: number): object {
+    const names = NAMES.slice(0, depth > 3 ? 0 : this.#random(Math.min(maxProperties, NAMES.length) + 1))
+    return Object.fromEntries(names.map((name) => [name, this.#make(values, depth + 1)]))
   }
 
   #fitting(schema: JsonSchema, candidates: readonly unknown[]): unknown {

@@ -6,14 +6,22 @@ export interface SilentNetwork {
   /** The URL of the server, through this proxy. */
   readonly url: string
   /** Stops forwarding on the open connections; new connections work. `losesClose`: that one side closes a connection is not forwarded, either. */
-  silence(options?: { readonly losesClose?: boolean }): void
+  silence(options?: { readonly losesClose?: boolean; readonly losesNew?: boolean }): void
+  /** New connections work again, after a silence with `losesNew`, in which nothing was forwarded on them. */
+  recover(): void
 }
 
 export async function silentNetwork(t: TestContext, url: string): Promise<SilentNetwork> {
   const server = new URL(url)
   const pairs = new Set<readonly [Socket, Socket]>()
   const silent = new Set<readonly [Socket, Socket]>()
+  let losesConnections = false
   const network = createServer((client) => {
+    if (losesConnections) {
+      client.on('error', () => {}).resume()
+      t.after(() => client.destroy())
+      return
+    }
     const upstream = connect(Number(server.port || 3306), server.hostname)
     const pair = [client, upstream] as const
     pairs.add(pair)
@@ -36,7 +44,9 @@ export async function silentNetwork(t: TestContext, url: string): Promise<Silent
   const { port } = network.address() as { port: number }
   return {
     url: Object.assign(new URL(url), { hostname: '127.0.0.1', port: String(port) }).href,
-    silence({ losesClose = false } = {}) {
+    recover: () => void (losesConnections = false),
+    silence({ losesClose = false, losesNew = false } = {}) {
+      losesConnections = losesNew
       for (const pair of pairs) {
         const [client, upstream] = pair
         if (losesClose) silent.add(pair)

@@ -14,8 +14,16 @@ interface Client {
   upstream: Socket
 }
 
-/** A pooler in which each client keeps its server connection until `rotate()` is called. */
-export async function transactionPooler(t: TestContext, url: string): Promise<TransactionPooler> {
+/**
+ * A pooler in which each client keeps its server connection until `rotate()` is called.
+ *
+ * @param options.hidesProcess whether it announces other process numbers than the server, as poolers do that pass cancel requests on.
+ */
+export async function transactionPooler(
+  t: TestContext,
+  url: string,
+  { hidesProcess = false } = {},
+): Promise<TransactionPooler> {
   const server = new URL(url)
   const clients = new Set<Client>()
   const pool = createServer((socket) => {
@@ -23,7 +31,10 @@ export async function transactionPooler(t: TestContext, url: string): Promise<Tr
     const { upstream: first } = client
     clients.add(client)
     socket.on('data', (bytes) => void client.upstream.write(bytes))
-    first.on('data', (bytes) => void [...clients].find(({ upstream }) => upstream === first)?.socket.write(bytes))
+    first.on('data', (bytes) => {
+      if (hidesProcess) renumberProcess(bytes)
+      ;[...clients].find(({ upstream }) => upstream === first)?.socket.write(bytes)
+    })
     for (const end of [socket, first]) end.on('error', () => {}) // its 'close' event follows, and closes the other side
     socket.on('close', () => {
       clients.delete(client)
@@ -43,4 +54,12 @@ export async function transactionPooler(t: TestContext, url: string): Promise<Tr
       for (const client of clients) client.upstream = rest.shift() ?? (first as Socket)
     },
   }
+}
+
+/** The type and the length of PostgreSQL's message BackendKeyData; the number of the process follows. */
+const KEY_DATA = Buffer.from([0x4b, 0, 0, 0, 12])
+
+function renumberProcess(bytes: Buffer): void {
+  const index = bytes.indexOf(KEY_DATA)
+  if (index >= 0) bytes.writeInt32BE(bytes.readInt32BE(index + KEY_DATA.length) + 1, index + KEY_DATA.length)
 }

@@ -14,11 +14,16 @@ export function gate(): Gate {
   return { opened, open: () => open() }
 }
 
-/** Waits until the condition holds, and checks it every `interval` milliseconds. @throws when it does not within ten seconds. */
-export async function until(condition: string, holds: () => boolean | Promise<boolean>, interval = 10): Promise<void> {
-  const end = Date.now() + 10_000
+/** Waits until the condition holds, and checks it every `interval` milliseconds. @throws when it does not within `limit` milliseconds. */
+export async function until(
+  condition: string,
+  holds: () => boolean | Promise<boolean>,
+  interval = 10,
+  limit = 10_000,
+): Promise<void> {
+  const end = Date.now() + limit
   while (!(await holds())) {
-    if (Date.now() > end) throw new Error(`After ten seconds this is still not so: ${condition}`)
+    if (Date.now() > end) throw new Error(`After ${limit / 1000} seconds this is still not so: ${condition}`)
     await new Promise((resolve) => setTimeout(resolve, interval))
   }
 }

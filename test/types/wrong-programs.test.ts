@@ -16,6 +16,7 @@ const prelude = `
 import { Base, Body, Collection, dto, Field, Get, Header, Inject, Injectable, Item, newPagination, oneOf, Page, Paginate, Path, Post, Query, reply, select, Session, sql, token } from 'sequitur'
 import type { PaginateType } from 'sequitur'
 import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
+import { listOf } from 'sequitur/lists'
 import type { CreationOptional } from 'sequelize'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { z } from 'zod'
@@ -52,6 +53,15 @@ type UserId = string & { readonly brand: 'UserId' }
 
 /** Members of a class, and what the compiler says of them: one message, or several. */
 const wrong: readonly (readonly [members: string, ...messages: RegExp[]])[] = [
+  // Lists
+  [`list = listOf(Hero, { filter: { nam: ['eq'] } })`, /'nam' does not exist in type/],
+  [`list = listOf(Hero, { filter: { id: ['contains'] } })`, /'"contains"' is not assignable to type/],
+  [`list = listOf(Hero, { filter: { name: ['null'] } })`, /'"null"' is not assignable to type/],
+  [`list = listOf(Hero, { filter: { 'team.city': ['eq'] } })`, /''team.city'' does not exist in type|'team\.city'/],
+  [
+    `list = listOf(Hero, { sort: ['nam'] })`,
+    /'"nam"' is not assignable to type 'ListPath<Hero>'\. Did you mean '"name"'/,
+  ],
   // Fields
   [
     `@Field({ type: 'integer' }) n!: string`,
@@ -173,6 +183,7 @@ const wrong: readonly (readonly [members: string, ...messages: RegExp[]])[] = [
 
 /** Members that compile: what must not be refused by mistake. */
 const right: readonly string[] = [
+  `list = listOf(Hero, { filter: { id: ['gte', 'in'], name: ['eq', 'contains'] }, sort: ['name'], defaultSort: ['-name'], fields: true })`,
   `@Field({ type: 'string' }) n!: UserId`,
   `@Field({ type: 'bigint' }) n!: string`,
   // In a response; an input of these stops the start.
@@ -254,7 +265,7 @@ before(async () => {
   const folder = await mkdtemp(join(tmpdir(), 'sequitur-types-'))
   await symlink(join(repository, 'node_modules'), join(folder, 'node_modules'))
   const source = (name: string) => [join(repository, 'src', `${name}.ts`)]
-  const paths = { sequitur: source('index'), 'sequitur/cursor': source('cursor') }
+  const paths = { sequitur: source('index'), 'sequitur/cursor': source('cursor'), 'sequitur/lists': source('lists') }
   const compilerOptions = {
     noEmit: true,
 

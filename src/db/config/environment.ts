@@ -1,7 +1,9 @@
-import { refuseShortSecret } from '../../core/cursor-secret.js'
+import type { ClientTokenPlace } from '../../core/client-token.js'
+import { refuseShortSecret } from '../../core/config/cursor-secret.js'
+import { variable, variableNames } from '../../core/config/environment.js'
 import { meant } from '../../core/options.js'
 import { DatabaseStartError } from '../errors.js'
-import { type OptionType, optionTypes } from './url-options.js'
+import { type OptionType, optionTypes, wholeNumber } from './url-options.js'
 
 const PREFIX = 'toolkit_'
 
@@ -10,32 +12,33 @@ const flag: OptionType<boolean> = {
   read: (value) => (/^(true|1|yes|on)$/i.test(value) ? true : /^(false|0|no|off)$/i.test(value) ? false : undefined),
 }
 
+const tokenPlace: OptionType<ClientTokenPlace> = {
+  expects: 'cookie or header',
+  read: (value) => (value === 'cookie' || value === 'header' ? value : undefined),
+}
+
 /** The variables of options, with the values that they take: those of the URL. */
 const OPTIONS = {
   toolkit_sync: flag,
   toolkit_echo: flag,
   toolkit_fast_path: flag,
+  toolkit_replica_fallback: flag,
+  toolkit_read_your_writes: tokenPlace,
   toolkit_pool_size: optionTypes.pool_size,
   toolkit_pool_timeout: optionTypes.pool_timeout,
+  toolkit_connect_timeout: optionTypes.connect_timeout,
   toolkit_statement_timeout: optionTypes.statement_timeout,
   toolkit_lock_timeout: optionTypes.lock_timeout,
   toolkit_idle_in_transaction_timeout: optionTypes.idle_in_transaction_timeout,
   toolkit_start_timeout: optionTypes.timeout,
   toolkit_file_mode: optionTypes.file_mode,
+  toolkit_processes: wholeNumber(1),
 } as const
 
 type OptionVariable = keyof typeof OPTIONS
 
 /** The variables whose text is checked where it is used. */
 const TEXTS = ['toolkit_url', 'toolkit_replicas', 'toolkit_cursor_secret'] as const
-
-/** The value of an environment variable, whose name may have any letter case. */
-export function variable(name: string): string | undefined {
-  const exact = process.env[name]
-  if (exact !== undefined) return exact
-  const key = Object.keys(process.env).find((other) => other.toLowerCase() === name.toLowerCase())
-  return key === undefined ? undefined : process.env[key]
-}
 
 /** The value of an option in the environment; undefined for a variable that is not set, or empty. */
 export function fromEnvironment<Name extends OptionVariable>(
@@ -48,7 +51,7 @@ export function fromEnvironment<Name extends OptionVariable>(
 
 /** @throws DatabaseStartError that names each variable of this package that does not exist, or has a wrong value. BootError for a secret that is too short. */
 export function checkEnvironment(): void {
-  const problems = Object.keys(process.env)
+  const problems = variableNames()
     .filter((name) => name.toLowerCase().startsWith(PREFIX))
     .flatMap((name) => problemOf(name) ?? [])
   if (problems.length > 0) throw new DatabaseStartError(problems.join('\n'))

@@ -1,5 +1,6 @@
 import type { Model } from 'sequelize'
 import { BootError } from '../../core/boot-error.js'
+import type { ClientTokenPlace } from '../../core/client-token.js'
 import {
   LONGEST,
   NOT_LOADED,
@@ -24,19 +25,31 @@ export interface LifespanOptions {
   readonly models?: readonly Constructor<Model>[]
   /** URLs of replicas, which serve handlers with `@Transactional({ readOnly: true })` (`toolkit_replicas`, separated by commas). */
   readonly replicas?: readonly string[]
+  /** The database itself serves these handlers while no replica is available (`toolkit_replica_fallback`). Default false: 503. */
+  readonly replicaFallback?: boolean
+  /**
+   * Clients read their own writes, also from replicas: a response after a write has a token in a cookie, or in the header `sequitur-position`, which
+   * the client sends back. A replica that does not have that write yet does not serve it (`toolkit_read_your_writes`). Default: no tokens.
+   */
+  readonly readYourWrites?: ClientTokenPlace
   /** Creates missing tables at startup; for tests and demos (`toolkit_sync`). Default false. */
   readonly sync?: boolean
   /** The maximum number of connections, on SQLite of readers (`pool_size`, `toolkit_pool_size`). Default 10; on SQLite 3. */
   readonly poolSize?: number
   /** Milliseconds to wait for a connection (`pool_timeout`, `toolkit_pool_timeout`, in seconds). Default 2,000; on SQLite, where one session writes at a time, 10,000. */
   readonly poolTimeout?: number
+  /**
+   * Milliseconds to open a connection to a server (`connect_timeout`, `toolkit_connect_timeout`, in seconds). Default 5,000; with several hosts or
+   * with replicas an equal share of `poolTimeout` for each, at least 500, so that another server can be tried.
+   */
+  readonly connectTimeout?: number
   /** Milliseconds after which the server cancels a statement; 0 for no limit (`statement_timeout`, `toolkit_statement_timeout`, in seconds). Default 30,000. */
   readonly statementTimeout?: number
   /** Milliseconds that a statement waits for a lock; 0 for no limit (`lock_timeout`, `toolkit_lock_timeout`, in seconds). Default 10,000. */
   readonly lockTimeout?: number
   /** Milliseconds after which the server ends an idle transaction; 0 for no limit (`idle_in_transaction_timeout`, `toolkit_idle_in_transaction_timeout`, in seconds). Default 60,000. */
   readonly idleInTransactionTimeout?: number
-  /** Prepares statements with values on PostgreSQL (`prepared_statements`). Default true. Write false behind PgBouncer. */
+  /** Prepares statements with values on PostgreSQL (`prepared_statements`). Default: true; behind PgBouncer, whether it keeps them for each client. */
   readonly preparedStatements?: boolean
   /**
    * The permissions of an SQLite file that is created (`file_mode`, `toolkit_file_mode`, in octal). A folder that is created for it can be entered
@@ -45,6 +58,11 @@ export interface LifespanOptions {
   readonly fileMode?: number
   /** Milliseconds to wait at startup until the database answers (`toolkit_start_timeout`, in seconds). Default 10,000. */
   readonly startTimeout?: number
+  /**
+   * How many processes run this app: the app warns at startup if all of their pools together are larger than what the server accepts
+   * (`toolkit_processes`). Default 1.
+   */
+  readonly processes?: number
   /**
    * Sends statements past Sequelize's own query path if the results are the same (`toolkit_fast_path`). Default true. Write false to find
    * out whether an error is caused by it.
@@ -58,15 +76,19 @@ const OPTIONS: OptionNames<LifespanOptions> = {
   defaultUrl: true,
   models: true,
   replicas: true,
+  replicaFallback: true,
+  readYourWrites: true,
   sync: true,
   poolSize: true,
   poolTimeout: true,
+  connectTimeout: true,
   statementTimeout: true,
   lockTimeout: true,
   idleInTransactionTimeout: true,
   preparedStatements: true,
   fileMode: true,
   startTimeout: true,
+  processes: true,
   fastPath: true,
   echo: true,
 }
@@ -74,6 +96,7 @@ const OPTIONS: OptionNames<LifespanOptions> = {
 /** The minimum of each, in milliseconds. */
 const TIMEOUTS = [
   ['poolTimeout', 1],
+  ['connectTimeout', 1],
   ['statementTimeout', 0],
   ['lockTimeout', 0],
   ['idleInTransactionTimeout', 0],
@@ -90,13 +113,20 @@ export function checkLifespanOptions(options: LifespanOptions): void {
         `newLifespan(): models[${index}] is ${shown(model)}. ${model === undefined ? NOT_LOADED : 'Write the class itself, as in [Hero].'}`,
       )
   refuseOtherThanList(options.replicas, 'newLifespan(): replicas', `'postgres://...'`)
-  for (const name of ['sync', 'echo', 'preparedStatements', 'fastPath'] as const)
+  for (const name of ['sync', 'echo', 'preparedStatements', 'fastPath', 'replicaFallback'] as const)
     refuseOtherType(`newLifespan(): ${name}`, options[name], 'boolean', 'true or false')
   refuseOtherType('newLifespan(): defaultUrl', options.defaultUrl, 'string', `a URL, such as 'sqlite:///./app.sqlite'`)
   refuseOtherThanWhole(options.poolSize, 'newLifespan(): poolSize', 'connections', 1, 999_999)
+  refuseOtherThanWhole(options.processes, 'newLifespan(): processes', 'processes', 1, 999_999)
+  refuseOtherPlace(options.readYourWrites)
   refuseInvalidMode(options.fileMode)
   for (const [name, least] of TIMEOUTS)
     refuseOtherThanWhole(options[name], `newLifespan(): ${name}`, 'milliseconds, as in 30_000', least, LONGEST)
+}
+
+function refuseOtherPlace(place: unknown): void {
+  if (place === undefined || place === 'cookie' || place === 'header') return
+  throw new BootError(`newLifespan(): readYourWrites is ${shown(place)}. Write 'cookie' or 'header'.`)
 }
 
 // Catches 640 without its 0o: in octal it is 1200, which is no mode of a file.

@@ -3,11 +3,16 @@ import { DatabaseUrlError } from '../errors.js'
 import { defined } from './url-options.js'
 import { decodePart, type DialectName, type UrlParts } from './url-parts.js'
 
-/** A database on a server, and the account that uses it. */
-export interface ServerAddress {
+export interface Host {
   /** A name, an address (IPv6 without brackets), or for PostgreSQL the absolute directory of a unix socket. */
   readonly host: string
   readonly port: number
+}
+
+/** A database on a server, or on each of several, and the account that uses it. */
+export interface ServerAddress {
+  /** In the order of the URL: the first that is available is used. */
+  readonly hosts: readonly [Host, ...Host[]]
   readonly database: string
   readonly username?: string
   readonly password?: string
@@ -18,7 +23,7 @@ export type ServerDialect = Exclude<DialectName, 'sqlite'>
 const DEFAULT_PORTS: Readonly<Record<ServerDialect, number>> = { postgres: 5432, mysql: 3306, mariadb: 3306 }
 
 /**
- * Reads `user:password@host:port/database`. The host is empty if the URL names none.
+ * Reads `user:password@host:port,host:port/database`. If the URL names no host, there is one, whose name is empty.
  *
  * @throws DatabaseUrlError
  */
@@ -30,7 +35,7 @@ export function readServerAddress(parts: UrlParts, dialect: ServerDialect): Serv
   const [username, ...rest] = authority.slice(0, Math.max(at, 0)).split(':')
   const password = rest.join(':')
   return {
-    ...readHost(authority.slice(at + 1), dialect, where),
+    hosts: readHosts(authority.slice(at + 1), dialect, where),
     database: readDatabase(parts),
     ...defined({
       username: username ? decodePart(username, 'the user name', where) : undefined,
@@ -47,9 +52,19 @@ function refuseAtAfterHost({ path, query, where }: UrlParts): void {
   throw new DatabaseUrlError(where, `there is an @ after the host. Write @ as %40 there, and ${HOW_TO_ENCODE}.`)
 }
 
-const HOST = /^(?:\[(?<ipv6>[^[\]]*)\]|(?<name>[^[\]:,]*))(?::(?<port>\d*))?$/
+const HOST = /^(?:\[(?<ipv6>[^[\]]*)\]|(?<name>[^[\]:]*))(?::(?<port>\d*))?$/
 
-function readHost(text: string, dialect: ServerDialect, where: string): Pick<ServerAddress, 'host' | 'port'> {
+function readHosts(text: string, dialect: ServerDialect, where: string): ServerAddress['hosts'] {
+  const [first = '', ...others] = text.split(',')
+  const hosts: ServerAddress['hosts'] = [
+    readHost(first, dialect, where),
+    ...others.map((other) => readHost(other, dialect, where)),
+  ]
+  if (others.length > 0) refuseEmptyOrEqual(hosts, where)
+  return hosts
+}
+
+function readHost(text: string, dialect: ServerDialect, where: string): Host {
   const { ipv6, name, port: digits } = HOST.exec(text)?.groups ?? {}
   const host = decodePart(ipv6 ?? name ?? '', 'the host', where)
   const port = digits ? Number(digits) : DEFAULT_PORTS[dialect]
@@ -57,8 +72,25 @@ function readHost(text: string, dialect: ServerDialect, where: string): Pick<Ser
   if (isHost && port >= 1 && port <= 65_535) return { host, port }
   throw new DatabaseUrlError(
     where,
-    `before the database there must be one host, with a port of 1 to 65535. Write user@host:port or user@[::1]:port, and ${HOW_TO_ENCODE}.`,
+    'before the database there must be a host, or several with commas between them, each with a port of 1 to 65535 or none. ' +
+      `Write user@host:port, user@[::1]:port or user@host:port,host:port, and ${HOW_TO_ENCODE}.`,
   )
+}
+
+function refuseEmptyOrEqual(hosts: ServerAddress['hosts'], where: string): void {
+  const names = hosts.map(showHost)
+  const twice = names.find((name, index) => names.indexOf(name) < index)
+  if (hosts.some(({ host }) => host === ''))
+    throw new DatabaseUrlError(
+      where,
+      'one of the hosts has no name. Write each host between the commas, as in user@a:port,b:port.',
+    )
+  if (twice !== undefined) throw new DatabaseUrlError(where, `the host ${twice} appears twice. Write each host once.`)
+}
+
+/** `localhost:5432`, `[::1]:5432` */
+export function showHost({ host, port }: Host): string {
+  return `${isIPv6(host) ? `[${host}]` : host}:${port}`
 }
 
 function readDatabase({ path, where, dialect }: UrlParts): string {

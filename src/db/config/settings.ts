@@ -1,4 +1,6 @@
-import { fromEnvironment, variable } from './environment.js'
+import type { ClientTokenPlace } from '../../core/client-token.js'
+import { variable } from '../../core/config/environment.js'
+import { fromEnvironment } from './environment.js'
 import type { LifespanOptions } from './lifespan-options.js'
 import { DatabaseStartError } from '../errors.js'
 import { type DatabaseConfig, parseDatabaseUrl } from './url.js'
@@ -7,7 +9,11 @@ import { defined, type ServerOptions, type SqliteOptions } from './url-options.j
 /** The configuration of a database. Precedence: code, URL, environment. */
 export interface Settings {
   readonly config: DatabaseConfig
-  readonly replicas: readonly DatabaseConfig[]
+  readonly replicas: {
+    readonly configs: readonly DatabaseConfig[]
+    /** Whether the database itself serves read-only handlers while no replica is available. */
+    readonly fallsBack: boolean
+  }
   readonly echo: boolean
   readonly sync: boolean
   /** Milliseconds. */
@@ -19,14 +25,22 @@ export const DEFAULT_START_TIMEOUT = 10_000
 /** @throws DatabaseStartError if there is no URL, DatabaseUrlError for a wrong URL. */
 export function readSettings(url: string | undefined, options: LifespanOptions): Settings {
   const config = url === undefined ? defaultConfig(options.defaultUrl) : parseDatabaseUrl(url, 'newLifespan')
-  const replicas = options.replicas ?? (variable('toolkit_replicas') ?? '').split(/[\s,]+/).filter(Boolean)
+  const replicas = options.replicas ?? splitUrls(variable('toolkit_replicas') ?? '')
   return {
     config: withOptions(config, options),
-    replicas: replicas.map((replica) => parseDatabaseUrl(replica, options.replicas ? 'replicas' : 'toolkit_replicas')),
+    replicas: {
+      configs: replicas.map((url) => parseDatabaseUrl(url, options.replicas ? 'replicas' : 'toolkit_replicas')),
+      fallsBack: options.replicaFallback ?? fromEnvironment('toolkit_replica_fallback') ?? false,
+    },
     echo: options.echo ?? config.options.echo ?? fromEnvironment('toolkit_echo') ?? false,
     sync: options.sync ?? fromEnvironment('toolkit_sync') ?? false,
     startTimeout: readStartTimeout(options),
   }
+}
+
+// A comma also separates the hosts of one URL.
+function splitUrls(list: string): string[] {
+  return list.split(/[\s,]+(?=[\w+]+:\/\/)|\s+|,+$/).filter(Boolean)
 }
 
 function defaultConfig(defaultUrl: string | undefined): DatabaseConfig {
@@ -47,6 +61,7 @@ function withOptions(config: DatabaseConfig, options: LifespanOptions): Database
   const merged = {
     poolSize: options.poolSize ?? given.poolSize ?? fromEnvironment('toolkit_pool_size'),
     poolTimeout: options.poolTimeout ?? given.poolTimeout ?? fromEnvironment('toolkit_pool_timeout'),
+    connectTimeout: options.connectTimeout ?? given.connectTimeout ?? fromEnvironment('toolkit_connect_timeout'),
     statementTimeout:
       options.statementTimeout ?? given.statementTimeout ?? fromEnvironment('toolkit_statement_timeout'),
     lockTimeout: options.lockTimeout ?? given.lockTimeout ?? fromEnvironment('toolkit_lock_timeout'),
@@ -69,4 +84,14 @@ export function readStartTimeout({ startTimeout }: LifespanOptions): number {
 /** Whether statements may be sent past Sequelize's own query path. */
 export function readFastPath({ fastPath }: LifespanOptions): boolean {
   return fastPath ?? fromEnvironment('toolkit_fast_path') ?? true
+}
+
+/** Where clients keep the position of their last commit. */
+export function readTokenPlace({ readYourWrites }: LifespanOptions): ClientTokenPlace | undefined {
+  return readYourWrites ?? fromEnvironment('toolkit_read_your_writes')
+}
+
+/** How many processes run the app. */
+export function readProcesses({ processes }: LifespanOptions): number {
+  return processes ?? fromEnvironment('toolkit_processes') ?? 1
 }

@@ -10,8 +10,10 @@ export interface PoolOptions {
 }
 
 export interface ServerOptions extends PoolOptions {
-  /** Whether statements with values are prepared on the connection (`prepared_statements`). Write false behind PgBouncer. */
+  /** Whether statements with values are prepared on the connection (`prepared_statements`). Undefined: wherever that is possible. */
   readonly preparedStatements?: boolean
+  /** Milliseconds to open a connection to a server (`connect_timeout`, in seconds). */
+  readonly connectTimeout?: number
   /** Milliseconds after which the server cancels a statement (`statement_timeout`, in seconds); 0 for no limit. */
   readonly statementTimeout?: number
   /** Milliseconds that a statement waits for a lock (`lock_timeout`, in seconds); 0 for no limit. */
@@ -35,6 +37,12 @@ export type SqliteMode = 'ro' | 'rw' | 'rwc'
  * that a trusted authority has signed the certificate, `verify-full` also that it names this host.
  */
 export type SslMode = 'disable' | 'require' | 'verify-ca' | 'verify-full'
+
+/**
+ * Which of several servers is used, with libpq's meanings: `read-write` accepts writes, `read-only` refuses them; a `primary` is not in recovery, a
+ * `standby` is. `prefer-standby` uses a primary while there is no standby.
+ */
+export type TargetServer = 'any' | 'read-write' | 'read-only' | 'primary' | 'standby' | 'prefer-standby'
 
 /** UTF-8 with or without characters above U+FFFF, such as emoji. */
 export type MysqlCharset = 'utf8mb4' | 'utf8'
@@ -76,11 +84,13 @@ export const optionTypes = {
     ['disable', 'require', 'verify-ca', 'verify-full'],
     '; prefer and allow are refused, because they silently connect without encryption: write require if the server has TLS',
   ),
+  target_session_attrs: oneOf<TargetServer>(['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby']),
   application_name: matching(/./, 'a name'),
   charset: oneOf<MysqlCharset>(['utf8mb4', 'utf8'], '; in other charsets the drivers send some letters as quotes'),
   pool_size: wholeNumber(1),
   max_overflow: wholeNumber(0),
   pool_timeout: seconds(0.001),
+  connect_timeout: seconds(0.001),
   prepared_statements: booleanOption,
   statement_timeout: seconds(0),
   lock_timeout: seconds(0),
@@ -97,6 +107,7 @@ export const poolOptionNames = ['pool_size', 'max_overflow', 'pool_timeout', 'ec
 export const serverOptionNames = [
   ...poolOptionNames,
   'prepared_statements',
+  'connect_timeout',
   'statement_timeout',
   'lock_timeout',
   'idle_in_transaction_timeout',
@@ -106,9 +117,10 @@ export const serverOptionNames = [
 const defaultPoolSize = 5
 
 export function serverOptions(values: OptionValues): ServerOptions {
-  const { prepared_statements, statement_timeout, lock_timeout, idle_in_transaction_timeout } = values
+  const { prepared_statements, connect_timeout, statement_timeout, lock_timeout, idle_in_transaction_timeout } = values
   const named = {
     preparedStatements: prepared_statements,
+    connectTimeout: connect_timeout,
     statementTimeout: statement_timeout,
     lockTimeout: lock_timeout,
     idleInTransactionTimeout: idle_in_transaction_timeout,
@@ -146,7 +158,7 @@ function matching(pattern: RegExp, expects: string): OptionType<string> {
   return { expects, read: (value) => (pattern.test(value) && !value.includes('\0') ? value : undefined) }
 }
 
-function wholeNumber(least: number): OptionType<number> {
+export function wholeNumber(least: number): OptionType<number> {
   const read = (value: string) => (/^\d{1,6}$/.test(value) && Number(value) >= least ? Number(value) : undefined)
   return { expects: `a whole number from ${least} to 999999`, read }
 }

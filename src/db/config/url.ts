@@ -1,7 +1,6 @@
-import { isIPv6 } from 'node:net'
 import { isAbsolute, relative, resolve } from 'node:path'
 import { DatabaseUrlError } from '../errors.js'
-import { readServerAddress, type ServerAddress } from './server-address.js'
+import { readServerAddress, type ServerAddress, showHost } from './server-address.js'
 import {
   defined,
   type MysqlCharset,
@@ -14,6 +13,7 @@ import {
   type SqliteMode,
   type SqliteOptions,
   type SslMode,
+  type TargetServer,
 } from './url-options.js'
 import { decodePart, MEMORY, splitUrl, type UrlParts } from './url-parts.js'
 
@@ -33,6 +33,8 @@ interface ServerConfig extends ServerAddress {
 export interface PostgresConfig extends ServerConfig {
   readonly dialect: 'postgres'
   readonly applicationName?: string
+  /** Which servers are used. Default: of several hosts those that accept writes; any otherwise. */
+  readonly target?: TargetServer
 }
 
 export interface MysqlConfig extends ServerConfig {
@@ -64,12 +66,11 @@ export function parseDatabaseUrl(url: string, where = 'the database URL'): Datab
   }
 }
 
-/** The database for a log entry, without its password: `sqlite ./heroes.sqlite`, `postgres hero@localhost:5432/heroes`. */
+/** The database for a log entry, without its password: `sqlite ./heroes.sqlite`, `postgres hero@localhost:5432/heroes`, `mariadb a:3306,b:3306/heroes`. */
 export function describeDatabase(config: DatabaseConfig): string {
   if (config.dialect === 'sqlite') return `sqlite ${relativePath(config.storage)}`
   const user = config.username === undefined ? '' : `${config.username}@`
-  const host = isIPv6(config.host) ? `[${config.host}]` : config.host
-  return `${config.dialect} ${user}${host}:${config.port}/${config.database}`
+  return `${config.dialect} ${user}${config.hosts.map(showHost).join(',')}/${config.database}`
 }
 
 function relativePath(storage: string): string {
@@ -109,22 +110,32 @@ function storageOf({ authority, path, where }: UrlParts): string {
 }
 
 function postgresConfig(parts: UrlParts): PostgresConfig {
-  const { host: named, ...server } = readServerAddress(parts, 'postgres')
-  const values = readOptions(parts, ['host', 'sslmode', 'application_name', ...serverOptionNames])
-  const host = onlyHost(named, values.host, parts.where)
+  const server = readServerAddress(parts, 'postgres')
+  const values = readOptions(parts, [
+    'host',
+    'sslmode',
+    'target_session_attrs',
+    'application_name',
+    ...serverOptionNames,
+  ])
+  const hosts = namedHosts(server, values.host, parts.where)
   const ssl = values.sslmode ?? 'disable'
-  if (host.startsWith('/') && ssl !== 'disable') {
+  if (hosts.some(({ host }) => host.startsWith('/')) && ssl !== 'disable') {
     throw new DatabaseUrlError(
       parts.where,
       `a unix socket has no TLS, but sslmode=${ssl} requires it. Leave sslmode out.`,
     )
   }
-  const applicationName = defined({ applicationName: values.application_name })
-  return { dialect: 'postgres', ...server, host, ssl, ...applicationName, options: serverOptions(values) }
+  const named = defined({ applicationName: values.application_name, target: values.target_session_attrs })
+  return { dialect: 'postgres', ...server, hosts, ssl, ...named, options: serverOptions(values) }
 }
 
-function onlyHost(named: string, socketDirectory: string | undefined, where: string): string {
-  if (named === '' || socketDirectory === undefined) return socketDirectory ?? (named || 'localhost')
+type Hosts = ServerAddress['hosts']
+
+function namedHosts({ hosts }: ServerAddress, socketDirectory: string | undefined, where: string): Hosts {
+  const [{ host, port }] = hosts
+  if (host === '') return [{ host: socketDirectory ?? 'localhost', port }]
+  if (socketDirectory === undefined) return hosts
   throw new DatabaseUrlError(
     where,
     'there are two hosts, one before the database and one as the option host. Write one of them: user@host/database, or for a ' +
@@ -138,7 +149,7 @@ function mysqlConfig(parts: UrlParts, dialect: MysqlConfig['dialect']): MysqlCon
   return {
     dialect,
     ...server,
-    host: server.host || 'localhost',
+    hosts: namedHosts(server, undefined, parts.where),
     ssl: values.sslmode ?? 'disable',
     ...defined({ charset: values.charset }),
     options: serverOptions(values),

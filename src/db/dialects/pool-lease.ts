@@ -2,7 +2,7 @@ import { BaseError, ConnectionAcquireTimeoutError, ConnectionError, type Sequeli
 import { loadLater } from '../../core/load-later.js'
 import { codeOf, isLostConnection, type Lease, type TransactionNeeds } from '../dialect.js'
 import { hasFastPath } from '../sequelize/fast-path.js'
-import { type ConnectionManager, sequelizeInternals } from '../sequelize/internals.js'
+import { type ConnectionManager, type PoolCounts, sequelizeInternals, writePoolOf } from '../sequelize/internals.js'
 
 const pools = loadLater<typeof import('sequelize-pool')>('sequelize-pool')
 
@@ -30,8 +30,8 @@ interface Beginning extends Pick<
   Lease,
   'begin' | 'beginsWith' | 'beginWithNextStatement' | 'readsAlone' | 'hasBegun' | 'isOpen'
 > {
-  /** Closes the socket without sending anything: the server may no longer respond. */
-  readonly drop?: () => void
+  /** Closes the socket without waiting for answers to what was sent: the server may no longer respond. */
+  readonly drop?: () => Promise<void> | void
 }
 
 /**
@@ -68,27 +68,30 @@ class PooledLease implements Lease {
   }
 
   destroy(): Promise<void> {
-    this.#drop?.()
-    return this.#manager.destroyConnection(this.connection)
+    const dropped = this.#drop?.()
+    const leavePool = () => this.#manager.destroyConnection(this.connection)
+    return dropped ? dropped.then(leavePool) : leavePool()
   }
 }
 
 /** A lease from Sequelize's pool; for a read-only transaction from that of the replicas, if there are any. */
 export function leaseFromPool(
   sequelize: Sequelize,
-  { readOnly }: TransactionNeeds,
+  { readOnly = false, maxLag, token }: TransactionNeeds,
   begin: (connection: unknown) => Beginning,
 ): Promise<Lease> {
   const { connectionManager: manager } = sequelizeInternals(sequelize)
   const lastBefore = lastOpened
+  // A dialect that knows how far a replica is leaves these two out.
+  const isForReplica = readOnly && maxLag === undefined && token?.received === undefined
   const lease = (connection: object): Lease => {
     const wasIdle = (openingOrder.get(connection) ?? Infinity) <= lastBefore
     return new PooledLease(manager, connection, wasIdle, begin(connection))
   }
   const acquire = (): Promise<object> =>
     needsGetConnection(sequelize, manager)
-      ? manager.getConnection(readOnly ? { type: 'SELECT' } : { useMaster: true })
-      : manager.pool.acquire(readOnly ? 'SELECT' : undefined, !readOnly)
+      ? manager.getConnection(isForReplica ? { type: 'SELECT' } : { useMaster: true })
+      : manager.pool.acquire(isForReplica ? 'SELECT' : undefined, !isForReplica)
   // The pool may have begun to open the connection for another session, before it was lost.
   const acquireAgain = (raised: unknown): Promise<Lease> => {
     const error = toAcquireError(raised)
@@ -99,6 +102,16 @@ export function leaseFromPool(
     throw toAcquireError(error)
   }
   return acquire().then(lease, acquireAgain)
+}
+
+/** A connection of the pool while one is idle and requests can still get another at once; undefined otherwise. */
+export async function leaseIdleFromPool(sequelize: Sequelize, lease: () => Promise<Lease>): Promise<Lease | undefined> {
+  return hasSpare(writePoolOf(sequelize)) ? lease() : undefined
+}
+
+/** Whether a connection is idle, beside another one that is idle or can be opened. */
+export function hasSpare({ waiting, available, size, maxSize }: PoolCounts): boolean {
+  return waiting === 0 && available > 0 && (available > 1 || size < maxSize)
 }
 
 function isRefused(error: unknown): boolean {

@@ -1,4 +1,5 @@
 import type { Model, ModelStatic, Sequelize } from 'sequelize'
+import { type ColumnUse, columnUsesOf } from './column-uses.js'
 import { indexesOf, type TableIndex } from './table-indexes.js'
 import {
   type DeclaredIndex,
@@ -13,17 +14,28 @@ type AnyModel = ModelStatic<Model>
 
 /** Which indexes of the models' tables are missing, and how a migration adds each. */
 export async function adviseIndexes(sequelize: Sequelize, models: readonly AnyModel[]): Promise<string[]> {
-  const advice = await Promise.all(models.map(async (model) => missing(model, await indexesOf(sequelize, model))))
+  const uses = columnUsesOf(models)
+  const advice = await Promise.all(models.map(async (model) => missing(model, await indexesOf(sequelize, model), uses)))
   return advice.flat()
 }
 
-function missing(model: AnyModel, existing: readonly TableIndex[]): string[] {
+/** Which columns that clients filter or sort by have no index: a part of {@link adviseIndexes}, which reads only the tables that have such columns. */
+export async function adviseUsedColumns(sequelize: Sequelize, models: readonly AnyModel[]): Promise<string[]> {
+  const uses = columnUsesOf(models)
+  const used = models.filter((model) => uses.some((use) => use.model === model))
+  const advice = await Promise.all(
+    used.map(async (model) => {
+      const existing = await indexesOf(sequelize, model)
+      return existing.length === 0 ? [] : unindexedColumns(model, usableIndexes(model, existing), uses)
+    }),
+  )
+  return advice.flat()
+}
+
+function missing(model: AnyModel, existing: readonly TableIndex[], uses: readonly ColumnUse[]): string[] {
   if (existing.length === 0) return [] // a view, or a table that sync creates later
   const declared = declaredIndexes(model).filter((index) => !existing.some((other) => isSame(other, index)))
-  const indexes = [
-    ...existing.filter(({ sortsAllRows }) => sortsAllRows),
-    ...declared.filter(({ plain }) => plain), // to be added anyway
-  ]
+  const indexes = usableIndexes(model, existing)
   const keys = foreignKeys(model).filter(({ column }) => !indexes.some(({ columns }) => columns[0]?.name === column))
   const order = defaultOrder(model)
   return [
@@ -39,7 +51,36 @@ function missing(model: AnyModel, existing: readonly TableIndex[]): string[] {
             inMigration(model, order.columns),
         ]
       : []),
+    ...unindexedColumns(
+      model,
+      indexes,
+      uses.filter(({ attribute }) => !keys.some((key) => key.attribute === attribute)),
+    ),
   ]
+}
+
+function usableIndexes(model: AnyModel, existing: readonly TableIndex[]): readonly Pick<TableIndex, 'columns'>[] {
+  return [
+    ...existing.filter(({ sortsAllRows }) => sortsAllRows),
+    ...declaredIndexes(model).filter(({ plain }) => plain), // to be added anyway
+  ]
+}
+
+function unindexedColumns(
+  model: AnyModel,
+  indexes: readonly Pick<TableIndex, 'columns'>[],
+  uses: readonly ColumnUse[],
+): readonly string[] {
+  const reasons = new Map<string, string>()
+  for (const { model: used, attribute, by } of uses) {
+    const name = model.getAttributes()[attribute]?.field ?? attribute
+    const isServed = indexes.some(({ columns }) => columns[0]?.name === name)
+    if (used === model && !isServed && !reasons.has(name)) reasons.set(name, by)
+  }
+  return [...reasons].map(
+    ([name, by]) =>
+      `no index begins with column ${name} of table ${nameOf(model)} (${by}). ${inMigration(model, [{ name, descending: false }])}`,
+  )
 }
 
 // The database, or a migration, may have given it another name.

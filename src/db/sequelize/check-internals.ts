@@ -43,16 +43,26 @@ const REQUIRED: readonly RequiredMembers<Probe>[] = [
     members: {
       lib: 'object',
       pool: 'object',
+      config: 'object',
       getConnection: 'function',
       releaseConnection: 'function',
       destroyConnection: 'function',
       _onProcessExit: 'function',
+      _connect: 'function',
+      _disconnect: 'function',
+      _validate: 'function',
     },
   },
   {
     owner: 'ConnectionManager.pool',
     of: ({ sequelize }) => sequelize.connectionManager.pool,
-    members: { acquire: 'function', destroyAllNow: 'function' },
+    members: {
+      acquire: 'function',
+      release: 'function',
+      destroy: 'function',
+      destroyAllNow: 'function',
+      drain: 'function',
+    },
   },
   {
     owner: 'Dialect',
@@ -182,13 +192,19 @@ const JSON_ROWS: RequiredMembers<Probe> = {
 const CONNECT: RequiredMembers<Probe> = {
   owner: 'ConnectionManager',
   of: ({ sequelize }) => sequelize.connectionManager,
-  members: { connect: 'function' },
+  members: { connect: 'function', validate: 'function' },
+}
+
+const POOL: RequiredMembers<Probe> = {
+  owner: 'ConnectionManager.pool',
+  of: ({ sequelize }) => sequelize.connectionManager.pool.write ?? sequelize.connectionManager.pool,
+  members: { size: 'number', maxSize: 'number', available: 'number', waiting: 'number' },
 }
 
 /** Required with one dialect only. */
 const REQUIRED_OF_DIALECT: Readonly<Record<string, readonly RequiredMembers<Probe>[]>> = {
-  mysql: [TYPE_CAST, FORMAT_RESULTS, TYPE_PARSERS, CONNECT],
-  mariadb: [TYPE_CAST, FORMAT_RESULTS, TYPE_PARSERS, CONNECT, JSON_ROWS],
+  mysql: [POOL, TYPE_CAST, FORMAT_RESULTS, TYPE_PARSERS, CONNECT],
+  mariadb: [POOL, TYPE_CAST, FORMAT_RESULTS, TYPE_PARSERS, CONNECT, JSON_ROWS],
   sqlite: [
     {
       owner: 'Query.prototype',
@@ -202,6 +218,8 @@ const REQUIRED_OF_DIALECT: Readonly<Record<string, readonly RequiredMembers<Prob
     },
   ],
   postgres: [
+    POOL,
+    CONNECT,
     {
       owner: 'RANGE.prototype',
       of: () => dataTypesOf('postgres')?.['RANGE']?.prototype,

@@ -72,6 +72,8 @@ export interface DialectInternals {
 /** One execution of a statement on a connection. */
 export interface Query {
   readonly options: unknown
+  /** Undefined for a query that only formats an error. */
+  readonly connection?: object
   run(sql: string, parameters?: unknown): Promise<unknown>
   formatError(error: Error, stack?: string): Error
   /** Logs the statement. Returns a function to call when it was answered. */
@@ -97,24 +99,73 @@ export interface QueryClass {
   formatBindParameters(sql: string, values: unknown, dialect: string): [sql: string, parameters?: readonly unknown[]]
 }
 
+/** The connections of one server, as sequelize-pool counts them. */
+export interface PoolCounts {
+  /** With those that are being opened. */
+  readonly size: number
+  readonly maxSize: number
+  /** How many are in use, and how many are idle. */
+  readonly using: number
+  readonly available: number
+  /** How many requests for a connection wait. */
+  readonly waiting: number
+}
+
+export type PoolOfOne = ConnectionPool & PoolCounts & { readonly write?: undefined; readonly read?: undefined }
+
+/** With replicas: has the pool of the primary, and the sums of those of the replicas. */
+export type PoolOfReplication = ConnectionPool & {
+  readonly write: ConnectionPool & PoolCounts
+  readonly read: PoolCounts
+}
+
 /** Opens connections, and hands them out from a pool. On SQLite, its methods are replaced. */
 export interface ConnectionManager {
   /** The driver's library. */
   readonly lib: unknown
   /** Only of MySQL and MariaDB: reads a value of a row by the type of its column. */
   readonly constructor: { readonly _typecast?: TypeCast }
-  readonly pool: {
-    acquire(type: string | undefined, useMaster: boolean): Promise<object>
-    destroyAllNow(): Promise<void>
-  }
+  /** Replaced where there are replicas. */
+  pool: PoolOfOne | PoolOfReplication
+  readonly config: ManagerConfig
   getConnection(options?: { type?: string; useMaster?: boolean; uuid?: string }): Promise<object>
   releaseConnection(connection: unknown): void
   /** Opens a connection that is not of the pool, without hooks. */
   connect(config: object): Promise<object>
+  /** Opens and closes a connection of a pool, with hooks. */
+  _connect(config: object): Promise<object>
+  _disconnect(connection: object): Promise<unknown>
+  /** Whether an idle connection may be used again. */
+  _validate(connection: object): boolean
   destroyConnection(connection: unknown): Promise<void>
+  /** Only of servers: whether an idle connection can be used again. */
+  validate(connection: object): boolean
   _onProcessExit(): Promise<void>
   /** Only on SQLite: the open connections; that of a database in memory has the key '1'. */
   readonly connections: Record<string, unknown>
+}
+
+export interface ConnectionPool {
+  acquire(type?: string, useMaster?: boolean): Promise<object>
+  release(connection: object): void
+  destroy(connection: object): Promise<void>
+  destroyAllNow(): Promise<void>
+  drain(): Promise<void>
+}
+
+/** The options of connections. */
+interface ManagerConfig {
+  readonly pool: {
+    readonly max: number
+    readonly min: number
+    /** Milliseconds, as the next two. */
+    readonly acquire: number
+    readonly idle: number
+    readonly evict: number
+    readonly maxUses?: number
+  }
+  /** Those of the replicas are complete: Sequelize has added what they leave out. */
+  readonly replication?: { readonly read: readonly object[]; readonly write: object } | false | null
 }
 
 /** The functions that read values of columns by the types of MySQL and MariaDB. */
@@ -355,6 +406,12 @@ export type Validator = Readonly<Record<string, (this: unknown, text: string, ..
 /** An instance of Sequelize, with the members that its types leave out. */
 export function sequelizeInternals(sequelize: Sequelize): SequelizeInternals {
   return sequelize as unknown as SequelizeInternals
+}
+
+/** The pool of the server that is written to. */
+export function writePoolOf(sequelize: Sequelize): PoolCounts {
+  const { pool } = sequelizeInternals(sequelize).connectionManager
+  return pool.write ?? pool
 }
 
 export function queryGeneratorOf(sequelize: Sequelize): QueryGenerator {

@@ -209,9 +209,14 @@ export function withInsertedValues(instance: InstanceInternals, row: unknown): I
  * values, or shortens or quotes names differently.
  */
 export function directSender(sequelize: Sequelize, { direct }: Dialect): SendDirect | undefined {
+  return mayBypassQuery(sequelize) ? direct : undefined
+}
+
+/** Whether statements may be sent without Sequelize's `query()`. */
+export function mayBypassQuery(sequelize: Sequelize): boolean {
   const { benchmark, logQueryParameters, minifyAliases, quoteIdentifiers } = sequelizeInternals(sequelize).options
   const hasDefaults = !benchmark && !logQueryParameters && !minifyAliases && quoteIdentifiers !== false
-  return hasDefaults && hasFastPath(sequelize) ? direct : undefined
+  return hasDefaults && hasFastPath(sequelize)
 }
 
 /** Logs a statement as Sequelize does, with the `logging` option of the query or of the instance. */
@@ -239,6 +244,8 @@ interface Request {
 export interface Settle<T> {
   resolve(value: T): void
   reject(error: unknown): void
+  /** Called before, with the rows as the driver returned them. */
+  received?(result: DirectResult): void
 }
 
 /** Sends a statement to the driver without Sequelize. Errors are converted to Sequelize's errors. */
@@ -265,7 +272,10 @@ export function sendThen<T>(
   const done = (error: Error | null, result: DirectResult) => {
     try {
       if (error) settle.reject(toSequelizeError(sequelize, error, request))
-      else settle.resolve(readResult(result)) // may throw: the constructor of a model is the program's code
+      else {
+        settle.received?.(result)
+        settle.resolve(readResult(result)) // may throw: the constructor of a model is the program's code
+      }
     } catch (thrown) {
       settle.reject(thrown)
     }

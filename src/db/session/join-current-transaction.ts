@@ -1,4 +1,5 @@
 import type { FindOrCreateOptions, Model, ModelStatic, Sequelize, Transaction } from 'sequelize'
+import { observeQuery } from '../events/session-observer.js'
 import { ForeignTransactionError, SecondConnectionError } from '../errors.js'
 import { sequelizeInternals, sequelizeOf, type TransactionWork } from '../sequelize/internals.js'
 import { isCaughtBySequelize, isPlain, lightenQueries, type QueryOptions as PlainOptions } from '../sequelize/query.js'
@@ -86,7 +87,7 @@ function joinQueries(sequelize: Sequelize): void {
       return Promise.reject(markQueryError(new SecondConnectionError(OUTSIDE), noSession(sequelize)))
     const scope = given === null ? undefined : current
     if (scope && (!given || belongsTo(given, scope))) return queryInScope(scope, query, sql, options)
-    return query(sql, onPrimary(sequelize, options)).catch((error: unknown) => {
+    return observeQuery(sequelize, textOf(sql), query(sql, onPrimary(sequelize, options))).catch((error: unknown) => {
       throw markQueryError(error, noSession(sequelize))
     })
   }
@@ -108,7 +109,8 @@ function queryInScope(
     if (joined.instance) markSent(joined.instance)
     return answer
   }
-  return scope.query(String(text), execute, (error) => isCaughtBySequelize(joined, error))
+  const source = isQueryObject(sql) && (sql.bind ?? sql.values) !== undefined ? sql : joined
+  return scope.query(String(text), execute, source, (error) => isCaughtBySequelize(joined, error))
 }
 
 function joinTransactions(sequelize: Sequelize): void {
@@ -163,6 +165,10 @@ function withNestedCreate(model: ModelStatic<Model>, scope: TransactionScope): M
       return typeof member === 'function' ? member.bind(target) : member
     },
   })
+}
+
+function textOf(sql: unknown): string {
+  return String(isQueryObject(sql) ? sql.query : sql)
 }
 
 function belongsTo(transaction: GivenTransaction, scope: TransactionScope): boolean {

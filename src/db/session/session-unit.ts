@@ -3,6 +3,7 @@ import { bracket, type Report, type Unit } from '../../core/bracket.js'
 import { nextTurn } from '../../core/promises.js'
 import { codeOf, type Dialect, type TransactionNeeds } from '../dialect.js'
 import { CommitUnknownError, ReadOnlyError, StaleSnapshotError } from '../errors.js'
+import { observeAgain, type SessionObserver } from '../events/session-observer.js'
 import { callAll } from './callbacks.js'
 import { currentScope, enterScope, type ScopeHolder } from './current-scope.js'
 import { LazyTransaction, type TransactionsAround } from './transaction/lazy-transaction.js'
@@ -21,6 +22,7 @@ export interface SessionUnitOptions extends TransactionNeeds {
   readonly retry: number
   /** The transaction of the session inside which this one is opened. */
   readonly outer?: LazyTransaction | undefined
+  readonly observer?: SessionObserver | undefined
   /** Has the sessions of the database that run outside of requests. */
   readonly running: Set<SessionUnit>
 }
@@ -101,18 +103,23 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
     return this.#options.route
   }
 
+  get observer(): SessionObserver | undefined {
+    return this.#options.observer
+  }
+
   get scope(): TransactionScope {
     return this.#parts.scope
   }
 
   /** The unit of a session of its own, for afterEnd(). */
   #newUnit(): SessionUnit {
-    const { name, route, endTimeout, running } = this.#options
+    const { name, route, endTimeout, running, observer } = this.#options
     return new SessionUnit(this.sequelize, this.#dialect, this.#SessionClass, {
       name,
       running,
       ...(route === undefined ? {} : { route }),
       ...(endTimeout === undefined ? {} : { endTimeout }),
+      ...(observer === undefined ? {} : { observer: observeAgain(observer) }),
       retry: 0,
     })
   }
@@ -196,7 +203,9 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
     state.ended = commits ? 'committed' : 'rolled back'
     const setCommitted = () => void (this.#hasCommitted = commits && this.#mayHaveWritten(transaction, state))
     // If ROLLBACK fails, the connection is closed, which also undoes the work.
-    const end = () => (commits ? transaction.sendCommit() : transaction.sendRollback()?.catch(() => {}))
+    const { token } = this.#options
+    const sends = token && this.#mayHaveWritten(transaction, state) ? token : undefined
+    const end = () => (commits ? transaction.sendCommit(sends) : transaction.sendRollback()?.catch(() => {}))
     // A read that was sent without the transaction after all had settled: its connection must not be given to another session before it ends.
     const isReading = !transaction.hasBegun && !state.statements.isEmpty
     const ending = isReading ? state.statements.empty().then(end) : end()
@@ -238,6 +247,10 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
     if (this.#staleError !== undefined && attempt === 0) return 0
     const isConflict = this.#hasConflict || this.#dialect.isConflict(error)
     return isConflict && attempt < this.#options.retry ? jitter(attempt) : undefined
+  }
+
+  onRetry(error: unknown, attempt: number, delay: number): void {
+    this.observer?.retried(error, attempt, delay)
   }
 }
 

@@ -165,7 +165,7 @@ export class Session {
       requireKind(statement, 'sql', 'execute')
       refuseSecondStatement(statement, this.sequelize.getDialect())
       const bindable = withBindableValues(statement, this.sequelize)
-      return scope.query(statement.texts.join('?'), () => scope.transaction.rows(bindable))
+      return scope.query(statement.texts.join('?'), () => scope.transaction.rows(bindable), bindable)
     } catch (error) {
       return Promise.reject(error)
     }

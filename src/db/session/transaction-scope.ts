@@ -1,6 +1,7 @@
 import type { Model, ModelStatic, Sequelize } from 'sequelize'
 import { nextTurn } from '../../core/promises.js'
 import { ImplicitCommitError, SessionClosedError, StatementRefusedError, TransactionControlError } from '../errors.js'
+import type { StatementSource } from '../statements/statement-source.js'
 import { modelOf } from '../sequelize/internals.js'
 import type { Settle } from '../sequelize/query.js'
 import { startsWithKeyword } from '../sql/starts-with-keyword.js'
@@ -94,13 +95,14 @@ export class TransactionScope implements QueryOwner {
   /**
    * Executes a query of the program after those that it has to wait for.
    *
+   * @param source has its values.
    * @param goesOn whether the transaction goes on after an error of this query. By default all later statements are refused.
    */
-  query<T>(sql: string, execute: () => Promise<T>, goesOn?: GoesOn): Promise<T> {
-    return this.order.query(() => this.#query(sql, execute, goesOn))
+  query<T>(sql: string, execute: () => Promise<T>, source: StatementSource, goesOn?: GoesOn): Promise<T> {
+    return this.order.query(() => this.#query(sql, execute, source, goesOn))
   }
 
-  #query<T>(sql: string, execute: () => Promise<T>, goesOn?: GoesOn): Promise<T> {
+  #query<T>(sql: string, execute: () => Promise<T>, source: StatementSource, goesOn?: GoesOn): Promise<T> {
     const { state } = this
     const commits = state.dialect.isCommitting?.(sql) === true
     const prepare = () => {
@@ -112,7 +114,7 @@ export class TransactionScope implements QueryOwner {
     }
     const whole = commits ? () => execute().finally(() => state.transaction.beginAgain()) : execute
     const send = (settle: Settle<T>) => void whole().then(settle.resolve, settle.reject)
-    return this.#runner.run({ sql, prepare, send, counters: this.#queryCounters, goesOn })
+    return this.#runner.run({ sql, prepare, send, counters: this.#queryCounters, goesOn, source })
   }
 
   /** Executes a compiled read. Undefined if Sequelize has to execute it, as for the following methods. */
@@ -138,15 +140,20 @@ export class TransactionScope implements QueryOwner {
    */
   save(instance: Model, onSent?: () => void): Promise<Model> | undefined {
     const compile = () => insertStatement(instance) ?? updateStatement(instance)
-    return this.#compiled(modelOf(instance), compile, this.#beforeWrite, onSent)
+    return this.#compiled(modelOf(instance), compile, ({ sql }) => this.#beforeWrite(sql), onSent)
   }
 
   /** Deletes the row of an instance. */
   destroy(instance: Model): Promise<unknown> | undefined {
-    return this.#compiled(modelOf(instance), () => deleteStatement(instance), this.#beforeWrite)
+    return this.#compiled(
+      modelOf(instance),
+      () => deleteStatement(instance),
+      ({ sql }) => this.#beforeWrite(sql),
+    )
   }
 
-  readonly #beforeWrite = ({ sql }: CompiledStatement<unknown>): Promise<unknown> | undefined => {
+  // No property with an arrow function: V8 creates functions that are assigned to properties in the old space.
+  #beforeWrite(sql: string): Promise<unknown> | undefined {
     const { state } = this
     state.hasWritten = state.mayHaveWritten = true
     return state.transaction.beforeStatement(sql)
@@ -168,7 +175,13 @@ export class TransactionScope implements QueryOwner {
     }
     const { sql } = statement
     return this.order.query(() =>
-      this.#runner.run({ sql, prepare: () => prepare(statement), send, counters: this.#queryCounters }),
+      this.#runner.run({
+        sql,
+        prepare: () => prepare(statement),
+        send,
+        counters: this.#queryCounters,
+        source: statement,
+      }),
     )
   }
 
@@ -177,7 +190,7 @@ export class TransactionScope implements QueryOwner {
     const { statements, transaction } = this.state
     const prepare = () => transaction.beforeStatement(sql)
     const send = (settle: Settle<unknown>) => void transaction.command(sql).then(settle.resolve, settle.reject)
-    await this.#runner.run({ sql, prepare, send, counters: [statements] })
+    await this.#runner.run({ sql, prepare, send, counters: [statements], isSavepoint: true })
   }
 
   /** Executes the pending changes of this scope. */

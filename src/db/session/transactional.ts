@@ -1,6 +1,13 @@
 import { BootError } from '../../core/boot-error.js'
 import { MetadataKey } from '../../di/metadata.js'
-import { type OptionNames, refuseMissingCall, refuseUnknownOptions, shown } from '../../core/options.js'
+import {
+  LONGEST,
+  type OptionNames,
+  refuseMissingCall,
+  refuseOtherThanWhole,
+  refuseUnknownOptions,
+  shown,
+} from '../../core/options.js'
 import { addHandlerDecorator } from '../../di/route-facts.js'
 import type { Constructor } from '../../di/token.js'
 
@@ -17,6 +24,11 @@ export interface TransactionalOptions {
   readonly isolation?: keyof typeof ISOLATION
   /** The database refuses writes. If there are replicas, one of them serves the request. */
   readonly readOnly?: boolean
+  /**
+   * Milliseconds: while the replica that would serve a `readOnly` handler lacks what was committed so long ago, the main database serves it. The lag is
+   * measured on PostgreSQL; on other databases a handler with this option always uses the main database.
+   */
+  readonly maxLag?: number
   /**
    * How many times the handler may be run again after a serialization failure, a deadlock, or SQLITE_BUSY, also one of COMMIT. Default 0.
    * Each run has new request-scoped values and a new body.
@@ -49,13 +61,18 @@ export function Transactional(options: TransactionalOptions | false): MethodDeco
   }
 }
 
-const OPTIONS: OptionNames<TransactionalOptions> = { isolation: true, readOnly: true, retry: true }
+const OPTIONS: OptionNames<TransactionalOptions> = { isolation: true, readOnly: true, maxLag: true, retry: true }
 
 function checkOptions(options: TransactionalOptions): void {
   refuseUnknownOptions('@Transactional()', options, OPTIONS)
-  const { isolation, readOnly, retry } = options
+  const { isolation, readOnly, maxLag, retry } = options
   if (readOnly !== undefined && typeof readOnly !== 'boolean')
     throw new BootError(`@Transactional(): readOnly is ${shown(readOnly)}. Write true or false.`)
+  refuseOtherThanWhole(maxLag, '@Transactional(): maxLag', 'milliseconds, as in 1_000', 1, LONGEST)
+  if (maxLag !== undefined && readOnly !== true)
+    throw new BootError(
+      `@Transactional(): maxLag is for handlers that replicas serve. Write @Transactional({ readOnly: true, maxLag: ${maxLag} }).`,
+    )
   if (isolation !== undefined && !Object.hasOwn(ISOLATION, isolation)) {
     throw new BootError(
       `@Transactional(): there is no isolation level '${String(isolation)}'. Write one of ${Object.keys(ISOLATION).join(', ')}.`,

@@ -1,12 +1,13 @@
 import type { Options, Sequelize } from 'sequelize'
 import { Sequelize as TypescriptSequelize } from 'sequelize-typescript'
 import { DEFAULTS, type Dialect } from '../dialect.js'
-import { mysql, mysqlOptions } from '../dialects/mysql/mysql.js'
+import { mysql, mysqlDialect, mysqlOptions } from '../dialects/mysql/mysql.js'
 import { other } from '../dialects/other.js'
-import { postgres, postgresOptions } from '../dialects/postgres/postgres.js'
+import { postgres, postgresDialect, postgresOptions } from '../dialects/postgres/postgres.js'
 import { sqliteDialect, sqliteOptions } from '../dialects/sqlite/sqlite.js'
 import { DatabaseStartError } from '../errors.js'
 import { sequelizeInternals } from '../sequelize/internals.js'
+import { ReplicatedPool } from '../servers/replicated-pool.js'
 import { type DatabaseConfig, describeDatabase, type SqliteConfig } from '../config/url.js'
 import { MEMORY } from '../config/url-parts.js'
 import type { SqliteMode, SslMode } from '../config/url-options.js'
@@ -19,24 +20,33 @@ export interface Connection {
   readonly name: string
   /** Milliseconds to wait for the answer to COMMIT or ROLLBACK; 0 for no limit, as on SQLite, which waits for no network. */
   readonly endTimeout: number
+  /** Prepares Sequelize for several servers, before the first connection is opened; undefined if there is one. */
+  readonly useServers?: () => void
+}
+
+/** The replicas of a database, which serve read-only sessions. */
+export interface Replicas {
+  readonly configs: readonly DatabaseConfig[]
+  /** Whether the primary serves them while no replica is available. */
+  readonly fallsBack: boolean
 }
 
 /**
- * A new Sequelize instance for a database; nothing is sent to the database yet. `replicas` serve read-only sessions.
+ * A new Sequelize instance for a database; nothing is sent to the database yet.
  *
  * @throws DatabaseStartError if the driver is not installed, or if a replica is a database of another kind.
  */
-export function connect(
-  config: DatabaseConfig,
-  replicas: readonly DatabaseConfig[],
-  sequelizeOptions: Options,
-): Connection {
+export function connect(given: DatabaseConfig, replicas: Replicas, sequelizeOptions: Options): Connection {
+  refusePreferredStandby(given)
+  const config = withConnectTimeout(given, replicas)
   const dialect = dialectOf(config)
-  const options = { ...optionsOf(config), ...sequelizeOptions, ...replication(config, replicas) }
+  const options = { ...optionsOf(config), ...sequelizeOptions, ...replication(config, replicas.configs) }
   const { statementTimeout = DEFAULTS.statement } =
     config.dialect === 'sqlite' ? { statementTimeout: 0 } : config.options
   const name = describeDatabase(config)
-  return { sequelize: newSequelize(config, options), dialect, name, endTimeout: statementTimeout }
+  const sequelize = newSequelize(config, options)
+  const useServers = () => useReplicas(sequelize, replicas)
+  return { sequelize, dialect, name, endTimeout: statementTimeout, useServers }
 }
 
 /** The connection of a Sequelize instance that the program has created. */
@@ -56,10 +66,10 @@ function dialectOf(config: DatabaseConfig): Dialect {
     case 'sqlite':
       return sqliteDialect(config)
     case 'postgres':
-      return postgres
+      return postgresDialect(config)
     case 'mysql':
     case 'mariadb':
-      return mysql
+      return mysqlDialect(config)
   }
 }
 
@@ -101,6 +111,21 @@ function modeOf(flags: unknown): SqliteMode {
   return (flags & 2) === 0 ? 'ro' : 'rw'
 }
 
+// So short, where another server can be tried, that a session that waits for a connection gets one to the other server.
+function withConnectTimeout(config: DatabaseConfig, { configs }: Replicas): DatabaseConfig {
+  if (config.dialect === 'sqlite' || (config.hosts.length === 1 && configs.length === 0)) return config
+  const { poolTimeout = DEFAULTS.pool, connectTimeout = shareOf(poolTimeout, config, configs) } = config.options
+  return { ...config, options: { ...config.options, connectTimeout } }
+}
+
+const SHORTEST_SHARE = 500
+
+function shareOf(poolTimeout: number, config: ServerDatabase, replicas: readonly DatabaseConfig[]): number {
+  const readers = replicas.reduce((sum, replica) => sum + (replica.dialect === 'sqlite' ? 0 : replica.hosts.length), 0)
+  const share = Math.ceil(poolTimeout / Math.max(config.hosts.length, readers, 2))
+  return Math.min(Math.max(share, SHORTEST_SHARE), DEFAULTS.connect)
+}
+
 function replication(config: DatabaseConfig, replicas: readonly DatabaseConfig[]): Options {
   if (replicas.length === 0) return {}
   if (config.dialect === 'sqlite' || replicas.some(({ dialect }) => dialect !== config.dialect)) {
@@ -108,10 +133,13 @@ function replication(config: DatabaseConfig, replicas: readonly DatabaseConfig[]
       `Replicas must be servers of the same kind as the database. Write URLs that begin with ${config.dialect}://.`,
     )
   }
-  return { replication: { write: {}, read: replicas.map((replica) => readFrom(config, replica)) } }
+  const read = replicas.flatMap((replica) =>
+    replica.dialect === 'sqlite' ? [] : replica.hosts.map((host) => readFrom(config, { ...replica, hosts: [host] })),
+  )
+  return { replication: { write: {}, read } }
 }
 
-function readFrom(config: ServerDatabase, replica: DatabaseConfig) {
+function readFrom(config: ServerDatabase, replica: ServerDatabase) {
   const { host = '', port, database, username, password } = optionsOf(replica)
   const { dialectOptions } = optionsOf({ ...config, ssl: stricter(config, replica) })
   return {
@@ -120,7 +148,10 @@ function readFrom(config: ServerDatabase, replica: DatabaseConfig) {
     ...(database === undefined ? {} : { database }),
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
-    dialectOptions: { ...dialectOptions },
+    dialectOptions: {
+      ...dialectOptions,
+      ...(replica.dialect === 'postgres' ? { target: replica.target ?? 'any' } : {}),
+    },
   }
 }
 
@@ -129,9 +160,27 @@ type ServerDatabase = Exclude<DatabaseConfig, { readonly dialect: 'sqlite' }>
 const SSL_MODES: readonly SslMode[] = ['disable', 'require', 'verify-ca', 'verify-full']
 
 // The URL of a replica may require more than that of the database. If it has no sslmode, that of the database applies.
-function stricter({ ssl }: ServerDatabase, replica: DatabaseConfig): SslMode {
-  const other = replica.dialect === 'sqlite' ? 'disable' : replica.ssl
+function stricter({ ssl }: ServerDatabase, { ssl: other }: ServerDatabase): SslMode {
   return SSL_MODES.indexOf(other) > SSL_MODES.indexOf(ssl) ? other : ssl
+}
+
+function useReplicas(sequelize: Sequelize, replicas: Replicas): void {
+  const fallsBack = replicas.fallsBack || replicas.configs.some(prefersStandby)
+  const { connectionManager: manager } = sequelizeInternals(sequelize)
+  const { replication } = manager.config
+  const { write } = manager.pool
+  if (replication && write) manager.pool = new ReplicatedPool(manager, replication.read, write, { fallsBack })
+}
+
+function refusePreferredStandby(config: DatabaseConfig): void {
+  if (!prefersStandby(config)) return
+  throw new DatabaseStartError(
+    'target_session_attrs=prefer-standby is for the URLs of replicas. Leave it out: of several hosts, the one that accepts writes is used.',
+  )
+}
+
+function prefersStandby(config: DatabaseConfig): boolean {
+  return config.dialect === 'postgres' && config.target === 'prefer-standby'
 }
 
 const PACKAGES = { sqlite: 'sqlite3', postgres: 'pg', mysql: 'mysql2', mariadb: 'mariadb' } as const

@@ -2,6 +2,7 @@ import { Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { type ModelCtor, Sequelize as TypescriptSequelize } from 'sequelize-typescript'
 import { BootError } from '../../core/boot-error.js'
 import type { Constructor } from '../../di/token.js'
+import { countWantedBulkUpdates } from '../models/row-version.js'
 import { refuseMissingModels, refuseSameNames, refuseSharedTables } from './model-conflicts.js'
 
 /** The database that a model is mapped to. */
@@ -49,6 +50,7 @@ export function mapModels(
   for (const model of given) owners.set(model, database)
   const all = [...new Set([...given, ...Object.values(sequelize.models)])]
   refuseSharedTables(all)
+  countWantedBulkUpdates(all)
   return all
 }
 

@@ -7,9 +7,10 @@ import type { LifespanOptions } from '../config/lifespan-options.js'
 import { checkEnvironment } from '../config/environment.js'
 import type { DatabaseConfig } from '../config/url.js'
 import { MEMORY } from '../config/url-parts.js'
-import { DEFAULT_START_TIMEOUT, readFastPath, readSettings } from '../config/settings.js'
+import { DEFAULT_START_TIMEOUT, readFastPath, readProcesses, readSettings } from '../config/settings.js'
 import { other } from '../dialects/other.js'
 import { DatabaseStartError } from '../errors.js'
+import { adviseUsedColumns } from '../indexes/index-advice.js'
 import { readGeneratedColumns } from '../models/database-generated-columns.js'
 import '../models/model-shape.js'
 import { checkInternals } from '../sequelize/check-internals.js'
@@ -26,6 +27,7 @@ import { parenthesizeLiterals } from '../statements/parenthesize-literals.js'
 import { refuseImpossibleValues } from '../values/impossible-values.js'
 import { refuseImpossibleIncrements } from '../values/increments.js'
 import { compileModelMethods } from './compile-model-methods.js'
+import { warnOfTooManyConnections } from './connection-limit.js'
 import { connect, type Connection, connectionOf } from './connect.js'
 import { mapModels, type ModelOwner } from './map-models.js'
 import { checkTables, refuseCorruptedColumns, refuseCostlyPatterns, refuseShadowedColumns } from './schema-check.js'
@@ -42,6 +44,8 @@ export interface DatabaseToOpen {
   /** Whether `sync` creates missing tables. Without it they may be missing. */
   readonly createTables: boolean
   readonly log: (line: string) => void
+  /** Undefined for a script or a command, which opens few connections. */
+  readonly warn?: ((line: string) => void) | undefined
 }
 
 /**
@@ -58,6 +62,7 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
   if (!readFastPath(database.options)) disableFastPath(sequelize)
   try {
     await checkInternals(sequelize)
+    connection.useServers?.()
     await dialect.prepare(sequelize)
     escapeEveryValue(sequelize)
     parenthesizeLiterals(sequelize)
@@ -76,8 +81,11 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     refuseCorruptedColumns(models)
     refuseCostlyPatterns(models)
     await waitForDatabase(sequelize, name, startTimeout, database.log)
+    if (database.warn) await warnOfTooManyConnections(connection, readProcesses(database.options), database.warn)
     if (sync && database.createTables) await createTables(sequelize, name)
     await checkTables(sequelize, models, { mayBeMissing: sync && !database.createTables })
+    for (const advice of database.warn ? await adviseUsedColumns(sequelize, models) : [])
+      database.warn?.(`The database (${name}): ${advice}`)
     for (const model of models) dialect.adaptToTable?.(model, (field) => tableColumn(model, field)?.type)
     const { findPlainTables } = dialect
     if (findPlainTables) await rememberPlainTables(sequelize, models, findPlainTables)

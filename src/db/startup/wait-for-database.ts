@@ -1,6 +1,6 @@
 import { AccessDeniedError, ConnectionError, type Sequelize } from 'sequelize'
 import { BootError } from '../../core/boot-error.js'
-import { codeOf } from '../dialect.js'
+import { codeOf, isEndedByPooler } from '../dialect.js'
 import { DatabaseStartError } from '../errors.js'
 
 /** PostgreSQL is starting or recovering. */
@@ -43,9 +43,14 @@ async function attempt(sequelize: Sequelize): Promise<Error | undefined> {
   }
 }
 
+/** PgBouncer has one code for all errors: these, waiting does not fix. */
+const REFUSED_BY_POOLER =
+  /^(?:unsupported startup parameter|no such (?:database|user)|database .* does not exist|password authentication failed|(?:SASL )?auth(?:entication)? failed)/
+
 function isTemporary(error: Error): boolean {
   // The error of pg if the server requires a password and the URL has none: it has no code.
   if (error instanceof AccessDeniedError || REFUSED.test(codeOf(error)) || error.message.startsWith('SASL'))
     return false
+  if (isEndedByPooler(error) && REFUSED_BY_POOLER.test(error.message)) return false
   return error instanceof ConnectionError || STARTING.has(codeOf(error))
 }

@@ -15,8 +15,9 @@ export async function countRows({ model, options, joins }: Find): Promise<number
   const include = neededIncludes(joins, isMentioned)
   const isMany = joinsMany(joins, isMentioned)
   const counted = { ...countOptions(options), ...(include.length > 0 ? { include } : {}) }
-  if (isMany && model.primaryKeyAttributes.length > 1) return countKeys(model, counted)
-  return model.count({ ...counted, distinct: isMany })
+  // With `await`, the stack of an error, or of a query that is too many, leads to the caller.
+  if (isMany && model.primaryKeyAttributes.length > 1) return await countKeys(model, counted)
+  return await model.count({ ...counted, distinct: isMany })
 }
 
 function countOptions({ where, paranoid, transaction, logging }: FindOptions): CountOptions {

@@ -1,12 +1,13 @@
 import { declareParameter, describeParameter, type Parameter } from '../../di/parameter.js'
 import { BootError } from '../../core/boot-error.js'
+import type { Constructor } from '../../di/token.js'
 import { type OptionNames, refuseMissingCall, refuseOtherType, refuseUnknownOptions } from '../../core/options.js'
 import { defaultOf, refuseSecondDefault } from '../../schema/declare/default-value.js'
 import { toProperty } from '../../schema/declare/field.js'
 import { refuseOtherEmitted } from '../../schema/declare/emitted-type.js'
 import { refuseUnfitForms, refuseUnfitInputs } from '../../schema/declare/refuse-unfit-inputs.js'
 import type { ObjectShape, Property, Shape, StandardShape } from '../../schema/shape/shape.js'
-import { isDescribed } from '../../schema/shape/shape-of.js'
+import { isDescribed, shapeOf } from '../../schema/shape/shape-of.js'
 import { standardSchemaProperties } from '../../schema/input/body-properties.js'
 import { refuseComplexParameters } from '../../schema/declare/refuse-complex-parameters.js'
 import { type TypeOption, VALUE_OPTIONS } from '../../schema/declare/value-options.js'
@@ -132,15 +133,15 @@ export class RouteInputs {
     this.#method = method
   }
 
-  /** A primitive is the path variable of the same name, else a query parameter; a class with fields is the body. */
+  /** A primitive is the path variable of the same name, else a query parameter; a class with fields is the body, or the query of a list. */
   infer(parameter: Parameter): Input | undefined {
     if (PRIMITIVES.has(parameter.type)) {
       const location = parameter.name !== undefined && this.#variables.includes(parameter.name) ? 'path' : 'query'
       return this.declared({ in: location, options: {} }, parameter)
     }
-    return TAKE_BODY.has(this.#method) && isDescribed(parameter.type)
-      ? this.declared({ in: 'body', options: {} }, parameter)
-      : undefined
+    if (!isDescribed(parameter.type)) return undefined
+    if (isInQuery(parameter.type)) return this.declared({ in: 'query', options: {} }, parameter)
+    return TAKE_BODY.has(this.#method) ? this.declared({ in: 'body', options: {} }, parameter) : undefined
   }
 
   /** @throws BootError for an input without a name or a type, and for a variable that the path does not have. */
@@ -186,6 +187,11 @@ export class RouteInputs {
     if (location !== 'header') return name
     return options.name === undefined ? headerName(name) : options.name.toLowerCase()
   }
+}
+
+function isInQuery(type: Constructor): boolean {
+  const shape = shapeOf(type)
+  return shape.kind === 'object' && shape.inQuery !== undefined
 }
 
 // Only `sequitur/register` keeps the '?'. In code built by tsc the input would be required.

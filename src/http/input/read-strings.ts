@@ -19,9 +19,15 @@ export function objectReader(location: StringLocation, nameOf: (property: string
   const readers = propertiesOf(shape, 'input').map(
     ([property, { shape: inner }]) => [property, stringReader(location, nameOf(property), inner)] as const,
   )
+  const claims = location === 'query' ? shape.inQuery?.claims : undefined
+  const known = new Set(readers.map(([property]) => property))
   return (source: StringSource): Readonly<Record<string, unknown>> => {
     const values = readers.map(([property, read]) => [property, read(source)] as const)
-    return Object.fromEntries(values.filter(([, value]) => value !== undefined))
+    const sent = values.filter(([, value]) => value !== undefined)
+    if (!claims) return Object.fromEntries(sent)
+    // Validation refuses them.
+    const unknown = [...source.request.query].filter(([name]) => !known.has(name) && claims(name))
+    return Object.fromEntries([...unknown, ...sent])
   }
 }
 
@@ -73,7 +79,10 @@ function asList(value: string | string[] | undefined): readonly string[] | undef
 /** Reads the values of one name. A repeated one is a list: if its type is not a list, validation refuses that. */
 export function readStrings(shape: Shape, strings: readonly string[] | undefined): unknown {
   if (strings === undefined) return undefined
-  if (shape.kind === 'array') return strings.map((string) => parseString(shape.items, string))
+  if (shape.kind === 'array') {
+    const items = shape.commas ? strings.flatMap((string) => string.split(',')) : strings
+    return items.map((string) => parseString(shape.items, string))
+  }
   const [first, ...others] = strings
   return first !== undefined && others.length === 0 ? parseString(shape, first) : strings
 }

@@ -12,6 +12,8 @@ import type { JsonSchema } from '../../schema/shape/shape.js'
 import type { SchemaWriter } from '../../schema/json-schema/writer.js'
 import { controllerOf } from '../routing/controller.js'
 import type { Extensions } from '../routing/methods.js'
+import type { HealthSettings } from '../health/health-options.js'
+import { HEALTH_TAG, healthPaths } from './health-operations.js'
 import { constrainedIn } from './may-conflict.js'
 import { operationOf } from './operation.js'
 import { joinPath, openApiPath, parsePath, type Segment } from '../routing/path.js'
@@ -47,15 +49,20 @@ export function openApiDocument(
     extensions,
     models = [],
     prefix = '/',
+    health,
   }: ApiDescription & {
     readonly prefix?: string
+    readonly health?: HealthSettings | undefined
     readonly models?: readonly Constructor[]
   },
   bodies: DocumentedBodies,
 ): OpenAPIObject {
   writeBodies(routes, writer)
   const problems = documentedProblems(bodies, writer)
-  const paths = Object.fromEntries(pathItems(routes, writer, models, problems))
+  const paths = {
+    ...Object.fromEntries(pathItems(routes, writer, models, problems)),
+    ...healthPaths(health, problems),
+  }
   const securitySchemes = Object.fromEntries(securitySchemesOf(routes))
   const schemas = [...writer.components, ...problems.components].map(
     ([name, component]) => [name, schemaObject(withExamples(component))] as const,
@@ -65,7 +72,7 @@ export function openApiDocument(
     info: infoOf(info),
     servers: [...servers],
     security: [], // operations that require authentication declare it themselves
-    tags: allTags(tags, routes, prefix),
+    tags: [...allTags(tags, routes, prefix), ...(health?.documented ? [HEALTH_TAG] : [])],
     ...(externalDocs ? { externalDocs } : {}),
     paths,
     ...extensions,

@@ -1,9 +1,9 @@
 import type { ContentObject, OperationObject, ParameterObject } from 'openapi3-ts/oas31'
 import { defaultAsJson, type SchemaWriter } from '../../schema/json-schema/writer.js'
-import { type JsonSchema, isOmissible, propertiesOf, type Property } from '../../schema/shape/shape.js'
+import { type JsonSchema, isOmissible, propertiesOf, type Property, type Shape } from '../../schema/shape/shape.js'
 import { FORM } from '../input/form-fields.js'
 import { headerName, type Input } from '../input/parameters.js'
-import { type DocumentedProblems, jsonContent, responsesOf, schemaObject } from './responses.js'
+import { type DocumentedProblems, hasEntityTag, jsonContent, responsesOf, schemaObject } from './responses.js'
 import type { Segment } from '../routing/path.js'
 import type { Route } from '../routing/route.js'
 import { type NamedScheme, requirementsOf, schemesOf } from './security.js'
@@ -20,7 +20,8 @@ export function operationOf(
   const schemes = schemesOf(route.plan)
   const { summary, description, deprecated, externalDocs, extensions } = route.options
   const body = inputs.find((input) => input.kind === 'body')
-  const all = uniqueParameters(inputs.flatMap((input) => parametersOf(input, writer)))
+  const own = inputs.flatMap((input) => parametersOf(input, writer))
+  const all = uniqueParameters(hasEntityTag(route) ? [...own, IF_NONE_MATCH] : own)
   const parameters = all
     .filter((parameter) => !isDocumentedElsewhere(parameter, schemes))
     .map((parameter) => renamed(parameter, route.segments, path))
@@ -45,6 +46,14 @@ export function operationOf(
     ...(schemes.length > 0 ? { security: [...requirementsOf(route.plan)] } : {}),
     ...extensions,
   }
+}
+
+const IF_NONE_MATCH: ParameterObject = {
+  name: 'if-none-match',
+  in: 'header',
+  required: false,
+  description: 'The ETag of a response that the client has kept: if it is still the same, the response is a 304.',
+  schema: { type: 'string' },
 }
 
 function contentOf(schema: JsonSchema, { form, media }: Extract<Input, { kind: 'body' }>): ContentObject {
@@ -106,6 +115,14 @@ function parametersOf(input: Input, writer: SchemaWriter): ParameterObject[] {
 // ?age[from]=20&age[to]=30
 const DEEP = { style: 'deepObject', explode: true } as const
 
+// ?sort=-age,name
+const COMMAS = { style: 'form', explode: false } as const
+
+function styleOf(shape: Shape): Pick<ParameterObject, 'style' | 'explode'> {
+  if (shape.kind === 'object') return DEEP
+  return shape.kind === 'array' && shape.commas ? COMMAS : {}
+}
+
 function parameterOf(
   location: 'path' | 'query' | 'header' | 'cookie',
   name: string,
@@ -118,7 +135,7 @@ function parameterOf(
     name,
     in: location,
     required: location === 'path' || !isOmissible(property, 'input'),
-    ...(property.shape.kind === 'object' ? DEEP : {}),
+    ...styleOf(property.shape),
     ...(typeof description === 'string' ? { description } : {}),
     ...(typeof deprecated === 'boolean' ? { deprecated } : {}),
     schema: schemaObject({ ...schema, ...(byDefault === undefined ? {} : { default: byDefault }) }),

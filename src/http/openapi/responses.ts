@@ -7,6 +7,7 @@ import type { Problem } from '../problem.js'
 import { exampleProblem, otherProblem } from './problem-example.js'
 import { hasBody, isJson } from '../output/respond.js'
 import type { Route } from '../routing/route.js'
+import { refusalsOf } from '../routing/refusals.js'
 import { guardOf } from '../routing/guard.js'
 import { schemesOf } from './security.js'
 
@@ -33,6 +34,12 @@ function successesOf(route: Route, writer: SchemaWriter): ResponsesObject {
 /** The shape of the usual response, if its schema is written. */
 export function writtenResponse({ response, status, options: { produces } }: Route): Shape | undefined {
   return hasBody(status) && (produces === undefined || isJson(produces)) ? response : undefined
+}
+
+/** Whether it answers `If-None-Match` by the ETag of its response. */
+export function hasEntityTag(route: Route): boolean {
+  const shape = writtenResponse(route)
+  return route.method === 'GET' && route.status === 200 && shape?.kind === 'object' && shape.versionOf !== undefined
 }
 
 /** Whether it may send files by their paths, and so answer `Range` and conditional requests. */
@@ -66,9 +73,12 @@ function usualOf(route: Route, writer: SchemaWriter): ResponsesObject {
           ...headersOf(written),
           content: jsonContent(writer.write(written, 'output'), produces),
         },
+        ...(hasEntityTag(route) ? NOT_MODIFIED : {}),
       }
     : { [emptyStatus]: DONE, [status]: { description: 'Success', content: jsonContent({}, produces) } }
 }
+
+const NOT_MODIFIED: ResponsesObject = { 304: { description: 'It still has an entity tag of If-None-Match' } }
 
 function headersOf(shape: Shape): Pick<ResponseObject, 'headers'> {
   if (shape.kind !== 'object' || !shape.headers) return {}
@@ -130,6 +140,7 @@ function expectedProblems(
       ? { 400: 'The request cannot be read' }
       : {}),
     ...(isSecured ? { 401: 'Authentication is missing or invalid' } : {}),
+    ...Object.assign({}, ...plan.steps.map(({ token }) => refusalsOf(token))),
     ...(plan.steps.some(({ token }) => guardOf(token)) ? { 403: 'The request is not allowed' } : {}),
     ...(mayConflict(route, constrainedInModels)
       ? { 409: 'A unique value exists already, or a referenced record does not exist' }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { HttpError } from '../errors.js'
+import { matchesWeakly } from './entity-tag.js'
 import type { OutgoingResponse } from './outgoing-response.js'
 import type { Part, StoredFile } from './stored-file.js'
 
@@ -66,25 +67,16 @@ const OF_CONTENT: ReadonlySet<string> = new Set([
   'content-encoding',
 ])
 
-function withoutContent(headers: Headers): Headers {
+/** The headers of a 304. */
+export function withoutContent(headers: Headers): Headers {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_CONTENT.has(name)))
 }
 
 function isUnmodified(given: IncomingHttpHeaders, { etag, 'last-modified': modified }: Headers): boolean {
   const tags = given['if-none-match']
-  if (tags !== undefined) return matches(tags, String(etag))
+  if (tags !== undefined) return matchesWeakly(tags, String(etag))
   const [since, last] = [dateOf(given['if-modified-since']), dateOf(modified)]
   return since !== undefined && last !== undefined && last <= since
-}
-
-function matches(tags: string, etag: string): boolean {
-  if (tags.trim() === '*') return true
-  const own = withoutWeak(etag)
-  return tags.match(/"[^"]*"/g)?.some((tag) => tag === own) ?? false
-}
-
-function withoutWeak(etag: string): string {
-  return etag.replace(/^W\//, '')
 }
 
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/

@@ -11,6 +11,8 @@ export interface OutgoingResponse {
   readonly headers: Readonly<Record<string, string | readonly string[]>>
   /** Headers that are set after those, in their place if they have the same names. */
   readonly added?: Readonly<Record<string, string>> | undefined
+  /** Headers that are sent besides those, also of the same names, as several of `set-cookie`. */
+  readonly appended?: readonly (readonly [name: string, value: string])[] | undefined
   readonly body?: string | Uint8Array | Readable | (() => Readable) | undefined
 }
 
@@ -35,9 +37,10 @@ export function writeReply(
     discard(reply.body)
     return undefined
   }
-  const { status, headers, added, body } = reply
+  const { status, headers, added, appended, body } = reply
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
   if (added) for (const [name, value] of Object.entries(added)) response.setHeader(name, value)
+  if (appended) for (const [name, value] of appended) response.appendHeader(name, value)
   response.statusCode = status
   if (mustClose(request)) response.setHeader('connection', 'close')
   if (body instanceof Readable || typeof body === 'function') return stream(response, body, request)

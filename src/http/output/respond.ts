@@ -6,6 +6,7 @@ import { compileStringify, type Stringify } from '../../schema/output/stringify.
 import { stringifyUntyped, UntypedValueError } from '../../schema/output/untyped-value.js'
 import { type Conditions, fileResponse } from './conditional.js'
 import { Reply, type ReplyHeaderValues } from './reply.js'
+import { taggedRespond } from './tagged-response.js'
 import { EventStream } from './event-stream.js'
 import { StoredFile } from './stored-file.js'
 import type { OutgoingResponse } from './outgoing-response.js'
@@ -56,7 +57,12 @@ export function hasBody(status: number): boolean {
 export function compileRespond(route: RespondingRoute, warn: (text: string) => void): Respond {
   const respondToValue = memo(() => compileValueResponse(route, warn))
   const respondToReply = memo(() => compileReplyResponse(route, warn))
-  return (value, request) => (value instanceof Reply ? respondToReply()(value, request) : respondToValue()(value))
+  const respond: Respond = (value, request) =>
+    value instanceof Reply ? respondToReply()(value, request) : respondToValue()(value)
+  const { response } = route
+  return response?.kind === 'object' && response.versionOf
+    ? taggedRespond(respond, route.status, response.versionOf)
+    : respond
 }
 
 function compileValueResponse(

@@ -74,14 +74,14 @@ const MAX_LENGTH = 64 * 1024
  */
 export function writeWhole(
   response: ServerResponse,
-  { status, headers, added, body = '' }: OutgoingResponse,
+  { status, headers, added, appended, body = '' }: OutgoingResponse,
   request: IncomingMessage,
   first: readonly string[],
 ): boolean {
   const { socket } = response
   const list = lists.get(headers)
   const more = added ? addedList(headers, added) : NONE
-  if (!list || !more || typeof body !== 'string' || !socket || !request.complete) return false
+  if (!list || !more || appended || typeof body !== 'string' || !socket || !request.complete) return false
   // Otherwise a client that reads no responses would have all of its requests answered, in memory.
   if (socket.writableLength > 0 || body.length > MAX_LENGTH) return false
   if (response.headersSent || response.destroyed || response.getHeaderNames().length > 0) return false

@@ -86,6 +86,16 @@ export function joinPath(...parts: readonly string[]): string {
     .join('/')}`
 }
 
+/** The path as routes declare it: `'/heros/:hero_id'`. */
+export function pathPattern(segments: readonly Segment[]): string {
+  return `/${segments.map(writtenSegment).join('/')}`
+}
+
+function writtenSegment(segment: Segment): string {
+  if (segment.kind === 'fixed') return segment.text
+  return `${segment.kind === 'tail' ? '*' : ':'}${segment.name}`
+}
+
 /** The path as OpenAPI writes it: `'/heros/{hero_id}'`. */
 export function openApiPath(segments: readonly Segment[]): string {
   return `/${segments.map((segment) => (segment.kind === 'fixed' ? segment.text : `{${segment.name}}`)).join('/')}`

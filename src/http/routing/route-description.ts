@@ -64,6 +64,7 @@ function describeInput(input: Input): InputDescription[] {
 
 function typeName(shape: Shape): string {
   if (shape.kind === 'array') return `${typeName(shape.items)}[]`
+  if (shape.kind === 'map') return `map of ${typeName(shape.values)}`
   if (shape.kind === 'object' && !shape.anonymous) return shape.name
   return (shape.kind === 'union' && shape.named?.name) || shape.kind
 }

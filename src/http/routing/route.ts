@@ -16,10 +16,13 @@ import { type ControllerDeclaration, controllerOf } from './controller.js'
 import { type Responses, type RouteDeclaration, type RouteOptions, routesOf } from './methods.js'
 import { type Input, RouteInputs } from '../input/parameters.js'
 import { refuseClashingInputs } from '../input/refuse-clashing-inputs.js'
+import { refuseRequiredFields } from './refuse-required-fields.js'
 import { type Lifespan, openUnits } from '../lifespan.js'
 import { refuseOtherThanRequirements, refuseUselessScopes } from './guard.js'
 import type { MiddlewareStep } from './middleware.js'
-import { joinPath, openApiPath, parsePath, type Segment, variablesOf } from './path.js'
+import type { QueryBudgetOption } from '../observation/query-budget.js'
+import { budgetOf } from './budget.js'
+import { joinPath, openApiPath, parsePath, pathPattern, type Segment, variablesOf } from './path.js'
 import { isEvents } from '../output/events.js'
 import { compileRespond, hasBody, type OtherResponse, type Respond } from '../output/respond.js'
 
@@ -51,6 +54,9 @@ export interface Route {
 
 /** A route with the compiled functions that serve its requests. */
 export interface ServedRoute extends Route {
+  /** Its path, as it is declared: `/heros/:hero_id`. */
+  readonly pattern: string
+  readonly budget: QueryBudgetOption | undefined
   readonly bind: Bind
   readonly open: OpenUnits
   readonly respond: Respond
@@ -105,6 +111,7 @@ function planRoute(
   refuseOtherThanErrors(name, options.errors ?? {})
   refuseOtherThanList(options.tags, `${name}: tags`, `'Heroes'`)
   if (response) refuseEmptyStatus(name, options.status)
+  refuseRequiredFields(name, plan.inputs, response)
   const schema = withPlace(name, () => inputSchema(plan.inputs, writer))
   return {
     name,
@@ -154,6 +161,8 @@ export function serveRoute(
   const { plan } = route
   return {
     ...route,
+    pattern: pathPattern(route.segments),
+    budget: budgetOf(route.controller, route.member),
     bind: compileBind(
       plan.inputs,
       route.schema,

@@ -1,6 +1,6 @@
 import { BootError } from '../../core/boot-error.js'
 import { MethodNotAllowed, NotFound } from '../errors.js'
-import { type Segment, splitPath, variablesOf } from './path.js'
+import { pathPattern, type Segment, splitPath, variablesOf } from './path.js'
 
 /** The part of a route that the router uses. */
 export interface Routable {
@@ -48,7 +48,7 @@ export class Router<R extends Routable> {
     const other = node.routes.get(route.method)
     if (other) {
       throw new BootError(
-        `${route.name} and ${other.route.name} both handle ${route.method} ${describePath(route)}. Change the path or the method of one.`,
+        `${route.name} and ${other.route.name} both handle ${route.method} ${pathPattern(route.segments)}. Change the path or the method of one.`,
       )
     }
     const variables = variablesOf(route.segments)
@@ -58,7 +58,7 @@ export class Router<R extends Routable> {
   }
 
   #addFixed(route: R): void {
-    const path = describePath(route)
+    const path = pathPattern(route.segments)
     if (!SAME_DECODED.test(path)) return
     const matches = this.#fixed.get(path) ?? new Map<string, Match<R>>()
     this.#fixed.set(path, matches.set(route.method, { route, variables: NO_VARIABLES }))
@@ -163,13 +163,4 @@ function allowedMethods<R>(root: Node<R>, texts: readonly string[]): readonly st
 
 function withImplied(methods: readonly string[]): readonly string[] {
   return [...new Set([...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'])]
-}
-
-function describePath({ segments }: Routable): string {
-  return `/${segments.map((segment) => writtenSegment(segment)).join('/')}`
-}
-
-function writtenSegment(segment: Segment): string {
-  if (segment.kind === 'fixed') return segment.text
-  return `${segment.kind === 'tail' ? '*' : ':'}${segment.name}`
 }

@@ -1,5 +1,7 @@
-import { describeError, escapeForLog } from '../../core/log-text.js'
+import { copyError, describeError, escapeForLog } from '../../core/log-text.js'
 import { token } from '../../di/token.js'
+import type { EntryLog } from '../observation/log-entry.js'
+import type { LogFormat } from '../observation/log-options.js'
 
 /** Receives the log entries of an app; `console` is one, and so is pino. */
 export interface Logger {
@@ -8,17 +10,26 @@ export interface Logger {
   error(message: string): void
 }
 
+/** A logger that takes the fields of an entry, and a message: pino. */
+interface ObjectLogger {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
 export const SILENT: Logger = { info() {}, warn() {}, error() {} }
 
 /** Characters before an error: the method, the path and the id of its request. */
 const MAX_HEAD_LENGTH = 2_048
 
 /** Wraps the program's logger: each call is one entry, even if a string in it has line breaks or control characters. */
-export class Log {
+export class Log implements EntryLog {
   readonly #logger: Logger
+  readonly #format: LogFormat
 
-  constructor(logger: Logger) {
+  constructor(logger: Logger, format = formatFor(logger)) {
     this.#logger = logger
+    this.#format = format
   }
 
   info(text: string): void {
@@ -31,8 +42,26 @@ export class Log {
 
   /** @param where what the error is about. */
   error(where: string, error: unknown): void {
-    this.#logger.error(`${escapeForLog(where, MAX_HEAD_LENGTH)} ${describeError(error)}`)
+    const head = escapeForLog(where, MAX_HEAD_LENGTH)
+    if (this.#format === 'object') this.#objects.error({ err: copyError(error) }, head)
+    else this.#logger.error(`${head} ${describeError(error)}`)
   }
+
+  /** @param fields of strings that are escaped. */
+  entry(level: 'info' | 'warn', message: string, fields: Readonly<Record<string, unknown>>): void {
+    if (this.#format === 'object') this.#objects[level](fields, message)
+    else if (this.#format === 'text') this.#logger[level](message)
+    else this.#logger[level](JSON.stringify({ time: new Date().toISOString(), level, ...fields }))
+  }
+
+  get #objects(): ObjectLogger {
+    return this.#logger as unknown as ObjectLogger // it has pino's methods, or the program has written format: 'object'
+  }
+}
+
+function formatFor(logger: Logger): LogFormat {
+  if ('child' in logger && typeof logger.child === 'function' && 'bindings' in logger) return 'object'
+  return logger === console && process.stdout.isTTY ? 'text' : 'json'
 }
 
 /** Injects the log of the app. */

@@ -1,3 +1,5 @@
+import { AsyncResource } from 'node:async_hooks'
+
 /**
  * Starts requests so that new connections are accepted between them. Node accepts one connection in each turn of the event loop, and would run
  * all requests that have arrived in the same turn: connections would wait as long as all of these take.
@@ -15,7 +17,8 @@ export class RequestTurns {
 
   /** Starts a request: at once, or, while clients are connecting, as the only one of its turn. */
   start(request: () => void): void {
-    if (this.#scheduled) this.#waiting.push(request)
+    // In its own asynchronous context: a tool that observes the process may have made one for the request.
+    if (this.#scheduled) this.#waiting.push(AsyncResource.bind(request))
     else request()
   }
 

@@ -1,3 +1,4 @@
+import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
@@ -59,6 +60,8 @@ interface ListenOptions {
   readonly warn: (line: string) => void
   /** Of the responses to what never becomes a request. */
   readonly bodies: ErrorBodies
+  /** Called in a worker of a cluster when it is to disconnect: closes the app, and with it the server. */
+  readonly disconnect: () => void
 }
 
 /**
@@ -69,10 +72,14 @@ interface ListenOptions {
 export async function openServer(
   listener: RequestListener,
   limits: ServerLimits,
-  { port, host, warn, bodies }: ListenOptions,
+  { port, host, warn, bodies, disconnect }: ListenOptions,
 ): Promise<OpenServer> {
   const { server, connections } = newServer(listener, limits, bodies)
   refuseConnections(server, limits.connections, warn)
+  if (cluster.isWorker) {
+    refuseDisconnected()
+    closeByApp(server, disconnect)
+  }
   try {
     await once(server.listen(port, host), 'listening')
   } catch (error) {
@@ -82,6 +89,25 @@ export async function openServer(
     address: addressOf(server, host),
     stopListening: (grace) => stopListening(server, grace),
     close: (finished, grace) => closeConnections(server, connections, grace, finished),
+  }
+}
+
+// The primary process listens for its workers: without it, listen() would never end.
+function refuseDisconnected(): void {
+  if (!process.connected) throw new StartupError('The primary process has disconnected this worker before it listened.')
+}
+
+/**
+ * worker.disconnect() calls close() of each server. That of Node waits until clients close the connections that they keep alive, and then leaves the
+ * databases of the app open, so that the worker never ends.
+ */
+function closeByApp(server: Server, disconnect: () => void): void {
+  const close = server.close.bind(server)
+  server.close = (done) => {
+    if (!server.listening) return close(done) // the app closes already
+    if (done) server.once('close', done)
+    disconnect()
+    return server
   }
 }
 

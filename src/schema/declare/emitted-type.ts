@@ -17,6 +17,7 @@ const RECEIVED: Readonly<Record<Kind, readonly unknown[]>> = {
   bigint: [BigInt],
   'date-time': [Date],
   bytes: [Buffer, Uint8Array],
+  map: [Object],
 }
 
 /** The other classes of which a response may have values: a model has a BIGINT as a string. */

@@ -51,9 +51,12 @@ function complexTypeOf(shape: Shape, location: StringLocation, enclosing: readon
     case 'object':
       if (enclosing.includes(shape.origin)) return `a ${shape.name} inside another ${shape.name}`
       return location === 'query' ? undefined : `a ${shape.name}`
+    case 'map':
+      return 'a map'
     case 'array':
       if (location === 'cookie') return 'a list'
       if (shape.items.kind === 'object') return `a list of ${shape.items.name}`
+      if (shape.items.kind === 'map') return 'a list of maps'
       return shape.items.kind === 'array' || shape.items.kind === 'union'
         ? `a list of ${shape.items.kind === 'array' ? 'lists' : 'one of several classes'}`
         : undefined

@@ -37,6 +37,8 @@ function visit(shape: Shape, holder: string | undefined, visited: Visit): void {
   switch (shape.kind) {
     case 'array':
       return visit(shape.items, holder, visited)
+    case 'map':
+      return visit(shape.values, holder, visited)
     case 'union':
       for (const option of new Set(shape.options().values())) visit(option, holder, visited)
       return
@@ -55,7 +57,14 @@ function visit(shape: Shape, holder: string | undefined, visited: Visit): void {
 
 /** Whether a shape has parts, is one of another library, or a file. Any other is fit. */
 function mayBeUnfit({ kind }: Shape): boolean {
-  return kind === 'object' || kind === 'array' || kind === 'union' || kind === 'standard' || kind === 'file'
+  return (
+    kind === 'object' ||
+    kind === 'array' ||
+    kind === 'map' ||
+    kind === 'union' ||
+    kind === 'standard' ||
+    kind === 'file'
+  )
 }
 
 function visitObject(shape: ObjectShape, holder: string | undefined, visited: Visit): void {

@@ -67,7 +67,8 @@ type Sent<T> = T extends 'date-time' | 'bigint' | 'decimal'
 /** Of z.coerce the input is `unknown`: a response with any value would not be checked. */
 type Known<In> = unknown extends In ? never : In
 
-type TypeValue<D> = D extends keyof NamedTypes
+/** The values of a declared type in inputs. */
+export type TypeValue<D> = D extends keyof NamedTypes
   ? NamedTypes[D]
   : D extends 'any'
     ? unknown

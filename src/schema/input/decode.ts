@@ -64,6 +64,11 @@ function defaultMaker({ shape, default: byDefault }: Property, decode: Decode): 
 
 type JsonObject = Record<string, unknown>
 
+// Object.fromEntries() makes own properties also of names such as '__proto__'.
+function mapValues(json: JsonObject, decode: Decode): unknown {
+  return Object.fromEntries(Object.entries(json).map(([name, value]) => [name, decode(value)]))
+}
+
 /** A decoder of JSON of one type. */
 function validated<T>(decode: (json: T) => unknown): Decode {
   return decode as Decode // validation has checked that the JSON is a T
@@ -94,6 +99,11 @@ class DecoderCompiler {
         const item = this.compile(shape.items)
         if (item === unchanged && !this.#copies) return unchanged
         return validated((list: unknown[]) => list.map(item))
+      }
+      case 'map': {
+        const part = this.compile(shape.values)
+        if (part === unchanged && !this.#copies) return unchanged
+        return validated((json: JsonObject) => mapValues(json, part))
       }
       case 'object':
         return this.#object(shape)

@@ -29,6 +29,7 @@ export function parseString(shape: Shape, text: string): unknown {
     case 'decimal':
     case 'bytes':
     case 'array':
+    case 'map':
     case 'object':
     case 'file':
       return text

@@ -115,6 +115,8 @@ function hasParts(shape: Shape, seen: Set<unknown>): boolean {
       return true
     case 'array':
       return hasParts(shape.items, seen)
+    case 'map':
+      return hasParts(shape.values, seen)
     case 'union':
       return [...shape.options().values()].some((option) => hasParts(option, seen))
     case 'object':
@@ -152,6 +154,15 @@ class PartsCompiler {
           const location = { parent, key }
           const items = list as unknown as Holder // an array holds its items by index
           for (let index = 0; index < list.length; index++) find(items, index, location, found)
+        }
+      }
+      case 'map': {
+        const find = this.compile(shape.values)
+        return (holder, key, parent, found) => {
+          const map = own(holder, key)
+          if (!isHolder(map)) return
+          const location = { parent, key }
+          for (const name of Object.keys(map)) find(map, name, location, found)
         }
       }
       case 'union': {

@@ -52,6 +52,8 @@ export class SchemaChecker {
     switch (shape.kind) {
       case 'array':
         return this.check(shape.items, direction)
+      case 'map':
+        return this.check(shape.values, direction)
       case 'union':
         for (const option of shape.options().values()) this.check(option, direction)
         return

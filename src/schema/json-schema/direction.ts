@@ -6,6 +6,8 @@ export function differsByDirection(shape: Shape, seen: Set<unknown> = new Set())
   switch (shape.kind) {
     case 'array':
       return differsByDirection(shape.items, seen)
+    case 'map':
+      return differsByDirection(shape.values, seen)
     case 'union':
       return [...shape.options().values()].some((option) => differsByDirection(option, seen))
     case 'standard':
@@ -22,7 +24,7 @@ export function differsByDirection(shape: Shape, seen: Set<unknown> = new Set())
 }
 
 function mayDiffer({ kind }: Shape): boolean {
-  return kind === 'object' || kind === 'array' || kind === 'union' || kind === 'standard'
+  return kind === 'object' || kind === 'array' || kind === 'map' || kind === 'union' || kind === 'standard'
 }
 
 function differs(property: Property): boolean {

@@ -127,6 +127,12 @@ export class SchemaWriter {
         return { type: 'string', contentEncoding: 'base64', format: 'byte' }
       case 'array':
         return this.#array(shape, direction)
+      case 'map':
+        return {
+          type: 'object',
+          additionalProperties: this.write(shape.values, direction),
+          maxProperties: shape.maxProperties,
+        }
       case 'object':
         return this.#object(shape, direction)
       case 'union':

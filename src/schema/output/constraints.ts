@@ -19,6 +19,10 @@ export function compileConstraint(shape: Shape): Constraint | undefined {
       return all(ofNumber(base))
     case 'array':
       return all(ofArray(base))
+    case 'map': {
+      const { maxProperties: most } = base
+      return all([[(map: object) => Object.keys(map).length <= most, `at most ${most} properties`]])
+    }
     case 'bigint':
       return all([[(text: string) => text.length <= MAX_DIGITS, `at most ${MAX_DIGITS} characters`]])
     default:

@@ -102,6 +102,10 @@ class EncoderCompiler {
         const item = this.compile(shape.items)
         return (value) => encodeArray(value, item)
       }
+      case 'map': {
+        const part = this.compile(shape.values)
+        return (value) => encodeMap(value, part)
+      }
       case 'object':
         return this.#object(shape)
       case 'union':
@@ -233,6 +237,26 @@ function writeAny(value: unknown): string | undefined {
       `is ${what}, declared any JSON value. ${remedy}${declare ? ` ${declare}` : ''}`,
     )
   }
+}
+
+// Plain objects only: the values of a Map, or of an instance, are not its properties.
+function encodeMap(value: unknown, encode: Encode): unknown {
+  if (!isPlainObject(value)) return refuseMismatch(value, 'a plain object')
+  const entries = Object.entries(value).flatMap(([name, part]): (readonly [string, unknown])[] => {
+    if (part === undefined) return []
+    try {
+      return [[name, encode(part)]]
+    } catch (error) {
+      throw ResponseMismatchError.at(name, error)
+    }
+  })
+  return Object.fromEntries(entries) // own properties, also of names such as '__proto__'
+}
+
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype
 }
 
 function encodeArray(value: unknown, encode: Encode): unknown {

@@ -15,6 +15,8 @@ export function refuseFiles(shape: Shape, where: string, seen = new Set<unknown>
       )
     case 'array':
       return refuseFiles(shape.items, where, seen)
+    case 'map':
+      return refuseFiles(shape.values, where, seen)
     case 'union':
       for (const option of shape.options().values()) refuseFiles(option, where, seen)
       return

@@ -53,6 +53,7 @@ function notNullSchemaOf(shape: Shape, depth: number): JsonSchema {
     case 'object':
       return depth < MAX_DEPTH ? objectSchemaOf(shape, depth + 1) : ANY
     case 'enum':
+    case 'map':
     case 'union':
     case 'standard':
     case 'any':

@@ -85,6 +85,23 @@ export interface ArrayShape extends Common {
   readonly items: Shape
   readonly minItems?: number
   readonly maxItems?: number
+  /** In the query its items are separated by commas, `sort=-age,name`, instead of sent as repeated parameters. */
+  readonly commas?: boolean
+}
+
+/** An object with any names, whose values are all of one shape. */
+export interface MapShape extends Common {
+  readonly kind: 'map'
+  readonly values: Shape
+  readonly maxProperties: number
+}
+
+/** The names of the query that belong to a class of query parameters. */
+export interface QueryNames {
+  /** Whether a name belongs to the class. Those that it does not declare are refused; all other names of the query are ignored. */
+  readonly claims: (name: string) => boolean
+  /** The properties that a client may leave out of the records of the response, which must not require them. */
+  readonly mayOmit?: () => readonly string[]
 }
 
 /** A shape that becomes a component of the OpenAPI document. */
@@ -94,6 +111,16 @@ export interface Named {
   /** Identifies the component: shapes with the same origin share one. */
   readonly origin: unknown
 }
+
+/** What identifies the state of a value, such as the `version` of a row. */
+export interface ValueVersion {
+  readonly version: string
+  /** Whether a body with the same version is the same; false if it has more than the row, such as associated ones. */
+  readonly coversBody: boolean
+}
+
+/** Undefined for a value without a version. */
+export type VersionOf = (value: object) => ValueVersion | undefined
 
 export interface ObjectShape extends Common, Named {
   readonly kind: 'object'
@@ -113,6 +140,10 @@ export interface ObjectShape extends Common, Named {
   readonly keyNames?: () => readonly string[]
   /** Headers of a response with this body, by their names, and what they are. */
   readonly headers?: Readonly<Record<string, string>>
+  /** A response with this body has an ETag: of the version of the value, else of the body. */
+  readonly versionOf?: VersionOf
+  /** Only of classes of query parameters: a parameter of the class needs no `@Query()`. */
+  readonly inQuery?: QueryNames
   /** Converts a returned value to an object whose properties can be read by name. */
   readonly read?: (value: object) => object
 }
@@ -168,6 +199,7 @@ export type Shape =
   | BigintShape
   | DecimalShape
   | ArrayShape
+  | MapShape
   | ObjectShape
   | UnionShape
   | StandardShape
@@ -225,13 +257,15 @@ function entriesOf(properties: ReadonlyMap<string, Property>, direction: Directi
   return [...properties].filter(([, { writeOnly, readOnly }]) => !(direction === 'input' ? readOnly : writeOnly))
 }
 
-/** The object shapes that a value of this shape, or the items of a list, can have. */
+/** The object shapes that a value of this shape, the items of a list, or the values of a map can have. */
 export function objectsIn(shape: Shape): readonly ObjectShape[] {
   switch (shape.kind) {
     case 'object':
       return [shape]
     case 'array':
       return objectsIn(shape.items)
+    case 'map':
+      return objectsIn(shape.values)
     case 'union':
       return [...shape.options().values()]
     default:

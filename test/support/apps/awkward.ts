@@ -12,6 +12,7 @@ import {
   Get,
   Header,
   Item,
+  mapOf,
   notFound,
   oneOf,
   Page,
@@ -159,6 +160,7 @@ class Odd {
   @Field({ default: 3, type: 'integer', minimum: 1, maximum: 5 }) stars!: number
   @Field({ type: 'string' }) declare toString: never
   @Field({ type: 'date', optional: true }) constructor_day?: string
+  @Field({ type: mapOf(Figure, { maxProperties: 3 }), optional: true }) figures?: Record<string, Circle | Group>
 }
 
 const Zodded = z.object({ id: z.uuid(), tags: z.array(z.enum(['x', 'y'])), n: z.number().int().nullable() })
@@ -167,6 +169,9 @@ const Zodded = z.object({ id: z.uuid(), tags: z.array(z.enum(['x', 'y'])), n: z.
 class Odds {
   @Post('/', Odd) echo(@Body() odd: Odd) {
     return odd
+  }
+  @Post('/days', mapOf('date-time')) days(@Body({ type: mapOf('date-time') }) days: Record<string, Date>) {
+    return days
   }
   @Post('/figures', Page.of(Figure)) figures(@Body({ type: [Figure] }) figures: (Circle | Group)[]) {
     const meta = { offset: 0, total_items: figures.length, total_pages: 1, page_number: 1 }

@@ -26,8 +26,8 @@ export function closeAtOnce(sequelize: Sequelize, connection: MysqlConnection): 
   if (close(connection) && config && threadId) kill(sequelize, config, threadId).catch(() => {}) // max_statement_time ends it
 }
 
-/** Returns whether it was open. */
-function close(connection: MysqlConnection): boolean {
+/** Closes the socket without sending anything. Returns whether it was open. */
+export function close(connection: MysqlConnection): boolean {
   const core = mariadbCoreOf(connection)
   const isOpen = socketOf(core ?? connection)?.destroyed === false
   if (!core) connection.destroy()

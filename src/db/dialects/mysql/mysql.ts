@@ -1,9 +1,19 @@
-import { type Options, QueryTypes, type Sequelize } from 'sequelize'
-import { BROKEN_SOCKET, codeOf, DEFAULTS, type Dialect, type Lease, type TransactionNeeds } from '../../dialect.js'
-import { leaseFromPool, onEachConnection } from '../pool-lease.js'
+import { DatabaseError, type Options, QueryTypes, type Sequelize } from 'sequelize'
+import {
+  BROKEN_SOCKET,
+  codeOf,
+  type ConnectionLimit,
+  DEFAULTS,
+  type Dialect,
+  type Lease,
+  type TransactionNeeds,
+} from '../../dialect.js'
+import { leaseFromPool, leaseIdleFromPool, onEachConnection } from '../pool-lease.js'
+import { leaseForProbe } from '../probe-lease.js'
 import { DatabaseStartError } from '../../errors.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'
 import { directSender, logStatement } from '../../sequelize/query.js'
+import { configOfServer } from '../../servers/first-available.js'
 import { startsWithKeyword } from '../../sql/starts-with-keyword.js'
 import type { MysqlConfig } from '../../config/url.js'
 import type { ServerOptions, SslMode } from '../../config/url-options.js'
@@ -11,6 +21,7 @@ import { keepMilliseconds, keepWholeSeconds, readEarlyYears } from './dates.js'
 import { beginnerOf, direct, useSender, withMeta, withNumericInsertId } from './direct.js'
 import { closeAtOnce, rememberConfig } from './close.js'
 import { type MysqlConnection, mysqlConnectionOf, query } from './driver.js'
+import { leaveUnreadyNodes, useHosts } from './hosts.js'
 import { isHarmless } from './mariadb-sender.js'
 import { runQuery } from './run-query.js'
 
@@ -21,9 +32,10 @@ export const mysql: Dialect = {
     readEarlyYears(sequelize)
     keepMilliseconds(sequelize)
     const dialect = sequelize.getDialect()
+    leaveUnreadyNodes(sequelize)
     return onEachConnection(sequelize, async (opened, config) => {
       const connection = mysqlConnectionOf(opened, dialect)
-      rememberConfig(connection, config)
+      rememberConfig(connection, configOfServer(connection) ?? config)
       await setVariable(connection, `${BACKSLASH_ESCAPES}, ${UTF8_CLIENT}`)
       if (dialect !== 'mariadb') return
       adaptResults(connection)
@@ -40,6 +52,17 @@ export const mysql: Dialect = {
       const drop = () => closeAtOnce(sequelize, mysqlConnectionOf(connection, sequelize.getDialect()))
       return { begin: beginStatements(needs), beginsWith, hasBegun, drop }
     }),
+  connectionLimit,
+  probe: {
+    sql: 'SELECT 1',
+    lease: (sequelize) =>
+      leaseForProbe(
+        sequelize,
+        () => mysql.lease(sequelize, {}),
+        (connection) => closeAtOnce(sequelize, mysqlConnectionOf(connection, sequelize.getDialect())),
+      ),
+  },
+  leaseIdle: (sequelize) => leaseIdleFromPool(sequelize, () => mysql.lease(sequelize, {})),
   // After a failed statement the transaction can go on, and COMMIT commits the rest; for the errors of isUndoing it was rolled back.
   isKept: () => true,
   isStale: () => false,
@@ -48,6 +71,15 @@ export const mysql: Dialect = {
   isCommitting: (sql) => isCommitting(sql),
   oneAtATime: true,
   isLost: (error) => LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)),
+}
+
+/** The dialect of a database with a URL, which may have several hosts. */
+export function mysqlDialect(config: MysqlConfig): Dialect {
+  const prepare = (sequelize: Sequelize) => {
+    useHosts(sequelize, config)
+    return mysql.prepare(sequelize)
+  }
+  return { ...mysql, prepare }
 }
 
 // A BEGIN that fails is followed by the statement that was sent with it, which then is not part of a transaction: only a harmless one is.
@@ -95,6 +127,8 @@ const LOST: ReadonlySet<string> = new Set([
   'ER_SERVER_SHUTDOWN',
   'ER_SOCKET_UNEXPECTED_CLOSE',
   'ER_CMD_NOT_EXECUTED_DESTROYED',
+  // Of COMMIT. A node of a Galera cluster that loses the others meanwhile does not know whether they have received the changes.
+  'ER_ERROR_DURING_COMMIT',
 ])
 
 // Tables of other databases are not looked for.
@@ -102,6 +136,18 @@ async function findPlainTables(sequelize: Sequelize): Promise<string[]> {
   const sql = `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'`
   const rows = await sequelize.query<{ name: string }>(sql, { type: QueryTypes.SELECT })
   return rows.map(({ name }) => `\`${name}\``)
+}
+
+async function connectionLimit(sequelize: Sequelize): Promise<ConnectionLimit | undefined> {
+  const options = { type: QueryTypes.SELECT, logging: false } as const
+  try {
+    const [row] = await sequelize.query<{ most: number }>('SELECT @@max_connections AS most', options)
+    const most = Number(row?.most ?? Infinity)
+    return { most, arithmetic: `max_connections ${most}` }
+  } catch (error) {
+    if (error instanceof DatabaseError) return undefined // a proxy that does not know the variable
+    throw error
+  }
 }
 
 // MySQL has no isolation level in START TRANSACTION.
@@ -156,7 +202,8 @@ const MAX_LOCK_WAIT = 1_073_741_824
 
 /** The options of Sequelize for a database URL. */
 export function mysqlOptions(config: MysqlConfig): Options {
-  const { dialect, host, port, database, username, password, ssl, charset, options } = config
+  const { dialect, hosts, database, username, password, ssl, charset, options } = config
+  const [{ host, port }] = hosts
   return {
     dialect,
     host,
@@ -164,17 +211,18 @@ export function mysqlOptions(config: MysqlConfig): Options {
     database,
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
-    pool: { max: options.poolSize ?? 10, acquire: options.poolTimeout ?? 2_000 },
+    pool: { max: options.poolSize ?? 10, acquire: options.poolTimeout ?? DEFAULTS.pool },
     retry: { max: 1 },
     hooks: { afterConnect: (connection: unknown) => setTimeouts(mysqlConnectionOf(connection, dialect), options) },
     dialectOptions: {
       charset: charset ?? 'utf8mb4',
-      connectTimeout: 5_000,
+      connectTimeout: options.connectTimeout ?? DEFAULTS.connect,
       ...(ssl === 'disable' ? {} : { ssl: tls(ssl) }),
       // Integers beyond 2^53 as strings, others as numbers, as on the other databases.
       supportBigNumbers: true,
       bigNumberStrings: true,
-      ...(dialect === 'mariadb' ? { insertIdAsNumber: true, bigIntAsNumber: false } : {}),
+      // The messages of the driver's errors would have the values.
+      ...(dialect === 'mariadb' ? { insertIdAsNumber: true, bigIntAsNumber: false, logParam: false } : {}),
     },
   }
 }

@@ -26,6 +26,8 @@ export interface ClientInternals {
   readonly _sentQueryQueue: readonly unknown[]
   readonly _queryQueue: readonly unknown[]
   _getActiveQuery(): unknown
+  /** The parameters of the message that opens the connection. */
+  getStartupConf(this: object): Readonly<Record<string, string>>
 }
 
 /** The members of a client's connection that pg's types leave out. It writes the messages of PostgreSQL's protocol to a socket. */
@@ -51,6 +53,7 @@ const CLIENT: KindsOf<ClientInternals> = {
   _sentQueryQueue: 'object',
   _queryQueue: 'object',
   _getActiveQuery: 'function',
+  getStartupConf: 'function',
 }
 
 const CONNECTION: KindsOf<ConnectionInternals> = {
@@ -87,6 +90,12 @@ export function checkPg(): void {
 
 export function clientInternals(client: object): ClientInternals {
   return client as ClientInternals // a pg.Client; its subclass has another type of query()
+}
+
+/** What pg itself sends to open a connection: the user, the database, the name of the application. */
+export function startupParameters(client: object): Readonly<Record<string, string>> {
+  const { getStartupConf } = clientInternals(pg.Client.prototype) // not that of a subclass, which calls this
+  return getStartupConf.call(client)
 }
 
 /** A connection that is not open yet. Its type adds the members that pg's types leave out. */

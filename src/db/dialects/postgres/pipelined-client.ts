@@ -1,20 +1,27 @@
 import * as pg from 'pg'
-import { clientInternals, type ClientInternals, namedQuery, newConnection, type QueryCallback } from './driver.js'
+import { cancelStatement } from './cancel.js'
+import { clientInternals, type ClientInternals, namedQuery, type QueryCallback, startupParameters } from './driver.js'
 import { PostgresStatements } from './prepared-statements.js'
-
-/** Milliseconds to wait for the server to accept a cancel request. */
-const CANCEL_TIMEOUT = 5_000
+import { inTransaction, type ServerSettings, STARTUP } from './server-settings.js'
 
 export interface ClientOptions {
-  /** Whether statements with values are prepared on the connection. Off behind PgBouncer, where several clients share a connection. */
-  readonly prepared: boolean
+  /** Whether statements with values are prepared on the connection. Undefined: where that is possible, see server-connection.ts. */
+  readonly prepared: boolean | undefined
+  readonly settings: ServerSettings
+}
+
+/** What was found out about a pooler. */
+export interface SharedConnection {
+  readonly isPrepared: boolean
+  /** A hash of the columns of all tables: statements that were prepared before a table was altered are no longer found then. */
+  readonly schemaHash?: string
 }
 
 /**
  * A client that writes all statements of one turn of the event loop to the socket at once, without waiting for results in between,
  * and sends BEGIN together with the first statement.
  */
-class PipelinedClient extends pg.Client {
+export class PipelinedClient extends pg.Client {
   readonly #options: ClientOptions
   readonly #statements = new PostgresStatements(() => this.#internals.connection)
   #isCorked = false
@@ -22,6 +29,12 @@ class PipelinedClient extends pg.Client {
   #beginError: Error | undefined
   #hasBegun = false
   #isReadCommitted = false
+  #isPrepared = false
+  /** What is sent with each BEGIN; undefined if the server connection has its settings. */
+  #transactionSettings: string | undefined
+  #isReadOnlyLease = false
+  /** What the server has reported, and reports again after each change. */
+  readonly #parameters = new Map<string, string>()
 
   constructor(config: object, options: ClientOptions) {
     super({ ...config, pipeline: true })
@@ -29,12 +42,46 @@ class PipelinedClient extends pg.Client {
     // Sequelize adds its error listener after the connection is set up. Without this one, an earlier 'error' event (for example when the
     // server shuts down) would end the process. The error also rejects the pending connect() or query().
     this.on('error', () => {})
+    this.#internals.connection.on('parameterStatus', ({ parameterName, parameterValue }: ParameterStatus) =>
+      this.#parameters.set(parameterName, parameterValue),
+    )
+  }
+
+  /** Called by pg. */
+  getStartupConf(): Readonly<Record<string, string>> {
+    return { ...startupParameters(this), ...STARTUP }
+  }
+
+  get options(): ClientOptions {
+    return this.#options
+  }
+
+  /** The number of the server process, as it was reported when the connection was opened. Poolers report a number of their own. */
+  get processId(): number | null {
+    return this.#internals.processID
   }
 
   /** Called when the client was taken from the pool. */
-  startLease(): void {
+  startLease(isReadOnly: boolean): void {
     this.#begin = undefined
     this.#hasBegun = false
+    this.#isReadOnlyLease = isReadOnly
+  }
+
+  /** Whether its server is a standby at present; undefined if the server does not report it. */
+  get isStandby(): boolean | undefined {
+    const value = this.#parameters.get('in_hot_standby')
+    return value === undefined ? undefined : value === 'on'
+  }
+
+  /** Whether its server refuses writes, as standbys do; undefined if the server does not report it. */
+  get isReadOnly(): boolean | undefined {
+    return this.isStandby === false ? this.#parameters.get('default_transaction_read_only') === 'on' : this.isStandby
+  }
+
+  /** Whether a write that was refused may mean that its server is no primary any more: not if the transaction itself was read-only. */
+  get mayHaveLostPrimary(): boolean {
+    return !this.#isReadOnlyLease && this.isReadOnly !== false
   }
 
   /** Sends the statement that begins a transaction together with the next query. If it fails, that query and all later ones fail with its error. */
@@ -42,17 +89,23 @@ class PipelinedClient extends pg.Client {
     this.#begin = begin
   }
 
-  /** Called when the server has reported its default isolation level. */
-  setDefaultIsolation(level: unknown): void {
-    this.#isReadCommitted = level === 'read committed'
+  /** Called when the server connection was found to be the client's own. */
+  own(defaultIsolation: unknown): void {
+    this.#isPrepared = true
+    this.#isReadCommitted = defaultIsolation === 'read committed'
   }
 
-  /** Whether its server connection is its own, so that statements are prepared on it. */
-  get isPrepared(): boolean {
-    return this.#options.prepared
+  /** Called when a pooler was found, which may take another server connection for each transaction: settings are sent with each BEGIN. */
+  share({ isPrepared, schemaHash = '' }: SharedConnection): void {
+    this.#isPrepared = isPrepared
+    if (schemaHash !== '') this.#statements.mark(schemaHash)
+    this.#transactionSettings = inTransaction(this.#options.settings)
   }
 
-  /** Whether a statement outside of a transaction reads what it would read in one: each has a snapshot of its own then. */
+  /**
+   * Whether a statement outside of a transaction reads what it would read in one: each has a snapshot of its own then. Not behind a pooler, where
+   * other clients may change the defaults of the server connection.
+   */
   get isReadCommitted(): boolean {
     return this.#isReadCommitted && !this.#statements.isShared
   }
@@ -68,37 +121,39 @@ class PipelinedClient extends pg.Client {
   }
 
   /**
-   * Closes the socket, and sends a cancel request if a statement is still running: otherwise the server would notice the closed
-   * socket only when that statement ends, and would hold its locks until then.
-   * Source: PostgreSQL manual, "Canceling Requests in Progress".
+   * Closes the socket. If a statement is still running, it is cancelled first: otherwise the server would notice the closed socket only when that
+   * statement ends, and would hold its locks until then. Undefined if nothing has to be waited for.
    */
-  terminate(): void {
-    const { ssl, host, port } = this
-    const { connection, processID, secretKey } = this.#internals
-    const isBusy = this.#isBusy
-    connection.stream.destroy()
-    if (!isBusy || processID === null) return
-    const other = newConnection(ssl)
-    const cancel = () => other.cancel(processID, secretKey)
-    other.on('connect', () => (ssl ? other.requestSsl() : cancel()))
-    other.on('sslconnect', cancel)
-    other.on('error', () => {}) // the statement then ends by statement_timeout
-    if (host.startsWith('/')) other.connect(`${host}/.s.PGSQL.${port}`)
-    else other.connect(port, host)
-    other.stream.setTimeout(CANCEL_TIMEOUT, () => other.stream.destroy())
+  terminate(): Promise<void> | undefined {
+    const { stream } = this.connection
+    if (!this.isBusy) return void stream.destroy()
+    return cancelStatement(this, this.#internals).then(() => void stream.destroy())
   }
 
   get #internals(): ClientInternals {
     return clientInternals(this)
   }
 
-  get #isBusy(): boolean {
+  /** Whether it waits for an answer. */
+  get isBusy(): boolean {
     const client = this.#internals
     return Boolean(client._getActiveQuery()) || client._sentQueryQueue.length > 0 || client._queryQueue.length > 0
   }
 
+  /** Prepares a statement under this name, executes it, and closes it again. */
+  queryOnce(name: string, sql: string, values: readonly unknown[], callback: QueryCallback): void {
+    const { connection } = this.#internals
+    this.#superQuery(
+      namedQuery(name, sql, values, (error, result) => {
+        delete connection.parsedStatements[name]
+        callback(error, result)
+      }),
+    )
+    connection.close({ type: 'S', name })
+  }
+
   // @ts-expect-error Only the two overloads that Sequelize uses, of the seven that pg declares.
-  override query(sql: string, values: unknown[] | QueryCallback, callback?: QueryCallback): void {
+  override query(sql: string, values: readonly unknown[] | QueryCallback, callback?: QueryCallback): void {
     const done = typeof values === 'function' ? values : callback
     if (typeof sql !== 'string' || done === undefined) {
       this.#isReadCommitted = false // a query of the program, of any kind
@@ -116,18 +171,32 @@ class PipelinedClient extends pg.Client {
     this.#corkUntilNextTick()
     this.#sendBegin()
     if (this.#isReadCommitted && !this.#statements.has(sql) && CHANGES_DEFAULTS.test(sql)) this.#isReadCommitted = false
+    const cancelTimer = this.#transactionSettings === undefined ? undefined : this.#cancelLater()
     if (values === undefined)
-      return this.#plainQuery(sql, (error, result) => callback(this.#beginError ?? error, result))
-    const statement = this.#options.prepared ? this.#statements.take(sql, isConstant) : undefined
+      return this.#plainQuery(sql, (error, result) => {
+        clearTimeout(cancelTimer)
+        callback(this.#beginError ?? error, result)
+      })
+    const statement = this.#isPrepared ? this.#statements.take(sql, isConstant) : undefined
     const done: QueryCallback = (error, result) => {
+      clearTimeout(cancelTimer)
       if (statement) this.#statements.giveBack(sql, statement, error)
       callback(this.#beginError ?? error, result)
     }
-    this.#superQuery(namedQuery(statement?.name ?? '', sql, values, done))
+    this.#superQuery(namedQuery(statement?.name ?? '', statement?.text ?? sql, values, done))
+  }
+
+  /** Limits a statement outside of transactions, where no setting of the server can. */
+  #cancelLater(): NodeJS.Timeout | undefined {
+    const { statement_timeout } = this.#options.settings
+    if (statement_timeout === 0 || this.getTransactionStatus() !== 'I') return undefined
+    return setTimeout(() => void cancelStatement(this, this.#internals), statement_timeout)
   }
 
   #plainQuery(sql: string, callback: QueryCallback): void {
-    this.#superQuery(sql, callback)
+    const settings = this.#transactionSettings
+    const [, begin] = (settings !== undefined && BEGINS.exec(sql)) || []
+    this.#superQuery(begin === undefined ? sql : `${begin}${settings}`, callback)
   }
 
   #superQuery(...args: unknown[]): void {
@@ -155,6 +224,13 @@ class PipelinedClient extends pg.Client {
       stream.uncork()
     })
   }
+}
+
+/** The statements that begin a transaction, here and in Sequelize. */
+const BEGINS = /^(START TRANSACTION\b[^;]*)(?:;\s*)?$/
+interface ParameterStatus {
+  readonly parameterName: string
+  readonly parameterValue: string
 }
 
 /** SQL that may change the default isolation level of its connection. */

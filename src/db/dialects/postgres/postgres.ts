@@ -4,53 +4,62 @@ import {
   codeOf,
   DEFAULTS,
   type Dialect,
+  isEndedByPooler,
+  type Lease,
   isLostConnection,
   type TransactionNeeds,
 } from '../../dialect.js'
-import { leaseFromPool, onEachConnection } from '../pool-lease.js'
+import { leaseFromPool, leaseIdleFromPool, onEachConnection } from '../pool-lease.js'
+import { leaseForProbe } from '../probe-lease.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'
 import { logStatement } from '../../sequelize/query.js'
 import type { PostgresConfig } from '../../config/url.js'
 import type { SslMode } from '../../config/url-options.js'
+import { refuseBigIntegers } from './big-integers.js'
+import { readConnectionLimit } from './connection-limit.js'
 import { checkPg, type PgClient, pgClientOf } from './driver.js'
+import { useHosts } from './hosts.js'
 import { isPipelined, isPipelinedLibrary, pipelinedPg } from './pipelined-client.js'
 import { isOutdatedStatement } from './prepared-statements.js'
+import { hasReplayed } from './own-writes.js'
+import { ReplicaLag } from './replica-lag.js'
+import { examineConnection } from './server-connection.js'
+import { settingsOf } from './server-settings.js'
+import { parsePosition, writtenPosition } from './wal-position.js'
 
 /** PostgreSQL with the driver pg, and databases with the same protocol: CockroachDB, YugabyteDB. */
 export const postgres: Dialect = {
   prepare(sequelize) {
     // A Sequelize instance of the program may have another client, of which only query() is used.
     if (isPipelinedLibrary(sequelizeInternals(sequelize).connectionManager.lib)) checkPg()
-    return onEachConnection(sequelize, async (connection: unknown) => {
-      await setStandardStrings(pgClientOf(connection))
-      if (isPipelined(connection) && connection.isPrepared)
-        connection.setDefaultIsolation(await defaultIsolation(pgClientOf(connection)))
-    })
+    return onEachConnection(sequelize, (connection: unknown) =>
+      isPipelined(connection) ? examineConnection(connection) : setStandardStrings(pgClientOf(connection)),
+    )
   },
+  adaptToTable: refuseBigIntegers,
   findPlainTables: (sequelize, names) => findPlainTables(sequelize, names),
   lease: (sequelize, needs) =>
-    leaseFromPool(sequelize, needs, (connection) => {
-      const begin = beginStatement(needs)
-      if (!isPipelined(connection)) return { begin: [begin] }
-      connection.startLease()
-      return {
-        begin: [],
-        beginWithNextStatement() {
-          connection.beginWithNextQuery(begin)
-          logStatement(sequelize, begin)
-        },
-        readsAlone: () => connection.isReadCommitted,
-        hasBegun: () => connection.hasBegun,
-        isOpen: () => connection.isInTransaction,
-        drop: () => connection.terminate(),
-      }
-    }),
+    needs.readOnly && (needs.maxLag !== undefined || needs.token?.received !== undefined)
+      ? leaseProven(sequelize, needs)
+      : lease(sequelize, needs, onServer(needs)),
+  readPosition: writtenPosition,
   direct: (connection, sql, values, done, isConstant) => {
     const client = pgClientOf(connection)
     if (isConstant && values.length > 0 && isPipelined(connection)) connection.queryConstant(sql, values, done)
     else if (values.length > 0) client.query(sql, values, done)
     else client.query(sql, done)
   },
+  connectionLimit: async (sequelize) => readConnectionLimit(await postgres.lease(sequelize, {})),
+  probe: {
+    sql: 'SELECT 1',
+    lease: (sequelize) =>
+      leaseForProbe(
+        sequelize,
+        () => postgres.lease(sequelize, {}),
+        (connection) => isPipelined(connection) && connection.terminate(),
+      ),
+  },
+  leaseIdle: (sequelize) => leaseIdleFromPool(sequelize, () => postgres.lease(sequelize, {})),
   isKept: (answer) => commandOf(answer) !== 'ROLLBACK',
   snapshotIsolation: 'REPEATABLE READ',
   // A transaction that began as a reader writes a row that another transaction has changed since.
@@ -62,7 +71,17 @@ export const postgres: Dialect = {
   isConsequence: (error) => CONSEQUENCES.has(codeOf(error)),
   oneAtATime: false,
   sendsAhead: true,
-  isLost: (error) => LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)) || isBroken(error),
+  isLost: (error) =>
+    LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)) || isEndedByPooler(error) || isBroken(error),
+}
+
+/** The dialect of a database with a URL, which may have several hosts. */
+export function postgresDialect(config: PostgresConfig): Dialect {
+  const prepare = (sequelize: Sequelize) => {
+    useHosts(sequelize, config)
+    return postgres.prepare(sequelize)
+  }
+  return { ...postgres, prepare }
 }
 
 // Sequelize's query() resolves to [rows, result] for COMMIT; the result has the command that the server has executed.
@@ -77,12 +96,68 @@ function isOutdated(error: unknown): boolean {
 
 const CONSEQUENCES: ReadonlySet<string> = new Set(['25P02', '26000'])
 const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01'])
-const LOST: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '08006', '08003'])
+// 40003 is CockroachDB's: the node that was asked does not know whether the others have executed the statement.
+const LOST: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '08006', '08003', '40003'])
 
 // When the socket breaks, pg's errors have no code, only this message. Its error "... is not queryable" is not meant: it is for a statement
 // that was not sent.
 function isBroken(error: unknown): boolean {
   return error instanceof DatabaseError && /Connection terminated/.test(error.message)
+}
+
+// A standby has no serializable transactions: they are served by the primary.
+function onServer(needs: TransactionNeeds): TransactionNeeds {
+  return needs.isolation === 'SERIALIZABLE' ? ON_PRIMARY : needs
+}
+
+const ON_PRIMARY: TransactionNeeds = { readOnly: false }
+const ON_REPLICA: TransactionNeeds = { readOnly: true }
+
+/** @param server which server serves it: the primary, or a replica for what is read-only. */
+function lease(sequelize: Sequelize, needs: TransactionNeeds, server: TransactionNeeds): Promise<Lease> {
+  return leaseFromPool(sequelize, server, (connection) => {
+    const begin = beginStatement(needs)
+    if (!isPipelined(connection)) return { begin: [begin] }
+    connection.startLease(needs.readOnly === true)
+    return {
+      begin: [],
+      beginWithNextStatement() {
+        connection.beginWithNextQuery(begin)
+        logStatement(sequelize, begin)
+      },
+      readsAlone: () => connection.isReadCommitted,
+      hasBegun: () => connection.hasBegun,
+      isOpen: () => connection.isInTransaction,
+      drop: () => connection.terminate(),
+    }
+  })
+}
+
+/** The lag of the replicas of each instance. */
+const lags = new WeakMap<Sequelize, ReplicaLag>()
+
+/** Of a replica that has what the client has committed, and is not further behind than `maxLag`, else of the primary. */
+async function leaseProven(sequelize: Sequelize, needs: TransactionNeeds): Promise<Lease> {
+  const { maxLag, token, isolation } = needs
+  const { replication } = sequelizeInternals(sequelize).options
+  if (!replication || isolation === 'SERIALIZABLE') return lease(sequelize, needs, ON_PRIMARY)
+  const received = token?.received
+  const position = received === undefined ? 0n : parsePosition(received)
+  if (position === undefined) return lease(sequelize, needs, ON_PRIMARY)
+  const onReplica = await lease(sequelize, needs, ON_REPLICA)
+  const { connection } = onReplica
+  const isFresh = maxLag === undefined || (await lagOf(sequelize).isWithin(maxLag, connection))
+  if (isFresh && (position === 0n || (await hasReplayed(position, connection)))) return onReplica
+  const isSilent = isPipelined(connection) && connection.isBusy
+  if (isSilent) onReplica.destroy().catch(() => {}) // it is closed already
+  else void onReplica.release()
+  return lease(sequelize, needs, ON_PRIMARY)
+}
+
+function lagOf(sequelize: Sequelize): ReplicaLag {
+  let lag = lags.get(sequelize)
+  if (!lag) lags.set(sequelize, (lag = new ReplicaLag(sequelize)))
+  return lag
 }
 
 // Only keywords, so that it cannot fail: it is sent together with the first statement.
@@ -114,46 +189,40 @@ async function findPlainTables(sequelize: Sequelize, names: readonly string[]): 
   }
 }
 
-/** Undefined if the server does not report it. */
-function defaultIsolation(connection: PgClient): Promise<unknown> {
-  return new Promise((resolve, reject) =>
-    connection.query('SHOW default_transaction_isolation', (error, result) => {
-      if (error) return 'severity' in error ? resolve(undefined) : reject(error)
-      const [row] = result.rows as readonly object[]
-      resolve(Object.values(row ?? {})[0])
-    }),
-  )
+/** An option that Sequelize documents, and that its types leave out. */
+interface PostgresOptions extends Options {
+  readonly keepDefaultTimezone: boolean
 }
 
 /** The options of Sequelize for a database URL. */
 export function postgresOptions({
-  host,
-  port,
+  hosts,
   database,
   username,
   password,
   ssl,
   applicationName,
   options,
-}: PostgresConfig): Options {
+}: PostgresConfig): PostgresOptions {
+  const [{ host, port }] = hosts
   return {
     dialect: 'postgres',
-    dialectModule: pipelinedPg({ prepared: options.preparedStatements ?? true }),
+    dialectModule: pipelinedPg({ prepared: options.preparedStatements, settings: settingsOf(options) }),
+    // Sequelize would set them by statements, which a pooler may send to the server connection of another client: see server-settings.ts.
+    keepDefaultTimezone: true,
     host,
     port,
     database,
     ...(username === undefined ? {} : { username }),
     ...(password === undefined ? {} : { password }),
-    pool: { max: options.poolSize ?? 10, acquire: options.poolTimeout ?? 2_000 },
+    pool: { max: options.poolSize ?? 10, acquire: options.poolTimeout ?? DEFAULTS.pool },
     // A retry inside a failed transaction would hide the error of the first attempt.
     retry: { max: 1 },
     dialectOptions: {
       ...(applicationName === undefined ? {} : { application_name: applicationName }),
       ...(ssl === 'disable' ? {} : { ssl: tls(ssl) }),
-      statement_timeout: options.statementTimeout ?? DEFAULTS.statement,
-      lock_timeout: options.lockTimeout ?? DEFAULTS.lock,
-      idle_in_transaction_session_timeout: options.idleInTransactionTimeout ?? DEFAULTS.idleInTransaction,
-      connectionTimeoutMillis: 5_000,
+      clientMinMessages: 'ignore',
+      connectionTimeoutMillis: options.connectTimeout ?? DEFAULTS.connect,
       keepAlive: true,
     },
   }

@@ -1,6 +1,6 @@
 import { isCachedPlanError } from '../../error-codes.js'
 import type { PgConnection } from './driver.js'
-import { LENGTH_OF_NAME, statementName } from './statement-names.js'
+import { mayPrepare, nameOf, renewText, textOf } from './statement-names.js'
 
 /** How many statements one connection keeps prepared. Beyond it, the least recently used one is closed. */
 const MAX_PREPARED = 200
@@ -8,6 +8,10 @@ const MAX_PREPARED = 200
 /** A statement that is prepared on the connection, or will be when its first result arrives. */
 export interface PreparedStatement {
   readonly name: string
+  /** The SQL, with a comment if it was renewed. */
+  readonly renewed: string
+  /** What is prepared. */
+  readonly text: string
   /** How many of its executions have no result yet. */
   pending: number
   /** The value of the use counter at the last use. */
@@ -22,6 +26,8 @@ export class PostgresStatements {
   readonly #statements = new Map<string, PreparedStatement>()
   /** Names of prepared statements that are no longer used. They are closed before the next statement that has values. */
   readonly #obsoleteNames: string[] = []
+  /** What each text ends with. */
+  #suffix = ''
   #useCount = 0
   #renameCount = 0
   #isShared = false
@@ -34,6 +40,11 @@ export class PostgresStatements {
   /** Whether other clients use the same server connection, so that nothing can be prepared on it. */
   get isShared(): boolean {
     return this.#isShared
+  }
+
+  /** Adds a comment to all texts: a pooler that prepares a text once for all clients keeps them apart from texts without it, or with another one. */
+  mark(comment: string): void {
+    this.#suffix = ` /* ${comment} */`
   }
 
   has(sql: string): boolean {
@@ -61,14 +72,14 @@ export class PostgresStatements {
       known.lastUse = ++this.#useCount
       return known
     }
-    const name = statementName(sql, isConstant)
-    if (name === undefined) return undefined
+    if (!mayPrepare(sql, isConstant)) return undefined
     if (this.#statements.size >= MAX_PREPARED) this.#evictLeastRecentlyUsed()
-    return this.#register(sql, name)
+    return this.#register(sql, textOf(sql))
   }
 
-  #register(sql: string, name: string): PreparedStatement {
-    const statement = { name, pending: 0, lastUse: ++this.#useCount }
+  #register(sql: string, renewed: string, newName?: string): PreparedStatement {
+    const text = renewed + this.#suffix
+    const statement = { name: newName ?? nameOf(text), renewed, text, pending: 0, lastUse: ++this.#useCount }
     this.#statements.set(sql, statement)
     return statement
   }
@@ -93,7 +104,8 @@ export class PostgresStatements {
     }
   }
 
-  #handleError(sql: string, { name }: PreparedStatement, error: ServerError): void {
+  #handleError(sql: string, statement: PreparedStatement, error: ServerError): void {
+    const { name, renewed } = statement
     if (this.#isSharedConnectionError(name, error)) {
       this.#isShared = true
       error.message += `. ${SHARED_CONNECTION_HINT}`
@@ -101,8 +113,15 @@ export class PostgresStatements {
       if (this.#statements.get(sql)?.name !== name) return
       // Prepared again under another name: executions that were already sent still use this one.
       this.#obsoleteNames.push(name)
-      this.#register(sql, `${name.slice(0, LENGTH_OF_NAME)}_${++this.#renameCount}`)
-    }
+      this.#register(sql, renewText(sql, renewed))
+    } else if (this.#suffix !== '' && this.#statements.get(sql) === statement) this.#renameUnprepared(sql, statement)
+  }
+
+  // In a failed transaction PgBouncer may take a statement for prepared without saying so, and ends the connection if the name is prepared again.
+  #renameUnprepared(sql: string, { name, renewed }: PreparedStatement): void {
+    if (this.#connection().parsedStatements[name] !== undefined) return
+    this.#obsoleteNames.push(name)
+    this.#register(sql, renewed, `${nameOf(renewed + this.#suffix)}_${++this.#renameCount}`)
   }
 
   // 26000 (no such statement) also follows if preparing failed, for executions of the same SQL that were already sent. pg has then not

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 
 /** For how many statements a process keeps the names; a name is a hash, which costs time. */
 const MAX_CACHED = 1_000
@@ -6,25 +6,50 @@ const MAX_CACHED = 1_000
 /** From SQL to its name, the least recently used first. */
 const names = new Map<string, string>()
 
-const PREFIX = 'sequitur_'
-const LENGTH_OF_HASH = 43
+/** From SQL whose prepared statement was outdated to the text that was prepared instead, the oldest first. */
+const renewed = new Map<string, string>()
 
-export const LENGTH_OF_NAME = PREFIX.length + LENGTH_OF_HASH
+const PREFIX = 'sequitur_'
 
 /**
- * The name under which connections prepare a statement; undefined if it contains literal values, as it is then rarely sent again.
- *
- * The name depends on the SQL alone: even if several clients share a connection, as behind a pooler, one name never means two statements.
+ * Whether connections prepare a statement. Not if it contains literal values, as it is then rarely sent again.
  *
  * @param isConstant whether the literals in the SQL are the same at every execution.
  */
-export function statementName(sql: string, isConstant: boolean): string | undefined {
-  if (!isConstant && LITERAL.test(sql)) return undefined
-  const name = names.get(sql) ?? `${PREFIX}${createHash('sha256').update(sql).digest('base64url')}`
-  names.delete(sql)
-  names.set(sql, name)
+export function mayPrepare(sql: string, isConstant: boolean): boolean {
+  return isConstant || !LITERAL.test(sql)
+}
+
+/**
+ * The name under which connections prepare a statement. It depends on the text alone: even if several clients share a connection, as behind a pooler,
+ * one name never means two statements.
+ */
+export function nameOf(text: string): string {
+  const name = names.get(text) ?? `${PREFIX}${createHash('sha256').update(text).digest('base64url')}`
+  names.delete(text)
+  names.set(text, name)
   if (names.size > MAX_CACHED) names.delete(names.keys().next().value ?? '')
   return name
+}
+
+/** The text that SQL is prepared as: itself, unless it was renewed. */
+export function textOf(sql: string): string {
+  return renewed.get(sql) ?? sql
+}
+
+/**
+ * Another text for SQL whose prepared statement is outdated, because a table was altered. Another name alone is not enough: PgBouncer prepares a text
+ * once for all clients, so that the outdated statement would be found again.
+ *
+ * @param outdated the text that was prepared. Another connection may have renewed it in the meantime.
+ */
+export function renewText(sql: string, outdated: string): string {
+  const text = textOf(sql)
+  if (text !== outdated) return text
+  const other = `${sql} /* ${randomUUID()} */`
+  renewed.set(sql, other)
+  if (renewed.size > MAX_CACHED) renewed.delete(renewed.keys().next().value ?? '')
+  return other
 }
 
 /** A quote, or a digit that is not part of a name or placeholder. The number after LIMIT is allowed: it has only a few values. */

@@ -1,11 +1,10 @@
 import type { Options, Sequelize } from 'sequelize'
 import { codeOf, type Dialect } from '../../dialect.js'
-import { sequelizeInternals } from '../../sequelize/internals.js'
 import type { SqliteConfig } from '../../config/url.js'
 import { enforceColumnBounds } from './column-bounds.js'
 import { direct } from './execute.js'
 import { enforceIncrementBounds } from './increment-bounds.js'
-import { SqlitePools } from './pools.js'
+import { SqlitePools } from './pools/sqlite-pools.js'
 import { adaptQueries } from './query.js'
 import { runQuery } from './run-query.js'
 
@@ -17,12 +16,18 @@ export function sqliteDialect(config: SqliteConfig): Dialect {
   const pools = new WeakMap<Sequelize, SqlitePools>()
   return {
     prepare(sequelize) {
-      pools.set(sequelize, new SqlitePools(sequelizeInternals(sequelize).connectionManager, config))
+      pools.set(sequelize, new SqlitePools(sequelize, config))
       adaptQueries(sequelize)
       enforceColumnBounds(sequelize)
       enforceIncrementBounds(sequelize)
     },
     lease: (sequelize, needs) => (pools.get(sequelize) as SqlitePools).lease(needs), // set by prepare()
+    // Reads the header of the file. A database in memory has no other user.
+    probe: {
+      sql: 'PRAGMA schema_version',
+      lease: async (sequelize) => pools.get(sequelize)?.leaseIdleReader(),
+    },
+    leaseIdle: async (sequelize) => pools.get(sequelize)?.leaseIdle(),
     direct,
     runQuery,
     isKept: () => true,

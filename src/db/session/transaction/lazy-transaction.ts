@@ -1,4 +1,5 @@
 import { QueryTypes, type Sequelize, Transaction } from 'sequelize'
+import type { ClientToken } from '../../../core/client-token.js'
 import type { Dialect, Lease, SendDirect, TransactionEnd, TransactionNeeds } from '../../dialect.js'
 import { SecondConnectionError, TransactionControlError } from '../../errors.js'
 import { asTransaction } from '../../sequelize/internals.js'
@@ -209,9 +210,9 @@ export class LazyTransaction extends TransactionBase {
     throw new Error('The transaction has not begun: call beforeStatement() before each statement.')
   }
 
-  /** Commits, and releases the connection. @throws what LeasedConnection#end() throws. */
-  sendCommit(): Promise<void> | undefined {
-    return this.#end('commit')
+  /** Commits, and releases the connection. @param token receives the position of the commit. @throws what LeasedConnection#end() throws. */
+  sendCommit(token?: ClientToken): Promise<void> | undefined {
+    return this.#end('commit', token)
   }
 
   /** Rolls back, and releases the connection. @throws the error of ROLLBACK; the connection is closed then. */
@@ -219,11 +220,11 @@ export class LazyTransaction extends TransactionBase {
     return this.#end('rollback')
   }
 
-  #end(end: TransactionEnd): Promise<void> | undefined {
+  #end(end: TransactionEnd, token?: ClientToken): Promise<void> | undefined {
     if (this.#hasEnded) throw new Error(`The transaction has already ended with ${this.finished}.`)
     this.#hasEnded = true
     this.finished = end
-    return this.#leased.end(end)
+    return this.#leased.end(end, token)
   }
 
   /** Closes the connection while a statement is running, which makes the database roll back. */

@@ -1,4 +1,5 @@
 import type { Sequelize } from 'sequelize'
+import type { ClientToken } from '../../../core/client-token.js'
 import {
   type Dialect,
   type DirectResult,
@@ -11,6 +12,7 @@ import { CommitFailedError, CommitUnknownError, TransactionControlError } from '
 import { sequelizeInternals } from '../../sequelize/internals.js'
 import { directSender, sendThen, type Settle } from '../../sequelize/query.js'
 import { answerWithin, NoAnswerError } from './answer-timeout.js'
+import { readPositionBehindCommit, type SendPosition } from './commit-position.js'
 
 const END_SQL = { commit: 'COMMIT', rollback: 'ROLLBACK' } as const
 
@@ -23,6 +25,9 @@ export class LeasedConnection {
   /** The lease, once the connection is there and what `begin` lists was answered. */
   #lease: Lease | undefined
   #hasBegun = false
+  /** The lease while what `begin` lists is not answered. */
+  #beginning: Lease | undefined
+  #isClosed = false
   /** A lost connection that was not idle: it may have been opened, and lost, for another session. One is replaced, so that this has an end. */
   #replacedNew: Lease | undefined
 
@@ -38,8 +43,8 @@ export class LeasedConnection {
 
   /** Begins the transaction with this isolation level. Call it before {@link acquire}. */
   isolate(isolation: string): void {
-    const { readOnly, reader, endTimeout } = this.#needs
-    this.#needs = { isolation, readOnly, reader, endTimeout }
+    const { readOnly, maxLag, reader, endTimeout, observer, token } = this.#needs
+    this.#needs = { isolation, readOnly, maxLag, reader, endTimeout, observer, token }
   }
 
   get lease(): Lease | undefined {
@@ -71,25 +76,33 @@ export class LeasedConnection {
     if (!this.#hasBegun) {
       this.#hasBegun = true
       lease.beginWithNextStatement?.()
+      this.#needs.observer?.begun(this.#needs)
     }
     return lease
   }
 
   #open(first: string | undefined): Promise<Lease> {
-    return this.#dialect.lease(this.#sequelize, this.#needs).then((lease) => {
+    const { observer } = this.#needs
+    const leasing = this.#dialect.lease(this.#sequelize, this.#needs)
+    return (observer ? observer.acquired(leasing) : leasing).then((lease) => {
       this.#hasBegun = lease.beginWithNextStatement === undefined
-      return lease.begin.length === 0 ? (this.#lease = lease) : this.#sendBegin(lease, first)
+      if (lease.begin.length > 0) return this.#sendBegin(lease, first)
+      if (this.#hasBegun) observer?.begun(this.#needs) // it was begun when the connection was released
+      return (this.#lease = lease)
     })
   }
 
   async #sendBegin(lease: Lease, first: string | undefined): Promise<Lease> {
+    this.#beginning = lease
     try {
       if (first === undefined || !lease.beginsWith?.(first)) for (const sql of lease.begin) await this.#send(lease, sql)
     } catch (error) {
       await lease.destroy().catch(() => {}) // the error of BEGIN is the one to report
-      if (this.#isLost(error) && this.#isReplaceable(lease)) return this.#open(first)
+      if (!this.#isClosed && this.#isLost(error) && this.#isReplaceable(lease)) return this.#open(first)
       throw error
     }
+    this.#needs.observer?.begun(this.#needs)
+    this.#beginning = undefined
     return (this.#lease = lease)
   }
 
@@ -120,7 +133,9 @@ export class LeasedConnection {
   /** Called after a statement that made the database commit. */
   async beginAgain(): Promise<void> {
     const lease = await this.begun()
+    this.#needs.observer?.ended('commit')
     for (const sql of lease.begin) await this.#send(lease, sql)
+    this.#needs.observer?.begun(this.#needs)
   }
 
   /** Sends a statement about the transaction itself, such as SAVEPOINT. */
@@ -150,33 +165,44 @@ export class LeasedConnection {
   /**
    * Ends the transaction, and releases the connection. Undefined if nothing has to be waited for.
    *
+   * @param token receives the position of the commit.
    * @throws CommitFailedError if the database answered COMMIT with a rollback, CommitUnknownError if it did not answer, else the error of the statement.
    */
-  end(end: TransactionEnd): Promise<void> | undefined {
-    const sendEnd = (lease: Lease) => (this.#hasBegun ? this.#sendEnd(lease, end) : release(lease))
+  end(end: TransactionEnd, token?: ClientToken): Promise<void> | undefined {
+    const sendEnd = (lease: Lease) => (this.#hasBegun ? this.#sendEnd(lease, end, token) : release(lease))
     return this.#lease ? sendEnd(this.#lease) : this.#opening?.then(sendEnd)
   }
 
   // Not an async function: its promises would cost every request time.
-  #sendEnd(lease: Lease, end: TransactionEnd): Promise<void> {
+  #sendEnd(lease: Lease, end: TransactionEnd, token: ClientToken | undefined): Promise<void> {
     const sql = END_SQL[end]
     return new Promise((resolve, reject) => {
+      const { endTimeout, observer } = this.#needs
+      const sentAt = observer ? performance.now() : 0
+      let sendPosition: SendPosition | undefined
       const answered = (answer: unknown) => {
-        const finish = () =>
-          end === 'commit' && !this.#dialect.isKept(answer) ? reject(new CommitFailedError()) : resolve()
+        const refusal = end === 'commit' && !this.#dialect.isKept(answer) ? new CommitFailedError() : undefined
+        observer?.ended(refusal ? 'rollback' : end, sentAt, refusal)
+        const finish = () => (refusal ? reject(refusal) : resolve())
         // After a BEGIN that failed, the connection is not known to be usable.
-        const released = lease.hasBegun?.() === false ? lease.destroy().catch(() => {}) : release(lease)
+        const released =
+          lease.hasBegun?.() === false
+            ? lease.destroy().catch(() => {})
+            : (sendPosition?.(refusal === undefined) ?? release(lease))
         if (released) void released.then(finish)
         else finish()
       }
       const failed = (raised: unknown) => {
-        const isUnknown = raised instanceof NoAnswerError || this.#dialect.isLost(raised)
-        void rejectAfterClose(lease, end === 'commit' && isUnknown ? new CommitUnknownError(raised) : raised, reject)
+        const isUnknown = end === 'commit' && (raised instanceof NoAnswerError || this.#dialect.isLost(raised))
+        const error = isUnknown ? new CommitUnknownError(raised) : raised
+        observer?.ended(isUnknown ? 'unknown' : 'rollback', sentAt, error)
+        void rejectAfterClose(lease, error, reject)
       }
-      const settle = answerWithin(this.#needs.endTimeout, sql, { resolve: answered, reject: failed })
+      const settle = answerWithin(endTimeout, sql, { resolve: answered, reject: failed })
       try {
         if (lease.end) lease.end(end).then(settle.resolve, settle.reject)
         else this.#sendStatement(lease, sql, settle)
+        if (token) sendPosition = readPositionBehindCommit(this.#dialect, lease, token)
       } catch (error) {
         settle.reject(error) // of the program's logging
       }
@@ -185,7 +211,11 @@ export class LeasedConnection {
 
   /** Closes the connection while a statement is running, which makes the database roll back. */
   close(): void {
-    if (this.#lease) return void this.#lease.destroy().catch(() => {}) // it is closed already
+    this.#isClosed = true
+    if (this.#hasBegun) this.#needs.observer?.ended('rollback')
+    // A server that does not answer BEGIN would keep the connection from the pool for ever. On SQLite it is another session that is waited for.
+    const lease = this.#lease ?? (this.#needs.endTimeout ? this.#beginning : undefined)
+    if (lease) return void lease.destroy().catch(() => {}) // it is closed already
     // It still waits for a connection, on which nothing but BEGIN will have been sent: it is kept.
     this.#opening
       ?.then((lease) => {

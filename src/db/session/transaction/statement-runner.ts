@@ -1,5 +1,6 @@
 import { BaseError } from 'sequelize'
 import { nextTurn } from '../../../core/promises.js'
+import type { StatementSource } from '../../statements/statement-source.js'
 import { isOfDatabase, type Settle, withStackOfHere } from '../../sequelize/query.js'
 import type { PendingCounter } from '../pending-counter.js'
 import { markQueryError, type QueryOwner } from '../unhandled-queries.js'
@@ -15,6 +16,9 @@ export interface Statement<T> {
   send(settle: Settle<T>): void
   readonly counters: readonly PendingCounter[]
   readonly goesOn?: GoesOn | undefined
+  readonly isSavepoint?: boolean
+  /** Has its values. */
+  readonly source?: StatementSource | undefined
 }
 
 interface Progress {
@@ -51,7 +55,9 @@ export class StatementRunner {
 
   #send<T>(statement: Statement<T>, previous: Promise<unknown> | undefined): Promise<T> {
     const state = this.#state
-    const { prepare, send, counters } = statement
+    const { sql, prepare, counters, isSavepoint = false } = statement
+    const { observer } = state
+    const send = observer ? observer.timed(sql, statement.send, isSavepoint, statement.source) : statement.send
     const failedBefore = state.failure
     const progress = { isSent: false }
     for (const counter of counters) counter.enter()

@@ -1,6 +1,7 @@
 import type { Sequelize } from 'sequelize'
 import { endsWithin } from '../../../core/promises.js'
 import type { Dialect } from '../../dialect.js'
+import type { SessionObserver } from '../../events/session-observer.js'
 import { CommitFailedError, StatementRefusedError } from '../../errors.js'
 import type { LazyTransaction } from './lazy-transaction.js'
 import { PendingCounter } from '../pending-counter.js'
@@ -17,6 +18,7 @@ export interface StateOwner {
   onError(error: unknown): unknown
   /** For the log: the route of the handler; undefined outside of requests. */
   readonly route: string | undefined
+  readonly observer: SessionObserver | undefined
 }
 
 /** What all scopes of one transaction share: which statements are running, what failed, and how it ended. */
@@ -25,6 +27,8 @@ export class TransactionState {
   readonly transaction: LazyTransaction
   readonly dialect: Dialect
   readonly #owner: StateOwner
+  /** Undefined if nobody listens. */
+  readonly observer: SessionObserver | undefined
   /** Queries, flushes and savepoints, which COMMIT waits for. */
   readonly pending = new PendingCounter()
   /** Statements on the connection, which ROLLBACK waits for. Not savepoints: the work in them may never end. */
@@ -51,6 +55,7 @@ export class TransactionState {
     this.transaction = transaction
     this.dialect = dialect
     this.#owner = owner
+    this.observer = owner.observer
   }
 
   get route(): string | undefined {

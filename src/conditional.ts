@@ -1,0 +1,1 @@
+export { IfMatch, type IfMatchOptions, newIfMatch } from './conditional/if-match.js'

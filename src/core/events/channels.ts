@@ -1,0 +1,196 @@
+import type { AsyncLocalStorage } from 'node:async_hooks'
+import { channel } from 'node:diagnostics_channel'
+import type { Excess } from './query-counter.js'
+import type { RequestRecord, TransactionOutcome } from './request-record.js'
+
+/*
+ * The channels of node:diagnostics_channel that this package publishes to, and what it publishes. docs/observability.md documents them: their names and
+ * properties are part of the public interface.
+ */
+
+/** A channel of node:diagnostics_channel with the type of its messages. */
+export interface EventChannel<Message> {
+  /** Whether it is worth making a message. */
+  readonly hasSubscribers: boolean
+  publish(message: Message): void
+  /** Publishes the message, and runs the work in the stores that subscribers have bound. */
+  runStores<R>(message: Message, work: () => R): R
+  subscribe(listener: (message: Message, name: string | symbol) => void): void
+  unsubscribe(listener: (message: Message, name: string | symbol) => void): void
+  bindStore<T>(store: AsyncLocalStorage<T>, transform?: (message: Message) => T): void
+}
+
+/** The connections of a pool at this moment. */
+export interface PoolFacts {
+  /** `primary` and `replicas` of a server; `writer` and `readers` of an SQLite file, of which a database in memory has the first alone. */
+  readonly name: 'primary' | 'replicas' | 'writer' | 'readers'
+  /** The most that it opens. */
+  readonly max: number
+  readonly used: number
+  readonly idle: number
+  /** How many wait for a connection. */
+  readonly waiting: number
+}
+
+/** A database, as events name it. */
+export interface DatabaseFacts {
+  /** For messages: the URL without its password. */
+  readonly description: string
+  /** `sqlite`, `postgres`, `mysql` or `mariadb`. */
+  readonly dialect: string
+  /** The name of the database; of SQLite its file. */
+  readonly name: string
+  /** Of the server; undefined for SQLite. */
+  readonly host: string | undefined
+  readonly port: number | undefined
+  /** Its pools, as they are when it is called. */
+  pools(): readonly PoolFacts[]
+}
+
+/** What all events of a database have. */
+export interface DatabaseEvent {
+  readonly database: DatabaseFacts
+  /** The same object in all events of one session, and in no others: a key for a WeakMap. */
+  readonly session: object
+  /** Undefined for work outside of requests, such as that of `withSession()`. */
+  readonly request: RequestRecord | undefined
+  /** The path of its route. */
+  readonly route: string | undefined
+}
+
+/** A request whose inputs do not fit their declarations. */
+export interface InputRefused {
+  readonly request: RequestRecord
+  readonly status: number
+  /** Where the issues are: `{ in: 'query', path: '/limit' }`. Without the values, and without the messages, which may contain them. */
+  readonly issues: readonly { readonly in: string; readonly path: string }[]
+}
+
+/** BEGIN was sent, or is sent with the next statement. */
+export interface TransactionBegun extends DatabaseEvent {
+  /** In upper case, as in SQL; undefined for that of the database. */
+  readonly isolation: string | undefined
+  readonly readOnly: boolean
+}
+
+/** COMMIT or ROLLBACK was answered. */
+export interface TransactionEnded extends DatabaseEvent {
+  readonly outcome: TransactionOutcome
+  /** From BEGIN to the answer to COMMIT or ROLLBACK. */
+  readonly milliseconds: number
+  /** From sending COMMIT or ROLLBACK to the answer. */
+  readonly endMilliseconds: number
+  /** Why COMMIT or ROLLBACK failed. Undefined for a rollback that has succeeded: `request.error` has its reason. */
+  readonly error: unknown
+}
+
+/** The work will run again, in a new transaction. */
+export interface TransactionRetried extends DatabaseEvent {
+  /** Of the run that failed; the first is 0. */
+  readonly attempt: number
+  /** Until the next run. */
+  readonly delayMilliseconds: number
+  readonly error: unknown
+}
+
+/** A transaction has got its connection from the pool, or has not. */
+export interface ConnectionAcquired extends DatabaseEvent {
+  /** How long it waited. */
+  readonly milliseconds: number
+  /** Why there is none; undefined if there is one. */
+  readonly error: unknown
+}
+
+/** A statement was answered. Published in the asynchronous context of its caller. */
+export interface StatementEnded extends DatabaseEvent {
+  /** As it was sent, with placeholders for bound values. It has the literals that the program, or Sequelize, has written into it. */
+  readonly sql: string
+  /** The text with `?` for every literal, bounded in length: the same for all statements that differ only in their values. Computed when it is read. */
+  readonly shape: string
+  /** Whether it is about a savepoint. Those are not counted in `request.statements`. */
+  readonly isSavepoint: boolean
+  /** How many rows it has returned; undefined where the driver does not tell. */
+  readonly rows: number | undefined
+  /** From sending it to the answer. */
+  readonly milliseconds: number
+  readonly error: unknown
+}
+
+/** A session has got its turn to write to an SQLite file, or has not. */
+export interface SqliteWriterTurn extends DatabaseEvent {
+  /** How long it waited. */
+  readonly milliseconds: number
+  /** How many sessions were waiting when it came. */
+  readonly queue: number
+  /** Why it has not got it; undefined if it has. */
+  readonly error: unknown
+}
+
+/** The statements of a request have exceeded their budget: one message for each limit and each statement. */
+export interface BudgetExceeded extends Excess {
+  readonly request: RequestRecord
+  readonly route: string | undefined
+}
+
+/** An app begins to close, or is closed. */
+export interface Shutdown {
+  /** `draining`: new requests are refused. `closed`: everything is closed. */
+  readonly state: 'draining' | 'closed'
+  /** How many requests still run. */
+  readonly requests: number
+}
+
+// Node's types know no channel whose messages and stores have types of their own.
+function eventChannel<Message>(name: string): EventChannel<Message> {
+  return channel(name) as unknown as EventChannel<Message>
+}
+
+export const requestStart = eventChannel<RequestRecord>('sequitur.request.start')
+export const requestEnd = eventChannel<RequestRecord>('sequitur.request.end')
+export const inputRefused = eventChannel<InputRefused>('sequitur.input.refused')
+export const transactionBegin = eventChannel<TransactionBegun>('sequitur.transaction.begin')
+export const transactionEnd = eventChannel<TransactionEnded>('sequitur.transaction.end')
+export const transactionRetry = eventChannel<TransactionRetried>('sequitur.transaction.retry')
+export const connectionAcquired = eventChannel<ConnectionAcquired>('sequitur.connection.acquired')
+export const statementEnd = eventChannel<StatementEnded>('sequitur.statement')
+export const sqliteWriter = eventChannel<SqliteWriterTurn>('sequitur.sqlite.writer')
+export const budgetExceeded = eventChannel<BudgetExceeded>('sequitur.budget.exceeded')
+export const shutdown = eventChannel<Shutdown>('sequitur.shutdown')
+
+/** Whether anybody listens to what happens in databases. */
+export function isDatabaseObserved(): boolean {
+  return (
+    statementEnd.hasSubscribers ||
+    transactionEnd.hasSubscribers ||
+    transactionBegin.hasSubscribers ||
+    transactionRetry.hasSubscribers ||
+    connectionAcquired.hasSubscribers ||
+    sqliteWriter.hasSubscribers
+  )
+}
+
+/** Whether anybody listens to anything that refers to a request. */
+export function isRequestObserved(): boolean {
+  return (
+    requestStart.hasSubscribers ||
+    requestEnd.hasSubscribers ||
+    inputRefused.hasSubscribers ||
+    budgetExceeded.hasSubscribers ||
+    isDatabaseObserved()
+  )
+}
+
+/** The messages of each channel, by its name. */
+export interface EventMessages {
+  readonly 'sequitur.request.start': RequestRecord
+  readonly 'sequitur.request.end': RequestRecord
+  readonly 'sequitur.input.refused': InputRefused
+  readonly 'sequitur.transaction.begin': TransactionBegun
+  readonly 'sequitur.transaction.end': TransactionEnded
+  readonly 'sequitur.transaction.retry': TransactionRetried
+  readonly 'sequitur.connection.acquired': ConnectionAcquired
+  readonly 'sequitur.statement': StatementEnded
+  readonly 'sequitur.sqlite.writer': SqliteWriterTurn
+  readonly 'sequitur.budget.exceeded': BudgetExceeded
+  readonly 'sequitur.shutdown': Shutdown
+}

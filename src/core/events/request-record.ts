@@ -1,0 +1,113 @@
+import type { IncomingMessage } from 'node:http'
+import { QueryCounter } from './query-counter.js'
+
+/** How a transaction ended. `unknown`: the connection was lost while COMMIT was sent, so that the work may have been saved. */
+export type TransactionOutcome = 'commit' | 'rollback' | 'unknown'
+
+/** A statement that was answered. */
+export interface SentStatement {
+  /** As it was sent, with placeholders for bound values. */
+  readonly sql: string
+  /** The text with `?` for every literal. */
+  readonly shape: string
+  readonly milliseconds: number
+  readonly rows: number | undefined
+}
+
+/**
+ * What is known of one request. `sequitur.request.start` and `sequitur.request.end` have the same object, and what happens in a database for the
+ * request refers to it, so that subscribers can keep what they know of a request in a WeakMap. It exists only while somebody listens.
+ */
+export class RequestRecord {
+  /** The request id, which the response and the log have too. */
+  readonly id: string
+  readonly method: string
+  /** Node's request. */
+  readonly raw: IncomingMessage
+  /** The path as it was sent, without its query. It is the client's text: escape it before you write it somewhere. */
+  readonly path: string
+  /** The path of the route, with the app's prefix: `/heros/:hero_id`. Undefined before routing, and for requests without a route, such as a 404. */
+  route: string | undefined
+  /** `HeroController.get`; undefined as long as `route` is. */
+  handler: string | undefined
+  /** Undefined until the response is sent, and if the connection was closed before its status was sent. */
+  status: number | undefined
+  /** How many bytes the body of the response has, after what middleware has made of it. */
+  bytes = 0
+  /** From the arrival of the headers to the end of the response, or of the connection. 0 until then. */
+  milliseconds = 0
+  /** Whether the connection was closed before the response was complete. */
+  isAborted = false
+  /** What was thrown or rejected, also when it is the client's mistake. */
+  error: unknown
+  /** How many statements the handler has sent, in all of its runs. Not BEGIN, COMMIT and those about savepoints. */
+  statements = 0
+  /** The sum of their times. Statements that run at the same time all count. */
+  statementMilliseconds = 0
+  /** @internal Counts the statements of the last run by their shape. */
+  readonly queries = new QueryCounter()
+  /** How many times the handler was run again, such as after a conflict with another transaction. */
+  retries = 0
+  /** How the transaction of the last run ended. Undefined if none was begun. Of several databases, the worst. */
+  transaction: TransactionOutcome | undefined
+  /** `performance.now()` at its arrival. */
+  readonly startedAt = performance.now()
+  /** @internal Receives the statements of the handler when they were answered. */
+  onStatement: ((record: RequestRecord, statement: SentStatement) => void) | undefined
+  /** @internal Whether the values of its statements are kept until its end, for their plans. */
+  keepsValues = false
+  #around: ((work: () => void) => void) | undefined
+
+  constructor(id: string, raw: IncomingMessage) {
+    this.id = id
+    this.method = raw.method ?? 'GET'
+    this.raw = raw
+    this.path = (raw.url ?? '/').split('?', 1)[0] ?? '/'
+  }
+
+  /** How many times the last run has sent the read that it has sent most often, with whatever values: many times is an N+1. */
+  get repeated(): number {
+    return this.queries.repeated
+  }
+
+  /**
+   * Answers the request within a function, which has to call its argument at once: for contexts that are no `AsyncLocalStorage`, so that `bindStore()`
+   * cannot enter them. Only subscribers of `sequitur.request.start` may call it.
+   */
+  runIn(around: (work: () => void) => void): void {
+    const outer = this.#around
+    this.#around = outer ? (work) => outer(() => around(work)) : around
+  }
+
+  /** @internal Answers the request. */
+  answer(work: () => void): void {
+    if (this.#around) this.#around(work)
+    else work()
+  }
+
+  /** @internal The route was found. */
+  matched(route: string, handler: string): void {
+    this.route = route
+    this.handler = handler
+  }
+
+  /** @internal A statement of the handler was answered. */
+  addStatement(milliseconds: number): void {
+    this.statements++
+    this.statementMilliseconds += milliseconds
+  }
+
+  /** @internal A transaction of the handler has ended. */
+  endTransaction(outcome: TransactionOutcome): void {
+    if (this.transaction === undefined || SEVERITY[outcome] > SEVERITY[this.transaction]) this.transaction = outcome
+  }
+
+  /** @internal The handler runs again. */
+  startAgain(): void {
+    this.retries++
+    this.queries.clear()
+    this.transaction = undefined
+  }
+}
+
+const SEVERITY: Readonly<Record<TransactionOutcome, number>> = { commit: 0, rollback: 1, unknown: 2 }

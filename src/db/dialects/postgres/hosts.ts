@@ -1,0 +1,82 @@
+import type { Sequelize } from 'sequelize'
+import type { PostgresConfig } from '../../config/url.js'
+import type { TargetServer } from '../../config/url-options.js'
+import { DEFAULTS } from '../../dialect.js'
+import { isOfStandby, REFUSED_WRITE } from '../../error-codes.js'
+import { onFailedStatement } from '../../sequelize/failed-statements.js'
+import { closeDiscarded, connectToFirstAvailable, discard } from '../../servers/first-available.js'
+import { pgClientOf } from './driver.js'
+import { isPipelined } from './pipelined-client.js'
+
+/** Options of Sequelize for the connections to a replica; pg does not read this one. */
+interface ReplicaConfig {
+  readonly dialectOptions?: { readonly target?: TargetServer }
+}
+
+/** Opens the connections of an instance on the first of the hosts in its URL that is available and accepts writes, or is what the URL asks for. */
+export function useHosts(
+  sequelize: Sequelize,
+  { hosts, target = defaultTarget(hosts), options }: PostgresConfig,
+): void {
+  connectToFirstAvailable(sequelize, hosts, {
+    timeout: options.connectTimeout ?? DEFAULTS.connect,
+    check: (connection, { dialectOptions }: ReplicaConfig) =>
+      assertTarget(connection, dialectOptions?.target ?? target),
+    close,
+  })
+  closeDiscarded(sequelize, close)
+  onFailedStatement(sequelize, (connection, error) => {
+    if (isPipelined(connection) && isRefusedWrite(error) && connection.mayHaveLostPrimary) discard(connection)
+  })
+}
+
+function defaultTarget(hosts: readonly unknown[]): TargetServer {
+  return hosts.length > 1 ? 'read-write' : 'any'
+}
+
+function close(connection: object): void {
+  if (isPipelined(connection)) connection.terminate()
+}
+
+function isRefusedWrite(error: Error): boolean {
+  return ('code' in error && error.code === REFUSED_WRITE) || isOfStandby(error)
+}
+
+async function assertTarget(connection: object, target: TargetServer): Promise<void> {
+  if (target === 'any' || !isPipelined(connection)) return
+  const isReadOnly = connection.isReadOnly ?? (await showReadOnly(connection))
+  const isStandby = connection.isStandby ?? isReadOnly // unknown before PostgreSQL 14
+  const problem = problemOf(target, isReadOnly, isStandby)
+  if (problem !== undefined) throw new WrongServerError(`${problem}, but target_session_attrs is ${target}`)
+}
+
+function problemOf(target: TargetServer, isReadOnly: boolean, isStandby: boolean): string | undefined {
+  switch (target) {
+    case 'any':
+      return undefined
+    case 'read-write':
+      return isReadOnly ? 'the server refuses writes' : undefined
+    case 'read-only':
+      return isReadOnly ? undefined : 'the server accepts writes'
+    case 'primary':
+      return isStandby ? 'the server is a standby' : undefined
+    case 'standby':
+    case 'prefer-standby':
+      return isStandby ? undefined : 'the server is no standby'
+  }
+}
+
+class WrongServerError extends Error {
+  override readonly name = 'WrongServerError'
+}
+
+/** Asks a server that does not report it with the connection: one before PostgreSQL 14, or a pooler. */
+function showReadOnly(connection: object): Promise<boolean> {
+  return new Promise((resolve, reject) =>
+    pgClientOf(connection).query('SHOW transaction_read_only', (error, result) => {
+      if (error) return reject(error)
+      const [row] = result.rows as readonly object[]
+      resolve(Object.values(row ?? {})[0] === 'on')
+    }),
+  )
+}

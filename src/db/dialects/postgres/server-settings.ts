@@ -1,0 +1,43 @@
+import { DEFAULTS } from '../../dialect.js'
+import type { ServerOptions } from '../../config/url-options.js'
+
+/*
+ * Settings of a server connection. Behind a pooler in transaction mode another client has the server connection after each transaction, so that a
+ * setting must not outlast its transaction, unless the pooler itself keeps it for each client.
+ */
+
+/** Settings, in milliseconds. */
+export interface ServerSettings {
+  readonly statement_timeout: number
+  readonly lock_timeout: number
+  readonly idle_in_transaction_session_timeout: number
+}
+
+/**
+ * Sent when a connection is opened. Poolers keep these for each client: PostgreSQL reports every change of them.
+ *
+ * Sequelize writes times in UTC. It doubles quotes in literals, and does not escape backslashes: without standard_conforming_strings a backslash before
+ * a quote would let a value end its literal.
+ */
+export const STARTUP = { TimeZone: 'UTC', standard_conforming_strings: 'on' } as const
+
+export function settingsOf(options: ServerOptions): ServerSettings {
+  return {
+    statement_timeout: options.statementTimeout ?? DEFAULTS.statement,
+    lock_timeout: options.lockTimeout ?? DEFAULTS.lock,
+    idle_in_transaction_session_timeout: options.idleInTransactionTimeout ?? DEFAULTS.idleInTransaction,
+  }
+}
+
+/** What follows BEGIN in the same message, so that the settings end with the transaction. COMMIT is limited by them as well. */
+export function inTransaction(settings: ServerSettings): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `; SET LOCAL ${name} = ${value}`)
+    .join('')
+}
+
+/** An expression that sets them for as long as the server connection is open. */
+export function forConnection(settings: ServerSettings): string {
+  const all = Object.entries({ ...settings, client_min_messages: 'warning' })
+  return `concat(${all.map(([name, value]) => `set_config('${name}', '${value}', false)`).join(', ')})`
+}

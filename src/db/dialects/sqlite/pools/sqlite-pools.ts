@@ -1,0 +1,179 @@
+import { ConnectionAcquireTimeoutError, type Sequelize } from 'sequelize'
+import type { Pool } from 'sequelize-pool'
+import { loadLater } from '../../../../core/load-later.js'
+import type { TransactionNeeds } from '../../../dialect.js'
+import { observePools } from '../../../events/pools.js'
+import { type ConnectionManager, sequelizeInternals } from '../../../sequelize/internals.js'
+import type { SqliteConfig } from '../../../config/url.js'
+import { hasSpare } from '../../pool-lease.js'
+import { close, configure, execute, MEMORY, openConnection } from '../connection.js'
+import { openedConnection, type SqliteConnection, sqlite3Of } from '../driver.js'
+import { endTransactionAhead, ReaderLease, type ReaderPools } from './reader-lease.js'
+import { acceptWrites, type SqliteLease } from './sqlite-lease.js'
+import { WriterLease, type WriterPool } from './writer-lease.js'
+
+const pools = loadLater<typeof import('sequelize-pool')>('sequelize-pool')
+
+/** Milliseconds that a session waits for the write connection. Longer than for a server's pool: all writers of the process share it. */
+const WRITER_TIMEOUT = 10_000
+/** Read connections, unless the URL has pool_size. */
+const READERS = 3
+
+export class SqlitePools implements ReaderPools, WriterPool {
+  readonly #sequelize: Sequelize
+  readonly #isInMemory: boolean
+  readonly #writers: Pool<SqliteConnection>
+  readonly #readers: Pool<SqliteConnection>
+  readonly #leases = new WeakMap<SqliteConnection, SqliteLease>()
+
+  constructor(sequelize: Sequelize, config: SqliteConfig) {
+    const { connectionManager: manager } = sequelizeInternals(sequelize)
+    this.#sequelize = sequelize
+    this.#isInMemory = config.storage === MEMORY
+    const wait = config.options.poolTimeout ?? WRITER_TIMEOUT
+    const sqlite3 = sqlite3Of(manager.lib)
+    const memory = this.#isInMemory ? takeMemory(manager) : undefined
+    const open = () => (memory ? configure(sqlite3, memory, config) : openConnection(sqlite3, config))
+    this.#writers = newPool('writer', 1, wait, open)
+    this.#readers = this.#isInMemory
+      ? this.#writers
+      : newPool('readers', config.options.poolSize ?? READERS, wait, open)
+    this.#replaceMethods(manager)
+    observePools(manager, { writer: this.#writers, readers: this.#isInMemory ? undefined : this.#readers })
+  }
+
+  // Sequelize opens connections for what runs outside of a session: queries at startup, transactions of the program.
+  #replaceMethods(manager: ConnectionManager): void {
+    manager.getConnection = async (options = {}) => {
+      const reader = options.type === 'SELECT' && options.useMaster !== true
+      const lease = await this.#leaseAlone(reader)
+      this.#leases.set(lease.connection, lease)
+      return lease.connection
+    }
+    manager.releaseConnection = (connection: SqliteConnection) => void this.#leases.get(connection)?.release()
+    manager.destroyConnection = async (connection: SqliteConnection) => this.#leases.get(connection)?.destroy()
+    // The program may have opened connections to a file before the start.
+    const closeOthers = manager._onProcessExit.bind(manager)
+    manager._onProcessExit = async () => {
+      await this.#close()
+      await closeOthers()
+    }
+  }
+
+  /** @param prepare called with a read connection first. */
+  lease(
+    needs: TransactionNeeds,
+    prepare?: (connection: SqliteConnection) => Promise<void> | undefined,
+  ): Promise<SqliteLease> {
+    const reads = needs.reader || needs.readOnly
+    if (!reads || this.#readers === this.#writers)
+      return this.#acquireWriter(needs.observer, (connection) => new WriterLease(connection, needs, this))
+    return acquire(this.#readers, (connection) => {
+      const lease = () => new ReaderLease(this.#sequelize, connection, needs, this)
+      return prepare?.(connection)?.then(lease, (error) => this.#destroyAfter(error, connection)) ?? lease()
+    })
+  }
+
+  /** Undefined while all readers are in use, or for a database in memory. */
+  async leaseIdleReader(): Promise<SqliteLease | undefined> {
+    const { waiting, available, size, maxSize } = this.#readers
+    if (this.#isInMemory || waiting > 0 || (available === 0 && size >= maxSize)) return undefined
+    return this.#leaseAlone()
+  }
+
+  /** A read connection while one is idle and another is left for requests; in memory the only one. Undefined otherwise. */
+  async leaseIdle(): Promise<SqliteLease | undefined> {
+    const { waiting, available } = this.#readers
+    const isIdle = this.#isInMemory ? waiting === 0 && available > 0 : hasSpare(this.#readers)
+    return isIdle ? this.#leaseAlone() : undefined
+  }
+
+  /** For statements outside of sessions, each of which commits itself. */
+  #leaseAlone(reader = true): Promise<SqliteLease> {
+    return this.lease({ reader }, endTransactionAhead)
+  }
+
+  acquireWriter(observer: TransactionNeeds['observer']): Promise<SqliteConnection> {
+    return this.#acquireWriter(observer, (connection) => connection)
+  }
+
+  #acquireWriter<T>(observer: TransactionNeeds['observer'], use: (connection: SqliteConnection) => T): Promise<T> {
+    const { waiting } = this.#writers
+    const acquiring = acquire(this.#writers, use)
+    return observer ? observer.writerTurn(acquiring, waiting) : acquiring
+  }
+
+  releaseWriter(connection: SqliteConnection): void {
+    this.#writers.release(connection)
+  }
+
+  // Interrupts the running statement first: close() would wait for it.
+  async destroyWriter(connection: SqliteConnection): Promise<void> {
+    connection.interrupt()
+    await (this.#isInMemory ? this.#reset(connection) : this.#writers.destroy(connection))
+  }
+
+  // A database in memory exists as long as its only connection: it is reset instead of closed.
+  async #reset(connection: SqliteConnection): Promise<void> {
+    await execute(connection, 'ROLLBACK').catch(() => {}) // fails if there is no transaction
+    await acceptWrites(connection).catch(() => {})
+    this.#writers.release(connection)
+  }
+
+  releaseReader(connection: SqliteConnection): void {
+    this.#readers.release(connection)
+  }
+
+  async destroyReader(connection: SqliteConnection): Promise<void> {
+    connection.interrupt()
+    await this.#readers.destroy(connection)
+  }
+
+  async #destroyAfter(error: unknown, connection: SqliteConnection): Promise<never> {
+    await this.destroyReader(connection)
+    throw error
+  }
+
+  async #close(): Promise<void> {
+    for (const pool of new Set([this.#readers, this.#writers])) {
+      await pool.drain()
+      await pool.destroyAllNow()
+    }
+  }
+}
+
+/** The connection with the database in memory, if the program has used it before the start, as by sequelize.sync(). */
+function takeMemory({ connections }: ConnectionManager): SqliteConnection | undefined {
+  const memory = connections['1']
+  delete connections['1']
+  return memory === undefined ? undefined : openedConnection(memory)
+}
+
+function newPool(
+  name: string,
+  max: number,
+  wait: number,
+  create: () => Promise<SqliteConnection>,
+): Pool<SqliteConnection> {
+  return new (pools().Pool)({
+    name,
+    min: 0,
+    max,
+    acquireTimeoutMillis: wait,
+    // No connection is closed when idle: a database in memory would be lost.
+    idleTimeoutMillis: Number.MAX_SAFE_INTEGER,
+    reapIntervalMillis: 2 ** 30,
+    create,
+    destroy: close,
+    validate: () => true,
+  })
+}
+
+function acquire<T>(
+  pool: Pool<SqliteConnection>,
+  use: (connection: SqliteConnection) => T | PromiseLike<T>,
+): Promise<T> {
+  return pool.acquire().then(use, (error: unknown) => {
+    throw error instanceof pools().TimeoutError ? new ConnectionAcquireTimeoutError(error) : error
+  })
+}

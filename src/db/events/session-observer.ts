@@ -1,0 +1,226 @@
+import { AsyncResource } from 'node:async_hooks'
+import type { Sequelize } from 'sequelize'
+import * as channels from '../../core/events/channels.js'
+import type { DatabaseFacts, StatementEnded } from '../../core/events/channels.js'
+import type { RequestRecord, TransactionOutcome } from '../../core/events/request-record.js'
+import type { Lease, TransactionNeeds, TransactionObserver } from '../dialect.js'
+import type { StatementSource } from '../statements/statement-source.js'
+import type { Settle } from '../sequelize/query.js'
+import { poolsOf } from './pools.js'
+import { shapeOfStatement } from '../sql/shape.js'
+import { isKnownWrite } from '../sql/writes.js'
+import { keepSource } from './statement-sources.js'
+
+type Send<T> = (settle: Settle<T>) => void
+
+/** The observer of a new session: undefined if nobody listens, so that the session does nothing for it. */
+export function observeSession(
+  sequelize: Sequelize,
+  description: string,
+  request: RequestRecord | undefined,
+): SessionObserver | undefined {
+  return request || channels.isDatabaseObserved()
+    ? new SessionObserver(sequelize, factsOf(sequelize, description), request)
+    : undefined
+}
+
+const known = new WeakMap<Sequelize, DatabaseFacts>()
+
+/** What events tell of a database. @param description for messages: the URL without its password. */
+export function factsOf(sequelize: Sequelize, description = ''): DatabaseFacts {
+  const found = known.get(sequelize)
+  if (found) return found
+  const dialect = sequelize.getDialect()
+  const { host, port } = sequelize.config
+  const isFile = dialect === 'sqlite'
+  const facts: DatabaseFacts = {
+    description,
+    dialect,
+    name: isFile ? description.replace(/^sqlite /, '') : sequelize.getDatabaseName(),
+    host: isFile ? undefined : host,
+    port: isFile || port === undefined ? undefined : Number(port),
+    pools: () => poolsOf(sequelize),
+  }
+  if (description !== '') known.set(sequelize, facts)
+  return facts
+}
+
+/** Publishes what happens in one session, and adds it to the record of its request. */
+export class SessionObserver implements TransactionObserver {
+  readonly sequelize: Sequelize
+  readonly database: DatabaseFacts
+  readonly request: RequestRecord | undefined
+  readonly #session = {}
+  #begunAt = 0
+
+  constructor(sequelize: Sequelize, database: DatabaseFacts, request: RequestRecord | undefined) {
+    this.sequelize = sequelize
+    this.database = database
+    this.request = request
+  }
+
+  get #common(): channels.DatabaseEvent {
+    return { database: this.database, session: this.#session, request: this.request, route: this.request?.route }
+  }
+
+  /** Sends a statement, and publishes its answer. @param source has its values. */
+  timed<T>(sql: string, send: Send<T>, isSavepoint: boolean, source?: StatementSource): Send<T> {
+    if (!isSavepoint) this.request?.queries.add(shapeOfStatement(sql, this.database.dialect), !isKnownWrite(sql))
+    const publish = inThisContext((start: number, rows: number | undefined, error: unknown) =>
+      this.#statementEnded(sql, start, isSavepoint, rows, error, source),
+    )
+    return (settle) => {
+      const start = performance.now()
+      let rows: number | undefined
+      const ended = (error: unknown, value?: unknown) => publish(start, rows ?? rowsIn(value), error)
+      send({
+        received: (result) => void (rows = result.rows.length),
+        resolve: (value) => {
+          ended(undefined, value)
+          settle.resolve(value)
+        },
+        reject: (error) => {
+          ended(error)
+          settle.reject(error)
+        },
+      })
+    }
+  }
+
+  #statementEnded(
+    sql: string,
+    start: number,
+    isSavepoint: boolean,
+    rows: number | undefined,
+    error: unknown,
+    source: StatementSource | undefined,
+  ): void {
+    const milliseconds = performance.now() - start
+    const request = isSavepoint ? undefined : this.request
+    request?.addStatement(milliseconds)
+    if (!request?.onStatement && !channels.statementEnd.hasSubscribers) return
+    const statement = new Statement(this.#common, sql, milliseconds, rows, error, isSavepoint)
+    if (request?.keepsValues) keepSource(statement, { sequelize: this.sequelize, source })
+    request?.onStatement?.(request, statement)
+    if (channels.statementEnd.hasSubscribers) channels.statementEnd.publish(statement)
+  }
+
+  acquired(leasing: Promise<Lease>): Promise<Lease> {
+    const { connectionAcquired } = channels
+    if (!connectionAcquired.hasSubscribers) return leasing
+    return timedWait(leasing, (milliseconds, error) =>
+      connectionAcquired.publish({ ...this.#common, milliseconds, error }),
+    )
+  }
+
+  writerTurn<T>(acquiring: Promise<T>, queue: number): Promise<T> {
+    const { sqliteWriter } = channels
+    if (!sqliteWriter.hasSubscribers) return acquiring
+    return timedWait(acquiring, (milliseconds, error) =>
+      sqliteWriter.publish({ ...this.#common, milliseconds, queue, error }),
+    )
+  }
+
+  begun({ isolation, readOnly = false }: TransactionNeeds): void {
+    this.#begunAt = performance.now()
+    if (channels.transactionBegin.hasSubscribers)
+      channels.transactionBegin.publish({ ...this.#common, isolation, readOnly })
+  }
+
+  ended(outcome: TransactionOutcome, sentAt?: number, error?: unknown): void {
+    this.request?.endTransaction(outcome)
+    if (!channels.transactionEnd.hasSubscribers) return
+    const now = performance.now()
+    const milliseconds = now - this.#begunAt
+    channels.transactionEnd.publish({
+      ...this.#common,
+      outcome,
+      milliseconds,
+      endMilliseconds: sentAt === undefined ? 0 : now - sentAt,
+      error,
+    })
+  }
+
+  retried(error: unknown, attempt: number, delayMilliseconds: number): void {
+    this.request?.startAgain()
+    if (channels.transactionRetry.hasSubscribers)
+      channels.transactionRetry.publish({ ...this.#common, attempt, delayMilliseconds, error })
+  }
+}
+
+/** The observer of another session for the same request. Not a method: the bundler renames classes that refer to themselves. */
+export function observeAgain({ sequelize, database, request }: SessionObserver): SessionObserver {
+  return new SessionObserver(sequelize, database, request)
+}
+
+function timedWait<T>(waiting: Promise<T>, publish: (milliseconds: number, error: unknown) => void): Promise<T> {
+  const start = performance.now()
+  return waiting.then(
+    (value) => {
+      publish(performance.now() - start, undefined)
+      return value
+    },
+    (error: unknown) => {
+      publish(performance.now() - start, error)
+      throw error
+    },
+  )
+}
+
+// The driver answers in the asynchronous context in which it has opened its connection.
+function inThisContext<A extends unknown[]>(publish: (...args: A) => void): (...args: A) => void {
+  return channels.statementEnd.hasSubscribers ? AsyncResource.bind(publish) : publish
+}
+
+/** Observes a query outside of every session. */
+export function observeQuery(sequelize: Sequelize, sql: string, answer: Promise<unknown>): Promise<unknown> {
+  if (!channels.statementEnd.hasSubscribers) return answer
+  const observer = new SessionObserver(sequelize, factsOf(sequelize), undefined)
+  const send = (settle: Settle<unknown>) => void answer.then(settle.resolve, settle.reject)
+  return new Promise((resolve, reject) => observer.timed(sql, send, false)({ resolve, reject }))
+}
+
+class Statement implements StatementEnded {
+  readonly database: DatabaseFacts
+  readonly session: object
+  readonly request: RequestRecord | undefined
+  readonly route: string | undefined
+  readonly sql: string
+  readonly milliseconds: number
+  readonly rows: number | undefined
+  readonly error: unknown
+  readonly isSavepoint: boolean
+
+  constructor(
+    { database, session, request, route }: channels.DatabaseEvent,
+    sql: string,
+    milliseconds: number,
+    rows: number | undefined,
+    error: unknown,
+    isSavepoint: boolean,
+  ) {
+    this.database = database
+    this.session = session
+    this.request = request
+    this.route = route
+    this.sql = sql
+    this.milliseconds = milliseconds
+    this.rows = rows
+    this.error = error
+    this.isSavepoint = isSavepoint
+  }
+
+  get shape(): string {
+    return shapeOfStatement(this.sql, this.database.dialect)
+  }
+}
+
+// What Sequelize returns: the rows; of raw SQL the rows and what the driver tells; of a write the instance and a number.
+function rowsIn(value: unknown): number | undefined {
+  if (value === null) return 0
+  if (!Array.isArray(value)) return typeof value === 'object' ? 1 : undefined
+  const list: readonly unknown[] = value
+  if (Array.isArray(list[0])) return list[0].length
+  const isOfWrite = list.length === 2 && (typeof list[1] === 'number' || list[0] === list[1])
+  return isOfWrite ? undefined : list.length
+}

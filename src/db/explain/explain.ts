@@ -1,0 +1,81 @@
+import type { Sequelize } from 'sequelize'
+import type { SentStatement } from '../../core/events/request-record.js'
+import { endsWithin } from '../../core/promises.js'
+import type { Dialect, DirectResult, Lease, SendDirect } from '../dialect.js'
+import { sourceOf } from '../events/statement-sources.js'
+import { NoAnswerError } from '../session/transaction/answer-timeout.js'
+import { startsWithKeyword } from '../sql/starts-with-keyword.js'
+import { type PlanReader, planReaderOf } from './plan-reader.js'
+import { type DriverStatement, toDriverStatement } from './driver-statement.js'
+
+/** Milliseconds to wait for a plan. */
+const LIMIT = 1_000
+
+const hasPlan = startsWithKeyword('SELECT', 'INSERT', 'UPDATE', 'DELETE', 'WITH')
+/** After a semicolon may come a second statement, which would be executed. Also within a literal: no lexer knows all settings of a server. */
+const SEVERAL = /;(?!\s*$)/
+
+/**
+ * The plan of a statement of the database, a line for each step. It is not executed.
+ *
+ * @returns undefined for a statement of another database, or of a kind that has no plan, and while no connection is idle.
+ * @throws the driver's error, or a NoAnswerError if there is no plan within a second.
+ */
+export async function explain(
+  sequelize: Sequelize,
+  dialect: Dialect,
+  statement: SentStatement,
+): Promise<readonly string[] | undefined> {
+  const sent = sourceOf(statement)
+  const reader = planReaderOf(sequelize.getDialect())
+  if (!sent || sent.sequelize !== sequelize || !reader || !dialect.direct || !hasPlan(statement.sql)) return undefined
+  const bound = toDriverStatement(sequelize, dialect, statement.sql, sent.source)
+  if (SEVERAL.test(bound.sql)) return undefined
+  const lease = await dialect.leaseIdle?.(sequelize)
+  return lease && readWithin(LIMIT, lease, new Explanation(lease, dialect.direct, reader, bound))
+}
+
+async function readWithin(limit: number, lease: Lease, explanation: Explanation): Promise<readonly string[]> {
+  const reading = explanation.read()
+  try {
+    if (!(await endsWithin(reading, limit))) throw new NoAnswerError('EXPLAIN', limit)
+  } catch (error) {
+    await lease.destroy().catch(() => {}) // the first error is the one to report
+    throw error
+  }
+  await lease.release()
+  return reading
+}
+
+class Explanation {
+  readonly #lease: Lease
+  readonly #direct: SendDirect
+  readonly #reader: PlanReader
+  readonly #statement: DriverStatement
+
+  constructor(lease: Lease, direct: SendDirect, reader: PlanReader, statement: DriverStatement) {
+    this.#lease = lease
+    this.#direct = direct
+    this.#reader = reader
+    this.#statement = statement
+  }
+
+  async read(): Promise<readonly string[]> {
+    const { prefix, begin, takesValues, linesOf } = this.#reader
+    const { sql, values } = this.#statement
+    if (begin !== undefined) await this.#send(begin)
+    const { rows } = await this.#send(prefix + sql, takesValues ? values : [])
+    if (begin !== undefined) await this.#send('ROLLBACK')
+    return linesOf(rows.filter(isRow))
+  }
+
+  #send(sql: string, values: readonly unknown[] = []): Promise<DirectResult> {
+    return new Promise((resolve, reject) =>
+      this.#direct(this.#lease.connection, sql, values, (error, result) => (error ? reject(error) : resolve(result))),
+    )
+  }
+}
+
+function isRow(row: unknown): row is Readonly<Record<string, unknown>> {
+  return typeof row === 'object' && row !== null
+}

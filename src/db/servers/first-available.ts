@@ -1,0 +1,172 @@
+import { AccessDeniedError, BaseError, ConnectionError, type Sequelize } from 'sequelize'
+import { endsWithin } from '../../core/promises.js'
+import { type Host, type ServerAddress, showHost } from '../config/server-address.js'
+import { codeOf } from '../dialect.js'
+import { type ConnectionManager, sequelizeInternals } from '../sequelize/internals.js'
+import { Availability } from './availability.js'
+
+/** How a dialect opens connections. */
+export interface Opening {
+  /** Milliseconds for the connection to one server, with its check. */
+  readonly timeout: number
+  /** Rejects if the server does not serve programs at present, or not as these options require, although it accepts connections. */
+  check(connection: object, config: object): Promise<unknown>
+  /** Closes the socket without sending anything. */
+  close(connection: object): void
+}
+
+/** A server that holds the database. */
+class Server {
+  readonly host: Host
+  readonly availability = new Availability()
+  /** How many times it has refused to serve a connection. */
+  refusals = 0
+
+  constructor(host: Host) {
+    this.host = host
+  }
+}
+
+/** The server of each connection, and how many times that had refused to serve when it was opened. */
+const servers = new WeakMap<object, { readonly server: Server; readonly refusals: number }>()
+/** The options with which each connection to one of several servers was opened: they lead to this server only. */
+const configs = new WeakMap<object, object>()
+/** Connections that are closed instead of being used again. */
+const discarded = new WeakSet<object>()
+
+/** The options that open another connection to the server of this one; undefined if they are those of the pool. */
+export function configOfServer(connection: object): object | undefined {
+  return configs.get(connection)
+}
+
+/**
+ * Called when the server of a connection refuses to serve it. The connection is not used again, and if it is one of several servers, the others to it
+ * are not either, as long as it is passed over.
+ */
+export function discard(connection: object): void {
+  discarded.add(connection)
+  const { server, refusals } = servers.get(connection) ?? {}
+  if (!server || refusals !== server.refusals) return // it has refused another connection since, which was opened at the same time
+  server.refusals++
+  server.availability.failed()
+}
+
+/** Has the pool close connections to servers that are away, and those for which discard() was called. */
+export function closeDiscarded(sequelize: Sequelize, close: (connection: object) => void): void {
+  const { connectionManager: manager } = sequelizeInternals(sequelize)
+  const validate = manager.validate.bind(manager)
+  manager.validate = (connection) => {
+    if (!discarded.has(connection) && !isOfAbsentServer(connection)) return validate(connection)
+    close(connection)
+    return false
+  }
+}
+
+function isOfAbsentServer(connection: object): boolean {
+  const { server, refusals } = servers.get(connection) ?? {}
+  return server !== undefined && (server.refusals !== refusals || server.availability.isAway)
+}
+
+/**
+ * Opens the connections to the main database on the first of these hosts that is available. One that cannot be reached is passed over for a
+ * while, unless all others fail too.
+ */
+export function connectToFirstAvailable(sequelize: Sequelize, hosts: ServerAddress['hosts'], opening: Opening): void {
+  const { connectionManager: manager } = sequelizeInternals(sequelize)
+  const connect = manager.connect.bind(manager)
+  const all = hosts.map((host) => new Server(host))
+  /** The server of options that were made for it alone, as those of configOfServer(). */
+  const exact = new WeakMap<object, Server>()
+
+  async function openOn(server: Server, config: object): Promise<object> {
+    server.availability.beforeAttempt()
+    try {
+      const connection = await checked(connect(config), config, opening, server.host)
+      server.availability.reached()
+      servers.set(connection, { server, refusals: server.refusals })
+      configs.set(connection, config)
+      return connection
+    } catch (error) {
+      if (!isRefusal(error)) server.availability.failed()
+      throw error
+    }
+  }
+
+  async function openFirst(config: object): Promise<object> {
+    const failures: unknown[] = []
+    for (const server of inOrder(all)) {
+      const { host, port } = server.host
+      const configOfHost = { ...config, host, port }
+      exact.set(configOfHost, server)
+      try {
+        return await openOn(server, configOfHost)
+      } catch (error) {
+        if (isRefusal(error) || all.length === 1) throw error
+        failures.push(error)
+      }
+    }
+    throw noneAvailable(failures)
+  }
+
+  manager.connect = (config) => {
+    const server = exact.get(config)
+    if (server) return openOn(server, config)
+    return isOfReplica(manager, config) ? checked(connect(config), config, opening, hostOf(config)) : openFirst(config)
+  }
+}
+
+function isOfReplica({ config: { replication } }: ConnectionManager, config: object): boolean {
+  return replication ? replication.read.includes(config) : false
+}
+
+function hostOf({ host, port }: { readonly host?: unknown; readonly port?: unknown }): Host {
+  return { host: String(host), port: Number(port) }
+}
+
+/** Those that are away come last, and of them first the one that is to be tried again soonest. */
+function inOrder(all: readonly Server[]): readonly Server[] {
+  const away = all.filter(({ availability }) => availability.isAway)
+  if (away.length === 0) return all
+  const soonest = away.sort((a, b) => a.availability.awayUntil - b.availability.awayUntil)
+  return [...all.filter(({ availability }) => !availability.isAway), ...soonest]
+}
+
+/** The connection, once the server has passed the check. A connection that comes too late is closed. */
+async function checked(connecting: Promise<object>, config: object, opening: Opening, host: Host): Promise<object> {
+  const { timeout, check, close } = opening
+  let opened: object | undefined
+  let hasFailed = false
+  const passed = connecting.then(async (connection) => {
+    opened = connection
+    if (hasFailed) close(connection)
+    else await check(connection, config)
+    return connection
+  })
+  try {
+    if (await endsWithin(passed, timeout)) return await passed
+    throw timeoutOf(host, timeout)
+  } catch (error) {
+    hasFailed = true
+    if (opened) close(opened)
+    throw error instanceof BaseError ? error : new ConnectionError(error as Error) // of the driver
+  }
+}
+
+function timeoutOf(host: Host, milliseconds: number): Error {
+  const error = new Error(`${showHost(host)} did not answer within ${milliseconds} ms`)
+  return Object.assign(error, { code: 'ETIMEDOUT' })
+}
+
+/** Errors that another server of the same database would report as well: a wrong account, or a missing database. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof AccessDeniedError || REFUSED.test(codeOf(error))
+}
+
+const REFUSED = /^(?:28|3D|ER_BAD_DB_ERROR|ER_(?:DB)?ACCESS_DENIED)/
+
+/** With the code of the last failure, which decides whether the start waits. */
+function noneAvailable(failures: readonly unknown[]): ConnectionError {
+  const messages = failures.map((failure) => (failure instanceof Error ? failure.message : String(failure)))
+  const error = new Error(`None of the hosts is available: ${messages.join('; ')}`)
+  return new ConnectionError(Object.assign(error, { code: codeOf(failures.at(-1)) }))
+}

@@ -1,0 +1,27 @@
+import type { ClientToken } from '../../../core/client-token.js'
+import { endsWithin } from '../../../core/promises.js'
+import type { Dialect, Lease } from '../../dialect.js'
+
+/** Milliseconds to wait for a position after COMMIT was answered. The response waits as long. */
+const TIMEOUT = 1_000
+
+/** Sends a token once the COMMIT before it has succeeded, and releases the connection. */
+export type SendPosition = (hasCommitted: boolean) => Promise<void>
+
+/** Reads the position of a COMMIT that was sent just now, in the same packet. */
+export function readPositionBehindCommit(dialect: Dialect, lease: Lease, token: ClientToken): SendPosition {
+  // Of the transaction of a test, which ends with a savepoint, there is none.
+  const reading = lease.end ? undefined : dialect.readPosition?.(lease.connection)
+  reading?.catch(() => {}) // COMMIT may fail for the same reason, and reports it
+  return async (hasCommitted) => {
+    let position = ''
+    try {
+      if (reading && !(await endsWithin(reading, TIMEOUT))) throw new Error('The position was not answered.')
+      position = (await reading) ?? ''
+      await lease.release()
+    } catch {
+      await lease.destroy().catch(() => {}) // the transaction has ended
+    }
+    if (hasCommitted) token.send(position)
+  }
+}

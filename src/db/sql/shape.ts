@@ -1,0 +1,51 @@
+import { tokensOf } from './lexer.js'
+
+/** Characters of a statement that its shape is made of. */
+const MAX_LENGTH = 4_000
+/** For how many statements a process keeps the shape. */
+const MAX_KNOWN = 1_000
+
+const known = new Map<string, string>()
+
+/**
+ * The text of a statement with `?` for every literal, and for every list of literals: the same for all statements that differ only in their
+ * values. Comments, whitespace and placeholders stay as they are.
+ */
+export function shapeOfStatement(sql: string, dialect: string): string {
+  const found = known.get(sql)
+  if (found !== undefined) return found
+  const shape = withoutLiterals(sql, dialect)
+  if (sql.length > MAX_LENGTH) return shape
+  if (known.size >= MAX_KNOWN) known.clear()
+  known.set(sql, shape)
+  return shape
+}
+
+/** A text with SQL in it, such as a step of a plan, with `?` for every literal. Cut off after 4,000 characters. */
+export function withoutLiterals(sql: string, dialect: string): string {
+  const text = sql.slice(0, MAX_LENGTH)
+  let shape = ''
+  let at = 0
+  for (const { kind, start, end } of tokensOf(text, dialect)) {
+    if (kind === 'marker' || kind === 'parenthesis') continue
+    shape += withoutNumbers(text.slice(at, start))
+    shape += kind === 'quoted' && isLiteral(text, start, dialect) ? '?' : text.slice(start, end)
+    at = end
+  }
+  return (shape + withoutNumbers(text.slice(at))).replaceAll(LIST, '?, ...') + (sql.length > MAX_LENGTH ? '...' : '')
+}
+
+// In the mode ANSI_QUOTES of MySQL, double quotes are of identifiers. Those appear as `?` then: a value never appears.
+function isLiteral(sql: string, start: number, dialect: string): boolean {
+  const quote = sql[start]
+  if (quote === '"') return dialect === 'mysql' || dialect === 'mariadb'
+  return quote !== '`' && quote !== '['
+}
+
+// Not the digits of identifiers (t1) and placeholders ($1, :1).
+const NUMBER = /(?<![\w$@:?.\u0080-\uffff])(?:0[xX][\da-fA-F]+|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)/g
+const LIST = /\?(?:\s*,\s*\?)+/g
+
+function withoutNumbers(text: string): string {
+  return text.replaceAll(NUMBER, '?')
+}

@@ -1,0 +1,85 @@
+import { BootError } from '../../core/boot-error.js'
+import { budgetExceeded } from '../../core/events/channels.js'
+import { type Excess, type QueryLimits, UNLIMITED } from '../../core/events/query-counter.js'
+import type { RequestRecord } from '../../core/events/request-record.js'
+import { escapeForLog } from '../../core/log-text.js'
+import { type OptionNames, refuseOtherThanWhole, refuseUnknownOptions, shown } from '../../core/options.js'
+
+/** How many statements a request may send. */
+export interface QueryBudget {
+  /** The most statements of one request, without BEGIN, COMMIT and savepoints. Default: no limit. */
+  readonly statements?: number
+  /** From how many times on one read, with whatever values, is too often (N+1). Default 10. */
+  readonly repeats?: number
+}
+
+/** A number is the most statements; `false` sets no limits. */
+export type QueryBudgetOption = number | QueryBudget | false
+
+const OPTIONS: OptionNames<QueryBudget> = { statements: true, repeats: true }
+const MOST = Number.MAX_SAFE_INTEGER
+
+/** @throws BootError for a value that is no budget. */
+export function checkBudget(budget: unknown, where: string): void {
+  if (budget === undefined || budget === false) return
+  if (typeof budget === 'number') return refuseOtherThanWhole(budget, where, 'statements, as in 20', 0, MOST)
+  if (typeof budget !== 'object' || budget === null)
+    throw new BootError(
+      `${where} is ${shown(budget)}. Write a number of statements, { statements: 20, repeats: 10 } or false.`,
+    )
+  refuseUnknownOptions(where, budget, OPTIONS)
+  const { statements, repeats }: QueryBudget = budget
+  const prefix = where.endsWith('()') ? `${where}: ` : `${where}.`
+  refuseOtherThanWhole(statements, `${prefix}statements`, 'statements, as in 20', 0, MOST)
+  refuseOtherThanWhole(repeats, `${prefix}repeats`, 'repetitions, as in 10', 2, MOST)
+}
+
+/** The limits of an app by itself. */
+const DEFAULTS: QueryLimits = { statements: Infinity, repeats: 10 }
+
+export function limitsOf(budget: QueryBudgetOption = {}, { statements, repeats } = DEFAULTS): QueryLimits {
+  if (budget === false) return UNLIMITED
+  return { statements, repeats, ...(typeof budget === 'number' ? { statements: budget } : budget) }
+}
+
+/** A request of a test has sent more statements than its budget allows. */
+export class QueryBudgetError extends Error {
+  override name = 'QueryBudgetError'
+}
+
+/** Called with each excess, before the response is sent. */
+export type ReportExcess = (excess: Excess, record: RequestRecord) => void
+
+/** For how many routes and statements it is known that the warning was written. */
+const MAX_WARNED = 1_000
+
+/** Warns once for each route and statement. */
+export function warnOnce(warn: (text: string) => void): ReportExcess {
+  const warned = new Set<string>()
+  return (excess, record) => {
+    const key = `${record.method} ${record.route} ${excess.shape}`
+    if (warned.has(key) || warned.size >= MAX_WARNED) return
+    warned.add(key)
+    warn(describeExcess(excess, record))
+  }
+}
+
+/** Publishes how the statements of a request have exceeded their budget, and reports it. */
+export function reportExcesses(record: RequestRecord, report: ReportExcess | undefined): void {
+  if (!report && !budgetExceeded.hasSubscribers) return
+  for (const excess of record.queries.excesses) {
+    if (budgetExceeded.hasSubscribers) budgetExceeded.publish({ ...excess, request: record, route: record.route })
+    report?.(excess, record)
+  }
+}
+
+/** Characters of a statement in a message. */
+const MAX_SHAPE = 1_000
+
+export function describeExcess({ kind, count, limit, shape = '', location }: Excess, record: RequestRecord): string {
+  const request = `${record.method} ${record.route} (${record.handler})`
+  const place = location === undefined ? '' : `, from ${location}`
+  return kind === 'statements'
+    ? `${request} sent ${count} statements; its budget is ${limit}. Number ${limit + 1} was sent${place || ' by its handler'}.`
+    : `${request} sent the same statement ${count} times (N+1)${place}. Read the rows by one statement, with an include or a condition on all keys: ${escapeForLog(shape, MAX_SHAPE)}`
+}

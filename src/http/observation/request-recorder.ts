@@ -1,0 +1,103 @@
+import type { ServerResponse } from 'node:http'
+import {
+  budgetExceeded,
+  inputRefused,
+  isRequestObserved,
+  requestEnd,
+  requestStart,
+} from '../../core/events/channels.js'
+import type { QueryLimits } from '../../core/events/query-counter.js'
+import { RequestRecord } from '../../core/events/request-record.js'
+import { HttpError, type InputIssue } from '../errors.js'
+import type { Request } from '../request.js'
+import { limitsOf, type QueryBudgetOption, reportExcesses, type ReportExcess } from './query-budget.js'
+import type { RequestLog } from './request-log.js'
+import { countBytes } from './count-bytes.js'
+
+/** The limits of an app, and what becomes of what exceeds them; undefined if nothing does but an event. */
+export interface BudgetOfApp {
+  readonly limits: QueryLimits
+  readonly report: ReportExcess | undefined
+}
+
+interface RecordedRoute {
+  readonly pattern: string
+  readonly name: string
+  readonly budget: QueryBudgetOption | undefined
+}
+
+/** Makes the record of each request that somebody listens to, and publishes and logs its beginning and its end. */
+export class RequestRecorder {
+  readonly #log: RequestLog | undefined
+  readonly #onStatement: RequestRecord['onStatement']
+  readonly #budget: BudgetOfApp
+
+  /** @param log undefined if the app does not log requests. */
+  constructor(log: RequestLog | undefined, budget: BudgetOfApp) {
+    this.#log = log
+    this.#budget = budget
+    this.#onStatement = log?.isTimed ? (record, statement) => log.addStatement(record, statement) : undefined
+  }
+
+  /** Undefined if nobody listens. Call it before the first header of the response is set. */
+  record(request: Request, response: ServerResponse): RequestRecord | undefined {
+    const isObserved = this.#log !== undefined || isRequestObserved()
+    if (!isObserved && !this.#budget.report) return undefined
+    const record = new RequestRecord(request.id, request.raw)
+    record.onStatement = this.#onStatement
+    record.keepsValues = this.#log?.explains === true
+    if (isObserved) countBytes(response, record)
+    return record
+  }
+
+  /** Runs the work that answers the request, in the stores that subscribers have bound. */
+  run(record: RequestRecord, work: () => void): void {
+    requestStart.runStores(record, () => record.answer(work))
+  }
+
+  /** The route was found. */
+  matched(record: RequestRecord, { pattern, name, budget }: RecordedRoute): void {
+    const { limits, report } = this.#budget
+    record.matched(pattern, name)
+    if (report || budgetExceeded.hasSubscribers)
+      record.queries.limits = budget === undefined ? limits : limitsOf(budget, limits)
+  }
+
+  /** The response is there, and not yet sent. */
+  answered(record: RequestRecord): void {
+    reportExcesses(record, this.#budget.report)
+  }
+
+  /** The response was sent, or its connection was closed. */
+  closed(record: RequestRecord, response: ServerResponse): void {
+    record.milliseconds = performance.now() - record.startedAt
+    record.isAborted = !response.writableFinished
+    record.status = response.headersSent ? response.statusCode : undefined
+  }
+
+  /** The request was refused, or its handler has failed. @param status of its response. */
+  failed(record: RequestRecord, error: unknown, status: number): void {
+    record.error ??= error
+    const issues = issuesOf(error)
+    if (status < 500 && issues.length > 0 && inputRefused.hasSubscribers)
+      inputRefused.publish({
+        request: record,
+        status,
+        issues: issues.map(({ in: place, path }) => ({ in: place, path })),
+      })
+  }
+
+  /** Nothing of the request runs any more. */
+  ended(record: RequestRecord): void {
+    try {
+      this.#log?.add(record)
+    } catch {
+      // The program's logger has failed. Nothing awaits the end of a request: the error would end the process.
+    }
+    if (requestEnd.hasSubscribers) requestEnd.publish(record)
+  }
+}
+
+function issuesOf(error: unknown): readonly InputIssue[] {
+  return error instanceof HttpError ? error.errors : []
+}

@@ -1,0 +1,48 @@
+import type { ValueVersion, VersionOf } from '../../schema/shape/shape.js'
+import { type Conditions, withoutContent } from './conditional.js'
+import { digestOf, matchesWeakly } from './entity-tag.js'
+import type { OutgoingResponse } from './outgoing-response.js'
+import { Reply } from './reply.js'
+
+type Respond = (value: unknown, request: Conditions) => OutgoingResponse
+
+/**
+ * Adds the ETag to the responses with the usual status, and answers `If-None-Match` with 304. The body is not built for a 304 if the version of the
+ * value is enough.
+ */
+export function taggedRespond(respond: Respond, usual: number, versionOf: VersionOf): Respond {
+  return (value, request) => {
+    const version = versionIn(value, versionOf)
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    // Of a Reply, the status and the headers have to be checked.
+    if (isRead && usual === 200 && version?.coversBody && !(value instanceof Reply)) {
+      const etag = `"${version.version}"`
+      if (isUnmodified(request, etag)) return { status: 304, headers: { etag } }
+    }
+    const response = respond(value, request)
+    if (response.status !== usual || typeof response.body !== 'string') return response
+    const etag = response.headers['etag'] ?? tagOf(version, response.body, isRead)
+    if (etag === undefined) return response
+    const headers = { ...response.headers, etag }
+    return isRead && usual === 200 && isUnmodified(request, String(etag))
+      ? { status: 304, headers: withoutContent(headers) }
+      : { ...response, headers }
+  }
+}
+
+function versionIn(value: unknown, versionOf: VersionOf): ValueVersion | undefined {
+  const plain: unknown = value instanceof Reply ? value.value : value
+  return typeof plain === 'object' && plain !== null ? versionOf(plain) : undefined
+}
+
+// What a write returns may differ from what a read sends, such as in the precision of a date: its digest would be the tag of nothing.
+function tagOf(version: ValueVersion | undefined, body: string, isRead: boolean): string | undefined {
+  if (version?.coversBody) return `"${version.version}"`
+  if (!isRead) return version && `"${version.version}"`
+  return version ? `"${version.version}-${digestOf(body)}"` : `"${digestOf(body)}"`
+}
+
+function isUnmodified({ headers }: Conditions, etag: OutgoingResponse['headers'][string]): boolean {
+  const tags = headers['if-none-match']
+  return tags !== undefined && matchesWeakly(tags, String(etag))
+}

@@ -1,0 +1,319 @@
+import { IncomingMessage, type ServerResponse } from 'node:http'
+import { setImmediate as turn } from 'node:timers/promises'
+import { types } from 'node:util'
+import { Abort } from '../../../core/abort.js'
+import { type Shutdown, shutdown } from '../../../core/events/channels.js'
+import type { RequestRecord } from '../../../core/events/request-record.js'
+import { isThenable } from '../../../core/promises.js'
+import type { Container } from '../../../di/container.js'
+import { HttpError } from '../../errors.js'
+import { handle } from '../../handle.js'
+import type { AppTokens } from '../../client-tokens/client-tokens.js'
+import type { Health } from '../../health/health.js'
+import type { Input } from '../../input/parameters.js'
+import type { RequestRecorder } from '../../observation/request-recorder.js'
+import type { Docs } from '../../openapi/docs-page.js'
+import { EventStream } from '../../output/event-stream.js'
+import { type OutgoingResponse, writeReply } from '../../output/outgoing-response.js'
+import { isUnobserved, writeWhole } from '../../output/whole-response.js'
+import { limitUnreadBody } from '../../output/unread-body.js'
+import { type ErrorRules, toProblemReply } from '../../problem.js'
+import { Request } from '../../request.js'
+import type { MiddlewareStep } from '../../routing/middleware.js'
+import type { ServedRoute } from '../../routing/route.js'
+import type { Match, Router } from '../../routing/router.js'
+import { ClientGone, HandlerTimeout, shuttingDown } from '../abort-reasons.js'
+import { Deadlines } from './deadlines.js'
+import { faultOf } from '../framing.js'
+import { firstHeaders, setFirstHeaders, setFirstHeadersLate } from './first-headers.js'
+import type { Link } from './linked-list.js'
+import { OpenEventStreams } from './open-event-streams.js'
+import { type RunningRequest, RunningRequests } from './running-requests.js'
+import type { Log } from '../logger.js'
+import { runMiddleware } from '../run-middleware.js'
+import { RefusalLog } from './refusal-log.js'
+import { withLog } from '../unhandled-http-errors.js'
+
+/** What the listener needs of the app. */
+export interface ListenerParts {
+  readonly router: Router<ServedRoute>
+  readonly container: Container
+  /** What databases leave with the clients. */
+  readonly tokens: AppTokens
+  readonly docs: Docs
+  readonly health: Health | undefined
+  readonly middleware: readonly MiddlewareStep[]
+  /** Milliseconds. */
+  readonly handlerTimeout: number
+  readonly log: Log
+  readonly recorder: RequestRecorder
+  readonly errorRules: ErrorRules
+}
+
+/** One request and its response. */
+interface Exchange {
+  readonly request: Request
+  readonly response: ServerResponse
+  readonly running: Link<RunningRequest>
+  /** Whether nobody but this package sees the headers of the response: they are set when it is written. */
+  isUnseen: boolean
+  /** The inputs of its route; empty until that is found. Errors of the database are located in them. */
+  inputs: readonly Input[]
+  /** Exists if somebody listens. */
+  readonly record: RequestRecord | undefined
+}
+
+/** Milliseconds that requests cut off at the end of the drain have for their rollbacks, which wait up to a second for a running statement. */
+const GRACE = 1_500
+
+/** Answers requests, from Node's request to the written response, and knows which of them still run. */
+export class Listener {
+  readonly #parts: ListenerParts
+  readonly #start: () => Promise<void>
+  #isStarted = false
+  readonly #running: RunningRequests
+  readonly #deadlines: Deadlines
+  readonly #refusals: RefusalLog
+  readonly #recorder: RequestRecorder
+  readonly #events = new OpenEventStreams()
+  #closesConnections = false
+  #isRefusing = false
+
+  /** @param start resolves when the app is started; the first request may arrive before. */
+  constructor(parts: ListenerParts, start: () => Promise<void>) {
+    this.#parts = parts
+    this.#deadlines = new Deadlines(parts.handlerTimeout)
+    this.#refusals = new RefusalLog(parts.log)
+    this.#recorder = parts.recorder
+    this.#running = new RunningRequests(parts.recorder)
+    this.#start = start
+  }
+
+  /** Answers a request of any server. */
+  readonly handler = (raw: IncomingMessage, response: ServerResponse): void => this.#accept(raw, response, false)
+
+  /** Answers a request of this package's own server: only middleware, and tools that observe the process, see its response. */
+  readonly ownHandler = (raw: IncomingMessage, response: ServerResponse): void => this.#accept(raw, response, true)
+
+  #accept(raw: IncomingMessage, response: ServerResponse, isOwn: boolean): void {
+    // A pipelined request waits for the socket. Node gives the socket to one response at a time and emits 'close' on that one only: when the
+    // client closes the connection, a request that had already started would never be aborted.
+    if (response.socket === null) response.once('socket', () => this.#receive(raw, response, isOwn))
+    else this.#receive(raw, response, isOwn)
+  }
+
+  #receive(raw: IncomingMessage, response: ServerResponse, isOwn: boolean): void {
+    const isUnseen = isOwn && this.#parts.middleware.length === 0 && isUnobserved(response)
+    // Behind such a request, Node drops the bytes that came with it, and would read the next ones as a request: the body of a dropped one.
+    if (raw.headers.upgrade !== undefined) response.shouldKeepAlive = false
+    limitUnreadBody(raw, response)
+    const abort = new Abort()
+    const request = new Request(raw, abort)
+    const record = this.#recorder.record(request, response)
+    const running = this.#running.add(request, record, response.destroyed ? 1 : 2)
+    response.on('close', () => {
+      if (!response.writableFinished) abort.abort(new ClientGone())
+      if (record) this.#recorder.closed(record, response)
+      this.#running.endPart(running)
+    })
+    if (record && response.destroyed) this.#recorder.closed(record, response)
+    const exchange: Exchange = { request, response, running, isUnseen, inputs: [], record }
+    if (record) this.#recorder.run(record, () => this.#run(exchange))
+    else this.#run(exchange)
+  }
+
+  #run(exchange: Exchange): void {
+    void withLog(this.#parts.log, () => this.#answer(exchange))
+  }
+
+  async #answer(exchange: Exchange): Promise<void> {
+    try {
+      if (!exchange.isUnseen) setFirstHeaders(exchange.request, exchange.response)
+      const replying = this.#reply(exchange)
+      // Also for a reply that is there: until this microtask, Node has not read to the end of the request, nor seen whether what follows it is HTTP.
+      const reply = await replying
+      const sending = reply && this.#write(reply, exchange)
+      if (sending) await sending
+    } catch {
+      // Only the error of a logger gets here. Without an answer the client would wait until its own timeout.
+      exchange.response.destroy()
+    } finally {
+      this.#running.endPart(exchange.running)
+    }
+  }
+
+  /** Undefined when middleware answered. A promise only if something has to be waited for. */
+  #reply(exchange: Exchange): OutgoingResponse | undefined | PromiseLike<OutgoingResponse | undefined> {
+    const { request } = exchange
+    const start = performance.now()
+    try {
+      const fault = framingError(request.raw)
+      if (fault) return this.#replyToRefused(fault, exchange)
+      request.readTarget()
+      const probed = this.#parts.health?.answer(request.method, request.path, this.#start)
+      if (probed) return probed
+      if (this.#isRefusing) return this.#replyToRefused(shuttingDown(), exchange)
+      const isReady = this.#isStarted && this.#parts.middleware.length === 0
+      const reply = isReady ? this.#route(exchange) : this.#prepareAndRoute(exchange)
+      return isThenable(reply) ? this.#inTime(reply, exchange, start) : reply
+    } catch (error) {
+      return this.#problem(error, exchange)
+    }
+  }
+
+  async #replyToRefused(refusal: HttpError, { request: { id }, record }: Exchange): Promise<OutgoingResponse> {
+    await turn() // if the bytes that follow are not HTTP, 'clientError' is emitted first and responds to that
+    if (record) this.#recorder.failed(record, refusal, refusal.status)
+    return toProblemReply(refusal, id, this.#parts.errorRules).reply
+  }
+
+  /** Undefined when middleware answered. */
+  async #prepareAndRoute(exchange: Exchange): Promise<OutgoingResponse | undefined> {
+    const { request, response } = exchange
+    const { middleware } = this.#parts
+    if (!this.#isStarted) {
+      await this.#start()
+      this.#isStarted = true
+    }
+    if (middleware.length > 0 && !(await runMiddleware(middleware, request, response, this.#report))) return undefined
+    return this.#route(exchange)
+  }
+
+  /** Aborts the request at its deadline. What returns its reply at once has none: a timer could not interrupt it. */
+  #inTime<R>(replying: PromiseLike<R>, exchange: Exchange, start: number): PromiseLike<R | OutgoingResponse> {
+    const { abort } = exchange.request
+    const deadline = this.#deadlines.add(abort, start)
+    return replying.then(
+      (reply) => {
+        this.#deadlines.delete(deadline)
+        return reply
+      },
+      (error: unknown) => {
+        this.#deadlines.delete(deadline)
+        return this.#problem(error, exchange)
+      },
+    )
+  }
+
+  #route(exchange: Exchange): OutgoingResponse | PromiseLike<OutgoingResponse | undefined> {
+    const { request, record } = exchange
+    const { router, docs } = this.#parts
+    const page = docs(request.method, request.path)
+    if (page) {
+      if (record) record.route = request.path // one of a few that the app serves
+      return page
+    }
+    if (request.method === 'OPTIONS')
+      return { status: 204, headers: { allow: router.allowed(request.path).join(', ') } }
+    const match = router.match(request.method, request.path)
+    exchange.inputs = match.route.plan.inputs
+    if (record) this.#recorder.matched(record, match.route)
+    return match.route.middleware.length > 0
+      ? this.#handleBehindMiddleware(match, exchange)
+      : this.#handle(match, exchange)
+  }
+
+  #handle(
+    match: Match<ServedRoute>,
+    { request, running, record }: Exchange,
+  ): OutgoingResponse | PromiseLike<OutgoingResponse> {
+    return handle(match, request, this.#parts.container, {
+      report: this.#report,
+      inBackground: (end) => this.#running.addPart(running, end),
+      record,
+      tokens: this.#parts.tokens.of(request),
+    })
+  }
+
+  /** Undefined when the middleware of the controller answered. */
+  async #handleBehindMiddleware(match: Match<ServedRoute>, exchange: Exchange): Promise<OutgoingResponse | undefined> {
+    const { request, response } = exchange
+    if (exchange.isUnseen) setFirstHeadersLate(request, response)
+    exchange.isUnseen = false
+    if (!(await runMiddleware(match.route.middleware, request, response, this.#report))) return undefined
+    return this.#handle(match, exchange)
+  }
+
+  /** A promise for a stream. */
+  #write(reply: OutgoingResponse, exchange: Exchange): Promise<void> | undefined {
+    const { request, response, isUnseen, record } = exchange
+    if (record) this.#recorder.answered(record)
+    const closes = this.#closesConnections || isCutOff(request)
+    if (isUnseen) {
+      if (!closes && writeWhole(response, reply, request.raw, firstHeaders(request))) return undefined
+      if (!response.headersSent) setFirstHeadersLate(request, response)
+    }
+    if (closes && !response.headersSent) response.setHeader('connection', 'close')
+    if (reply.body instanceof EventStream) this.#events.add(reply.body, request.abort)
+    // A header that cannot be sent, such as one with a line break; or a stream that fails.
+    const writeProblem = (error: unknown) => writeReply(response, this.#problem(error, exchange), request.raw)
+    try {
+      return writeReply(response, reply, request.raw)?.catch(writeProblem)
+    } catch (error) {
+      return writeProblem(error)
+    }
+  }
+
+  #problem(error: unknown, { request, inputs, record }: Exchange): OutgoingResponse {
+    const { errorRules } = this.#parts
+    const { reply, serverFault, refusal, failure } = toProblemReply(error, request.id, errorRules, inputs, request)
+    if (record) this.#recorder.failed(record, error, reply.status)
+    if (failure !== undefined) this.#report(failure, request)
+    const known = types.isNativeError(error) ? error : undefined // `instanceof` may throw for a Proxy
+    if (!serverFault || known instanceof ClientGone) return reply
+    if (known instanceof HandlerTimeout) this.#parts.log.error(describe(request), known.logEntry)
+    else if (refusal === undefined) this.#report(error, request)
+    else this.#refusals.add(describe(request), error, refusal)
+    return reply
+  }
+
+  readonly #report = (error: unknown, request: Request): void => {
+    this.#parts.log.error(describe(request), error)
+  }
+
+  /** Closes each connection after the next response on it: a client that stays connected would not notice other servers. */
+  closeConnections(): void {
+    this.#closesConnections = true
+  }
+
+  /** Answers all further requests with 503, and ends streams of events, whose clients connect again. */
+  refuse(): void {
+    this.#closesConnections = this.#isRefusing = true
+    this.#publishShutdown('draining')
+    this.#events.endAll()
+  }
+
+  /** Waits for the running requests; those that run longer than `limit` milliseconds are aborted. */
+  async drain(limit: number): Promise<void> {
+    if (!(await this.#running.endWithin(limit))) {
+      this.#parts.log.warn(`${this.#running.size} request(s) still ran after ${limit} ms and were aborted`)
+      this.#running.abortAll()
+      await this.#running.endWithin(GRACE)
+    }
+    this.#refusals.flush()
+  }
+
+  /** Everything that requests could use is closed. */
+  closed(): void {
+    this.#publishShutdown('closed')
+  }
+
+  #publishShutdown(state: Shutdown['state']): void {
+    if (shutdown.hasSubscribers) shutdown.publish({ state, requests: this.#running.size })
+  }
+}
+
+function describe({ method, path, id }: Request): string {
+  return `${method} ${path} [${id}]`
+}
+
+// The connection cannot be used again: the rest of the body would be read before the next request.
+function isCutOff({ raw, abort }: Request): boolean {
+  return abort.isAborted && raw.complete === false
+}
+
+// Also for the server of another program, whose checks are Node's. A request of app.inject() or of HTTP/2 has no framing.
+function framingError(raw: IncomingMessage): HttpError | undefined {
+  const fault = raw instanceof IncomingMessage ? faultOf(raw) : undefined
+  return fault && new HttpError(fault.status, fault.detail, { headers: { connection: 'close' } })
+}

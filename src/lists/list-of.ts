@@ -1,0 +1,157 @@
+import { type Attributes, type FindOptions, type Model, type ModelStatic, Op, type WhereOptions } from 'sequelize'
+import { BootError } from '../core/boot-error.js'
+import { memo } from '../core/memo.js'
+import {
+  NOT_LOADED,
+  type OptionNames,
+  refuseOtherThanList,
+  refuseOtherThanWhole,
+  refuseUnknownOptions,
+  shown,
+} from '../core/options.js'
+import { declareColumnUses } from '../db/indexes/column-uses.js'
+import { columnsOf } from '../db/models/columns.js'
+import { modelInternals, sequelizeOf } from '../db/sequelize/internals.js'
+import { type Select, select } from '../db/statements/statement.js'
+import { type Constructor, isConstructor } from '../di/token.js'
+import { fieldsOf, isInstantiable, unknownFieldsKey } from '../schema/shape/fields.js'
+import { describedBy, type Property, type Shape } from '../schema/shape/shape.js'
+import { columnUses } from './column-uses.js'
+import { conditionsOf } from './conditions.js'
+import { includesOf } from './includes.js'
+import { type ListPlan, listPlan, pathOf } from './list-plan.js'
+import { listProperties } from './list-shape.js'
+import { orderOf } from './order.js'
+import type { AnyListOptions, ListOptions } from './options.js'
+
+/** What a client asks of a list. */
+export interface ListQuery<M extends Model> {
+  /**
+   * The statement for a paginator: the rows that fit the filters of the client, in the order of the client.
+   *
+   * @param where conditions of the program, which every row fits, whatever the client sends.
+   */
+  select(where?: WhereOptions<Attributes<M>>): Select<M>
+}
+
+const OPTIONS: OptionNames<AnyListOptions> = {
+  filter: true,
+  sort: true,
+  defaultSort: true,
+  include: true,
+  fields: true,
+  maxItems: true,
+  maxSort: true,
+  unindexed: true,
+}
+
+/**
+ * A class of query parameters for a list: `filter[age][gte]=18`, `sort=-age,name`, `include=team`, `fields=name`. Clients can ask for what is
+ * declared, and for nothing else. As the type of a parameter it needs no decorator. Fields of the class are further query parameters.
+ *
+ * @throws BootError for wrong options, and (from `createApp()`) for columns that the model does not have, or operators that do not fit them.
+ * @example
+ * class HeroList extends listOf(Hero, { filter: { age: ['gte', 'lt'], 'team.city': ['eq'] }, sort: ['name', 'age'], include: ['team'] }) {}
+ * // @Get('/', Page.of(Hero)) list(query: HeroList, paginate: Paginate<Hero>) { return paginate(query.select()) }
+ */
+export function listOf<M extends Model>(model: ModelStatic<M>, options: ListOptions<M>): new () => ListQuery<M> {
+  if (!isConstructor(model))
+    throw new BootError(
+      `listOf(${shown(model)}, ...) requires a model. ${model === undefined ? NOT_LOADED : 'Write its class.'}`,
+    )
+  const where = `listOf(${model.name}, ...)`
+  const given = options as AnyListOptions // without the names of the model's columns
+  refuseWrongOptions(given, where)
+  const plan = memo(() => listPlan(model, given, where))
+  const derived = class implements ListQuery<M> {
+    select(condition?: WhereOptions<Attributes<M>>): Select<M> {
+      return select(model, findOptions<M>(plan(), this as Readonly<Record<string, unknown>>, condition))
+    }
+  }
+  Object.defineProperty(derived, 'name', { value: `${model.name}List` })
+  unknownFieldsKey.write(derived, 'refuse')
+  describedBy.write(derived, (type) => listShape(type, model, plan, given.unindexed))
+  return derived
+}
+
+function refuseWrongOptions(options: AnyListOptions, where: string): void {
+  refuseUnknownOptions(where, options, OPTIONS)
+  const { filter, sort, defaultSort, include, fields, maxItems, maxSort, unindexed } = options
+  if (filter !== undefined && (typeof filter !== 'object' || filter === null || Array.isArray(filter)))
+    throw new BootError(`${where}: filter is ${shown(filter)}. Write operators for columns: { age: ['gte', 'lt'] }.`)
+  for (const [path, operators] of Object.entries(filter ?? {}))
+    refuseOtherThanList(operators, `${where}: filter: '${path}'`, `'eq'`)
+  const lists = { sort, defaultSort, include, fields: fields === true ? undefined : fields, unindexed }
+  for (const [name, list] of Object.entries(lists)) refuseOtherThanList(list, `${where}: ${name}`, `'name'`)
+  refuseOtherThanWhole(maxItems, `${where}: maxItems`, 'values', 1, 10_000)
+  refuseOtherThanWhole(maxSort, `${where}: maxSort`, 'columns', 1, 20)
+}
+
+/** The names of the query that belong to a list, declared or not. */
+const LIST_NAMES = /^(?:filter|sort|include|fields)(?:\[|$)/
+
+function listShape(
+  type: Constructor,
+  model: ModelStatic<Model>,
+  plan: () => ListPlan,
+  unindexed: readonly string[] = [],
+): Shape {
+  const properties = memo((): ReadonlyMap<string, Property> => {
+    const resolved = plan()
+    declareColumnUses(model, type, () => columnUses(resolved, type.name, unindexed))
+    const own = [...(fieldsOf(type) ?? [])].map(([name, property]) => [name, property(type)] as const)
+    return new Map([...listProperties(resolved), ...own])
+  })
+  return {
+    kind: 'object',
+    name: type.name,
+    origin: type,
+    properties,
+    inQuery: { claims: (name) => LIST_NAMES.test(name), mayOmit: () => omissible(plan()) },
+    ...(isInstantiable(type) ? { instance: type } : {}),
+  }
+}
+
+/** The columns that a client may leave out: all but the key, which is always read. */
+function omissible({ fields, model, key }: ListPlan): readonly string[] {
+  return fields ? Object.keys(columnsOf(model)).filter((name) => !key.includes(name)) : []
+}
+
+function findOptions<M extends Model>(
+  plan: ListPlan,
+  values: Readonly<Record<string, unknown>>,
+  condition: WhereOptions | undefined,
+): FindOptions<Attributes<M>> {
+  const { model, filters, sorts, key } = plan
+  const dialect = sequelizeOf(model).getDialect()
+  const sort = namesIn(values['sort'])
+  const fields = namesIn(values['fields'])
+  const used = filters.filter(({ parameter }) => values[parameter] !== undefined)
+  const filtered = conditionsOf(used, ({ parameter }) => values[parameter], dialect)
+  const where = allOf([scopeOf(model), condition, filtered])
+  const sorted = sort.flatMap((item) => sorts.get(pathOf(item)) ?? [])
+  const joined = [...used.map(({ column }) => column), ...sorted].map(({ steps }) => steps)
+  const include = includesOf(namesIn(values['include']), joined)
+  const options: FindOptions = {
+    ...(where === undefined ? {} : { where }),
+    order: orderOf(plan, sort, dialect),
+    ...(include.length > 0 ? { include } : {}),
+    ...(fields.length > 0 ? { attributes: [...new Set([...key, ...fields])] } : {}),
+  }
+  return options as FindOptions<Attributes<M>> // the columns were compared with the model when the app was created
+}
+
+function allOf(conditions: readonly (WhereOptions | undefined)[]): WhereOptions | undefined {
+  const given = conditions.filter((condition) => condition !== undefined)
+  return given.length > 1 ? { [Op.and]: given } : given[0]
+}
+
+// Sequelize replaces a condition of the default scope by one on the same column: a client could reach the rows that the scope hides.
+function scopeOf(model: ModelStatic<Model>): WhereOptions | undefined {
+  const { where }: FindOptions = modelInternals(model)._scope ?? {}
+  return where
+}
+
+function namesIn(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.map(String) : []
+}

@@ -1,0 +1,42 @@
+import type { Context, Span } from '@opentelemetry/api'
+import type { RequestRecord } from '../../core/events/request-record.js'
+import type { Api } from './api.js'
+
+/*
+ * Values of a context that the packages of OpenTelemetry agree on by the names of their keys. `@opentelemetry/core` has functions for them; its copy may
+ * be another one than that of the SDK, or not be installed. createContextKey() returns the same key for the same name.
+ */
+
+/** What `@opentelemetry/instrumentation-http` keeps for the framework in whose request it is: it reads the route at the end of the response. */
+export interface HttpMetadata {
+  readonly span: Span
+  route?: string | undefined
+}
+
+/** Undefined if no instrumentation has made a span for the request that this context belongs to. */
+export function httpMetadataIn(api: Api, context: Context): HttpMetadata | undefined {
+  const metadata = context.getValue(api.createContextKey('OpenTelemetry SDK Context Key RPC_METADATA'))
+  return isHttpMetadata(metadata) ? metadata : undefined
+}
+
+function isHttpMetadata(value: unknown): value is HttpMetadata {
+  return typeof value === 'object' && value !== null && 'type' in value && value.type === 'http' && 'span' in value
+}
+
+/** Gives the route of the request to the instrumentation. It is not known yet. */
+export function provideRoute(metadata: HttpMetadata, request: RequestRecord): void {
+  let given: string | undefined
+  Object.defineProperty(metadata, 'route', {
+    get: () => given ?? request.route,
+    set: (route: string | undefined) => {
+      given = route
+    },
+    enumerable: true,
+    configurable: true,
+  })
+}
+
+/** The context, in which tracers make spans that are not recorded. */
+export function suppressTracing(api: Api, context: Context): Context {
+  return context.setValue(api.createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING'), true)
+}

@@ -1,0 +1,49 @@
+import type { Attributes } from '@opentelemetry/api'
+import type { IncomingMessage } from 'node:http'
+import type { RequestRecord } from '../../core/events/request-record.js'
+import { knownMethod } from '../known-method.js'
+
+/** The id of the request, which the response and the log have too. */
+export const REQUEST_ID = 'http.response.header.x-request-id'
+
+/** What is known of a request before its route is found. Attributes that are undefined are left out. */
+export function startAttributes({ id, method, path, raw }: RequestRecord, hasQuery: boolean): Attributes {
+  const known = knownMethod(method)
+  const { socket, headers } = raw
+  const { address, port } = hostOf(headers.host)
+  return {
+    'http.request.method': known,
+    'http.request.method_original': known === method ? undefined : method,
+    'url.path': path,
+    'url.query': hasQuery ? queryOf(raw) : undefined,
+    'url.scheme': schemeOf(raw),
+    'server.address': address,
+    'server.port': port,
+    'client.address': socket.remoteAddress,
+    'network.peer.address': socket.remoteAddress,
+    'network.peer.port': socket.remotePort,
+    'network.protocol.version': raw.httpVersion,
+    'user_agent.original': headers['user-agent'],
+    [REQUEST_ID]: [id],
+  }
+}
+
+export function schemeOf({ socket }: IncomingMessage): string {
+  return 'encrypted' in socket && socket.encrypted === true ? 'https' : 'http'
+}
+
+function queryOf({ url = '' }: IncomingMessage): string | undefined {
+  const at = url.indexOf('?')
+  return at < 0 ? undefined : url.slice(at + 1)
+}
+
+interface Host {
+  readonly address?: string | undefined
+  readonly port?: number | undefined
+}
+
+// 'example.com:8080', '[::1]:8080'
+function hostOf(host = ''): Host {
+  const [, address, port] = /^(\[[^\]]*\]|[^:]+)(?::(\d{1,5}))?$/.exec(host) ?? []
+  return { address, port: port === undefined ? undefined : Number(port) }
+}

@@ -1,0 +1,17 @@
+import { BootError } from '../core/boot-error.js'
+
+/**
+ * Loads an optional peer dependency.
+ *
+ * @param where the function that needs it: `metrics()`.
+ * @throws BootError when it is not installed.
+ */
+export function loadPeer<T>(load: () => T, name: string, where: string): T {
+  try {
+    return load()
+  } catch (cause) {
+    throw new BootError(`${where} needs the package ${name}, which cannot be loaded. Install it: npm install ${name}`, {
+      cause,
+    })
+  }
+}
