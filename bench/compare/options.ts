@@ -17,7 +17,7 @@ export interface Options {
 
 const usage = `npm run bench -- [options]
   --peers raw,sequitur       default: all files of bench/peers
-  --works list,get           default: list,get,insert,hello,hello-database
+  --works list,get           default: list,list-100,get,insert,hello,hello-database
   --databases postgres       postgres, sqlite, mariadb (of TEST_MARIADB_URL); default: postgres
   --rounds 5                 each round measures every program once
   --seconds 4                of each measurement

@@ -1,4 +1,4 @@
-import { PAGE, heroOf, ROWS, type WorkName } from './works.js'
+import { LONG_PAGE, PAGE, heroOf, ROWS, type WorkName } from './works.js'
 
 /** A request, and the response that every program must send. */
 interface Expectation {
@@ -11,16 +11,16 @@ interface Expectation {
 
 const hello: Expectation = { line: 'GET /hello', status: 200, body: '{"hello":"world"}' }
 
-function page(offset: number): Expectation {
-  const size = Math.max(Math.min(PAGE, ROWS - offset), 0)
+function page(offset: number, limit = PAGE): Expectation {
+  const size = Math.max(Math.min(limit, ROWS - offset), 0)
   const data = Array.from({ length: size }, (_, index) => heroOf(offset + index + 1))
   const meta = {
     offset,
     total_items: ROWS,
-    total_pages: ROWS / PAGE,
-    page_number: Math.floor(offset / PAGE) + 1,
+    total_pages: ROWS / limit,
+    page_number: Math.floor(offset / limit) + 1,
   }
-  return { line: `GET /heros?offset=${offset}&limit=${PAGE}`, status: 200, body: JSON.stringify({ data, meta }) }
+  return { line: `GET /heros?offset=${offset}&limit=${limit}`, status: 200, body: JSON.stringify({ data, meta }) }
 }
 
 function one(id: number): Expectation {
@@ -38,10 +38,11 @@ const expectations = {
   hello: [hello],
   'hello-database': [hello],
   list: [
-    ...[0, 10, 4321, ROWS - PAGE, ROWS - 3, ROWS + 50].map(page),
+    ...[0, 10, 4321, ROWS - PAGE, ROWS - 3, ROWS + 50].map((offset) => page(offset)),
     { line: 'GET /heros?offset=-1', status: 422 },
     { line: 'GET /heros?limit=x', status: 422 },
   ],
+  'list-100': [0, 4321, ROWS - LONG_PAGE, ROWS - 3].map((offset) => page(offset, LONG_PAGE)),
   get: [
     ...[1, 4711, ROWS].map(one),
     { line: 'GET /heros/2000000', status: 404 },

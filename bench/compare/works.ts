@@ -2,6 +2,7 @@ import type { Database } from '../peers/support/peer.js'
 
 export const ROWS = 10_000
 export const PAGE = 10
+export const LONG_PAGE = 100
 
 export interface Hero {
   readonly name: string
@@ -31,6 +32,12 @@ export const works = {
     needsDatabase: true,
     status: 200,
     request: (n) => ({ line: `GET /heros?offset=${below(ROWS - PAGE + 1, n)}&limit=${PAGE}` }),
+  },
+  'list-100': {
+    title: `a page of ${LONG_PAGE} rows`,
+    needsDatabase: true,
+    status: 200,
+    request: (n) => ({ line: `GET /heros?offset=${below(ROWS - LONG_PAGE + 1, n)}&limit=${LONG_PAGE}` }),
   },
   get: {
     title: 'one row by its id',
