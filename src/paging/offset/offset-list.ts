@@ -11,12 +11,18 @@ import type { OffsetWindow } from './page-numbers.js'
 /** The last count of all rows of a model: a guess at the next one. */
 const lastTotals = new WeakMap<ModelStatic<Model>, number>()
 
+/** The column with the total. */
+const TOTAL = 'sequitur_total'
+
+/** Up to so many rows, one statement that repeats the total in each row costs less than two. */
+const MAX_ROWS_WITH_TOTAL = 40
+
 /** The rows of a `select` statement, in an order in which no two rows are equal. Its SQL is compiled if the statement is simple enough. */
 export class OffsetList {
   readonly #statement: Select<Model>
   readonly #session: Session
   #list: List | undefined
-  #counting: Promise<number> | undefined
+  #total: Promise<number> | undefined
 
   constructor(statement: Select<Model>, session: Session) {
     this.#statement = statement
@@ -24,21 +30,24 @@ export class OffsetList {
   }
 
   /**
-   * @param counts whether {@link count} is called if the rows do not end the list. If they probably do not, both statements are sent at once.
+   * @param counts whether {@link count} is called if the rows do not end the list. If they probably do not, it is counted at the same time.
    * @throws BootError for a statement that cannot be paged, with what to write instead.
    */
   rows(window: OffsetWindow, counts: boolean): Promise<Row[]> {
-    const rows = this.#execute(() => this.#page(window))
+    const end = window.offset + window.limit
+    const isCounted = counts && this.#isWhole && end < (lastTotals.get(this.#statement.model) ?? 0)
+    const isSmall = window.limit <= MAX_ROWS_WITH_TOTAL && !(TOTAL in this.#statement.model.getAttributes())
+    const rows = this.#execute(() => this.#page(window, isCounted && isSmall))
     if (!rows) return this.#uncompiled.rows(window)
-    if (counts && this.#isWhole && window.offset + window.limit < (lastTotals.get(this.#statement.model) ?? 0)) {
-      this.#counting = this.count()
-      this.#counting.catch(() => {}) // the rows fail, too, or count() is awaited
+    if (isCounted && !isSmall) {
+      this.#total = this.count()
+      this.#total.catch(() => {}) // the rows fail, too, or count() is awaited
     }
     return rows
   }
 
   count(): Promise<number> {
-    return this.#counting ?? this.#execute(() => this.#counted) ?? this.#uncompiled.count()
+    return this.#total ?? this.#execute(() => this.#counted) ?? this.#uncompiled.count()
   }
 
   get #counted(): CompiledStatement<number> | undefined {
@@ -59,11 +68,22 @@ export class OffsetList {
     return this.#statement.options.where === undefined
   }
 
-  #page(window: OffsetWindow): CompiledStatement<Row[]> | undefined {
+  #page(window: OffsetWindow, isCounted: boolean): CompiledStatement<Row[]> | undefined {
     const { model, options } = this.#statement
     const order = withPrimaryKey({ model, options, joins: [] })
     const ordered: Select<Model> = { kind: 'select', model, options: Object.assign({}, options, { order }) }
-    return rowsStatement<Row>(ordered, window, (rows, build) => LazyInstance.ofRows(rows, model, build))
+    const counted = isCounted ? this.#counted : undefined
+    const more = counted ? [[`(${counted.sql.replace(/;$/, '')})`, TOTAL] as const] : undefined
+    return rowsStatement<Row>(
+      ordered,
+      window,
+      (rows, build) => {
+        const [first] = rows as readonly { readonly [TOTAL]?: unknown }[] // the rows of a driver are objects
+        if (counted && first) this.#total = Promise.resolve(counted.read({ rows: [{ count: first[TOTAL] }] }))
+        return LazyInstance.ofRows(rows, model, build)
+      },
+      more,
+    )
   }
 
   // Queries of models join the session of the context, which the program may have changed since this one was injected.

@@ -74,11 +74,12 @@ function isWholeKey(model: ModelStatic<Model>, key: object): boolean {
   return given.length === model.primaryKeyAttributes.length && model.primaryKeyAttributes.every((name) => name in key)
 }
 
-/** The rows of a statement, or a slice of them. */
+/** The rows of a statement, or a slice of them. @param more further columns of every row. */
 export function rowsStatement<R>(
   { model, options }: Select<Model>,
   slice: Slice | 'first' | undefined,
   build: BuildRows<R>,
+  more: readonly (readonly [sql: string, name: string])[] = [],
 ): CompiledStatement<R[]> | undefined {
   if (!hasOnlyRows(options) || !isPlainModel(model)) return undefined
   const plan = planOf(model)
@@ -87,9 +88,9 @@ export function rowsStatement<R>(
   if (!order) return undefined
   const { shape, values } = conditions
   const { kind, numbers, suffix } = limitOf(model, slice)
-  const sql = sqlOf(plan, JSON.stringify(['rows', kind, shape, order]), () =>
+  const sql = sqlOf(plan, JSON.stringify(['rows', kind, shape, order, more]), () =>
     generate(model, {
-      attributes: plan.columns.map(copy),
+      attributes: [...plan.columns.map(copy), ...more.map(([sql, name]) => [literal(sql), name])],
       ...whereOf(plan, shape),
       ...(order.length > 0 ? { order: order.map(copy) } : {}),
       ...limitOptions(kind, values.length),
