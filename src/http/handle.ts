@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { bracket, type OpenUnits } from '../core/bracket.js'
+import { requestWithoutSession } from '../core/events/current-request.js'
 import type { RequestRecord } from '../core/events/request-record.js'
 import { andThen, isThenable } from '../core/promises.js'
 import type { Container, InputValues, Scope } from '../di/container.js'
@@ -8,6 +9,7 @@ import type { RequestTokens } from './client-tokens/client-tokens.js'
 import { discard, type OutgoingResponse } from './output/outgoing-response.js'
 import { type Content, Reply, ReplyHeaders } from './output/reply.js'
 import { Request } from './request.js'
+import { NO_UNITS } from './lifespan.js'
 import { ClientGone } from './server/abort-reasons.js'
 import type { Around } from './routing/around.js'
 import type { ServedRoute } from './routing/route.js'
@@ -38,7 +40,12 @@ export function handle(
   container: Container,
   aftermath: Aftermath,
 ): OutgoingResponse | PromiseLike<OutgoingResponse> {
-  return andThen(route.bind(request, variables), (inputs) => runHandler(route, inputs, request, container, aftermath))
+  return andThen(route.bind(request, variables), (inputs) => {
+    const { record } = aftermath
+    return record && route.open === NO_UNITS
+      ? requestWithoutSession.run(record, runHandler, route, inputs, request, container, aftermath)
+      : runHandler(route, inputs, request, container, aftermath)
+  })
 }
 
 function runHandler(

@@ -87,6 +87,10 @@ export function openUnits(lifespans: readonly Lifespan[], route: RouteFacts): Op
     const open = lifespan.unitsOf(route)
     return open ? { lifespan, open } : []
   })
+  if (openers.length === 0) return NO_UNITS
   return (attempt, request, tokens) =>
     openers.map(({ lifespan, open }) => open(attempt, request, tokens?.get(lifespan)))
 }
+
+/** Of a route that needs no unit of work, such as one without a transaction. */
+export const NO_UNITS: OpenUnits = () => []

@@ -5,7 +5,7 @@ import { Client } from 'pg'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Controller, Factory, Get, Header, Injectable, Page, Paginate, select, Session, sql } from 'sequitur'
 import { databaseApp } from '../support/databases.js'
-import { postgresUrl } from '../support/postgres.js'
+import { allowAccount, postgresUrl } from '../support/postgres.js'
 
 test('PostgreSQL: with row level security each request reads the rows of its tenant alone, on shared connections', async (t) => {
   @Table({ tableName: 'note', timestamps: false })
@@ -48,6 +48,7 @@ test('PostgreSQL: with row level security each request reads the rows of its ten
     GRANT SELECT ON note TO ${role};
     ALTER TABLE note ENABLE ROW LEVEL SECURITY;
     CREATE POLICY own ON note USING (tenant = current_setting('app.tenant', true))`)
+  await allowAccount(role, 'tenants')
   const asRole = Object.assign(new URL(url), { username: role, password: 'tenants' }).href
   const kind = { name: 'PostgreSQL', url: () => Promise.resolve(asRole) }
   const { fetch } = await databaseApp(t, kind, [Note], [Notes, Others], { lifespan: { sync: false, poolSize: 2 } })

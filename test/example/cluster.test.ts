@@ -93,6 +93,11 @@ async function startCluster(): Promise<Cluster> {
   return { ...served, database, pids }
 }
 
+/** The workers that have listened and have not ended. */
+function alive(cluster: Cluster): readonly number[] {
+  return cluster.pids().filter((pid) => ends(cluster)[pid] === undefined)
+}
+
 /** How the workers have ended: exit codes or signals. */
 function ends({ output }: Cluster): Readonly<Record<string, string>> {
   return Object.fromEntries([...output().matchAll(/^Worker (\d+) ended: (\w+)$/gm)].map(([, pid, how]) => [pid, how]))
@@ -145,4 +150,50 @@ test('cluster.ts: a rolling restart fails no request', options, async (t) => {
   await assertStored(cluster, clients.acknowledged)
   assert.equal(await cluster.stop('SIGTERM'), 0)
   assert.deepEqual(Object.values(ends(cluster)), ['0', '0', '0', '0'])
+})
+
+test('cluster.ts: a worker that was killed leaves no new connection without an answer', options, async (t) => {
+  const cluster = await startCluster()
+  const [killed = 0] = cluster.pids()
+  process.kill(killed, 'SIGSTOP') // what it is given meanwhile is in its hands when it is killed
+  const agent = new Agent({ keepAlive: false })
+  t.after(() => agent.destroy())
+  const outcomes = Array.from({ length: 6 }, (_, n) => createHero(cluster.url, `hero ${n}`, agent))
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  process.kill(killed, 'SIGKILL')
+  const late = new Promise<string>((resolve) => setTimeout(resolve, LIMIT, 'no answer').unref())
+  const found = await Promise.all(outcomes.map((outcome) => Promise.race([outcome, late])))
+  assert.deepEqual(found, Array(6).fill('201'))
+  assert.equal(await cluster.stop('SIGTERM'), 0)
+})
+
+test('cluster.ts: two rolling restarts at once leave as many workers as before', options, async () => {
+  const cluster = await startCluster()
+  const before = cluster.pids()
+  cluster.signal('SIGUSR2')
+  await until('the first new worker listens', () => cluster.pids().length > 2, 50, LIMIT)
+  cluster.signal('SIGUSR2')
+  await until('all are replaced twice', () => Object.keys(ends(cluster)).length >= 4, 50, LIMIT)
+  await until('the last one listens', () => alive(cluster).length === 2, 50, LIMIT)
+  assert.equal(cluster.pids().length, 6)
+  assert.ok(before.every((pid) => ends(cluster)[pid] === '0'))
+  assert.equal(await cluster.stop('SIGTERM'), 0)
+})
+
+test('cluster.ts: workers stay where a new one cannot start, and are replaced when it can', options, async () => {
+  const cluster = await startCluster()
+  const before = cluster.pids()
+  const rename = (from: string, to: string) =>
+    withSession(newLifespan(cluster.database), ({ sequelize }) =>
+      sequelize.query(`ALTER TABLE ${from} RENAME TO ${to}`),
+    )
+  await rename('hero', 'hidden') // a program with this model fails at startup
+  cluster.signal('SIGUSR2')
+  await until('the new worker has ended', () => Object.values(ends(cluster)).includes('1'), 50, LIMIT)
+  await rename('hidden', 'hero')
+  assert.deepEqual(alive(cluster), before)
+  cluster.signal('SIGUSR2')
+  await until('both workers are replaced', () => before.every((pid) => ends(cluster)[pid] === '0'), 50, LIMIT)
+  assert.equal(alive(cluster).length, 2)
+  assert.equal(await cluster.stop('SIGTERM'), 0)
 })

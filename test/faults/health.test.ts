@@ -2,7 +2,15 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { Sequelize } from 'sequelize'
 import { Controller, createApp, Get, newLifespan, Session, sql } from 'sequitur'
-import { type DatabaseApp, databaseApp, databases, mysqls, postgres, sqliteMemory } from '../support/databases.js'
+import {
+  type DatabaseApp,
+  databaseApp,
+  databases,
+  mysqls,
+  postgres,
+  skipIfShared,
+  sqliteMemory,
+} from '../support/databases.js'
 import { ownPostgres } from '../support/faults.js'
 import { silentNetwork } from '../support/silent-network.js'
 import { type Gate, gate, until } from '../support/waiting.js'
@@ -82,7 +90,7 @@ async function serverConnections(app: DatabaseApp): Promise<number> {
 }
 
 for (const kind of servers) {
-  test(`${kind.name}: checks of a busy pool close their connections`, async (t) => {
+  test(`${kind.name}: checks of a busy pool close their connections`, { skip: skipIfShared }, async (t) => {
     const held = gate()
     let count = 0
     const app = await databaseApp(t, kind, [], [holding(held, () => count++)], {
@@ -187,7 +195,7 @@ test(
 
 test(
   'an app that uses all connections that its account may open is ready',
-  { skip: servers.length === 0 },
+  { skip: servers.length === 0 || skipIfShared }, // PgBouncer waits for a connection
   async (t) => {
     const url = new URL(await postgres.url())
     const admin = new Sequelize(url.href, { logging: false })

@@ -7,6 +7,7 @@ import { Controller, Get, Post, select, Session, sql, Transactional, withSession
 import { sequelizeInternals } from '../../src/db/sequelize/internals.js'
 import { type DatabaseApp, databaseApp, databases } from '../support/databases.js'
 import { assertWhole, said } from '../support/faults.js'
+import { serverAddress } from '../support/postgres.js'
 import { until } from '../support/waiting.js'
 import { Hero, Team } from '../support/hero.js'
 
@@ -23,7 +24,9 @@ function killUnnoticed({ database }: DatabaseApp): void {
     username,
     password,
   }: ConnectionOptions = Object(sequelizeInternals(database.sequelize).options)
-  const settings = { host, port: Number(port), database: name, user: username, password: password ?? undefined }
+  // PgBouncer would run the statements of the program on connections that it kills.
+  const address = dialect === 'postgres' ? serverAddress() : { host, port: Number(port) }
+  const settings = { ...address, database: name, user: username, password: password ?? undefined }
   const { status, stderr } = spawnSync(process.execPath, ['--import', 'tsx', program], {
     env: { ...process.env, DIALECT: dialect, SETTINGS: JSON.stringify(settings) },
     encoding: 'utf8',

@@ -256,3 +256,14 @@ test('SQLite in a file: each transaction has a beginning, also one that was begu
   for (const _ of [1, 2, 3]) await fetch('/pages')
   assert.deepEqual([begins.length, ends.length], [3, 3])
 })
+
+for (const kind of databases)
+  test(`${kind.name}: statements of the start, and outside of sessions, name the database as those of sessions do`, async (t) => {
+    const statements = observed(t, 'sequitur.statement')
+    await appOn(t, kind)
+    await Hero.count()
+    await withSession(() => Hero.count())
+    const names = new Set(statements.map(({ database }) => database.description))
+    assert.ok(statements.length > 2)
+    assert.deepEqual([...names], [statements.at(-1)?.database.description])
+  })

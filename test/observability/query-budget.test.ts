@@ -14,6 +14,8 @@ import {
   select,
   Session,
   sql,
+  Transactional,
+  withSession,
 } from 'sequitur'
 import { memoryDatabase, QueryBudgetError, testApp } from 'sequitur/testing'
 import type { Constructor } from '../../src/di/token.js'
@@ -51,6 +53,18 @@ async function findLater(id: number) {
   await Promise.resolve()
   const found = await Hero.findByPk(id)
   return found?.name
+}
+
+@Transactional(false)
+@Controller('/alone')
+class Alone {
+  @Get('/many') async many() {
+    for (let id = 1; id <= 12; id++) await Hero.count({ where: { id } })
+  }
+  @Get('/few') async few() {
+    await Hero.count()
+    await findLater(1)
+  }
 }
 
 @Budget({ statements: 2 })
@@ -103,6 +117,23 @@ for (const kind of databases.filter(({ name }) => name === 'SQLite in memory' ||
         assert.match(lineOfThisFile(Number(at)), new RegExp(line.replaceAll(/[()]/g, '\\$&')))
         await app.close() // the test has failed already
       })
+
+for (const kind of databases)
+  test(`${kind.name}: the queries of a handler without a transaction count, and those outside of handlers do not`, async (t) => {
+    const records = endedRequests(t)
+    const app = await appWith(t, { queryBudget: { repeats: 5 }, controllers: [Alone] }, { url: await kind.url() })
+    for (let count = 0; count < 20; count++) await Hero.count()
+    assert.equal((await app.fetch('/alone/few')).status, 204)
+    const { statements, repeated, statementMilliseconds } = await records.next()
+    assert.deepEqual([statements, repeated], [2, 1])
+    assert.ok(statementMilliseconds > 0)
+    const message = await budgetError(app.fetch('/alone/many'))
+    assert.match(message, /^GET \/alone\/many \(Alone\.many\) sent the same statement 12 times \(N\+1\)/)
+    const at = /, from test\/observability\/query-budget\.test\.ts:(\d+):\d+\./.exec(message)?.[1]
+    assert.match(lineOfThisFile(Number(at)), /Hero\.count\(\{ where: \{ id \} \}\)/)
+    await withSession(() => Promise.all(Array.from({ length: 20 }, () => Hero.count())))
+    await app.close()
+  })
 
 function lineOfThisFile(number: number): string {
   return source.split('\n')[number - 1] ?? ''

@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 import { Client } from 'pg'
-import { postgresUrl } from './postgres.js'
+import { serverUrl } from './postgres.js'
 
 /*
  * Doubles of CockroachDB and YugabyteDB: a PostgreSQL database behind a proxy that reads the protocol, and answers by their rules. What is refused is
@@ -36,7 +36,7 @@ const UNIMPLEMENTED: readonly (readonly [RegExp, Refusal])[] = [
 
 /** The URL of a new database with the rules of CockroachDB. */
 export async function cockroach(t: TestContext, rules: Omit<Rules, 'isolation'> = {}): Promise<string> {
-  const url = await postgresUrl()
+  const url = await serverUrl()
   await execute(url, `ALTER DATABASE "${nameOf(url)}" SET default_transaction_isolation = 'serializable'`)
   await execute(
     url,
@@ -48,7 +48,7 @@ export async function cockroach(t: TestContext, rules: Omit<Rules, 'isolation'> 
 
 /** The URL of a new database with the rules of YugabyteDB whose READ COMMITTED is not enabled. */
 export async function yugabyte(t: TestContext, rules: Omit<Rules, 'isolation'> = {}): Promise<string> {
-  const url = await postgresUrl()
+  const url = await serverUrl()
   await execute(url, `ALTER DATABASE "${nameOf(url)}" SET yb.effective_isolation = 'repeatable read'`)
   return proxy(t, url, { ...rules, isolation: 'REPEATABLE READ' })
 }

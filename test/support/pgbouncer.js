@@ -1,15 +1,17 @@
 // Plain JavaScript, as postgres-server.js: scripts run it in a bare node.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Client } from 'pg'
 import { freePort } from './postgres-server.js'
 
 /**
  * @typedef {object} Pgbouncer
  * @property {(url: string) => string} through the same database of the server, through PgBouncer
+ * @property {(name: string, password: string) => Promise<void>} allow lets an account of the server connect
  * @property {() => Promise<void>} stop
  */
 
@@ -40,6 +42,7 @@ export async function startPgbouncer(program, serverUrl, settings = {}) {
     unix_socket_dir: '',
     auth_type: 'md5',
     auth_file: users,
+    admin_users: server.username,
     pool_mode: 'transaction',
     default_pool_size: 40,
     max_client_conn: 500,
@@ -74,8 +77,17 @@ export async function startPgbouncer(program, serverUrl, settings = {}) {
   }
   child.unref()
   for (const stream of [child.stdin, child.stderr]) /** @type {import('node:net').Socket} */ (stream).unref()
+  /** @param {string} url */
+  const through = (url) => Object.assign(new URL(url), { hostname: '127.0.0.1', port: String(port) }).href
   return {
-    through: (url) => Object.assign(new URL(url), { hostname: '127.0.0.1', port: String(port) }).href,
+    through,
+    allow: async (name, password) => {
+      appendFileSync(users, `"${name}" "${password}"\n`)
+      const console = Object.assign(new URL(through(serverUrl)), { pathname: '/pgbouncer' })
+      const client = new Client({ connectionString: console.href })
+      await client.connect()
+      await client.query('RELOAD').finally(() => client.end())
+    },
     stop,
   }
 }

@@ -9,15 +9,34 @@ import { startPostgres } from './postgres-server.js'
  * through PgBouncer in transaction mode.
  */
 export async function postgresUrl(): Promise<string> {
+  const url = await serverUrl()
+  const program = process.env['TEST_PGBOUNCER']
+  if (!program) return url
+  return (await (pooler ??= findPooler(program, url))).through(url)
+}
+
+/** The URL of a new, empty PostgreSQL database that leads to the server itself, also where others lead through PgBouncer. */
+export async function serverUrl(): Promise<string> {
   const admin = await (adminUrl ??= findServer())
   const name = `sequitur_${randomBytes(6).toString('hex')}`
   // Of template0, because nobody can be connected to it, and so several can be created at once.
   await execute(admin, `CREATE DATABASE ${name} TEMPLATE template0`)
   atEnd(() => execute(admin, `DROP DATABASE ${name} WITH (FORCE)`))
-  const url = Object.assign(new URL(admin), { pathname: `/${name}` }).href
-  const program = process.env['TEST_PGBOUNCER']
-  if (!program) return url
-  return (await (pooler ??= findPooler(program, admin))).through(url)
+  address = new URL(admin)
+  return Object.assign(new URL(admin), { pathname: `/${name}` }).href
+}
+
+let address: URL | undefined
+
+/** The host and the port of the server itself, once a URL was asked for. */
+export function serverAddress(): { readonly host: string; readonly port: number } {
+  if (!address) throw new Error('no database was asked for yet')
+  return { host: address.hostname, port: Number(address.port || 5432) }
+}
+
+/** Lets an account that a test has created connect by the URLs of this file. PgBouncer knows only those that it is told. */
+export async function allowAccount(name: string, password: string): Promise<void> {
+  await (await pooler)?.allow(name, password)
 }
 
 let pooler: Promise<Pgbouncer> | undefined

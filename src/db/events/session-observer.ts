@@ -2,6 +2,7 @@ import { AsyncResource } from 'node:async_hooks'
 import type { Sequelize } from 'sequelize'
 import * as channels from '../../core/events/channels.js'
 import type { DatabaseFacts, StatementEnded } from '../../core/events/channels.js'
+import { requestWithoutSession } from '../../core/events/current-request.js'
 import type { RequestRecord, TransactionOutcome } from '../../core/events/request-record.js'
 import type { Lease, TransactionNeeds, TransactionObserver } from '../dialect.js'
 import type { StatementSource } from '../statements/statement-source.js'
@@ -172,11 +173,12 @@ function inThisContext<A extends unknown[]>(publish: (...args: A) => void): (...
   return channels.statementEnd.hasSubscribers ? AsyncResource.bind(publish) : publish
 }
 
-/** Observes a query outside of every session. */
-export function observeQuery(sequelize: Sequelize, sql: string, answer: Promise<unknown>): Promise<unknown> {
-  if (!channels.statementEnd.hasSubscribers) return answer
-  const observer = new SessionObserver(sequelize, factsOf(sequelize), undefined)
-  const send = (settle: Settle<unknown>) => void answer.then(settle.resolve, settle.reject)
+/** Sends a query outside of every session, and observes it. */
+export function observeQuery(sequelize: Sequelize, sql: string, query: () => Promise<unknown>): Promise<unknown> {
+  const request = requestWithoutSession.getStore()
+  if (!request && !channels.statementEnd.hasSubscribers) return query()
+  const observer = new SessionObserver(sequelize, factsOf(sequelize), request)
+  const send = (settle: Settle<unknown>) => void query().then(settle.resolve, settle.reject)
   return new Promise((resolve, reject) => observer.timed(sql, send, false)({ resolve, reject }))
 }
 

@@ -87,9 +87,11 @@ function joinQueries(sequelize: Sequelize): void {
       return Promise.reject(markQueryError(new SecondConnectionError(OUTSIDE), noSession(sequelize)))
     const scope = given === null ? undefined : current
     if (scope && (!given || belongsTo(given, scope))) return queryInScope(scope, query, sql, options)
-    return observeQuery(sequelize, textOf(sql), query(sql, onPrimary(sequelize, options))).catch((error: unknown) => {
-      throw markQueryError(error, noSession(sequelize))
-    })
+    return observeQuery(sequelize, textOf(sql), () => query(sql, onPrimary(sequelize, options))).catch(
+      (error: unknown) => {
+        throw markQueryError(error, noSession(sequelize))
+      },
+    )
   }
 }
 

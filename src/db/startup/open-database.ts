@@ -10,6 +10,7 @@ import { MEMORY } from '../config/url-parts.js'
 import { DEFAULT_START_TIMEOUT, readFastPath, readProcesses, readSettings } from '../config/settings.js'
 import { other } from '../dialects/other.js'
 import { DatabaseStartError } from '../errors.js'
+import { factsOf } from '../events/session-observer.js'
 import { adviseUsedColumns } from '../indexes/index-advice.js'
 import { readGeneratedColumns } from '../models/database-generated-columns.js'
 import '../models/model-shape.js'
@@ -72,6 +73,7 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
       refuseImpossibleValues(sequelize, onRefusal)
       refuseImpossibleIncrements(sequelize, onRefusal)
     }
+    factsOf(sequelize, name) // queries outside of sessions, such as those of the start, do not know the name
     joinCurrentTransaction(sequelize)
     readGeneratedColumns(sequelize)
     const models = mapModels(sequelize, database.models, database.owner)
