@@ -10,6 +10,7 @@ import { type Content, Reply, ReplyHeaders } from './output/reply.js'
 import { Request } from './request.js'
 import { ClientGone } from './server/abort-reasons.js'
 import type { Around } from './routing/around.js'
+import { InterceptedCall } from './routing/interceptors/intercepted-call.js'
 import type { ServedRoute } from './routing/route.js'
 import type { Match } from './routing/router.js'
 
@@ -38,7 +39,14 @@ export function handle(
   container: Container,
   aftermath: Aftermath,
 ): OutgoingResponse | PromiseLike<OutgoingResponse> {
-  return andThen(route.bind(request, variables), (inputs) => runHandler(route, inputs, request, container, aftermath))
+  const { interceptors } = route
+  const call =
+    interceptors.length > 0
+      ? new InterceptedCall(interceptors, request, (error) => aftermath.report(error, request))
+      : undefined
+  return andThen(route.bind(request, variables), (inputs) =>
+    runHandler(route, inputs, request, container, aftermath, call),
+  )
 }
 
 function runHandler(
@@ -47,6 +55,7 @@ function runHandler(
   request: Request,
   container: Container,
   { report, inBackground, record, tokens }: Aftermath,
+  call: InterceptedCall | undefined,
 ): OutgoingResponse | PromiseLike<OutgoingResponse> {
   const { abort } = request
   let scope: Scope | undefined
@@ -61,10 +70,17 @@ function runHandler(
         headers = new ReplyHeaders()
         scope = container.scope(givenBy(request, headers))
         return streams.of(
-          scope.run(route.plan, inputs, (controller, args) => {
-            abort.throwIfAborted() // building its arguments took too long
-            return route.around.length > 0 ? around(route, request, controller, args) : invoke(route, controller, args)
-          }),
+          scope.run(
+            route.plan,
+            inputs,
+            (controller, args) => {
+              abort.throwIfAborted() // building its arguments took too long
+              return route.around.length > 0
+                ? around(route, request, controller, args)
+                : invoke(route, controller, args)
+            },
+            call && ((handler) => call.run(handler)),
+          ),
         )
       }
       return andThen(dispose(), run) // the previous attempt may still hold something, such as a lock
@@ -72,6 +88,7 @@ function runHandler(
     (value) => {
       abort.throwIfAborted()
       streams.assertReadable()
+      if (call?.response) return call.response
       return withHeaders(route.respond(value, request), headers)
     },
     {
@@ -83,6 +100,7 @@ function runHandler(
         rest = end
       },
     },
+    call && ((made) => call.beforeCommit(made)),
   )
   const end = (): Promise<void> | undefined => {
     if (rest) inBackground(rest.then(dispose))
