@@ -45,6 +45,7 @@ import {
 import { Table } from 'sequelize-typescript'
 import { type IfMatchOptions, newIfMatch } from 'sequitur/conditional'
 import { newPagination as newCursorPagination } from 'sequitur/cursor'
+import { Idempotent, type IdempotentOptions } from 'sequitur/idempotency'
 import { listOf, type ListOptions } from 'sequitur/lists'
 import { metrics, type MetricsOptions } from 'sequitur/metrics'
 import { openTelemetry, type OpenTelemetryOptions } from 'sequitur/opentelemetry'
@@ -171,6 +172,13 @@ const takers: Readonly<Record<string, Taker>> = {
   }),
   '@Budget()': taker<QueryBudget>((budget) => Budget(budget), { statements: 0, repeats: 0 }),
   'newIfMatch()': taker<IfMatchOptions>((options) => newIfMatch(options), { required: 0 }),
+  '@Idempotent()': taker<IdempotentOptions>((options) => Idempotent(options), {
+    required: 0,
+    expiresAfter: 0,
+    of: 0,
+    responseLimit: 0,
+    model: 0,
+  }),
   'Item.of()': taker<EtagOptions>((options) => Item.of(Hero, options), { etag: 0 }),
   'createApp(): log': taker<LogOptions>((log) => createApp({ controllers: [], log }), {
     requests: 0,

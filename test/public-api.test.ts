@@ -205,6 +205,12 @@ test('sequitur/conditional has these values and types', async () => {
   assert.deepEqual(typesOf('conditional.ts'), ['IfMatchOptions'])
 })
 
+test('sequitur/idempotency has these values and types', async () => {
+  const values = ['Idempotent', 'IdempotencyRecord', 'createIdempotencyTable']
+  assert.deepEqual(Object.keys(await import('sequitur/idempotency')).sort(), values.toSorted())
+  assert.deepEqual(typesOf('idempotency.ts'), ['IdempotentOptions'])
+})
+
 test('sequitur/opentelemetry has these values and types', async () => {
   assert.deepEqual(Object.keys(await import('sequitur/opentelemetry')), ['openTelemetry'])
   assert.deepEqual(typesOf('opentelemetry.ts'), ['OpenTelemetryOptions'])
@@ -275,6 +281,7 @@ test('every export has a docstring', () => {
     'testing.ts',
     'uploads.ts',
     'conditional.ts',
+    'idempotency.ts',
     'opentelemetry.ts',
     'metrics.ts',
     'vite.ts',

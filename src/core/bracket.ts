@@ -55,6 +55,9 @@ export interface BracketOptions {
   readonly inBackground?: (rest: Rest, end: Promise<void>) => void
 }
 
+/** The last work of an attempt: it receives the result, and runs in the units, which settle once more before their commits. */
+export type BeforeCommit<R> = (result: R) => Promise<void>
+
 /** Opens the units of one attempt. `attempt` counts from 0. The request has a record if somebody listens, and tokens if a database uses them. */
 export type OpenUnits = (attempt: number, request?: RequestRecord, tokens?: ClientTokens) => readonly Unit[]
 
@@ -67,6 +70,7 @@ export type OpenUnits = (attempt: number, request?: RequestRecord, tokens?: Clie
  *
  * Without a unit, and with work that returns no promise, the result is returned at once: promises would cost every request time.
  *
+ * @param beforeCommit not called without a unit.
  * @throws what `work`, `finish` or a commit throws, or rejects with it; the reason of the abort; PartialCommitError when a commit fails after
  * another has succeeded.
  */
@@ -75,10 +79,11 @@ export function bracket<V, R>(
   work: (attempt: number) => V | PromiseLike<V>,
   finish: (value: V) => R,
   options: BracketOptions,
+  beforeCommit?: BeforeCommit<R>,
 ): R | Promise<R> {
   const units = open(0)
   return units.length > 0
-    ? runAttempts(units, open, work, finish, options)
+    ? runAttempts(units, open, work, finish, options, beforeCommit)
     : runWithoutUnits(() => work(0), finish, options)
 }
 
@@ -88,6 +93,7 @@ async function runAttempts<V, R>(
   work: (attempt: number) => V | PromiseLike<V>,
   finish: (value: V) => R,
   options: BracketOptions,
+  beforeCommit: BeforeCommit<R> | undefined,
 ): Promise<R> {
   for (let attempt = 0; ; attempt++) {
     const units = attempt === 0 ? first : open(attempt)
@@ -99,6 +105,7 @@ async function runAttempts<V, R>(
       const settling = settleAll(units, options.abort)
       if (isThenable(settling)) await settling
       result = finish(value)
+      if (beforeCommit) await runLast(units, beforeCommit, result, options.abort)
       const committing = commitAll(units)
       if (committing) await committing
     } catch (error) {
@@ -111,6 +118,19 @@ async function runAttempts<V, R>(
     if (callbacks) await untilAborted(callbacks, options)
     return result
   }
+}
+
+// What the work itself has left undone is reported instead of what follows from it in the last work.
+async function runLast<R>(
+  units: readonly Unit[],
+  beforeCommit: BeforeCommit<R>,
+  result: R,
+  abort: Abort | undefined,
+): Promise<void> {
+  for (const unit of units) unit.assertCommittable()
+  await unlessAborted(abort, () => enterAll(units, () => beforeCommit(result)))
+  await nextTurn()
+  await settleAll(units, abort)
 }
 
 /** Waits for what still runs in any unit. Returns a promise only if something does. */

@@ -299,8 +299,8 @@ export class Database {
   }
 
   /** Runs the work in a new session. @throws the error of the work or of COMMIT. */
-  session<R>(work: (session: Session) => Promise<R>): Promise<R> {
-    return this.#unit({}).run(work, (error) => this.#report('A session', error))
+  session<R>(work: (session: Session) => Promise<R>, needs: UnitNeeds = {}): Promise<R> {
+    return this.#unit(needs).run(work, (error) => this.#report('A session', error))
   }
 }
 

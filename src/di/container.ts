@@ -71,12 +71,14 @@ export class Scope {
    * Builds the plan's values and calls `use` with the controller and the handler's arguments. Each managed provider wraps the rest, including
    * `use`. Returns a promise only if something has to be waited for.
    *
+   * @param around called when the plan's first values are built and all inputs are valid, with what does the rest; may return without calling it.
    * @throws what a factory or `use` throws, and an Error when the scope is disposed before `use` is called.
    */
   run<R>(
     plan: Plan<unknown>,
     given: InputValues,
     use: (controller: unknown, args: unknown[]) => R | PromiseLike<R>,
+    around?: (rest: () => R | PromiseLike<R>) => R | PromiseLike<R>,
   ): R | PromiseLike<R> {
     const values: unknown[] = []
     let inputs = given.first()
@@ -86,8 +88,9 @@ export class Scope {
         if (i === plan.first && !hasOthers) {
           hasOthers = true
           const others = given.others()
-          if (isThenable(others)) return others.then((read) => ((inputs = read), buildFrom(i)))
+          if (isThenable(others)) return others.then((read) => ((inputs = read), goOn(i)))
           inputs = others
+          if (around) return goOn(i)
         }
         if (i === plan.steps.length) break
         this.#refuseClosed()
@@ -108,6 +111,7 @@ export class Scope {
       const controller = argumentOf(plan.controller, inputs, values, this.#application)
       return use(controller, argumentsOf(plan.arguments, inputs, values, this.#application))
     }
+    const goOn = (index: number) => (around ? around(() => buildFrom(index)) : buildFrom(index))
     return buildFrom(0)
   }
 

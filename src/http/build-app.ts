@@ -54,7 +54,7 @@ export function buildApp(options: AppOptions, onExceeded?: ReportExcess): BuiltA
   const planner = new Planner<Input>(allProvisions(options, lifespans, log))
   const { unknownFields } = options
   const inputs = new SchemaWriter({ forValidation: true, prefix: COMPONENT, unknownFields })
-  const planning = { prefix: options.prefix ?? '/', planner, writer: inputs, authenticates }
+  const planning = { prefix: options.prefix ?? '/', planner, writer: inputs, authenticates, lifespans }
   const routes = options.controllers.flatMap((controller) => planRoutes(controller, planning))
   refuseIgnoredDecorators(routes, planner.shared, { hasDatabase: lifespans.length > 0, authenticates })
   checkDocument(routes, options.models)

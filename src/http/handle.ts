@@ -12,6 +12,7 @@ import { Request } from './request.js'
 import { NO_UNITS } from './lifespan.js'
 import { ClientGone } from './server/abort-reasons.js'
 import type { Around } from './routing/around.js'
+import { InterceptedCall } from './routing/interceptors/intercepted-call.js'
 import type { ServedRoute } from './routing/route.js'
 import type { Match } from './routing/router.js'
 
@@ -40,11 +41,16 @@ export function handle(
   container: Container,
   aftermath: Aftermath,
 ): OutgoingResponse | PromiseLike<OutgoingResponse> {
+  const { interceptors } = route
+  const call =
+    interceptors.length > 0
+      ? new InterceptedCall(interceptors, request, (error) => aftermath.report(error, request))
+      : undefined
   return andThen(route.bind(request, variables), (inputs) => {
     const { record } = aftermath
     return record && route.open === NO_UNITS
-      ? requestWithoutSession.run(record, runHandler, route, inputs, request, container, aftermath)
-      : runHandler(route, inputs, request, container, aftermath)
+      ? requestWithoutSession.run(record, runHandler, route, inputs, request, container, aftermath, call)
+      : runHandler(route, inputs, request, container, aftermath, call)
   })
 }
 
@@ -54,6 +60,7 @@ function runHandler(
   request: Request,
   container: Container,
   { report, inBackground, record, tokens }: Aftermath,
+  call: InterceptedCall | undefined,
 ): OutgoingResponse | PromiseLike<OutgoingResponse> {
   const { abort } = request
   let scope: Scope | undefined
@@ -68,10 +75,17 @@ function runHandler(
         headers = new ReplyHeaders()
         scope = container.scope(givenBy(request, headers))
         return streams.of(
-          scope.run(route.plan, inputs, (controller, args) => {
-            abort.throwIfAborted() // building its arguments took too long
-            return route.around.length > 0 ? around(route, request, controller, args) : invoke(route, controller, args)
-          }),
+          scope.run(
+            route.plan,
+            inputs,
+            (controller, args) => {
+              abort.throwIfAborted() // building its arguments took too long
+              return route.around.length > 0
+                ? around(route, request, controller, args)
+                : invoke(route, controller, args)
+            },
+            call && ((handler) => call.run(handler)),
+          ),
         )
       }
       return andThen(dispose(), run) // the previous attempt may still hold something, such as a lock
@@ -79,6 +93,7 @@ function runHandler(
     (value) => {
       abort.throwIfAborted()
       streams.assertReadable()
+      if (call?.response) return call.response
       return withHeaders(route.respond(value, request), headers)
     },
     {
@@ -90,6 +105,7 @@ function runHandler(
         rest = end
       },
     },
+    call && ((made) => call.beforeCommit(made)),
   )
   const end = (): Promise<void> | undefined => {
     if (rest) inBackground(rest.then(dispose))

@@ -42,6 +42,10 @@ export class Request {
   #query: ReadonlyMap<string, readonly string[]> | undefined
   #cookies: ReadonlyMap<string, string> | undefined
   #releases: (() => Promise<void>)[] = []
+  /** @internal Whether an interceptor of the route needs {@link bodyBytes}. */
+  keepsBody = false
+  /** @internal The bytes of a body that is not a multipart form, when the route has one and {@link keepsBody} is set. */
+  bodyBytes: Buffer | undefined
 
   /** @internal Declare a parameter of type Request. */
   constructor(raw: IncomingMessage, abort: Abort) {

@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { type AppOptions, withSession } from 'sequitur'
+import { type AppOptions, newLifespan, withSession } from 'sequitur'
+import { IdempotencyRecord } from 'sequitur/idempotency'
 import { memoryDatabase, testApp } from 'sequitur/testing'
 import { database } from '../../example/database.js'
 import { Hero } from '../../example/hero.js'
@@ -14,6 +15,8 @@ import { FileController } from '../../example/recipes/files.js'
 import { Member, MemberListController, Squad } from '../../example/recipes/lists.js'
 import { LoginAttempt, LoginController } from '../../example/recipes/logins.js'
 import { NamedTypesController } from '../../example/recipes/named-types.js'
+import { down, up } from '../../example/recipes/create-idempotency-table.js'
+import { Payment, PaymentController } from '../../example/recipes/payments.js'
 import { PowerController } from '../../example/recipes/one-of.js'
 import { BothWaysController } from '../../example/recipes/both-ways.js'
 import { SizeController } from '../../example/recipes/page-sizes.js'
@@ -288,6 +291,38 @@ test('a photo is uploaded, stored under a name of its own, and sent', async (t) 
   assert.match(sent.headers.get('content-disposition') ?? '', /^attachment/)
   form.set('photo', new Blob(['<html>'], { type: 'text/html' }), 'page.html')
   assert.equal((await api.fetch('/photos', { method: 'POST', body: form })).status, 422)
+})
+
+test('payments.ts: a payment that is sent twice is made once; create-idempotency-table.ts makes its table', async (t) => {
+  const folder = temporaryFolder()
+  const main = newLifespan(`sqlite:///${join(folder, 'payments.sqlite')}`)
+  await withSession(main, async ({ sequelize }) => {
+    const context = sequelize.getQueryInterface()
+    await up({ context })
+    await down({ context })
+    await up({ context })
+    await sequelize.query(
+      'CREATE TABLE payment (id INTEGER PRIMARY KEY, account TEXT NOT NULL, cents INTEGER NOT NULL)',
+    )
+  })
+  const models = [Payment, IdempotencyRecord]
+  const api = await testApp({ controllers: [PaymentController], models, lifespan: main })
+  t.after(api.close)
+  const pay = async (cents: number) => {
+    const headers = { 'idempotency-key': '"8e03978e"' }
+    const answer = await api.fetch('/payments', { method: 'POST', headers, json: { account: 'Ann', cents } })
+    await answer.text()
+    return [answer.status, answer.headers.get('idempotency-replayed')]
+  }
+  assert.deepEqual(
+    [await pay(500), await pay(500), await pay(900)],
+    [
+      [201, null],
+      [201, 'true'],
+      [422, null],
+    ],
+  )
+  assert.equal(await Payment.count(), 1)
 })
 
 test('conditional.ts: of two changes of the same article, the second is a 412; an unchanged article is a 304', async (t) => {

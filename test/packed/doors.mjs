@@ -5,6 +5,7 @@ import { App, BootError, newLifespan } from 'sequitur'
 import { newIfMatch } from 'sequitur/conditional'
 import { newPagination } from 'sequitur/cursor'
 import { sequitur as esbuildPlugin } from 'sequitur/esbuild'
+import { Idempotent } from 'sequitur/idempotency'
 import { listOf } from 'sequitur/lists'
 import { metrics } from 'sequitur/metrics'
 import { openTelemetry } from 'sequitur/opentelemetry'
@@ -24,6 +25,7 @@ const refused = [
   () => newLifespan('sqlite://', wrong),
   () => newPagination(wrong),
   () => newIfMatch(wrong),
+  () => Idempotent(wrong),
   () => listOf(wrong, {}),
   () => settings(wrong),
   () => Multipart(wrong)({}, 'create', 0),

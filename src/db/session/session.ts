@@ -252,6 +252,11 @@ export class Session {
     this.#scope.state.afterEnd.push(() => work(currentSession(this.sequelize) as Session)) // it runs in one
   }
 
+  /** @internal Whether {@link rollback} was called: nothing of the session is saved. */
+  get isRollingBack(): boolean {
+    return this.#scope.state.rollbackRequested
+  }
+
   /** Rolls the transaction back when the handler returns. The handler's result is sent as usual. */
   rollback(): void {
     this.#scope.assertOpen()

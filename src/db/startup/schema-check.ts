@@ -3,6 +3,7 @@ import { BootError } from '../../core/boot-error.js'
 import { refuseCostlyRules } from '../models/column-patterns.js'
 import { DatabaseStartError } from '../errors.js'
 import { dataTypeInternals } from '../sequelize/internals.js'
+import { howToCreate } from './how-to-create.js'
 import { rememberColumns, type TableColumn, type TableColumns } from './table-columns.js'
 
 /** @throws BootError that names each property of a model's class that hides, or overwrites, a column of the same name. */
@@ -70,13 +71,18 @@ export async function checkTables(
 
 async function differences(sequelize: Sequelize, model: ModelStatic<Model>, mayBeMissing: boolean): Promise<string[]> {
   const columns = await columnsOf(sequelize, model)
-  if (!columns) return mayBeMissing ? [] : [`table ${nameOf(model)} is missing (model ${model.name})`]
+  if (!columns) return mayBeMissing ? [] : [missingTable(model)]
   rememberColumns(sequelize, model, columns)
   return Object.entries(model.getAttributes())
     .filter(([, { type }]) => !isVirtual(type))
     .flatMap(([name, attribute]) =>
       difference(columns.get(attribute.field ?? name), attribute, `${model.name}.${name}`, nameOf(model)),
     )
+}
+
+function missingTable(model: ModelStatic<Model>): string {
+  const remedy = howToCreate.inherited(model)
+  return `table ${nameOf(model)} is missing (model ${model.name})${remedy === undefined ? '' : `. ${remedy}`}`
 }
 
 function difference(

@@ -79,7 +79,9 @@ export function compileBind(
   const media = inputs.flatMap((input) => (input.kind === 'body' ? (input.media ?? []) : []))[0]
   const receive = (request: Request): Received | Promise<Received> => {
     if (media) return media.read(request, bodyLimit)
-    return readsBody ? readBody(request, bodyLimit) : NO_BODY
+    if (!readsBody) return NO_BODY
+    const reading = readBody(request, bodyLimit)
+    return request.keepsBody ? reading.then((bytes) => (request.bodyBytes = bytes)) : reading
   }
   if (!first) {
     return (request, variables) =>

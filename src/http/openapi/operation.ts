@@ -5,6 +5,7 @@ import { FORM } from '../input/form-fields.js'
 import { headerName, type Input } from '../input/parameters.js'
 import { type DocumentedProblems, hasEntityTag, jsonContent, responsesOf, schemaObject } from './responses.js'
 import type { Segment } from '../routing/path.js'
+import type { DocumentedHeader } from '../routing/interceptors/interceptor.js'
 import type { Route } from '../routing/route.js'
 import { type NamedScheme, requirementsOf, schemesOf } from './security.js'
 
@@ -21,7 +22,8 @@ export function operationOf(
   const { summary, description, deprecated, externalDocs, extensions } = route.options
   const body = inputs.find((input) => input.kind === 'body')
   const own = inputs.flatMap((input) => parametersOf(input, writer))
-  const all = uniqueParameters(hasEntityTag(route) ? [...own, IF_NONE_MATCH] : own)
+  const intercepted = route.interceptors.flatMap(({ documents }) => documents?.headers ?? []).map(headerOf)
+  const all = uniqueParameters([...own, ...intercepted, ...(hasEntityTag(route) ? [IF_NONE_MATCH] : [])])
   const parameters = all
     .filter((parameter) => !isDocumentedElsewhere(parameter, schemes))
     .map((parameter) => renamed(parameter, route.segments, path))
@@ -46,6 +48,11 @@ export function operationOf(
     ...(schemes.length > 0 ? { security: [...requirementsOf(route.plan)] } : {}),
     ...extensions,
   }
+}
+
+function headerOf({ name, description, required, maxLength }: DocumentedHeader): ParameterObject {
+  const schema = { type: 'string' as const, ...(maxLength === undefined ? {} : { minLength: 1, maxLength }) }
+  return { name, in: 'header', required, description, schema }
 }
 
 const IF_NONE_MATCH: ParameterObject = {

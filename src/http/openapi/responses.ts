@@ -1,4 +1,4 @@
-import type { ResponseObject, ResponsesObject, SchemaObject } from 'openapi3-ts/oas31'
+import type { HeadersObject, ResponseObject, ResponsesObject, SchemaObject } from 'openapi3-ts/oas31'
 import type { JsonSchema, Shape } from '../../schema/shape/shape.js'
 import type { SchemaWriter } from '../../schema/json-schema/writer.js'
 import { mayConflict } from './may-conflict.js'
@@ -18,7 +18,25 @@ export function responsesOf(
   constrainedInModels: () => readonly string[],
   problems: DocumentedProblems,
 ): ResponsesObject {
-  return { ...successesOf(route, writer), ...problemsOf(route, constrainedInModels, problems) }
+  return {
+    ...withHeaders(successesOf(route, writer), interceptedHeaders(route)),
+    ...problemsOf(route, constrainedInModels, problems),
+  }
+}
+
+function interceptedHeaders({ interceptors }: Route): Readonly<Record<string, string>> {
+  return Object.assign({}, ...interceptors.map(({ documents }) => documents?.responseHeaders))
+}
+
+function withHeaders(responses: ResponsesObject, added: Readonly<Record<string, string>>): ResponsesObject {
+  if (Object.keys(added).length === 0) return responses
+  const more = describedHeaders(added)
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]: [string, ResponseObject]) => [
+      status,
+      { ...response, headers: { ...response.headers, ...more } },
+    ]),
+  )
 }
 
 function successesOf(route: Route, writer: SchemaWriter): ResponsesObject {
@@ -82,11 +100,15 @@ const NOT_MODIFIED: ResponsesObject = { 304: { description: 'It still has an ent
 
 function headersOf(shape: Shape): Pick<ResponseObject, 'headers'> {
   if (shape.kind !== 'object' || !shape.headers) return {}
-  const headers = Object.entries(shape.headers).map(([name, description]) => [
+  return { headers: describedHeaders(shape.headers) }
+}
+
+function describedHeaders(descriptions: Readonly<Record<string, string>>): HeadersObject {
+  const headers = Object.entries(descriptions).map(([name, description]) => [
     name,
     { description, schema: { type: 'string' as const } },
   ])
-  return { headers: Object.fromEntries(headers) }
+  return Object.fromEntries(headers) as HeadersObject
 }
 
 // OpenAPI 3.1 has no schema for the items of a stream.
@@ -126,10 +148,21 @@ function problemsOf(
   }
 }
 
+/** With those of the interceptors, which may have the statuses of others. */
 function expectedProblems(
   route: Route,
   constrainedInModels: () => readonly string[],
 ): Readonly<Record<number, string>> {
+  const problems = usualProblems(route, constrainedInModels)
+  for (const { documents } of route.interceptors)
+    for (const [status, text] of Object.entries(documents?.refusals ?? {})) {
+      const other = problems[Number(status)]
+      problems[Number(status)] = other === undefined ? text : `${other}. Or: ${text}`
+    }
+  return problems
+}
+
+function usualProblems(route: Route, constrainedInModels: () => readonly string[]): Record<number, string> {
   const { plan } = route
   const { inputs } = plan
   const body = inputs.find((input) => input.kind === 'body')

@@ -4,7 +4,8 @@ import type { Route } from './route.js'
 /** All classes in the declared responses and inputs of the routes, each with the route: 'Heroes.list returns', 'Heroes.add takes'. */
 export function classesInRoutes(routes: readonly Route[]): ReadonlyMap<unknown, string> {
   const found = new Map<unknown, string>()
-  for (const { name, response, others, plan } of routes) {
+  for (const { name, response, others, plan, interceptors } of routes) {
+    for (const model of interceptors.flatMap(({ models = [] }) => models)) found.set(model, `${name} uses`)
     const responses = [response, ...[...others.values()].map(({ shape }) => shape)]
     for (const shape of responses) if (shape) add(shape, 'output', `${name} returns`, found)
     for (const input of plan.inputs)

@@ -4,7 +4,7 @@ import { headerName, type Input } from '../input/parameters.js'
 import type { InputLocation } from '../input/parameter-type.js'
 import type { Lifespan } from '../lifespan.js'
 import { joinPath, type Segment } from './path.js'
-import { factsOf, type Route } from './route.js'
+import { factsOf, type Route, transactionsOf } from './route.js'
 
 /** A route as the command line lists it. */
 export interface RouteDescription {
@@ -32,7 +32,7 @@ export function describeRoute(route: Route, lifespans: readonly Lifespan[]): Rou
     path: joinPath(...route.segments.map(textOf)),
     handler: route.name,
     inputs: route.plan.inputs.flatMap(describeInput),
-    transactions: lifespans.flatMap((lifespan) => lifespan.transactionOf?.(facts) ?? []),
+    transactions: transactionsOf(facts, lifespans),
   }
 }
 

@@ -3,7 +3,7 @@ import { BootError, withPlace } from '../../core/boot-error.js'
 import { refuseOtherThanList } from '../../core/options.js'
 import type { Plan, Planner } from '../../di/plan.js'
 import { buildFirst, inputsOfFirst } from '../../di/plan-order.js'
-import type { RouteFacts } from '../../di/route-facts.js'
+import type { RouteFacts, TransactionDescription } from '../../di/route-facts.js'
 import type { Constructor, Token } from '../../di/token.js'
 import type { SchemaWriter } from '../../schema/json-schema/writer.js'
 import { refuseFiles } from '../../schema/output/refuse-files.js'
@@ -12,6 +12,7 @@ import { shapeOf } from '../../schema/shape/shape-of.js'
 import type { ValidatorCompiler } from '../../schema/input/validate.js'
 import { type Bind, compileBind, type InputsSchema, inputSchema } from '../input/bind.js'
 import { type Around, refuseOtherThanAround } from './around.js'
+import { type Interceptor, interceptorsOf } from './interceptors/interceptor.js'
 import { type ControllerDeclaration, controllerOf } from './controller.js'
 import { type Responses, type RouteDeclaration, type RouteOptions, routesOf } from './methods.js'
 import { type Input, RouteInputs } from '../input/parameters.js'
@@ -47,6 +48,7 @@ export interface Route {
   readonly middleware: readonly MiddlewareStep[]
   /** What the call of the handler is wrapped in, the outermost first. */
   readonly around: readonly Around[]
+  readonly interceptors: readonly Interceptor[]
   readonly controller: Constructor
   readonly member: string
   readonly schema: InputsSchema
@@ -70,6 +72,7 @@ export interface RoutePlanning {
   readonly writer: SchemaWriter
   /** Whether the values of a token authenticate the request: they are built before the other inputs are validated. */
   readonly authenticates: (token: Token) => boolean
+  readonly lifespans: readonly Lifespan[]
 }
 
 /**
@@ -89,7 +92,7 @@ function planRoute(
   controller: Constructor,
   declared: ControllerDeclaration,
   declaration: RouteDeclaration,
-  { prefix, planner, writer, authenticates }: RoutePlanning,
+  { prefix, planner, writer, authenticates, lifespans }: RoutePlanning,
 ): Route {
   const { method, member, options, params } = declaration
   const name = `${controller.name}.${member}`
@@ -113,6 +116,7 @@ function planRoute(
   if (response) refuseEmptyStatus(name, options.status)
   refuseRequiredFields(name, plan.inputs, response)
   const schema = withPlace(name, () => inputSchema(plan.inputs, writer))
+  const facts = factsOf({ controller, member, method, name, plan, segments })
   return {
     name,
     method,
@@ -128,6 +132,17 @@ function planRoute(
     tags: options.tags ?? declared.tags,
     middleware: declared.middleware,
     around: [...declared.around, ...aroundOf(name, options)],
+    interceptors: interceptorsOf({
+      name,
+      method,
+      controller,
+      member,
+      plan,
+      sendsEvents,
+      pattern: pathPattern(segments),
+      transactions: transactionsOf(facts, lifespans),
+      hasDatabase: lifespans.length > 0,
+    }),
     controller,
     member,
     schema,
@@ -176,7 +191,7 @@ export function serveRoute(
 }
 
 /** What the databases may know of a route. */
-export function factsOf({ controller, member, method, name, plan, segments }: Route): RouteFacts {
+export function factsOf({ controller, member, method, name, plan, segments }: PlannedHandler): RouteFacts {
   return {
     name: `${method} ${openApiPath(segments)} (${name})`,
     controller,
@@ -184,6 +199,13 @@ export function factsOf({ controller, member, method, name, plan, segments }: Ro
     safe: method === 'GET',
     tokens: plan.steps.map(({ token }) => token),
   }
+}
+
+type PlannedHandler = Pick<Route, 'controller' | 'member' | 'method' | 'name' | 'plan' | 'segments'>
+
+/** The transactions that each request of a route has. */
+export function transactionsOf(facts: RouteFacts, lifespans: readonly Lifespan[]): readonly TransactionDescription[] {
+  return lifespans.flatMap((lifespan) => lifespan.transactionOf?.(facts) ?? [])
 }
 
 // Clients read events only of a 200 with their own media type.

@@ -1,0 +1,2 @@
+export { Idempotent, type IdempotentOptions } from './idempotency/idempotent.js'
+export { createIdempotencyTable, IdempotencyRecord } from './idempotency/record.js'

@@ -1,0 +1,83 @@
+import type { ModelStatic } from 'sequelize'
+import { currentSession, type Session } from '../db/session/session.js'
+import { sequelizeOf } from '../db/sequelize/internals.js'
+import { HttpError } from '../http/errors.js'
+import { isConflict } from './conflicts.js'
+import { lockOf } from './digests.js'
+import type { IdempotencyRecord } from './record.js'
+import { type Row, statementsOf, type Statements } from './statements.js'
+import type { StoredResponse } from './stored-response.js'
+
+/** The row that a request wants to have for itself. */
+export interface ClaimedRow {
+  readonly id: string
+  readonly route: string
+  readonly request: string
+  /** In milliseconds since 1970, as the next one. */
+  readonly expires: number
+  readonly now: number
+}
+
+/** The response that is stored for this request, or what stores that of its handler in the transaction of the claim. */
+export type Claim =
+  | { readonly kind: 'stored'; readonly response: StoredResponse }
+  | { readonly kind: 'claimed'; keep(response: StoredResponse): Promise<void> }
+
+/**
+ * Claims a row in the current transaction. Of the transactions that do so at the same time, one gets it.
+ *
+ * @throws HttpError with 409 if another one has it and is not committed, with 422 if it belongs to another request.
+ */
+export async function claim(model: ModelStatic<IdempotencyRecord>, row: ClaimedRow): Promise<Claim> {
+  const session = sessionOf(model)
+  const statements = statementsOf(model)
+  const found = await refusingConflicts(() => claimOrRead(session, statements, row))
+  if (found === undefined) return { kind: 'claimed', keep: (response) => keep(session, statements, row.id, response) }
+  if (found.status === null || found.headers === null) throw stillRunning()
+  if (found.request !== row.request)
+    throw new HttpError(
+      422,
+      'This Idempotency-Key was sent before with another request: with another body, or other parameters. Send a new key.',
+    )
+  return { kind: 'stored', response: { status: found.status, headers: found.headers, body: found.body } }
+}
+
+function sessionOf(model: ModelStatic<IdempotencyRecord>): Session {
+  const session = currentSession(sequelizeOf(model))
+  if (session) return session
+  throw new Error(`@Idempotent(): the handler has no transaction in the database of ${model.name}.`)
+}
+
+/** Undefined if the row was claimed, else the row that is there. */
+async function claimOrRead(session: Session, statements: Statements, row: ClaimedRow): Promise<Row | undefined> {
+  const values = { ...row, lock: lockOf(row.id) }
+  const [claimed] = await session.execute(statements.claim(values))
+  if (claimed && !statements.takeOver) return undefined
+  const [found] = await session.execute(statements.read(values))
+  if (!found) throw stillRunning() // the other one has not committed it
+  if (!statements.takeOver) return found
+  if (found.status === null) return undefined
+  if (Number(found.expires) > row.now) return found
+  await session.execute(statements.takeOver(values))
+  return undefined
+}
+
+async function keep(session: Session, statements: Statements, id: string, response: StoredResponse): Promise<void> {
+  // Nothing is saved of a transaction that the handler rolls back, which may be unable to execute further statements.
+  if (!session.isRollingBack) await session.execute(statements.keep({ id, ...response }))
+}
+
+function stillRunning(cause?: unknown): HttpError {
+  return new HttpError(409, 'A request with this Idempotency-Key is still running; send it again later.', {
+    headers: { 'retry-after': '1' },
+    cause,
+  })
+}
+
+async function refusingConflicts<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw isConflict(error) ? stillRunning(error) : error
+  }
+}

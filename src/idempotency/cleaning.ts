@@ -1,0 +1,77 @@
+import { AsyncResource } from 'node:async_hooks'
+import { type ModelStatic, Op, type Sequelize } from 'sequelize'
+import { runningDatabases } from '../db/database.js'
+import { sequelizeOf } from '../db/sequelize/internals.js'
+import { isConflict } from './conflicts.js'
+import type { IdempotencyRecord } from './record.js'
+
+/** Milliseconds between two cleanings of a process. */
+const PAUSE = 60_000
+/** Rows that one transaction deletes: it holds their locks, and on SQLite the one of all writers. */
+const MOST = 200
+
+/** Where no request is known: the sessions of the cleaning are not those of one. */
+const outside = new AsyncResource('sequitur.idempotency')
+
+/** That of an open database: an app that is started again begins anew. */
+const cleanings = new WeakMap<Sequelize, Cleaning>()
+
+export function cleaningOf(model: ModelStatic<IdempotencyRecord>): Cleaning {
+  const sequelize = sequelizeOf(model)
+  const cleaning = cleanings.get(sequelize) ?? new Cleaning(model)
+  cleanings.set(sequelize, cleaning)
+  return cleaning
+}
+
+/** Deletes the rows of a model that have expired, at most once a minute, behind the requests. */
+class Cleaning {
+  readonly #model: ModelStatic<IdempotencyRecord>
+  #last = -Infinity
+  #isRunning = false
+
+  constructor(model: ModelStatic<IdempotencyRecord>) {
+    this.#model = model
+  }
+
+  /** Called for each request. @param report receives an error of the database. */
+  begin(report: (error: unknown) => void): void {
+    if (this.#isRunning || performance.now() - this.#last < PAUSE) return
+    this.#last = performance.now()
+    this.#isRunning = true
+    void outside.runInAsyncScope(() => this.#deleteAll(report))
+  }
+
+  async #deleteAll(report: (error: unknown) => void): Promise<void> {
+    try {
+      let found: number
+      do found = await this.#deleteSome()
+      while (found === MOST)
+    } catch (error) {
+      if (!isConflict(error)) report(error) // else the next cleaning finds them
+    } finally {
+      this.#isRunning = false
+    }
+  }
+
+  /** Returns how many it has found. */
+  async #deleteSome(): Promise<number> {
+    const database = runningDatabases().find((one) => one.isRunning && one.sequelize === this.#model.sequelize)
+    if (!database) return 0
+    const dialect = database.sequelize.getDialect()
+    const isMysql = dialect === 'mysql' || dialect === 'mariadb'
+    // By default, MySQL also locks the places of rows that another process has deleted: nobody could insert one there.
+    const needs = isMysql ? { isolation: 'READ COMMITTED' } : {}
+    const lock = dialect === 'postgres' ? { lock: true, skipLocked: true } : {}
+    return database.during(() =>
+      database.session(async () => {
+        const where = { expires: { [Op.lte]: Date.now() } }
+        const rows = await this.#model.findAll({ attributes: ['id'], where, limit: MOST, order: ['expires'], ...lock })
+        const ids = rows.map(({ id }) => id)
+        // MySQL locks what it reads to find the rows of a DELETE: of one id, only its row.
+        if (isMysql) for (const id of ids) await this.#model.destroy({ where: { ...where, id } })
+        else if (ids.length > 0) await this.#model.destroy({ where: { ...where, id: ids } })
+        return ids.length
+      }, needs),
+    )
+  }
+}

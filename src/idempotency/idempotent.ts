@@ -1,0 +1,133 @@
+import type { ModelStatic } from 'sequelize'
+import { BootError } from '../core/boot-error.js'
+import {
+  type OptionNames,
+  refuseMissingCall,
+  refuseOtherThanWhole,
+  refuseOtherType,
+  refuseUnknownOptions,
+  shown,
+} from '../core/options.js'
+import { MetadataKey } from '../di/metadata.js'
+import { addHandlerDecorator } from '../di/route-facts.js'
+import { type Constructor, isConstructor } from '../di/token.js'
+import type { Request } from '../http/request.js'
+import { routesOf } from '../http/routing/methods.js'
+import { addInterceptor, type InterceptableRoute, type Interceptor } from '../http/routing/interceptors/interceptor.js'
+import { newInterceptor } from './interceptor.js'
+import { IdempotencyRecord } from './record.js'
+import { isRepeatedByKey, refuseOtherRoutes } from './refuse-routes.js'
+
+/** The options of `@Idempotent(options)`. */
+export interface IdempotentOptions {
+  /** Whether a request without `Idempotency-Key` is a 400. Default: true. Otherwise it runs as if the route had no decorator. */
+  readonly required?: boolean
+  /** Milliseconds for which a response is kept. Afterwards the key is as if it had never been sent. Default: a day. */
+  readonly expiresAfter?: number
+  /**
+   * Who sends a request: the key of one client is not that of another. Default: what is in the header `Authorization`. Write it for clients that
+   * authenticate by something else, such as a cookie, or whose tokens change.
+   */
+  readonly of?: (request: Request) => string | Promise<string>
+  /** The longest body of a response that is stored, in bytes. A longer one is an error, and rolled back. Default: 1 MiB. */
+  readonly responseLimit?: number
+  /** The table, for apps in which several databases have one: a class that extends IdempotencyRecord. */
+  readonly model?: typeof IdempotencyRecord
+}
+
+const OPTIONS: OptionNames<IdempotentOptions> = {
+  required: true,
+  expiresAfter: true,
+  of: true,
+  responseLimit: true,
+  model: true,
+}
+
+const DAY = 24 * 60 * 60 * 1000
+const DEFAULT_RESPONSE_LIMIT = 1024 * 1024
+
+const optionsKey = new MetadataKey<IdempotentOptions | false>()
+
+/**
+ * Requests of a POST or PATCH route that have the same `Idempotency-Key` have one effect: the first runs, and all others get its response. The key and
+ * the response are written in the transaction of the handler, so that they are kept, or lost, together with what it has written.
+ * On a controller, for all of its POST and PATCH routes; `false` for none.
+ *
+ * @throws BootError for a wrong option. On another route, or without a transaction, the app does not start.
+ * @example
+ * @Idempotent()
+ * @Post('/', Item.of(Payment))
+ * async pay(input: NewPayment) { return { data: await Payment.create({ ...input }) } }
+ */
+export function Idempotent(options: IdempotentOptions | false = {}): MethodDecorator & ClassDecorator {
+  refuseMissingCall('@Idempotent()', arguments)
+  if (options !== false) checkOptions(options)
+  return (target: object, member?: string | symbol) => {
+    optionsKey.write(target, options, member)
+    addInterceptor(target, planIdempotent, member)
+    addHandlerDecorator(target, {
+      name: options === false ? '@Idempotent(false)' : '@Idempotent()',
+      member: member === undefined ? undefined : String(member),
+      needsDatabase: options !== false,
+    })
+  }
+}
+
+function checkOptions(options: IdempotentOptions): void {
+  refuseUnknownOptions('@Idempotent()', options, OPTIONS)
+  const { required, expiresAfter, of, responseLimit, model } = options
+  refuseOtherType('@Idempotent(): required', required, 'boolean', 'true or false')
+  refuseOtherThanWhole(expiresAfter, '@Idempotent(): expiresAfter', 'milliseconds', 1, 366 * DAY)
+  refuseOtherThanWhole(responseLimit, '@Idempotent(): responseLimit', 'bytes', 1, 2 ** 30)
+  if (of !== undefined && typeof of !== 'function')
+    throw new BootError(
+      `@Idempotent(): of is ${shown(of)}. Write a function: (request) => request.headers['x-client'].`,
+    )
+  if (model !== undefined && !isRecordModel(model))
+    throw new BootError(
+      `@Idempotent(): model is ${shown(model)}. Write a class of your own: class OtherRecord extends IdempotencyRecord {}.`,
+    )
+}
+
+function isRecordModel(model: unknown): boolean {
+  return model === IdempotencyRecord || (isConstructor(model) && model.prototype instanceof IdempotencyRecord)
+}
+
+function planIdempotent(route: InterceptableRoute): Interceptor | undefined {
+  const { controller, member, method } = route
+  const ofMember = optionsKey.inherited(controller.prototype as object, member)
+  const options = ofMember ?? optionsKey.inherited(controller)
+  const isChosen = ofMember !== undefined || isRepeatedByKey(method)
+  if (options === undefined || options === false) return undefined
+  if (!isChosen) return refuseUseless(controller)
+  refuseOtherRoutes(route, options.of !== undefined)
+  const {
+    required = true,
+    expiresAfter = DAY,
+    responseLimit = DEFAULT_RESPONSE_LIMIT,
+    of = authorizationOf,
+    model = IdempotencyRecord,
+  } = options
+  return newInterceptor({
+    required,
+    expiresAfter,
+    responseLimit,
+    of,
+    name: route.name,
+    route: `${method} ${route.pattern}`,
+    // The class is a model once the database is started.
+    model: model as unknown as ModelStatic<IdempotencyRecord> & Constructor,
+  })
+}
+
+// On a controller, the decorator is for some of its routes.
+function refuseUseless(controller: Constructor): undefined {
+  if (routesOf(controller).some(({ method }) => isRepeatedByKey(method))) return
+  throw new BootError(
+    `${controller.name} has @Idempotent(), but no POST or PATCH route, so that it would be ignored. Remove the decorator.`,
+  )
+}
+
+function authorizationOf({ headers }: Request): string {
+  return headers.authorization ?? ''
+}

@@ -1,0 +1,121 @@
+import type { ModelStatic, Sequelize } from 'sequelize'
+import { rawSql, type Sql, sql } from '../db/statements/statement.js'
+import { sequelizeOf } from '../db/sequelize/internals.js'
+import type { IdempotencyRecord } from './record.js'
+
+/** The values of the statements. */
+export interface Values {
+  readonly id: string
+  readonly route?: string
+  readonly request?: string
+  /** In milliseconds since 1970, as the next one. */
+  readonly expires?: number
+  readonly now?: number
+  /** A number that stands for the id. */
+  readonly lock?: string
+  readonly status?: number
+  readonly headers?: string
+  readonly body?: Uint8Array | null
+}
+
+type Prepared<R = Record<string, unknown>> = (values: Values) => Sql<R>
+
+/** A row as drivers return it. */
+export interface Row {
+  readonly request: string
+  readonly expires: number | string | bigint
+  readonly status: number | null
+  readonly headers: string | null
+  readonly body: Uint8Array | null
+}
+
+/** The statements of one table, in the language of its database. */
+export interface Statements {
+  /**
+   * Inserts the row of a request, or takes over one that has expired. If another request with its key is running, it fails, changes nothing, or waits
+   * for a lock, but for no longer than other statements do. A row of the result means that it was done.
+   */
+  readonly claim: Prepared
+  /** Reads the row as it is committed, also if the transaction has begun before. */
+  readonly read: Prepared<Row>
+  /**
+   * If the result of {@link claim} does not show what it has done, what takes over a row that has expired. The row that is read is then that of the
+   * request if it has no response: others are committed with theirs.
+   */
+  readonly takeOver?: Prepared
+  /** Adds the response. */
+  readonly keep: Prepared
+}
+
+const made = new WeakMap<Sequelize, Statements>()
+
+export function statementsOf(model: ModelStatic<IdempotencyRecord>): Statements {
+  const sequelize = sequelizeOf(model)
+  const known = made.get(sequelize)
+  if (known) return known
+  const statements = newStatements(quotedTable(model, sequelize), sequelize.getDialect())
+  made.set(sequelize, statements)
+  return statements
+}
+
+function quotedTable(model: ModelStatic<IdempotencyRecord>, sequelize: Sequelize): Sql {
+  const quote = (name: string) => sequelize.getQueryInterface().quoteIdentifier(name)
+  const table = model.getTableName()
+  if (typeof table === 'string') return rawSql(quote(table))
+  return rawSql([table.schema, table.tableName].filter(Boolean).map(quote).join('.'))
+}
+
+function newStatements(table: Sql, dialect: string): Statements {
+  const keep = prepared(
+    sql`UPDATE ${table} SET status = ${'status'}, headers = ${'headers'}, body = ${'body'} WHERE id = ${'id'}`,
+  )
+  const columns = sql`SELECT request, expires, status, headers, body FROM ${table} WHERE id = ${'id'}`
+  switch (dialect) {
+    case 'postgres':
+      return { claim: prepared(claimOnPostgres(table)), read: prepared(columns), keep }
+    case 'mysql':
+    case 'mariadb':
+      return {
+        claim: prepared(claimOnMysql(table)),
+        // The INSERT has locked the row. Without this lock, the SELECT reads what was there when the transaction began.
+        read: prepared(sql`${columns} LOCK IN SHARE MODE`),
+        takeOver: prepared(
+          sql`UPDATE ${table} SET request = ${'request'}, expires = ${'expires'}, status = NULL, headers = NULL, body = NULL WHERE id = ${'id'}`,
+        ),
+        keep,
+      }
+    default:
+      return { claim: prepared(claimOnSqlite(table)), read: prepared(columns), keep }
+  }
+}
+
+/** @param template has the name of a value in the place of each value. */
+function prepared<R = Record<string, unknown>>({ texts, values }: Sql): Prepared<R> {
+  const names = values as (keyof Values)[] // as the templates of this file write them
+  return (given) => ({ kind: 'sql', texts, values: names.map((name) => given[name]) })
+}
+
+// The lock belongs to the transaction, so that it is released with it, also where clients share connections.
+function claimOnPostgres(table: Sql): Sql {
+  const row = sql`CAST(${'id'} AS VARCHAR), CAST(${'route'} AS VARCHAR), CAST(${'request'} AS VARCHAR), CAST(${'expires'} AS BIGINT)`
+  const isFree = sql`pg_try_advisory_xact_lock(CAST(${'lock'} AS BIGINT))`
+  return sql`INSERT INTO ${table} AS found (id, route, request, expires) SELECT ${row} WHERE ${isFree} ${orTakeOver()}`
+}
+
+// One transaction writes at a time: a second one waits, and finds the response of the first.
+function claimOnSqlite(table: Sql): Sql {
+  const row = sql`${'id'}, ${'route'}, ${'request'}, ${'expires'}`
+  return sql`INSERT INTO ${table} AS found (id, route, request, expires) VALUES (${row}) ${orTakeOver()}`
+}
+
+function orTakeOver(): Sql {
+  const columns = sql`request = excluded.request, expires = excluded.expires, status = NULL, headers = NULL, body = NULL`
+  return sql`ON CONFLICT (id) DO UPDATE SET ${columns} WHERE found.expires <= ${'now'} RETURNING id`
+}
+
+// MariaDB reads the comment, and waits a second for another transaction with this key; MySQL, which has no such statement, as long as for any lock.
+// Not 0: a transaction that has just found the response of a neighbouring key is in the way for a moment.
+function claimOnMysql(table: Sql): Sql {
+  const row = sql`${'id'}, ${'route'}, ${'request'}, ${'expires'}`
+  return sql`/*M!100300 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */ INSERT IGNORE INTO ${table} (id, route, request, expires) VALUES (${row})`
+}
