@@ -5,6 +5,7 @@ import { App, BootError, newLifespan } from 'sequitur'
 import { newIfMatch } from 'sequitur/conditional'
 import { newPagination } from 'sequitur/cursor'
 import { sequitur as esbuildPlugin } from 'sequitur/esbuild'
+import { Rows } from 'sequitur/exports'
 import { listOf } from 'sequitur/lists'
 import { metrics } from 'sequitur/metrics'
 import { openTelemetry } from 'sequitur/opentelemetry'
@@ -25,6 +26,7 @@ const refused = [
   () => newPagination(wrong),
   () => newIfMatch(wrong),
   () => listOf(wrong, {}),
+  () => Rows.of(wrong, wrong),
   () => settings(wrong),
   () => Multipart(wrong)({}, 'create', 0),
   () => openTelemetry(wrong),

@@ -6,6 +6,7 @@ import type { DocumentedBodies } from '../error-format.js'
 import type { Problem } from '../problem.js'
 import { exampleProblem, otherProblem } from './problem-example.js'
 import { hasBody, isJson } from '../output/respond.js'
+import type { ItemStream } from '../output/streams/declared-stream.js'
 import type { Route } from '../routing/route.js'
 import { refusalsOf } from '../routing/refusals.js'
 import { guardOf } from '../routing/guard.js'
@@ -64,6 +65,7 @@ function usualOf(route: Route, writer: SchemaWriter): ResponsesObject {
       [status]: { description: 'Success', content: { [produces]: {} } },
       ...(sendsFiles(route) ? partsOf(produces) : {}),
     }
+  if (route.stream && response) return { [status]: streamOf(route.stream, writer.write(response, 'output')) }
   if (route.sendsEvents && response) return { [status]: eventsOf(writer.write(response, 'output')) }
   const written = writtenResponse(route)
   return written
@@ -87,6 +89,15 @@ function headersOf(shape: Shape): Pick<ResponseObject, 'headers'> {
     { description, schema: { type: 'string' as const } },
   ])
   return { headers: Object.fromEntries(headers) }
+}
+
+function streamOf({ media, description }: ItemStream, item: JsonSchema): ResponseObject {
+  const text = { schema: { type: 'string' as const }, 'x-item': item }
+  const content = Object.entries(media).map(([type, has]) => [
+    type,
+    has === 'array' ? { schema: schemaObject({ type: 'array', items: item }) } : text,
+  ])
+  return { description, content: Object.fromEntries(content) }
 }
 
 // OpenAPI 3.1 has no schema for the items of a stream.
@@ -151,6 +162,7 @@ function expectedProblems(
           415: `The body is not ${body.media?.mediaType ?? `JSON${body.form ? ' or a form' : ''}`}`,
         }
       : {}),
+    ...route.stream?.refusals,
     ...(sendsFiles(route) ? { 416: 'The file does not have the range' } : {}),
     ...(inputs.length > 0 ? { 422: 'The request does not fit its description' } : {}),
     503: 'The service is unavailable; try again later',

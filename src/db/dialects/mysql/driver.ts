@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { type MemberKind, missingMembers, type RequiredMembers } from '../../sequelize/required-members.js'
 import { checkDriver, type Driver } from '../check-driver.js'
 
@@ -19,6 +20,23 @@ export interface Mysql2Connection {
   query(options: { readonly sql: string }, callback: MetaCallback): unknown
   /** With a prepared statement. */
   execute(sql: string, values: readonly unknown[], callback: MetaCallback): unknown
+}
+
+/** A statement that mysql2 executes. */
+interface Mysql2Command {
+  stream(): Readable
+}
+
+/** The rows of a statement, which is sent at once. A reader that waits stops the connection, and so the server. */
+export function streamRows(connection: unknown, sql: string, values: readonly unknown[]): Readable {
+  // Of mariadb, and of mysql2: both are public.
+  const { queryStream, query, execute } = connection as {
+    readonly queryStream?: (sql: string, values: readonly unknown[]) => Readable
+    readonly query: (options: { readonly sql: string }) => Mysql2Command
+    readonly execute: (sql: string, values: readonly unknown[]) => Mysql2Command
+  }
+  if (queryStream) return queryStream.call(connection, sql, values)
+  return (values.length > 0 ? execute.call(connection, sql, values) : query.call(connection, { sql })).stream()
 }
 
 /** The result is a list of rows, or for a statement without rows an object with `insertId`; `meta` describes the columns. */
