@@ -53,10 +53,8 @@ export class RowReader {
     const { sql } = statement
     const cursor = await this.#waited(scope.query(sql, () => scope.transaction.openCursor(statement), source(query)))
     this.#cursor = cursor
-    await work(async (count) => {
-      const result = await this.#waited(scope.query(sql, () => cursor.read(count), source(query)))
-      return query.read(result)
-    })
+    const read = async (count: number) => query.read(await cursor.read(count))
+    await work((count) => this.#waited(scope.query(sql, () => read(count), source(query))))
     await this.#waited(cursor.finish())
   }
 
