@@ -1,9 +1,8 @@
-import type { Readable } from 'node:stream'
 import type { Sequelize } from 'sequelize'
 import type { Cursor, CursorStatement, DirectResult } from '../../dialect.js'
 import { logStatement, toSequelizeError } from '../../sequelize/query.js'
 import { beginnerOf, resultOf } from './direct.js'
-import { mysqlConnectionOf, type MysqlConnection, streamRows } from './driver.js'
+import { mysqlConnectionOf, type MysqlConnection, type RowStream, streamRows } from './driver.js'
 import { setVariables } from './variables.js'
 
 /*
@@ -35,12 +34,12 @@ export async function openCursor(
 
 class MysqlCursor implements Cursor {
   readonly #connection: MysqlConnection
-  readonly #stream: Readable
+  readonly #stream: RowStream
   readonly #rows: AsyncIterator<unknown>
   readonly #asSequelizeError: (error: unknown) => Error
   #hasEnded = false
 
-  constructor(connection: MysqlConnection, stream: Readable, asSequelizeError: (error: unknown) => Error) {
+  constructor(connection: MysqlConnection, stream: RowStream, asSequelizeError: (error: unknown) => Error) {
     this.#connection = connection
     this.#stream = stream.on('error', () => {}) // also found by the next read()
     this.#rows = stream[Symbol.asyncIterator]()
@@ -70,8 +69,9 @@ class MysqlCursor implements Cursor {
     for (const name of Object.keys(LIMITS)) await setVariables(this.#connection, `SESSION ${name} = @sequitur_${name}`)
   }
 
-  // The connection is closed. Where it is not, as in the transaction of a test, the rows that are left are dropped.
+  // The connection is closed then. Where it is not, as in the transaction of a test, the rows that are left are dropped.
   abandon(): void {
-    if (!this.#hasEnded) this.#stream.resume()
+    this.#stream.close?.()
+    this.#stream.destroy()
   }
 }
