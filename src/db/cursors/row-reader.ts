@@ -54,8 +54,13 @@ export class RowReader {
     const cursor = await this.#waited(scope.query(sql, () => scope.transaction.openCursor(statement), source(query)))
     this.#cursor = cursor
     const read = async (count: number) => query.read(await cursor.read(count))
-    await work((count) => this.#waited(scope.query(sql, () => read(count), source(query))))
-    await this.#waited(cursor.finish())
+    try {
+      await work((count) => this.#waited(scope.query(sql, () => read(count), source(query))))
+      await this.#waited(cursor.finish())
+    } catch (error) {
+      this.abandon() // before ROLLBACK, which a connection may not execute while rows are left
+      throw error
+    }
   }
 
   async #waited<T>(answer: Promise<T>): Promise<T> {

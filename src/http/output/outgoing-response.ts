@@ -39,7 +39,10 @@ export function writeReply(
     return undefined
   }
   const { status, headers, added, appended, body } = reply
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  // Middleware may have set it, for what it looks at itself.
+  for (const [name, value] of Object.entries(headers))
+    if (name === 'vary') response.appendHeader(name, value)
+    else response.setHeader(name, value)
   if (added) for (const [name, value] of Object.entries(added)) response.setHeader(name, value)
   if (appended) for (const [name, value] of appended) response.appendHeader(name, value)
   response.statusCode = status

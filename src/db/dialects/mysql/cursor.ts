@@ -2,7 +2,7 @@ import type { Sequelize } from 'sequelize'
 import type { Cursor, CursorStatement, DirectResult } from '../../dialect.js'
 import { logStatement, toSequelizeError } from '../../sequelize/query.js'
 import { beginnerOf, resultOf } from './direct.js'
-import { mysqlConnectionOf, type MysqlConnection, type RowStream, streamRows } from './driver.js'
+import { mysqlConnectionOf, type MysqlConnection, query, type RowStream, streamRows } from './driver.js'
 import { setVariables } from './variables.js'
 
 /*
@@ -28,21 +28,39 @@ export async function openCursor(
   } catch (error) {
     throw asSequelizeError(error)
   }
+  const limit = await statementLimit(connection)
   logStatement(sequelize, sql)
-  return new MysqlCursor(connection, streamRows(given, sql, values), asSequelizeError)
+  return new MysqlCursor(connection, streamRows(given, sql, values), limit, asSequelizeError)
 }
+
+/** The milliseconds that the session allows a statement; here they are for a batch. 0 for no limit. */
+async function statementLimit(connection: MysqlConnection): Promise<number> {
+  const found = await query(connection, LIMIT_OF_SESSION)
+  const [row] = Array.isArray(found) ? (found as readonly { readonly milliseconds: unknown }[]) : [] // as the SQL names it
+  return Number(row?.milliseconds ?? 0)
+}
+
+const LIMIT_OF_SESSION =
+  'SELECT CAST(COALESCE(@sequitur_max_execution_time, @sequitur_max_statement_time * 1000, 0) AS UNSIGNED) AS milliseconds'
 
 class MysqlCursor implements Cursor {
   readonly #connection: MysqlConnection
   readonly #stream: RowStream
   readonly #rows: AsyncIterator<unknown>
+  readonly #limit: number
   readonly #asSequelizeError: (error: unknown) => Error
   #hasEnded = false
 
-  constructor(connection: MysqlConnection, stream: RowStream, asSequelizeError: (error: unknown) => Error) {
+  constructor(
+    connection: MysqlConnection,
+    stream: RowStream,
+    limit: number,
+    asSequelizeError: (error: unknown) => Error,
+  ) {
     this.#connection = connection
     this.#stream = stream.on('error', () => {}) // also found by the next read()
     this.#rows = stream[Symbol.asyncIterator]()
+    this.#limit = limit
     this.#asSequelizeError = asSequelizeError
   }
 
@@ -51,18 +69,27 @@ class MysqlCursor implements Cursor {
   }
 
   async read(count: number): Promise<DirectResult> {
-    const rows: unknown[] = []
+    let timeout: Error | undefined
+    const giveUp = () => this.#stream.destroy((timeout = statementTimeout()))
+    const timer = this.#limit > 0 ? setTimeout(giveUp, this.#limit) : undefined
     try {
-      while (rows.length < count && !this.#hasEnded) {
-        const { done, value } = await this.#rows.next()
-        if (done) this.#hasEnded = true
-        else rows.push(value)
-      }
+      return resultOf(await this.#next(count), this.#connection)
     } catch (error) {
-      this.#hasEnded = true
-      throw this.#asSequelizeError(error)
+      this.#hasEnded = timeout === undefined
+      throw this.#asSequelizeError(timeout ?? error)
+    } finally {
+      clearTimeout(timer)
     }
-    return resultOf(rows, this.#connection)
+  }
+
+  async #next(count: number): Promise<unknown[]> {
+    const rows: unknown[] = []
+    while (rows.length < count && !this.#hasEnded) {
+      const { done, value } = await this.#rows.next()
+      if (done) this.#hasEnded = true
+      else rows.push(value)
+    }
+    return rows
   }
 
   async finish(): Promise<void> {
@@ -74,4 +101,9 @@ class MysqlCursor implements Cursor {
     this.#stream.close?.()
     this.#stream.destroy()
   }
+}
+
+/** As the server has it for a whole statement. */
+function statementTimeout(): Error {
+  return Object.assign(new Error('The next rows have not arrived in time.'), { errno: 3024 })
 }
