@@ -160,7 +160,9 @@ test('reflect-metadata is imported by di/metadata.ts and by the door', () => {
 test('only db, paging, lists, conditional and exports know Sequelize', () => {
   const users = filesThat(({ target }) => target.startsWith('sequelize'))
   assert.deepEqual(
-    [...new Set(users.map(roomOf))].filter((room) => !['db', 'paging', 'lists', 'conditional', 'exports'].includes(room)),
+    [...new Set(users.map(roomOf))].filter(
+      (room) => !['db', 'paging', 'lists', 'conditional', 'exports'].includes(room),
+    ),
     [],
   )
 })

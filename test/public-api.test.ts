@@ -205,6 +205,11 @@ test('sequitur/conditional has these values and types', async () => {
   assert.deepEqual(typesOf('conditional.ts'), ['IfMatchOptions'])
 })
 
+test('sequitur/exports has these values and types', async () => {
+  assert.deepEqual(Object.keys(await import('sequitur/exports')).sort(), ['Rows', 'rows'])
+  assert.deepEqual(typesOf('exports.ts'), ['RowsOptions', 'RowsReplyOptions'])
+})
+
 test('sequitur/opentelemetry has these values and types', async () => {
   assert.deepEqual(Object.keys(await import('sequitur/opentelemetry')), ['openTelemetry'])
   assert.deepEqual(typesOf('opentelemetry.ts'), ['OpenTelemetryOptions'])
@@ -275,6 +280,7 @@ test('every export has a docstring', () => {
     'testing.ts',
     'uploads.ts',
     'conditional.ts',
+    'exports.ts',
     'opentelemetry.ts',
     'metrics.ts',
     'vite.ts',

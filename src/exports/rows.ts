@@ -58,6 +58,7 @@ export interface Rows<T> {
 }
 
 const CLIENT_TIMEOUT = 60_000
+const MOST_AT_ONCE = 10_000
 
 /**
  * The response of a route that sends all rows of a statement, as NDJSON, as one JSON array, or as CSV: by the header `Accept`.
@@ -75,7 +76,7 @@ export const Rows = {
 
 function checkOptions({ atOnce, clientTimeout, spreadsheets, ...others }: RowsOptions): void {
   refuseUnknownOptions('Rows.of()', others, OPTIONS)
-  if (atOnce !== undefined) refuseOtherThanWhole(atOnce, 'Rows.of(): atOnce', 'exports', 1, Number.MAX_SAFE_INTEGER)
+  if (atOnce !== undefined) refuseOtherThanWhole(atOnce, 'Rows.of(): atOnce', 'exports', 1, MOST_AT_ONCE)
   if (clientTimeout !== undefined)
     refuseOtherThanWhole(clientTimeout, 'Rows.of(): clientTimeout', 'milliseconds', 1, LONGEST)
   refuseOtherType('Rows.of(): spreadsheets', spreadsheets, 'boolean', 'true or false')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import type { CreationOptional } from 'sequelize'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Controller, Field, Get, Page, Paginate, select, sql } from 'sequitur'
