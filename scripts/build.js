@@ -20,6 +20,7 @@ const ENTRIES = [
   'uploads.js',
   'conditional.js',
   'idempotency.js',
+  'exports.js',
   'opentelemetry.js',
   'metrics.js',
   'vite.js',

@@ -41,11 +41,14 @@ import {
   Transactional,
   type TransactionalOptions,
   type ValueOptions,
+  sql,
+  BootError,
 } from 'sequitur'
 import { Table } from 'sequelize-typescript'
 import { type IfMatchOptions, newIfMatch } from 'sequitur/conditional'
 import { newPagination as newCursorPagination } from 'sequitur/cursor'
 import { Idempotent, type IdempotentOptions } from 'sequitur/idempotency'
+import { Rows, rows, type RowsOptions, type RowsReplyOptions } from 'sequitur/exports'
 import { listOf, type ListOptions } from 'sequitur/lists'
 import { metrics, type MetricsOptions } from 'sequitur/metrics'
 import { openTelemetry, type OpenTelemetryOptions } from 'sequitur/opentelemetry'
@@ -178,6 +181,16 @@ const takers: Readonly<Record<string, Taker>> = {
     of: 0,
     responseLimit: 0,
     model: 0,
+  }),
+  'Rows.of()': taker<RowsOptions>((options) => Rows.of(Hero, options), {
+    atOnce: 0,
+    clientTimeout: 0,
+    spreadsheets: 0,
+  }),
+  'rows()': taker<RowsReplyOptions>((options) => attempted(() => rows(sql`SELECT 1`, options)), {
+    name: 0,
+    headers: 0,
+    database: 0,
   }),
   'Item.of()': taker<EtagOptions>((options) => Item.of(Hero, options), { etag: 0 }),
   'createApp(): log': taker<LogOptions>((log) => createApp({ controllers: [], log }), {
@@ -318,6 +331,15 @@ const takers: Readonly<Record<string, Taker>> = {
     session: 0,
     prevCursor: 0,
   }),
+}
+
+/** Calls what cannot succeed in a test without a request. */
+function attempted(call: () => unknown): void {
+  try {
+    call()
+  } catch (error) {
+    if (error instanceof BootError) throw error
+  }
 }
 
 function messageOf({ take }: Taker, options: object): string {

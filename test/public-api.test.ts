@@ -211,6 +211,11 @@ test('sequitur/idempotency has these values and types', async () => {
   assert.deepEqual(typesOf('idempotency.ts'), ['IdempotentOptions'])
 })
 
+test('sequitur/exports has these values and types', async () => {
+  assert.deepEqual(Object.keys(await import('sequitur/exports')).sort(), ['Rows', 'rows'])
+  assert.deepEqual(typesOf('exports.ts'), ['RowsOptions', 'RowsReplyOptions'])
+})
+
 test('sequitur/opentelemetry has these values and types', async () => {
   assert.deepEqual(Object.keys(await import('sequitur/opentelemetry')), ['openTelemetry'])
   assert.deepEqual(typesOf('opentelemetry.ts'), ['OpenTelemetryOptions'])
@@ -282,6 +287,7 @@ test('every export has a docstring', () => {
     'uploads.ts',
     'conditional.ts',
     'idempotency.ts',
+    'exports.ts',
     'opentelemetry.ts',
     'metrics.ts',
     'vite.ts',

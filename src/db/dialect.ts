@@ -36,6 +36,24 @@ export interface TransactionObserver {
 /** How a transaction ends. */
 export type TransactionEnd = 'commit' | 'rollback'
 
+/** A statement whose rows are read in batches, with the placeholders of the driver. */
+export interface CursorStatement {
+  readonly sql: string
+  readonly values: readonly unknown[]
+}
+
+/** The rows of a statement that is being executed. The next call of a method comes after the answer to the last one. */
+export interface Cursor {
+  /** The next rows, at most so many, and fewer only at the end; of a server, or a file, no more are read than a driver's buffer holds. */
+  read(count: number): Promise<DirectResult>
+  /** Whether the connection can execute another statement, such as ROLLBACK, although rows are left. */
+  readonly leavesConnectionFree: boolean
+  /** Called when all rows were read. Without effect before. */
+  finish(): Promise<void>
+  /** Gives up the rows that are left. Synchronous; a statement that is running fails, or ends soon. */
+  abandon(): void
+}
+
 /** A connection, for the duration of one transaction. */
 export interface Lease {
   readonly connection: unknown
@@ -135,6 +153,11 @@ export interface Dialect {
    * transaction. Without this method a client that has committed something reads from the primary until its token expires.
    */
   readonly readPosition?: (connection: unknown) => Promise<string>
+  /**
+   * Executes a statement in a transaction that has begun, and whose rows are read as they are wanted, however long that takes: the time limits of the
+   * server apply to a batch, or not at all. Undefined for a database without cursors. @throws Sequelize's error of the statement.
+   */
+  readonly openCursor?: (sequelize: Sequelize, connection: unknown, statement: CursorStatement) => Promise<Cursor>
   /** How many connections the server accepts of all programs; undefined if it does not tell, or a pooler is in between. */
   connectionLimit?(sequelize: Sequelize): Promise<ConnectionLimit | undefined>
   /** Undefined for a database that health checks do not ask. */

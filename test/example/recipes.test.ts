@@ -11,6 +11,7 @@ import { Hero } from '../../example/hero.js'
 import { AgeController } from '../../example/recipes/birthday.js'
 import { Article, ArticleController } from '../../example/recipes/conditional.js'
 import { MemberController } from '../../example/recipes/errors.js'
+import { ExportController } from '../../example/recipes/exports.js'
 import { FileController } from '../../example/recipes/files.js'
 import { Member, MemberListController, Squad } from '../../example/recipes/lists.js'
 import { LoginAttempt, LoginController } from '../../example/recipes/logins.js'
@@ -343,4 +344,27 @@ test('conditional.ts: of two changes of the same article, the second is a 412; a
   assert.equal(status, 200)
   assert.deepEqual(await send('GET', '/articles', { 'if-none-match': String(page) }), [304, page])
   assert.deepEqual(await send('DELETE', '/articles/1', { 'if-match': '"1"' }), [204, null])
+})
+
+test('exports.ts: heroes as NDJSON, CSV or JSON, and how many there are of each age', async (t) => {
+  const main = memoryDatabase()
+  const api = await testApp({ controllers: [ExportController], models: [Hero], lifespan: main })
+  t.after(api.close)
+  await withSession(main, async (session) => void session.addAll([robin, thor].map((hero) => Hero.build(hero))))
+  const send = async (path: string, accept: string) => {
+    const response = await api.fetch(path, { headers: { accept } })
+    return [response.headers.get('content-disposition')?.split(';')[1], await response.text()]
+  }
+  const robinRow = '{"id":1,"name":"Robin","age":17}'
+  const thorRow = '{"id":2,"name":"Thor","age":1500}'
+  assert.deepEqual(await send('/exports/heroes', '*/*'), [' filename="heroes.ndjson"', `${robinRow}\n${thorRow}\n`])
+  assert.deepEqual(await send('/exports/heroes?min_age=18', 'application/json'), [
+    ' filename="heroes.json"',
+    `[${thorRow}]`,
+  ])
+  assert.deepEqual(await send('/exports/heroes', 'text/csv'), [
+    ' filename="heroes.csv"',
+    'id,name,age\r\n1,Robin,17\r\n2,Thor,1500\r\n',
+  ])
+  assert.deepEqual(await send('/exports/ages', 'text/csv'), [undefined, 'age,heroes\r\n17,1\r\n1500,1\r\n'])
 })

@@ -6,6 +6,7 @@ import { newIfMatch } from 'sequitur/conditional'
 import { newPagination } from 'sequitur/cursor'
 import { sequitur as esbuildPlugin } from 'sequitur/esbuild'
 import { Idempotent } from 'sequitur/idempotency'
+import { Rows } from 'sequitur/exports'
 import { listOf } from 'sequitur/lists'
 import { metrics } from 'sequitur/metrics'
 import { openTelemetry } from 'sequitur/opentelemetry'
@@ -27,6 +28,7 @@ const refused = [
   () => newIfMatch(wrong),
   () => Idempotent(wrong),
   () => listOf(wrong, {}),
+  () => Rows.of(wrong, wrong),
   () => settings(wrong),
   () => Multipart(wrong)({}, 'create', 0),
   () => openTelemetry(wrong),

@@ -37,6 +37,7 @@ import {
   token,
   Transactional,
 } from 'sequitur'
+import { Rows } from 'sequitur/exports'
 import { memoryDatabase } from 'sequitur/testing'
 
 /*
@@ -242,6 +243,50 @@ const programs: readonly (readonly [wrong: string, start: () => unknown, message
       return Rooms
     },
     '@Get() on Rooms.both: the method has a route already, POST /. Write a method for each route; one may call the other.',
+  ],
+  [
+    'rows without names',
+    () => {
+      @Controller('/')
+      class Rooms {
+        @Get('/', Rows.of('string')) list(): never {
+          throw new Error()
+        }
+      }
+      return handlers(Rooms)
+    },
+    'Rooms.list: Rows.of() declares rows without names for the columns of CSV. Write a class with fields, a model, or a dto: Rows.of(HeroRow).',
+  ],
+  [
+    'rows with another status',
+    () => {
+      @Controller('/')
+      class Rooms {
+        @Get('/', Rows.of(Room), { status: 202 }) list(): never {
+          throw new Error()
+        }
+      }
+      return handlers(Rooms)
+    },
+    'Rooms.list declares a stream of items, and the option status. Remove it: a stream has the status 200, and media types of its own.',
+  ],
+  [
+    'rows inside of another response',
+    () => {
+      @Controller('/')
+      class Rooms {
+        @Get('/', Item.of(Rows.of(Room))) list(): never {
+          throw new Error()
+        }
+      }
+      return handlers(Rooms)
+    },
+    "Rooms.list, its response: Rows.of() is only the response of a route: @Get('/export', Rows.of(HeroRow)). Nothing can contain it, and 'responses' cannot list it.",
+  ],
+  [
+    'no exports at once',
+    () => Rows.of(Room, { atOnce: 0 }),
+    'Rows.of(): atOnce is 0. Write a whole number of exports, from 1 to 10000.',
   ],
   [
     'a static handler',

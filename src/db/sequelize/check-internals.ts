@@ -103,7 +103,7 @@ const REQUIRED: readonly RequiredMembers<Probe>[] = [
   {
     owner: 'QueryInterface',
     of: ({ sequelize }) => sequelize.getQueryInterface(),
-    members: { increment: 'function', decrement: 'function' },
+    members: { increment: 'function', decrement: 'function', select: 'function' },
   },
   {
     owner: 'Model',
@@ -112,6 +112,8 @@ const REQUIRED: readonly RequiredMembers<Probe>[] = [
       fieldAttributeMap: 'object',
       rawAttributes: 'object',
       queryGenerator: 'object',
+      queryInterface: 'object',
+      runHooks: 'function',
       bulkBuild: 'function',
       uniqueKeys: 'object',
       _scope: 'object',

@@ -1,5 +1,6 @@
 import {
   DataTypes,
+  type FindOptions,
   type Model,
   type ModelStatic,
   type Sequelize,
@@ -233,6 +234,15 @@ export interface QueryInterface {
   /** Of `Model.increment()`. Without hooks, and without the attributes of the model. */
   increment: Arithmetic
   decrement: Arithmetic
+  /** Generates the SQL of `findAll()`, and executes it. */
+  select(model: ModelStatic<Model>, table: unknown, options: FoundOptions): Promise<unknown>
+}
+
+/** The options of `findAll()` when all of them are resolved. */
+export type FoundOptions = FindOptions & {
+  readonly bind?: unknown
+  readonly replacements?: unknown
+  readonly hooks?: boolean
 }
 
 export type Arithmetic = (
@@ -295,6 +305,8 @@ export interface ModelInternals {
   readonly autoIncrementAttribute: string | null
   readonly fieldAttributeMap: Readonly<Record<string, string>>
   readonly queryGenerator: QueryGenerator
+  readonly queryInterface: QueryInterface
+  runHooks(name: string, ...args: readonly unknown[]): Promise<unknown>
   readonly prototype: {
     readonly _customGetters: object
     /** By the names of the attributes. */

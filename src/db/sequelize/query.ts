@@ -283,7 +283,12 @@ export function sendThen<T>(
   send(connection, text, values, done, isConstant)
 }
 
-function toSequelizeError(sequelize: Sequelize, error: Error, { connection, text, values, query }: Request): Error {
+/** The driver's error of a statement, as Sequelize's. */
+export function toSequelizeError(
+  sequelize: Sequelize,
+  error: Error,
+  { connection, text, values, query }: Request,
+): Error {
   const { dialect } = sequelizeInternals(sequelize)
   Object.assign(error, { sql: text, parameters: values.length > 0 ? values : undefined })
   return (query?.() ?? new dialect.Query(connection, sequelize, {})).formatError(error)

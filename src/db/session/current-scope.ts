@@ -28,6 +28,13 @@ export function innermostScope(): TransactionScope | undefined {
   return storage.getStore()?.holder.scope
 }
 
+/** The current scopes of all databases. */
+export function currentScopes(): readonly TransactionScope[] {
+  const scopes: TransactionScope[] = []
+  for (let entered = storage.getStore(); entered; entered = entered.outer) scopes.push(entered.holder.scope)
+  return scopes
+}
+
 /** Runs the work with this scope as the current one of its database. */
 export function enterScope<T>(holder: ScopeHolder, work: () => T): T {
   return storage.run({ holder, outer: without(storage.getStore(), holder.sequelize) }, work)

@@ -9,7 +9,7 @@ import { currentScope, enterScope, type ScopeHolder } from './current-scope.js'
 import { LazyTransaction, type TransactionsAround } from './transaction/lazy-transaction.js'
 import type { Session } from './session.js'
 import { TransactionScope } from './transaction-scope.js'
-import { type StateOwner, TransactionState } from './transaction/transaction-state.js'
+import { type ReaderUnit, type StateOwner, TransactionState } from './transaction/transaction-state.js'
 
 export interface SessionUnitOptions extends TransactionNeeds {
   /** For the log: the database. */
@@ -122,6 +122,27 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
       ...(observer === undefined ? {} : { observer: observeAgain(observer) }),
       retry: 0,
     })
+  }
+
+  /** A unit that reads one snapshot, in a session of its own, with all that this one needs besides. */
+  newReader(): ReaderUnit {
+    const { observer } = this.#options
+    return new SessionUnit(this.sequelize, this.#dialect, this.#SessionClass, {
+      ...this.#options,
+      isolation: this.#dialect.snapshotIsolation,
+      readOnly: true,
+      reader: false,
+      retry: 0,
+      outer: undefined,
+      observer: observer && observeAgain(observer),
+    })
+  }
+
+  abandon(): void {
+    this.#ended ??= 'rolled back'
+    if (!this.#made || this.#made.transaction.hasEnded) return
+    this.#made.state.ended = 'rolled back'
+    this.#made.transaction.closeConnection()
   }
 
   onError(error: unknown): unknown {

@@ -6,6 +6,7 @@ import type { DocumentedBodies } from '../error-format.js'
 import type { Problem } from '../problem.js'
 import { exampleProblem, otherProblem } from './problem-example.js'
 import { hasBody, isJson } from '../output/respond.js'
+import type { ItemStream } from '../output/streams/declared-stream.js'
 import type { Route } from '../routing/route.js'
 import { refusalsOf } from '../routing/refusals.js'
 import { guardOf } from '../routing/guard.js'
@@ -82,6 +83,7 @@ function usualOf(route: Route, writer: SchemaWriter): ResponsesObject {
       [status]: { description: 'Success', content: { [produces]: {} } },
       ...(sendsFiles(route) ? partsOf(produces) : {}),
     }
+  if (route.stream && response) return { [status]: streamOf(route.stream, writer.write(response, 'output')) }
   if (route.sendsEvents && response) return { [status]: eventsOf(writer.write(response, 'output')) }
   const written = writtenResponse(route)
   return written
@@ -109,6 +111,15 @@ function describedHeaders(descriptions: Readonly<Record<string, string>>): Heade
     { description, schema: { type: 'string' as const } },
   ])
   return Object.fromEntries(headers) as HeadersObject
+}
+
+function streamOf({ media, description }: ItemStream, item: JsonSchema): ResponseObject {
+  const text = { schema: { type: 'string' as const }, 'x-item': item }
+  const content = Object.entries(media).map(([type, has]) => [
+    type,
+    has === 'array' ? { schema: schemaObject({ type: 'array', items: item }) } : text,
+  ])
+  return { description, content: Object.fromEntries(content) }
 }
 
 // OpenAPI 3.1 has no schema for the items of a stream.
@@ -184,6 +195,7 @@ function usualProblems(route: Route, constrainedInModels: () => readonly string[
           415: `The body is not ${body.media?.mediaType ?? `JSON${body.form ? ' or a form' : ''}`}`,
         }
       : {}),
+    ...route.stream?.refusals,
     ...(sendsFiles(route) ? { 416: 'The file does not have the range' } : {}),
     ...(inputs.length > 0 ? { 422: 'The request does not fit its description' } : {}),
     503: 'The service is unavailable; try again later',

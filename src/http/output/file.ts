@@ -77,7 +77,7 @@ export function visibleBaseName(name: string): string {
 }
 
 // RFC 6266: an ASCII name for old clients, and the exact one for others.
-function disposition(name: string): string {
+export function disposition(name: string): string {
   const base = visibleBaseName(name) || 'download'
   const plain = base.replaceAll(/[^\x20-\x7e]|["%]/gu, '_')
   const exact = encodeURIComponent(base.toWellFormed()).replaceAll(

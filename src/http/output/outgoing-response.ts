@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { EventStream } from './event-stream.js'
 import { exactLength, lengthOf } from './exact-length.js'
+import { LateStream, openLate } from './streams/late-stream.js'
 import { closesUnread, endAfterReading, mustClose } from './unread-body.js'
 
 /** The response that is written to the client. */
@@ -38,7 +39,10 @@ export function writeReply(
     return undefined
   }
   const { status, headers, added, appended, body } = reply
-  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+  // Middleware may have set it, for what it looks at itself.
+  for (const [name, value] of Object.entries(headers))
+    if (name === 'vary') response.appendHeader(name, value)
+    else response.setHeader(name, value)
   if (added) for (const [name, value] of Object.entries(added)) response.setHeader(name, value)
   if (appended) for (const [name, value] of appended) response.appendHeader(name, value)
   response.statusCode = status
@@ -71,6 +75,7 @@ async function stream(
     const length = lengthOf(response.getHeader('content-length'))
     const source = body instanceof Readable ? body : body()
     if (source.errored) throw source.errored // the stream failed before it was read: nothing was sent yet
+    if (source instanceof LateStream && !(await openLate(source, response))) return
     if (source instanceof EventStream) response.flushHeaders() // its first event may come late
     const end = !closesUnread(response, request)
     if (length === undefined) await pipeline(source, response, { end })

@@ -8,12 +8,13 @@ import { type Conditions, fileResponse } from './conditional.js'
 import { Reply, type ReplyHeaderValues } from './reply.js'
 import { taggedRespond } from './tagged-response.js'
 import { EventStream } from './event-stream.js'
+import type { ItemStream, StreamRequest } from './streams/declared-stream.js'
 import { StoredFile } from './stored-file.js'
 import type { OutgoingResponse } from './outgoing-response.js'
 import { NO_HEADERS, sharedHeaders } from './whole-response.js'
 
 /** Makes the response of a handler's result. Runs before COMMIT: a result that does not fit its declaration rolls the transaction back. */
-export type Respond = (value: unknown, request: Conditions) => OutgoingResponse
+export type Respond = (value: unknown, request: StreamRequest) => OutgoingResponse
 
 type RespondToValue = (value: unknown) => OutgoingResponse
 
@@ -30,6 +31,8 @@ export interface RespondingRoute {
   /** Of each event, if the route sends events. */
   readonly response: Shape | undefined
   readonly sendsEvents: boolean
+  /** How its items are sent, if it declares a stream of them; `response` is the shape of one. */
+  readonly stream?: ItemStream | undefined
   readonly status: number
   /** The status when the handler declares no response and returns nothing. */
   readonly emptyStatus: number
@@ -55,6 +58,7 @@ export function hasBody(status: number): boolean {
 
 /** What makes a route's responses, compiled at the first one. @param warn logs a mistake that changes no response. */
 export function compileRespond(route: RespondingRoute, warn: (text: string) => void): Respond {
+  if (route.stream && route.response) return route.stream.compile(route.response, route.name)
   const respondToValue = memo(() => compileValueResponse(route, warn))
   const respondToReply = memo(() => compileReplyResponse(route, warn))
   const respond: Respond = (value, request) =>
@@ -191,7 +195,7 @@ function refuseOtherThanSuccess(name: string, status: number): void {
   )
 }
 
-function lowerCased(headers: ReplyHeaderValues): ReplyHeaderValues {
+export function lowerCased(headers: ReplyHeaderValues): ReplyHeaderValues {
   return Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value]))
 }
 
@@ -206,8 +210,8 @@ const OF_CONNECTION: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-// Checked before COMMIT: a response that cannot be sent rolls the transaction back.
-function checkHeaders(headers: ReplyHeaderValues, name: string): void {
+/** Checked before COMMIT: a response that cannot be sent rolls the transaction back. @throws TypeError */
+export function checkHeaders(headers: ReplyHeaderValues, name: string): void {
   for (const [key, value] of Object.entries(headers)) {
     if (OF_CONNECTION.has(key.toLowerCase()))
       throw new TypeError(

@@ -3,8 +3,9 @@ import { type Conditions, withoutContent } from './conditional.js'
 import { digestOf, matchesWeakly } from './entity-tag.js'
 import type { OutgoingResponse } from './outgoing-response.js'
 import { Reply } from './reply.js'
+import type { StreamRequest } from './streams/declared-stream.js'
 
-type Respond = (value: unknown, request: Conditions) => OutgoingResponse
+type Respond = (value: unknown, request: StreamRequest) => OutgoingResponse
 
 /**
  * Adds the ETag to the responses with the usual status, and answers `If-None-Match` with 304. The body is not built for a 304 if the version of the

@@ -25,6 +25,7 @@ import type { QueryBudgetOption } from '../observation/query-budget.js'
 import { budgetOf } from './budget.js'
 import { joinPath, openApiPath, parsePath, pathPattern, type Segment, variablesOf } from './path.js'
 import { isEvents } from '../output/events.js'
+import { type ItemStream, streamOf } from '../output/streams/declared-stream.js'
 import { compileRespond, hasBody, type OtherResponse, type Respond } from '../output/respond.js'
 
 /** A handler with its method, path, inputs and responses; planned at startup. */
@@ -34,9 +35,10 @@ export interface Route {
   readonly method: string
   readonly segments: readonly Segment[]
   readonly plan: Plan<Input>
-  /** Of each event, if the route sends events. */
+  /** Of each event or item, if the route sends events or a stream of items. */
   readonly response: Shape | undefined
   readonly sendsEvents: boolean
+  readonly stream: ItemStream | undefined
   readonly status: number
   /** The status when the handler declares no response and returns nothing. */
   readonly emptyStatus: number
@@ -108,7 +110,9 @@ function planRoute(
   refuseClashingInputs(name, plan.inputs)
   const sendsEvents = isEvents(declaration.response)
   if (sendsEvents) refuseOtherForEvents(name, options)
-  const body = isEvents(declaration.response) ? declaration.response.eventsOf : declaration.response
+  const stream = streamOf(declaration.response)
+  if (stream) refuseOtherForStream(name, options)
+  const body = isEvents(declaration.response) ? declaration.response.eventsOf : (stream?.of ?? declaration.response)
   const response = body === undefined && !sendsEvents ? undefined : responseShape(body, name)
   refuseOtherThanSuccess(name, options.status)
   refuseOtherThanErrors(name, options.errors ?? {})
@@ -124,8 +128,14 @@ function planRoute(
     plan,
     response,
     sendsEvents,
+    stream,
     status:
-      options.status ?? usualStatus(method, response !== undefined || options.produces !== undefined, sendsEvents),
+      options.status ??
+      usualStatus(
+        method,
+        response !== undefined || options.produces !== undefined,
+        sendsEvents || stream !== undefined,
+      ),
     emptyStatus: options.status ?? 204,
     others: othersOf(options.responses ?? {}, name),
     options,
@@ -150,9 +160,9 @@ function planRoute(
 }
 
 // What a DELETE returns is what the database has returned, such as a number of rows.
-function usualStatus(method: string, hasResponse: boolean, sendsEvents: boolean): number {
+function usualStatus(method: string, hasResponse: boolean, isStream: boolean): number {
   if (method === 'DELETE' && !hasResponse) return 204
-  return method === 'POST' && !sendsEvents ? 201 : 200
+  return method === 'POST' && !isStream ? 201 : 200
 }
 
 function requirementsOf(name: string, { requires = [] }: RouteOptions): readonly Token[] {
@@ -216,6 +226,15 @@ function refuseOtherForEvents(name: string, { status, produces }: RouteOptions):
     )
   if (status !== undefined && status !== 200)
     throw new BootError(`${name} declares events with the status ${status}. Remove the status: events have 200.`)
+}
+
+// Its media types, and what each has, are its own.
+function refuseOtherForStream(name: string, { status, produces, responses }: RouteOptions): void {
+  const other = Object.entries({ status, produces, responses }).find(([, value]) => value !== undefined)
+  if (other)
+    throw new BootError(
+      `${name} declares a stream of items, and the option ${other[0]}. Remove it: a stream has the status 200, and media types of its own.`,
+    )
 }
 
 function responseShape(declaration: unknown, name: string): Shape {

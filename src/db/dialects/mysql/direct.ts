@@ -58,7 +58,8 @@ export const direct: SendDirect = (connection, sql, values, done) => {
   send(connection, sql, values, (error, result) => done(error, resultOf(result, connection)))
 }
 
-function resultOf(result: unknown, connection: unknown): DirectResult {
+/** The rows of a driver. */
+export function resultOf(result: unknown, connection: unknown): DirectResult {
   if (!Array.isArray(result)) return { rows: [], insertedKey: insertIdOf(result) }
   return { rows: result, rowsOf: (model) => withJson(result, model, connection) }
 }

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import { type MemberKind, missingMembers, type RequiredMembers } from '../../sequelize/required-members.js'
 import { checkDriver, type Driver } from '../check-driver.js'
 
@@ -19,6 +20,34 @@ export interface Mysql2Connection {
   query(options: { readonly sql: string }, callback: MetaCallback): unknown
   /** With a prepared statement. */
   execute(sql: string, values: readonly unknown[], callback: MetaCallback): unknown
+}
+
+/** A connection of mariadb, or of mysql2, as a statement is streamed on it. All of it is public. */
+interface StreamingConnection {
+  /** Only of mariadb. */
+  readonly queryStream?: (sql: string, values: readonly unknown[]) => RowStream
+  /** Of mysql2. */
+  query(options: { readonly sql: string }): { stream(): RowStream }
+  execute(sql: string, values: readonly unknown[]): { stream(): RowStream }
+  on(event: 'error', listener: (error: Error) => void): void
+  off(event: 'error', listener: (error: Error) => void): void
+}
+
+/** The rows of a statement. */
+export interface RowStream extends Readable {
+  /** Only of mariadb: drops the rows that are left. That of mysql2 does it when it is destroyed. */
+  close?(): void
+}
+
+/** Sends a statement, whose rows are read when they are wanted: a reader that waits stops the connection, and so the server. */
+export function streamRows(given: unknown, sql: string, values: readonly unknown[]): RowStream {
+  const connection = given as StreamingConnection
+  if (connection.queryStream) return connection.queryStream(sql, values)
+  const stream = (values.length > 0 ? connection.execute(sql, values) : connection.query({ sql })).stream()
+  // mysql2 tells of a lost connection only those statements that have a callback.
+  const lost = (error: Error) => void stream.destroy(error)
+  connection.on('error', lost)
+  return stream.once('close', () => connection.off('error', lost))
 }
 
 /** The result is a list of rows, or for a statement without rows an object with `insertId`; `meta` describes the columns. */

@@ -20,10 +20,12 @@ import type { ServerOptions, SslMode } from '../../config/url-options.js'
 import { keepMilliseconds, keepWholeSeconds, readEarlyYears } from './dates.js'
 import { beginnerOf, direct, useSender, withMeta, withNumericInsertId } from './direct.js'
 import { closeAtOnce, rememberConfig } from './close.js'
-import { type MysqlConnection, mysqlConnectionOf, query } from './driver.js'
+import { openCursor } from './cursor.js'
+import { type MysqlConnection, mysqlConnectionOf } from './driver.js'
 import { leaveUnreadyNodes, useHosts } from './hosts.js'
 import { isHarmless } from './mariadb-sender.js'
 import { runQuery } from './run-query.js'
+import { setVariables } from './variables.js'
 
 /** MySQL with the driver mysql2, and MariaDB with the driver mariadb. */
 export const mysql: Dialect = {
@@ -36,13 +38,14 @@ export const mysql: Dialect = {
     return onEachConnection(sequelize, async (opened, config) => {
       const connection = mysqlConnectionOf(opened, dialect)
       rememberConfig(connection, configOfServer(connection) ?? config)
-      await setVariable(connection, `${BACKSLASH_ESCAPES}, ${UTF8_CLIENT}`)
+      await setVariables(connection, `SESSION ${BACKSLASH_ESCAPES}, ${UTF8_CLIENT}`)
       if (dialect !== 'mariadb') return
       adaptResults(connection)
     })
   },
   adaptToTable: keepWholeSeconds,
   direct,
+  openCursor,
   placeholder: '?',
   findPlainTables,
   runQuery,
@@ -233,20 +236,10 @@ async function setTimeouts(connection: MysqlConnection, options: ServerOptions):
   const statement = options.statementTimeout ?? DEFAULTS.statement
   const lock = Math.ceil((options.lockTimeout ?? DEFAULTS.lock) / 1000)
   const idle = Math.ceil((options.idleInTransactionTimeout ?? DEFAULTS.idleInTransaction) / 1000)
-  await setVariable(connection, `max_statement_time = ${statement / 1000}`)
-  await setVariable(connection, `max_execution_time = ${statement}`)
-  await setVariable(connection, `innodb_lock_wait_timeout = ${lock === 0 ? MAX_LOCK_WAIT : lock}`)
-  await setVariable(connection, `idle_transaction_timeout = ${idle}`)
-}
-
-async function setVariable(connection: MysqlConnection, assignment: string): Promise<void> {
-  await query(connection, `SET SESSION ${assignment}`).catch((error: unknown) => {
-    if (!isUnknownVariable(error)) throw error
-  })
-}
-
-function isUnknownVariable(error: unknown): boolean {
-  return error instanceof Error && 'errno' in error && error.errno === 1193
+  await setVariables(connection, `SESSION max_statement_time = ${statement / 1000}`)
+  await setVariables(connection, `SESSION max_execution_time = ${statement}`)
+  await setVariables(connection, `SESSION innodb_lock_wait_timeout = ${lock === 0 ? MAX_LOCK_WAIT : lock}`)
+  await setVariables(connection, `SESSION idle_transaction_timeout = ${idle}`)
 }
 
 function tls(mode: Exclude<SslMode, 'disable'>): object {

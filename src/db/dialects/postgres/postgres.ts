@@ -7,6 +7,7 @@ import {
   isEndedByPooler,
   type Lease,
   isLostConnection,
+  type SendDirect,
   type TransactionNeeds,
 } from '../../dialect.js'
 import { leaseFromPool, leaseIdleFromPool, onEachConnection } from '../pool-lease.js'
@@ -17,6 +18,7 @@ import type { PostgresConfig } from '../../config/url.js'
 import type { SslMode } from '../../config/url-options.js'
 import { refuseBigIntegers } from './big-integers.js'
 import { readConnectionLimit } from './connection-limit.js'
+import { openCursor } from './cursor.js'
 import { checkPg, type PgClient, pgClientOf } from './driver.js'
 import { useHosts } from './hosts.js'
 import { isPipelined, isPipelinedLibrary, pipelinedPg } from './pipelined-client.js'
@@ -43,12 +45,8 @@ export const postgres: Dialect = {
       ? leaseProven(sequelize, needs)
       : lease(sequelize, needs, onServer(needs)),
   readPosition: writtenPosition,
-  direct: (connection, sql, values, done, isConstant) => {
-    const client = pgClientOf(connection)
-    if (isConstant && values.length > 0 && isPipelined(connection)) connection.queryConstant(sql, values, done)
-    else if (values.length > 0) client.query(sql, values, done)
-    else client.query(sql, done)
-  },
+  direct: sendToClient,
+  openCursor: (sequelize, connection, statement) => openCursor(sequelize, connection, statement, sendToClient),
   connectionLimit: async (sequelize) => readConnectionLimit(await postgres.lease(sequelize, {})),
   probe: {
     sql: 'SELECT 1',
@@ -73,6 +71,13 @@ export const postgres: Dialect = {
   sendsAhead: true,
   isLost: (error) =>
     LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)) || isEndedByPooler(error) || isBroken(error),
+}
+
+function sendToClient(...[connection, sql, values, done, isConstant]: Parameters<SendDirect>): void {
+  const client = pgClientOf(connection)
+  if (isConstant && values.length > 0 && isPipelined(connection)) connection.queryConstant(sql, values, done)
+  else if (values.length > 0) client.query(sql, values, done)
+  else client.query(sql, done)
 }
 
 /** The dialect of a database with a URL, which may have several hosts. */

@@ -13,6 +13,8 @@ export interface SqliteConnection extends Omit<Database, 'all' | 'run'> {
 export interface SqliteStatement {
   all(values: object, done: (error: Error | null, rows?: Row[]) => void): unknown
   run(values: object, done: (error: Error | null, rows?: Row[]) => void): unknown
+  /** The next row; undefined at the end. Values are bound, and the first row is read, only if there are any. */
+  get(values: object, done: (error: Error | null, row?: Row) => void): unknown
   finalize(): unknown
   /** After `run`: the key of the last row that was inserted. */
   readonly lastID?: number
@@ -73,7 +75,7 @@ export const SQLITE3: Driver<Sqlite3> = {
     {
       owner: 'Statement.prototype',
       of: ({ Statement }) => Statement?.prototype,
-      members: { all: 'function', run: 'function', finalize: 'function' },
+      members: { all: 'function', run: 'function', get: 'function', finalize: 'function' },
     },
   ],
 }

@@ -50,6 +50,11 @@ function factsOf(sql: string): Facts {
   return facts
 }
 
+/** The table whose columns tell how the values of a SELECT are read. */
+export function tableOf(sql: string): string | undefined {
+  return factsOf(sql).table
+}
+
 const FROM = /FROM `([^`\n\r\u2028\u2029]*)`/i
 
 // Other statements are not kept: some PRAGMAs take effect while they are compiled, and statements that change tables have to be noticed by the

@@ -39,6 +39,13 @@ export function preparedStatementsOf(connection: SqliteConnection): PreparedStat
   return byConnection.get(connection)
 }
 
+/** A statement that the caller finalizes. @throws sqlite3's error for one that cannot be compiled. */
+export function compileStatement(connection: SqliteConnection, sql: string): Promise<SqliteStatement> {
+  const prepared = preparedStatementsOf(connection)
+  if (prepared) return prepared.compile(sql)
+  throw new Error('The connection is not configured.')
+}
+
 /**
  * The compiled statements of a connection, the last used ones last. A statement is taken out while it is executed, so that it is never used
  * twice at the same time, and is not kept after an error. Between executions it is at its end, where it holds no lock and no snapshot; when the
@@ -61,6 +68,14 @@ export class PreparedStatements {
       else this.#keep(execution, statement)
       if (error) done(error, [])
       else done(null, rows, statement)
+    })
+  }
+
+  compile(sql: string): Promise<SqliteStatement> {
+    return new Promise((resolve, reject) => {
+      const statement = new this.#Statement(this.#connection, sql, (error) =>
+        error ? reject(error) : resolve(statement),
+      )
     })
   }
 

@@ -2,6 +2,7 @@ import type { Options, Sequelize } from 'sequelize'
 import { codeOf, type Dialect } from '../../dialect.js'
 import type { SqliteConfig } from '../../config/url.js'
 import { enforceColumnBounds } from './column-bounds.js'
+import { openCursor } from './cursors/sqlite-cursor.js'
 import { direct } from './execute.js'
 import { enforceIncrementBounds } from './increment-bounds.js'
 import { SqlitePools } from './pools/sqlite-pools.js'
@@ -29,6 +30,7 @@ export function sqliteDialect(config: SqliteConfig): Dialect {
     },
     leaseIdle: async (sequelize) => pools.get(sequelize)?.leaseIdle(),
     direct,
+    openCursor,
     runQuery,
     isKept: () => true,
     isStale: isBusy,

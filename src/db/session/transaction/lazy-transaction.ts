@@ -1,6 +1,14 @@
 import { QueryTypes, type Sequelize, Transaction } from 'sequelize'
 import type { ClientToken } from '../../../core/client-token.js'
-import type { Dialect, Lease, SendDirect, TransactionEnd, TransactionNeeds } from '../../dialect.js'
+import type {
+  Cursor,
+  CursorStatement,
+  Dialect,
+  Lease,
+  SendDirect,
+  TransactionEnd,
+  TransactionNeeds,
+} from '../../dialect.js'
 import { SecondConnectionError, TransactionControlError } from '../../errors.js'
 import { asTransaction } from '../../sequelize/internals.js'
 import { TransactionBase } from '../../sequelize/transaction-base.js'
@@ -197,6 +205,13 @@ export class LazyTransaction extends TransactionBase {
     const result = await this.query(`/* sql */ ${sql}`, { bind, type: QueryTypes.RAW, raw: true })
     const rows: unknown = Array.isArray(result) ? result[0] : undefined
     return Array.isArray(rows) ? asRows<Row>(rows) : []
+  }
+
+  /** Opens a cursor for a statement. Call {@link beforeStatement} first. @throws TypeError for a database without cursors. */
+  openCursor(statement: CursorStatement): Promise<Cursor> {
+    const { openCursor } = this.#dialect
+    if (openCursor) return openCursor(this.#sequelize, this.#connection, statement)
+    throw new TypeError(`Rows cannot be read in batches from ${this.#sequelize.getDialect()}.`)
   }
 
   /** Executes a plain query of a model or of sequelize.query(). Call {@link beforeStatement} first. */

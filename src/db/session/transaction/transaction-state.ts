@@ -12,6 +12,14 @@ interface Failure {
   readonly isOfDatabase?: boolean
 }
 
+/** A unit of work whose session only reads, in one snapshot. */
+export interface ReaderUnit {
+  /** Runs the work in the session. @throws the error of the work. */
+  run<R>(work: () => Promise<R>, report: (error: unknown) => void): Promise<R>
+  /** Rolls back at once: the connection of a statement that is running is closed. */
+  abandon(): void
+}
+
 /** The session of a state. */
 export interface StateOwner {
   /** Called with the error of each failed query; returns the error to throw. */
@@ -19,6 +27,8 @@ export interface StateOwner {
   /** For the log: the route of the handler; undefined outside of requests. */
   readonly route: string | undefined
   readonly observer: SessionObserver | undefined
+  /** A unit for what reads on after this session has ended. */
+  newReader(): ReaderUnit
 }
 
 /** What all scopes of one transaction share: which statements are running, what failed, and how it ended. */
@@ -60,6 +70,11 @@ export class TransactionState {
 
   get route(): string | undefined {
     return this.#owner.route
+  }
+
+  /** A unit for what reads on after this session has ended. */
+  newReader(): ReaderUnit {
+    return this.#owner.newReader()
   }
 
   /** Called with the error of each failed query; returns the error to throw. */

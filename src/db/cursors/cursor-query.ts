@@ -1,0 +1,64 @@
+import { Model, type ModelStatic, type Sequelize } from 'sequelize'
+import type { CursorStatement, Dialect, DirectResult } from '../dialect.js'
+import { sequelizeInternals } from '../sequelize/internals.js'
+import { resolveFind } from '../sequelize/resolve-find.js'
+import { bindValues } from '../statements/bind-placeholders.js'
+import { withBindableValues } from '../statements/bindable-values.js'
+import { refuseSecondStatement } from '../statements/check-statement.js'
+import { type Select, type Sql, toPlaceholders } from '../statements/statement.js'
+
+/** A statement for a cursor, and how its rows are read. */
+export interface CursorQuery {
+  readonly statement: CursorStatement
+  read(result: DirectResult): Promise<readonly unknown[]> | readonly unknown[]
+}
+
+/**
+ * Resolves a statement of the program. Runs the hooks of `select`.
+ *
+ * @throws TypeError for a statement that cannot be read by a cursor, with what to write instead.
+ */
+export function cursorQueryOf(
+  statement: Select<Model> | Sql<unknown>,
+  sequelize: Sequelize,
+  dialect: Dialect,
+): Promise<CursorQuery> | CursorQuery {
+  if (statement.kind === 'select') return ofSelect(statement, sequelize)
+  refuseSecondStatement(statement, sequelize.getDialect())
+  const bindable = withBindableValues(statement, sequelize)
+  const sql = toPlaceholders(bindable, dialect)
+  return { statement: { sql, values: bindable.values }, read: ({ rows }) => rows }
+}
+
+async function ofSelect({ model, options }: Select<Model>, sequelize: Sequelize): Promise<CursorQuery> {
+  const { sql: generated, options: found, read } = await resolveFind(model, options)
+  refuseUnreadable(model, found)
+  const { sql, options: bound } = bindValues(generated, found)
+  const { statement, isRaw } = { statement: withoutSemicolon(String(sql)), isRaw: found.raw === true }
+  return {
+    statement: withBind(statement, bound?.bind, sequelize),
+    read: (result) => read(isRaw ? result.rows : (result.rowsOf?.(model) ?? result.rows)),
+  }
+}
+
+function refuseUnreadable(
+  { name }: ModelStatic<Model>,
+  { include, replacements }: { include?: unknown; replacements?: unknown },
+): void {
+  if (Array.isArray(include) && include.length > 0)
+    throw new TypeError(
+      `rows(select(${name}, ...)): rows with an include cannot be read one after the other, as several may make one instance. Write their join: rows(sql\`SELECT ... JOIN ...\`).`,
+    )
+  if (replacements !== undefined) throw new TypeError(`rows(select(${name}, ...)): write bind instead of replacements.`)
+}
+
+function withoutSemicolon(sql: string): string {
+  return sql.trim().replace(/;$/, '')
+}
+
+function withBind(sql: string, bind: unknown, sequelize: Sequelize): CursorStatement {
+  if (bind === undefined) return { sql, values: [] }
+  const { dialect, options } = sequelizeInternals(sequelize)
+  const [text, values] = dialect.Query.formatBindParameters(sql, bind, options.dialect)
+  return { sql: text, values: Array.isArray(values) ? values : Object.values(values ?? {}) }
+}

@@ -1,0 +1,1 @@
+export { Rows, rows, type RowsOptions, type RowsReplyOptions } from './exports/rows.js'

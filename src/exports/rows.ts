@@ -1,0 +1,179 @@
+import type { Model } from 'sequelize'
+import { BootError } from '../core/boot-error.js'
+import {
+  LONGEST,
+  type OptionNames,
+  refuseOtherThanWhole,
+  refuseOtherType,
+  refuseUnknownOptions,
+  shown,
+} from '../core/options.js'
+import type { Database } from '../db/database.js'
+import { RowReader } from '../db/cursors/row-reader.js'
+import type { Select, Sql } from '../db/statements/statement.js'
+import { HttpError } from '../http/errors.js'
+import { disposition } from '../http/output/file.js'
+import { checkHeaders, lowerCased } from '../http/output/respond.js'
+import type { OutgoingResponse } from '../http/output/outgoing-response.js'
+import { Reply, type ReplyHeaderValues } from '../http/output/reply.js'
+import type { DeclaredStream, ItemStream, StreamRequest } from '../http/output/streams/declared-stream.js'
+import type { DataOf, Shape } from '../schema/shape/shape.js'
+import { preferredMedia } from './accept.js'
+import { csvColumns } from './csv.js'
+import { formatsOf, MEDIA_TYPES } from './formats.js'
+import { type ExportLimits, RowStream } from './row-stream.js'
+
+/** The options of `Rows.of(HeroRow, options)`. */
+export interface RowsOptions {
+  /**
+   * How many exports of the database, of all routes, may run when one of this route begins; more are a 503. Default: a quarter of the pool, and at least 1.
+   * Each holds a connection as long as its client reads.
+   */
+  readonly atOnce?: number
+  /** Milliseconds in which a client has to take a batch, of about 64 KiB; else the connection is closed. Default 60000. */
+  readonly clientTimeout?: number
+  /** Whether a cell of CSV that a spreadsheet would calculate, such as `=1+1`, begins with an apostrophe. Default false: cells have the exact text. */
+  readonly spreadsheets?: boolean
+}
+
+const OPTIONS: OptionNames<RowsOptions> = { atOnce: true, clientTimeout: true, spreadsheets: true }
+
+/** The options of `rows(statement, options)`. */
+export interface RowsReplyOptions {
+  /** The name of a file, without its extension: a browser saves it as `heroes.csv`. */
+  readonly name?: string
+  readonly headers?: ReplyHeaderValues
+  /** The database of a `sql` statement, if the handler has sessions of several. */
+  readonly database?: Database
+}
+
+const REPLY_OPTIONS: OptionNames<RowsReplyOptions> = { name: true, headers: true, database: true }
+
+/** Exists only at compile time. */
+declare const typeOfRows: unique symbol
+
+/** All rows of a statement, each of this type: the result of {@link rows}. */
+export interface Rows<T> {
+  readonly [typeOfRows]: T
+}
+
+const CLIENT_TIMEOUT = 60_000
+const MOST_AT_ONCE = 10_000
+
+/**
+ * The response of a route that sends all rows of a statement, as NDJSON, as one JSON array, or as CSV: by the header `Accept`.
+ *
+ * @throws BootError for an unknown option.
+ * @example
+ * @Get('/export', Rows.of(HeroRow)) export() { return rows(select(Hero, { order: ['id'] })) }
+ */
+export const Rows = {
+  of<const S>(declaration: S, options: RowsOptions = {}): DeclaredStream<Rows<DataOf<S>>> {
+    checkOptions(options)
+    return { shape: refuseAsShape, stream: new RowsOf(declaration, options) }
+  },
+}
+
+function checkOptions({ atOnce, clientTimeout, spreadsheets, ...others }: RowsOptions): void {
+  refuseUnknownOptions('Rows.of()', others, OPTIONS)
+  if (atOnce !== undefined) refuseOtherThanWhole(atOnce, 'Rows.of(): atOnce', 'exports', 1, MOST_AT_ONCE)
+  if (clientTimeout !== undefined)
+    refuseOtherThanWhole(clientTimeout, 'Rows.of(): clientTimeout', 'milliseconds', 1, LONGEST)
+  refuseOtherType('Rows.of(): spreadsheets', spreadsheets, 'boolean', 'true or false')
+}
+
+function refuseAsShape(): never {
+  throw new BootError(
+    `Rows.of() is only the response of a route: @Get('/export', Rows.of(HeroRow)). Nothing can contain it, and 'responses' cannot list it.`,
+  )
+}
+
+class RowsOf implements ItemStream {
+  readonly of: unknown
+  readonly media: ItemStream['media'] = {
+    'application/x-ndjson': 'text',
+    'application/json': 'array',
+    'text/csv': 'text',
+  }
+  readonly description =
+    'All rows: as JSON lines, one JSON array, or CSV with a line of names; a row has the schema x-item. A response that does not end is not complete'
+  readonly refusals = { 406: `The header Accept allows none of ${MEDIA_TYPES.join(', ')}` }
+  readonly #options: RowsOptions
+
+  constructor(declaration: unknown, options: RowsOptions) {
+    this.of = declaration
+    this.#options = options
+  }
+
+  compile(item: Shape, name: string): (value: unknown, request: StreamRequest) => OutgoingResponse {
+    const { atOnce, clientTimeout = CLIENT_TIMEOUT, spreadsheets = false } = this.#options
+    const formatOf = formatsOf(csvColumns(item, name), spreadsheets)
+    const limits: ExportLimits = { atOnce, clientTimeout }
+    return (value, { headers, id }) => {
+      if (!(value instanceof RowsReply)) throw new TypeError(notRows(name, value))
+      const media = preferredMedia(headers.accept, MEDIA_TYPES)
+      if (media === undefined) throw new HttpError(406, `This is sent as ${MEDIA_TYPES.join(', ')}.`, { headers: VARY })
+      checkHeaders(value.headers, name)
+      const format = formatOf(media)
+      return {
+        status: 200,
+        headers: { ...VARY, 'content-type': format.contentType, ...value.headersFor(format.extension) },
+        body: () => new RowStream(value.reader, format, limits, id),
+      }
+    }
+  }
+}
+
+const VARY = { vary: 'Accept' }
+
+function notRows(name: string, value: unknown): string {
+  return `${name} declares rows, but returned ${shown(value)}. Write return rows(select(Hero)).`
+}
+
+/** A reply whose rows are read when it is sent. */
+class RowsReply<T> extends Reply<Rows<T>> {
+  readonly reader: RowReader
+  readonly #name: string | undefined
+
+  constructor(reader: RowReader, name: string | undefined, headers: ReplyHeaderValues = {}) {
+    super(undefined, { headers })
+    this.reader = reader
+    this.#name = name
+  }
+
+  headersFor(extension: string): ReplyHeaderValues {
+    const name = this.#name
+    const given = lowerCased(this.headers)
+    return name === undefined ? given : { 'content-disposition': disposition(`${name}.${extension}`), ...given }
+  }
+}
+
+/**
+ * Sends all rows of a statement, however many they are: they are read by a cursor, a batch when the client has taken the one before it.
+ *
+ * They are read behind COMMIT of the handler, in a read-only transaction of their own, which has one snapshot. What fails before the first row has its
+ * status; what fails later breaks the connection, so that no client takes a part for the whole. `timeouts.handler` ends when the handler returns.
+ *
+ * @throws TypeError for what is no statement; Error outside of a session.
+ * @example
+ * @Get('/export', Rows.of(HeroRow)) export(team: string) { return rows(select(Hero, { where: { team }, order: ['id'] })) }
+ */
+export function rows<M extends Model>(statement: Select<M>, options?: RowsReplyOptions): Reply<Rows<M>>
+export function rows<Row>(statement: Sql<Row>, options?: RowsReplyOptions): Reply<Rows<Row>>
+export function rows(
+  statement: Select<Model> | Sql<unknown>,
+  { name, headers, database, ...others }: RowsReplyOptions = {},
+): Reply<Rows<unknown>> {
+  refuseUnknownOptions('rows()', others, REPLY_OPTIONS)
+  refuseOtherThanStatement(statement)
+  return new RowsReply(new RowReader(statement, database), name, headers)
+}
+
+// Programs without a type check may pass a model, a list, or text.
+function refuseOtherThanStatement(statement: unknown): void {
+  const kind: unknown = typeof statement === 'object' && statement !== null && 'kind' in statement && statement.kind
+  if (kind === 'select' || kind === 'sql') return
+  throw new TypeError(
+    `rows() takes a statement, got ${shown(statement)}. Write rows(select(Hero)) or rows(sql\`SELECT ...\`).`,
+  )
+}
