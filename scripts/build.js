@@ -19,6 +19,7 @@ const ENTRIES = [
   'testing.js',
   'uploads.js',
   'conditional.js',
+  'tenancy.js',
   'opentelemetry.js',
   'metrics.js',
   'vite.js',

@@ -65,6 +65,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   lists: ['core', 'di', 'schema', 'db', 'paging'],
   uploads: ['core', 'di', 'schema', 'http'],
   conditional: ['core', 'di', 'schema', 'http', 'db'],
+  tenancy: ['core', 'di', 'http', 'db'],
   telemetry: ['core', 'db'],
   register: [],
   cli: ['core', 'http', 'register'],
@@ -156,10 +157,12 @@ test('reflect-metadata is imported by di/metadata.ts and by the door', () => {
   )
 })
 
-test('only db, paging, lists and conditional know Sequelize', () => {
+test('only db, paging, lists, conditional and tenancy know Sequelize', () => {
   const users = filesThat(({ target }) => target.startsWith('sequelize'))
   assert.deepEqual(
-    [...new Set(users.map(roomOf))].filter((room) => !['db', 'paging', 'lists', 'conditional'].includes(room)),
+    [...new Set(users.map(roomOf))].filter(
+      (room) => !['db', 'paging', 'lists', 'conditional', 'tenancy'].includes(room),
+    ),
     [],
   )
 })

@@ -48,6 +48,7 @@ import { newPagination as newCursorPagination } from 'sequitur/cursor'
 import { listOf, type ListOptions } from 'sequitur/lists'
 import { metrics, type MetricsOptions } from 'sequitur/metrics'
 import { openTelemetry, type OpenTelemetryOptions } from 'sequitur/opentelemetry'
+import { tenancy, type TenancyOptions } from 'sequitur/tenancy'
 import { File, type FileFieldOptions, Multipart, type MultipartOptions } from 'sequitur/uploads'
 import type { Timeouts } from '../src/http/app-options.js'
 import type { CursorPaginationOptions } from '../src/paging/cursor/cursor-paginate.js'
@@ -170,6 +171,7 @@ const takers: Readonly<Record<string, Taker>> = {
     repeats: 0,
   }),
   '@Budget()': taker<QueryBudget>((budget) => Budget(budget), { statements: 0, repeats: 0 }),
+  'tenancy()': taker<TenancyOptions>(tenancy, { of: 0, column: 0, role: 0 }),
   'newIfMatch()': taker<IfMatchOptions>((options) => newIfMatch(options), { required: 0 }),
   'Item.of()': taker<EtagOptions>((options) => Item.of(Hero, options), { etag: 0 }),
   'createApp(): log': taker<LogOptions>((log) => createApp({ controllers: [], log }), {
@@ -283,6 +285,7 @@ const takers: Readonly<Record<string, Taker>> = {
     startTimeout: 0,
     processes: 0,
     fastPath: 0,
+    boundary: 0,
     echo: 0,
   }),
   'newPagination()': taker<MappedPaginationOptions<0, 0>>(newPagination, {

@@ -205,6 +205,12 @@ test('sequitur/conditional has these values and types', async () => {
   assert.deepEqual(typesOf('conditional.ts'), ['IfMatchOptions'])
 })
 
+test('sequitur/tenancy has these values and types', async () => {
+  const values = ['NoTenantError', 'OtherTenantError', 'TenancyError', 'Unscoped', 'tenancy', 'unscoped', 'withTenant']
+  assert.deepEqual(Object.keys(await import('sequitur/tenancy')).sort(), values)
+  assert.deepEqual(typesOf('tenancy.ts'), ['Tenancy', 'TenancyOptions', 'Tenant'])
+})
+
 test('sequitur/opentelemetry has these values and types', async () => {
   assert.deepEqual(Object.keys(await import('sequitur/opentelemetry')), ['openTelemetry'])
   assert.deepEqual(typesOf('opentelemetry.ts'), ['OpenTelemetryOptions'])
@@ -275,6 +281,7 @@ test('every export has a docstring', () => {
     'testing.ts',
     'uploads.ts',
     'conditional.ts',
+    'tenancy.ts',
     'opentelemetry.ts',
     'metrics.ts',
     'vite.ts',

@@ -55,8 +55,16 @@ export interface BracketOptions {
   readonly inBackground?: (rest: Rest, end: Promise<void>) => void
 }
 
-/** Opens the units of one attempt. `attempt` counts from 0. The request has a record if somebody listens, and tokens if a database uses them. */
-export type OpenUnits = (attempt: number, request?: RequestRecord, tokens?: ClientTokens) => readonly Unit[]
+/**
+ * Opens the units of one attempt. `attempt` counts from 0. The request has a record if somebody listens, and tokens if a database uses them; it is
+ * given itself if a resource needs it.
+ */
+export type OpenUnits = (
+  attempt: number,
+  record?: RequestRecord,
+  tokens?: ClientTokens,
+  request?: object,
+) => readonly Unit[]
 
 /**
  * The bracket around a handler or a job: runs `work`, makes the result of its value with `finish`, and commits.

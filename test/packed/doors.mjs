@@ -9,6 +9,7 @@ import { listOf } from 'sequitur/lists'
 import { metrics } from 'sequitur/metrics'
 import { openTelemetry } from 'sequitur/opentelemetry'
 import { settings } from 'sequitur/settings'
+import { tenancy } from 'sequitur/tenancy'
 import { memoryDatabase, testApp } from 'sequitur/testing'
 import { Multipart } from 'sequitur/uploads'
 import { sequitur as vitePlugin } from 'sequitur/vite'
@@ -24,6 +25,7 @@ const refused = [
   () => newLifespan('sqlite://', wrong),
   () => newPagination(wrong),
   () => newIfMatch(wrong),
+  () => tenancy(wrong),
   () => listOf(wrong, {}),
   () => settings(wrong),
   () => Multipart(wrong)({}, 'create', 0),

@@ -165,6 +165,7 @@ export class Session {
       requireKind(statement, 'sql', 'execute')
       refuseSecondStatement(statement, this.sequelize.getDialect())
       const bindable = withBindableValues(statement, this.sequelize)
+      scope.transaction.boundary?.assertStatement(statement.texts.join('?'))
       return scope.query(statement.texts.join('?'), () => scope.transaction.rows(bindable), bindable)
     } catch (error) {
       return Promise.reject(error)

@@ -120,7 +120,7 @@ export class TransactionScope implements QueryOwner {
   /** Executes a compiled read. Undefined if Sequelize has to execute it, as for the following methods. */
   read<T>(model: ModelStatic<Model>, compile: () => CompiledStatement<T> | undefined): Promise<T> | undefined {
     const { transaction } = this
-    return this.#compiled(model, compile, ({ sql, readsAlone }) =>
+    return this.#compiled(model, 'read', compile, ({ sql, readsAlone }) =>
       readsAlone ? transaction.beforeRead(sql) : transaction.beforeStatement(sql),
     )
   }
@@ -130,7 +130,9 @@ export class TransactionScope implements QueryOwner {
     model: ModelStatic<Model>,
     compile: () => CompiledStatement<T> | undefined,
   ): Promise<T> | undefined {
-    return this.#compiled(model, compile, ({ sql, readsAlone }) => this.transaction.beforeStatement(sql, readsAlone))
+    return this.#compiled(model, 'read', compile, ({ sql, readsAlone }) =>
+      this.transaction.beforeStatement(sql, readsAlone),
+    )
   }
 
   /**
@@ -140,13 +142,14 @@ export class TransactionScope implements QueryOwner {
    */
   save(instance: Model, onSent?: () => void): Promise<Model> | undefined {
     const compile = () => insertStatement(instance) ?? updateStatement(instance)
-    return this.#compiled(modelOf(instance), compile, ({ sql }) => this.#beforeWrite(sql), onSent)
+    return this.#compiled(modelOf(instance), 'write', compile, ({ sql }) => this.#beforeWrite(sql), onSent)
   }
 
   /** Deletes the row of an instance. */
   destroy(instance: Model): Promise<unknown> | undefined {
     return this.#compiled(
       modelOf(instance),
+      'write',
       () => deleteStatement(instance),
       ({ sql }) => this.#beforeWrite(sql),
     )
@@ -161,12 +164,14 @@ export class TransactionScope implements QueryOwner {
 
   #compiled<T>(
     model: ModelStatic<Model>,
+    kind: 'read' | 'write',
     compile: () => CompiledStatement<T> | undefined,
     prepare: (statement: CompiledStatement<T>) => Promise<unknown> | undefined,
     onSent?: () => void,
   ): Promise<T> | undefined {
     const { transaction } = this
     const sender = model.sequelize === this.sequelize ? transaction.directSender : undefined
+    if (sender && transaction.boundary?.allowsCompiled(model, kind) === false) return undefined
     const statement = sender && compile()
     if (!statement) return undefined
     const send = (settle: Settle<T>) => {
