@@ -1,11 +1,11 @@
 import { HttpError } from '../http/errors.js'
 
-/** A request, or a job, that belongs to no tenant has used rows of tenants: a 403. */
+/** A request that belongs to no tenant has used rows of tenants: a 403. */
 export class NoTenantError extends HttpError {
   override name = 'NoTenantError'
 
-  constructor(detail = 'This request belongs to no tenant.') {
-    super(403, detail)
+  constructor() {
+    super(403, 'This request belongs to no tenant.')
   }
 }
 
@@ -18,7 +18,7 @@ export class OtherTenantError extends HttpError {
   }
 }
 
-/** A statement of the program that cannot be limited to one tenant. Nothing of its session is kept. */
+/** A statement of the program that cannot be limited to one tenant, or names none: a 500. */
 export class TenancyError extends Error {
   override name = 'TenancyError'
 }

@@ -324,7 +324,7 @@ export class StatementLimits {
         const reach = unit.reach()
         if (reach.kind === 'tenant') instance.setDataValue(attribute as never, this.#valueOf(reach.text) as never)
       } catch (error) {
-        if (!(error instanceof NoTenantError)) throw error // the statement is refused
+        if (!(error instanceof NoTenantError || error instanceof TenancyError)) throw error // else the statement is refused
       }
     }
     for (const type of ['beforeValidate', 'beforeBulkCreate'] as const) model.removeHook(type, OWN_HOOK)

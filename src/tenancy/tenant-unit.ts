@@ -67,7 +67,8 @@ export class TenantUnit implements UnitBoundary {
   /**
    * Whose rows a statement with a table of tenants reaches.
    *
-   * @throws NoTenantError without a tenant. TenancyError if the calling code runs for another tenant than its session.
+   * @throws NoTenantError for a request without a tenant. TenancyError for a job without one, and if the calling code runs for another tenant than its
+   *   session.
    */
   reach(): Reach {
     if (this.isUnscoped) {
@@ -75,8 +76,8 @@ export class TenantUnit implements UnitBoundary {
       return { kind: 'all' }
     }
     const text = this.#tenant
-    if (text === undefined) throw new NoTenantError(NO_TENANT[this.#origin.kind])
-    this.#refuseOther(text)
+    if (this.#origin.kind !== 'outside') this.#refuseOther(text)
+    if (text === undefined) throw noTenant(this.#origin.kind)
     if (this.#settings.hasPolicies && this.#begun && this.#begun.text !== text)
       throw new TenancyError(
         'tenancy(): the tenant became known after the first statement of the session, with which PostgreSQL is told of it. Find it out before, or in a session of its own.',
@@ -98,7 +99,7 @@ export class TenantUnit implements UnitBoundary {
   }
 
   // withTenant() inside a session would otherwise have no effect on it.
-  #refuseOther(text: string): void {
+  #refuseOther(text: string | undefined): void {
     const now = givenTenant()
     const isOther = now?.kind === 'tenant' && tenantText(now.tenant, this.#settings.tables.kind) !== text
     if (isOther || this.#origin.given?.kind === 'unscoped')
@@ -164,12 +165,20 @@ function refuseLeaving(sql: string): void {
 const LEAVES =
   /\b(?:truncate|discard|set_config|sequitur\.tenant|reset\s+(?:all|role|session)|set\s+(?:local\s+|session\s+)?(?:role|session)|alter|drop)\b/i
 
-const NO_TENANT = {
-  request: 'This request belongs to no tenant.',
-  job: 'This session belongs to no tenant. Write withTenant(tenant, () => withSession(work)), or unscoped() for the rows of all.',
-  outside:
-    'A statement outside of a session belongs to no tenant. Use the session of the request, or withTenant(tenant, () => withSession(work)).',
-} as const
+function noTenant(kind: UnitOrigin['kind']): Error {
+  switch (kind) {
+    case 'request':
+      return new NoTenantError()
+    case 'job':
+      return new TenancyError(
+        'This session belongs to no tenant. Write withTenant(tenant, () => withSession(work)), or unscoped() for the rows of all.',
+      )
+    case 'outside':
+      return new TenancyError(
+        'A statement outside of a session belongs to no tenant. Use the session of the request, or withTenant(tenant, () => withSession(work)).',
+      )
+  }
+}
 
 /** Statements that Sequelize sends for transactions of the program. */
 const isAboutTransaction = startsWithKeyword(
