@@ -16,6 +16,13 @@ export function givenTenant(): GivenTenant | undefined {
 }
 
 /**
+ * Forgets it for the rest of a request: a server that was started inside {@link unscoped} must not serve its requests there.
+ */
+export function forgetGivenTenant(): void {
+  if (given.getStore() !== undefined) given.enterWith(undefined as never) // as outside of run()
+}
+
+/**
  * Runs the work for one tenant: sessions that it opens reach the rows of this tenant alone.
  *
  * @example

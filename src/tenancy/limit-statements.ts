@@ -297,19 +297,19 @@ export class StatementLimits {
     const generator = this.#generator
     const { handleSequelizeMethod, _whereParseSingleValueObject: parseValue } = generator
     generator.handleSequelizeMethod = (method, ...rest) => {
-      this.#checkLiteral(method)
-      return handleSequelizeMethod.call(generator, method, ...rest)
+      const sql = handleSequelizeMethod.call(generator, method, ...rest)
+      this.#refuseUnbalanced(sql)
+      return sql
     }
     generator._whereParseSingleValueObject = (key, field, operator, value, options) => {
-      this.#checkLiteral(value)
-      return parseValue.call(generator, key, field, operator, value, options)
+      const sql = parseValue.call(generator, key, field, operator, value, options)
+      if (value instanceof Utils.SequelizeMethod) this.#refuseUnbalanced(sql)
+      return sql
     }
   }
 
-  #checkLiteral(value: unknown): void {
-    if (!(value instanceof Utils.Literal) || !this.#current || this.#current.unit.isUnscoped) return
-    const { val } = value as { readonly val?: unknown } // Sequelize's types leave it out
-    if (typeof val === 'string') refuseUnbalanced(val, this.#dialect)
+  #refuseUnbalanced(sql: unknown): void {
+    if (typeof sql === 'string' && this.#current && !this.#current.unit.isUnscoped) refuseUnbalanced(sql, this.#dialect)
   }
 
   /** New instances have their tenant before they are validated. */

@@ -31,7 +31,7 @@ export function refuseOwnSubqueries(sql: string, selects: number, dialect: strin
     )
 }
 
-/** @throws TenancyError for a literal that ends the condition in which it stands. */
+/** @throws TenancyError for an expression that ends the condition in which it stands. */
 export function refuseUnbalanced(text: string, dialect: string): void {
   let depth = 0
   for (const { kind, start, end } of tokensOf(text, dialect)) {
@@ -48,7 +48,7 @@ function isClosed(text: string, start: number, end: number): boolean {
 
 function unbalanced(text: string): TenancyError {
   return new TenancyError(
-    `literal('${text.slice(0, 40)}') has a parenthesis or a quote without its counterpart, and was refused: it would end the condition of the tenant.`,
+    `The SQL '${text.slice(0, 40)}' has a parenthesis or a quote without its counterpart, and was refused: it would end the condition of the tenant.`,
   )
 }
 

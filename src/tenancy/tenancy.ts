@@ -4,7 +4,7 @@ import { type OptionNames, refuseOtherType, refuseUnknownOptions, shown } from '
 import type { Boundary, UnitBoundary } from '../db/boundary.js'
 import type { RouteFacts } from '../di/route-facts.js'
 import type { Request } from '../http/request.js'
-import { givenTenant, isUnscoped } from './given-tenant.js'
+import { forgetGivenTenant, givenTenant, isUnscoped } from './given-tenant.js'
 import { StatementLimits } from './limit-statements.js'
 import { checkRowSecurity } from './row-security.js'
 import { TenantTables } from './tenant-tables.js'
@@ -98,7 +98,10 @@ class TenantBoundary implements Boundary {
     const unscopedRoute = isUnscoped(controller, member)
     if (unscopedRoute) this.#unscopedRoutes.push(name)
     const given = unscopedRoute ? ({ kind: 'unscoped' } as const) : undefined
-    return (request) => this.#unit(sequelize(), { kind: 'request', find: () => of(request as Request), given }) // of the app
+    return (request) => {
+      forgetGivenTenant()
+      return this.#unit(sequelize(), { kind: 'request', find: () => of(request as Request), given }) // of the app
+    }
   }
 
   ofJob(sequelize: Sequelize): UnitBoundary {

@@ -128,6 +128,8 @@ export const reads: Readonly<Record<string, Operation>> = {
     Hero.build(any({ id: foreign }), { isNewRecord: false })
       .reload()
       .catch(() => []),
+  'the query interface': async ({ session }) =>
+    session.sequelize.getQueryInterface().rawSelect('hero', { attributes: ['name'], plain: false } as never, 'name'),
   'several at once': () => Promise.all([Hero.findAll(), Hero.findAll(), Team.findAll(), Hero.count()]),
 }
 
@@ -223,6 +225,11 @@ export const writes: Readonly<Record<string, Operation>> = {
         throw new Error('no')
       })
       .catch(() => []),
+  'insert of the query interface': ({ session }) =>
+    session.sequelize.getQueryInterface().bulkInsert('team', [{ name: 'new' }]),
+  'update of the query interface': ({ session }) =>
+    session.sequelize.getQueryInterface().bulkUpdate('team', { city_id: null }, {}),
+  'delete of the query interface': ({ session }) => session.sequelize.getQueryInterface().bulkDelete('hero_power', {}),
   'a table of nobody': () => City.create(any({ name: 'Paris' })),
 }
 
@@ -242,6 +249,10 @@ export const refused: Readonly<Record<string, Operation>> = {
   'move to nobody': () => Team.update(any({ tenant: null }), { where: {}, validate: false } as never),
   'move by an increment': () => Team.increment('tenant', { by: 1, where: {} }),
   'move by a literal': () => Team.update(any({ tenant: literal('tenant_id + 1') }), { where: {} }),
+  'insert of the query interface for the other': ({ session, other }) =>
+    session.sequelize.getQueryInterface().bulkInsert('team', [{ name: 'new', tenant_id: other }]),
+  'move by the query interface': ({ session, other }) =>
+    session.sequelize.getQueryInterface().bulkUpdate('team', { tenant_id: other }, {}),
   truncate: () => Power.truncate(),
   'destroy with truncate': () => Power.destroy({ truncate: true }),
   'raw TRUNCATE': ({ session }) => session.sequelize.query('TRUNCATE hero_power'),
@@ -258,6 +269,10 @@ export const raw: Readonly<Record<string, Operation>> = {
   'a write': ({ session }) => session.execute(sql`UPDATE team SET city_id = NULL`),
   'pages of raw SQL': async ({ paginate }) => (await paginate(sql`SELECT * FROM hero ORDER BY id` as never)).data,
   'a literal with a subquery': () => Hero.findAll({ where: literal('id IN (SELECT id FROM hero)') }),
+  'a literal with a comment': () => Hero.findAll({ where: literal('1 = 1 -- all') }),
+  'a literal that closes the condition': () => Hero.findAll({ where: literal('1 = 1) OR (1 = 1') }),
+  'a function that closes the condition': () =>
+    Hero.findAll({ where: where(fn('1 = 1) OR (lower', col('name')), Op.like, '%') }),
   'a literal with a subquery in IN': () =>
     Hero.findAll({ where: { id: { [Op.in]: literal('(SELECT id FROM hero)') } } }),
   'a literal with a subquery as an attribute': () =>
