@@ -5,8 +5,10 @@ import type { Boundary, UnitBoundary } from '../db/boundary.js'
 import type { RouteFacts } from '../di/route-facts.js'
 import type { Request } from '../http/request.js'
 import { forgetGivenTenant, givenTenant, isUnscoped } from './given-tenant.js'
-import { StatementLimits } from './limit-statements.js'
+import { limitReads } from './limit-reads.js'
+import { limitWrites } from './limit-writes.js'
 import { checkRowSecurity } from './row-security.js'
+import { StatementLimits } from './statement-limits.js'
 import { TenantTables } from './tenant-tables.js'
 import { type UnitOrigin, type UnitSettings, TenantUnit } from './tenant-unit.js'
 import type { Tenant } from './tenant.js'
@@ -72,7 +74,9 @@ class TenantBoundary implements Boundary {
     const settings: UnitSettings = { tables, role, hasPolicies, isEnforced: false }
     this.#databases.set(sequelize, settings)
     this.#outside.set(sequelize, new TenantUnit(settings, { kind: 'outside', find: noTenant, given: undefined }))
-    new StatementLimits(sequelize, tables, hasPolicies).install()
+    const limits = new StatementLimits(sequelize, tables, hasPolicies)
+    limitReads(limits)
+    limitWrites(limits)
   }
 
   async check(sequelize: Sequelize): Promise<void> {

@@ -87,6 +87,15 @@ export class TransactionScope implements QueryOwner {
     return markQueryError(error, this)
   }
 
+  /** @throws what the boundary of the unit throws for raw SQL: it counts as a statement that the database has refused. */
+  assertWithinBoundary(sql: string): void {
+    try {
+      this.transaction.boundary?.assertStatement(sql)
+    } catch (error) {
+      throw this.refuse(error)
+    }
+  }
+
   /** An unawaited query failed: the transaction is incomplete, so it must be rolled back. */
   onUnhandled(error: unknown): void {
     this.state.rollbackReason ??= { error }
