@@ -21,6 +21,7 @@ const ENTRIES = [
   'conditional.js',
   'idempotency.js',
   'exports.js',
+  'tenancy.js',
   'opentelemetry.js',
   'metrics.js',
   'vite.js',

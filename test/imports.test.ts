@@ -67,6 +67,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   conditional: ['core', 'di', 'schema', 'http', 'db'],
   idempotency: ['core', 'di', 'http', 'db'],
   exports: ['core', 'schema', 'http', 'db'],
+  tenancy: ['core', 'di', 'http', 'db'],
   telemetry: ['core', 'db'],
   register: [],
   cli: ['core', 'http', 'register'],
@@ -158,11 +159,11 @@ test('reflect-metadata is imported by di/metadata.ts and by the door', () => {
   )
 })
 
-test('only db, paging, lists, conditional, idempotency and exports know Sequelize', () => {
+test('only db, paging, lists, conditional, idempotency, exports and tenancy know Sequelize', () => {
   const users = filesThat(({ target }) => target.startsWith('sequelize'))
   assert.deepEqual(
     [...new Set(users.map(roomOf))].filter(
-      (room) => !['db', 'paging', 'lists', 'conditional', 'idempotency', 'exports'].includes(room),
+      (room) => !['db', 'paging', 'lists', 'conditional', 'idempotency', 'exports', 'tenancy'].includes(room),
     ),
     [],
   )

@@ -52,6 +52,7 @@ import { Rows, rows, type RowsOptions, type RowsReplyOptions } from 'sequitur/ex
 import { listOf, type ListOptions } from 'sequitur/lists'
 import { metrics, type MetricsOptions } from 'sequitur/metrics'
 import { openTelemetry, type OpenTelemetryOptions } from 'sequitur/opentelemetry'
+import { tenancy, type TenancyOptions } from 'sequitur/tenancy'
 import { File, type FileFieldOptions, Multipart, type MultipartOptions } from 'sequitur/uploads'
 import type { Timeouts } from '../src/http/app-options.js'
 import type { CursorPaginationOptions } from '../src/paging/cursor/cursor-paginate.js'
@@ -174,6 +175,7 @@ const takers: Readonly<Record<string, Taker>> = {
     repeats: 0,
   }),
   '@Budget()': taker<QueryBudget>((budget) => Budget(budget), { statements: 0, repeats: 0 }),
+  'tenancy()': taker<TenancyOptions>(tenancy, { of: 0, column: 0, role: 0 }),
   'newIfMatch()': taker<IfMatchOptions>((options) => newIfMatch(options), { required: 0 }),
   '@Idempotent()': taker<IdempotentOptions>((options) => Idempotent(options), {
     required: 0,
@@ -304,6 +306,7 @@ const takers: Readonly<Record<string, Taker>> = {
     startTimeout: 0,
     processes: 0,
     fastPath: 0,
+    boundary: 0,
     echo: 0,
   }),
   'newPagination()': taker<MappedPaginationOptions<0, 0>>(newPagination, {

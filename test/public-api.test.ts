@@ -216,6 +216,12 @@ test('sequitur/exports has these values and types', async () => {
   assert.deepEqual(typesOf('exports.ts'), ['RowsOptions', 'RowsReplyOptions'])
 })
 
+test('sequitur/tenancy has these values and types', async () => {
+  const values = ['NoTenantError', 'OtherTenantError', 'TenancyError', 'Unscoped', 'tenancy', 'unscoped', 'withTenant']
+  assert.deepEqual(Object.keys(await import('sequitur/tenancy')).sort(), values)
+  assert.deepEqual(typesOf('tenancy.ts'), ['Tenancy', 'TenancyOptions', 'Tenant'])
+})
+
 test('sequitur/opentelemetry has these values and types', async () => {
   assert.deepEqual(Object.keys(await import('sequitur/opentelemetry')), ['openTelemetry'])
   assert.deepEqual(typesOf('opentelemetry.ts'), ['OpenTelemetryOptions'])
@@ -288,6 +294,7 @@ test('every export has a docstring', () => {
     'conditional.ts',
     'idempotency.ts',
     'exports.ts',
+    'tenancy.ts',
     'opentelemetry.ts',
     'metrics.ts',
     'vite.ts',

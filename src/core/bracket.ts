@@ -58,8 +58,16 @@ export interface BracketOptions {
 /** The last work of an attempt: it receives the result, and runs in the units, which settle once more before their commits. */
 export type BeforeCommit<R> = (result: R) => Promise<void>
 
-/** Opens the units of one attempt. `attempt` counts from 0. The request has a record if somebody listens, and tokens if a database uses them. */
-export type OpenUnits = (attempt: number, request?: RequestRecord, tokens?: ClientTokens) => readonly Unit[]
+/**
+ * Opens the units of one attempt. `attempt` counts from 0. The request has a record if somebody listens, and tokens if a database uses them; it is
+ * given itself if a resource needs it.
+ */
+export type OpenUnits = (
+  attempt: number,
+  record?: RequestRecord,
+  tokens?: ClientTokens,
+  request?: object,
+) => readonly Unit[]
 
 /**
  * The bracket around a handler or a job: runs `work`, makes the result of its value with `finish`, and commits.

@@ -41,6 +41,8 @@ const MAX_LOGGED_SQL = 1_000
 const STARTED_INSIDE =
   'app.start() was called inside withSession(), which has opened the database without the models of the app. Start the app before or after it, or write newLifespan(url, { models }).'
 
+type OpenDatabaseUnit = (attempt: number, record?: RequestRecord, token?: ClientToken, request?: object) => Unit
+
 /** The databases that are running, or starting. */
 export function runningDatabases(): readonly Database[] {
   return [...running]
@@ -197,13 +199,8 @@ export class Database {
    *
    * @throws BootError for a route that injects a session although it has `@Transactional(false)`.
    */
-  unitsOf({
-    name,
-    controller,
-    member,
-    safe,
-    tokens,
-  }: RouteFacts): ((attempt: number, request?: RequestRecord, token?: ClientToken) => Unit) | undefined {
+  unitsOf(facts: RouteFacts): OpenDatabaseUnit | undefined {
+    const { name, controller, member, safe, tokens } = facts
     const options = transactionalOf(controller, member)
     if (options === false) {
       if (tokens.some((token) => token === Session || token === this.Session))
@@ -213,10 +210,21 @@ export class Database {
     const isolation = isolationText(options.isolation)
     const readOnly = options.readOnly === true
     const { maxLag } = options
-    return (attempt, request, token) => {
+    const limit = this.#options.boundary?.ofRoute(() => this.sequelize, facts)
+    return (attempt, record, token, request) => {
       const reader = safe && attempt === 0
-      return this.#unit({ isolation, readOnly, maxLag, safe, route: name, reader, token }, options.retry, request)
+      const boundary = limit?.(request)
+      return this.#unit(
+        { isolation, readOnly, maxLag, safe, route: name, reader, token, boundary },
+        options.retry,
+        record,
+      )
     }
+  }
+
+  /** Whether {@link unitsOf} opens its units with the request. */
+  get needsRequest(): boolean {
+    return this.#options.boundary !== undefined
   }
 
   /** Where clients keep the position of their last commit; undefined before the start, and without replicas. */
@@ -287,19 +295,21 @@ export class Database {
     return () => void (this.#replaced = undefined)
   }
 
-  #unit(needs: UnitNeeds, retry = 0, request?: RequestRecord): SessionUnit {
+  #unit(needs: UnitNeeds, retry = 0, record?: RequestRecord): SessionUnit {
     const connection = this.#started
     const { sequelize, dialect } = connection
     return new SessionUnit(
       sequelize,
       this.#replaced ?? dialect,
       this.Session,
-      new UnitOptions(needs, retry, connection, this.#running, request),
+      new UnitOptions(needs, retry, connection, this.#running, record),
     )
   }
 
   /** Runs the work in a new session. @throws the error of the work or of COMMIT. */
-  session<R>(work: (session: Session) => Promise<R>, needs: UnitNeeds = {}): Promise<R> {
+  session<R>(work: (session: Session) => Promise<R>, given: UnitNeeds = {}): Promise<R> {
+    const { boundary } = this.#options
+    const needs = boundary ? { ...given, boundary: boundary.ofJob(this.sequelize) } : given
     return this.#unit(needs).run(work, (error) => this.#report('A session', error))
   }
 }

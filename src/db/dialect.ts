@@ -1,6 +1,7 @@
 import { ConnectionError, DatabaseError, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import type { ClientToken } from '../core/client-token.js'
 import type { TransactionOutcome } from '../core/events/request-record.js'
+import type { UnitBoundary } from './boundary.js'
 import type { Query } from './sequelize/internals.js'
 
 /** The requirements of a transaction. */
@@ -17,6 +18,10 @@ export interface TransactionNeeds {
   readonly endTimeout?: number | undefined
   /** What the client sends back of its last commit, which a replica must have to serve it; undefined if there are no tokens. */
   readonly token?: ClientToken | undefined
+  /** What the statements of the transaction may reach; undefined for no limit. */
+  readonly boundary?: UnitBoundary | undefined
+  /** Statements that follow BEGIN in the same message: those of the boundary. */
+  readonly settings?: string | undefined
   /** Publishes what happens in the transaction; undefined if nobody listens. */
   readonly observer?: TransactionObserver | undefined
 }

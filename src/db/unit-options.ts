@@ -24,6 +24,7 @@ export class UnitOptions implements SessionUnitOptions {
   readonly running: Set<SessionUnit>
   readonly observer: SessionObserver | undefined
   readonly token: ClientToken | undefined
+  readonly boundary: SessionUnitOptions['boundary']
 
   /** @param request undefined if nobody listens, and outside of requests. */
   constructor(
@@ -40,6 +41,7 @@ export class UnitOptions implements SessionUnitOptions {
     this.route = needs.route
     this.reader = needs.reader
     this.token = needs.token
+    this.boundary = needs.boundary
     this.retry = retry
     this.name = connection.name
     this.endTimeout = connection.endTimeout

@@ -69,7 +69,7 @@ function runHandler(
   const streams = new ReturnedStreams()
   let rest: Promise<void> | undefined
   const response = bracket(
-    opened(route, record, tokens),
+    opened(route, request, record, tokens),
     () => {
       const run = () => {
         headers = new ReplyHeaders()
@@ -126,11 +126,12 @@ function runHandler(
 }
 
 function opened(
-  { open }: ServedRoute,
+  { open, opensWithRequest }: ServedRoute,
+  request: Request,
   record: RequestRecord | undefined,
   tokens: RequestTokens | undefined,
 ): OpenUnits {
-  return record || tokens ? (attempt) => open(attempt, record, tokens) : open
+  return record || tokens || opensWithRequest ? (attempt) => open(attempt, record, tokens, request) : open
 }
 
 class LateCallbacks extends Error {

@@ -32,6 +32,8 @@ export interface Lifespan {
    * the request, which exists if somebody listens. The token exists if `clientTokens` is set.
    */
   unitsOf(route: RouteFacts): OpenUnit | undefined
+  /** Whether units are opened with the request, of which they may take values. Read when the app is built. */
+  readonly needsRequest?: boolean
   /**
    * Where clients keep what a unit sends by its token: a new request of theirs then knows what they have committed before. Read when all lifespans are
    * started; undefined for no tokens.
@@ -66,7 +68,7 @@ export interface Lifespan {
 }
 
 /** Opens a unit of work for one attempt of a request. */
-export type OpenUnit = (attempt: number, request?: RequestRecord, token?: ClientToken) => Unit
+export type OpenUnit = (attempt: number, record?: RequestRecord, token?: ClientToken, request?: object) => Unit
 
 /** What `sequitur doctor` reports of a database that fits the models. */
 export interface DatabaseReport {
@@ -88,8 +90,8 @@ export function openUnits(lifespans: readonly Lifespan[], route: RouteFacts): Op
     return open ? { lifespan, open } : []
   })
   if (openers.length === 0) return NO_UNITS
-  return (attempt, request, tokens) =>
-    openers.map(({ lifespan, open }) => open(attempt, request, tokens?.get(lifespan)))
+  return (attempt, record, tokens, request) =>
+    openers.map(({ lifespan, open }) => open(attempt, record, tokens?.get(lifespan), request))
 }
 
 /** Of a route that needs no unit of work, such as one without a transaction. */

@@ -11,6 +11,7 @@ import { listOf } from 'sequitur/lists'
 import { metrics } from 'sequitur/metrics'
 import { openTelemetry } from 'sequitur/opentelemetry'
 import { settings } from 'sequitur/settings'
+import { tenancy } from 'sequitur/tenancy'
 import { memoryDatabase, testApp } from 'sequitur/testing'
 import { Multipart } from 'sequitur/uploads'
 import { sequitur as vitePlugin } from 'sequitur/vite'
@@ -27,6 +28,7 @@ const refused = [
   () => newPagination(wrong),
   () => newIfMatch(wrong),
   () => Idempotent(wrong),
+  () => tenancy(wrong),
   () => listOf(wrong, {}),
   () => Rows.of(wrong, wrong),
   () => settings(wrong),

@@ -12,6 +12,7 @@ import {
   shown,
 } from '../../core/options.js'
 import { type Constructor, isConstructor } from '../../di/token.js'
+import type { Boundary } from '../boundary.js'
 import { FILE_MODES, readFileMode } from './url-options.js'
 
 /**
@@ -68,6 +69,8 @@ export interface LifespanOptions {
    * out whether an error is caused by it.
    */
   readonly fastPath?: boolean
+  /** Limits which rows the sessions reach: `tenancy({ ... })` of `sequitur/tenancy`. Default: no limit. */
+  readonly boundary?: Boundary
   /** Logs the SQL (`echo`, `toolkit_echo`). Default false. */
   readonly echo?: boolean
 }
@@ -90,6 +93,7 @@ const OPTIONS: OptionNames<LifespanOptions> = {
   startTimeout: true,
   processes: true,
   fastPath: true,
+  boundary: true,
   echo: true,
 }
 
@@ -119,6 +123,7 @@ export function checkLifespanOptions(options: LifespanOptions): void {
   refuseOtherThanWhole(options.poolSize, 'newLifespan(): poolSize', 'connections', 1, 999_999)
   refuseOtherThanWhole(options.processes, 'newLifespan(): processes', 'processes', 1, 999_999)
   refuseOtherPlace(options.readYourWrites)
+  refuseOtherBoundary(options.boundary)
   refuseInvalidMode(options.fileMode)
   for (const [name, least] of TIMEOUTS)
     refuseOtherThanWhole(options[name], `newLifespan(): ${name}`, 'milliseconds, as in 30_000', least, LONGEST)
@@ -127,6 +132,13 @@ export function checkLifespanOptions(options: LifespanOptions): void {
 function refuseOtherPlace(place: unknown): void {
   if (place === undefined || place === 'cookie' || place === 'header') return
   throw new BootError(`newLifespan(): readYourWrites is ${shown(place)}. Write 'cookie' or 'header'.`)
+}
+
+function refuseOtherBoundary(boundary: unknown): void {
+  if (boundary === undefined || (typeof boundary === 'object' && boundary !== null && 'ofRoute' in boundary)) return
+  throw new BootError(
+    `newLifespan(): boundary is ${shown(boundary)}. Write tenancy({ of, column }), imported from 'sequitur/tenancy'.`,
+  )
 }
 
 // Catches 640 without its 0o: in octal it is 1200, which is no mode of a file.

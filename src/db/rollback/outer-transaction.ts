@@ -93,7 +93,7 @@ export class OuterTransaction {
     const name = `${OUTERMOST}_${++this.#savepoints}`
     return {
       connection: await this.#transaction.connection,
-      begin: [`SAVEPOINT ${name}`, ...this.#readOnly(needs, 'begin')],
+      begin: [`SAVEPOINT ${name}`, ...this.#readOnly(needs, 'begin'), ...settingsOf(needs)],
       beforeStatement: (sql) => this.#beforeStatement(sql, needs),
       isOpen: () => this.#isOpen(),
       end: (end) => this.#endSavepoint(name, needs, end),
@@ -197,6 +197,11 @@ export class OuterTransaction {
       this.#lose(error)
     }
   }
+}
+
+// They replace those of the unit before, which last as long as the transaction of the test.
+function settingsOf({ settings }: TransactionNeeds): readonly string[] {
+  return settings ? [settings.slice(1).trim()] : []
 }
 
 function committing(sql: string): NotUndoableError {

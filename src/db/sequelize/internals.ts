@@ -206,7 +206,9 @@ export interface QueryGenerator {
   /** One of its parts: a comparison of a column, the conditions of an `Op`, or a condition without a key. */
   whereItemQuery(key: PropertyKey | undefined, value: unknown, options?: object): string
   /** The join of a belongsToMany. */
-  generateThroughJoin(include: ThroughInclude, ...rest: unknown[]): object
+  generateThroughJoin(include: ThroughInclude, includeAs: IncludeNames, ...rest: unknown[]): JoinSql
+  /** The join of any other association. */
+  generateJoin(include: JoinInclude, ...rest: unknown[]): JoinSql
   /** A comparison of a column; the operator is an `Op`, or its SQL. */
   _whereParseSingleValueObject(
     key: unknown,
@@ -221,12 +223,34 @@ export interface QueryGenerator {
   updateQuery(table: unknown, values: unknown, where: unknown, options?: BindOptions, ...rest: unknown[]): unknown
   deleteQuery(table: unknown, where: unknown, options: object, model: ModelStatic<Model>): string
   bulkInsertQuery(table: unknown, rows: readonly RowValues[], options?: object, attributes?: Attributes): string
+  /** Of increment() and decrement(). */
+  arithmeticQuery(operator: string, table: unknown, where: unknown, ...rest: unknown[]): string
+  truncateTableQuery(table: unknown, options?: object): string
+}
+
+/** An association in the options of a query. */
+interface JoinInclude {
+  where?: unknown
+  readonly model: ModelStatic<Model>
+  /** Whether rows of the association are returned without one that they belong to. */
+  readonly right?: boolean
 }
 
 /** A belongsToMany in the options of a query. */
-interface ThroughInclude {
-  where?: unknown
-  readonly through: { where?: unknown }
+interface ThroughInclude extends JoinInclude {
+  readonly through: { where?: unknown; readonly as: string; readonly model: ModelStatic<Model> }
+}
+
+/** The alias of an included model in SQL. */
+interface IncludeNames {
+  readonly internalAs: string
+}
+
+/** The parts of `JOIN body ON condition`. */
+export interface JoinSql {
+  /** The tables with their aliases: "`team` AS `team`". */
+  readonly body: string
+  readonly condition: string
 }
 
 /** Sends the statements of models; one for each instance of Sequelize. */

@@ -1,4 +1,5 @@
 import type { FindOrCreateOptions, Model, ModelStatic, Sequelize, Transaction } from 'sequelize'
+import type { Boundary, UnitBoundary } from '../boundary.js'
 import { observeQuery } from '../events/session-observer.js'
 import { ForeignTransactionError, SecondConnectionError } from '../errors.js'
 import { sequelizeInternals, sequelizeOf, type TransactionWork } from '../sequelize/internals.js'
@@ -7,10 +8,12 @@ import { bindValues } from '../statements/bind-placeholders.js'
 import { currentScope } from './current-scope.js'
 import { markSent } from './flush.js'
 import { inSavepoint } from './savepoint.js'
+import { LazyTransaction } from './transaction/lazy-transaction.js'
 import type { TransactionScope } from './transaction-scope.js'
 import { markQueryError, type QueryOwner } from './unhandled-queries.js'
 
-interface GivenTransaction extends Transaction {
+/** A transaction that a program has given to Sequelize. */
+export interface GivenTransaction extends Transaction {
   readonly sequelize?: Sequelize
   readonly parent?: GivenTransaction | null
 }
@@ -24,6 +27,9 @@ interface TransactionOptions extends QueryOptions {
   readonly where?: unknown
 }
 
+/** The boundary of each instance that has one. */
+const boundaries = new WeakMap<Sequelize, Boundary>()
+
 const OUTSIDE = 'A query with { transaction: null } needs a connection inside a session'
 
 /** The query() that joins the current session, of each instance. */
@@ -33,7 +39,8 @@ const joining = new WeakMap<Sequelize, unknown>()
  * Makes the queries of one Sequelize instance join the session that they run in.
  * Not with `Sequelize.useCLS`: there is one for all instances, so that a query of one database would be sent to another.
  */
-export function joinCurrentTransaction(sequelize: Sequelize): void {
+export function joinCurrentTransaction(sequelize: Sequelize, boundary?: Boundary): void {
+  if (boundary) boundaries.set(sequelize, boundary)
   lightenQueries(sequelize)
   exposeTransactionToModels(sequelize)
   joinQueries(sequelize)
@@ -59,6 +66,24 @@ function exposeTransactionToModels(sequelize: Sequelize): void {
   Object.defineProperty(sequelize, 'constructor', { value: WithTransaction, configurable: true })
 }
 
+/**
+ * The limits of a statement with this transaction, as a program gives it to Sequelize: those of its session, else those of the current one.
+ * Undefined for a database without a boundary.
+ */
+export function boundaryOf(sequelize: Sequelize, given: GivenTransaction | null | undefined): UnitBoundary | undefined {
+  const boundary = boundaries.get(sequelize)
+  if (!boundary) return undefined
+  const transaction = given === undefined ? currentScope(sequelize)?.transaction : sessionTransactionOf(given)
+  return transaction?.boundary ?? boundary.outside(sequelize)
+}
+
+/** The transaction of a session, of which a given one may be a savepoint. */
+function sessionTransactionOf(given: GivenTransaction | null): LazyTransaction | undefined {
+  for (let at: GivenTransaction | null | undefined = given; at; at = at.parent)
+    if (at instanceof LazyTransaction) return at
+  return undefined
+}
+
 /** Whether nothing has replaced the query() that joins the current session. */
 export function queriesJoin(sequelize: Sequelize): boolean {
   return joining.get(sequelize) === sequelizeInternals(sequelize).query
@@ -76,8 +101,11 @@ function noSession(sequelize: Sequelize): QueryOwner {
 function joinQueries(sequelize: Sequelize): void {
   const internals = sequelizeInternals(sequelize)
   const query = internals.query.bind(sequelize)
+  const isLimited = boundaries.has(sequelize)
 
   internals.query = (givenSql: unknown, givenOptions?: QueryOptions) => {
+    const refusal = isLimited ? refusalOf(sequelize, givenSql, givenOptions) : undefined
+    if (refusal) return refusal
     const { sql, options } = bindValues(givenSql, givenOptions)
     const given = options?.transaction
     if (given?.sequelize && given.sequelize !== sequelize)
@@ -92,6 +120,15 @@ function joinQueries(sequelize: Sequelize): void {
         throw markQueryError(error, noSession(sequelize))
       },
     )
+  }
+}
+
+function refusalOf(sequelize: Sequelize, sql: unknown, options: QueryOptions | undefined): Promise<never> | undefined {
+  try {
+    boundaryOf(sequelize, options?.transaction)?.assertStatement(textOf(sql))
+    return undefined
+  } catch (error) {
+    return Promise.reject(refusalInSession(sequelize, error))
   }
 }
 

@@ -113,12 +113,13 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
 
   /** The unit of a session of its own, for afterEnd(). */
   #newUnit(): SessionUnit {
-    const { name, route, endTimeout, running, observer } = this.#options
+    const { name, route, endTimeout, running, observer, boundary } = this.#options
     return new SessionUnit(this.sequelize, this.#dialect, this.#SessionClass, {
       name,
       running,
       ...(route === undefined ? {} : { route }),
       ...(endTimeout === undefined ? {} : { endTimeout }),
+      ...(boundary === undefined ? {} : { boundary }),
       ...(observer === undefined ? {} : { observer: observeAgain(observer) }),
       retry: 0,
     })

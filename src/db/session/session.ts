@@ -165,7 +165,9 @@ export class Session {
       requireKind(statement, 'sql', 'execute')
       refuseSecondStatement(statement, this.sequelize.getDialect())
       const bindable = withBindableValues(statement, this.sequelize)
-      return scope.query(statement.texts.join('?'), () => scope.transaction.rows(bindable), bindable)
+      const text = statement.texts.join('?')
+      scope.assertWithinBoundary(text)
+      return scope.query(text, () => scope.transaction.rows(bindable), bindable)
     } catch (error) {
       return Promise.reject(error)
     }

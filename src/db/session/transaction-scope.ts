@@ -87,6 +87,15 @@ export class TransactionScope implements QueryOwner {
     return markQueryError(error, this)
   }
 
+  /** @throws what the boundary of the unit throws for raw SQL: it counts as a statement that the database has refused. */
+  assertWithinBoundary(sql: string): void {
+    try {
+      this.transaction.boundary?.assertStatement(sql)
+    } catch (error) {
+      throw this.refuse(error)
+    }
+  }
+
   /** An unawaited query failed: the transaction is incomplete, so it must be rolled back. */
   onUnhandled(error: unknown): void {
     this.state.rollbackReason ??= { error }
@@ -120,7 +129,7 @@ export class TransactionScope implements QueryOwner {
   /** Executes a compiled read. Undefined if Sequelize has to execute it, as for the following methods. */
   read<T>(model: ModelStatic<Model>, compile: () => CompiledStatement<T> | undefined): Promise<T> | undefined {
     const { transaction } = this
-    return this.#compiled(model, compile, ({ sql, readsAlone }) =>
+    return this.#compiled(model, 'read', compile, ({ sql, readsAlone }) =>
       readsAlone ? transaction.beforeRead(sql) : transaction.beforeStatement(sql),
     )
   }
@@ -130,7 +139,9 @@ export class TransactionScope implements QueryOwner {
     model: ModelStatic<Model>,
     compile: () => CompiledStatement<T> | undefined,
   ): Promise<T> | undefined {
-    return this.#compiled(model, compile, ({ sql, readsAlone }) => this.transaction.beforeStatement(sql, readsAlone))
+    return this.#compiled(model, 'read', compile, ({ sql, readsAlone }) =>
+      this.transaction.beforeStatement(sql, readsAlone),
+    )
   }
 
   /**
@@ -140,13 +151,14 @@ export class TransactionScope implements QueryOwner {
    */
   save(instance: Model, onSent?: () => void): Promise<Model> | undefined {
     const compile = () => insertStatement(instance) ?? updateStatement(instance)
-    return this.#compiled(modelOf(instance), compile, ({ sql }) => this.#beforeWrite(sql), onSent)
+    return this.#compiled(modelOf(instance), 'write', compile, ({ sql }) => this.#beforeWrite(sql), onSent)
   }
 
   /** Deletes the row of an instance. */
   destroy(instance: Model): Promise<unknown> | undefined {
     return this.#compiled(
       modelOf(instance),
+      'write',
       () => deleteStatement(instance),
       ({ sql }) => this.#beforeWrite(sql),
     )
@@ -161,12 +173,14 @@ export class TransactionScope implements QueryOwner {
 
   #compiled<T>(
     model: ModelStatic<Model>,
+    kind: 'read' | 'write',
     compile: () => CompiledStatement<T> | undefined,
     prepare: (statement: CompiledStatement<T>) => Promise<unknown> | undefined,
     onSent?: () => void,
   ): Promise<T> | undefined {
     const { transaction } = this
     const sender = model.sequelize === this.sequelize ? transaction.directSender : undefined
+    if (sender && transaction.boundary?.allowsCompiled(model, kind) === false) return undefined
     const statement = sender && compile()
     if (!statement) return undefined
     const send = (settle: Settle<T>) => {

@@ -74,7 +74,8 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
       refuseImpossibleIncrements(sequelize, onRefusal)
     }
     factsOf(sequelize, name) // queries outside of sessions, such as those of the start, do not know the name
-    joinCurrentTransaction(sequelize)
+    const { boundary } = database.options
+    joinCurrentTransaction(sequelize, boundary)
     readGeneratedColumns(sequelize)
     const models = mapModels(sequelize, database.models, database.owner)
     nestFindCreateFind(models)
@@ -82,6 +83,7 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     refuseShadowedColumns(models)
     refuseCorruptedColumns(models)
     refuseCostlyPatterns(models)
+    boundary?.prepare(sequelize, models)
     await waitForDatabase(sequelize, name, startTimeout, database.log)
     if (database.warn) await warnOfTooManyConnections(connection, readProcesses(database.options), database.warn)
     if (sync && database.createTables) await createTables(sequelize, name)
@@ -91,6 +93,8 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     for (const model of models) dialect.adaptToTable?.(model, (field) => tableColumn(model, field)?.type)
     const { findPlainTables } = dialect
     if (findPlainTables) await rememberPlainTables(sequelize, models, findPlainTables)
+    await boundary?.check(sequelize, models)
+    if (database.createTables) boundary?.enforce(sequelize)
     return connection
   } catch (error) {
     await sequelize.close()

@@ -18,10 +18,10 @@ export function parenthesizeLiterals(sequelize: Sequelize): void {
     return `${isNegated ? 'NOT ' : ''}(${condition}${COMMENT.test(condition) ? '\n' : ''})`
   }
   // The condition of a belongsToMany is written in another way. The options are a copy that Sequelize has made for the query.
-  generator.generateThroughJoin = (include, ...rest) => {
+  generator.generateThroughJoin = (include, names, ...rest) => {
     include.where = parenthesized(include.where)
     include.through.where = parenthesized(include.through.where)
-    return generateThroughJoin.call(generator, include, ...rest)
+    return generateThroughJoin.call(generator, include, names, ...rest)
   }
 }
 

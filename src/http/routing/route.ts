@@ -63,6 +63,8 @@ export interface ServedRoute extends Route {
   readonly budget: QueryBudgetOption | undefined
   readonly bind: Bind
   readonly open: OpenUnits
+  /** Whether `open` needs the request. */
+  readonly opensWithRequest: boolean
   readonly respond: Respond
 }
 
@@ -196,6 +198,7 @@ export function serveRoute(
       plan.first > 0 ? inputsOfFirst(plan) : undefined,
     ),
     open: openUnits(lifespans, factsOf(route)),
+    opensWithRequest: lifespans.some(({ needsRequest }) => needsRequest === true),
     respond: compileRespond(route, warn),
   }
 }

@@ -26,6 +26,7 @@ export class PipelinedClient extends pg.Client {
   readonly #statements = new PostgresStatements(() => this.#internals.connection)
   #isCorked = false
   #begin: string | undefined
+  #beginSettings = ''
   #beginError: Error | undefined
   #hasBegun = false
   #isReadCommitted = false
@@ -84,9 +85,13 @@ export class PipelinedClient extends pg.Client {
     return !this.#isReadOnlyLease && this.isReadOnly !== false
   }
 
-  /** Sends the statement that begins a transaction together with the next query. If it fails, that query and all later ones fail with its error. */
-  beginWithNextQuery(begin: string): void {
+  /**
+   * Sends the statement that begins a transaction together with the next query, and in the same message `settings`, each behind a semicolon. If it fails, that query and all later
+   * ones fail with its error.
+   */
+  beginWithNextQuery(begin: string, settings: string): void {
     this.#begin = begin
+    this.#beginSettings = settings
   }
 
   /** Called when the server connection was found to be the client's own. */
@@ -193,10 +198,10 @@ export class PipelinedClient extends pg.Client {
     return setTimeout(() => void cancelStatement(this, this.#internals), statement_timeout)
   }
 
-  #plainQuery(sql: string, callback: QueryCallback): void {
+  #plainQuery(sql: string, callback: QueryCallback, local = ''): void {
     const settings = this.#transactionSettings
     const [, begin] = (settings !== undefined && BEGINS.exec(sql)) || []
-    this.#superQuery(begin === undefined ? sql : `${begin}${settings}`, callback)
+    this.#superQuery(`${begin === undefined ? sql : `${begin}${settings}`}${local}`, callback)
   }
 
   #superQuery(...args: unknown[]): void {
@@ -208,10 +213,14 @@ export class PipelinedClient extends pg.Client {
     if (this.#begin === undefined) return
     const begin = this.#begin
     this.#begin = undefined
-    this.#plainQuery(begin, (error) => {
-      if (error) this.#beginError = error
-      else this.#hasBegun = true
-    })
+    this.#plainQuery(
+      begin,
+      (error) => {
+        if (error) this.#beginError = error
+        else this.#hasBegun = true
+      },
+      this.#beginSettings,
+    )
   }
 
   #corkUntilNextTick(): void {

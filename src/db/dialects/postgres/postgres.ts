@@ -122,13 +122,14 @@ const ON_REPLICA: TransactionNeeds = { readOnly: true }
 function lease(sequelize: Sequelize, needs: TransactionNeeds, server: TransactionNeeds): Promise<Lease> {
   return leaseFromPool(sequelize, server, (connection) => {
     const begin = beginStatement(needs)
-    if (!isPipelined(connection)) return { begin: [begin] }
+    const { settings = '' } = needs
+    if (!isPipelined(connection)) return { begin: [`${begin}${settings}`] }
     connection.startLease(needs.readOnly === true)
     return {
       begin: [],
       beginWithNextStatement() {
-        connection.beginWithNextQuery(begin)
-        logStatement(sequelize, begin)
+        connection.beginWithNextQuery(begin, settings)
+        logStatement(sequelize, `${begin}${settings}`)
       },
       readsAlone: () => connection.isReadCommitted,
       hasBegun: () => connection.hasBegun,

@@ -9,6 +9,7 @@ import type {
   TransactionEnd,
   TransactionNeeds,
 } from '../../dialect.js'
+import type { UnitBoundary } from '../../boundary.js'
 import { SecondConnectionError, TransactionControlError } from '../../errors.js'
 import { asTransaction } from '../../sequelize/internals.js'
 import { TransactionBase } from '../../sequelize/transaction-base.js'
@@ -76,6 +77,11 @@ export class LazyTransaction extends TransactionBase {
     return this.#hasEnded
   }
 
+  /** What its statements may reach; undefined for no limit. */
+  get boundary(): UnitBoundary | undefined {
+    return this.#leased.needs.boundary
+  }
+
   /** Whether any query was started. */
   get used(): boolean {
     return this.#leased.isRequested
@@ -105,10 +111,10 @@ export class LazyTransaction extends TransactionBase {
   #afterCheck(acquire: () => Promise<Lease>): Promise<Lease> {
     try {
       this.assertOnlyConnection()
+      return acquire()
     } catch (error) {
       return Promise.reject(error)
     }
-    return acquire()
   }
 
   /** See Session#readOneSnapshot(). Does nothing on databases whose transactions always read one snapshot. */
@@ -134,8 +140,9 @@ export class LazyTransaction extends TransactionBase {
   /** Called before a statement that reads plain columns of a table, each time the same rows in a transaction or outside of one. */
   beforeRead(sql: string): Promise<unknown> | undefined {
     const leased = this.#leased
-    const { reader, isolation } = leased.needs
-    if (leased.hasBegun || this.#isGiven || !reader || isolation !== undefined) return this.beforeStatement(sql, true)
+    const { reader, isolation, boundary } = leased.needs
+    if (leased.hasBegun || this.#isGiven || !reader || isolation !== undefined || boundary)
+      return this.beforeStatement(sql, true)
     const prepare = (lease: Lease) => (lease.readsAlone?.() ? undefined : this.beforeStatement(sql))
     return leased.lease ? prepare(leased.lease) : this.#afterCheck(() => leased.acquire(sql)).then(prepare)
   }

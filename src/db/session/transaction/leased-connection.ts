@@ -43,8 +43,8 @@ export class LeasedConnection {
 
   /** Begins the transaction with this isolation level. Call it before {@link acquire}. */
   isolate(isolation: string): void {
-    const { readOnly, maxLag, reader, endTimeout, observer, token } = this.#needs
-    this.#needs = { isolation, readOnly, maxLag, reader, endTimeout, observer, token }
+    const { readOnly, maxLag, reader, endTimeout, observer, token, boundary } = this.#needs
+    this.#needs = { isolation, readOnly, maxLag, reader, endTimeout, observer, token, boundary }
   }
 
   get lease(): Lease | undefined {
@@ -82,8 +82,9 @@ export class LeasedConnection {
   }
 
   #open(first: string | undefined): Promise<Lease> {
-    const { observer } = this.#needs
-    const leasing = this.#dialect.lease(this.#sequelize, this.#needs)
+    const { observer, boundary } = this.#needs
+    const needs = boundary ? { ...this.#needs, settings: boundary.settings() } : this.#needs
+    const leasing = this.#dialect.lease(this.#sequelize, needs)
     return (observer ? observer.acquired(leasing) : leasing).then((lease) => {
       this.#hasBegun = lease.beginWithNextStatement === undefined
       if (lease.begin.length > 0) return this.#sendBegin(lease, first)

@@ -1,0 +1,34 @@
+import type { Model, ModelStatic, Sequelize } from 'sequelize'
+import type { RouteFacts } from '../di/route-facts.js'
+
+/**
+ * Limits what the statements of a database may reach, by the unit of work that they belong to: the option `boundary` of newLifespan(). This room
+ * knows nothing of what the limit is; src/tenancy makes one of the tenant of a request.
+ */
+export interface Boundary {
+  /** Called once the models are mapped, before the first statement. */
+  prepare(sequelize: Sequelize, models: readonly ModelStatic<Model>[]): void
+  /** Called once the tables fit the models. @throws BootError for a database that the boundary cannot limit. */
+  check(sequelize: Sequelize, models: readonly ModelStatic<Model>[]): Promise<void>
+  /** Called when the database is open: statements are limited from now on. */
+  enforce(sequelize: Sequelize): void
+  /** The limits of each run of a route's handler, from the request. Called when the app is built. */
+  ofRoute(sequelize: () => Sequelize, route: RouteFacts): (request: object | undefined) => UnitBoundary
+  /** The limits of a session outside of requests. */
+  ofJob(sequelize: Sequelize): UnitBoundary
+  /** The limits of statements that belong to no session. */
+  outside(sequelize: Sequelize): UnitBoundary
+}
+
+/** The limits of one unit of work. */
+export interface UnitBoundary {
+  /**
+   * Called once for each connection that the unit takes, before it is taken: the statements that follow BEGIN in the same message, separated by
+   * semicolons, on databases that have settings of a transaction. They end with the transaction.
+   */
+  settings(): string | undefined
+  /** Called with each statement that is sent as it is, of Sequelize or of the program. @throws to refuse it. */
+  assertStatement(sql: string): void
+  /** Whether compiled statements of the model, which do not pass Sequelize's generator, are within the limits. @throws to refuse the statement. */
+  allowsCompiled(model: ModelStatic<Model>, kind: 'read' | 'write'): boolean
+}

@@ -1,0 +1,71 @@
+import { tokensOf } from '../db/sql/lexer.js'
+import { TenancyError } from './errors.js'
+
+/*
+ * What a program writes into a statement of a model is not limited to the tenant: the condition stands beside it. So it may be an expression, but
+ * neither read other rows nor close a parenthesis that it has not opened.
+ */
+
+const SELECT = /\bselect\b/gi
+/** What may read a table without SELECT, or hide what follows: `TABLE hero` on MySQL, `x IN hero` on SQLite, comments. */
+const SUSPECT = /--|\/\*|#|\btable\b|\bin\b(?!\s*\()/i
+const TABLE = /\btable\b/i
+const IN_TABLE = /\bin\b(?!\s*\()/i
+
+/**
+ * @param selects how many SELECTs Sequelize has written into the statement.
+ * @throws TenancyError for a statement with more, as of `literal('(SELECT ...)')`.
+ */
+export function refuseOwnSubqueries(sql: string, selects: number, dialect: string): void {
+  if (countOf(sql) <= selects && !SUSPECT.test(sql)) return
+  const parts = plainParts(sql, dialect)
+  const plain = parts.text
+  if (
+    parts.hasComment ||
+    countOf(plain) > selects ||
+    TABLE.test(plain) ||
+    (dialect === 'sqlite' && IN_TABLE.test(plain))
+  )
+    throw new TenancyError(
+      'A literal() with a subquery or a comment is not limited to a tenant, and was refused. Write it as an include or as two statements; or name the tenant in raw SQL: unscoped(() => session.execute(sql`...`)).',
+    )
+}
+
+/** @throws TenancyError for an expression that ends the condition in which it stands. */
+export function refuseUnbalanced(text: string, dialect: string): void {
+  let depth = 0
+  for (const { kind, start, end } of tokensOf(text, dialect)) {
+    if (kind === 'parenthesis') depth += text[start] === '(' ? 1 : -1
+    if (depth < 0 || (kind === 'quoted' && !isClosed(text, start, end))) throw unbalanced(text)
+  }
+  if (depth !== 0) throw unbalanced(text)
+}
+
+function isClosed(text: string, start: number, end: number): boolean {
+  const last = text[start] === '[' ? ']' : text[start]
+  return end - start >= 2 && text[end - 1] === last
+}
+
+function unbalanced(text: string): TenancyError {
+  return new TenancyError(
+    `The SQL '${text.slice(0, 40)}' has a parenthesis or a quote without its counterpart, and was refused: it would end the condition of the tenant.`,
+  )
+}
+
+function countOf(sql: string): number {
+  return sql.match(SELECT)?.length ?? 0
+}
+
+/** The statement without what is quoted. */
+function plainParts(sql: string, dialect: string): { readonly text: string; readonly hasComment: boolean } {
+  let text = ''
+  let from = 0
+  let hasComment = false
+  for (const { kind, start, end } of tokensOf(sql, dialect)) {
+    if (kind === 'parenthesis') continue
+    hasComment ||= kind !== 'quoted'
+    text += `${sql.slice(from, start)} ? `
+    from = end
+  }
+  return { text: text + sql.slice(from), hasComment }
+}

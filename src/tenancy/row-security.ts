@@ -1,0 +1,129 @@
+import { type Model, type ModelStatic, QueryTypes, type Sequelize } from 'sequelize'
+import { BootError } from '../core/boot-error.js'
+import { queryGeneratorOf } from '../db/sequelize/internals.js'
+import type { TenantTable, TenantTables } from './tenant-tables.js'
+import type { TenantKind } from './tenant.js'
+
+/*
+ * PostgreSQL limits the rows itself, by policies. A role that is exempt from them, a table without one, or one that allows more would be silent: they
+ * are looked for at every start.
+ */
+
+/** @throws BootError with the SQL that is missing. */
+export async function checkRowSecurity(
+  sequelize: Sequelize,
+  tables: TenantTables,
+  role: string | undefined,
+): Promise<void> {
+  await refuseExemptRole(sequelize, role)
+  const missing = (await Promise.all(tables.all.map((table) => missingSql(sequelize, table, tables.kind)))).flat()
+  if (missing.length === 0) return
+  throw new BootError(
+    `tenancy(): PostgreSQL does not limit these tables to a tenant. Write a migration:\n${missing.map((sql) => `  ${sql}\n`).join('')}`,
+  )
+}
+
+interface RoleRow {
+  readonly name: string
+  readonly is_exempt: boolean
+}
+
+async function refuseExemptRole(sequelize: Sequelize, role: string | undefined): Promise<void> {
+  const [found] = await sequelize.query<RoleRow>(
+    `SELECT rolname AS name, rolsuper OR rolbypassrls AS is_exempt FROM pg_catalog.pg_roles WHERE rolname = coalesce($1::text, current_user)`,
+    { bind: [role ?? null], type: QueryTypes.SELECT },
+  )
+  if (!found)
+    throw new BootError(
+      `tenancy(): there is no role ${role}. Create it: CREATE ROLE ${quotedName(sequelize, role ?? '')} NOLOGIN; and grant it the tables.`,
+    )
+  const name = quotedName(sequelize, found.name)
+  if (found.is_exempt)
+    throw new BootError(
+      `tenancy(): the role ${found.name} is a superuser or has BYPASSRLS, so that no policy limits it. Connect as another role; or write tenancy({ role: 'tenants' }), and in a migration: CREATE ROLE tenants NOLOGIN; GRANT tenants TO ${name}; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO tenants; GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO tenants;`,
+    )
+  if (role !== undefined) await refuseOtherRole(sequelize, role)
+}
+
+async function refuseOtherRole(sequelize: Sequelize, role: string): Promise<void> {
+  const [row] = await sequelize.query<{ readonly may_set: boolean; readonly name: string }>(
+    `SELECT pg_has_role(current_user, $1::name, 'MEMBER') AS may_set, current_user AS name`,
+    { bind: [role], type: QueryTypes.SELECT },
+  )
+  if (row?.may_set === true) return
+  throw new BootError(
+    `tenancy(): the role of the connection may not become ${role}. Write a migration: GRANT ${quotedName(sequelize, role)} TO ${quotedName(sequelize, row?.name ?? '')};`,
+  )
+}
+
+interface TableRow {
+  readonly kind: string
+  readonly is_enabled: boolean
+  readonly is_forced: boolean
+  readonly has_invoker: boolean
+}
+
+interface PolicyRow {
+  readonly name: string
+  readonly command: string
+  readonly is_permissive: boolean
+  readonly visible: string | null
+  readonly written: string | null
+}
+
+async function missingSql(sequelize: Sequelize, { model, column }: TenantTable, kind: TenantKind): Promise<string[]> {
+  const table = tableOf(sequelize, model)
+  const [facts] = await sequelize.query<TableRow>(
+    `SELECT relkind AS kind, relrowsecurity AS is_enabled, relforcerowsecurity AS is_forced,
+       coalesce(reloptions::text ~ 'security_invoker=(true|on|1)', false) AS has_invoker
+     FROM pg_catalog.pg_class WHERE oid = to_regclass($1)`,
+    { bind: [table], type: QueryTypes.SELECT },
+  )
+  if (!facts) return []
+  if (facts.kind === 'v') return facts.has_invoker ? [] : [`ALTER VIEW ${table} SET (security_invoker = true);`]
+  const policies = await sequelize.query<PolicyRow>(
+    `SELECT polname AS name, polcmd AS command, polpermissive AS is_permissive,
+       pg_get_expr(polqual, polrelid) AS visible, pg_get_expr(polwithcheck, polrelid) AS written
+     FROM pg_catalog.pg_policy WHERE polrelid = to_regclass($1)`,
+    { bind: [table], type: QueryTypes.SELECT },
+  )
+  return [
+    ...(facts.is_enabled ? [] : [`ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY;`]),
+    ...(facts.is_forced ? [] : [`ALTER TABLE ${table} FORCE ROW LEVEL SECURITY;`]),
+    ...missingPolicy(policies, table, quotedName(sequelize, column), kind, (name) => quotedName(sequelize, name)),
+  ]
+}
+
+const CASTS: Readonly<Record<TenantKind, string>> = {
+  integer: '::integer',
+  bigint: '::bigint',
+  uuid: '::uuid',
+  text: '',
+}
+
+function missingPolicy(
+  policies: readonly PolicyRow[],
+  table: string,
+  column: string,
+  kind: TenantKind,
+  quote: (name: string) => string,
+): string[] {
+  const permissive = policies.filter(({ is_permissive }) => is_permissive)
+  const isLimit = (text: string | null) => text?.includes('sequitur.tenant') === true
+  // A policy without WITH CHECK has that of USING; one of INSERT has WITH CHECK alone.
+  const limits = ({ command, visible, written }: PolicyRow) =>
+    command === 'a' ? isLimit(written) : isLimit(visible) && (written === null || isLimit(written))
+  const tooWide = permissive.filter((policy) => !limits(policy))
+  const drops = tooWide.map(({ name }) => `DROP POLICY ${quote(name)} ON ${table}; -- it allows rows of all tenants`)
+  if (permissive.some((policy) => limits(policy))) return drops
+  const own = `${column} = nullif(current_setting('sequitur.tenant', true), '')${CASTS[kind]}`
+  return [...drops, `CREATE POLICY tenancy ON ${table} USING (${own}) WITH CHECK (${own});`]
+}
+
+function tableOf(sequelize: Sequelize, model: ModelStatic<Model>): string {
+  return queryGeneratorOf(sequelize).quoteTable(model.getTableName())
+}
+
+function quotedName(sequelize: Sequelize, name: string): string {
+  return queryGeneratorOf(sequelize).quoteIdentifier(name)
+}

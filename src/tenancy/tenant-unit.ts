@@ -1,0 +1,201 @@
+import type { Model, ModelStatic } from 'sequelize'
+import type { UnitBoundary } from '../db/boundary.js'
+import { startsWithKeyword } from '../db/sql/starts-with-keyword.js'
+import { NoTenantError, TenancyError } from './errors.js'
+import { type GivenTenant, givenTenant } from './given-tenant.js'
+import type { TenantTables } from './tenant-tables.js'
+import { tenantText } from './tenant.js'
+
+/** What is the same for all units of one database. */
+export interface UnitSettings {
+  readonly tables: TenantTables
+  /** The role of the database that units of tenants have. Only PostgreSQL. */
+  readonly role: string | undefined
+  /** Whether the policies of the database limit the rows, and not conditions in the statements. */
+  readonly hasPolicies: boolean
+  /** False while the database is opened, or only examined. */
+  isEnforced: boolean
+}
+
+/** Whose rows a statement reaches. */
+export type Reach = { readonly kind: 'tenant'; readonly text: string } | { readonly kind: 'all' }
+
+/** What a unit is opened for. */
+export interface UnitOrigin {
+  readonly kind: 'request' | 'job' | 'outside'
+  /** Returns the tenant, if there is one. Called until it does. */
+  find(): unknown
+  /** What the program has set itself. */
+  readonly given: GivenTenant | undefined
+}
+
+/** How many statements may be generated, but not sent: a program may ask Sequelize for the SQL alone. */
+const MAX_UNSENT = 1_000
+
+/** The limits of one unit of work. */
+export class TenantUnit implements UnitBoundary {
+  readonly #settings: UnitSettings
+  readonly #origin: UnitOrigin
+  #text: string | undefined
+  /** What the connection was told with BEGIN. */
+  #begun: { readonly text: string | undefined } | undefined
+  /** How often SQL was generated within the limits, and not sent yet. */
+  readonly #generated = new Map<string, number>()
+
+  constructor(settings: UnitSettings, origin: UnitOrigin) {
+    this.#settings = settings
+    this.#origin = origin
+  }
+
+  get isEnforced(): boolean {
+    return this.#settings.isEnforced
+  }
+
+  get isUnscoped(): boolean {
+    return (givenTenant() ?? this.#origin.given)?.kind === 'unscoped'
+  }
+
+  /** The tenant, as text; undefined for none. */
+  get #tenant(): string | undefined {
+    if (this.#text !== undefined) return this.#text
+    const { given, find } = this.#origin
+    const tenant = given?.kind === 'tenant' ? given.tenant : find()
+    if (tenant === undefined || tenant === null) return undefined
+    return (this.#text = tenantText(tenant, this.#settings.tables.kind))
+  }
+
+  /**
+   * Whose rows a statement with a table of tenants reaches.
+   *
+   * @throws NoTenantError for a request without a tenant. TenancyError for a job without one, and if the calling code runs for another tenant than its
+   *   session.
+   */
+  reach(): Reach {
+    if (this.isUnscoped) {
+      this.#assertSeesAll()
+      return { kind: 'all' }
+    }
+    const text = this.#tenant
+    if (this.#origin.kind !== 'outside') this.#refuseOther(text)
+    if (text === undefined) throw noTenant(this.#origin.kind)
+    if (this.#settings.hasPolicies && this.#begun && this.#begun.text !== text)
+      throw new TenancyError(
+        'tenancy(): the tenant became known after the first statement of the session, with which PostgreSQL is told of it. Find it out before, or in a session of its own.',
+      )
+    return { kind: 'tenant', text }
+  }
+
+  #assertSeesAll(): void {
+    const { hasPolicies, role } = this.#settings
+    if (!hasPolicies) return
+    if (role === undefined)
+      throw new TenancyError(
+        'unscoped(): the policies of PostgreSQL hide the rows of all tenants. Write tenancy({ role }) with a role for the sessions of tenants, and connect as a role that has BYPASSRLS; or use a second database with such a role.',
+      )
+    if (this.#origin.kind !== 'outside' && this.#origin.given?.kind !== 'unscoped')
+      throw new TenancyError(
+        'unscoped(): the policies of PostgreSQL limit this session. Open another one inside: unscoped(() => withSession(work)).',
+      )
+  }
+
+  // withTenant() inside a session would otherwise have no effect on it.
+  #refuseOther(text: string | undefined): void {
+    const now = givenTenant()
+    const isOther = now?.kind === 'tenant' && tenantText(now.tenant, this.#settings.tables.kind) !== text
+    if (isOther || this.#origin.given?.kind === 'unscoped')
+      throw new TenancyError(
+        'withTenant(): the statement belongs to a session that was not opened for this tenant. Open one inside: withTenant(tenant, () => withSession(work)).',
+      )
+  }
+
+  settings(): string | undefined {
+    const { hasPolicies, role } = this.#settings
+    if (!hasPolicies) return undefined
+    const isUnscoped = this.#origin.given?.kind === 'unscoped'
+    const text = isUnscoped ? undefined : this.#tenant
+    this.#begun = { text }
+    const setRole = role === undefined ? '' : `; SET LOCAL ROLE ${isUnscoped ? 'NONE' : quoted(role)}`
+    return `; SET LOCAL sequitur.tenant = '${text ?? ''}'${setRole}` // a tenant has no quotes: see tenant.ts
+  }
+
+  /** Marks SQL as generated within the limits: it may be sent once. */
+  addGenerated(sql: string): void {
+    if (this.#generated.size >= MAX_UNSENT) this.#generated.clear()
+    this.#generated.set(sql, (this.#generated.get(sql) ?? 0) + 1)
+  }
+
+  #takeGenerated(sql: string): boolean {
+    const count = this.#generated.get(sql)
+    if (count === undefined) return false
+    if (count === 1) this.#generated.delete(sql)
+    else this.#generated.set(sql, count - 1)
+    return true
+  }
+
+  assertStatement(sql: string): void {
+    if (!this.isEnforced || this.#takeGenerated(sql) || this.isUnscoped) return
+    if (isAboutTransaction(sql) && isOneStatement(sql)) return
+    if (!this.#refusesRawSql) return refuseLeaving(sql)
+    throw new TenancyError(
+      'Raw SQL is not limited to a tenant, and was refused. Use models; or name the tenant in the SQL, and write unscoped(() => session.execute(sql`...`)), imported from sequitur/tenancy.',
+    )
+  }
+
+  // With policies the database limits it, unless the role of the session is not set.
+  get #refusesRawSql(): boolean {
+    const { hasPolicies, role } = this.#settings
+    return !hasPolicies || (role !== undefined && this.#origin.kind === 'outside')
+  }
+
+  allowsCompiled(model: ModelStatic<Model>, kind: 'read' | 'write'): boolean {
+    if (!this.#settings.tables.of(model.getTableName()) || this.reach().kind === 'all') return true
+    return this.#settings.hasPolicies && kind === 'read'
+  }
+}
+
+// What policies do not limit, or what would change for whom they limit.
+function refuseLeaving(sql: string): void {
+  const [word] = LEAVES.exec(sql) ?? []
+  if (word !== undefined)
+    throw new TenancyError(
+      `Raw SQL with '${word}' could leave the tenant of its session, and was refused. Write it in a migration, or in unscoped().`,
+    )
+}
+
+const LEAVES =
+  /\b(?:truncate|discard|set_config|sequitur\.tenant|reset\s+(?:all|role|session)|set\s+(?:local\s+|session\s+)?(?:role|session)|alter|drop)\b/i
+
+function noTenant(kind: UnitOrigin['kind']): Error {
+  switch (kind) {
+    case 'request':
+      return new NoTenantError()
+    case 'job':
+      return new TenancyError(
+        'This session belongs to no tenant. Write withTenant(tenant, () => withSession(work)), or unscoped() for the rows of all.',
+      )
+    case 'outside':
+      return new TenancyError(
+        'A statement outside of a session belongs to no tenant. Use the session of the request, or withTenant(tenant, () => withSession(work)).',
+      )
+  }
+}
+
+/** Statements that Sequelize sends for transactions of the program. */
+const isAboutTransaction = startsWithKeyword(
+  'SAVEPOINT',
+  'RELEASE',
+  'ROLLBACK',
+  'START\\s+TRANSACTION',
+  'BEGIN',
+  'COMMIT',
+  'SET\\s+(?:SESSION\\s+)?TRANSACTION',
+)
+
+function isOneStatement(sql: string): boolean {
+  const semicolon = sql.indexOf(';')
+  return semicolon < 0 || semicolon === sql.trimEnd().length - 1
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
