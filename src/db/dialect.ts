@@ -49,11 +49,11 @@ export interface CursorStatement {
 
 /** The rows of a statement that is being executed. The next call of a method comes after the answer to the last one. */
 export interface Cursor {
-  /** The next rows, at most so many, and fewer only at the end; of a server, or a file, no more are read than a driver's buffer holds. */
+  /** The next rows, at most so many, and fewer only at the end. Ahead of them, no more are read than a driver's buffer holds. */
   read(count: number): Promise<DirectResult>
   /** Whether the connection can execute another statement, such as ROLLBACK, although rows are left. */
   readonly leavesConnectionFree: boolean
-  /** Called when all rows were read. Without effect before. */
+  /** Called when all rows were read, before the transaction ends. */
   finish(): Promise<void>
   /** Gives up the rows that are left. Synchronous; a statement that is running fails, or ends soon. */
   abandon(): void

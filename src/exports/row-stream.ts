@@ -109,7 +109,7 @@ export class RowStream extends LateStream {
     this.#onWanted?.()
   }
 
-  // Also NDJSON has no other sign of its end than that of the response, which a client may not look at.
+  // The end of a broken response looks like any other to a client that only reads lines: NDJSON has one more, which tells.
   #fail(error: Error): void {
     if (this.destroyed) return
     if (!this.#format.endsWithProblem) return void this.destroy(error)

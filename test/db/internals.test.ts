@@ -18,7 +18,7 @@ const COMMON = new Set(
 /** Members of other packages, or also used by sequelize-typescript. */
 const PUBLIC = new Set(
   (
-    'bulkBuild isEmail cloneDeep queryGenerator ' +
+    'bulkBuild isEmail cloneDeep queryGenerator queryInterface ' +
     'acquire release destroy destroyAllNow drain size maxSize available waiting'
   ).split(' '),
 )

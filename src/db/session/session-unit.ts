@@ -245,7 +245,9 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
     if (!this.#made) return
     const { transaction, state } = this.#made
     if (transaction.hasEnded) return
-    if (!(await state.stop())) return transaction.closeConnection()
+    const hasStopped = await state.stop()
+    if (transaction.hasEnded) return // it was rolled back meanwhile, as by a database that stops
+    if (!hasStopped) return transaction.closeConnection()
     // If ROLLBACK fails, the connection is closed, which also undoes the work.
     await transaction.sendRollback()?.catch(() => {})
   }

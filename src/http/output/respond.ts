@@ -195,6 +195,7 @@ function refuseOtherThanSuccess(name: string, status: number): void {
   )
 }
 
+/** Headers with their names in lower case. */
 export function lowerCased(headers: ReplyHeaderValues): ReplyHeaderValues {
   return Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value]))
 }
