@@ -124,6 +124,37 @@ for (const [title, end] of [
 }
 
 test(
+  'a former primary that comes back after the promotion is not used, although it accepts writes and is the first host',
+  { skip },
+  async (t) => {
+    const cluster = await startCluster(t)
+    const app = await openApp(t, cluster)
+    const load = new Load(t, app.url, 8)
+    await keepsMore(load, 100)
+    cluster.primary.freeze()
+    const next = await promoteOne(cluster)
+    await keepsMore(load, 100)
+    cluster.primary.thaw()
+    const [row] = await cluster.primary.query('SELECT now()::text AS thawed')
+    // Longer than a host that was away is passed over. Each time the app opens new connections.
+    for (let second = 0; second < 14; second++) {
+      await next.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '' AND pid <> pg_backend_pid()`,
+      )
+      await new Promise((resolve) => setTimeout(resolve, 1_000))
+    }
+    await keepsMore(load, 100)
+    await load.stop()
+    await assertLedger(load, next)
+    // It has no standby any more, so that a COMMIT would wait.
+    const waiting = await cluster.primary.query(
+      `SELECT query FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND backend_start > '${String(row?.['thawed'])}'`,
+    )
+    assert.deepEqual(waiting, [])
+  },
+)
+
+test(
   'standbys that are killed fail no reader: another one serves it, and without any the primary',
   { skip },
   async (t) => {

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { Socket } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, Socket } from 'node:net'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { Controller, Get, Post, select, Session, sql, Transactional, withSession } from 'sequitur'
 import { sequelizeInternals } from '../../src/db/sequelize/internals.js'
-import { type DatabaseApp, databaseApp, databases } from '../support/databases.js'
+import { type DatabaseApp, databaseApp, databases, postgres } from '../support/databases.js'
 import { assertWhole, said } from '../support/faults.js'
 import { serverAddress } from '../support/postgres.js'
 import { until } from '../support/waiting.js'
@@ -206,3 +207,49 @@ for (const kind of databases.filter(({ name }) => !name.startsWith('SQLite'))) {
     await assertWhole(app)
   })
 }
+
+test(
+  'PostgreSQL: a connection that ends while the server is asked what it is costs no request',
+  { skip: !databases.includes(postgres) },
+  async (t) => {
+    const server = new URL(await postgres.url())
+    let losses = 0
+    const network = createServer((client) => {
+      const upstream = connect(Number(server.port), server.hostname)
+      for (const [socket, other] of [
+        [client, upstream],
+        [upstream, client],
+      ] as const) {
+        socket.on('error', () => {}) // its 'close' event follows
+        socket.on('close', () => other.destroy())
+      }
+      client.on('data', (bytes) => {
+        if (bytes.includes('pg_backend_pid()') && losses-- > 0) client.destroy()
+        else upstream.write(bytes)
+      })
+      upstream.pipe(client)
+    })
+    await once(network.listen(0, '127.0.0.1'), 'listening')
+    t.after(() => network.close())
+    const { port } = network.address() as AddressInfo // of TCP
+    const url = Object.assign(new URL(server), { hostname: '127.0.0.1', port: String(port) }).href
+    @Controller('/')
+    class Unharmed {
+      @Get() async read(session: Session) {
+        await session.execute(sql`SELECT 1`)
+      }
+    }
+    const app = await databaseApp(t, { name: 'cut off', url: async () => url }, [], [Unharmed], {
+      lifespan: { poolSize: 1 },
+    })
+    await poolOf(app).destroyAllNow()
+    losses = 1
+    assert.equal((await app.fetch('/')).status, 204, app.log.join('\n'))
+    assert.equal(losses, -1)
+    await poolOf(app).destroyAllNow()
+    losses = Infinity
+    assert.equal((await app.fetch('/')).status, 503, app.log.join('\n'))
+    losses = 0
+    assert.equal((await app.fetch('/')).status, 204, app.log.join('\n'))
+  },
+)

@@ -9,8 +9,12 @@ import { Availability } from './availability.js'
 export interface Opening {
   /** Milliseconds for the connection to one server, with its check. */
   readonly timeout: number
-  /** Rejects if the server does not serve programs at present, or not as these options require, although it accepts connections. */
-  check(connection: object, config: object): Promise<unknown>
+  /**
+   * Rejects if the server does not serve programs at present, or not as these options require, although it accepts connections.
+   *
+   * @param replacesOthers to be called if it has taken the place of the other servers: open connections to those are not used again.
+   */
+  check(connection: object, config: object, replacesOthers: () => void): Promise<unknown>
   /** Closes the socket without sending anything. */
   close(connection: object): void
 }
@@ -81,7 +85,10 @@ export function connectToFirstAvailable(sequelize: Sequelize, hosts: ServerAddre
   async function openOn(server: Server, config: object): Promise<object> {
     server.availability.beforeAttempt()
     try {
-      const connection = await checked(connect(config), config, opening, server.host)
+      const replacesOthers = () => {
+        for (const other of all) if (other !== server) other.refusals++
+      }
+      const connection = await checked(connect(config), config, opening, server.host, replacesOthers)
       server.availability.reached()
       servers.set(connection, { server, refusals: server.refusals })
       configs.set(connection, config)
@@ -132,14 +139,20 @@ function inOrder(all: readonly Server[]): readonly Server[] {
 }
 
 /** The connection, once the server has passed the check. A connection that comes too late is closed. */
-async function checked(connecting: Promise<object>, config: object, opening: Opening, host: Host): Promise<object> {
+async function checked(
+  connecting: Promise<object>,
+  config: object,
+  opening: Opening,
+  host: Host,
+  replacesOthers = () => {},
+): Promise<object> {
   const { timeout, check, close } = opening
   let opened: object | undefined
   let hasFailed = false
   const passed = connecting.then(async (connection) => {
     opened = connection
     if (hasFailed) close(connection)
-    else await check(connection, config)
+    else await check(connection, config, replacesOthers)
     return connection
   })
   try {

@@ -7,6 +7,7 @@ import { onFailedStatement } from '../../sequelize/failed-statements.js'
 import { closeDiscarded, connectToFirstAvailable, discard } from '../../servers/first-available.js'
 import { pgClientOf } from './driver.js'
 import { isPipelined } from './pipelined-client.js'
+import { NewestTimeline } from './timeline.js'
 
 /** Options of Sequelize for the connections to a replica; pg does not read this one. */
 interface ReplicaConfig {
@@ -18,16 +19,30 @@ export function useHosts(
   sequelize: Sequelize,
   { hosts, target = defaultTarget(hosts), options }: PostgresConfig,
 ): void {
+  const newest = hosts.length > 1 && WRITABLE.has(target) ? new NewestTimeline() : undefined
   connectToFirstAvailable(sequelize, hosts, {
     timeout: options.connectTimeout ?? DEFAULTS.connect,
-    check: (connection, { dialectOptions }: ReplicaConfig) =>
-      assertTarget(connection, dialectOptions?.target ?? target),
+    check: async (connection, { dialectOptions }: ReplicaConfig, replacesOthers) => {
+      const ofReplica = dialectOptions?.target
+      await assertTarget(connection, ofReplica ?? target)
+      if (newest && ofReplica === undefined) await assertNewest(connection, newest, replacesOthers)
+    },
     close,
   })
   closeDiscarded(sequelize, close)
   onFailedStatement(sequelize, (connection, error) => {
     if (isPipelined(connection) && isRefusedWrite(error) && connection.mayHaveLostPrimary) discard(connection)
   })
+}
+
+/** The targets of which a cluster has one server at a time. */
+const WRITABLE: ReadonlySet<TargetServer> = new Set(['read-write', 'primary'])
+
+async function assertNewest(connection: object, newest: NewestTimeline, replacesOthers: () => void): Promise<void> {
+  const age = await newest.ageOf(connection)
+  if (age === 'newer') replacesOthers()
+  if (age === 'older')
+    throw new WrongServerError('the server is a former primary: another one was promoted while it was away')
 }
 
 function defaultTarget(hosts: readonly unknown[]): TargetServer {

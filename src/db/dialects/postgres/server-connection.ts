@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { ConnectionError } from 'sequelize'
 import { BootError } from '../../../core/boot-error.js'
 import type { QueryCallback } from './driver.js'
 import type { PipelinedClient, SharedConnection } from './pipelined-client.js'
@@ -74,6 +75,11 @@ function query(client: PipelinedClient, sql: string): Promise<readonly unknown[]
   return asPromise((done) => client.query(sql, done))
 }
 
+// An error without a code is not of the server: the connection was lost.
 function asPromise(send: (done: QueryCallback) => void): Promise<readonly unknown[]> {
-  return new Promise((resolve, reject) => send((error, result) => (error ? reject(error) : resolve(result.rows))))
+  return new Promise((resolve, reject) =>
+    send((error, result) =>
+      error ? reject('code' in error ? error : new ConnectionError(error)) : resolve(result.rows),
+    ),
+  )
 }
