@@ -14,7 +14,9 @@ if (version === undefined) {
   console.log(`Behind PgBouncer ${version}`)
   const given = process.argv.slice(2)
   const hasFiles = given.some((argument) => !argument.startsWith('-'))
-  const files = hasFiles ? [] : ['test/db', 'test/faults', 'test/paging', 'test/schema'].flatMap(testsOfDatabases)
+  const files = hasFiles
+    ? []
+    : ['test/db', 'test/faults', 'test/idempotency', 'test/paging', 'test/schema'].flatMap(testsOfDatabases)
   const runner = fileURLToPath(new URL('test.js', import.meta.url))
   const env = { ...process.env, TEST_PGBOUNCER: program }
   const { status } = spawnSync(process.execPath, [runner, ...given, ...files], { stdio: 'inherit', env })

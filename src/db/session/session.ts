@@ -171,6 +171,11 @@ export class Session {
     }
   }
 
+  /** @internal Executes SQL of this package about a table of its own: what limits the SQL of programs is not for it. */
+  executeOwn<Row>(statement: Sql<Row>): Promise<Row[]> {
+    return this.execute(statement)
+  }
+
   /** Queues a new or changed instance, which {@link flush}, called before COMMIT, saves. Returns the instance. */
   add<M extends Model>(instance: M): M {
     this.#queue({ kind: 'save', instance: requireInstance(instance, 'add') })
