@@ -55,9 +55,13 @@ async function claimOrRead(session: Session, statements: Statements, row: Claime
   if (claimed && !statements.takeOver) return undefined
   const [found] = await session.executeOwn(statements.read(values))
   if (!found) throw stillRunning() // the other one has not committed it
-  if (!statements.takeOver) return found
+  const hasExpired = Number(found.expires) <= row.now
+  if (!statements.takeOver) {
+    if (hasExpired) throw stillRunning() // the other one has taken it over, and not committed that
+    return found
+  }
   if (found.status === null) return undefined
-  if (Number(found.expires) > row.now) return found
+  if (!hasExpired) return found
   await session.executeOwn(statements.takeOver(values))
   return undefined
 }
