@@ -16,7 +16,9 @@ if (version === undefined) {
   const hasFiles = given.some((argument) => !argument.startsWith('-'))
   const files = hasFiles
     ? []
-    : ['test/db', 'test/exports', 'test/faults', 'test/paging', 'test/schema'].flatMap(testsOfDatabases)
+    : ['test/db', 'test/exports', 'test/faults', 'test/idempotency', 'test/paging', 'test/schema'].flatMap(
+        testsOfDatabases,
+      )
   const runner = fileURLToPath(new URL('test.js', import.meta.url))
   const env = { ...process.env, TEST_PGBOUNCER: program }
   const { status } = spawnSync(process.execPath, [runner, ...given, ...files], { stdio: 'inherit', env })

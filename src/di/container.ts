@@ -88,9 +88,10 @@ export class Scope {
         if (i === plan.first && !hasOthers) {
           hasOthers = true
           const others = given.others()
-          if (isThenable(others)) return others.then((read) => ((inputs = read), goOn(i)))
+          if (isThenable(others))
+            return others.then((read) => ((inputs = read), around ? around(() => buildFrom(i)) : buildFrom(i)))
           inputs = others
-          if (around) return goOn(i)
+          if (around) return around(() => buildFrom(i))
         }
         if (i === plan.steps.length) break
         this.#refuseClosed()
@@ -111,7 +112,6 @@ export class Scope {
       const controller = argumentOf(plan.controller, inputs, values, this.#application)
       return use(controller, argumentsOf(plan.arguments, inputs, values, this.#application))
     }
-    const goOn = (index: number) => (around ? around(() => buildFrom(index)) : buildFrom(index))
     return buildFrom(0)
   }
 

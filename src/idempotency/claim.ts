@@ -51,20 +51,24 @@ function sessionOf(model: ModelStatic<IdempotencyRecord>): Session {
 /** Undefined if the row was claimed, else the row that is there. */
 async function claimOrRead(session: Session, statements: Statements, row: ClaimedRow): Promise<Row | undefined> {
   const values = { ...row, lock: lockOf(row.id) }
-  const [claimed] = await session.executeOnOwnTable(statements.claim(values))
+  const [claimed] = await session.executeOwn(statements.claim(values))
   if (claimed && !statements.takeOver) return undefined
-  const [found] = await session.executeOnOwnTable(statements.read(values))
+  const [found] = await session.executeOwn(statements.read(values))
   if (!found) throw stillRunning() // the other one has not committed it
-  if (!statements.takeOver) return found
+  const hasExpired = Number(found.expires) <= row.now
+  if (!statements.takeOver) {
+    if (hasExpired) throw stillRunning() // the other one has taken it over, and not committed that
+    return found
+  }
   if (found.status === null) return undefined
-  if (Number(found.expires) > row.now) return found
-  await session.executeOnOwnTable(statements.takeOver(values))
+  if (!hasExpired) return found
+  await session.executeOwn(statements.takeOver(values))
   return undefined
 }
 
 async function keep(session: Session, statements: Statements, id: string, response: StoredResponse): Promise<void> {
   // Nothing is saved of a transaction that the handler rolls back, which may be unable to execute further statements.
-  if (!session.isRollingBack) await session.executeOnOwnTable(statements.keep({ id, ...response }))
+  if (!session.isRollingBack) await session.executeOwn(statements.keep({ id, ...response }))
 }
 
 function stillRunning(cause?: unknown): HttpError {

@@ -159,6 +159,8 @@ for (const kind of databases) {
     await IdempotencyRecord.update({ expires: Date.now() - 1 }, { where: {} })
     const answers = await Promise.all(Array.from({ length: CLIENTS }, () => sendUntilDone(app, { key: 'a' })))
     assert.equal(answers.filter(({ headers }) => headers.get('idempotency-replayed') === null).length, 1)
+    const [first, ...others] = await Promise.all(answers.map(wholeOf))
+    for (const other of others) assert.deepEqual(other, first)
     assert.equal(await Payment.count(), 2)
   })
 

@@ -163,8 +163,8 @@ export class Session {
     return this.#execute(statement, (text) => this.#innerScope.assertWithinBoundary(text))
   }
 
-  /** @internal As {@link execute}, without the limits of a boundary: for SQL of this package on tables of its own. */
-  executeOnOwnTable<Row>(statement: Sql<Row>): Promise<Row[]> {
+  /** @internal As {@link execute}, for SQL of this package about a table of its own: a boundary limits the SQL of programs. */
+  executeOwn<Row>(statement: Sql<Row>): Promise<Row[]> {
     return this.#execute(statement, () => {})
   }
 
