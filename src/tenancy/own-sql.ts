@@ -1,4 +1,5 @@
 import { tokensOf } from '../db/sql/lexer.js'
+import { startsWithKeyword } from '../db/sql/starts-with-keyword.js'
 import { TenancyError } from './errors.js'
 
 /*
@@ -50,6 +51,33 @@ function unbalanced(text: string): TenancyError {
   return new TenancyError(
     `The SQL '${text.slice(0, 40)}' has a parenthesis or a quote without its counterpart, and was refused: it would end the condition of the tenant.`,
   )
+}
+
+/**
+ * @throws TenancyError for raw SQL that policies of PostgreSQL do not limit, or that could change for whom they limit; also for a second statement, which
+ *   could do so.
+ */
+export function refuseLeaving(sql: string): void {
+  if (!leaves(sql) && !SETS.test(sql) && !hasSecondStatement(sql)) return
+  throw new TenancyError(
+    `Raw SQL that could leave the tenant of its session was refused: '${sql.trim().slice(0, 40)}'. Execute one statement at a time, none that sets roles or changes tables; write those in a migration, or in unscoped().`,
+  )
+}
+
+const leaves = startsWithKeyword(
+  'TRUNCATE',
+  'DISCARD',
+  'RESET',
+  'ALTER',
+  'DROP',
+  'DO',
+  'SET\\s+(?:(?:LOCAL|SESSION)\\s+)?"?(?:ROLE|SESSION\\w*|sequitur)',
+)
+const SETS = /\bset_config\b|\bsequitur\.tenant\b/i
+const SECOND = /;\s*[^\s;]/
+
+function hasSecondStatement(sql: string): boolean {
+  return sql.includes(';') && SECOND.test(plainParts(sql, 'postgres').text)
 }
 
 function countOf(sql: string): number {

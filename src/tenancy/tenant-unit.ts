@@ -3,6 +3,7 @@ import type { UnitBoundary } from '../db/boundary.js'
 import { startsWithKeyword } from '../db/sql/starts-with-keyword.js'
 import { NoTenantError, TenancyError } from './errors.js'
 import { type GivenTenant, givenTenant } from './given-tenant.js'
+import { refuseLeaving } from './own-sql.js'
 import type { TenantTables } from './tenant-tables.js'
 import { tenantText } from './tenant.js'
 
@@ -152,18 +153,6 @@ export class TenantUnit implements UnitBoundary {
     return this.#settings.hasPolicies && kind === 'read'
   }
 }
-
-// What policies do not limit, or what would change for whom they limit.
-function refuseLeaving(sql: string): void {
-  const [word] = LEAVES.exec(sql) ?? []
-  if (word !== undefined)
-    throw new TenancyError(
-      `Raw SQL with '${word}' could leave the tenant of its session, and was refused. Write it in a migration, or in unscoped().`,
-    )
-}
-
-const LEAVES =
-  /\b(?:truncate|discard|set_config|sequitur\.tenant|reset\s+(?:all|role|session)|set\s+(?:local\s+|session\s+)?(?:role|session)|alter|drop)\b/i
 
 function noTenant(kind: UnitOrigin['kind']): Error {
   switch (kind) {

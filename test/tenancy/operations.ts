@@ -259,6 +259,38 @@ export const refused: Readonly<Record<string, Operation>> = {
   'upsert for the other': ({ other }) => Setting.upsert({ tenant: other, name: 'color', value: 'stolen' } as never),
 }
 
+/** Raw SQL that leaves the policies of PostgreSQL, or the role of the session. */
+export const leaving: Readonly<Record<string, Operation>> = Object.fromEntries(
+  [
+    'RESET ROLE',
+    'reset all',
+    'SET ROLE NONE',
+    'SET LOCAL ROLE NONE',
+    `SET role = 'none'`,
+    `SET LOCAL "role" TO 'none'`,
+    'SET SESSION AUTHORIZATION DEFAULT',
+    `SET LOCAL sequitur.tenant = '2'`,
+    `SELECT set_config('sequitur.tenant', '2', true)`,
+    `SELECT pg_catalog.set_config('role', 'none', true)`,
+    '/* x */ RESET ROLE',
+    '-- x\nDISCARD ALL',
+    'SELECT 1; RESET ROLE',
+    `SELECT ';'; RESET ROLE`,
+    `DO $$ BEGIN PERFORM 1; END $$`,
+    'TRUNCATE hero_power',
+    'ALTER TABLE hero DISABLE ROW LEVEL SECURITY',
+    'DROP POLICY tenancy ON hero',
+  ].map((text): [string, Operation] => [text, ({ session }) => session.sequelize.query(text)]),
+)
+
+/** Raw SQL that looks like it, and is not. */
+export const staying: readonly string[] = [
+  `UPDATE hero SET name = 'reset role; set role x'`,
+  `SELECT 'truncate' AS "drop";`,
+  'SET LOCAL statement_timeout = 10000',
+  `SELECT name AS role FROM hero WHERE name <> 'DISCARD ALL' ; `,
+]
+
 /** They are refused where statements are limited by conditions. Policies limit them as well: they read nothing of the other tenant there. */
 export const raw: Readonly<Record<string, Operation>> = {
   'session.execute': ({ session }) => session.execute(sql`SELECT * FROM hero`),

@@ -201,10 +201,13 @@ export async function seed(database: Database): Promise<void> {
             await hero.$add('powers', await Power.create({ name: name('power', m) } as never))
           }
         }
-        await Setting.bulkCreate([
-          { name: 'color', value: `${word} color` },
-          { name: 'size', value: `${word} size` },
-        ] as never)
+        await Setting.bulkCreate(
+          [
+            { name: 'color', value: `${word} color` },
+            { name: 'size', value: `${word} size` },
+          ] as never,
+          { ignoreDuplicates: true },
+        )
       }),
     )
 }
