@@ -1,19 +1,23 @@
-// node scripts/test.js [--quick] [--node-option...] [file or folder...]
+// node scripts/test.js [--quick] [--databases] [--node-option...] [file or folder...]
 // Runs the tests, all of them when none is named, beside one PostgreSQL server that they share.
 // --quick runs them on SQLite in memory alone, without those that need a PostgreSQL server.
+// --databases leaves out the files that open no database.
 // Those of test/cluster run only when they are named: scripts/test-cluster.js.
 import { spawn } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { availableParallelism, constants } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { startPostgres } from '../test/support/postgres-server.js'
+
+const DATABASE = /\b(?:newLifespan|memoryDatabase|newDatabase|databaseApp|new Sequelize)\b|['/]example\//
 
 const given = process.argv.slice(2)
 const quick = given.includes('--quick')
-const options = given.filter((argument) => argument.startsWith('-') && argument !== '--quick')
+const withDatabases = given.includes('--databases')
+const options = given.filter((argument) => argument.startsWith('-') && !['--quick', '--databases'].includes(argument))
 const paths = given.filter((argument) => !argument.startsWith('-'))
 const files = (paths.length ? paths.flatMap(testFiles) : testFiles('test').filter((file) => !isOfCluster(file))).filter(
-  (file) => !quick || !needsPostgres(file),
+  (file) => (!quick || !needsPostgres(file)) && (!withDatabases || opensDatabase(file)),
 )
 
 if (files.length === 0) {
@@ -60,6 +64,15 @@ function needsPostgres(/** @type {string} */ file) {
   return /^import [^'"]*\b(?:ownPostgres|postgres)\b[^'"]*from|from '[^']*\bpostgres\b[^']*'/m.test(
     readFileSync(file, 'utf8'),
   )
+}
+
+/** Whether a test, or a helper in its folder that it imports, opens a database. */
+function opensDatabase(/** @type {string} */ file) {
+  const text = readFileSync(file, 'utf8')
+  const helpers = [...text.matchAll(/from '(\.[^']+)\.js'/g)]
+    .map(([, path = '']) => join(dirname(file), `${path}.ts`))
+    .filter((path) => path.startsWith('test') && existsSync(path))
+  return [text, ...helpers.map((path) => readFileSync(path, 'utf8'))].some((source) => DATABASE.test(source))
 }
 
 /** @returns {Promise<number>} the exit code */
