@@ -20,14 +20,14 @@ import { refuseBigIntegers } from './big-integers.js'
 import { readConnectionLimit } from './connection-limit.js'
 import { openCursor } from './cursor.js'
 import { checkPg, type PgClient, pgClientOf } from './driver.js'
-import { useHosts } from './hosts.js'
+import { useHosts } from './servers/hosts.js'
 import { isPipelined, isPipelinedLibrary, pipelinedPg } from './pipelined-client.js'
 import { isOutdatedStatement } from './prepared-statements.js'
-import { hasReplayed } from './own-writes.js'
-import { ReplicaLag } from './replica-lag.js'
+import { hasReplayed } from './servers/own-writes.js'
+import { ReplicaLag } from './servers/replica-lag.js'
 import { examineConnection } from './server-connection.js'
 import { settingsOf } from './server-settings.js'
-import { parsePosition, writtenPosition } from './wal-position.js'
+import { parsePosition, writtenPosition } from './servers/wal-position.js'
 
 /** PostgreSQL with the driver pg, and databases with the same protocol: CockroachDB, YugabyteDB. */
 export const postgres: Dialect = {

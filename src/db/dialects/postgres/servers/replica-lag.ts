@@ -1,8 +1,8 @@
 import type { Sequelize } from 'sequelize'
-import { endsWithin } from '../../../core/promises.js'
-import { sequelizeInternals } from '../../sequelize/internals.js'
-import { type PgClient, pgClientOf } from './driver.js'
-import { isPipelined } from './pipelined-client.js'
+import { endsWithin } from '../../../../core/promises.js'
+import { sequelizeInternals } from '../../../sequelize/internals.js'
+import { type PgClient, pgClientOf } from '../driver.js'
+import { isPipelined } from '../pipelined-client.js'
 import { readPosition, REPLAYED, withoutPageHeader, WRITTEN } from './wal-position.js'
 
 /** Milliseconds for a measurement. One that takes longer proves nothing. */

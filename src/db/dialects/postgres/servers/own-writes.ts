@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { endsWithin } from '../../../core/promises.js'
-import { pgClientOf } from './driver.js'
-import { isPipelined } from './pipelined-client.js'
+import { endsWithin } from '../../../../core/promises.js'
+import { pgClientOf } from '../driver.js'
+import { isPipelined } from '../pipelined-client.js'
 import { readPosition, REPLAYED } from './wal-position.js'
 
 /** Milliseconds that a session waits for a standby, with its connection, before the primary serves it. */
