@@ -36,10 +36,10 @@ export class OffsetList {
   rows(window: OffsetWindow, counts: boolean): Promise<Row[]> {
     const end = window.offset + window.limit
     const isCounted = counts && this.#isWhole && end < (lastTotals.get(this.#statement.model) ?? 0)
-    const isSmall = window.limit <= MAX_ROWS_WITH_TOTAL && !(TOTAL in this.#statement.model.getAttributes())
-    const rows = this.#execute(() => this.#page(window, isCounted && isSmall))
+    const readsTotal = isCounted && window.limit <= MAX_ROWS_WITH_TOTAL && !this.#hasColumnNamed(TOTAL)
+    const rows = this.#execute(() => this.#page(window, readsTotal))
     if (!rows) return this.#uncompiled.rows(window)
-    if (isCounted && !isSmall) {
+    if (isCounted && !readsTotal) {
       this.#total = this.count()
       this.#total.catch(() => {}) // the rows fail, too, or count() is awaited
     }
@@ -68,11 +68,16 @@ export class OffsetList {
     return this.#statement.options.where === undefined
   }
 
-  #page(window: OffsetWindow, isCounted: boolean): CompiledStatement<Row[]> | undefined {
+  #hasColumnNamed(name: string): boolean {
+    return name in this.#statement.model.getAttributes()
+  }
+
+  /** @param readsTotal whether each row has the total, too. */
+  #page(window: OffsetWindow, readsTotal: boolean): CompiledStatement<Row[]> | undefined {
     const { model, options } = this.#statement
     const order = withPrimaryKey({ model, options, joins: [] })
     const ordered: Select<Model> = { kind: 'select', model, options: Object.assign({}, options, { order }) }
-    const counted = isCounted ? this.#counted : undefined
+    const counted = readsTotal ? this.#counted : undefined
     const more = counted ? [[`(${counted.sql.replace(/;$/, '')})`, TOTAL] as const] : undefined
     return rowsStatement<Row>(
       ordered,
