@@ -16,22 +16,30 @@ export interface CursorQuery {
 /**
  * Resolves a statement of the program. Runs the hooks of `select`.
  *
+ * @param assertAllowed called with the SQL of the program, or that which Sequelize has generated; throws to refuse it.
  * @throws TypeError for a statement that cannot be read by a cursor, with what to write instead.
  */
 export function cursorQueryOf(
   statement: Select<Model> | Sql<unknown>,
   sequelize: Sequelize,
   dialect: Dialect,
+  assertAllowed: (sql: string) => void,
 ): Promise<CursorQuery> | CursorQuery {
-  if (statement.kind === 'select') return ofSelect(statement, sequelize)
+  if (statement.kind === 'select') return ofSelect(statement, sequelize, assertAllowed)
   refuseSecondStatement(statement, sequelize.getDialect())
+  assertAllowed(statement.texts.join('?'))
   const bindable = withBindableValues(statement, sequelize)
   const sql = toPlaceholders(bindable, dialect)
   return { statement: { sql, values: bindable.values }, read: ({ rows }) => rows }
 }
 
-async function ofSelect({ model, options }: Select<Model>, sequelize: Sequelize): Promise<CursorQuery> {
+async function ofSelect(
+  { model, options }: Select<Model>,
+  sequelize: Sequelize,
+  assertAllowed: (sql: string) => void,
+): Promise<CursorQuery> {
   const { sql: generated, options: found, read } = await resolveFind(model, options)
+  assertAllowed(generated)
   refuseUnreadable(model, found)
   const { sql, options: bound } = bindValues(generated, found)
   const { statement, isRaw } = { statement: withoutSemicolon(String(sql)), isRaw: found.raw === true }
