@@ -49,15 +49,27 @@ async function ofSelect(
   }
 }
 
+/** What Sequelize has made of an include. */
+interface FoundInclude {
+  readonly association: { readonly isMultiAssociation: boolean }
+  readonly attributes?: readonly unknown[]
+  readonly include?: readonly FoundInclude[]
+}
+
 function refuseUnreadable(
   { name }: ModelStatic<Model>,
   { include, replacements }: { include?: unknown; replacements?: unknown },
 ): void {
-  if (Array.isArray(include) && include.length > 0)
+  if (Array.isArray(include) && !include.every(isOnlyJoined))
     throw new TypeError(
-      `rows(select(${name}, ...)): rows with an include cannot be read one after the other, as several may make one instance. Write their join: rows(sql\`SELECT ... JOIN ...\`).`,
+      `rows(select(${name}, ...)): rows with an include cannot be read one after the other, as several may make one instance. Write their join: rows(sql\`SELECT ... JOIN ...\`); for a condition or an order alone, add attributes: [] to the include.`,
     )
   if (replacements !== undefined) throw new TypeError(`rows(select(${name}, ...)): write bind instead of replacements.`)
+}
+
+/** Whether it adds neither rows nor columns, as for a condition or an order. */
+function isOnlyJoined({ association, attributes, include = [] }: FoundInclude): boolean {
+  return !association.isMultiAssociation && attributes?.length === 0 && include.every(isOnlyJoined)
 }
 
 function withoutSemicolon(sql: string): string {
