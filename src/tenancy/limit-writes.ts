@@ -120,7 +120,9 @@ function limitDeletes(limits: StatementLimits): void {
 
 function refuseMoves(limits: StatementLimits, name: unknown, values: RowValues = {}, { always = false } = {}): void {
   const limit = limits.limitOf(name)
-  if (!limit || !Object.hasOwn(values, limit.table.column)) return
+  if (!limit) return
+  limits.checkNewValues(values)
+  if (!Object.hasOwn(values, limit.table.column)) return
   const { table, text } = limit
   if (always || !isSame(values[table.column], text)) throw new OtherTenantError(table.model.name, table.attribute)
 }

@@ -42,6 +42,22 @@ export function refuseUnbalanced(text: string, dialect: string): void {
   if (depth !== 0) throw unbalanced(text)
 }
 
+/** @throws TenancyError for an expression with a comma outside of parentheses: `age = age, tenant_id = 2` changes another column, too. */
+export function refuseSeveralValues(text: string, dialect: string): void {
+  let depth = 0
+  let from = 0
+  let outside = ''
+  for (const { kind, start, end } of tokensOf(text, dialect)) {
+    if (depth === 0) outside += text.slice(from, start)
+    if (kind === 'parenthesis') depth += text[start] === '(' ? 1 : -1
+    from = end
+  }
+  if (!(outside + text.slice(from)).includes(',')) return
+  throw new TenancyError(
+    `The SQL '${text.slice(0, 40)}' has a comma outside of parentheses, and was refused as a new value: it could change the column of the tenant.`,
+  )
+}
+
 function isClosed(text: string, start: number, end: number): boolean {
   const last = text[start] === '[' ? ']' : text[start]
   return end - start >= 2 && text[end - 1] === last

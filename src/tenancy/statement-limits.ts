@@ -1,7 +1,7 @@
-import { literal, Op, type Sequelize } from 'sequelize'
-import { type BindOptions, type QueryGenerator, queryGeneratorOf } from '../db/sequelize/internals.js'
+import { literal, Op, type Sequelize, Utils } from 'sequelize'
+import { type BindOptions, type QueryGenerator, queryGeneratorOf, type RowValues } from '../db/sequelize/internals.js'
 import { boundaryOf, type GivenTransaction } from '../db/session/join-current-transaction.js'
-import { refuseOwnSubqueries, refuseUnbalanced } from './own-sql.js'
+import { refuseOwnSubqueries, refuseSeveralValues, refuseUnbalanced } from './own-sql.js'
 import type { TenantTable, TenantTables } from './tenant-tables.js'
 import { type Reach, TenantUnit } from './tenant-unit.js'
 
@@ -108,11 +108,15 @@ export class StatementLimits {
       : `${column} = ${value} AND CAST(${column} AS BINARY) = CAST(${value} AS BINARY)`
   }
 
-  /** The `where` of a statement, with the condition of its table. */
+  /**
+   * The `where` of a statement, with the condition of its table. What the program has written stands in parentheses of its own: an OR in one of its
+   * expressions, as in `{ age: { [Op.gt]: literal('7 OR age IS NULL') } }`, must not separate it from the tenant.
+   */
   limitedWhere(name: unknown, where: unknown, alias?: string): unknown {
     const condition = this.conditionOf(name, alias)
     if (condition === undefined) return where
-    return { [Op.and]: [literal(condition), ...(where === undefined || where === null ? [] : [where])] }
+    const own = where === undefined || where === null ? [] : [{ [Op.and]: [where] }]
+    return { [Op.and]: [literal(condition), ...own] }
   }
 
   /** The tenant as a value of the column. */
@@ -137,6 +141,13 @@ export class StatementLimits {
   /** @throws TenancyError for an expression of the program that ends the condition in which it stands. */
   checkExpression(sql: unknown): void {
     if (typeof sql === 'string' && this.#current && !this.#current.unit.isUnscoped) refuseUnbalanced(sql, this.dialect)
+  }
+
+  /** @throws TenancyError for an expression that is more than the new value of one column. */
+  checkNewValues(values: RowValues): void {
+    for (const value of Object.values(values))
+      if (value instanceof Utils.SequelizeMethod && !this.hasPolicies)
+        refuseSeveralValues(String(this.generator.handleSequelizeMethod(value)), this.dialect)
   }
 }
 

@@ -69,6 +69,10 @@ const statements = {
   bound: () => select(Note, { where: literal('id > $1 AND note_text <> $2'), bind: [2, 'x'], order: ['id'] } as object),
   grouped: () => select(Note, { attributes: ['hidden', [fn('min', col('id')), 'first']], group: ['hidden'] }),
   deleted: () => select(Note, { paranoid: false, order: ['id'] }),
+  joined: () => {
+    const team = { model: Team, attributes: [], where: { name: { [Op.ne]: 'one' } }, required: true }
+    return select(Note, { include: [team], order: [[{ model: Team, as: 'team' }, 'name', 'DESC'], 'id'] })
+  },
   none: () => select(Note, { where: { id: -1 } }),
 }
 type Kind = keyof typeof statements
@@ -98,8 +102,10 @@ class Notes {
 for (const kind of databases) {
   test(`an export has what findAll() has, with its hooks, on ${kind.name}`, async (t) => {
     const { fetch } = await databaseApp(t, kind, [Team, Note], [Notes])
+    const teams = await Team.bulkCreate(['one', 'two', 'three'].map((name) => ({ name })))
     await Note.bulkCreate(
       Array.from({ length: 250 }, (_, at) => ({
+        teamId: teams[at % 4]?.id ?? null,
         text: at % 7 === 0 ? 'a text that is longer than twenty' : `note ${at}`,
         hidden: at % 5 === 0,
         dueAt: at % 3 === 0 ? null : new Date(1_700_000_000_000 + at),
@@ -114,7 +120,8 @@ for (const kind of databases) {
       assert.deepEqual([exported.status, await exported.json()], [list.status, JSON.parse(expected)], name)
       assert.equal(Note.found, found * 2, name)
     }
-    assert.ok(JSON.parse(await (await fetch('/notes/all/list')).text()).length > 100)
+    for (const name of ['all', 'joined'])
+      assert.ok(JSON.parse(await (await fetch(`/notes/${name}/list`)).text()).length > 50, name)
   })
 
   test(`an export reads behind COMMIT of its handler, on ${kind.name}`, async (t) => {

@@ -46,6 +46,28 @@ export const reads: Readonly<Record<string, Operation>> = {
   'where with OR': () => Hero.findAll({ where: { [Op.or]: [{ id: { [Op.gt]: 0 } }, { age: 0 }] } }),
   'where with NOT': () => Hero.findAll({ where: { [Op.not]: { id: -1 } } }),
   'where with a literal': () => Hero.findAll({ where: literal('1 = 1 OR 1 = 1') }),
+  'where with an OR in a value': () => Team.findAll({ where: { id: { [Op.gt]: literal('0 OR 1 = 1') } } }),
+  'where with an OR in a value, of rows that are deleted, too': () =>
+    Hero.findAll({ paranoid: false, where: { age: { [Op.gt]: literal('0 OR 1 = 1') } } }),
+  'where with an OR in a list': () => Team.findAll({ where: { id: { [Op.in]: literal('(1) OR 1 = 1') } } }),
+  'where with an OR between two values': () =>
+    Team.findAll({ where: { id: { [Op.between]: [literal('0'), literal('1 OR 1 = 1')] as never } } }),
+  'where with an OR before a function': () =>
+    Team.findAll({ where: where(fn('1 = 1 OR length', col('name')), Op.gt, 0) }),
+  'where with an OR before a comparison': () => Team.findAll({ where: where(literal('1 = 1 OR id'), Op.gt, 0) }),
+  'where with an OR, and rows that belong to it': () =>
+    Team.findAll({
+      include: [{ model: Hero, required: true, where: { id: { [Op.gt]: literal('0 OR 1 = 1') } } }],
+      where: { id: { [Op.gt]: literal('0 OR 1 = 1') } },
+      limit: 100,
+    }),
+  'through with an OR in a value': () =>
+    Hero.findAll({
+      include: [
+        { model: Power, required: true, through: { where: { hero_id: { [Op.gt]: literal('0 OR 1 = 1') } } as never } },
+      ],
+      limit: 100,
+    }),
   'where with a list of literals': () => Hero.findAll({ where: { [Op.or]: [literal('1 = 1'), literal('2 = 2')] } }),
   'where with a function': () => Hero.findAll({ where: where(fn('lower', col('name')), Op.like, '%') }),
   'where of the other tenant': ({ other }) => Hero.findAll({ where: { tenant: other } }),
@@ -193,6 +215,18 @@ export const writes: Readonly<Record<string, Operation>> = {
   'destroy of a foreign row': ({ foreign }) => Power.destroy({ where: { id: foreign } }),
   'destroy of all': () => Hero.destroy({ where: {} }),
   'destroy of all by force': () => HeroPower.destroy({ where: {} }),
+  'update with an OR in a value': () =>
+    Team.update({ city_id: null }, { where: { id: { [Op.gt]: literal('0 OR 1 = 1') } } }),
+  'update with a limit and an OR in a value': () =>
+    Team.update({ city_id: null }, { where: { id: { [Op.gt]: literal('0 OR 1 = 1') } }, limit: 100 }),
+  'update with a function of several values': () =>
+    Team.update({ name: fn('coalesce', col('name'), literal(`replace('a, (b', ',', '')`)) as never }, { where: {} }),
+  'destroy with an OR in a value': () =>
+    HeroPower.destroy({ where: { hero_id: { [Op.gt]: literal('0 OR 1 = 1') } as never } }),
+  'delete of the query interface with an OR in a value': ({ session }) =>
+    session.sequelize
+      .getQueryInterface()
+      .bulkDelete('hero_power', { hero_id: { [Op.gt]: literal('0 OR 1 = 1') } } as never),
   'destroy with a limit': () => Power.destroy({ where: {}, limit: 1 }),
   'restore of all': () => Hero.restore({ where: {} }),
   'increment of all': () => Hero.increment('age', { by: 2, where: {} }),
@@ -249,6 +283,14 @@ export const refused: Readonly<Record<string, Operation>> = {
   'move to nobody': () => Team.update(any({ tenant: null }), { where: {}, validate: false } as never),
   'move by an increment': () => Team.increment('tenant', { by: 1, where: {} }),
   'move by a literal': () => Team.update(any({ tenant: literal('tenant_id + 1') }), { where: {} }),
+  'move by a second value in a literal': ({ other }) =>
+    Hero.update({ age: literal(`age, tenant_id = ${other}`) as never }, { where: {} }),
+  'move by a second value in a function': ({ other }) =>
+    Hero.update({ age: fn('age, tenant_id = abs', other) as never }, { where: {} }),
+  'move of an instance by a second value': async ({ other }) =>
+    (await Team.findOne({ rejectOnEmpty: true })).update({ name: literal(`name, tenant_id = ${other}`) as never }),
+  'move by the second value of an increment': ({ other }) =>
+    Hero.increment({ age: literal(`1, tenant_id = ${other}`) as never }, { where: {} } as never),
   'insert of the query interface for the other': ({ session, other }) =>
     session.sequelize.getQueryInterface().bulkInsert('team', [{ name: 'new', tenant_id: other }]),
   'move by the query interface': ({ session, other }) =>

@@ -16,22 +16,30 @@ export interface CursorQuery {
 /**
  * Resolves a statement of the program. Runs the hooks of `select`.
  *
+ * @param assertAllowed called with the SQL of the program, or that which Sequelize has generated; throws to refuse it.
  * @throws TypeError for a statement that cannot be read by a cursor, with what to write instead.
  */
 export function cursorQueryOf(
   statement: Select<Model> | Sql<unknown>,
   sequelize: Sequelize,
   dialect: Dialect,
+  assertAllowed: (sql: string) => void,
 ): Promise<CursorQuery> | CursorQuery {
-  if (statement.kind === 'select') return ofSelect(statement, sequelize)
+  if (statement.kind === 'select') return ofSelect(statement, sequelize, assertAllowed)
   refuseSecondStatement(statement, sequelize.getDialect())
+  assertAllowed(statement.texts.join('?'))
   const bindable = withBindableValues(statement, sequelize)
   const sql = toPlaceholders(bindable, dialect)
   return { statement: { sql, values: bindable.values }, read: ({ rows }) => rows }
 }
 
-async function ofSelect({ model, options }: Select<Model>, sequelize: Sequelize): Promise<CursorQuery> {
+async function ofSelect(
+  { model, options }: Select<Model>,
+  sequelize: Sequelize,
+  assertAllowed: (sql: string) => void,
+): Promise<CursorQuery> {
   const { sql: generated, options: found, read } = await resolveFind(model, options)
+  assertAllowed(generated)
   refuseUnreadable(model, found)
   const { sql, options: bound } = bindValues(generated, found)
   const { statement, isRaw } = { statement: withoutSemicolon(String(sql)), isRaw: found.raw === true }
@@ -41,15 +49,27 @@ async function ofSelect({ model, options }: Select<Model>, sequelize: Sequelize)
   }
 }
 
+/** What Sequelize has made of an include. */
+interface FoundInclude {
+  readonly association: { readonly isMultiAssociation: boolean }
+  readonly attributes?: readonly unknown[]
+  readonly include?: readonly FoundInclude[]
+}
+
 function refuseUnreadable(
   { name }: ModelStatic<Model>,
   { include, replacements }: { include?: unknown; replacements?: unknown },
 ): void {
-  if (Array.isArray(include) && include.length > 0)
+  if (Array.isArray(include) && !include.every(isOnlyJoined))
     throw new TypeError(
-      `rows(select(${name}, ...)): rows with an include cannot be read one after the other, as several may make one instance. Write their join: rows(sql\`SELECT ... JOIN ...\`).`,
+      `rows(select(${name}, ...)): rows with an include cannot be read one after the other, as several may make one instance. Write their join: rows(sql\`SELECT ... JOIN ...\`); for a condition or an order alone, add attributes: [] to the include.`,
     )
   if (replacements !== undefined) throw new TypeError(`rows(select(${name}, ...)): write bind instead of replacements.`)
+}
+
+/** Whether it adds neither rows nor columns, as for a condition or an order. */
+function isOnlyJoined({ association, attributes, include = [] }: FoundInclude): boolean {
+  return !association.isMultiAssociation && attributes?.length === 0 && include.every(isOnlyJoined)
 }
 
 function withoutSemicolon(sql: string): string {

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import type { Model, Sequelize } from 'sequelize'
 import type { Cursor } from '../dialect.js'
 import { currentScope, currentScopes } from '../session/current-scope.js'
@@ -20,6 +21,8 @@ export class RowReader {
   readonly sequelize: Sequelize
   readonly #statement: AnyStatement
   readonly #unit: ReaderUnit
+  /** What the program had set where it made the reader, such as the tenant, counts when the rows are read. */
+  readonly #whereMade = new AsyncResource('RowReader')
   #cursor: Cursor | undefined
   #isWaiting = false
   #isAbandoned = false
@@ -39,16 +42,21 @@ export class RowReader {
    */
   async run(work: (next: NextRows) => Promise<void>): Promise<void> {
     let lateError: { readonly error: unknown } | undefined
-    await this.#unit.run(
-      () => this.#read(work),
-      (error) => (lateError ??= { error }),
+    await this.#whereMade.runInAsyncScope(() =>
+      this.#unit.run(
+        () => this.#read(work),
+        (error) => (lateError ??= { error }),
+      ),
     )
     if (lateError) throw lateError.error
   }
 
   async #read(work: (next: NextRows) => Promise<void>): Promise<void> {
     const scope = currentScope(this.sequelize) as TransactionScope // its own
-    const query = await cursorQueryOf(this.#statement, this.sequelize, scope.state.dialect)
+    const { dialect } = scope.state
+    const query = await cursorQueryOf(this.#statement, this.sequelize, dialect, (sql) =>
+      scope.assertWithinBoundary(sql),
+    )
     const { statement } = query
     const { sql } = statement
     const cursor = await this.#waited(scope.query(sql, () => scope.transaction.openCursor(statement), source(query)))
