@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { type CreationOptional, literal } from 'sequelize'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Controller, Get, Page, Paginate, select, withSession } from 'sequitur'
-import { databaseApp, databases, statements } from '../support/databases.js'
+import { databaseApp, databases, postgres, statements } from '../support/databases.js'
 
 @Table({ tableName: 'stock', timestamps: false })
 class Stock extends Base<Stock> {
@@ -120,13 +120,14 @@ for (const kind of databases) {
     })
   }
 
-  test(`a page of a list whose total is known is one statement: ${kind.name}`, async (t) => {
+  const sent = kind === postgres ? 'two statements, sent at once' : 'one statement'
+  test(`a page of a list whose total is known is ${sent}: ${kind.name}`, async (t) => {
     const app = await appWith(t, true)
     await fill(app, 30)
     await app.fetch('/stock')
     app.log.length = 0
     await app.fetch('/stock?offset=10')
     const reads = statements(app.log).filter((statement) => statement.startsWith('SELECT'))
-    assert.equal(reads.length, 1, reads.join('\n'))
+    assert.equal(reads.length, kind === postgres ? 2 : 1, reads.join('\n'))
   })
 }

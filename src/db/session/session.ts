@@ -82,6 +82,11 @@ export class Session {
     }
   }
 
+  /** @internal Whether several statements may be sent at once: together they take one round trip. */
+  get sendsAhead(): boolean {
+    return this.#scope.sendsAhead
+  }
+
   /** @internal Executes a compiled read of a page; undefined if Sequelize has to execute the statement. */
   readPage<T>(model: ModelStatic<Model>, compile: () => CompiledStatement<T> | undefined): Promise<T> | undefined {
     return this.#innerScope.readInTransaction(model, compile)

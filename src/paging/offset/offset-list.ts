@@ -14,7 +14,7 @@ const lastTotals = new WeakMap<ModelStatic<Model>, number>()
 /** The column with the total. */
 const TOTAL = 'sequitur_total'
 
-/** Up to so many rows, one statement that repeats the total in each row costs less than two. */
+/** Up to so many rows, one statement that repeats the total in each row costs less than two that are not sent at once. */
 const MAX_ROWS_WITH_TOTAL = 40
 
 /** The rows of a `select` statement, in an order in which no two rows are equal. Its SQL is compiled if the statement is simple enough. */
@@ -36,7 +36,8 @@ export class OffsetList {
   rows(window: OffsetWindow, counts: boolean): Promise<Row[]> {
     const end = window.offset + window.limit
     const isCounted = counts && this.#isWhole && end < (lastTotals.get(this.#statement.model) ?? 0)
-    const readsTotal = isCounted && window.limit <= MAX_ROWS_WITH_TOTAL && !this.#hasColumnNamed(TOTAL)
+    const isCheaper = window.limit <= MAX_ROWS_WITH_TOTAL && !this.#session.sendsAhead
+    const readsTotal = isCounted && isCheaper && !this.#hasColumnNamed(TOTAL)
     const rows = this.#execute(() => this.#page(window, readsTotal))
     if (!rows) return this.#uncompiled.rows(window)
     if (isCounted && !readsTotal) {
