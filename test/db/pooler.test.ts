@@ -47,7 +47,7 @@ test('PostgreSQL: behind a pooler each client has its own limits, whichever serv
 
 test('PostgreSQL: statements are prepared behind a pooler if the URL says so', async (t) => {
   const pooler = await transactionPooler(t, await postgres.url(), { hidesProcess: true })
-  const database = await started(t, pooler.url, { preparedStatements: true, statementTimeout: 7_000 })
+  const database = await started(t, pooler.url, { fastPath: true, preparedStatements: true, statementTimeout: 7_000 })
   assert.deepEqual(await withSession(database, state), { limit: '7s', prepared: 1 })
 })
 
