@@ -170,7 +170,10 @@ function provideIfMatch(token: typeof IfMatch, required: boolean): void {
       return result
     },
   })
-  const stale = 'It has changed since it was read; the header ETag has its present version'
+  const stale = {
+    description: 'It has changed since it was read; the header ETag has its present version',
+    headers: { ETag: 'The present version; missing if there is no longer any.' },
+  }
   documentRefusals(token, { 412: stale, ...(required ? { 428: 'The header If-Match is missing' } : {}) })
 }
 

@@ -6,6 +6,8 @@ import type { RouteFacts } from '../di/route-facts.js'
  * knows nothing of what the limit is; src/tenancy makes one of the tenant of a request.
  */
 export interface Boundary {
+  /** Columns that every statement of their tables is limited by, so that an index may begin with them. */
+  readonly columns?: readonly string[]
   /** Called once the models are mapped, before the first statement. */
   prepare(sequelize: Sequelize, models: readonly ModelStatic<Model>[]): void
   /** Called once the tables fit the models. @throws BootError for a database that the boundary cannot limit. */

@@ -246,7 +246,7 @@ export class Database {
     const { sequelize } = await this.#connect({ createTables: false })
     try {
       const models = Object.values(sequelize.models)
-      return { models: models.length, hints: await adviseIndexes(sequelize, models) }
+      return { models: models.length, hints: await adviseIndexes(sequelize, models, this.#options.boundary?.columns) }
     } finally {
       await sequelize.close()
     }

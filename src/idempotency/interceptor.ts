@@ -73,7 +73,12 @@ function documentsOf(required: boolean): InterceptorDocuments {
     ],
     refusals: {
       400: `The header Idempotency-Key is ${required ? 'missing, or is ' : ''}not a key`,
-      409: 'A request with this Idempotency-Key is still running',
+      409: {
+        description: 'A request with this Idempotency-Key is still running',
+        headers: {
+          'Retry-After': 'Seconds after which the request may be sent again; missing if it would fail again.',
+        },
+      },
       422: 'The Idempotency-Key was sent before with another request',
     },
     responseHeaders: { [REPLAYED]: '`true` if this is the stored response of an earlier request with the same key' },

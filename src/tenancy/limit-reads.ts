@@ -7,7 +7,7 @@ import type { StatementLimits, StatementOptions } from './statement-limits.js'
 export function limitReads(limits: StatementLimits): void {
   limitSelects(limits)
   limitJoins(limits)
-  if (!limits.hasPolicies) checkExpressions(limits)
+  checkExpressions(limits)
 }
 
 function limitSelects(limits: StatementLimits): void {

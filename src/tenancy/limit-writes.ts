@@ -18,13 +18,13 @@ function limitInserts(limits: StatementLimits): void {
   generator.insertQuery = (table, values: RowValues, attributes, options: StatementOptions = {}, ...rest) =>
     limits.generate(options, () => {
       const own = ownRow(limits, table, values)
-      refuseForeignUpserts(limits, table, [own], options)
+      refuseUpsertsOfOthers(limits, table, [own], options)
       return insertQuery.call(generator, table, own, attributes, options, ...rest)
     })
   generator.bulkInsertQuery = (table, rows, options: StatementOptions = {}, ...rest) =>
     limits.generate(options, () => {
       const own = rows.map((row) => ownRow(limits, table, row))
-      refuseForeignUpserts(limits, table, own, options)
+      refuseUpsertsOfOthers(limits, table, own, options)
       return bulkInsertQuery.call(generator, table, own, options, ...rest)
     })
 }
@@ -40,7 +40,7 @@ function ownRow(limits: StatementLimits, name: unknown, row: RowValues): RowValu
 }
 
 // An upsert would change the row with the same key: also one of another tenant, unless the key has the tenant.
-function refuseForeignUpserts(
+function refuseUpsertsOfOthers(
   limits: StatementLimits,
   name: unknown,
   rows: readonly RowValues[],
@@ -49,10 +49,10 @@ function refuseForeignUpserts(
   const limit = options.updateOnDuplicate && !limits.hasPolicies ? limits.limitOf(name) : undefined
   if (!limit) return
   const { table } = limit
-  const foreign = keysOfUpsert(limits, table, rows, options).find((key) => !key.includes(table.column))
-  if (foreign)
+  const sharedKey = keysOfUpsert(limits, table, rows, options).find((key) => !key.includes(table.column))
+  if (sharedKey)
     throw new TenancyError(
-      `An upsert of ${table.model.name} could change the row of another tenant with the same ${foreign.join(', ')}, and was refused. Add ${table.column} to that key, or write findOne() and create() or update().`,
+      `An upsert of ${table.model.name} could change the row of another tenant with the same ${sharedKey.join(', ')}, and was refused. Add ${table.column} to that key, or write findOne() and create() or update().`,
     )
 }
 

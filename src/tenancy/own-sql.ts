@@ -13,22 +13,26 @@ const SUSPECT = /--|\/\*|#|\btable\b|\bin\b(?!\s*\()/i
 const TABLE = /\btable\b/i
 const IN_TABLE = /\bin\b(?!\s*\()/i
 
+/** A statement behind the first one. SQLite would execute the first alone: `UPDATE hero SET age = 1; WHERE tenant_id = 7`. */
+const SECOND = /;\s*[^\s;]/
+
 /**
  * @param selects how many SELECTs Sequelize has written into the statement.
- * @throws TenancyError for a statement with more, as of `literal('(SELECT ...)')`.
+ * @throws TenancyError for a statement with more, as of `literal('(SELECT ...)')`, and for one that ends before its condition.
  */
 export function refuseOwnSubqueries(sql: string, selects: number, dialect: string): void {
-  if (countOf(sql) <= selects && !SUSPECT.test(sql)) return
+  if (countOf(sql) <= selects && !SUSPECT.test(sql) && !SECOND.test(sql)) return
   const parts = plainParts(sql, dialect)
   const plain = parts.text
   if (
     parts.hasComment ||
     countOf(plain) > selects ||
     TABLE.test(plain) ||
+    SECOND.test(plain) ||
     (dialect === 'sqlite' && IN_TABLE.test(plain))
   )
     throw new TenancyError(
-      'A literal() with a subquery or a comment is not limited to a tenant, and was refused. Write it as an include or as two statements; or name the tenant in raw SQL: unscoped(() => session.execute(sql`...`)).',
+      'A literal() with a subquery, a comment or a semicolon is not limited to a tenant, and was refused. Write it as an include or as two statements; or name the tenant in raw SQL: unscoped(() => session.execute(sql`...`)).',
     )
 }
 
@@ -80,6 +84,16 @@ export function refuseLeaving(sql: string): void {
   )
 }
 
+/** @throws TenancyError for an expression of a statement with policies that does what {@link refuseLeaving} refuses. */
+export function refuseLeavingExpression(text: string): void {
+  if (!SETS.test(text) && !text.includes(';')) return
+  const plain = plainParts(text, 'postgres').text // a value may have any text
+  if (!SETS.test(plain) && !plain.includes(';')) return
+  throw new TenancyError(
+    `The SQL '${text.slice(0, 40)}' could leave the tenant of its session, and was refused: it sets the tenant, or has a semicolon.`,
+  )
+}
+
 const leaves = startsWithKeyword(
   'TRUNCATE',
   'DISCARD',
@@ -90,7 +104,6 @@ const leaves = startsWithKeyword(
   'SET\\s+(?:(?:LOCAL|SESSION)\\s+)?"?(?:ROLE|SESSION\\w*|sequitur)',
 )
 const SETS = /\bset_config\b|\bsequitur\.tenant\b/i
-const SECOND = /;\s*[^\s;]/
 
 function hasSecondStatement(sql: string): boolean {
   return sql.includes(';') && SECOND.test(plainParts(sql, 'postgres').text)

@@ -1,7 +1,7 @@
 import { literal, Op, type Sequelize, Utils } from 'sequelize'
 import { type BindOptions, type QueryGenerator, queryGeneratorOf, type RowValues } from '../db/sequelize/internals.js'
 import { boundaryOf, type GivenTransaction } from '../db/session/join-current-transaction.js'
-import { refuseOwnSubqueries, refuseSeveralValues, refuseUnbalanced } from './own-sql.js'
+import { refuseLeavingExpression, refuseOwnSubqueries, refuseSeveralValues, refuseUnbalanced } from './own-sql.js'
 import type { TenantTable, TenantTables } from './tenant-tables.js'
 import { type Reach, TenantUnit } from './tenant-unit.js'
 
@@ -138,9 +138,11 @@ export class StatementLimits {
     return result
   }
 
-  /** @throws TenancyError for an expression of the program that ends the condition in which it stands. */
+  /** @throws TenancyError for an expression of the program that ends the condition in which it stands, or leaves the tenant of its session. */
   checkExpression(sql: unknown): void {
-    if (typeof sql === 'string' && this.#current && !this.#current.unit.isUnscoped) refuseUnbalanced(sql, this.dialect)
+    if (typeof sql !== 'string' || !this.#current || this.#current.unit.isUnscoped) return
+    if (this.hasPolicies) refuseLeavingExpression(sql)
+    else refuseUnbalanced(sql, this.dialect)
   }
 
   /** @throws TenancyError for an expression that is more than the new value of one column. */

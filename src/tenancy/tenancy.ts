@@ -53,6 +53,7 @@ export function tenancy(options: TenancyOptions): Tenancy {
 const DIALECTS: ReadonlySet<string> = new Set(['sqlite', 'postgres', 'mysql', 'mariadb'])
 
 class TenantBoundary implements Boundary {
+  readonly columns: readonly string[]
   readonly #options: TenancyOptions
   readonly #databases = new WeakMap<Sequelize, UnitSettings>()
   /** Units of statements outside of sessions. */
@@ -60,6 +61,7 @@ class TenantBoundary implements Boundary {
   readonly #unscopedRoutes: string[] = []
 
   constructor(options: TenancyOptions) {
+    this.columns = [options.column]
     this.#options = options
   }
 

@@ -240,6 +240,7 @@ test('OpenAPI has the header, the refusals, and the header of responses that are
     ['503', 'The service is unavailable; try again later'],
     ['default', 'Any other error'],
   ])
+  assert.deepEqual(Object.keys(responses?.['409'].headers ?? {}), ['Retry-After'])
   assert.deepEqual(responses?.['201'].headers, {
     'idempotency-replayed': {
       description: '`true` if this is the stored response of an earlier request with the same key',

@@ -283,6 +283,8 @@ export const refused: Readonly<Record<string, Operation>> = {
   'move to nobody': () => Team.update(any({ tenant: null }), { where: {}, validate: false } as never),
   'move by an increment': () => Team.increment('tenant', { by: 1, where: {} }),
   'move by a literal': () => Team.update(any({ tenant: literal('tenant_id + 1') }), { where: {} }),
+  'change of all by a value that ends the statement before its condition': () =>
+    Hero.update({ age: literal('66;') as never }, { where: {} }),
   'move by a second value in a literal': ({ other }) =>
     Hero.update({ age: literal(`age, tenant_id = ${other}`) as never }, { where: {} }),
   'move by a second value in a function': ({ other }) =>
@@ -291,6 +293,13 @@ export const refused: Readonly<Record<string, Operation>> = {
     (await Team.findOne({ rejectOnEmpty: true })).update({ name: literal(`name, tenant_id = ${other}`) as never }),
   'move by the second value of an increment': ({ other }) =>
     Hero.increment({ age: literal(`1, tenant_id = ${other}`) as never }, { where: {} } as never),
+  'a literal that sets the tenant': ({ other }) =>
+    Hero.findAll({
+      attributes: ['id', [literal(`set_config('sequitur.tenant', '${other}', true)`), 'name']],
+      raw: true,
+    }),
+  'a literal with further statements': ({ other }) =>
+    Hero.findAll({ order: literal(`id; SET LOCAL sequitur.tenant = '${other}'; SELECT * FROM hero`) as never }),
   'insert of the query interface for the other': ({ session, other }) =>
     session.sequelize.getQueryInterface().bulkInsert('team', [{ name: 'new', tenant_id: other }]),
   'move by the query interface': ({ session, other }) =>
@@ -344,6 +353,10 @@ export const raw: Readonly<Record<string, Operation>> = {
   'pages of raw SQL': async ({ paginate }) => (await paginate(sql`SELECT * FROM hero ORDER BY id` as never)).data,
   'a literal with a subquery': () => Hero.findAll({ where: literal('id IN (SELECT id FROM hero)') }),
   'a literal with a comment': () => Hero.findAll({ where: literal('1 = 1 -- all') }),
+  'a literal that ends the statement before its condition': () =>
+    Hero.findAll({ attributes: ['id', literal('name FROM hero;') as never], raw: true }),
+  'a literal in an include that ends the statement before its condition': () =>
+    City.findAll({ include: [{ model: Team, attributes: [literal('1 AS one FROM hero;') as never] }], raw: true }),
   'a literal that closes the condition': () => Hero.findAll({ where: literal('1 = 1) OR (1 = 1') }),
   'a function that closes the condition': () =>
     Hero.findAll({ where: where(fn('1 = 1) OR (lower', col('name')), Op.like, '%') }),

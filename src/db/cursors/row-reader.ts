@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { Model, Sequelize } from 'sequelize'
 import type { Cursor } from '../dialect.js'
-import { currentScope, currentScopes } from '../session/current-scope.js'
+import { currentScope, currentScopes, leaveScopes } from '../session/current-scope.js'
 import type { ReaderUnit } from '../session/transaction/transaction-state.js'
 import type { TransactionScope } from '../session/transaction-scope.js'
 import type { Select, Sql } from '../statements/statement.js'
@@ -42,12 +42,12 @@ export class RowReader {
    */
   async run(work: (next: NextRows) => Promise<void>): Promise<void> {
     let lateError: { readonly error: unknown } | undefined
-    await this.#whereMade.runInAsyncScope(() =>
+    const read = () =>
       this.#unit.run(
         () => this.#read(work),
         (error) => (lateError ??= { error }),
-      ),
-    )
+      )
+    await this.#whereMade.runInAsyncScope(() => leaveScopes(read))
     if (lateError) throw lateError.error
   }
 

@@ -12,30 +12,58 @@ import {
 
 type AnyModel = ModelStatic<Model>
 
-/** Which indexes of the models' tables are missing, and how a migration adds each. */
-export async function adviseIndexes(sequelize: Sequelize, models: readonly AnyModel[]): Promise<string[]> {
+/**
+ * Which indexes of the models' tables are missing, and how a migration adds each.
+ *
+ * @param limited columns that every statement compares with a value, in the tables that have them: an index may begin with them.
+ */
+export async function adviseIndexes(
+  sequelize: Sequelize,
+  models: readonly AnyModel[],
+  limited: readonly string[] = [],
+): Promise<string[]> {
   const uses = columnUsesOf(models)
-  const advice = await Promise.all(models.map(async (model) => missing(model, await indexesOf(sequelize, model), uses)))
+  const advice = await Promise.all(
+    models.map(async (model) => missing(tableOf(model, limited), await indexesOf(sequelize, model), uses)),
+  )
   return advice.flat()
 }
 
 /** Which columns that clients filter or sort by have no index: a part of {@link adviseIndexes}, which reads only the tables that have such columns. */
-export async function adviseUsedColumns(sequelize: Sequelize, models: readonly AnyModel[]): Promise<string[]> {
+export async function adviseUsedColumns(
+  sequelize: Sequelize,
+  models: readonly AnyModel[],
+  limited: readonly string[] = [],
+): Promise<string[]> {
   const uses = columnUsesOf(models)
   const used = models.filter((model) => uses.some((use) => use.model === model))
   const advice = await Promise.all(
     used.map(async (model) => {
       const existing = await indexesOf(sequelize, model)
-      return existing.length === 0 ? [] : unindexedColumns(model, usableIndexes(model, existing), uses)
+      const table = tableOf(model, limited)
+      return existing.length === 0 ? [] : unindexedColumns(table, usableIndexes(table, existing), uses)
     }),
   )
   return advice.flat()
 }
 
-function missing(model: AnyModel, existing: readonly TableIndex[], uses: readonly ColumnUse[]): string[] {
+/** A table, and those of its columns that every statement compares with a value. */
+interface Table {
+  readonly model: AnyModel
+  readonly limited: readonly OrderColumn[]
+}
+
+function tableOf(model: AnyModel, limited: readonly string[]): Table {
+  const columns = Object.entries(model.getAttributes()).map(([name, { field = name }]) => field)
+  const found = limited.filter((name) => columns.includes(name))
+  return { model, limited: found.map((name) => ({ name, descending: false })) }
+}
+
+function missing(table: Table, existing: readonly TableIndex[], uses: readonly ColumnUse[]): string[] {
+  const { model, limited } = table
   if (existing.length === 0) return [] // a view, or a table that sync creates later
   const declared = declaredIndexes(model).filter((index) => !existing.some((other) => isSame(other, index)))
-  const indexes = usableIndexes(model, existing)
+  const indexes = usableIndexes(table, existing)
   const keys = foreignKeys(model).filter(({ column }) => !indexes.some(({ columns }) => columns[0]?.name === column))
   const order = defaultOrder(model)
   return [
@@ -43,32 +71,45 @@ function missing(model: AnyModel, existing: readonly TableIndex[], uses: readonl
     ...keys.map(
       ({ attribute, column }) =>
         `no index begins with column ${column} of table ${nameOf(model)}, a foreign key (${model.name}.${attribute}). ` +
-        inMigration(model, [{ name: column, descending: false }]),
+        inMigration(model, withLimited(limited, [{ name: column, descending: false }])),
     ),
     ...(order && !indexes.some((index) => sorts(index, order))
       ? [
           `no index of table ${nameOf(model)} has the order of the default scope of ${model.name}. ` +
-            inMigration(model, order.columns),
+            inMigration(model, withLimited(limited, order.columns)),
         ]
       : []),
     ...unindexedColumns(
-      model,
+      table,
       indexes,
       uses.filter(({ attribute }) => !keys.some((key) => key.attribute === attribute)),
     ),
   ]
 }
 
-function usableIndexes(model: AnyModel, existing: readonly TableIndex[]): readonly Pick<TableIndex, 'columns'>[] {
-  return [
+type Columns = Pick<TableIndex, 'columns'>
+
+function usableIndexes({ model, limited }: Table, existing: readonly TableIndex[]): readonly Columns[] {
+  const indexes: readonly Columns[] = [
     ...existing.filter(({ sortsAllRows }) => sortsAllRows),
     ...declaredIndexes(model).filter(({ plain }) => plain), // to be added anyway
   ]
+  return limited.length === 0 ? indexes : indexes.flatMap((index) => [index, withoutLimited(index, limited)])
+}
+
+/** What an index sorts the rows by that have one value in the limited columns. */
+function withoutLimited({ columns }: Columns, limited: readonly OrderColumn[]): Columns {
+  const start = columns.findIndex(({ name }) => limited.every((column) => column.name !== name))
+  return { columns: start < 0 ? [] : columns.slice(start) }
+}
+
+function withLimited(limited: readonly OrderColumn[], columns: readonly OrderColumn[]): readonly OrderColumn[] {
+  return [...limited.filter(({ name }) => columns.every((column) => column.name !== name)), ...columns]
 }
 
 function unindexedColumns(
-  model: AnyModel,
-  indexes: readonly Pick<TableIndex, 'columns'>[],
+  { model, limited }: Table,
+  indexes: readonly Columns[],
   uses: readonly ColumnUse[],
 ): readonly string[] {
   const reasons = new Map<string, string>()
@@ -79,7 +120,7 @@ function unindexedColumns(
   }
   return [...reasons].map(
     ([name, by]) =>
-      `no index begins with column ${name} of table ${nameOf(model)} (${by}). ${inMigration(model, [{ name, descending: false }])}`,
+      `no index begins with column ${name} of table ${nameOf(model)} (${by}). ${inMigration(model, withLimited(limited, [{ name, descending: false }]))}`,
   )
 }
 
@@ -94,7 +135,7 @@ function namesOf(columns: readonly { readonly name: string | undefined }[]): str
 }
 
 /** Whether an index has the rows in this order, read forwards or backwards. */
-function sorts({ columns }: Pick<TableIndex, 'columns'>, { columns: order, conditions }: DefaultOrder): boolean {
+function sorts({ columns }: Columns, { columns: order, conditions }: DefaultOrder): boolean {
   const [first] = order
   if (!first) return true // of the primary key
   const start = columns.findIndex(({ name }) => name === first.name || !conditions.includes(name ?? ''))
@@ -115,7 +156,7 @@ function declaredAdvice(model: AnyModel, index: DeclaredIndex, existing: readonl
   const columns = index.columns.flatMap(({ name, descending }) => (name === undefined ? [] : { name, descending }))
   return index.plain
     ? `${what}${state}${inMigration(model, columns, index)}`
-    : `${what}${state}Add it in a migration, with the options that the model gives it: await context.addIndex(${tableOf(model)}, { ... })`
+    : `${what}${state}Add it in a migration, with the options that the model gives it: await context.addIndex(${quotedTable(model)}, { ... })`
 }
 
 /** The line of a migration. The name of a declared index is kept: sync would create it once more under its own. */
@@ -129,11 +170,11 @@ function inMigration(
     directions.size > 1 && descending ? `{ name: ${quote(name)}, order: 'DESC' }` : quote(name),
   )
   const options = declared && `{ name: ${quote(declared.name)}${declared.unique ? ', unique: true' : ''} }`
-  const args = [tableOf(model), `[${fields.join(', ')}]`, options ?? []].flat()
+  const args = [quotedTable(model), `[${fields.join(', ')}]`, options ?? []].flat()
   return `Add it in a migration: await context.addIndex(${args.join(', ')})`
 }
 
-function tableOf(model: AnyModel): string {
+function quotedTable(model: AnyModel): string {
   const name = model.getTableName()
   return typeof name === 'string'
     ? quote(name)

@@ -14,7 +14,7 @@ interface Entered {
   readonly outer: Entered | undefined
 }
 
-const storage = new AsyncLocalStorage<Entered>()
+const storage = new AsyncLocalStorage<Entered | undefined>()
 
 /** The transaction scope that a query of this database joins in the current asynchronous context. */
 export function currentScope(sequelize: Sequelize): TransactionScope | undefined {
@@ -38,6 +38,11 @@ export function currentScopes(): readonly TransactionScope[] {
 /** Runs the work with this scope as the current one of its database. */
 export function enterScope<T>(holder: ScopeHolder, work: () => T): T {
   return storage.run({ holder, outer: without(storage.getStore(), holder.sequelize) }, work)
+}
+
+/** Runs the work outside of all sessions, with what the program has set otherwise in the asynchronous context. */
+export function leaveScopes<T>(work: () => T): T {
+  return storage.run(undefined, work)
 }
 
 // A scope that is no longer current must not be kept: a job that starts the next one in its own session would keep all.

@@ -88,7 +88,7 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     if (database.warn) await warnOfTooManyConnections(connection, readProcesses(database.options), database.warn)
     if (sync && database.createTables) await createTables(sequelize, name)
     await checkTables(sequelize, models, { mayBeMissing: sync && !database.createTables })
-    for (const advice of database.warn ? await adviseUsedColumns(sequelize, models) : [])
+    for (const advice of database.warn ? await adviseUsedColumns(sequelize, models, boundary?.columns) : [])
       database.warn?.(`The database (${name}): ${advice}`)
     for (const model of models) dialect.adaptToTable?.(model, (field) => tableColumn(model, field)?.type)
     const { findPlainTables } = dialect

@@ -8,7 +8,7 @@ import { exampleProblem, otherProblem } from './problem-example.js'
 import { hasBody, isJson } from '../output/respond.js'
 import type { ItemStream } from '../output/streams/declared-stream.js'
 import type { Route } from '../routing/route.js'
-import { refusalsOf } from '../routing/refusals.js'
+import { descriptionsOf, headersOfRefusals, refusalsOf } from '../routing/refusals.js'
 import { guardOf } from '../routing/guard.js'
 import { schemesOf } from './security.js'
 
@@ -93,12 +93,15 @@ function usualOf(route: Route, writer: SchemaWriter): ResponsesObject {
           ...headersOf(written),
           content: jsonContent(writer.write(written, 'output'), produces),
         },
-        ...(hasEntityTag(route) ? NOT_MODIFIED : {}),
+        ...(hasEntityTag(route) ? notModified(written) : {}),
       }
     : { [emptyStatus]: DONE, [status]: { description: 'Success', content: jsonContent({}, produces) } }
 }
 
-const NOT_MODIFIED: ResponsesObject = { 304: { description: 'It still has an entity tag of If-None-Match' } }
+function notModified(shape: Shape): ResponsesObject {
+  const { ETag } = headersOf(shape).headers ?? {}
+  return { 304: { description: 'It still has an entity tag of If-None-Match', ...(ETag ? { headers: { ETag } } : {}) } }
+}
 
 function headersOf(shape: Shape): Pick<ResponseObject, 'headers'> {
   if (shape.kind !== 'object' || !shape.headers) return {}
@@ -146,10 +149,13 @@ function problemsOf(
     ...options.errors,
   }
   const isRefused = Object.keys(statuses).some((status) => status.startsWith('4'))
+  const refusedHeaders = headersOfErrors(route)
   const described = Object.entries(statuses).map(([status, text]): [string, ResponseObject] => {
     // The declared description is usually the message that the handler throws.
     const detail = options.errors?.[Number(status)] ?? `${text}.`
-    return [status, response(text, exampleProblem(Number(status), detail, plan.inputs))]
+    const headers = refusedHeaders[status]
+    const documented = response(text, exampleProblem(Number(status), detail, plan.inputs))
+    return [status, headers ? { ...documented, headers: describedHeaders(headers) } : documented]
   })
   return {
     ...Object.fromEntries(described),
@@ -159,6 +165,14 @@ function problemsOf(
   }
 }
 
+function headersOfErrors({ plan, interceptors }: Route): Readonly<Record<string, Readonly<Record<string, string>>>> {
+  const refused = [
+    ...plan.steps.map(({ token }) => refusalsOf(token)),
+    ...interceptors.map(({ documents }) => documents?.refusals),
+  ]
+  return Object.assign({}, ...refused.map(headersOfRefusals))
+}
+
 /** With those of the interceptors, which may have the statuses of others. */
 function expectedProblems(
   route: Route,
@@ -166,7 +180,7 @@ function expectedProblems(
 ): Readonly<Record<number, string>> {
   const problems = usualProblems(route, constrainedInModels)
   for (const { documents } of route.interceptors)
-    for (const [status, text] of Object.entries(documents?.refusals ?? {})) {
+    for (const [status, text] of Object.entries(descriptionsOf(documents?.refusals))) {
       const other = problems[Number(status)]
       problems[Number(status)] = other === undefined ? text : `${other}. Or: ${text}`
     }
@@ -184,7 +198,7 @@ function usualProblems(route: Route, constrainedInModels: () => readonly string[
       ? { 400: 'The request cannot be read' }
       : {}),
     ...(isSecured ? { 401: 'Authentication is missing or invalid' } : {}),
-    ...Object.assign({}, ...plan.steps.map(({ token }) => refusalsOf(token))),
+    ...Object.assign({}, ...plan.steps.map(({ token }) => descriptionsOf(refusalsOf(token)))),
     ...(plan.steps.some(({ token }) => guardOf(token)) ? { 403: 'The request is not allowed' } : {}),
     ...(mayConflict(route, constrainedInModels)
       ? { 409: 'A unique value exists already, or a referenced record does not exist' }

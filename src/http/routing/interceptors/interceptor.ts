@@ -5,6 +5,7 @@ import type { Constructor } from '../../../di/token.js'
 import type { Input } from '../../input/parameters.js'
 import type { OutgoingResponse } from '../../output/outgoing-response.js'
 import type { Request } from '../../request.js'
+import type { Refusals } from '../refusals.js'
 
 /** What becomes of a request that an interceptor has looked at. */
 export type Interception =
@@ -41,7 +42,7 @@ export interface InterceptorDocuments {
   /** Request headers. */
   readonly headers?: readonly DocumentedHeader[]
   /** Error responses, by their status. */
-  readonly refusals?: Readonly<Record<number, string>>
+  readonly refusals?: Refusals
   /** Headers of the successful responses: their descriptions by their names. */
   readonly responseHeaders?: Readonly<Record<string, string>>
 }
