@@ -13,13 +13,15 @@ const MOST = 200
 /** Where no request is known: the sessions of the cleaning are not those of one. */
 const outside = new AsyncResource('sequitur.idempotency')
 
-/** That of an open database: an app that is started again begins anew. */
-const cleanings = new WeakMap<Sequelize, Cleaning>()
+const cleanings = new WeakMap<object, { readonly sequelize: Sequelize; readonly cleaning: Cleaning }>()
 
+/** That of a table in an open database: an app that is started again begins anew. */
 export function cleaningOf(model: ModelStatic<IdempotencyRecord>): Cleaning {
   const sequelize = sequelizeOf(model)
-  const cleaning = cleanings.get(sequelize) ?? new Cleaning(model)
-  cleanings.set(sequelize, cleaning)
+  const known = cleanings.get(model)
+  if (known?.sequelize === sequelize) return known.cleaning
+  const cleaning = new Cleaning(model)
+  cleanings.set(model, { sequelize, cleaning })
   return cleaning
 }
 

@@ -47,14 +47,15 @@ export interface Statements {
   readonly keep: Prepared
 }
 
-const made = new WeakMap<Sequelize, Statements>()
+const made = new WeakMap<object, { readonly sequelize: Sequelize; readonly statements: Statements }>()
 
+/** A database may have several such tables, and a model class can be mapped to another database later. */
 export function statementsOf(model: ModelStatic<IdempotencyRecord>): Statements {
   const sequelize = sequelizeOf(model)
-  const known = made.get(sequelize)
-  if (known) return known
+  const known = made.get(model)
+  if (known?.sequelize === sequelize) return known.statements
   const statements = newStatements(quotedTable(model, sequelize), sequelize.getDialect())
-  made.set(sequelize, statements)
+  made.set(model, { sequelize, statements })
   return statements
 }
 

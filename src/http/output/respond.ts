@@ -201,7 +201,7 @@ export function lowerCased(headers: ReplyHeaderValues): ReplyHeaderValues {
 }
 
 /** Source: RFC 9110, 7.6.1. Copied from the response of another server, they would change how a client reads this one. */
-const OF_CONNECTION: ReadonlySet<string> = new Set([
+export const OF_CONNECTION: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
   'proxy-connection',
