@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { beforeEach, test, type TestContext } from 'node:test'
-import { type AppOptions, Controller, file, Get, Post, Request } from 'sequitur'
+import { type AppOptions, Controller, Field, file, Get, Post, Request } from 'sequitur'
 import { api } from '../support/api.js'
 import { connection } from '../support/connection.js'
 import { gate, until } from '../support/waiting.js'
@@ -293,4 +293,25 @@ test('a client that requests a tunnel and resets the connection ends nothing els
     client.resetAndDestroy()
   }
   assert.equal(await (await fetch('/number?n=1')).json(), 1)
+})
+
+// From two listeners of an event, Node makes an array that V8 may place in the old space, where it keeps its request until a full collection.
+test('the response of a request without middleware has one listener of each event', async (t) => {
+  class Input {
+    @Field() n!: number
+  }
+  @Controller()
+  class Listeners {
+    @Post('/listeners') async count(request: Request, input: Input) {
+      const { _httpMessage: response } = request.raw.socket as unknown as { readonly _httpMessage: ServerResponse }
+      return { n: input.n, close: response.listenerCount('close'), finish: response.listenerCount('finish') }
+    }
+  }
+  const { url } = await api(t, [Listeners])
+  const response = await fetch(`${url}/listeners`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '{"n":1}',
+  })
+  assert.deepEqual(await response.json(), { n: 1, close: 1, finish: 1 })
 })

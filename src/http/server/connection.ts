@@ -45,12 +45,8 @@ export class Connection {
     this.#socket.pause().on('resume', pause)
   }
 
-  /** Forgets a response at its end. Not before others have looked at its listeners, which decide how it is written. */
-  forgetAfter(response: ServerResponse): void {
-    if (response.socket) response.on('close', this.#forget)
-  }
-
-  readonly #forget = (): void => {
+  /** Forgets the latest response if it has ended. */
+  readonly forget = (): void => {
     if (this.last?.writableFinished && this.last.req.complete) this.last = undefined
   }
 
@@ -67,7 +63,7 @@ export class Connection {
    * timer restarts with every byte, also of the empty lines that HTTP allows before a request.
    */
   closeIfIdle(limit: number): void {
-    this.#forget()
+    this.forget()
     const now = performance.now()
     const isIdle = this.last === undefined && this.#requests === this.#requestsAtLastCheck
     if (!isIdle) this.#idleSince = now

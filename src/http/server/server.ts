@@ -53,6 +53,9 @@ export interface OpenServer {
   close(finished: Promise<void>, grace: number): Promise<void>
 }
 
+/** Answers a request, and calls `closed` when its response is closed. */
+export type OwnListener = (request: IncomingMessage, response: ServerResponse, closed?: () => void) => void
+
 interface ListenOptions {
   readonly port: number
   readonly host: string
@@ -70,7 +73,7 @@ interface ListenOptions {
  * @throws an Error that states what to do, when it cannot listen there.
  */
 export async function openServer(
-  listener: RequestListener,
+  listener: OwnListener,
   limits: ServerLimits,
   { port, host, warn, bodies, disconnect }: ListenOptions,
 ): Promise<OpenServer> {
@@ -112,7 +115,7 @@ function closeByApp(server: Server, disconnect: () => void): void {
 }
 
 function newServer(
-  listener: RequestListener,
+  listener: OwnListener,
   { headers, request, write, keepAlive, body }: ServerLimits,
   bodies: ErrorBodies,
 ) {
@@ -139,8 +142,7 @@ function newServer(
     connection?.add(response)
     turns.start(() => {
       if (request.socket.destroyed) return
-      listener(request, response)
-      connection?.forgetAfter(response)
+      listener(request, response, connection?.forget)
     })
   }
   server.on('request', respond)

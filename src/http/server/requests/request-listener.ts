@@ -93,25 +93,29 @@ export class Listener {
   readonly handler = (raw: IncomingMessage, response: ServerResponse): void => this.#accept(raw, response, false)
 
   /** Answers a request of this package's own server: only middleware, and tools that observe the process, see its response. */
-  readonly ownHandler = (raw: IncomingMessage, response: ServerResponse): void => this.#accept(raw, response, true)
+  readonly ownHandler = (raw: IncomingMessage, response: ServerResponse, closed?: () => void): void =>
+    this.#accept(raw, response, true, closed)
 
-  #accept(raw: IncomingMessage, response: ServerResponse, isOwn: boolean): void {
+  #accept(raw: IncomingMessage, response: ServerResponse, isOwn: boolean, closed?: () => void): void {
     // A pipelined request waits for the socket. Node gives the socket to one response at a time and emits 'close' on that one only: when the
     // client closes the connection, a request that had already started would never be aborted.
-    if (response.socket === null) response.once('socket', () => this.#receive(raw, response, isOwn))
-    else this.#receive(raw, response, isOwn)
+    if (response.socket === null) response.once('socket', () => this.#receive(raw, response, isOwn, closed))
+    else this.#receive(raw, response, isOwn, closed)
   }
 
-  #receive(raw: IncomingMessage, response: ServerResponse, isOwn: boolean): void {
+  #receive(raw: IncomingMessage, response: ServerResponse, isOwn: boolean, closed?: () => void): void {
     const isUnseen = isOwn && this.#parts.middleware.length === 0 && isUnobserved(response)
     // Behind such a request, Node drops the bytes that came with it, and would read the next ones as a request: the body of a dropped one.
     if (raw.headers.upgrade !== undefined) response.shouldKeepAlive = false
-    limitUnreadBody(raw, response)
+    if (!isUnseen) limitUnreadBody(raw, response)
     const abort = new Abort()
     const request = new Request(raw, abort)
     const record = this.#recorder.record(request, response)
     const running = this.#running.add(request, record, response.destroyed ? 1 : 2)
+    // The only listener of this event: from two, Node makes an array in code that all emitters of a process share. As those of startup live long,
+    // V8 may move each array to the old space at once, and it keeps its request in memory until the next collection of that space.
     response.on('close', () => {
+      closed?.()
       if (!response.writableFinished) abort.abort(new ClientGone())
       if (record) this.#recorder.closed(record, response)
       this.#running.endPart(running)
@@ -228,7 +232,10 @@ export class Listener {
   /** Undefined when the middleware of the controller answered. */
   async #handleBehindMiddleware(match: Match<ServedRoute>, exchange: Exchange): Promise<OutgoingResponse | undefined> {
     const { request, response } = exchange
-    if (exchange.isUnseen) setFirstHeadersLate(request, response)
+    if (exchange.isUnseen) {
+      limitUnreadBody(request.raw, response)
+      setFirstHeadersLate(request, response)
+    }
     exchange.isUnseen = false
     if (!(await runMiddleware(match.route.middleware, request, response, this.#report))) return undefined
     return this.#handle(match, exchange)
@@ -241,6 +248,7 @@ export class Listener {
     const closes = this.#closesConnections || isCutOff(request)
     if (isUnseen) {
       if (!closes && writeWhole(response, reply, request.raw, firstHeaders(request))) return undefined
+      limitUnreadBody(request.raw, response)
       if (!response.headersSent) setFirstHeadersLate(request, response)
     }
     if (closes && !response.headersSent) response.setHeader('connection', 'close')
