@@ -3,6 +3,7 @@ import { usableJsonSchemaOf } from './json-schema-validator.js'
 import { compileKeepListed } from './listed-properties.js'
 import { escapePointer } from '../shape/issue.js'
 import { memo } from '../../core/memo.js'
+import { compilePlainObject, type PlainProperty } from './plain-object.js'
 import { describeRecord, refuseMismatch, ResponseMismatchError } from './response-mismatch.js'
 import { isInherited, valueOf } from '../shape/inherited-names.js'
 import {
@@ -32,6 +33,11 @@ export function compileEncoder(shape: Shape): Encode {
 
 /** As {@link compileEncoder}; the encoder also checks the constraints of the shape, so that responses match the OpenAPI document. */
 export function compileStrictEncoder(shape: Shape): Encode {
+  return new EncoderCompiler(compileConstraint, usableJsonSchemaOf, compilePlainObject).compile(shape)
+}
+
+/** As {@link compileStrictEncoder}, without the short path of objects. */
+export function compileReferenceEncoder(shape: Shape): Encode {
   return new EncoderCompiler(compileConstraint, usableJsonSchemaOf).compile(shape)
 }
 
@@ -41,9 +47,16 @@ class EncoderCompiler {
 
   readonly #jsonSchemaOf: typeof writtenJsonSchema
 
-  constructor(constrain: typeof compileConstraint, jsonSchema: typeof writtenJsonSchema) {
+  readonly #compilePlain: typeof compilePlainObject | undefined
+
+  constructor(
+    constrain: typeof compileConstraint,
+    jsonSchema: typeof writtenJsonSchema,
+    compilePlain?: typeof compilePlainObject,
+  ) {
     this.#constrain = constrain
     this.#jsonSchemaOf = jsonSchema
+    this.#compilePlain = compilePlain
   }
 
   compile(shape: Shape): Encode {
@@ -136,11 +149,14 @@ class EncoderCompiler {
     const properties: EncodedProperty[] = []
     // A property is named like an inherited one, such as 'toString': JSON must not be written from the inherited one if it is missing.
     let clashes = false
+    const plain = memo(() => this.#compilePlain?.(properties, selectedAlias))
     const encode: Encode = (value) => {
       if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Promise)
         return refuseMismatch(value, shape.name)
       // An object has all its properties by name, which TypeScript knows only of records.
       const source = (shape.read ? shape.read(value) : value) as Readonly<Record<string, unknown>>
+      const encoded = plain()?.(source)
+      if (encoded !== undefined) return encoded
       const target: Record<string, unknown> = clashes ? Object.create(null) : {}
       for (const { name, optional, inherited, encode: encodeProperty } of properties) {
         const own = valueOf(source, name, inherited)
@@ -157,7 +173,7 @@ class EncoderCompiler {
     this.#objects.set(shape.origin, encode) // set before its properties are compiled: they may refer to it
     for (const [name, { shape: inner, optional, associated }] of propertiesOf(shape, 'output')) {
       const encode = associated ? this.#later(inner) : this.compile(inner)
-      properties.push({ name, optional, inherited: isInherited(name), encode })
+      properties.push({ name, shape: inner, optional, inherited: isInherited(name), encode })
       clashes ||= isInherited(name)
     }
     return encode
@@ -171,17 +187,14 @@ class EncoderCompiler {
 }
 
 // An alias that is no column of the model is only in `dataValues`: `attributes: [[col('team.name'), 'team_name']]`.
-function selectedAlias(source: Readonly<Record<string, unknown>>, name: string): unknown {
-  const { dataValues, getDataValue } = source
+function selectedAlias(source: object, name: string): unknown {
+  const { dataValues, getDataValue } = source as Readonly<Record<string, unknown>>
   if (typeof dataValues !== 'object' || dataValues === null || typeof getDataValue !== 'function') return undefined
   return Object.hasOwn(dataValues, name) && !(name in source) ? Reflect.get(dataValues, name) : undefined
 }
 
-interface EncodedProperty {
-  readonly name: string
-  readonly optional: boolean
+interface EncodedProperty extends PlainProperty {
   readonly inherited: boolean
-  readonly encode: Encode
 }
 
 function standardEncoder(schema: StandardSchema, jsonSchema: typeof writtenJsonSchema): Encode {
@@ -261,12 +274,14 @@ function isPlainObject(value: unknown): value is object {
 
 function encodeArray(value: unknown, encode: Encode): unknown {
   if (!Array.isArray(value)) return refuseMismatch(value, 'array')
-  // Array.from(), as map() would skip the holes of a sparse array.
-  return Array.from(value, (item, index) => {
+  const encoded: unknown[] = []
+  // Not map(), which would skip the holes of a sparse array.
+  for (let index = 0; index < value.length; index++) {
     try {
-      return encode(item)
+      encoded.push(encode(value[index]))
     } catch (error) {
       throw ResponseMismatchError.at(index, error)
     }
-  })
+  }
+  return encoded
 }
