@@ -15,9 +15,12 @@ export function setLinks(
   headers: ReplyHeaders,
   pages: Readonly<Record<string, PageQuery | undefined>>,
 ): void {
-  const links = Object.entries(pages).flatMap(([relation, page]) =>
-    page ? [{ relation, text: linkTo(request, page, relation) }] : [],
-  )
+  const path = pathOf(request)
+  const links: Link[] = []
+  for (const relation of Object.keys(pages)) {
+    const page = pages[relation]
+    if (page) links.push({ relation, text: `<${path}?${queryOf(request, page)}>; rel="${relation}"` })
+  }
   const kept = fittingHeader(links)
   if (kept.length > 0) headers.set('link', kept.map(({ text }) => text).join(', '))
 }
@@ -45,13 +48,15 @@ function importance({ relation }: Link): number {
   return BY_IMPORTANCE.indexOf(relation)
 }
 
-function linkTo(request: Request, page: PageQuery, relation: string): string {
+function queryOf(request: Request, page: PageQuery): string {
   let query = keptQuery(request, page)
   for (const name of Object.keys(page)) {
     const value = page[name]
-    if (value !== undefined) query += `${query === '' ? '' : '&'}${formEncoded(name)}=${formEncoded(String(value))}`
+    if (value === undefined) continue
+    const text = typeof value === 'number' ? String(value) : formEncoded(value)
+    query += `${query === '' ? '' : '&'}${formEncoded(name)}=${text}`
   }
-  return `<${pathOf(request)}?${query}>; rel="${relation}"`
+  return query
 }
 
 /** The parameters of the request that a page does not set. */

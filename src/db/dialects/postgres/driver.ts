@@ -41,6 +41,33 @@ interface ConnectionInternals {
   cancel(processID: number, secretKey: unknown): void
 }
 
+/** A column of a result. */
+export interface FieldDescription {
+  readonly name: string
+  readonly dataTypeID: number
+  readonly format: 'text' | 'binary'
+}
+
+export type ParseField = (text: string) => unknown
+
+/** The members of pg's result that its types leave out. */
+export interface ResultInternals {
+  fields: readonly FieldDescription[]
+  /** Set by the client. */
+  readonly _types: { getTypeParser(dataTypeID: number, format: string): ParseField }
+  _parsers: readonly ParseField[]
+  /** Called with the columns, before their rows. */
+  addFields(fields: readonly FieldDescription[]): void
+  parseRow(columns: readonly (string | null)[]): object
+}
+
+/** The members of pg's query that its types leave out. */
+interface QueryInternals {
+  /** The result of the statement that is executed, and that of the query, which may have several statements. */
+  _result: unknown
+  _results: unknown
+}
+
 export type PgConnection = ConnectionInternals & Pick<pg.Connection, 'on'>
 
 /** One kind for each member of an interface above: the compiler reports a member that is not checked at startup. */
@@ -55,6 +82,15 @@ const CLIENT: KindsOf<ClientInternals> = {
   _getActiveQuery: 'function',
   getStartupConf: 'function',
 }
+
+const RESULT: KindsOf<Omit<ResultInternals, '_parsers'>> = {
+  fields: 'object',
+  _types: 'any', // set by the client
+  addFields: 'function',
+  parseRow: 'function',
+}
+
+const QUERY: KindsOf<QueryInternals> = { _result: 'object', _results: 'object' }
 
 const CONNECTION: KindsOf<ConnectionInternals> = {
   stream: 'object',
@@ -76,7 +112,8 @@ export const PG: Driver<typeof pg> = {
       // The last two are in pg's types, but not in every pg 8.
       members: { ...CLIENT, pipeline: 'boolean', getTransactionStatus: 'function' },
     },
-    { owner: 'Query', of: ({ Query }) => new Query({ name: 'a', text: '' }), members: { name: 'string' } },
+    { owner: 'Query', of: ({ Query }) => new Query({ name: 'a', text: '' }), members: { name: 'string', ...QUERY } },
+    { owner: 'Result', of: () => new Result('', {}), members: RESULT },
     { owner: 'Connection', of: ({ Client }) => clientInternals(new Client()).connection, members: CONNECTION },
   ],
 }
@@ -98,6 +135,12 @@ export function startupParameters(client: object): Readonly<Record<string, strin
   return getStartupConf.call(client)
 }
 
+export function queryInternals(query: pg.Submittable): QueryInternals {
+  return query as unknown as QueryInternals // each pg.Query has them
+}
+
+export const Result = pg.Result as unknown as new (rowMode?: string, types?: object) => ResultInternals
+
 /** A connection that is not open yet. Its type adds the members that pg's types leave out. */
 export function newConnection(ssl: pg.Client['ssl']): PgConnection {
   return new pg.Connection({ ssl }) as unknown as PgConnection
@@ -108,11 +151,11 @@ export function pgClientOf(connection: unknown): PgClient {
   return connection as PgClient // has query(), or Sequelize could not use it either
 }
 
-/** A query whose statement is prepared under this name. pg copies the object `{ name, text, values }` with its property descriptors, which is slow. */
+/** A query whose statement is prepared under this name, unless it is empty. pg copies the object `{ name, text, values }` with its property descriptors, which is slow. */
 export function namedQuery(
   name: string,
   sql: string,
-  values: readonly unknown[],
+  values: readonly unknown[] | undefined,
   callback: QueryCallback,
 ): pg.Submittable {
   // pg's types declare another result, and values that may be changed.

@@ -1,6 +1,7 @@
 import * as pg from 'pg'
 import { cancelStatement } from './cancel.js'
 import { clientInternals, type ClientInternals, namedQuery, type QueryCallback, startupParameters } from './driver.js'
+import { generateRows } from './generated-rows.js'
 import { PostgresStatements } from './prepared-statements.js'
 import { inTransaction, type ServerSettings, STARTUP } from './server-settings.js'
 
@@ -31,6 +32,7 @@ export class PipelinedClient extends pg.Client {
   #hasBegun = false
   #isReadCommitted = false
   #isPrepared = false
+  #generatesRows = false
   /** What is sent with each BEGIN; undefined if the server connection has its settings. */
   #transactionSettings: string | undefined
   #isReadOnlyLease = false
@@ -60,6 +62,11 @@ export class PipelinedClient extends pg.Client {
   /** The number of the server process, as it was reported when the connection was opened. Poolers report a number of their own. */
   get processId(): number | null {
     return this.#internals.processID
+  }
+
+  /** Called when the connection was opened: rows are built by generated code from now on. */
+  generateRows(): void {
+    this.#generatesRows = true
   }
 
   /** Called when the client was taken from the pool. */
@@ -188,7 +195,12 @@ export class PipelinedClient extends pg.Client {
       if (statement) this.#statements.giveBack(sql, statement, error)
       callback(this.#beginError ?? error, result)
     }
-    this.#superQuery(namedQuery(statement?.name ?? '', statement?.text ?? sql, values, done))
+    this.#sendQuery(statement?.name ?? '', statement?.text ?? sql, values, done)
+  }
+
+  #sendQuery(name: string, sql: string, values: readonly unknown[] | undefined, done: QueryCallback): void {
+    const query = namedQuery(name, sql, values, done)
+    this.#superQuery(this.#generatesRows ? generateRows(query) : query)
   }
 
   /** Limits a statement outside of transactions, where no setting of the server can. */
@@ -201,7 +213,7 @@ export class PipelinedClient extends pg.Client {
   #plainQuery(sql: string, callback: QueryCallback, local = ''): void {
     const settings = this.#transactionSettings
     const [, begin] = (settings !== undefined && BEGINS.exec(sql)) || []
-    this.#superQuery(`${begin === undefined ? sql : `${begin}${settings}`}${local}`, callback)
+    this.#sendQuery('', `${begin === undefined ? sql : `${begin}${settings}`}${local}`, undefined, callback)
   }
 
   #superQuery(...args: unknown[]): void {

@@ -12,6 +12,7 @@ import {
 } from '../../dialect.js'
 import { leaseFromPool, leaseIdleFromPool, onEachConnection } from '../pool-lease.js'
 import { leaseForProbe } from '../probe-lease.js'
+import { hasFastPath } from '../../sequelize/fast-path.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'
 import { logStatement } from '../../sequelize/query.js'
 import type { PostgresConfig } from '../../config/url.js'
@@ -34,9 +35,11 @@ export const postgres: Dialect = {
   prepare(sequelize) {
     // A Sequelize instance of the program may have another client, of which only query() is used.
     if (isPipelinedLibrary(sequelizeInternals(sequelize).connectionManager.lib)) checkPg()
-    return onEachConnection(sequelize, (connection: unknown) =>
-      isPipelined(connection) ? examineConnection(connection) : setStandardStrings(pgClientOf(connection)),
-    )
+    return onEachConnection(sequelize, (connection: unknown) => {
+      if (!isPipelined(connection)) return setStandardStrings(pgClientOf(connection))
+      if (hasFastPath(sequelize)) connection.generateRows()
+      return examineConnection(connection)
+    })
   },
   adaptToTable: refuseBigIntegers,
   findPlainTables: (sequelize, names) => findPlainTables(sequelize, names),
