@@ -137,6 +137,25 @@ test('generated code encodes objects as the encoder does, with its errors', () =
   assert.ok(Math.min(ends.same, ends.refused) > runs(5000), JSON.stringify(ends))
 })
 
+test('a value that is refused, or refers to itself, is encoded once at each depth', () => {
+  const node: ObjectShape = {
+    kind: 'object',
+    name: 'Node',
+    origin: {},
+    properties: () =>
+      new Map<string, Property>([
+        ['n', { shape: { kind: 'integer' }, optional: false }],
+        ['next', { shape: node, optional: true }],
+      ]),
+  }
+  const encode = compileStrictEncoder(node)
+  const chain = Array.from({ length: 60 }).reduce<object>((next) => ({ n: 1, next }), { n: 'one' })
+  assert.throws(() => encode(chain), { name: 'ResponseMismatchError', path: `${'/next'.repeat(60)}/n` })
+  const circle = { n: 1, next: {} }
+  circle.next = circle
+  assert.throws(() => encode(circle), RangeError)
+})
+
 test('a property is read once when its object is as declared', () => {
   const item: Shape = { kind: 'object', name: 'A', origin: {}, properties: () => new Map([property('name')]) }
   const encode = compileStrictEncoder(item)

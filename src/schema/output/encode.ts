@@ -149,7 +149,18 @@ class EncoderCompiler {
     const properties: EncodedProperty[] = []
     // A property is named like an inherited one, such as 'toString': JSON must not be written from the inherited one if it is missing.
     let clashes = false
-    const plain = memo(() => this.#compilePlain?.(properties, selectedAlias))
+    const encodeProperty = (property: EncodedProperty, value: unknown, source: object) => {
+      try {
+        return property.encode(value)
+      } catch (error) {
+        throw ResponseMismatchError.at(
+          property.name,
+          error,
+          describeRecord(shape.name, shape.keyNames?.() ?? ['id'], source),
+        )
+      }
+    }
+    const plain = memo(() => this.#compilePlain?.(properties, { alias: selectedAlias, encode: encodeProperty }))
     const encode: Encode = (value) => {
       if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Promise)
         return refuseMismatch(value, shape.name)
@@ -158,15 +169,12 @@ class EncoderCompiler {
       const encoded = plain()?.(source)
       if (encoded !== undefined) return encoded
       const target: Record<string, unknown> = clashes ? Object.create(null) : {}
-      for (const { name, optional, inherited, encode: encodeProperty } of properties) {
+      for (const property of properties) {
+        const { name, optional, inherited } = property
         const own = valueOf(source, name, inherited)
-        const property = own === undefined ? selectedAlias(source, name) : own
-        if (property === undefined && optional) continue
-        try {
-          target[name] = encodeProperty(property)
-        } catch (error) {
-          throw ResponseMismatchError.at(name, error, describeRecord(shape.name, shape.keyNames?.() ?? ['id'], source))
-        }
+        const value = own === undefined ? selectedAlias(source, name) : own
+        if (value === undefined && optional) continue
+        target[name] = encodeProperty(property, value, source)
       }
       return target
     }
@@ -195,6 +203,7 @@ function selectedAlias(source: object, name: string): unknown {
 
 interface EncodedProperty extends PlainProperty {
   readonly inherited: boolean
+  readonly encode: Encode
 }
 
 function standardEncoder(schema: StandardSchema, jsonSchema: typeof writtenJsonSchema): Encode {

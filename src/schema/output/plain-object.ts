@@ -11,32 +11,34 @@ export interface PlainProperty {
   readonly name: string
   readonly shape: Shape
   readonly optional: boolean
-  readonly encode: (value: unknown) => unknown
 }
 
-/** An object with the declared properties, encoded; undefined if one is missing, or is refused. */
+/** The functions that generated code calls. */
+export interface PlainParts<P extends PlainProperty> {
+  /** What an object has instead of a property that is undefined. */
+  alias(source: object, name: string): unknown
+  /** Encodes the value of a property. @throws what is wrong with the value, and where. */
+  encode(property: P, value: unknown, source: object): unknown
+}
+
+/** An object with the declared properties, encoded; undefined, before anything is encoded, if one is missing or of another type. */
 export type EncodePlain = (source: object) => object | undefined
 
-/** What an object has instead of a property that is undefined. */
-type Alias = (source: object, name: string) => unknown
-
 /** Undefined if objects inherit one of the properties. */
-export function compilePlainObject(properties: readonly PlainProperty[], alias: Alias): EncodePlain | undefined {
+export function compilePlainObject<P extends PlainProperty>(
+  properties: readonly P[],
+  { alias, encode }: PlainParts<P>,
+): EncodePlain | undefined {
   if (properties.some(({ name }) => isInherited(name))) return undefined
   // Only names of properties and numbers come from the program.
   // oxlint-disable-next-line no-new-func, typescript/no-implied-eval
-  const encodeAll = new Function('source', 'encode', 'alias', codeOf(properties)) as Generated
-  const encode = properties.map((property) => property.encode)
-  return (source) => {
-    try {
-      return encodeAll(source, encode, alias)
-    } catch {
-      return undefined
-    }
-  }
+  const compiled = new Function('source', 'properties', 'alias', 'encode', codeOf(properties)) as (
+    source: object,
+    properties: readonly P[],
+    ...parts: readonly unknown[]
+  ) => object | undefined
+  return (source) => compiled(source, properties, alias, encode)
 }
-
-type Generated = (source: object, encode: readonly unknown[], alias: Alias) => object | undefined
 
 /** The body of a function: reads all properties, returns if one is not as declared, and makes the object. */
 function codeOf(properties: readonly PlainProperty[]): string {
@@ -50,7 +52,7 @@ function codeOf(properties: readonly PlainProperty[]): string {
       refusal: `if (!(${optional ? `${value} === undefined || ` : ''}${check ?? `${value} !== undefined`})) return;`,
       key,
       value,
-      encoded: check === undefined ? `encode[${index}](${value})` : value,
+      encoded: check === undefined ? `encode(properties[${index}], ${value}, source)` : value,
     }
   })
   const first = parts.findIndex(({ optional }) => optional)

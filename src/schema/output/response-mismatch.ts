@@ -24,12 +24,8 @@ export class ResponseMismatchError extends Error {
 }
 
 /** The record as messages name it; undefined if it does not have the properties of its key. */
-export function describeRecord(
-  name: string,
-  key: readonly string[],
-  record: Readonly<Record<string, unknown>>,
-): string | undefined {
-  const values = key.map((property) => record[property])
+export function describeRecord(name: string, key: readonly string[], record: object): string | undefined {
+  const values = key.map((property): unknown => Reflect.get(record, property))
   if (values.length === 0 || !values.every(isKeyValue)) return undefined
   return `${name} { ${key.map((property, index) => `${property}: ${String(values[index])}`).join(', ')} }`
 }
