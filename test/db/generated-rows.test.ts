@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
+import * as pg from 'pg'
 import { QueryTypes } from 'sequelize'
 import { type Database, sql, withSession } from 'sequitur'
 import { openBoth } from '../support/both-paths.js'
@@ -49,6 +50,9 @@ const values = [
   "'a'::name",
 ]
 
+/** Those that leave a statement one that is prepared. */
+const unquoted = values.filter((value) => !value.includes("'"))
+
 test('rows with any columns are those of pg, with the order of their properties', async (t) => {
   const [fast, plain] = await openBoth(t, postgres, [])
   const next = random(7)
@@ -70,6 +74,85 @@ test('a column that a table gets later is in the rows of a statement that was pr
   await fast.database.sequelize.query('ALTER TABLE growing ADD COLUMN name text')
   await read().catch(() => {}) // the statement is prepared again after this
   assert.deepEqual(await read(), [{ id: 1, name: null }])
+})
+
+test('the rows of a statement that is prepared are the same at every execution', async (t) => {
+  const [fast, plain] = await openBoth(t, postgres, [])
+  const next = random(8)
+  const pick = (list: readonly string[]) => list[next(list.length)] ?? ''
+  for (let round = 0; round < runs(60); round++) {
+    const columns = Array.from({ length: next(5) }, () => `${pick(unquoted)} AS "${pick(names).replaceAll('"', '""')}"`)
+    const text = `SELECT ${columns.join(', ')} FROM generate_series(1, $1::integer) AS row`
+    const counts = [0, 2, 1, 0]
+    const read = (database: Database) =>
+      withSession(database, async () => {
+        const all: object[][] = []
+        for (const count of counts)
+          all.push(await database.sequelize.query(text, { bind: [count], type: QueryTypes.SELECT }))
+        return all
+      })
+    const both = [await read(fast.database), await read(plain.database)]
+    assert.deepEqual(both[0]?.map(describe), both[1]?.map(describe), text)
+  }
+})
+
+test('statements that fail, and values that cannot be sent, fail alike and leave the connection usable', async (t) => {
+  const opened = await openBoth(t, postgres, [])
+  const unsendable = {
+    toPostgres() {
+      throw new Error('This value cannot be sent.')
+    },
+  }
+  const failing = [
+    sql`SELECT ${'a'}::integer AS n`,
+    sql`SELECT ${1} / 0 AS n`,
+    sql`SELECT nothing WHERE ${1} = 1`,
+    sql`SELECT ${unsendable}::text AS n`,
+    sql`SELECT ${1}::integer AS n; SELECT 2 AS n`,
+    sql`COPY (SELECT 1) FROM STDIN`,
+  ]
+  const outcomes = []
+  for (const { database } of opened) {
+    const messages = []
+    for (const statement of failing) {
+      const failure: unknown = await withSession(database, (session) => session.execute(statement)).catch(
+        (e: unknown) => e,
+      )
+      messages.push(failure instanceof Error ? failure.message : failure)
+      const ones = await withSession(database, (session) => session.execute(sql`SELECT ${1}::integer AS n`))
+      assert.deepEqual(ones, [{ n: 1 }])
+    }
+    outcomes.push(messages)
+  }
+  assert.deepEqual(outcomes[0], outcomes[1])
+  assert.equal(outcomes[0]?.filter((message) => typeof message === 'string').length, failing.length)
+})
+
+test('SQL with several statements returns the rows of all', async (t) => {
+  for (const { database } of await openBoth(t, postgres, [])) {
+    const rows = await withSession(database, (session) =>
+      session.execute(sql`SELECT 1 AS a; SELECT 2 AS b; SET LOCAL lock_timeout = 1; SELECT 3 AS a`),
+    )
+    assert.deepEqual(rows, [{ a: 1 }, { b: 2 }, { a: 3 }])
+  }
+})
+
+test('the server is asked for the columns of a prepared statement once', async (t) => {
+  const [fast] = await openBoth(t, postgres, [])
+  const described: string[] = []
+  const { prototype } = pg.Connection as unknown as { prototype: { describe(this: unknown, portal: object): void } }
+  const original = prototype.describe
+  t.mock.method(prototype, 'describe', function (this: unknown, portal: object) {
+    described.push('describe')
+    original.call(this, portal)
+  })
+  await withSession(fast.database, async (session) => {
+    for (let round = 0; round < 3; round++)
+      assert.deepEqual(await session.execute(sql`SELECT ${round}::integer AS n`), [{ n: round }])
+    for (let round = 0; round < 3; round++)
+      assert.deepEqual(await session.execute(sql`SET LOCAL lock_timeout = 1000`), [])
+  })
+  assert.deepEqual(described, ['describe'])
 })
 
 function rowsOf({ sequelize }: Database, text: string): Promise<object[]> {

@@ -35,6 +35,19 @@ interface ConnectionInternals {
   readonly stream: Socket
   /** The SQL of each prepared statement that the server has accepted, by its name. */
   readonly parsedStatements: Record<string, string>
+  /** That of each prepared statement that was sent, until the server has accepted it. */
+  readonly submittedNamedStatements: Record<string, string>
+  query(text: string): void
+  parse(statement: { readonly name: string; readonly text: string }): void
+  bind(values: {
+    readonly statement: string
+    readonly values: readonly unknown[]
+    readonly valueMapper: (value: unknown) => unknown
+  }): void
+  describe(portal: { readonly type: 'P' }): void
+  execute(portal: object): void
+  sync(): void
+  sendCopyFail(message: string): void
   close(statement: { readonly type: 'S'; readonly name: string }): void
   connect(portOrPath: number | string, host?: string): void
   requestSsl(): void
@@ -50,11 +63,19 @@ export interface FieldDescription {
 
 export type ParseField = (text: string) => unknown
 
+/** Converts the values of columns: a client, for example. */
+export interface Types {
+  getTypeParser(dataTypeID: number, format: 'text' | 'binary'): ParseField
+}
+
 /** The members of pg's result that its types leave out. */
 export interface ResultInternals {
+  /** The first word of what the server has executed; null before that. */
+  command: string | null
+  readonly rows: object[]
   fields: readonly FieldDescription[]
   /** Set by the client. */
-  readonly _types: { getTypeParser(dataTypeID: number, format: string): ParseField }
+  _types: Types
   _parsers: readonly ParseField[]
   /** Called with the columns, before their rows. */
   addFields(fields: readonly FieldDescription[]): void
@@ -66,6 +87,16 @@ interface QueryInternals {
   /** The result of the statement that is executed, and that of the query, which may have several statements. */
   _result: unknown
   _results: unknown
+  /** Under which the statement is prepared. */
+  name: string
+  readonly text: string
+  readonly callback: QueryCallback
+  submit(connection: pg.Connection): void
+  handleRowDescription(message: { readonly fields: readonly FieldDescription[] }): void
+  handleDataRow(message: { readonly fields: readonly (string | null)[] }): void
+  handleCommandComplete(message: { readonly text: string }): void
+  handleReadyForQuery(): void
+  handleError(error: Error): void
 }
 
 export type PgConnection = ConnectionInternals & Pick<pg.Connection, 'on'>
@@ -84,21 +115,61 @@ const CLIENT: KindsOf<ClientInternals> = {
 }
 
 const RESULT: KindsOf<Omit<ResultInternals, '_parsers'>> = {
+  command: 'any', // null at first
+  rows: 'object',
   fields: 'object',
   _types: 'any', // set by the client
   addFields: 'function',
   parseRow: 'function',
 }
 
-const QUERY: KindsOf<QueryInternals> = { _result: 'object', _results: 'object' }
+const QUERY: KindsOf<QueryInternals> = {
+  _result: 'object',
+  _results: 'object',
+  name: 'string',
+  text: 'string',
+  callback: 'function',
+  submit: 'function',
+  handleRowDescription: 'function',
+  handleDataRow: 'function',
+  handleCommandComplete: 'function',
+  handleReadyForQuery: 'function',
+  handleError: 'function',
+}
 
 const CONNECTION: KindsOf<ConnectionInternals> = {
   stream: 'object',
   parsedStatements: 'object',
+  submittedNamedStatements: 'object',
+  query: 'function',
+  parse: 'function',
+  bind: 'function',
+  describe: 'function',
+  execute: 'function',
+  sync: 'function',
+  sendCopyFail: 'function',
   close: 'function',
   connect: 'function',
   requestSsl: 'function',
   cancel: 'function',
+}
+
+/** What pg's types leave out of its exports. */
+interface LibraryInternals {
+  readonly utils: {
+    /** Converts a value of a statement to what is sent. */
+    prepareValue(value: unknown): unknown
+  }
+}
+
+const libraryInternals = pg.default as unknown as LibraryInternals // checked by checkPg()
+
+export function prepareValue(value: unknown): unknown {
+  return libraryInternals.utils.prepareValue(value)
+}
+
+export function pgConnectionOf(connection: pg.Connection): PgConnection {
+  return connection as unknown as PgConnection // checked by checkPg()
 }
 
 export const PG: Driver<typeof pg> = {
@@ -106,13 +177,14 @@ export const PG: Driver<typeof pg> = {
   versions: '^8.23.1',
   required: [
     { owner: 'pg', of: (library) => library, members: { Connection: 'function' } },
+    { owner: 'utils', of: () => libraryInternals.utils, members: { prepareValue: 'function' } },
     {
       owner: 'Client',
       of: ({ Client }) => new Client(), // opens no connection
       // The last two are in pg's types, but not in every pg 8.
-      members: { ...CLIENT, pipeline: 'boolean', getTransactionStatus: 'function' },
+      members: { ...CLIENT, pipeline: 'boolean', getTransactionStatus: 'function', getTypeParser: 'function' },
     },
-    { owner: 'Query', of: ({ Query }) => new Query({ name: 'a', text: '' }), members: { name: 'string', ...QUERY } },
+    { owner: 'Query', of: ({ Query }) => new Query({ name: 'a', text: '' }, () => {}), members: QUERY },
     { owner: 'Result', of: () => new Result('', {}), members: RESULT },
     { owner: 'Connection', of: ({ Client }) => clientInternals(new Client()).connection, members: CONNECTION },
   ],
@@ -138,6 +210,12 @@ export function startupParameters(client: object): Readonly<Record<string, strin
 export function queryInternals(query: pg.Submittable): QueryInternals {
   return query as unknown as QueryInternals // each pg.Query has them
 }
+
+export const Query = pg.Query as unknown as new (
+  text: string,
+  values: undefined,
+  callback: QueryCallback,
+) => QueryInternals
 
 export const Result = pg.Result as unknown as new (rowMode?: string, types?: object) => ResultInternals
 

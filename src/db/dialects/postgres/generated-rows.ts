@@ -36,14 +36,30 @@ function newBuilder(fields: readonly FieldDescription[]): BuildRow {
   return new Function('columns', 'parsers', `return { ${values.join(', ')} }`) as BuildRow
 }
 
-class GeneratedResult extends Result {
+/** The columns of a statement, and the function that builds its rows. */
+export interface ResultColumns {
+  readonly fields: readonly FieldDescription[]
+  readonly build: BuildRow | undefined
+}
+
+export class GeneratedResult extends Result {
   #build: BuildRow | undefined
 
+  /** Those of the rows that follow. */
+  get columns(): ResultColumns {
+    return { fields: this.fields, build: this.#build }
+  }
+
+  set columns({ fields, build }: ResultColumns) {
+    this.#build = build
+    if (build) {
+      this.fields = fields
+      this._parsers = fields.map(({ dataTypeID, format }) => this._types.getTypeParser(dataTypeID, format))
+    } else super.addFields(fields)
+  }
+
   override addFields(fields: readonly FieldDescription[]): void {
-    this.#build = builderOf(fields)
-    if (!this.#build) return super.addFields(fields)
-    this.fields = fields
-    this._parsers = fields.map(({ dataTypeID, format }) => this._types.getTypeParser(dataTypeID, format))
+    this.columns = { fields, build: builderOf(fields) }
   }
 
   override parseRow(columns: Columns): object {

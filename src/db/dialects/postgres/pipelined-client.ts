@@ -1,6 +1,7 @@
 import * as pg from 'pg'
 import { cancelStatement } from './cancel.js'
 import { clientInternals, type ClientInternals, namedQuery, type QueryCallback, startupParameters } from './driver.js'
+import { DirectQuery, type DirectStatement } from './direct-query.js'
 import { generateRows } from './generated-rows.js'
 import { PostgresStatements } from './prepared-statements.js'
 import { inTransaction, type ServerSettings, STARTUP } from './server-settings.js'
@@ -171,35 +172,50 @@ export class PipelinedClient extends pg.Client {
       this.#isReadCommitted = false // a query of the program, of any kind
       return this.#superQuery(sql, values, callback)
     }
-    this.#send(sql, Array.isArray(values) ? values : undefined, done, false)
+    this.#send({ sql, values: Array.isArray(values) ? values : undefined }, done)
   }
 
-  /** Like query(), for SQL whose literals are the same at every execution, so that it can be prepared. */
-  queryConstant(sql: string, values: readonly unknown[], callback: QueryCallback): void {
-    this.#send(sql, values, callback, true)
+  /**
+   * Like query(), with a result of which only what {@link DirectResult} has can be used.
+   *
+   * @param isConstant whether the literals in the SQL are the same at every execution, so that it can be prepared.
+   */
+  queryDirectly(sql: string, values: readonly unknown[], callback: QueryCallback, isConstant: boolean): void {
+    this.#send({ sql, values: values.length > 0 ? values : undefined, isConstant, isDirect: true }, callback)
   }
 
-  #send(sql: string, values: readonly unknown[] | undefined, callback: QueryCallback, isConstant: boolean): void {
+  #send({ sql, values, isConstant = false, isDirect = false }: Statement, callback: QueryCallback): void {
     this.#corkUntilNextTick()
     this.#sendBegin()
     if (this.#isReadCommitted && !this.#statements.has(sql) && CHANGES_DEFAULTS.test(sql)) this.#isReadCommitted = false
     const cancelTimer = this.#transactionSettings === undefined ? undefined : this.#cancelLater()
-    if (values === undefined)
-      return this.#plainQuery(sql, (error, result) => {
+    if (values === undefined) {
+      const answered: QueryCallback = (error, result) => {
         clearTimeout(cancelTimer)
         callback(this.#beginError ?? error, result)
-      })
+      }
+      return this.#sendQuery(
+        { name: '', text: this.#withSettings(sql), values, prepared: undefined },
+        answered,
+        isDirect,
+      )
+    }
     const statement = this.#isPrepared ? this.#statements.take(sql, isConstant) : undefined
     const done: QueryCallback = (error, result) => {
       clearTimeout(cancelTimer)
       if (statement) this.#statements.giveBack(sql, statement, error)
       callback(this.#beginError ?? error, result)
     }
-    this.#sendQuery(statement?.name ?? '', statement?.text ?? sql, values, done)
+    const { name, text } = statement ?? { name: '', text: sql }
+    // A pooler may prepare a statement again, and then with other columns.
+    const prepared = this.#transactionSettings === undefined ? statement : undefined
+    this.#sendQuery({ name, text, values, prepared }, done, isDirect)
   }
 
-  #sendQuery(name: string, sql: string, values: readonly unknown[] | undefined, done: QueryCallback): void {
-    const query = namedQuery(name, sql, values, done)
+  #sendQuery(statement: DirectStatement, done: QueryCallback, isDirect: boolean): void {
+    if (isDirect) return this.#superQuery(new DirectQuery(statement, this, done))
+    const { name, text, values } = statement
+    const query = namedQuery(name, text, values, done)
     this.#superQuery(this.#generatesRows ? generateRows(query) : query)
   }
 
@@ -210,10 +226,10 @@ export class PipelinedClient extends pg.Client {
     return setTimeout(() => void cancelStatement(this, this.#internals), statement_timeout)
   }
 
-  #plainQuery(sql: string, callback: QueryCallback, local = ''): void {
+  #withSettings(sql: string): string {
     const settings = this.#transactionSettings
     const [, begin] = (settings !== undefined && BEGINS.exec(sql)) || []
-    this.#sendQuery('', `${begin === undefined ? sql : `${begin}${settings}`}${local}`, undefined, callback)
+    return begin === undefined ? sql : `${begin}${settings}`
   }
 
   #superQuery(...args: unknown[]): void {
@@ -223,16 +239,13 @@ export class PipelinedClient extends pg.Client {
 
   #sendBegin(): void {
     if (this.#begin === undefined) return
-    const begin = this.#begin
+    const text = `${this.#withSettings(this.#begin)}${this.#beginSettings}`
     this.#begin = undefined
-    this.#plainQuery(
-      begin,
-      (error) => {
-        if (error) this.#beginError = error
-        else this.#hasBegun = true
-      },
-      this.#beginSettings,
-    )
+    const begun: QueryCallback = (error) => {
+      if (error) this.#beginError = error
+      else this.#hasBegun = true
+    }
+    this.#sendQuery({ name: '', text, values: undefined, prepared: undefined }, begun, this.#generatesRows)
   }
 
   #corkUntilNextTick(): void {
@@ -245,6 +258,14 @@ export class PipelinedClient extends pg.Client {
       stream.uncork()
     })
   }
+}
+
+interface Statement {
+  readonly sql: string
+  /** Undefined for the simple protocol. */
+  readonly values: readonly unknown[] | undefined
+  readonly isConstant?: boolean
+  readonly isDirect?: boolean
 }
 
 /** The statements that begin a transaction, here and in Sequelize. */

@@ -77,9 +77,9 @@ export const postgres: Dialect = {
 }
 
 function sendToClient(...[connection, sql, values, done, isConstant]: Parameters<SendDirect>): void {
+  if (isPipelined(connection)) return connection.queryDirectly(sql, values, done, isConstant === true)
   const client = pgClientOf(connection)
-  if (isConstant && values.length > 0 && isPipelined(connection)) connection.queryConstant(sql, values, done)
-  else if (values.length > 0) client.query(sql, values, done)
+  if (values.length > 0) client.query(sql, values, done)
   else client.query(sql, done)
 }
 

@@ -1,5 +1,6 @@
 import { isCachedPlanError } from '../../error-codes.js'
 import type { PgConnection } from './driver.js'
+import type { ResultColumns } from './generated-rows.js'
 import { mayPrepare, nameOf, renewText, textOf } from './statement-names.js'
 
 /** How many statements one connection keeps prepared. Beyond it, the least recently used one is closed. */
@@ -12,6 +13,8 @@ export interface PreparedStatement {
   readonly renewed: string
   /** What is prepared. */
   readonly text: string
+  /** The columns of its results, once the server has named them. */
+  columns?: ResultColumns
   /** How many of its executions have no result yet. */
   pending: number
   /** The value of the use counter at the last use. */
@@ -79,7 +82,13 @@ export class PostgresStatements {
 
   #register(sql: string, renewed: string, newName?: string): PreparedStatement {
     const text = renewed + this.#suffix
-    const statement = { name: newName ?? nameOf(text), renewed, text, pending: 0, lastUse: ++this.#useCount }
+    const statement: PreparedStatement = {
+      name: newName ?? nameOf(text),
+      renewed,
+      text,
+      pending: 0,
+      lastUse: ++this.#useCount,
+    }
     this.#statements.set(sql, statement)
     return statement
   }

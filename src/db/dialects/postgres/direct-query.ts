@@ -1,0 +1,97 @@
+import type { Connection } from 'pg'
+import type { DirectResult } from '../../dialect.js'
+import {
+  type FieldDescription,
+  type PgConnection,
+  pgConnectionOf,
+  prepareValue,
+  Query,
+  type QueryCallback,
+  type Types,
+} from './driver.js'
+import { GeneratedResult, type ResultColumns } from './generated-rows.js'
+
+/** The statement of a {@link DirectQuery}. */
+export interface DirectStatement {
+  /** Under which it is prepared; empty if it is not. */
+  readonly name: string
+  readonly text: string
+  /** Undefined for the simple protocol, in which SQL may have several statements. */
+  readonly values: readonly unknown[] | undefined
+  /** Where the columns of a prepared statement are kept; undefined if they may change. */
+  readonly prepared: { columns?: ResultColumns } | undefined
+}
+
+/**
+ * A query with less work than pg's own: it emits no events, and asks only once for the columns of a prepared statement. The server rejects a prepared
+ * statement whose columns have changed. Source: PostgreSQL, Extended Query; RevalidateCachedQuery() in plancache.c.
+ */
+export class DirectQuery extends Query {
+  readonly #statement: DirectStatement
+  /** The rows of all statements, as Sequelize returns them. */
+  readonly #result = new GeneratedResult()
+  #failure: Error | undefined
+
+  constructor(statement: DirectStatement, types: Types, callback: QueryCallback) {
+    super(statement.text, undefined, callback)
+    this.name = statement.name
+    this.#statement = statement
+    this.#result._types = types
+  }
+
+  /** Called by pg, as are all methods. */
+  override submit(given: Connection): void {
+    const connection = pgConnectionOf(given)
+    const { values } = this.#statement
+    if (values) this.#execute(connection, values)
+    else connection.query(this.text)
+  }
+
+  #execute(connection: PgConnection, values: readonly unknown[]): void {
+    const { name, text } = this
+    const { columns } = this.#statement.prepared ?? {}
+    if (!connection.parsedStatements[name] && !connection.submittedNamedStatements[name]) {
+      connection.parse({ name, text })
+      if (name !== '') connection.submittedNamedStatements[name] = text
+    }
+    try {
+      connection.bind({ statement: name, values, valueMapper: prepareValue })
+      if (columns) this.#result.columns = columns
+      else connection.describe({ type: 'P' })
+      connection.execute({})
+    } catch (error) {
+      this.#failure = error as Error // of a toString() of the program
+    }
+    connection.sync()
+  }
+
+  override handleRowDescription({ fields }: { readonly fields: readonly FieldDescription[] }): void {
+    this.#result.addFields(fields)
+  }
+
+  override handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
+    if (this.#failure) return
+    try {
+      this.#result.rows.push(this.#result.parseRow(fields))
+    } catch (error) {
+      this.#failure = error as Error // of a type's parser
+    }
+  }
+
+  override handleCommandComplete({ text }: { readonly text: string }): void {
+    this.#result.command = text.split(' ', 1)[0] ?? ''
+    const { prepared } = this.#statement
+    if (prepared) prepared.columns ??= this.#result.columns
+  }
+
+  override handleReadyForQuery(): void {
+    if (this.#failure) this.callback(this.#failure, NOTHING)
+    else this.callback(null, this.#result)
+  }
+
+  override handleError(error: Error): void {
+    this.callback(this.#failure ?? error, NOTHING)
+  }
+}
+
+const NOTHING: DirectResult = { rows: [] }
