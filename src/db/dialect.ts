@@ -64,6 +64,8 @@ export interface Lease {
   readonly connection: unknown
   /** The statements that begin the transaction. */
   readonly begin: readonly string[]
+  /** Whether the transaction has begun, so that `begin` is only for another one on the same connection. */
+  readonly wasBegun?: boolean | undefined
   /** Begins the transaction together with the next statement. Called once, before the first statement that needs the transaction. */
   readonly beginWithNextStatement?: (() => void) | undefined
   /** Whether a statement reads the same rows outside of a transaction as in one that has not written; not of leases that `begin` has begun. */

@@ -7,6 +7,8 @@ export interface SilentNetwork {
   readonly url: string
   /** Stops forwarding on the open connections; new connections work. `losesClose`: that one side closes a connection is not forwarded, either. */
   silence(options?: { readonly losesClose?: boolean; readonly losesNew?: boolean }): void
+  /** Holds back what the server sends on the open connections, until the returned function is called. */
+  hold(): () => void
   /** New connections work again, after a silence with `losesNew`, in which nothing was forwarded on them. */
   recover(): void
 }
@@ -44,6 +46,11 @@ export async function silentNetwork(t: TestContext, url: string): Promise<Silent
   const { port } = network.address() as { port: number }
   return {
     url: Object.assign(new URL(url), { hostname: '127.0.0.1', port: String(port) }).href,
+    hold() {
+      const held = [...pairs]
+      for (const [, upstream] of held) upstream.pause()
+      return () => held.forEach(([, upstream]) => upstream.resume())
+    },
     recover: () => void (losesConnections = false),
     silence({ losesClose = false, losesNew = false } = {}) {
       losesConnections = losesNew

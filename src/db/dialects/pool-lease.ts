@@ -2,7 +2,13 @@ import { BaseError, ConnectionAcquireTimeoutError, ConnectionError, type Sequeli
 import { loadLater } from '../../core/load-later.js'
 import { codeOf, isLostConnection, type Lease, type TransactionNeeds } from '../dialect.js'
 import { hasFastPath } from '../sequelize/fast-path.js'
-import { type ConnectionManager, type PoolCounts, sequelizeInternals, writePoolOf } from '../sequelize/internals.js'
+import {
+  type ConnectionManager,
+  type ConnectionPool,
+  type PoolCounts,
+  sequelizeInternals,
+  writePoolOf,
+} from '../sequelize/internals.js'
 
 const pools = loadLater<typeof import('sequelize-pool')>('sequelize-pool')
 
@@ -28,8 +34,12 @@ export function onEachConnection(
 /** How a dialect begins a transaction on a connection. */
 interface Beginning extends Pick<
   Lease,
-  'begin' | 'beginsWith' | 'beginWithNextStatement' | 'readsAlone' | 'hasBegun' | 'isOpen'
+  'begin' | 'wasBegun' | 'beginsWith' | 'beginWithNextStatement' | 'readsAlone' | 'hasBegun' | 'isOpen'
 > {
+  /** Called for each `end` of the lease. */
+  readonly end?: () => Lease['end']
+  /** Called before the connection returns to the pool. */
+  readonly beforeRelease?: () => Promise<void> | undefined
   /** Closes the socket without waiting for answers to what was sent: the server may no longer respond. */
   readonly drop?: () => Promise<void> | void
 }
@@ -42,11 +52,14 @@ class PooledLease implements Lease {
   readonly connection: object
   readonly wasIdle: boolean
   readonly begin: Lease['begin']
+  readonly wasBegun: Lease['wasBegun']
   readonly beginsWith: Lease['beginsWith']
   readonly beginWithNextStatement: Lease['beginWithNextStatement']
   readonly readsAlone: Lease['readsAlone']
   readonly hasBegun: Lease['hasBegun']
   readonly isOpen: Lease['isOpen']
+  readonly #end: Beginning['end']
+  readonly #beforeRelease: Beginning['beforeRelease']
   readonly #drop: Beginning['drop']
   readonly #manager: ConnectionManager
 
@@ -54,16 +67,27 @@ class PooledLease implements Lease {
     this.connection = connection
     this.wasIdle = wasIdle
     this.begin = beginning.begin
+    this.wasBegun = beginning.wasBegun
     this.beginsWith = beginning.beginsWith
     this.beginWithNextStatement = beginning.beginWithNextStatement
     this.readsAlone = beginning.readsAlone
     this.hasBegun = beginning.hasBegun
     this.isOpen = beginning.isOpen
+    this.#end = beginning.end
+    this.#beforeRelease = beginning.beforeRelease
     this.#drop = beginning.drop
     this.#manager = manager
   }
 
-  release(): undefined {
+  get end(): Lease['end'] {
+    return this.#end?.()
+  }
+
+  release(): Promise<void> | undefined {
+    return this.#beforeRelease?.()?.then(() => this.#release()) ?? this.#release()
+  }
+
+  #release(): undefined {
     void this.#manager.releaseConnection(this.connection)
   }
 
@@ -74,11 +98,35 @@ class PooledLease implements Lease {
   }
 }
 
+/** How sessions take connections from a pool whose other users get them through {@link prepareForOthers}. */
+const acquireOf = new WeakMap<ConnectionPool, ConnectionPool['acquire']>()
+
+/** Prepares each connection that is taken from the pool without a lease. If that fails, the connection is closed. */
+export function prepareForOthers(
+  sequelize: Sequelize,
+  prepare: (connection: object) => Promise<void> | undefined,
+): void {
+  const { pool } = sequelizeInternals(sequelize).connectionManager
+  if (acquireOf.has(pool)) return // the database was started before
+  const acquire = pool.acquire.bind(pool)
+  acquireOf.set(pool, acquire)
+  pool.acquire = async (...given) => {
+    const connection = await acquire(...given)
+    try {
+      await prepare(connection)
+    } catch (error) {
+      await pool.destroy(connection)
+      throw error
+    }
+    return connection
+  }
+}
+
 /** A lease from Sequelize's pool; for a read-only transaction from that of the replicas, if there are any. */
 export function leaseFromPool(
   sequelize: Sequelize,
   { readOnly = false, maxLag, token }: TransactionNeeds,
-  begin: (connection: unknown) => Beginning,
+  begin: (connection: object) => Beginning,
 ): Promise<Lease> {
   const { connectionManager: manager } = sequelizeInternals(sequelize)
   const lastBefore = lastOpened
@@ -91,7 +139,7 @@ export function leaseFromPool(
   const acquire = (): Promise<object> =>
     needsGetConnection(sequelize, manager)
       ? manager.getConnection(isForReplica ? { type: 'SELECT' } : { useMaster: true })
-      : manager.pool.acquire(isForReplica ? 'SELECT' : undefined, !isForReplica)
+      : acquireFrom(manager.pool, isForReplica)
   // The pool may have begun to open the connection for another session, before it was lost.
   const acquireAgain = (raised: unknown): Promise<Lease> => {
     const error = toAcquireError(raised)
@@ -112,6 +160,11 @@ export async function leaseIdleFromPool(sequelize: Sequelize, lease: () => Promi
 /** Whether a connection is idle, beside another one that is idle or can be opened. */
 export function hasSpare({ waiting, available, size, maxSize }: PoolCounts): boolean {
   return waiting === 0 && available > 0 && (available > 1 || size < maxSize)
+}
+
+function acquireFrom(pool: ConnectionPool, isForReplica: boolean): Promise<object> {
+  const [type, useMaster] = isForReplica ? (['SELECT', false] as const) : ([undefined, true] as const)
+  return acquireOf.get(pool)?.(type, useMaster) ?? pool.acquire(type, useMaster)
 }
 
 function isRefused(error: unknown): boolean {

@@ -8,7 +8,7 @@ import {
   type Lease,
   type TransactionNeeds,
 } from '../../dialect.js'
-import { leaseFromPool, leaseIdleFromPool, onEachConnection } from '../pool-lease.js'
+import { leaseFromPool, leaseIdleFromPool, onEachConnection, prepareForOthers } from '../pool-lease.js'
 import { leaseForProbe } from '../probe-lease.js'
 import { DatabaseStartError } from '../../errors.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'
@@ -21,10 +21,11 @@ import { keepMilliseconds, keepWholeSeconds, readEarlyYears } from './dates.js'
 import { beginnerOf, direct, useSender, withMeta, withNumericInsertId } from './direct.js'
 import { closeAtOnce, rememberConfig } from './close.js'
 import { openCursor } from './cursor.js'
-import { type MysqlConnection, mysqlConnectionOf } from './driver.js'
+import { type MysqlConnection, mysqlConnectionOf, query } from './driver.js'
 import { leaveUnreadyNodes, useHosts } from './hosts.js'
-import { isHarmless } from './mariadb-sender.js'
+import { isHarmless, type MariadbSender } from './mariadb-sender.js'
 import { runQuery } from './run-query.js'
+import { endAndBegin, endTransactionAhead, endUnwantedTransaction, takeTransactionAhead } from './transaction-ahead.js'
 import { setVariables } from './variables.js'
 
 /** MySQL with the driver mysql2, and MariaDB with the driver mariadb. */
@@ -35,6 +36,7 @@ export const mysql: Dialect = {
     keepMilliseconds(sequelize)
     const dialect = sequelize.getDialect()
     leaveUnreadyNodes(sequelize)
+    prepareForOthers(sequelize, (connection) => endTransactionAhead(sequelize, connection))
     return onEachConnection(sequelize, async (opened, config) => {
       const connection = mysqlConnectionOf(opened, dialect)
       rememberConfig(connection, configOfServer(connection) ?? config)
@@ -50,22 +52,23 @@ export const mysql: Dialect = {
   findPlainTables,
   runQuery,
   lease: (sequelize, needs) =>
-    leaseFromPool(sequelize, needs, (connection) => {
-      const { beginsWith, hasBegun } = beginningWith(sequelize, needs, connection)
-      const drop = () => closeAtOnce(sequelize, mysqlConnectionOf(connection, sequelize.getDialect()))
-      return { begin: beginStatements(needs), beginsWith, hasBegun, drop }
-    }),
+    leaseFromPool(sequelize, needs, (connection) => ({
+      ...beginning(sequelize, needs, connection),
+      end: () => endAndBegin(sequelize, connection, needs),
+      beforeRelease: () => endUnwantedTransaction(sequelize, connection),
+      drop: () => closeAtOnce(sequelize, mysqlConnectionOf(connection, sequelize.getDialect())),
+    })),
   connectionLimit,
   probe: {
     sql: 'SELECT 1',
     lease: (sequelize) =>
       leaseForProbe(
         sequelize,
-        () => mysql.lease(sequelize, {}),
+        () => leaseAlone(sequelize),
         (connection) => closeAtOnce(sequelize, mysqlConnectionOf(connection, sequelize.getDialect())),
       ),
   },
-  leaseIdle: (sequelize) => leaseIdleFromPool(sequelize, () => mysql.lease(sequelize, {})),
+  leaseIdle: (sequelize) => leaseIdleFromPool(sequelize, () => leaseAlone(sequelize)),
   // After a failed statement the transaction can go on, and COMMIT commits the rest; for the errors of isUndoing it was rolled back.
   isKept: () => true,
   isStale: () => false,
@@ -85,16 +88,36 @@ export function mysqlDialect(config: MysqlConfig): Dialect {
   return { ...mysql, prepare }
 }
 
+/** For statements outside of sessions. */
+async function leaseAlone(sequelize: Sequelize): Promise<Lease> {
+  const lease = await mysql.lease(sequelize, {})
+  if (lease.wasBegun) await query(mysqlConnectionOf(lease.connection, sequelize.getDialect()), 'COMMIT')
+  return lease
+}
+
+type Beginning = Pick<Lease, 'begin' | 'wasBegun' | 'beginsWith' | 'hasBegun'>
+
+function beginning(sequelize: Sequelize, needs: TransactionNeeds, connection: object): Beginning {
+  const begin = beginStatements(needs)
+  const beginner = directSender(sequelize, mysql) && beginnerOf(connection)
+  beginner?.startLease()
+  if (takeTransactionAhead(connection)) return begunAhead(sequelize, needs, begin)
+  return beginner ? { begin, ...beginningWith(sequelize, begin, beginner) } : { begin }
+}
+
+function begunAhead(sequelize: Sequelize, needs: TransactionNeeds, begin: readonly string[]): Beginning {
+  if (needs.readOnly || needs.isolation !== undefined) return { begin: ['COMMIT', ...begin] }
+  for (const sql of begin) logStatement(sequelize, sql)
+  return { begin, wasBegun: true }
+}
+
 // A BEGIN that fails is followed by the statement that was sent with it, which then is not part of a transaction: only a harmless one is.
 function beginningWith(
   sequelize: Sequelize,
-  needs: TransactionNeeds,
-  connection: unknown,
+  [begin, second]: readonly string[],
+  beginner: MariadbSender,
 ): Pick<Lease, 'beginsWith' | 'hasBegun'> {
-  const beginner = directSender(sequelize, mysql) && beginnerOf(connection)
-  beginner?.startLease()
-  const [begin, second] = beginStatements(needs)
-  if (!beginner || begin === undefined || second !== undefined) return {}
+  if (begin === undefined || second !== undefined) return {}
   return {
     hasBegun: () => beginner.hasBegun,
     beginsWith: (sql) => {

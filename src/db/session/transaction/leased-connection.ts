@@ -87,7 +87,7 @@ export class LeasedConnection {
     const leasing = this.#dialect.lease(this.#sequelize, needs)
     return (observer ? observer.acquired(leasing) : leasing).then((lease) => {
       this.#hasBegun = lease.beginWithNextStatement === undefined
-      if (lease.begin.length > 0) return this.#sendBegin(lease, first)
+      if (lease.begin.length > 0 && !lease.wasBegun) return this.#sendBegin(lease, first)
       if (this.#hasBegun) observer?.begun(this.#needs) // it was begun when the connection was released
       return (this.#lease = lease)
     })
