@@ -46,8 +46,8 @@ class Probe {
       throw error
     }
     if (this.#lease === undefined) return
+    await lease.release()?.catch(() => this.#destroy())
     this.#lease = undefined
-    await lease.release()
   }
 
   /** Closes the connection that has not answered; one that is still being opened is released when it is open. */

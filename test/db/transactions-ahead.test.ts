@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ConnectionAcquireTimeoutError, QueryTypes } from 'sequelize'
-import { type Database, sql } from 'sequitur'
+import { type Database, type LifespanOptions, sql } from 'sequitur'
 import { mysqls, openWithLog, statements } from '../support/databases.js'
 import { random, runs } from '../support/fuzz.js'
 import { silentNetwork } from '../support/silent-network.js'
@@ -12,8 +12,8 @@ import { silentNetwork } from '../support/silent-network.js'
  * connection that is in a transaction.
  */
 
-async function open(t: TestContext, url: string, { fastPath = true, poolTimeout = 10_000 } = {}) {
-  const opened = await openWithLog(t, `${url}?pool_size=1`, { fastPath, poolTimeout })
+async function open(t: TestContext, url: string, options: LifespanOptions = {}) {
+  const opened = await openWithLog(t, `${url}?pool_size=1`, { fastPath: true, ...options })
   await opened.database.sequelize.query('CREATE TABLE IF NOT EXISTS note (id INTEGER PRIMARY KEY)')
   opened.log.length = 0
   return opened
@@ -38,6 +38,12 @@ async function begunBy({ sequelize }: Database): Promise<number> {
 async function isInTransaction({ sequelize }: Database): Promise<boolean> {
   const [row] = await sequelize.query<{ yes: number }>('SELECT @@in_transaction AS yes', { type: QueryTypes.SELECT })
   return Number(row?.yes) === 1
+}
+
+/** Calls a function with each statement that is logged. */
+function onStatement({ sequelize }: Database, work: (statement: string) => void): void {
+  const { options } = sequelize as unknown as { readonly options: { logging: unknown } }
+  options.logging = (line: string) => statements([line]).forEach(work)
 }
 
 class Refused extends Error {}
@@ -98,6 +104,36 @@ for (const kind of mysqls) {
     assert.equal((await begunBy(database)) - before, 1)
   })
 
+  test(`${kind.name}: a session is answered if the server is silent after its COMMIT`, async (t) => {
+    const network = await silentNetwork(t, await kind.url())
+    const { database } = await open(t, network.url, { poolTimeout: 300, statementTimeout: 500 })
+    let commits = 0
+    onStatement(database, (statement) => {
+      if (statement === 'COMMIT' && ++commits === 2) network.silence()
+    })
+    let release = () => {}
+    const first = database.session(async (session) => {
+      await session.execute(sql`INSERT INTO note (id) VALUES (${1})`)
+      release = network.hold()
+    })
+    await assert.rejects(insert(database, 2), ConnectionAcquireTimeoutError)
+    release()
+    await first
+    assert.equal(commits, 2)
+    assert.deepEqual(await idsOf(database), [1])
+  })
+
+  test(`${kind.name}: a log that throws leaves no connection in a transaction`, async (t) => {
+    const { database } = await open(t, await kind.url())
+    let begun = 0
+    onStatement(database, (statement) => {
+      if (statement === 'START TRANSACTION' && ++begun === 2) throw new Refused()
+    })
+    const [first, second, third] = await Promise.allSettled([1, 2, 3].map((id) => insert(database, id)))
+    assert.deepEqual([first?.status, second?.status, third?.status], ['fulfilled', 'rejected', 'fulfilled'])
+    assert.deepEqual(await idsOf(database), [1, 3])
+  })
+
   test(`${kind.name}: a session goes on in a transaction after a statement that commits by itself`, async (t) => {
     const { database } = await open(t, await kind.url())
     const first = insert(database, 1)
@@ -113,7 +149,7 @@ for (const kind of mysqls) {
   test(`${kind.name}: sessions of all kinds keep what they commit, and nothing else`, async (t) => {
     const next = random(3)
     for (let round = 0; round < runs(6); round++) {
-      const { database } = await open(t, await kind.url(), { fastPath: round % 3 !== 2 })
+      const { database } = await open(t, await kind.url(), { fastPath: round % 3 !== 2, poolTimeout: 10_000 })
       const kept: number[] = []
       const work = Array.from({ length: 30 }, (_, id) => oneOf(database, id, next(7), kept))
       await Promise.all(work)

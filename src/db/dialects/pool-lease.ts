@@ -132,9 +132,16 @@ export function leaseFromPool(
   const lastBefore = lastOpened
   // A dialect that knows how far a replica is leaves these two out.
   const isForReplica = readOnly && maxLag === undefined && token?.received === undefined
-  const lease = (connection: object): Lease => {
+  const lease = (connection: object): Lease | Promise<never> => {
     const wasIdle = (openingOrder.get(connection) ?? Infinity) <= lastBefore
-    return new PooledLease(manager, connection, wasIdle, begin(connection))
+    try {
+      return new PooledLease(manager, connection, wasIdle, begin(connection))
+    } catch (error) {
+      // Of the program's logging.
+      return manager.destroyConnection(connection).then(() => {
+        throw error
+      })
+    }
   }
   const acquire = (): Promise<object> =>
     needsGetConnection(sequelize, manager)

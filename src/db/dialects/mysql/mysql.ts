@@ -21,11 +21,17 @@ import { keepMilliseconds, keepWholeSeconds, readEarlyYears } from './dates.js'
 import { beginnerOf, direct, useSender, withMeta, withNumericInsertId } from './direct.js'
 import { closeAtOnce, rememberConfig } from './close.js'
 import { openCursor } from './cursor.js'
-import { type MysqlConnection, mysqlConnectionOf, query } from './driver.js'
+import { type MysqlConnection, mysqlConnectionOf } from './driver.js'
 import { leaveUnreadyNodes, useHosts } from './hosts.js'
 import { isHarmless, type MariadbSender } from './mariadb-sender.js'
 import { runQuery } from './run-query.js'
-import { endAndBegin, endTransactionAhead, endUnwantedTransaction, takeTransactionAhead } from './transaction-ahead.js'
+import {
+  endAndBegin,
+  endTransactionAhead,
+  endUnwantedTransaction,
+  keepTransactionAhead,
+  takeTransactionAhead,
+} from './transaction-ahead.js'
 import { setVariables } from './variables.js'
 
 /** MySQL with the driver mysql2, and MariaDB with the driver mariadb. */
@@ -64,11 +70,11 @@ export const mysql: Dialect = {
     lease: (sequelize) =>
       leaseForProbe(
         sequelize,
-        () => leaseAlone(sequelize),
+        () => leaseForHealth(sequelize),
         (connection) => closeAtOnce(sequelize, mysqlConnectionOf(connection, sequelize.getDialect())),
       ),
   },
-  leaseIdle: (sequelize) => leaseIdleFromPool(sequelize, () => leaseAlone(sequelize)),
+  leaseIdle: (sequelize) => leaseIdleFromPool(sequelize, () => mysql.lease(sequelize, {})),
   // After a failed statement the transaction can go on, and COMMIT commits the rest; for the errors of isUndoing it was rolled back.
   isKept: () => true,
   isStale: () => false,
@@ -88,10 +94,10 @@ export function mysqlDialect(config: MysqlConfig): Dialect {
   return { ...mysql, prepare }
 }
 
-/** For statements outside of sessions. */
-async function leaseAlone(sequelize: Sequelize): Promise<Lease> {
+// Without a COMMIT, which might not be answered. The statement of a health check reads no table.
+async function leaseForHealth(sequelize: Sequelize): Promise<Lease> {
   const lease = await mysql.lease(sequelize, {})
-  if (lease.wasBegun) await query(mysqlConnectionOf(lease.connection, sequelize.getDialect()), 'COMMIT')
+  if (lease.wasBegun) keepTransactionAhead(lease.connection as object) // a connection of the pool
   return lease
 }
 

@@ -15,6 +15,11 @@ export function takeTransactionAhead(connection: object): boolean {
   return begun.delete(connection)
 }
 
+/** Gives it back, if nothing was executed in it that reads a table. */
+export function keepTransactionAhead(connection: object): void {
+  begun.add(connection)
+}
+
 /** Ends a transaction that was begun ahead: what runs outside of a session commits each statement by itself. */
 export function endTransactionAhead(sequelize: Sequelize, connection: object): Promise<void> | undefined {
   if (!begun.delete(connection)) return undefined

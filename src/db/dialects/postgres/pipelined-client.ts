@@ -207,8 +207,7 @@ export class PipelinedClient extends pg.Client {
       callback(this.#beginError ?? error, result)
     }
     const { name, text } = statement ?? { name: '', text: sql }
-    // A pooler may prepare a statement again, and then with other columns.
-    const prepared = this.#transactionSettings === undefined ? statement : undefined
+    const prepared = this.#keepsColumns ? statement : undefined
     this.#sendQuery({ name, text, values, prepared }, done, isDirect)
   }
 
@@ -224,6 +223,15 @@ export class PipelinedClient extends pg.Client {
     const { statement_timeout } = this.#options.settings
     if (statement_timeout === 0 || this.getTransactionStatus() !== 'I') return undefined
     return setTimeout(() => void cancelStatement(this, this.#internals), statement_timeout)
+  }
+
+  /**
+   * Whether a prepared statement has the same columns, or fails. A pooler may prepare it again with others. CockroachDB compares only the families of their
+   * types; of the servers with this protocol, PostgreSQL from 14 on reports `in_hot_standby`. Source: ResultColumns.TypesEqual() of CockroachDB.
+   */
+  get #keepsColumns(): boolean {
+    const isPostgres = this.isStandby !== undefined && !this.#parameters.has('crdb_version')
+    return isPostgres && this.#transactionSettings === undefined
   }
 
   #withSettings(sql: string): string {

@@ -8,8 +8,17 @@ const TIMEOUT = 1_000
 /** Sends a token once the COMMIT before it has succeeded, and releases the connection. */
 export type SendPosition = (hasCommitted: boolean) => Promise<void>
 
-/** Reads the position of a COMMIT that was sent just now, in the same packet. */
-export function readPositionBehindCommit(dialect: Dialect, lease: Lease, token: ClientToken): SendPosition {
+/**
+ * Reads the position of a COMMIT that was sent just now, in the same packet.
+ *
+ * @param release releases the connection, or closes it.
+ */
+export function readPositionBehindCommit(
+  dialect: Dialect,
+  lease: Lease,
+  token: ClientToken,
+  release: () => Promise<void> | undefined,
+): SendPosition {
   // Of the transaction of a test, which ends with a savepoint, there is none.
   const reading = lease.end ? undefined : dialect.readPosition?.(lease.connection)
   reading?.catch(() => {}) // COMMIT may fail for the same reason, and reports it
@@ -18,7 +27,7 @@ export function readPositionBehindCommit(dialect: Dialect, lease: Lease, token: 
     try {
       if (reading && !(await endsWithin(reading, TIMEOUT))) throw new Error('The position was not answered.')
       position = (await reading) ?? ''
-      await lease.release()
+      await release()
     } catch {
       await lease.destroy().catch(() => {}) // the transaction has ended
     }

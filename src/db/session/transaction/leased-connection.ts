@@ -170,7 +170,7 @@ export class LeasedConnection {
    * @throws CommitFailedError if the database answered COMMIT with a rollback, CommitUnknownError if it did not answer, else the error of the statement.
    */
   end(end: TransactionEnd, token?: ClientToken): Promise<void> | undefined {
-    const sendEnd = (lease: Lease) => (this.#hasBegun ? this.#sendEnd(lease, end, token) : release(lease))
+    const sendEnd = (lease: Lease) => (this.#hasBegun ? this.#sendEnd(lease, end, token) : this.#release(lease))
     return this.#lease ? sendEnd(this.#lease) : this.#opening?.then(sendEnd)
   }
 
@@ -189,7 +189,7 @@ export class LeasedConnection {
         const released =
           lease.hasBegun?.() === false
             ? lease.destroy().catch(() => {})
-            : (sendPosition?.(refusal === undefined) ?? release(lease))
+            : (sendPosition?.(refusal === undefined) ?? this.#release(lease))
         if (released) void released.then(finish)
         else finish()
       }
@@ -203,11 +203,26 @@ export class LeasedConnection {
       try {
         if (lease.end) lease.end(end).then(settle.resolve, settle.reject)
         else this.#sendStatement(lease, sql, settle)
-        if (token) sendPosition = readPositionBehindCommit(this.#dialect, lease, token)
+        if (token) sendPosition = readPositionBehindCommit(this.#dialect, lease, token, () => this.#release(lease))
       } catch (error) {
         settle.reject(error) // of the program's logging
       }
     })
+  }
+
+  // The transaction has ended, so that a failure here concerns only the connection: it is closed.
+  #release(lease: Lease): Promise<void> | undefined {
+    const close = () => lease.destroy().catch(() => {})
+    try {
+      const releasing = lease.release()
+      if (!releasing) return undefined
+      return new Promise<void>((resolve, reject) => {
+        const settle = answerWithin(this.#needs.endTimeout, 'The end of a transaction', { resolve, reject })
+        releasing.then(settle.resolve, settle.reject)
+      }).catch(close)
+    } catch {
+      return close()
+    }
   }
 
   /** Closes the connection while a statement is running, which makes the database roll back. */
@@ -220,10 +235,10 @@ export class LeasedConnection {
     // It still waits for a connection, on which nothing but BEGIN will have been sent: it is kept.
     this.#opening
       ?.then((lease) => {
-        if (!this.#hasBegun) return release(lease)
+        if (!this.#hasBegun) return this.#release(lease)
         const rolledBack = lease.end ? lease.end('rollback') : this.#send(lease, 'ROLLBACK')
         return rolledBack.then(
-          () => release(lease),
+          () => this.#release(lease),
           () => lease.destroy(),
         )
       })
@@ -235,16 +250,6 @@ export class LeasedConnection {
 async function rejectAfterClose(lease: Lease, error: unknown, reject: (error: unknown) => void): Promise<void> {
   await lease.destroy().catch(() => {}) // the error of COMMIT or ROLLBACK is the one to report
   reject(error)
-}
-
-// The transaction has ended, so that a failure here concerns only the connection: it is closed.
-function release(lease: Lease): Promise<void> | undefined {
-  const close = () => lease.destroy().catch(() => {})
-  try {
-    return lease.release()?.catch(close)
-  } catch {
-    return close()
-  }
 }
 
 /** As Sequelize's query() returns it for a statement without rows: see Dialect#isKept(). */
