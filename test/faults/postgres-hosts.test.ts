@@ -78,19 +78,25 @@ async function twoServers() {
   return { servers, url: `postgres://postgres:${password}@${a},${b}/postgres` }
 }
 
-async function execute(url: string, ...statements: readonly string[]): Promise<void> {
+/** Resolves when the connections that are open know the new setting: they are told of it one after the other. */
+async function configure(url: string, statement: string, isReadOnly: 'on' | 'off'): Promise<void> {
   const client = new Client({ connectionString: url })
   await client.connect()
-  for (const statement of statements) await client.query(statement)
+  await client.query(statement)
+  await client.query('SELECT pg_reload_conf()')
+  await until(`default_transaction_read_only is ${isReadOnly}`, async () => {
+    const { rows } = await client.query<Record<string, unknown>>('SHOW default_transaction_read_only')
+    return rows[0]?.['default_transaction_read_only'] === isReadOnly
+  })
   await client.end()
 }
 
 function refuseWrites(url: string): Promise<void> {
-  return execute(url, 'ALTER SYSTEM SET default_transaction_read_only = on', 'SELECT pg_reload_conf()')
+  return configure(url, 'ALTER SYSTEM SET default_transaction_read_only = on', 'on')
 }
 
 function acceptWrites(url: string): Promise<void> {
-  return execute(url, 'ALTER SYSTEM RESET default_transaction_read_only', 'SELECT pg_reload_conf()')
+  return configure(url, 'ALTER SYSTEM RESET default_transaction_read_only', 'off')
 }
 
 function open(t: TestContext, url: string, lifespan: { readonly replicas?: readonly string[] } = {}) {
