@@ -5,7 +5,7 @@ import * as pg from 'pg'
 import { QueryTypes } from 'sequelize'
 import { type Database, sql, withSession } from 'sequitur'
 import { openBoth } from '../support/both-paths.js'
-import { postgres } from '../support/databases.js'
+import { postgres, skipIfShared } from '../support/databases.js'
 import { random, runs } from '../support/fuzz.js'
 
 /*
@@ -137,7 +137,7 @@ test('SQL with several statements returns the rows of all', async (t) => {
   }
 })
 
-test('the server is asked for the columns of a prepared statement once', async (t) => {
+test('the server is asked for the columns of a prepared statement once', { skip: skipIfShared }, async (t) => {
   const [fast] = await openBoth(t, postgres, [])
   const described: string[] = []
   const { prototype } = pg.Connection as unknown as { prototype: { describe(this: unknown, portal: object): void } }

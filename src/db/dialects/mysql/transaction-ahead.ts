@@ -31,7 +31,7 @@ export function endUnwantedTransaction(sequelize: Sequelize, connection: object)
   return isWanted(sequelize) ? undefined : endTransactionAhead(sequelize, connection)
 }
 
-/** Ends a transaction, and begins the next one; undefined if nobody waits for the connection, or the next one would not be like others. */
+/** Ends a transaction, and begins the next one; undefined if no session waits for the connection, or the next one would not be like others. */
 export function endAndBegin(
   sequelize: Sequelize,
   connection: object,

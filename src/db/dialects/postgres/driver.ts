@@ -47,7 +47,6 @@ interface ConnectionInternals {
   describe(portal: { readonly type: 'P' }): void
   execute(portal: object): void
   sync(): void
-  sendCopyFail(message: string): void
   close(statement: { readonly type: 'S'; readonly name: string }): void
   connect(portOrPath: number | string, host?: string): void
   requestSsl(): void
@@ -147,7 +146,6 @@ const CONNECTION: KindsOf<ConnectionInternals> = {
   describe: 'function',
   execute: 'function',
   sync: 'function',
-  sendCopyFail: 'function',
   close: 'function',
   connect: 'function',
   requestSsl: 'function',

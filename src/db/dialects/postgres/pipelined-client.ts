@@ -181,7 +181,10 @@ export class PipelinedClient extends pg.Client {
    * @param isConstant whether the literals in the SQL are the same at every execution, so that it can be prepared.
    */
   queryDirectly(sql: string, values: readonly unknown[], callback: QueryCallback, isConstant: boolean): void {
-    this.#send({ sql, values: values.length > 0 ? values : undefined, isConstant, isDirect: true }, callback)
+    this.#send(
+      { sql, values: values.length > 0 ? values : undefined, isConstant, isDirect: this.#generatesRows },
+      callback,
+    )
   }
 
   #send({ sql, values, isConstant = false, isDirect = false }: Statement, callback: QueryCallback): void {
