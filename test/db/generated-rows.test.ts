@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { EventEmitter } from 'node:events'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
 import * as pg from 'pg'
@@ -97,7 +98,7 @@ test('the rows of a statement that is prepared are the same at every execution',
 })
 
 test('statements that fail, and values that cannot be sent, fail alike and leave the connection usable', async (t) => {
-  const opened = await openBoth(t, postgres, [])
+  const opened = await openBoth(t, postgres, ['CREATE TABLE copied (n integer)'])
   const unsendable = {
     toPostgres() {
       throw new Error('This value cannot be sent.')
@@ -109,7 +110,7 @@ test('statements that fail, and values that cannot be sent, fail alike and leave
     sql`SELECT nothing WHERE ${1} = 1`,
     sql`SELECT ${unsendable}::text AS n`,
     sql`SELECT ${1}::integer AS n; SELECT 2 AS n`,
-    sql`COPY (SELECT 1) FROM STDIN`,
+    sql`COPY copied FROM STDIN`,
   ]
   const outcomes = []
   for (const { database } of opened) {
@@ -154,6 +155,29 @@ test('the server is asked for the columns of a prepared statement once', { skip:
   })
   assert.deepEqual(described, ['describe'])
 })
+
+test(
+  'a server that compares only families of types is asked for the columns each time',
+  { skip: skipIfShared },
+  async (t) => {
+    const [fast] = await openBoth(t, postgres, ['CREATE TABLE renamed (a integer)', 'INSERT INTO renamed VALUES (1)'])
+    const { connectionManager } = fast.database.sequelize as unknown as {
+      connectionManager: {
+        getConnection(): Promise<{ connection: EventEmitter }>
+        releaseConnection(one: object): void
+      }
+    }
+    const client = await connectionManager.getConnection()
+    client.connection.emit('parameterStatus', { parameterName: 'crdb_version', parameterValue: 'v25.1' })
+    connectionManager.releaseConnection(client)
+    const describe = t.mock.method(client.connection as unknown as { describe(portal: object): void }, 'describe')
+    await withSession(fast.database, async (session) => {
+      for (let round = 0; round < 3; round++)
+        assert.deepEqual(await session.execute(sql`SELECT * FROM renamed WHERE a = ${1}`), [{ a: 1 }])
+    })
+    assert.equal(describe.mock.callCount(), 3)
+  },
+)
 
 function rowsOf({ sequelize }: Database, text: string): Promise<object[]> {
   return sequelize.query(text, { type: QueryTypes.SELECT })

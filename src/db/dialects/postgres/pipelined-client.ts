@@ -65,7 +65,7 @@ export class PipelinedClient extends pg.Client {
     return this.#internals.processID
   }
 
-  /** Called when the connection was opened: rows are built by generated code from now on. */
+  /** Called when the connection was opened, on the fast path: rows are built by generated code from now on, and {@link queryDirectly} is short. */
   generateRows(): void {
     this.#generatesRows = true
   }
