@@ -59,6 +59,12 @@ export interface Cursor {
   abandon(): void
 }
 
+/** The statement with which the work of a transaction begins: a read of plain tables, or the write of a row. */
+export interface FirstStatement {
+  readonly sql: string
+  readonly kind: 'read' | 'write'
+}
+
 /** A connection, for the duration of one transaction. */
 export interface Lease {
   readonly connection: unknown
@@ -70,8 +76,10 @@ export interface Lease {
   readonly beginWithNextStatement?: (() => void) | undefined
   /** Whether a statement reads the same rows outside of a transaction as in one that has not written; not of leases that `begin` has begun. */
   readonly readsAlone?: (() => boolean) | undefined
-  /** Called with the first statement: whether BEGIN is sent together with it, instead of `begin` before it. */
-  readonly beginsWith?: ((sql: string) => boolean) | undefined
+  /** Called with the first statement: whether the transaction begins with it, instead of with `begin` before it. */
+  readonly beginsWith?: ((first: FirstStatement) => boolean) | undefined
+  /** Begins the transaction in another way than by what `begin` lists. */
+  readonly sendBegin?: (() => Promise<unknown>) | undefined
   /** Called before each statement. Returns a promise if the statement has to wait, as for the turn to write on SQLite. */
   beforeStatement?(sql: string): Promise<unknown> | undefined
   /** Whether the connection was opened before it was needed: in the pool it may have been lost unnoticed. */
@@ -108,7 +116,8 @@ export interface BoundQuery {
 export type SendDirect = (
   connection: unknown,
   sql: string,
-  values: readonly unknown[],
+  /** Undefined for SQL of the program without placeholders, which may be several statements. */
+  values: readonly unknown[] | undefined,
   done: (error: Error | null, result: DirectResult) => void,
   /** Whether the same SQL is sent again and again, so that preparing it pays. */
   isConstant?: boolean,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { Controller, Delete, Get, Post, Session, sql, withSession } from 'sequitur'
+import { Controller, Delete, Get, Post, select, Session, sql, withSession } from 'sequitur'
 import { databaseApp, postgres, skipIfShared, type TestDatabase } from '../support/databases.js'
 import { Hero, Team } from '../support/hero.js'
 import { transactionPooler } from '../support/transaction-pooler.js'
@@ -31,6 +31,7 @@ test(
   async (t) => {
     const steps = [
       (session: Session) => session.get(Hero, 1),
+      (session: Session) => session.count(select(Hero)),
       (session: Session) => session.execute(sql`SELECT 'x', 5 FROM team WHERE name = ${'A'}`),
       (_: Session, name: string) => Team.create({ name }),
     ]
@@ -47,7 +48,7 @@ test(
       return found
     }
     const found = await run(steps)
-    assert.equal(found.length, 3)
+    assert.equal(found.length, 4)
     assert.deepEqual(await run(steps.toReversed()), found)
   },
 )

@@ -149,7 +149,7 @@ export function plainQuery(
   return sendDirectly(
     sequelize,
     send,
-    { connection, text: sql, values: values ?? [], logging: options['logging'], query },
+    { connection, text: sql, values, logging: options['logging'], query },
     readResult,
   )
 }
@@ -231,7 +231,7 @@ export function logStatement(
 interface Request {
   readonly connection: unknown
   readonly text: string
-  readonly values: readonly unknown[]
+  readonly values: readonly unknown[] | undefined
   /** Whether the literals in the SQL are the same at every execution. */
   readonly isConstant?: boolean
   /** Sequelize's option `logging` of this query; by default that of the instance. */
@@ -290,6 +290,6 @@ export function toSequelizeError(
   { connection, text, values, query }: Request,
 ): Error {
   const { dialect } = sequelizeInternals(sequelize)
-  Object.assign(error, { sql: text, parameters: values.length > 0 ? values : undefined })
+  Object.assign(error, { sql: text, parameters: values?.length ? values : undefined })
   return (query?.() ?? new dialect.Query(connection, sequelize, {})).formatError(error)
 }

@@ -140,7 +140,7 @@ export class TransactionScope implements QueryOwner {
     compile: () => CompiledStatement<T> | undefined,
   ): Promise<T> | undefined {
     return this.#compiled(model, 'read', compile, ({ sql, readsAlone }) =>
-      this.transaction.beforeStatement(sql, readsAlone),
+      this.transaction.beforeStatement(sql, readsAlone ? 'read' : undefined),
     )
   }
 
@@ -168,7 +168,7 @@ export class TransactionScope implements QueryOwner {
   #beforeWrite(sql: string): Promise<unknown> | undefined {
     const { state } = this
     state.hasWritten = state.mayHaveWritten = true
-    return state.transaction.beforeStatement(sql)
+    return state.transaction.beforeStatement(sql, 'write')
   }
 
   #compiled<T>(

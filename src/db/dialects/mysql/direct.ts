@@ -54,7 +54,7 @@ export function send(given: unknown, sql: string, values: readonly unknown[], do
 }
 
 /** Sends a statement without Sequelize. */
-export const direct: SendDirect = (connection, sql, values, done) => {
+export const direct: SendDirect = (connection, sql, values = [], done) => {
   send(connection, sql, values, (error, result) => done(error, resultOf(result, connection)))
 }
 

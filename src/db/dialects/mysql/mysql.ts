@@ -58,12 +58,19 @@ export const mysql: Dialect = {
   findPlainTables,
   runQuery,
   lease: (sequelize, needs) =>
-    leaseFromPool(sequelize, needs, (connection) => ({
-      ...beginning(sequelize, needs, connection),
-      end: () => endAndBegin(sequelize, connection, needs),
-      beforeRelease: () => endUnwantedTransaction(sequelize, connection),
-      drop: () => closeAtOnce(sequelize, mysqlConnectionOf(connection, sequelize.getDialect())),
-    })),
+    leaseFromPool(sequelize, needs, (connection) => {
+      const { begin, wasBegun, beginsWith, hasBegun } = beginning(sequelize, needs, connection)
+      // One literal: V8 adds properties slowly to an object that was spread.
+      return {
+        begin,
+        wasBegun,
+        beginsWith,
+        hasBegun,
+        end: () => endAndBegin(sequelize, connection, needs),
+        beforeRelease: () => endUnwantedTransaction(sequelize, connection),
+        drop: () => closeAtOnce(sequelize, mysqlConnectionOf(connection, sequelize.getDialect())),
+      }
+    }),
   connectionLimit,
   probe: {
     sql: 'SELECT 1',
@@ -108,7 +115,7 @@ function beginning(sequelize: Sequelize, needs: TransactionNeeds, connection: ob
   const beginner = directSender(sequelize, mysql) && beginnerOf(connection)
   beginner?.startLease()
   if (takeTransactionAhead(connection)) return begunAhead(sequelize, needs, begin)
-  return beginner ? { begin, ...beginningWith(sequelize, begin, beginner) } : { begin }
+  return beginner ? beginningWith(sequelize, begin, beginner) : { begin }
 }
 
 function begunAhead(sequelize: Sequelize, needs: TransactionNeeds, begin: readonly string[]): Beginning {
@@ -118,16 +125,14 @@ function begunAhead(sequelize: Sequelize, needs: TransactionNeeds, begin: readon
 }
 
 // A BEGIN that fails is followed by the statement that was sent with it, which then is not part of a transaction: only a harmless one is.
-function beginningWith(
-  sequelize: Sequelize,
-  [begin, second]: readonly string[],
-  beginner: MariadbSender,
-): Pick<Lease, 'beginsWith' | 'hasBegun'> {
-  if (begin === undefined || second !== undefined) return {}
+function beginningWith(sequelize: Sequelize, statements: readonly string[], beginner: MariadbSender): Beginning {
+  const [begin, second] = statements
+  if (begin === undefined || second !== undefined) return { begin: statements }
   return {
+    begin: statements,
     hasBegun: () => beginner.hasBegun,
-    beginsWith: (sql) => {
-      if (!isHarmless(sql)) return false
+    beginsWith: ({ sql, kind }) => {
+      if (kind !== 'read' || !isHarmless(sql)) return false
       logStatement(sequelize, begin)
       beginner.beginWithNext(begin)
       return true

@@ -79,7 +79,8 @@ export class DirectQuery extends Query {
   }
 
   override handleCommandComplete({ text }: { readonly text: string }): void {
-    this.#result.command = text.split(' ', 1)[0] ?? ''
+    const end = text.indexOf(' ')
+    this.#result.command = end === -1 ? text : text.slice(0, end)
     const { prepared } = this.#statement
     if (prepared) prepared.columns ??= this.#result.columns
   }

@@ -178,19 +178,24 @@ export class PipelinedClient extends pg.Client {
   /**
    * Like query(), with a result of which only what {@link DirectResult} has can be used.
    *
+   * @param values undefined for SQL that may be several statements, which cannot be prepared.
    * @param isConstant whether the literals in the SQL are the same at every execution, so that it can be prepared.
    */
-  queryDirectly(sql: string, values: readonly unknown[], callback: QueryCallback, isConstant: boolean): void {
-    this.#send(
-      { sql, values: values.length > 0 ? values : undefined, isConstant, isDirect: this.#generatesRows },
-      callback,
-    )
+  queryDirectly(
+    sql: string,
+    values: readonly unknown[] | undefined,
+    callback: QueryCallback,
+    isConstant: boolean,
+  ): void {
+    const isExtended = values !== undefined && (values.length > 0 || isConstant)
+    this.#send({ sql, values: isExtended ? values : undefined, isConstant, isDirect: this.#generatesRows }, callback)
   }
 
   #send({ sql, values, isConstant = false, isDirect = false }: Statement, callback: QueryCallback): void {
     this.#corkUntilNextTick()
     this.#sendBegin()
-    if (this.#isReadCommitted && !this.#statements.has(sql) && CHANGES_DEFAULTS.test(sql)) this.#isReadCommitted = false
+    if (this.#isReadCommitted && sql !== 'COMMIT' && !this.#statements.has(sql) && CHANGES_DEFAULTS.test(sql))
+      this.#isReadCommitted = false
     const cancelTimer = this.#transactionSettings === undefined ? undefined : this.#cancelLater()
     if (values === undefined) {
       const answered: QueryCallback = (error, result) => {

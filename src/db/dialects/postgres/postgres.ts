@@ -79,7 +79,7 @@ export const postgres: Dialect = {
 function sendToClient(...[connection, sql, values, done, isConstant]: Parameters<SendDirect>): void {
   if (isPipelined(connection)) return connection.queryDirectly(sql, values, done, isConstant === true)
   const client = pgClientOf(connection)
-  if (values.length > 0) client.query(sql, values, done)
+  if (values?.length) client.query(sql, values, done)
   else client.query(sql, done)
 }
 

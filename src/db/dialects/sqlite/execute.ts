@@ -92,7 +92,7 @@ function executeOnce(connection: SqliteConnection, { sql, values = {} }: Request
 }
 
 /** Sends a statement with the values of its placeholders `$1`, `$2`, without Sequelize. */
-export const direct: SendDirect = (given, sql, values, done, isRepeated = true) => {
+export const direct: SendDirect = (given, sql, values = [], done, isRepeated = true) => {
   const connection = openedConnection(given)
   const { table, placeholders } = factsOf(sql)
   const request = { sql, values: numberedValues(values, placeholders === values.length), isRepeated }

@@ -4,6 +4,7 @@ import type {
   Cursor,
   CursorStatement,
   Dialect,
+  FirstStatement,
   Lease,
   SendDirect,
   TransactionEnd,
@@ -128,13 +129,13 @@ export class LazyTransaction extends TransactionBase {
   /**
    * Called before each statement of the session: begins the transaction, and waits where the dialect has to.
    *
-   * @param isPlainRead whether it reads plain tables, so that it changes nothing if BEGIN, sent together with it, fails.
+   * @param kind of a statement with which the transaction may begin.
    */
-  beforeStatement(sql: string, isPlainRead = false): Promise<unknown> | undefined {
+  beforeStatement(sql: string, kind?: FirstStatement['kind']): Promise<unknown> | undefined {
     const leased = this.#leased
     const prepare = (lease: Lease) => leased.begin(lease).beforeStatement?.(sql)
     if (leased.lease) return prepare(leased.lease)
-    return this.#afterCheck(() => leased.acquire(isPlainRead ? sql : undefined)).then(prepare)
+    return this.#afterCheck(() => leased.acquire(kind && { sql, kind })).then(prepare)
   }
 
   /** Called before a statement that reads plain columns of a table, each time the same rows in a transaction or outside of one. */
@@ -142,9 +143,11 @@ export class LazyTransaction extends TransactionBase {
     const leased = this.#leased
     const { reader, isolation, boundary } = leased.needs
     if (leased.hasBegun || this.#isGiven || !reader || isolation !== undefined || boundary)
-      return this.beforeStatement(sql, true)
+      return this.beforeStatement(sql, 'read')
     const prepare = (lease: Lease) => (lease.readsAlone?.() ? undefined : this.beforeStatement(sql))
-    return leased.lease ? prepare(leased.lease) : this.#afterCheck(() => leased.acquire(sql)).then(prepare)
+    return leased.lease
+      ? prepare(leased.lease)
+      : this.#afterCheck(() => leased.acquire({ sql, kind: 'read' })).then(prepare)
   }
 
   /** Called when the program is given the transaction: it may do with it what is not known here. */
@@ -200,7 +203,7 @@ export class LazyTransaction extends TransactionBase {
     const request = {
       connection: this.#connection,
       text: toPlaceholders(statement, this.#dialect),
-      values,
+      values: values.length > 0 ? values : undefined,
       isConstant: varies !== true,
     }
     return sendDirectly(this.#sequelize, send, request, ({ rows }) => asRows<Row>(rows))

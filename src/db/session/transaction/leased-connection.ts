@@ -3,6 +3,7 @@ import type { ClientToken } from '../../../core/client-token.js'
 import {
   type Dialect,
   type DirectResult,
+  type FirstStatement,
   isLostConnection,
   type Lease,
   type TransactionEnd,
@@ -61,8 +62,8 @@ export class LeasedConnection {
     return this.#hasBegun
   }
 
-  /** Takes the connection. @param first the statement that is sent first, if it is a read of plain tables: BEGIN may be sent together with it. */
-  acquire(first?: string): Promise<Lease> {
+  /** Takes the connection. @param first the statement that is sent first, if the transaction may begin with it. */
+  acquire(first?: FirstStatement): Promise<Lease> {
     return (this.#opening ??= this.#open(first))
   }
 
@@ -81,7 +82,7 @@ export class LeasedConnection {
     return lease
   }
 
-  #open(first: string | undefined): Promise<Lease> {
+  #open(first: FirstStatement | undefined): Promise<Lease> {
     const { observer, boundary } = this.#needs
     const needs = boundary ? { ...this.#needs, settings: boundary.settings() } : this.#needs
     const leasing = this.#dialect.lease(this.#sequelize, needs)
@@ -93,10 +94,13 @@ export class LeasedConnection {
     })
   }
 
-  async #sendBegin(lease: Lease, first: string | undefined): Promise<Lease> {
+  async #sendBegin(lease: Lease, first: FirstStatement | undefined): Promise<Lease> {
     this.#beginning = lease
     try {
-      if (first === undefined || !lease.beginsWith?.(first)) for (const sql of lease.begin) await this.#send(lease, sql)
+      if (!first || !lease.beginsWith?.(first)) {
+        if (lease.sendBegin) await lease.sendBegin()
+        else for (const sql of lease.begin) await this.#send(lease, sql)
+      }
     } catch (error) {
       await lease.destroy().catch(() => {}) // the error of BEGIN is the one to report
       if (!this.#isClosed && this.#isLost(error) && this.#isReplaceable(lease)) return this.#open(first)

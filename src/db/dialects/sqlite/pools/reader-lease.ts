@@ -1,12 +1,10 @@
 import type { Sequelize } from 'sequelize'
-import type { SendDirect, TransactionEnd, TransactionNeeds } from '../../../dialect.js'
-import { logStatement, mayBypassQuery, sendDirectly } from '../../../sequelize/query.js'
+import type { Lease, TransactionNeeds } from '../../../dialect.js'
+import { logStatement } from '../../../sequelize/query.js'
 import { mayWrite } from '../../../sql/writes.js'
-import { execute } from '../connection.js'
-import { openedConnection, type SqliteConnection } from '../driver.js'
+import type { SqliteConnection } from '../driver.js'
 import { acceptWrites, beginStatements, type SqliteLease } from './sqlite-lease.js'
-
-const BEGIN = 'BEGIN DEFERRED'
+import { endAndBegin, takeTransactionAhead } from './transaction-ahead.js'
 
 /** What a reader needs of the pools. */
 export interface ReaderPools {
@@ -14,18 +12,6 @@ export interface ReaderPools {
   destroyReader(connection: SqliteConnection): Promise<void>
   acquireWriter(observer: TransactionNeeds['observer']): Promise<SqliteConnection>
   releaseWriter(connection: SqliteConnection): void
-}
-
-/**
- * The idle connections whose next transaction was begun together with the end of the last one. For each statement SQLite works in another thread, and
- * changing threads takes longer than a short statement. A deferred transaction that has read nothing holds no lock and no snapshot.
- * Source: sqlite.org, Transaction, 2.1.
- */
-const begun = new WeakSet<SqliteConnection>()
-
-/** Ends a transaction that was begun ahead: what runs outside of a session commits each statement by itself. */
-export function endTransactionAhead(connection: SqliteConnection): Promise<void> | undefined {
-  return begun.delete(connection) ? execute(connection, 'COMMIT') : undefined
 }
 
 /** A read connection for one transaction. A class for the reason that PooledLease gives, in src/db/dialects/pool-lease.ts. */
@@ -39,14 +25,14 @@ export class ReaderLease implements SqliteLease {
   #writer: Promise<SqliteConnection> | undefined
 
   constructor(sequelize: Sequelize, connection: SqliteConnection, needs: TransactionNeeds, pools: ReaderPools) {
-    const hasBegun = begun.delete(connection)
+    const hasBegun = takeTransactionAhead(connection)
     this.#sequelize = sequelize
     this.connection = connection
     this.#readOnly = needs.readOnly === true
     this.#observer = needs.observer
     this.#pools = pools
-    this.begin = beginStatements(BEGIN, needs, hasBegun)
-    if (hasBegun) logStatement(sequelize, BEGIN)
+    this.begin = beginStatements('BEGIN DEFERRED', needs, hasBegun)
+    if (hasBegun) logStatement(sequelize, 'BEGIN DEFERRED')
   }
 
   // Before its first write, the session acquires the write connection as a lock. It goes on with its own connection. A write that is not
@@ -56,14 +42,8 @@ export class ReaderLease implements SqliteLease {
   }
 
   /** Ends a transaction that has only read, and begins the next one. */
-  get end(): ((end: TransactionEnd) => Promise<unknown>) | undefined {
-    return this.#writer || !mayBypassQuery(this.#sequelize) ? undefined : this.#endAndBegin
-  }
-
-  #endAndBegin(end: TransactionEnd): Promise<unknown> {
-    const { connection } = this
-    const request = { connection, text: end === 'commit' ? 'COMMIT' : 'ROLLBACK', values: [] }
-    return sendDirectly(this.#sequelize, sendAndBegin, request, () => void begun.add(connection))
+  get end(): Lease['end'] {
+    return this.#writer ? undefined : endAndBegin(this.#sequelize, this.connection)
   }
 
   release(): Promise<void> | undefined {
@@ -78,7 +58,6 @@ export class ReaderLease implements SqliteLease {
 
   async destroy(): Promise<void> {
     this.#releaseWriter()
-    begun.delete(this.connection)
     await this.#pools.destroyReader(this.connection)
   }
 
@@ -88,8 +67,4 @@ export class ReaderLease implements SqliteLease {
       () => {}, // it was not acquired
     )
   }
-}
-
-const sendAndBegin: SendDirect = (connection, sql, _values, done) => {
-  openedConnection(connection).exec(`${sql}; ${BEGIN}`, (error) => done(error, { rows: [] }))
 }

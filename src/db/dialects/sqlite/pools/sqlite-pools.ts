@@ -8,8 +8,9 @@ import type { SqliteConfig } from '../../../config/url.js'
 import { hasSpare } from '../../pool-lease.js'
 import { close, configure, execute, MEMORY, openConnection } from '../connection.js'
 import { openedConnection, type SqliteConnection, sqlite3Of } from '../driver.js'
-import { endTransactionAhead, ReaderLease, type ReaderPools } from './reader-lease.js'
+import { ReaderLease, type ReaderPools } from './reader-lease.js'
 import { acceptWrites, type SqliteLease } from './sqlite-lease.js'
+import { endTransactionAhead } from './transaction-ahead.js'
 import { WriterLease, type WriterPool } from './writer-lease.js'
 
 const pools = loadLater<typeof import('sequelize-pool')>('sequelize-pool')
@@ -60,18 +61,23 @@ export class SqlitePools implements ReaderPools, WriterPool {
     }
   }
 
-  /** @param prepare called with a read connection first. */
-  lease(
-    needs: TransactionNeeds,
-    prepare?: (connection: SqliteConnection) => Promise<void> | undefined,
-  ): Promise<SqliteLease> {
-    const reads = needs.reader || needs.readOnly
-    if (!reads || this.#readers === this.#writers)
-      return this.#acquireWriter(needs.observer, (connection) => new WriterLease(connection, needs, this))
-    return acquire(this.#readers, (connection) => {
-      const lease = () => new ReaderLease(this.#sequelize, connection, needs, this)
-      return prepare?.(connection)?.then(lease, (error) => this.#destroyAfter(error, connection)) ?? lease()
-    })
+  lease(needs: TransactionNeeds): Promise<SqliteLease> {
+    const lease = (connection: SqliteConnection) => this.#newLease(connection, needs)
+    return this.#reads(needs) ? acquire(this.#readers, lease) : this.#acquireWriter(needs.observer, lease)
+  }
+
+  #newLease(connection: SqliteConnection, needs: TransactionNeeds): SqliteLease {
+    return this.#reads(needs)
+      ? new ReaderLease(this.#sequelize, connection, needs, this)
+      : new WriterLease(this.#sequelize, connection, needs, this)
+  }
+
+  #reads({ reader, readOnly }: TransactionNeeds): boolean {
+    return (reader === true || readOnly === true) && !this.isShared
+  }
+
+  get isShared(): boolean {
+    return this.#isInMemory
   }
 
   /** Undefined while all readers are in use, or for a database in memory. */
@@ -89,8 +95,17 @@ export class SqlitePools implements ReaderPools, WriterPool {
   }
 
   /** For statements outside of sessions, each of which commits itself. */
-  #leaseAlone(reader = true): Promise<SqliteLease> {
-    return this.lease({ reader }, endTransactionAhead)
+  async #leaseAlone(reader = true): Promise<SqliteLease> {
+    const needs = { reader }
+    const pool = this.#reads(needs) ? this.#readers : this.#writers
+    const connection = await acquire(pool, (acquired) => acquired)
+    try {
+      await endTransactionAhead(connection)
+    } catch (error) {
+      await pool.destroy(connection)
+      throw error
+    }
+    return this.#newLease(connection, needs)
   }
 
   acquireWriter(observer: TransactionNeeds['observer']): Promise<SqliteConnection> {
@@ -127,11 +142,6 @@ export class SqlitePools implements ReaderPools, WriterPool {
   async destroyReader(connection: SqliteConnection): Promise<void> {
     connection.interrupt()
     await this.#readers.destroy(connection)
-  }
-
-  async #destroyAfter(error: unknown, connection: SqliteConnection): Promise<never> {
-    await this.destroyReader(connection)
-    throw error
   }
 
   async #close(): Promise<void> {
