@@ -1,7 +1,10 @@
 import type { ReplyHeaders } from '../http/output/reply.js'
 import type { Request } from '../http/request.js'
 
-/** The query parameters of another page, without those that are undefined. All others are those of the request. */
+/**
+ * The query parameters of another page, without those that are undefined. All others are those of the request. Their names are made of letters, digits
+ * and `_`, and are the same for all pages of a list.
+ */
 export type PageQuery = Readonly<Record<string, string | number | undefined>>
 
 interface Link {
@@ -15,11 +18,13 @@ export function setLinks(
   headers: ReplyHeaders,
   pages: Readonly<Record<string, PageQuery | undefined>>,
 ): void {
-  const path = pathOf(request)
   const links: Link[] = []
+  let start: string | undefined
   for (const relation of Object.keys(pages)) {
     const page = pages[relation]
-    if (page) links.push({ relation, text: `<${path}?${queryOf(request, page)}>; rel="${relation}"` })
+    if (!page) continue
+    start ??= `<${pathOf(request)}?${keptQuery(request, page)}`
+    links.push({ relation, text: `${start}${queryOf(page)}>; rel="${relation}"` })
   }
   const kept = fittingHeader(links)
   if (kept.length > 0) headers.set('link', kept.map(({ text }) => text).join(', '))
@@ -48,18 +53,17 @@ function importance({ relation }: Link): number {
   return BY_IMPORTANCE.indexOf(relation)
 }
 
-function queryOf(request: Request, page: PageQuery): string {
-  let query = keptQuery(request, page)
+function queryOf(page: PageQuery): string {
+  let query = ''
   for (const name of Object.keys(page)) {
     const value = page[name]
     if (value === undefined) continue
-    const text = typeof value === 'number' ? String(value) : formEncoded(value)
-    query += `${query === '' ? '' : '&'}${formEncoded(name)}=${text}`
+    query += `${query === '' ? '' : '&'}${name}=${typeof value === 'number' ? value : formEncoded(value)}`
   }
   return query
 }
 
-/** The parameters of the request that a page does not set. */
+/** The parameters of the request that a page does not set, before those that it sets. */
 function keptQuery({ query }: Request, page: PageQuery): string {
   let kept: URLSearchParams | undefined
   for (const [name, values] of query) {
@@ -67,7 +71,7 @@ function keptQuery({ query }: Request, page: PageQuery): string {
     kept ??= new URLSearchParams()
     for (const value of values) kept.append(name, value)
   }
-  return kept?.toString() ?? ''
+  return kept ? `${kept.toString()}&` : ''
 }
 
 /** As URLSearchParams writes names and values, which costs time. */

@@ -34,16 +34,22 @@ function decodePart(text: string): string {
 /** The values of a query or a form by name. @param decode decodes the percent-encoding. */
 export function parseFields(text: string, decode: (text: string) => string): ReadonlyMap<string, readonly string[]> {
   const fields = new Map<string, string[]>()
-  for (const pair of text.split('&')) {
-    if (pair === '') continue
-    const equals = pair.indexOf('=')
-    const name = decode(withSpaces(equals < 0 ? pair : pair.slice(0, equals)))
-    const value = equals < 0 ? '' : decode(withSpaces(pair.slice(equals + 1)))
-    const known = fields.get(name)
-    if (known) known.push(value)
-    else fields.set(name, [value])
+  for (let start = 0; start < text.length;) {
+    const separator = text.indexOf('&', start)
+    const end = separator < 0 ? text.length : separator
+    if (end > start) addField(fields, text.slice(start, end), decode)
+    start = end + 1
   }
   return fields
+}
+
+function addField(fields: Map<string, string[]>, pair: string, decode: (text: string) => string): void {
+  const equals = pair.indexOf('=')
+  const name = decode(withSpaces(equals < 0 ? pair : pair.slice(0, equals)))
+  const value = equals < 0 ? '' : decode(withSpaces(pair.slice(equals + 1)))
+  const known = fields.get(name)
+  if (known) known.push(value)
+  else fields.set(name, [value])
 }
 
 function withSpaces(text: string): string {

@@ -21,7 +21,8 @@ export class ReplyHeaders {
   values: Record<string, string> | undefined
 
   set(name: string, value: string): void {
-    this.values = { ...this.values, [name]: value }
+    if (this.values) this.values[name] = value
+    else this.values = { [name]: value }
   }
 }
 

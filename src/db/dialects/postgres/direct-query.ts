@@ -1,11 +1,11 @@
 import type { Connection } from 'pg'
 import type { DirectResult } from '../../dialect.js'
 import {
+  BareQuery,
   type FieldDescription,
   type PgConnection,
   pgConnectionOf,
   prepareValue,
-  Query,
   type QueryCallback,
   type Types,
 } from './driver.js'
@@ -26,15 +26,20 @@ export interface DirectStatement {
  * A query with less work than pg's own: it emits no events, and asks only once for the columns of a prepared statement. The server rejects a prepared
  * statement whose columns have changed. Source: PostgreSQL, Extended Query; RevalidateCachedQuery() in plancache.c.
  */
-export class DirectQuery extends Query {
+export class DirectQuery extends BareQuery {
+  override readonly name: string
+  override readonly text: string
+  override readonly callback: QueryCallback
   readonly #statement: DirectStatement
   /** The rows of all statements, as Sequelize returns them. */
   readonly #result = new GeneratedResult()
   #failure: Error | undefined
 
   constructor(statement: DirectStatement, types: Types, callback: QueryCallback) {
-    super(statement.text, undefined, callback)
+    super()
     this.name = statement.name
+    this.text = statement.text
+    this.callback = callback
     this.#statement = statement
     this.#result._types = types
   }

@@ -81,11 +81,8 @@ export interface ResultInternals {
   parseRow(columns: readonly (string | null)[]): object
 }
 
-/** The members of pg's query that its types leave out. */
-interface QueryInternals {
-  /** The result of the statement that is executed, and that of the query, which may have several statements. */
-  _result: unknown
-  _results: unknown
+/** What pg calls or reads of a query that is sent. */
+interface SentQuery {
   /** Under which the statement is prepared. */
   name: string
   readonly text: string
@@ -96,6 +93,13 @@ interface QueryInternals {
   handleCommandComplete(message: { readonly text: string }): void
   handleReadyForQuery(): void
   handleError(error: Error): void
+}
+
+/** The members of pg's query that its types leave out. */
+interface QueryInternals extends SentQuery {
+  /** The result of the statement that is executed, and that of the query, which may have several statements. */
+  _result: unknown
+  _results: unknown
 }
 
 export type PgConnection = ConnectionInternals & Pick<pg.Connection, 'on'>
@@ -209,11 +213,11 @@ export function queryInternals(query: pg.Submittable): QueryInternals {
   return query as unknown as QueryInternals // each pg.Query has them
 }
 
-export const Query = pg.Query as unknown as new (
-  text: string,
-  values: undefined,
-  callback: QueryCallback,
-) => QueryInternals
+const WithoutState = class {}
+Object.setPrototypeOf(WithoutState.prototype, pg.Query.prototype)
+
+/** What pg takes for one of its queries, without the state of an emitter and the result that each of them would create. */
+export const BareQuery = WithoutState as unknown as new () => SentQuery
 
 export const Result = pg.Result as unknown as new (rowMode?: string, types?: object) => ResultInternals
 
