@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { type IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Abort } from '../core/abort.js'
 import { howToProvide } from '../di/provider.js'
@@ -6,6 +5,7 @@ import { cookiesOf } from './input/cookies.js'
 import { FORM, parseFields, type ParseForm } from './input/form-fields.js'
 import { BadRequest, PayloadTooLarge, UnsupportedMediaType } from './errors.js'
 import { type JsonBody, parseJsonBody } from './input/json.js'
+import { requestIdOf } from './request-id.js'
 import { decodePercent, normalTarget, splitQuery } from './target.js'
 
 // Without its import, the name stands for the class of fetch().
@@ -52,7 +52,7 @@ export class Request {
     this.raw = raw
     this.method = raw.method ?? 'GET'
     this.headers = raw.headers
-    this.id = requestId(raw.headers['x-request-id'])
+    this.id = requestIdOf(raw.headers['x-request-id'])
     this.abort = abort
   }
 
@@ -110,12 +110,6 @@ export class Request {
   get cookies(): ReadonlyMap<string, string> {
     return (this.#cookies ??= cookiesOf(this.headers.cookie))
   }
-}
-
-const REQUEST_ID = /^[\w.:-]{1,128}$/
-
-function requestId(header: string | string[] | undefined): string {
-  return typeof header === 'string' && REQUEST_ID.test(header) ? header : randomUUID()
 }
 
 // Connect and Express remove the prefix of a mounted app from `url`, and keep the whole target here, where their middleware reads it.

@@ -19,15 +19,22 @@ export function setLinks(
   pages: Readonly<Record<string, PageQuery | undefined>>,
 ): void {
   const links: Link[] = []
+  let header = ''
   let start: string | undefined
-  for (const relation of Object.keys(pages)) {
+  for (const relation in pages) {
     const page = pages[relation]
     if (!page) continue
     start ??= `<${pathOf(request)}?${keptQuery(request, page)}`
-    links.push({ relation, text: `${start}${queryOf(page)}>; rel="${relation}"` })
+    const text = `${start}${queryOf(page)}>; rel="${relation}"`
+    links.push({ relation, text })
+    header += header === '' ? text : `, ${text}`
   }
-  const kept = fittingHeader(links)
-  if (kept.length > 0) headers.set('link', kept.map(({ text }) => text).join(', '))
+  if (header.length > MAX_HEADER_LENGTH) header = joined(fittingHeader(links))
+  if (header !== '') headers.set('link', header)
+}
+
+function joined(links: readonly Link[]): string {
+  return links.map(({ text }) => text).join(', ')
 }
 
 /** Characters. Proxies reject a response whose headers exceed 4 KiB, and clients choose the length of the query, which links repeat. */
@@ -55,7 +62,7 @@ function importance({ relation }: Link): number {
 
 function queryOf(page: PageQuery): string {
   let query = ''
-  for (const name of Object.keys(page)) {
+  for (const name in page) {
     const value = page[name]
     if (value === undefined) continue
     query += `${query === '' ? '' : '&'}${name}=${typeof value === 'number' ? value : formEncoded(value)}`
