@@ -20,6 +20,8 @@ export interface DirectStatement {
   readonly values: readonly unknown[] | undefined
   /** Where the columns of a prepared statement are kept; undefined if they may change. */
   readonly prepared: { columns?: ResultColumns } | undefined
+  /** Called when the first of several statements was executed. */
+  readonly onFirst?: () => void
 }
 
 /**
@@ -84,9 +86,10 @@ export class DirectQuery extends BareQuery {
   }
 
   override handleCommandComplete({ text }: { readonly text: string }): void {
+    const { prepared, onFirst } = this.#statement
+    if (this.#result.command === null) onFirst?.()
     const end = text.indexOf(' ')
     this.#result.command = end === -1 ? text : text.slice(0, end)
-    const { prepared } = this.#statement
     if (prepared) prepared.columns ??= this.#result.columns
   }
 

@@ -188,7 +188,26 @@ export class PipelinedClient extends pg.Client {
     isConstant: boolean,
   ): void {
     const isExtended = values !== undefined && (values.length > 0 || isConstant)
+    const isOwnRead = values !== undefined && sql.startsWith('SELECT ')
+    if (isOwnRead && !isExtended && this.#generatesRows && this.#beginSettings === '' && !this.#transactionSettings)
+      return this.#sendWithBegin(sql, callback)
     this.#send({ sql, values: isExtended ? values : undefined, isConstant, isDirect: this.#generatesRows }, callback)
+  }
+
+  /** Sends BEGIN, if it is not sent yet, and a statement of this package in one message, so that the server answers both at once. */
+  #sendWithBegin(sql: string, callback: QueryCallback): void {
+    const begin = this.#begin
+    if (begin === undefined) return this.#send({ sql, values: undefined, isDirect: true }, callback)
+    this.#corkUntilNextTick()
+    this.#begin = undefined
+    const before = `${begin}; `
+    const onFirst = () => void (this.#hasBegun = true)
+    const done: QueryCallback = (error, result) => {
+      if (error && !this.#hasBegun) this.#beginError = error
+      callback(error && withPositionBehind(before, error), result)
+    }
+    const statement = { name: '', text: before + sql, values: undefined, prepared: undefined, onFirst }
+    this.#superQuery(new DirectQuery(statement, this, done))
   }
 
   #send({ sql, values, isConstant = false, isDirect = false }: Statement, callback: QueryCallback): void {
@@ -274,6 +293,12 @@ export class PipelinedClient extends pg.Client {
       stream.uncork()
     })
   }
+}
+
+/** The server counts the position of an error from the beginning of the message. */
+function withPositionBehind(before: string, error: Error & { position?: string | undefined }): Error {
+  if (error.position !== undefined) error.position = String(Number(error.position) - before.length)
+  return error
 }
 
 interface Statement {

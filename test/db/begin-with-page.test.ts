@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { DatabaseError, DataTypes } from 'sequelize'
+import { Column, Table } from 'sequelize-typescript'
+import { Base, Controller, Get, Page, Paginate, select, Session, sql } from 'sequitur'
+import { databaseApp, postgres, skipIfShared, statements } from '../support/databases.js'
+
+/*
+ * On PostgreSQL, BEGIN and the first read of a page are one message. Nobody but the server can tell.
+ */
+
+@Table({ tableName: 'asked', timestamps: false })
+class Asked extends Base<Asked> {
+  @Column({ type: DataTypes.INTEGER, primaryKey: true }) declare id: number
+  @Column({ type: DataTypes.TEXT }) declare text: string
+}
+
+@Controller('/')
+class Questions {
+  @Get('/', Page.of(Asked)) list(paginate: Paginate<Asked>) {
+    return paginate(select(Asked))
+  }
+  @Get('/twice') async twice(paginate: Paginate<Asked>, session: Session) {
+    const { data } = await paginate(select(Asked))
+    const [row] = await session.execute<object>(sql`SELECT current_setting('transaction_isolation') AS isolation`)
+    return { ...row, text: data[0]?.text }
+  }
+}
+
+async function open(t: TestContext, fastPath: boolean) {
+  const lifespan = { fastPath, poolSize: 1 }
+  const app = await databaseApp(t, postgres, [Asked], [Questions], { lifespan })
+  const execute = (text: string) => app.database.sequelize.query(text)
+  await execute('DROP TABLE asked')
+  await execute('CREATE VIEW asked AS SELECT 1 AS id, current_query() AS text')
+  app.log.length = 0
+  return { ...app, execute }
+}
+
+test('PostgreSQL: a page is read by the message that begins its transaction', { skip: skipIfShared }, async (t) => {
+  const { database, fetch, log } = await open(t, true)
+  const process = () => database.session((session) => session.execute(sql`SELECT pg_backend_pid()`))
+  const before = await process()
+  log.length = 0
+  for (let round = 0; round < 2; round++) {
+    const { data } = (await (await fetch('/')).json()) as { readonly data: readonly Asked[] }
+    assert.match(String(data[0]?.text), /^START TRANSACTION ISOLATION LEVEL REPEATABLE READ; SELECT "id", "text"/)
+  }
+  assert.deepEqual(
+    statements(log)
+      .slice(0, 3)
+      .map((text) => text.split(' ', 2).join(' ')),
+    ['START TRANSACTION', 'SELECT "id",', 'COMMIT'],
+  )
+  const later = (await (await fetch('/twice')).json()) as { readonly isolation: string }
+  assert.equal(later.isolation, 'repeatable read')
+  assert.deepEqual(await process(), before) // the connection was not given up
+})
+
+test('PostgreSQL: a page that fails is rolled back, and its error is that of its statement', async (t) => {
+  const errors: DatabaseError[] = []
+  for (const fastPath of [false, true]) {
+    const { database, fetch, execute, close } = await open(t, fastPath)
+    await execute('ALTER VIEW asked RENAME COLUMN text TO other')
+    assert.equal((await fetch('/')).status, 500)
+    await assert.rejects(
+      database.session((session) => session.all(select(Asked, { limit: 3 }))),
+      (error) => error instanceof DatabaseError && errors.push(error) > 0,
+    )
+    await execute('ALTER VIEW asked RENAME COLUMN other TO text')
+    assert.equal((await fetch('/')).status, 200)
+    await close()
+  }
+  const [slow, fast] = errors.map(({ original }) => ({ ...original }))
+  assert.deepEqual({ ...fast, sql: '' }, { ...slow, sql: '' })
+  assert.ok(Number(Reflect.get(fast ?? {}, 'position')) > 0)
+})
