@@ -22,6 +22,8 @@ export interface TransactionNeeds {
   readonly boundary?: UnitBoundary | undefined
   /** Statements that follow BEGIN in the same message: those of the boundary. */
   readonly settings?: string | undefined
+  /** Whether BEGIN is sent as a message of its own, so that it is known whether it was executed: a connection was lost before that was known. */
+  readonly beginsApart?: boolean | undefined
   /** Publishes what happens in the transaction; undefined if nobody listens. */
   readonly observer?: TransactionObserver | undefined
 }
@@ -84,7 +86,10 @@ export interface Lease {
   beforeStatement?(sql: string): Promise<unknown> | undefined
   /** Whether the connection was opened before it was needed: in the pool it may have been lost unnoticed. */
   readonly wasIdle?: boolean
-  /** Whether BEGIN was executed; only of connections that send it with the first statement. */
+  /**
+   * Whether BEGIN is known to be executed; only of connections that send it with the first statement. Until then no statement of the transaction
+   * was, except for a read in the same message as BEGIN, which may have been.
+   */
   readonly hasBegun?: (() => boolean) | undefined
   /** Whether the transaction is still open, if the connection knows it. */
   readonly isOpen?: (() => boolean) | undefined
@@ -112,6 +117,16 @@ export interface BoundQuery {
   readonly values: object | undefined
 }
 
+/**
+ * What is known of a statement besides its SQL. Undefined if nothing is: it may be several statements, or none that the database can parse.
+ *
+ * - `constant`: its literals are the same at every execution, so that preparing it pays.
+ * - `count`: likewise; a compiled count, whose column always has the same type.
+ * - `slice`: a compiled read of some rows of a list, whose first and last are literals.
+ * - `varying`: its literals differ.
+ */
+export type StatementForm = 'constant' | 'count' | 'slice' | 'varying'
+
 /** Sends a statement to the driver, which calls `done`. */
 export type SendDirect = (
   connection: unknown,
@@ -119,8 +134,7 @@ export type SendDirect = (
   /** Undefined for SQL of the program without placeholders, which may be several statements. */
   values: readonly unknown[] | undefined,
   done: (error: Error | null, result: DirectResult) => void,
-  /** Whether the same SQL is sent again and again, so that preparing it pays. */
-  isConstant?: boolean,
+  form?: StatementForm,
 ) => void
 
 /** How a health check reaches a database. */

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { test, type TestContext } from 'node:test'
-import { DatabaseError, DataTypes } from 'sequelize'
+import { DatabaseError, DataTypes, QueryTypes } from 'sequelize'
 import { Column, Table } from 'sequelize-typescript'
 import { Base, Controller, Get, Page, Paginate, select, Session, sql } from 'sequitur'
 import { databaseApp, postgres, skipIfShared, statements } from '../support/databases.js'
 
 /*
- * On PostgreSQL, BEGIN and the first read of a page are one message. Nobody but the server can tell.
+ * On PostgreSQL, BEGIN and the first read of a page are one message. Who reads the page cannot tell.
  */
 
 @Table({ tableName: 'asked', timestamps: false })
@@ -74,4 +76,56 @@ test('PostgreSQL: a page that fails is rolled back, and its error is that of its
   const [slow, fast] = errors.map(({ original }) => ({ ...original }))
   assert.deepEqual({ ...fast, sql: '' }, { ...slow, sql: '' })
   assert.ok(Number(Reflect.get(fast ?? {}, 'position')) > 0)
+})
+
+for (const bind of [undefined, [], {}, { unused: 1 }])
+  test(`PostgreSQL: nothing is kept of a session whose first statement cannot be parsed, with bind: ${JSON.stringify(bind)}`, async (t) => {
+    const { database, execute } = await open(t, true)
+    await execute('CREATE TABLE kept (id INTEGER)')
+    const { sequelize } = database
+    const work = database.session(async () => {
+      const read = sequelize.query('SELECT 1 FRM nothing at all', { ...(bind && { bind }), type: QueryTypes.SELECT })
+      await Promise.all([read, sequelize.query('INSERT INTO kept VALUES (1)')])
+    })
+    await assert.rejects(work, /syntax error/)
+    const rows = await database.session((session) => session.execute(sql`SELECT id FROM kept`))
+    assert.deepEqual(rows, [])
+  })
+
+test('PostgreSQL: a page that breaks each connection is read twice at most', { skip: skipIfShared }, async (t) => {
+  const server = new URL(await postgres.url())
+  let isBreaking = false
+  let reads = 0
+  const network = createServer((client) => {
+    const upstream = connect(Number(server.port), server.hostname)
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      socket.on('error', () => {}) // its 'close' event follows
+      socket.on('close', () => other.destroy())
+    }
+    client.on('data', (bytes) => {
+      upstream.write(bytes)
+      if (!isBreaking || !bytes.includes('FROM "asked"')) return
+      reads++
+      setTimeout(() => client.destroy(), 200)
+    })
+    upstream.pipe(client)
+  })
+  await once(network.listen(0, '127.0.0.1'), 'listening')
+  t.after(() => network.close())
+  const { port } = network.address() as AddressInfo // of TCP
+  const url = Object.assign(new URL(server), { hostname: '127.0.0.1', port: String(port) }).href
+  const kind = { name: 'PostgreSQL', url: async () => url }
+  const { database, fetch } = await databaseApp(t, kind, [Asked], [Questions], { lifespan: { poolSize: 4 } })
+  const { sequelize } = database
+  await sequelize.query('DROP TABLE asked')
+  await sequelize.query("CREATE VIEW asked AS SELECT 1 AS id, 'slow' AS text FROM pg_sleep(1)")
+  await Promise.all(Array.from({ length: 4 }, () => database.session((session) => session.execute(sql`SELECT 1`))))
+  isBreaking = true
+  assert.equal((await fetch('/')).status, 503)
+  assert.equal(reads, 2)
+  isBreaking = false
+  assert.equal((await fetch('/')).status, 200)
 })

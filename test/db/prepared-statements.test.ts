@@ -167,3 +167,16 @@ test('PostgreSQL: a reader behind such a pooler is answered at once', { skip: sk
   pooler.rotate()
   for (const app of [one, other]) assert.equal(await ask(app, 'GET', 'Robin'), 200)
 })
+
+test('PostgreSQL: a change of a column fails no statement without values', async (t) => {
+  const { database } = await databaseApp(t, postgres, models, [], { lifespan })
+  const read = () =>
+    withSession(database, async (session) => {
+      const [hero] = await session.all(select(Hero))
+      return [hero?.name, await session.count(select(Hero))]
+    })
+  await withSession(database, () => Hero.create({ name: 'Robin' }))
+  assert.deepEqual(await read(), ['Robin', 1])
+  await database.sequelize.query('ALTER TABLE hero ALTER COLUMN name TYPE text')
+  assert.deepEqual(await read(), ['Robin', 1])
+})

@@ -7,7 +7,7 @@ import {
   type Sequelize,
   UniqueConstraintError,
 } from 'sequelize'
-import { codeOf, type Dialect, type DirectResult, type SendDirect } from '../dialect.js'
+import { codeOf, type Dialect, type DirectResult, type SendDirect, type StatementForm } from '../dialect.js'
 import { hasFastPath } from './fast-path.js'
 import {
   type InstanceInternals,
@@ -232,8 +232,7 @@ interface Request {
   readonly connection: unknown
   readonly text: string
   readonly values: readonly unknown[] | undefined
-  /** Whether the literals in the SQL are the same at every execution. */
-  readonly isConstant?: boolean
+  readonly form?: StatementForm
   /** Sequelize's option `logging` of this query; by default that of the instance. */
   readonly logging?: unknown
   /** Creates the query object that formats an error; it knows the model. */
@@ -266,7 +265,7 @@ export function sendThen<T>(
   readResult: (result: DirectResult) => T,
   settle: Settle<T>,
 ): void {
-  const { connection, text, values, isConstant, logging } = request
+  const { connection, text, values, form, logging } = request
   logStatement(sequelize, text, logging)
   // The driver calls this function: an exception in it would end the process.
   const done = (error: Error | null, result: DirectResult) => {
@@ -280,7 +279,7 @@ export function sendThen<T>(
       settle.reject(thrown)
     }
   }
-  send(connection, text, values, done, isConstant)
+  send(connection, text, values, done, form)
 }
 
 /** The driver's error of a statement, as Sequelize's. */

@@ -60,8 +60,8 @@ export class OffsetList {
       lastTotals.set(model, total)
       return total
     }
-    const { sql, values, isConstant } = statement
-    return { sql, values, isConstant, read }
+    const { sql, values, form } = statement
+    return { sql, values, form, read }
   }
 
   /** Whether it is the list of all rows. */

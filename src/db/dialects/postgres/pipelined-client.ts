@@ -1,4 +1,5 @@
 import * as pg from 'pg'
+import type { StatementForm } from '../../dialect.js'
 import { cancelStatement } from './cancel.js'
 import { clientInternals, type ClientInternals, namedQuery, type QueryCallback, startupParameters } from './driver.js'
 import { DirectQuery, type DirectStatement } from './direct-query.js'
@@ -29,6 +30,7 @@ export class PipelinedClient extends pg.Client {
   #isCorked = false
   #begin: string | undefined
   #beginSettings = ''
+  #beginsApart = false
   #beginError: Error | undefined
   #hasBegun = false
   #isReadCommitted = false
@@ -96,10 +98,13 @@ export class PipelinedClient extends pg.Client {
   /**
    * Sends the statement that begins a transaction together with the next query, and in the same message `settings`, each behind a semicolon. If it fails, that query and all later
    * ones fail with its error.
+   *
+   * @param isApart whether it is always a message of its own, so that {@link hasBegun} is exact.
    */
-  beginWithNextQuery(begin: string, settings: string): void {
+  beginWithNextQuery(begin: string, settings: string, isApart: boolean): void {
     this.#begin = begin
     this.#beginSettings = settings
+    this.#beginsApart = isApart
   }
 
   /** Called when the server connection was found to be the client's own. */
@@ -123,7 +128,7 @@ export class PipelinedClient extends pg.Client {
     return this.#isReadCommitted && !this.#statements.isShared
   }
 
-  /** Whether the last BEGIN was executed. Until then no statement of its transaction was. */
+  /** Whether the last BEGIN is known to be executed: see Lease#hasBegun(). */
   get hasBegun(): boolean {
     return this.#hasBegun
   }
@@ -179,25 +184,32 @@ export class PipelinedClient extends pg.Client {
    * Like query(), with a result of which only what {@link DirectResult} has can be used.
    *
    * @param values undefined for SQL that may be several statements, which cannot be prepared.
-   * @param isConstant whether the literals in the SQL are the same at every execution, so that it can be prepared.
    */
   queryDirectly(
     sql: string,
     values: readonly unknown[] | undefined,
     callback: QueryCallback,
-    isConstant: boolean,
+    form: StatementForm | undefined,
   ): void {
-    const isExtended = values !== undefined && (values.length > 0 || isConstant)
-    const isOwnRead = values !== undefined && sql.startsWith('SELECT ')
-    if (isOwnRead && !isExtended && this.#generatesRows && this.#beginSettings === '' && !this.#transactionSettings)
-      return this.#sendWithBegin(sql, callback)
+    // Other SQL without values is not prepared: after a change of its columns it would fail once.
+    const isExtended = values !== undefined && (values.length > 0 || form === 'count')
+    const begin = this.#begin
+    if (begin !== undefined && form === 'slice' && !isExtended && this.#mayBeginWithRead)
+      return this.#sendWithBegin(begin, sql, callback)
+    const isConstant = form === 'constant' || form === 'count'
     this.#send({ sql, values: isExtended ? values : undefined, isConstant, isDirect: this.#generatesRows }, callback)
   }
 
-  /** Sends BEGIN, if it is not sent yet, and a statement of this package in one message, so that the server answers both at once. */
-  #sendWithBegin(sql: string, callback: QueryCallback): void {
-    const begin = this.#begin
-    if (begin === undefined) return this.#send({ sql, values: undefined, isDirect: true }, callback)
+  get #mayBeginWithRead(): boolean {
+    const hasSettings = this.#beginSettings !== '' || this.#transactionSettings !== undefined
+    return this.#generatesRows && !hasSettings && !this.#beginsApart
+  }
+
+  /**
+   * Sends BEGIN and a read in one message, so that the server answers both at once. Only for SQL that the server can parse: otherwise it would execute
+   * nothing of the message, and statements that were sent behind it would be committed one by one.
+   */
+  #sendWithBegin(begin: string, sql: string, callback: QueryCallback): void {
     this.#corkUntilNextTick()
     this.#begin = undefined
     const before = `${begin}; `

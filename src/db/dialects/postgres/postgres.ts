@@ -76,8 +76,8 @@ export const postgres: Dialect = {
     LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)) || isEndedByPooler(error) || isBroken(error),
 }
 
-function sendToClient(...[connection, sql, values, done, isConstant]: Parameters<SendDirect>): void {
-  if (isPipelined(connection)) return connection.queryDirectly(sql, values, done, isConstant === true)
+function sendToClient(...[connection, sql, values, done, form]: Parameters<SendDirect>): void {
+  if (isPipelined(connection)) return connection.queryDirectly(sql, values, done, form)
   const client = pgClientOf(connection)
   if (values?.length) client.query(sql, values, done)
   else client.query(sql, done)
@@ -131,7 +131,7 @@ function lease(sequelize: Sequelize, needs: TransactionNeeds, server: Transactio
     return {
       begin: [],
       beginWithNextStatement() {
-        connection.beginWithNextQuery(begin, settings)
+        connection.beginWithNextQuery(begin, settings, needs.beginsApart === true)
         logStatement(sequelize, `${begin}${settings}`)
       },
       readsAlone: () => connection.isReadCommitted,
@@ -169,7 +169,7 @@ function lagOf(sequelize: Sequelize): ReplicaLag {
   return lag
 }
 
-// Only keywords, so that it cannot fail: it is sent together with the first statement.
+// Only keywords, so that it cannot fail: it is sent together with the first statement, and those that follow do not wait for its answer.
 function beginStatement({ isolation, readOnly }: TransactionNeeds): string {
   return `START TRANSACTION${isolation ? ` ISOLATION LEVEL ${isolation}` : ''}${readOnly ? ' READ ONLY' : ''}`
 }

@@ -92,10 +92,14 @@ function executeOnce(connection: SqliteConnection, { sql, values = {} }: Request
 }
 
 /** Sends a statement with the values of its placeholders `$1`, `$2`, without Sequelize. */
-export const direct: SendDirect = (given, sql, values = [], done, isRepeated = true) => {
+export const direct: SendDirect = (given, sql, values = [], done, form) => {
   const connection = openedConnection(given)
   const { table, placeholders } = factsOf(sql)
-  const request = { sql, values: numberedValues(values, placeholders === values.length), isRepeated }
+  const request = {
+    sql,
+    values: numberedValues(values, placeholders === values.length),
+    isRepeated: form !== 'varying',
+  }
   if (table === undefined)
     return execute(connection, request, (error, rows, statement) =>
       done(error, new SqliteResult(rows, NO_TYPES, statement?.lastID)),

@@ -188,10 +188,10 @@ export class LazyTransaction extends TransactionBase {
 
   /** Executes a compiled statement. Call {@link beforeStatement} first. */
   read<T>(statement: CompiledStatement<T>, send: SendDirect, settle: Settle<T>): void {
-    const { sql, values, isConstant, read, instance } = statement
+    const { sql, values, form, read, instance } = statement
     const connection = this.#connection
     const query = instance && (() => writeQuery(this.#sequelize, connection, instance))
-    const request = { connection, text: sql, values, isConstant, query }
+    const request = { connection, text: sql, values, form, query }
     sendThen(this.#sequelize, send, request, read, settle)
   }
 
@@ -204,7 +204,7 @@ export class LazyTransaction extends TransactionBase {
       connection: this.#connection,
       text: toPlaceholders(statement, this.#dialect),
       values: values.length > 0 ? values : undefined,
-      isConstant: varies !== true,
+      form: varies ? ('varying' as const) : ('constant' as const),
     }
     return sendDirectly(this.#sequelize, send, request, ({ rows }) => asRows<Row>(rows))
   }

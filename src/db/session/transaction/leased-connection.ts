@@ -120,9 +120,9 @@ export class LeasedConnection {
   }
 
   /**
-   * Forgets the connection if it was lost before it could execute BEGIN: no statement of the transaction was executed. Returns whether the statement
-   * that failed with the error is to be sent again, on another one. Synchronous, so that statements that were sent at once are sent again in their
-   * order.
+   * Forgets the connection if it was lost before BEGIN is known to be executed: nothing of the transaction was but, possibly, a read in the same
+   * message, which is sent a second time then, and no third time. Returns whether the statement that failed with the error is to be sent again, on
+   * another one. Synchronous, so that statements that were sent at once are sent again in their order.
    */
   replaceLost(lease: Lease | undefined, error: unknown): boolean {
     if (lease?.hasBegun?.() !== false || !this.#isLost(error) || !this.#isReplaceable(lease)) return false
@@ -130,6 +130,7 @@ export class LeasedConnection {
       this.#hasBegun = false
       this.#lease = undefined
       this.#opening = undefined
+      this.#needs = { ...this.#needs, beginsApart: true }
       lease.destroy().catch(() => {}) // it is closed already
     }
     return true

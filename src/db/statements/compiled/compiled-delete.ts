@@ -24,6 +24,6 @@ export function deleteStatement(instance: Model): CompiledStatement<unknown> | u
   const returnsRows = model.sequelize?.getDialect() === 'postgres'
   const read = ({ rows }: { readonly rows: unknown[] }) => (returnsRows ? rows : instance)
   return hasLiterals(model)
-    ? { sql: withLiterals(model, sql, values), values: [], isConstant: true, instance, read }
-    : { sql, values, isConstant: true, instance, read }
+    ? { sql: withLiterals(model, sql, values), values: [], form: 'constant', instance, read }
+    : { sql, values, form: 'constant', instance, read }
 }

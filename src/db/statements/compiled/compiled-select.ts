@@ -1,5 +1,5 @@
 import { col, fn, literal, type Model, type ModelStatic } from 'sequelize'
-import type { DirectResult } from '../../dialect.js'
+import type { DirectResult, StatementForm } from '../../dialect.js'
 import { modelInternals } from '../../sequelize/internals.js'
 import type { Select } from '../statement.js'
 import { type Condition, conditionsOf, isPlainObject, toWhere } from './conditions.js'
@@ -17,8 +17,7 @@ import { isPlainModel } from './plain-model.js'
 export interface CompiledStatement<T> {
   readonly sql: string
   readonly values: readonly unknown[]
-  /** Whether the literals in the SQL are the same at every execution. */
-  readonly isConstant: boolean
+  readonly form: StatementForm
   /** Whether it reads the same rows in a transaction and outside of one, where each statement of a transaction has a snapshot of its own. */
   readonly readsAlone?: boolean | undefined
   /** The instance that is written; the database's error names it. */
@@ -53,8 +52,8 @@ export function firstStatement<M extends Model>(select: Select<M>): CompiledStat
   const isUnique = names.some(([name, value]) => uniqueNames.has(name) && value !== null)
   const statement = rowsStatement(select, isUnique ? undefined : 'first', buildOf(model))
   if (!statement) return undefined
-  const { sql, values, isConstant, readsAlone, read } = statement
-  return { sql, values, isConstant, readsAlone, read: (result) => read(result)[0] ?? null }
+  const { sql, values, form, readsAlone, read } = statement
+  return { sql, values, form, readsAlone, read: (result) => read(result)[0] ?? null }
 }
 
 /** The row with a primary key, as `findByPk()` returns it; a composite key is an object. */
@@ -102,7 +101,7 @@ export function rowsStatement<R>(
   return {
     sql: isBound ? text : withLiterals(model, text, all),
     values: isBound ? all : [],
-    isConstant: suffix === '',
+    form: suffix === '' ? 'constant' : 'slice',
     readsAlone: plan.isOfPlainTable,
     read: (result) =>
       build(result.rowsOf?.(model) ?? result.rows, { isNewRecord: false, raw: true, attributes: plan.names }),
@@ -123,7 +122,7 @@ export function countStatement({ model, options }: Select<Model>): CompiledState
   return {
     sql: isBound ? sql : withLiterals(model, sql, values),
     values: isBound ? values : [],
-    isConstant: true,
+    form: 'count',
     readsAlone: plan.isOfPlainTable,
     read: ({ rows: [row] }) => parseInt(String((row as { count: unknown }).count), 10),
   } // as the SQL names it

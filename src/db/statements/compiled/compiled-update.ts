@@ -33,7 +33,7 @@ export function updateStatement<M extends Model>(instance: M): CompiledStatement
   Object.assign(state.dataValues, timestamp)
   const sent = { ...state.dataValues }
   const read = () => (markSaved(state, names, sent, { ...state.dataValues }), instance)
-  return { sql, values, isConstant: true, instance, read }
+  return { sql, values, form: 'constant', instance, read }
 }
 
 /** By the names of its columns, in the order of Sequelize. Undefined if Sequelize has to write the condition. */
