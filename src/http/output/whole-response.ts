@@ -86,12 +86,13 @@ export function writeWhole(
   if (socket.writableLength > 0 || body.length > MAX_LENGTH) return false
   if (response.headersSent || response.destroyed || response.getHeaderNames().length > 0) return false
   const hasLength = status !== 204 && status !== 304
-  const length = hasLength ? ['content-length', String(Buffer.byteLength(body))] : []
+  const size = Buffer.byteLength(body)
+  const length = hasLength ? ['content-length', String(size)] : NONE
   response.writeHead(status, [...first, ...list, ...more, ...length])
   if (body !== '' && request.method !== 'HEAD') {
     // Node writes the end of a response as a chunk of its own, unless all else is written: the kernel would be given two buffers.
     socket.cork()
-    response.write(body)
+    response.write(body, size === body.length ? 'latin1' : 'utf8') // of ASCII, the same bytes, which V8 copies at once
     socket.uncork()
   }
   response.end()

@@ -1,6 +1,7 @@
 import { types } from 'node:util'
 import { isDescribed } from '../shape/shape-of.js'
 import { escapePointer } from '../shape/issue.js'
+import { writePlain } from './write-plain.js'
 
 /** A part of a value without a declared type that is not sent: an instance of a class, or what JSON would silently drop or empty. */
 export class UntypedValueError extends Error {
@@ -36,6 +37,11 @@ interface Refusal {
  * @throws UntypedValueError for everything else, at any depth.
  */
 export function stringifyUntyped(value: unknown): string | undefined {
+  return writePlain(value) ?? stringifyReference(value)
+}
+
+/** @internal The same for every value, of any size. */
+export function stringifyReference(value: unknown): string | undefined {
   try {
     return JSON.stringify(value, refuseWhileWriting)
   } catch (error) {

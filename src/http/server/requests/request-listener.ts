@@ -23,7 +23,7 @@ import type { MiddlewareStep } from '../../routing/middleware.js'
 import type { ServedRoute } from '../../routing/route.js'
 import type { Match, Router } from '../../routing/router.js'
 import { ClientGone, HandlerTimeout, shuttingDown } from '../abort-reasons.js'
-import { Deadlines } from './deadlines.js'
+import { type Deadline, Deadlines } from './deadlines.js'
 import { faultOf } from '../framing.js'
 import { firstHeaders, setFirstHeaders, setFirstHeadersLate } from './first-headers.js'
 import type { Link } from './linked-list.js'
@@ -59,6 +59,8 @@ interface Exchange {
   isUnseen: boolean
   /** The inputs of its route; empty until that is found. Errors of the database are located in them. */
   inputs: readonly Input[]
+  /** Aborts the request; undefined while nothing is waited for. */
+  deadline: Link<Deadline> | undefined
   /** Exists if somebody listens. */
   readonly record: RequestRecord | undefined
 }
@@ -121,29 +123,58 @@ export class Listener {
       this.#running.endPart(running)
     })
     if (record && response.destroyed) this.#recorder.closed(record, response)
-    const exchange: Exchange = { request, response, running, isUnseen, inputs: [], record }
+    const exchange: Exchange = { request, response, running, isUnseen, inputs: [], deadline: undefined, record }
     if (record) this.#recorder.run(record, () => this.#run(exchange))
     else this.#run(exchange)
   }
 
   #run(exchange: Exchange): void {
-    void withLog(this.#parts.log, () => this.#answer(exchange))
+    withLog(this.#parts.log, () => this.#answer(exchange))
   }
 
-  async #answer(exchange: Exchange): Promise<void> {
+  // Not an async function: its promises would cost every request time.
+  #answer(exchange: Exchange): void {
     try {
       if (!exchange.isUnseen) setFirstHeaders(exchange.request, exchange.response)
-      const replying = this.#reply(exchange)
-      // Also for a reply that is there: until this microtask, Node has not read to the end of the request, nor seen whether what follows it is HTTP.
-      const reply = await replying
-      const sending = reply && this.#write(reply, exchange)
-      if (sending) await sending
+      const reply = this.#reply(exchange)
+      // A reply that is there waits, too: until then, Node has not read to the end of the request, nor seen whether what follows it is HTTP.
+      if (!isThenable(reply)) process.nextTick(() => this.#send(reply, exchange))
+      else
+        void reply.then(
+          (later) => this.#send(later, exchange),
+          (error: unknown) => this.#finish(exchange, () => this.#write(this.#problem(error, exchange), exchange)),
+        )
     } catch {
-      // Only the error of a logger gets here. Without an answer the client would wait until its own timeout.
-      exchange.response.destroy()
-    } finally {
-      this.#running.endPart(exchange.running)
+      this.#giveUp(exchange)
     }
+  }
+
+  /** @param reply undefined when middleware answered. */
+  #send(reply: OutgoingResponse | undefined, exchange: Exchange): void {
+    this.#finish(exchange, () => reply && this.#write(reply, exchange))
+  }
+
+  /** @param write returns a promise if the response is a stream. */
+  #finish(exchange: Exchange, write: () => Promise<void> | undefined): void {
+    const { deadline, running } = exchange
+    if (deadline) this.#deadlines.delete(deadline)
+    try {
+      const sending = write()
+      if (!sending) this.#running.endPart(running)
+      else
+        void sending.then(
+          () => this.#running.endPart(running),
+          () => this.#giveUp(exchange),
+        )
+    } catch {
+      this.#giveUp(exchange)
+    }
+  }
+
+  /** Called with the error of a logger, and no other. Without an answer the client would wait until its own timeout. */
+  #giveUp({ response, running }: Exchange): void {
+    response.destroy()
+    this.#running.endPart(running)
   }
 
   /** Undefined when middleware answered. A promise only if something has to be waited for. */
@@ -159,7 +190,9 @@ export class Listener {
       if (this.#isRefusing) return this.#replyToRefused(shuttingDown(), exchange)
       const isReady = this.#isStarted && this.#parts.middleware.length === 0
       const reply = isReady ? this.#route(exchange) : this.#prepareAndRoute(exchange)
-      return isThenable(reply) ? this.#inTime(reply, exchange, start) : reply
+      // What returns its reply at once has no deadline: a timer could not interrupt it.
+      if (isThenable(reply)) exchange.deadline = this.#deadlines.add(request.abort, start)
+      return reply
     } catch (error) {
       return this.#problem(error, exchange)
     }
@@ -181,22 +214,6 @@ export class Listener {
     }
     if (middleware.length > 0 && !(await runMiddleware(middleware, request, response, this.#report))) return undefined
     return this.#route(exchange)
-  }
-
-  /** Aborts the request at its deadline. What returns its reply at once has none: a timer could not interrupt it. */
-  #inTime<R>(replying: PromiseLike<R>, exchange: Exchange, start: number): PromiseLike<R | OutgoingResponse> {
-    const { abort } = exchange.request
-    const deadline = this.#deadlines.add(abort, start)
-    return replying.then(
-      (reply) => {
-        this.#deadlines.delete(deadline)
-        return reply
-      },
-      (error: unknown) => {
-        this.#deadlines.delete(deadline)
-        return this.#problem(error, exchange)
-      },
-    )
   }
 
   #route(exchange: Exchange): OutgoingResponse | PromiseLike<OutgoingResponse | undefined> {
