@@ -22,7 +22,7 @@ export interface TransactionNeeds {
   readonly boundary?: UnitBoundary | undefined
   /** Statements that follow BEGIN in the same message: those of the boundary. */
   readonly settings?: string | undefined
-  /** Whether BEGIN is sent as a message of its own, so that it is known whether it was executed: a connection was lost before that was known. */
+  /** Whether BEGIN comes before every statement, as a message of its own: a connection was lost, and it is not known whether it has executed a read. */
   readonly beginsApart?: boolean | undefined
   /** Publishes what happens in the transaction; undefined if nobody listens. */
   readonly observer?: TransactionObserver | undefined
@@ -88,7 +88,7 @@ export interface Lease {
   readonly wasIdle?: boolean
   /**
    * Whether BEGIN is known to be executed; only of connections that send it with the first statement. Until then no statement of the transaction
-   * was, except for a read in the same message as BEGIN, which may have been.
+   * was, except for a read in the same message as BEGIN, or without BEGIN, which may have been.
    */
   readonly hasBegun?: (() => boolean) | undefined
   /** Whether the transaction is still open, if the connection knows it. */
@@ -120,8 +120,8 @@ export interface BoundQuery {
 /**
  * What is known of a statement besides its SQL. Undefined if nothing is: it may be several statements, or none that the database can parse.
  *
- * - `constant`: its literals are the same at every execution, so that preparing it pays.
- * - `count`: likewise; a compiled count, whose column always has the same type.
+ * - `constant`: its literals are the same at every execution, so that preparing it pays if it has values.
+ * - `count`: a compiled count. Preparing it pays also without values, and never fails, as its column always has the same type.
  * - `slice`: a compiled read of some rows of a list, whose first and last are literals.
  * - `varying`: its literals differ.
  */

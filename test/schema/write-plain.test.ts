@@ -45,6 +45,11 @@ const special = fc.constantFrom<unknown>(
   },
   Object.defineProperty({ shown: 1 }, 'hidden', { value: 2, enumerable: false }),
   JSON.parse('{"__proto__":{"a":1}}'),
+  Object.assign(Object.create(null), { a: 1 }),
+  // From Node 21 on.
+  ...('rawJSON' in JSON
+    ? [(JSON as unknown as { rawJSON(text: string): unknown }).rawJSON('12345678901234567890')]
+    : []),
 )
 
 const value = fc.letrec((part) => ({

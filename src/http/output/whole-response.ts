@@ -9,6 +9,9 @@ import type { OutgoingResponse } from './outgoing-response.js'
 
 type Headers = OutgoingResponse['headers']
 
+/** Source: RFC 9110, 5.5, without the bytes beyond ASCII: Node writes them in the encoding of the body. */
+const ALLOWED = /^[\t\x20-\x7e]*$/
+
 /** Headers that many responses share, as the list that writeHead() takes. */
 const lists = new WeakMap<Headers, readonly string[]>()
 
@@ -19,7 +22,7 @@ export function sharedHeaders(headers: Readonly<Record<string, string>>): Header
       validateHeaderName(name)
       validateHeaderValue(name, value)
     }
-    lists.set(headers, Object.entries(headers).flat())
+    if (Object.values(headers).every((value) => ALLOWED.test(value))) lists.set(headers, Object.entries(headers).flat())
   } catch {
     // The general path throws the error, with the route of the response.
   }
@@ -59,9 +62,6 @@ function addedList(headers: Headers, added: Readonly<Record<string, string>>): r
   }
   return list
 }
-
-/** Source: RFC 9110, 5.5, without the bytes beyond ASCII. */
-const ALLOWED = /^[\t\x20-\x7e]*$/
 
 /** The longest body that is copied behind its head. */
 const MAX_LENGTH = 64 * 1024

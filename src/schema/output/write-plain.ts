@@ -10,7 +10,11 @@ const MAX_PARTS = 8
  * Writes a value as JSON.stringify() does, if it consists of strings, finite numbers, booleans, null, and plain objects and arrays of these without a
  * `toJSON()`, and is small; undefined for any other value. Each part is read once.
  */
-export function writePlain(value: unknown, level = 0): string | undefined {
+export function writePlain(value: unknown): string | undefined {
+  return write(value, 0)
+}
+
+function write(value: unknown, level: number): string | undefined {
   switch (typeof value) {
     case 'string':
       return JSON.stringify(value)
@@ -28,15 +32,15 @@ export function writePlain(value: unknown, level = 0): string | undefined {
 
 function writeParts(value: object, level: number): string | undefined {
   if (Array.isArray(value)) return writeItems(value, level)
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if ((prototype !== Object.prototype && prototype !== null) || Symbol.toStringTag in value) return undefined
+  // What JSON.rawJSON() returns has no prototype.
+  if (Object.getPrototypeOf(value) !== Object.prototype || Symbol.toStringTag in value) return undefined
   const keys = Object.keys(value)
   if (keys.length > MAX_PARTS) return undefined
   let text = ''
   for (const key of keys) {
     const part = (value as Readonly<Record<string, unknown>>)[key] // one of its keys
     if (part === undefined) continue
-    const written = writePlain(part, level)
+    const written = write(part, level)
     if (written === undefined) return undefined
     text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${written}`
   }
@@ -49,7 +53,7 @@ function writeItems(items: readonly unknown[], level: number): string | undefine
   let text = ''
   for (let index = 0; index < length; index++) {
     const item = items[index]
-    const written = item === undefined ? 'null' : writePlain(item, level)
+    const written = item === undefined ? 'null' : write(item, level)
     if (written === undefined) return undefined
     text += index === 0 ? written : `,${written}`
   }

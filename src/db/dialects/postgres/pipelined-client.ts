@@ -191,7 +191,7 @@ export class PipelinedClient extends pg.Client {
     callback: QueryCallback,
     form: StatementForm | undefined,
   ): void {
-    // Other SQL without values is not prepared: after a change of its columns it would fail once.
+    // Other SQL without values is not prepared: that saves little, and after a change of its columns it would fail once.
     const isExtended = values !== undefined && (values.length > 0 || form === 'count')
     const begin = this.#begin
     if (begin !== undefined && form === 'slice' && !isExtended && this.#mayBeginWithRead)

@@ -141,8 +141,8 @@ export class LazyTransaction extends TransactionBase {
   /** Called before a statement that reads plain columns of a table, each time the same rows in a transaction or outside of one. */
   beforeRead(sql: string): Promise<unknown> | undefined {
     const leased = this.#leased
-    const { reader, isolation, boundary } = leased.needs
-    if (leased.hasBegun || this.#isGiven || !reader || isolation !== undefined || boundary)
+    const { reader, isolation, boundary, beginsApart } = leased.needs
+    if (leased.hasBegun || this.#isGiven || !reader || isolation !== undefined || boundary || beginsApart)
       return this.beforeStatement(sql, 'read')
     const prepare = (lease: Lease) => (lease.readsAlone?.() ? undefined : this.beforeStatement(sql))
     return leased.lease

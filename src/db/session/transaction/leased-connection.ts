@@ -44,8 +44,7 @@ export class LeasedConnection {
 
   /** Begins the transaction with this isolation level. Call it before {@link acquire}. */
   isolate(isolation: string): void {
-    const { readOnly, maxLag, reader, endTimeout, observer, token, boundary } = this.#needs
-    this.#needs = { isolation, readOnly, maxLag, reader, endTimeout, observer, token, boundary }
+    this.#needs = { ...this.#needs, isolation }
   }
 
   get lease(): Lease | undefined {
@@ -121,7 +120,7 @@ export class LeasedConnection {
 
   /**
    * Forgets the connection if it was lost before BEGIN is known to be executed: nothing of the transaction was but, possibly, a read in the same
-   * message, which is sent a second time then, and no third time. Returns whether the statement that failed with the error is to be sent again, on
+   * message, or without BEGIN. It is sent a second time then, and no third time. Returns whether the statement that failed with the error is to be sent again, on
    * another one. Synchronous, so that statements that were sent at once are sent again in their order.
    */
   replaceLost(lease: Lease | undefined, error: unknown): boolean {

@@ -158,20 +158,20 @@ export class Listener {
   #finish(exchange: Exchange, write: () => Promise<void> | undefined): void {
     const { deadline, running } = exchange
     if (deadline) this.#deadlines.delete(deadline)
+    let sending: Promise<void> | undefined
     try {
-      const sending = write()
-      if (!sending) this.#running.endPart(running)
-      else
-        void sending.then(
-          () => this.#running.endPart(running),
-          () => this.#giveUp(exchange),
-        )
+      sending = write()
     } catch {
-      this.#giveUp(exchange)
+      return this.#giveUp(exchange)
     }
+    if (!sending) return this.#running.endPart(running)
+    void sending.then(
+      () => this.#running.endPart(running),
+      () => this.#giveUp(exchange),
+    )
   }
 
-  /** Called with the error of a logger, and no other. Without an answer the client would wait until its own timeout. */
+  /** After an error of a logger, and of nothing else. Without an answer the client would wait until its own timeout. */
   #giveUp({ response, running }: Exchange): void {
     response.destroy()
     this.#running.endPart(running)
