@@ -180,3 +180,21 @@ test('PostgreSQL: a change of a column fails no statement without values', async
   await database.sequelize.query('ALTER TABLE hero ALTER COLUMN name TYPE text')
   assert.deepEqual(await read(), ['Robin', 1])
 })
+
+test('PostgreSQL: a value is written again after a column has changed its type, and after it has changed back', async (t) => {
+  const { database } = await databaseApp(t, postgres, models, [], { lifespan })
+  const { sequelize } = database
+  let count = 0
+  const create = () => withSession(database, () => Hero.create({ name: `hero ${count++}`, age: 7 }))
+  for (const change of [
+    'TYPE text',
+    'TYPE integer USING age::integer',
+    'TYPE text',
+    'TYPE integer USING age::integer',
+  ]) {
+    await create()
+    await sequelize.query(`ALTER TABLE hero ALTER COLUMN age ${change}`)
+    await create().catch(() => {}) // the first one may be refused
+    await create()
+  }
+})

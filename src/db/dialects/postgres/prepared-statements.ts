@@ -118,12 +118,18 @@ export class PostgresStatements {
     if (this.#isSharedConnectionError(name, error)) {
       this.#isShared = true
       error.message += `. ${SHARED_CONNECTION_HINT}`
-    } else if (isCachedPlanError(error) || error.severity === undefined) {
+    } else if (isCachedPlanError(error) || error.severity === undefined || this.#isOfOtherTypes(name, error)) {
+      if (error.severity !== undefined) outdating.add(error)
       if (this.#statements.get(sql)?.name !== name) return
       // Prepared again under another name: executions that were already sent still use this one.
       this.#obsoleteNames.push(name)
       this.#register(sql, renewText(sql, renewed))
     } else if (this.#suffix !== '' && this.#statements.get(sql) === statement) this.#renameUnprepared(sql, statement)
+  }
+
+  // The types of its values were inferred from columns that have another type now.
+  #isOfOtherTypes(name: string, { code = '' }: ServerError): boolean {
+    return TYPE_ERRORS.has(code) && this.#connection().parsedStatements[name] !== undefined
   }
 
   // In a failed transaction PgBouncer may take a statement for prepared without saying so, and ends the connection if the name is prepared again.
@@ -143,7 +149,13 @@ export class PostgresStatements {
 const SHARED_CONNECTION_HINT =
   'Several clients share this connection, as behind PgBouncer in transaction mode: add prepared_statements=false to the URL of the database'
 
-/** Whether a prepared statement can no longer be executed: a table that it reads was altered, or other clients share the connection. */
+/** cannot_coerce, datatype_mismatch, undefined_function: that of an operator, too. */
+const TYPE_ERRORS: ReadonlySet<string> = new Set(['42846', '42804', '42883'])
+
+/** Errors after which their statement was prepared again. */
+const outdating = new WeakSet<ServerError>()
+
+/** Whether a prepared statement can no longer be executed: a table of it was altered, or other clients share the connection. */
 export function isOutdatedStatement(error: ServerError): boolean {
-  return error.code === '26000' || error.code === '42P05' || isCachedPlanError(error)
+  return error.code === '26000' || error.code === '42P05' || isCachedPlanError(error) || outdating.has(error)
 }
