@@ -16,7 +16,9 @@ export function nextTurn(): Promise<void> {
 
 /** Calls `use` with the value: at once, unless it has to be waited for. A promise that nothing waits for would cost every request time. */
 export function andThen<T, R>(value: T | PromiseLike<T>, use: (value: T) => R | PromiseLike<R>): R | PromiseLike<R> {
-  return isThenable(value) ? value.then(use) : use(value)
+  if (!isThenable(value)) return use(value)
+  // The `then()` of another object need not return what `use` returns, nor wait for it.
+  return (value instanceof Promise ? value : Promise.resolve(value)).then(use)
 }
 
 /** Whether `await` would wait for the value. */

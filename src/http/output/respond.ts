@@ -125,6 +125,9 @@ function compileReplyResponse(
     const respond = responds.get(status)
     if (!respond) throw undeclaredStatus(name, status, [...responds.keys()])
     if (content === undefined) {
+      const type = headers['content-type']
+      if (type !== undefined && !(route.options.produces === undefined && isJson(String(type))))
+        refuseUndeclaredMedia(route, String(type))
       const response = respond(value)
       return { ...response, headers: { ...response.headers, ...headers } }
     }
