@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer } from 'node:net'
 import { test, type TestContext } from 'node:test'
 import { DatabaseError, DataTypes, QueryTypes } from 'sequelize'
 import { Column, Table } from 'sequelize-typescript'
 import { Base, Controller, Get, Page, Paginate, select, Session, sql } from 'sequitur'
 import { databaseApp, postgres, skipIfShared, statements } from '../support/databases.js'
+import { watchedNetwork } from '../support/watched-network.js'
 
 /*
  * On PostgreSQL, BEGIN and the first read of a page are one message. Who reads the page cannot tell.
@@ -95,31 +94,15 @@ for (const bind of [undefined, [], {}, { unused: 1 }])
     assert.deepEqual(rows, [])
   })
 
-/** PostgreSQL behind a network that, from now on or not, breaks each connection while it reads the table. */
+/** PostgreSQL behind a network that breaks each connection while it reads the table, once `isBreaking` is set. */
 async function breakingNetwork(t: TestContext) {
-  const server = new URL(await postgres.url())
   const state = { isBreaking: false, reads: 0 }
-  const network = createServer((client) => {
-    const upstream = connect(Number(server.port), server.hostname)
-    for (const [socket, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      socket.on('error', () => {}) // its 'close' event follows
-      socket.on('close', () => other.destroy())
-    }
-    client.on('data', (bytes) => {
-      upstream.write(bytes)
-      if (!state.isBreaking || !bytes.includes('FROM "asked"')) return
-      state.reads++
-      setTimeout(() => client.destroy(), 200)
-    })
-    upstream.pipe(client)
+  const url = await watchedNetwork(t, await postgres.url(), (bytes, client, upstream) => {
+    upstream.write(bytes)
+    if (!state.isBreaking || !bytes.includes('FROM "asked"')) return
+    state.reads++
+    setTimeout(() => client.destroy(), 200)
   })
-  await once(network.listen(0, '127.0.0.1'), 'listening')
-  t.after(() => network.close())
-  const { port } = network.address() as AddressInfo // of TCP
-  const url = Object.assign(new URL(server), { hostname: '127.0.0.1', port: String(port) }).href
   return { state, kind: { name: 'PostgreSQL', url: async () => url } }
 }
 

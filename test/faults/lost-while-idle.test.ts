@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { type AddressInfo, connect, createServer, Socket } from 'node:net'
+import { Socket } from 'node:net'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { Controller, Get, Post, select, Session, sql, Transactional, withSession } from 'sequitur'
@@ -10,6 +9,7 @@ import { type DatabaseApp, databaseApp, databases, postgres } from '../support/d
 import { assertWhole, said } from '../support/faults.js'
 import { serverAddress } from '../support/postgres.js'
 import { until } from '../support/waiting.js'
+import { watchedNetwork } from '../support/watched-network.js'
 import { Hero, Team } from '../support/hero.js'
 
 const post = { method: 'POST' }
@@ -212,27 +212,11 @@ test(
   'PostgreSQL: a connection that ends while the server is asked what it is costs no request',
   { skip: !databases.includes(postgres) },
   async (t) => {
-    const server = new URL(await postgres.url())
     let losses = 0
-    const network = createServer((client) => {
-      const upstream = connect(Number(server.port), server.hostname)
-      for (const [socket, other] of [
-        [client, upstream],
-        [upstream, client],
-      ] as const) {
-        socket.on('error', () => {}) // its 'close' event follows
-        socket.on('close', () => other.destroy())
-      }
-      client.on('data', (bytes) => {
-        if (bytes.includes('pg_backend_pid()') && losses-- > 0) client.destroy()
-        else upstream.write(bytes)
-      })
-      upstream.pipe(client)
+    const url = await watchedNetwork(t, await postgres.url(), (bytes, client, upstream) => {
+      if (bytes.includes('pg_backend_pid()') && losses-- > 0) client.destroy()
+      else upstream.write(bytes)
     })
-    await once(network.listen(0, '127.0.0.1'), 'listening')
-    t.after(() => network.close())
-    const { port } = network.address() as AddressInfo // of TCP
-    const url = Object.assign(new URL(server), { hostname: '127.0.0.1', port: String(port) }).href
     @Controller('/')
     class Unharmed {
       @Get() async read(session: Session) {

@@ -167,6 +167,18 @@ test('media types may be a range, or JSON by another name', async (t) => {
   assert.deepEqual(paths?.['/geo']?.get?.responses?.['200'], { description: 'Success', content })
 })
 
+test('a value is not sent with a media type that is not declared', async (t) => {
+  @Controller('/')
+  class Texts {
+    @Get('/') text() {
+      return reply('text', { headers: { 'Content-Type': 'text/html' } })
+    }
+  }
+  const { fetch, log } = await api(t, [Texts])
+  assert.equal((await fetch('/')).status, 500)
+  assert.match(log.join('\n'), /Texts\.text sent text\/html, but does not declare it/)
+})
+
 const faults: readonly (readonly [answer: string, line: RegExp])[] = [
   [
     'undeclared',
