@@ -41,7 +41,9 @@ function textMethodOf(dialect: string): TextMethod {
   return dialect === 'mysql' || dialect === 'mariadb' ? 'bytes' : dialect === 'sqlite' ? 'instr' : 'like'
 }
 
-const OPERATORS: Readonly<Record<Exclude<ListOperator, 'null' | 'contains' | 'startsWith'>, symbol>> = {
+type PlainOperator = Exclude<ListOperator, 'null' | 'contains' | 'startsWith'>
+
+const OPERATORS: Readonly<Record<PlainOperator, symbol>> = {
   eq: Op.eq,
   ne: Op.ne,
   in: Op.in,
@@ -59,12 +61,25 @@ function conditions({ column, operator }: ListFilter, value: unknown, method: Te
     case 'startsWith':
       return search(column, operator, String(value), method)
     default: {
-      const condition = { operator: OPERATORS[operator], value }
+      const condition = { operator: OPERATORS[operator], value: unpadded(column, value) }
+      if (column.unpad && method === 'instr') return padded(column, operator, condition.value)
       if (!column.isText || method !== 'bytes') return [condition]
-      const exact = { expression: where(bytesOf(column), { [condition.operator]: value }) }
+      const exact = { expression: where(bytesOf(column), { [condition.operator]: condition.value }) }
       return operator === 'ne' ? [exact] : [condition, exact]
     }
   }
+}
+
+function unpadded({ unpad }: ListColumn, value: unknown): unknown {
+  if (!unpad) return value
+  return Array.isArray(value) ? value.map((item) => unpad(String(item))) : unpad(String(value))
+}
+
+// SQLite compares the spaces at the end of a CHAR. For one value, an index serves the range of what begins with it: '!' follows the space.
+function padded(column: ListColumn, operator: PlainOperator, value: unknown): readonly Condition[] {
+  const same = { expression: where(fn('rtrim', literal(sqlOf(column)), ' '), { [OPERATORS[operator]]: value }) }
+  if (operator !== 'eq') return [same]
+  return [{ operator: Op.gte, value }, { operator: Op.lt, value: `${String(value)}!` }, same]
 }
 
 function search(

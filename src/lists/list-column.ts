@@ -23,6 +23,8 @@ export interface ListColumn {
   readonly operators: readonly ListOperator[]
   /** Whether it holds text, of which upper and lower case are told apart on every database. */
   readonly isText: boolean
+  /** Removes the spaces at the end of a CHAR, which are neither sent nor compared. Undefined for other columns. */
+  readonly unpad: ((text: string) => string) | undefined
   readonly nullable: boolean
 }
 
@@ -46,12 +48,23 @@ export function listColumn(root: AnyModel, path: string, where: string): ListCol
   const model = steps.reduce((from, step) => oneRowOf(from, step, path, where), root)
   const column = columnAt(model, attribute, path, where)
   const shape = columnShape({ type: column.type })
-  const isText = TEXTS.has(dataTypeInternals(column.type).key ?? '')
+  const { key = '' } = dataTypeInternals(column.type)
+  const isText = TEXTS.has(key)
   const nullable = steps.length > 0 || (column.allowNull !== false && column.primaryKey !== true)
-  const operators = operatorsOf(shape, isText, nullable)
+  const operators = operatorsOf(shape, key, nullable)
   if (!operators || ('binary' in shape && shape.binary === true))
     throw new BootError(`${where}: the values of '${path}' cannot be compared with a string of the query. Remove it.`)
-  return { path, steps, model, attribute, shape: bounded(shape), operators, isText, nullable }
+  return {
+    path,
+    steps,
+    model,
+    attribute,
+    shape: bounded(shape),
+    operators,
+    isText,
+    unpad: unpadding(shape, key),
+    nullable,
+  }
 }
 
 /** The column that a property of a model is. @throws BootError for other names. */
@@ -89,7 +102,7 @@ const EQUALITY = ['eq', 'ne', 'in'] as const
 const COMPARISON = ['lt', 'lte', 'gt', 'gte'] as const
 
 // Text is not compared by lt and gt: its order differs between databases, and between the languages of one.
-function operatorsOf(shape: Shape, isText: boolean, nullable: boolean): readonly ListOperator[] | undefined {
+function operatorsOf(shape: Shape, key: string, nullable: boolean): readonly ListOperator[] | undefined {
   const none = nullable ? (['null'] as const) : []
   switch (shape.kind) {
     case 'integer':
@@ -100,7 +113,7 @@ function operatorsOf(shape: Shape, isText: boolean, nullable: boolean): readonly
     case 'date':
       return [...EQUALITY, ...COMPARISON, ...none]
     case 'string':
-      return [...EQUALITY, ...(isText ? (['contains', 'startsWith'] as const) : []), ...none]
+      return [...EQUALITY, ...operatorsOfString(key), ...none]
     case 'enum':
       return [...EQUALITY, ...none]
     case 'boolean':
@@ -108,6 +121,15 @@ function operatorsOf(shape: Shape, isText: boolean, nullable: boolean): readonly
     default:
       return undefined
   }
+}
+
+function operatorsOfString(key: string): readonly ListOperator[] {
+  if (key === 'TIME') return COMPARISON
+  return TEXTS.has(key) ? ['contains', 'startsWith'] : []
+}
+
+function unpadding(shape: Shape, key: string): ListColumn['unpad'] {
+  return key === 'CHAR' && shape.kind === 'string' ? shape.trimEnd : undefined
 }
 
 function bounded(shape: Shape): Shape {

@@ -107,6 +107,12 @@ const COLUMNS: readonly {
     operators: ['eq', 'ne', 'in'],
     values: [0, 3, 9].map((digit) => `00000000-0000-4000-8000-00000000000${digit}`),
   },
+  {
+    path: 'code',
+    operators: ['eq', 'ne', 'in', 'null'],
+    values: ['ab', ['ab ', 'ab'], 'ab!', 'a', ['    ', '']],
+  },
+  { path: 'wakes', operators: [...ORDERED, 'null'], values: ['00:00:00', '06:30:00', '06:30:01', '23:59:59'] },
   { path: 'team.city', operators: [...TEXT, 'null'], values: ['oslo', 'Oslo', 'os', 'bern', 'e'] },
   { path: 'team.country.name', operators: ['eq', 'contains', 'null'], values: ['norway', 'Norway', 'way'] },
 ]

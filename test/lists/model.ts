@@ -38,6 +38,8 @@ export class Hero extends Base<Hero> {
   @Column({ type: DataType.DATEONLY }) declare born: string | null
   @Column({ type: DataType.DATE, allowNull: false }) declare seen: Date
   @Column({ type: DataType.UUID, allowNull: false }) declare badge: string
+  @Column({ type: DataType.CHAR(4) }) declare code: string | null
+  @Column({ type: DataType.TIME }) declare wakes: string | null
   @Column({ type: DataType.STRING, allowNull: false }) declare secret: string
   @ForeignKey(() => Team)
   @Column({ type: DataType.INTEGER })
@@ -78,6 +80,8 @@ export class HeroList extends listOf(Hero, {
     born: [...ordered, 'null'],
     seen: ordered,
     badge: ['eq', 'ne', 'in'],
+    code: ['eq', 'ne', 'in', 'null'],
+    wakes: [...ordered, 'null'],
     'team.city': [...text, 'null'],
     'team.country.name': ['eq', 'contains', 'null'],
   },
@@ -132,18 +136,21 @@ export async function fill(): Promise<readonly MemoryRow[]> {
     born: pick([null, '1999-12-31', '2000-01-01', '2024-02-29']),
     seen: new Date(Date.UTC(2024, 0, 1 + next(4), 12)),
     badge: `00000000-0000-4000-8000-00000000000${next(8)}`,
+    code: pick([null, 'ab', 'ab  ', 'ab!', 'a', '']),
+    wakes: pick([null, '00:00:00', '06:30:00', '23:59:59']),
     secret: `secret ${id}`,
     team_id: pick([null, 0, 1, 2, 3, 4]),
   }))
   await Hero.bulkCreate(heroes as never)
   await Power.bulkCreate(Array.from({ length: ROWS }, (_, id) => ({ id, hero_id: id - (id % 3) })))
-  return heroes.map(({ steps, fee, seen, team_id, ...hero }) => {
+  return heroes.map(({ steps, fee, seen, code, team_id, ...hero }) => {
     const country = team_id === null ? null : [null, 'norway', 'Norway'][team_id % 3]
     return {
       ...hero,
       steps: steps === null ? null : BigInt(steps),
       fee: fee === null ? null : Number(fee),
       seen: seen.toISOString(),
+      code: code?.trimEnd() ?? null,
       'team.city': team_id === null ? null : (cities[team_id] ?? null),
       'team.country.name': country ?? null,
     }
