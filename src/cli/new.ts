@@ -1,7 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { packageManager } from '../core/package-manager.js'
 import { type Command, CommandError, refuseMoreWords } from './command.js'
+import { dockerfileFor } from './dockerfile.js'
 import { DEPENDENCIES, PACKAGE_ROOT, projectManifest } from './project-manifest.js'
 
 /** A project that works as it is. Its files with `dot.` before their names are hidden ones, which npm would not pack, or would read. */
@@ -26,7 +28,7 @@ async function run(words: readonly string[]): Promise<number> {
   refuseUsedFolder(name)
   const files = projectFiles(name)
   for (const [path, text] of files) write(join(name, path), text)
-  process.stdout.write(`Created ${name} with ${files.length} files.\n\n${nextCommands(name, packageManager())}`)
+  process.stdout.write(`Created ${name} with ${files.length} files.\n\n${nextCommands(name, packageManager().name)}`)
   return 0
 }
 
@@ -57,9 +59,14 @@ function projectFiles(name: string): [path: string, text: string][] {
     ['package.json', `${JSON.stringify(projectManifest(name), undefined, 2)}\n`],
     ...files.map((path): [string, string] => [
       join(dirname(path), basename(path).replace(/^dot\./, '.')),
-      readFileSync(join(TEMPLATE, path), 'utf8').replaceAll(PLACEHOLDER, name),
+      templateText(path).replaceAll(PLACEHOLDER, name),
     ]),
   ]
+}
+
+function templateText(path: string): string {
+  const text = readFileSync(join(TEMPLATE, path), 'utf8')
+  return path === 'Dockerfile' ? dockerfileFor(packageManager().name, text) : text
 }
 
 function write(path: string, text: string): void {
@@ -69,14 +76,6 @@ function write(path: string, text: string): void {
   } catch (error) {
     throw new CommandError(`Cannot write ${path}: ${error instanceof Error ? error.message : String(error)}`)
   }
-}
-
-const MANAGERS = ['npm', 'pnpm', 'yarn']
-
-/** The package manager that has started the command; npm if none is known. */
-function packageManager(): string {
-  const [name = ''] = (process.env['npm_config_user_agent'] ?? '').split('/')
-  return MANAGERS.includes(name) ? name : 'npm'
 }
 
 function nextCommands(name: string, manager: string): string {

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
+import { packageManager } from '../core/package-manager.js'
 import { isJson, type Json, objectAt } from './breaking/json.js'
 
 const EXTENDS = 'Write "extends": "sequitur/tsconfig.json".'
@@ -10,7 +11,7 @@ const EXTENDS = 'Write "extends": "sequitur/tsconfig.json".'
 export function checkTsconfig(): string[] {
   if (!existsSync('tsconfig.json')) return [`there is none in this folder. Create it. ${EXTENDS}`]
   const compiler = findCompiler()
-  if (compiler === undefined) return ['typescript is not installed. Run npm install --save-dev typescript.']
+  if (compiler === undefined) return [`typescript is not installed. Run ${packageManager().add('-D typescript')}.`]
   const options = effectiveOptions(compiler)
   return options ? wrongOptions(options) : ['tsc cannot read it. Run npx tsc --noEmit, which shows why.']
 }

@@ -1,4 +1,5 @@
 import { BootError } from '../core/boot-error.js'
+import { packageManager } from '../core/package-manager.js'
 
 /**
  * Loads an optional peer dependency.
@@ -10,8 +11,11 @@ export function loadPeer<T>(load: () => T, name: string, where: string): T {
   try {
     return load()
   } catch (cause) {
-    throw new BootError(`${where} needs the package ${name}, which cannot be loaded. Install it: npm install ${name}`, {
-      cause,
-    })
+    throw new BootError(
+      `${where} needs the package ${name}, which cannot be loaded. Install it: ${packageManager().add(name)}`,
+      {
+        cause,
+      },
+    )
   }
 }

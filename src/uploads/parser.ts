@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import type { Dicer } from '@fastify/busboy'
 import { BootError } from '../core/boot-error.js'
 import { loadLater } from '../core/load-later.js'
+import { packageManager } from '../core/package-manager.js'
 import { PayloadTooLarge } from '../http/errors.js'
 import { receiveBody, type Request } from '../http/request.js'
 import { HEADER_LIMITS, malformed, parsePartHeader, type PartHeader, type RawHeader } from './part-header.js'
@@ -14,7 +15,7 @@ export function requireParser(where: string): void {
     library()
   } catch (cause) {
     throw new BootError(
-      `${where}: multipart forms are parsed by the package @fastify/busboy, which cannot be loaded. Install it: npm install @fastify/busboy`,
+      `${where}: multipart forms are parsed by the package @fastify/busboy, which cannot be loaded. Install it: ${packageManager().add('@fastify/busboy')}`,
       { cause },
     )
   }

@@ -124,7 +124,7 @@ test('sequitur doctor finds that tsconfig.json, or the compiler, is missing', ()
   renameSync(typescript, hidden)
   const uncompiled = doctor()
   renameSync(hidden, typescript)
-  assert.match(uncompiled.stdout, /^problem  tsconfig\.json: typescript is not installed\. Run npm install --save-dev /)
+  assert.match(uncompiled.stdout, /^problem  tsconfig\.json: typescript is not installed\. Run npm install -D /)
 })
 
 test('sequitur doctor finds that the output of a compiler has no types of parameters', () => {

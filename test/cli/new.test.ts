@@ -24,6 +24,20 @@ test('the next commands are those of the package manager that has started the co
   assert.match(sequiturIn(workspace(), agent, 'new', 'my-api').stdout, /^ {2}pnpm install$/m)
 })
 
+for (const [agent, install, lockfile] of [
+  ['npm', 'npm ci', 'package*.json'],
+  ['pnpm', 'pnpm install --frozen-lockfile', 'pnpm-lock.yaml'],
+  ['yarn', 'yarn install --immutable', 'yarn.lock'],
+] as const) {
+  test(`the Dockerfile of a project that was created by ${agent} installs by ${agent}`, () => {
+    const folder = workspace()
+    sequiturIn(folder, { npm_config_user_agent: `${agent}/11.1.2 node/v24.0.0 linux x64` }, 'new', 'my-api')
+    const text = readFileSync(join(folder, 'my-api/Dockerfile'), 'utf8')
+    assert.match(text, new RegExp(`^RUN ${install}$`, 'm'))
+    assert.ok(text.includes(lockfile), text)
+  })
+}
+
 test('a new project has the version of this package, and the versions with which it is tested', () => {
   const { name, type, engines, dependencies, devDependencies, allowScripts } = JSON.parse(read('package.json'))
   assert.deepEqual([name, type, engines], ['heroes-api', 'module', own.engines])

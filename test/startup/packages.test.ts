@@ -70,16 +70,30 @@ test('two copies of this package stop the start, which names their folders', asy
   assert.equal(code, 1)
 })
 
-for (const [what, library, message] of [
+for (const [what, library, message, manager] of [
   [
     'without its compiled part',
     undefined,
     'The driver sqlite3 is installed without its compiled part: npm did not run its install script. Run: npm pkg set allowScripts.sqlite3=true --json && npm rebuild sqlite3',
+    'npm',
+  ],
+  [
+    'without its compiled part, in a project of pnpm,',
+    undefined,
+    'The driver sqlite3 is installed without its compiled part: pnpm did not run its install script. Write allowBuilds: { sqlite3: true } to pnpm-workspace.yaml (onlyBuiltDependencies: [sqlite3] before pnpm 10.26), and run: pnpm rebuild sqlite3',
+    'pnpm',
+  ],
+  [
+    'without its compiled part, in a project of yarn,',
+    undefined,
+    'The driver sqlite3 is installed without its compiled part: yarn did not run its install script. Write "dependenciesMeta": { "sqlite3": { "built": true } } to package.json, and run: yarn rebuild sqlite3',
+    'yarn',
   ],
   [
     'that was compiled for another system',
     'not a library',
     /^The driver sqlite3 was compiled for another Node or another system: .*node_sqlite3\.node.* Run: npm rebuild sqlite3$/,
+    'npm',
   ],
 ] as const) {
   test(`a driver ${what} stops the start`, async () => {
@@ -94,7 +108,7 @@ for (const [what, library, message] of [
       mkdirSync(join(compiled, 'Release'), { recursive: true })
       writeFileSync(join(compiled, 'Release/node_sqlite3.node'), library)
     }
-    const { code, output } = await run([join(folder, 'app.ts')], {})
+    const { code, output } = await run([join(folder, 'app.ts')], { npm_config_user_agent: `${manager}/1.0.0` })
     const [first = ''] = output.split('\n')
     if (typeof message === 'string') assert.equal(first, message)
     else assert.match(first, message)

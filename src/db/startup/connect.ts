@@ -1,5 +1,6 @@
 import type { Options, Sequelize } from 'sequelize'
 import { Sequelize as TypescriptSequelize } from 'sequelize-typescript'
+import { packageManager } from '../../core/package-manager.js'
 import { DEFAULTS, type Dialect } from '../dialect.js'
 import { mysql, mysqlDialect, mysqlOptions } from '../dialects/mysql/mysql.js'
 import { other } from '../dialects/other.js'
@@ -196,14 +197,15 @@ function newSequelize({ dialect }: DatabaseConfig, options: Options): Sequelize 
 
 function driverProblem(dialect: DatabaseConfig['dialect'], { message }: Error): string | undefined {
   const name = PACKAGES[dialect]
-  if (message.includes('Please install')) return `The driver for ${dialect} is not installed. Run: npm install ${name}`
+  if (message.includes('Please install'))
+    return `The driver for ${dialect} is not installed. Run: ${packageManager().add(name)}`
   if (message.includes('bindings file'))
     return (
-      `The driver ${name} is installed without its compiled part: npm did not run its install script. ` +
-      `Run: npm pkg set allowScripts.${name}=true --json && npm rebuild ${name}`
+      `The driver ${name} is installed without its compiled part: ${packageManager().name} did not run its install script. ` +
+      packageManager().compile(name)
     )
   // As after a change of Node, or in a folder that was copied from another system.
   if (/NODE_MODULE_VERSION|invalid ELF header|\.node\b/.test(message))
-    return `The driver ${name} was compiled for another Node or another system: ${message.split('\n', 1)[0]} Run: npm rebuild ${name}`
+    return `The driver ${name} was compiled for another Node or another system: ${message.split('\n', 1)[0]} Run: ${packageManager().name} rebuild ${name}`
   return undefined
 }
