@@ -27,6 +27,8 @@ export interface Unit {
   rollback(cause: unknown): Promise<void>
   /** Whether any of the work is committed: it must not run again then. */
   readonly hasCommitted: boolean
+  /** Why a part of the work may be committed although the unit is rolled back: what the program did. Undefined if none is. */
+  readonly partSaved?: Error | undefined
   /**
    * Runs the callbacks that wait for the end of this unit; those that wait for its commit only if `isCommitted`. Undefined if there are none.
    * Never throws: errors are reported.
@@ -118,7 +120,7 @@ async function runAttempts<V, R>(
       if (committing) await committing
     } catch (error) {
       const delay = await undo(units, error, attempt, options)
-      if (delay === undefined) throw error
+      if (delay === undefined) throw withPartSaved(units, error)
       if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay))
       continue
     }
@@ -285,12 +287,20 @@ function partialCommit(units: readonly Unit[], failed: Unit, cause: unknown): Pa
   )
 }
 
+function withPartSaved(units: readonly Unit[], error: unknown): unknown {
+  const broken = units.find(({ partSaved }) => partSaved)
+  if (!broken?.partSaved || error instanceof PartialCommitError) return error
+  const { name, partSaved } = broken
+  const rolledBack = units.filter((unit) => unit !== broken).map((unit) => unit.name)
+  return new PartialCommitError({ committed: [name], failed: name, rolledBack }, error, partSaved.message)
+}
+
 function enterAll<T>(units: readonly Unit[], work: () => T): T {
   return units.reduceRight((inner, unit) => () => unit.enter(inner), work)()
 }
 
 function retryDelay(units: readonly Unit[], error: unknown, attempt: number): number | undefined {
-  if (units.some(({ hasCommitted }) => hasCommitted)) return undefined
+  if (units.some(({ hasCommitted, partSaved }) => hasCommitted || partSaved)) return undefined
   for (const unit of units) {
     const delay = unit.retryAfter(error, attempt)
     if (delay === undefined) continue

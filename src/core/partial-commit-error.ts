@@ -9,8 +9,8 @@ export interface PartialCommit {
 }
 
 /**
- * A handler has worked in several databases, and a commit failed after another had succeeded: a part of its work is saved. `cause` is the error of
- * the failed commit.
+ * A part of the work of a handler is saved: it has worked in several databases, and a commit failed after another had succeeded, or a procedure that it
+ * called has committed. `cause` is the error of the failed commit, or of the handler.
  */
 export class PartialCommitError extends Error implements PartialCommit {
   override name = 'PartialCommitError'
@@ -18,11 +18,12 @@ export class PartialCommitError extends Error implements PartialCommit {
   readonly failed: string
   readonly rolledBack: readonly string[]
 
-  constructor({ committed, failed, rolledBack }: PartialCommit, cause: unknown) {
+  /** @param what describes how it came to this. By default it is the COMMIT of `failed` that has failed. */
+  constructor({ committed, failed, rolledBack }: PartialCommit, cause: unknown, what = `COMMIT failed: ${failed}.`) {
     const undone = rolledBack.length === 0 ? '' : ` Rolled back: ${rolledBack.join(', ')}.`
     super(
       `Only a part was saved, and running the same work again would save that part twice. ` +
-        `Committed: ${committed.join(', ')}. COMMIT failed: ${failed}.${undone}`,
+        `Committed: ${committed.join(', ')}. ${what}${undone}`,
       { cause },
     )
     this.committed = committed

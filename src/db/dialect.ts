@@ -168,6 +168,8 @@ export interface Dialect {
   findPlainTables?(sequelize: Sequelize, names: readonly string[]): Promise<readonly string[]>
   /** The isolation level in which all statements of a transaction read one snapshot; undefined if they always do. */
   readonly snapshotIsolation?: string
+  /** The engines, by the names of their tables, that have no transactions. */
+  findTablesWithoutTransactions?(sequelize: Sequelize): Promise<ReadonlyMap<string, string>>
   lease(sequelize: Sequelize, needs: TransactionNeeds): Promise<Lease>
   /** Sends a statement past Sequelize; only for drivers that return the same rows, and errors with the same details. */
   readonly direct?: SendDirect
@@ -206,6 +208,10 @@ export interface Dialect {
   isConsequence?(error: unknown): boolean
   /** Whether the database commits the transaction before it executes this statement. */
   isCommitting?(sql: string): boolean
+  /** Whether a statement may end the transaction in a way that its text does not show, as a procedure does that has a COMMIT. */
+  mayEndTransaction?(sql: string, sequelize: Sequelize): boolean
+  /** Whether an error means that there is no such savepoint. */
+  isMissingSavepoint?(error: unknown): boolean
   /** Whether a statement is sent only after the previous one was answered: needed if a failed one may roll back the transaction. */
   readonly oneAtATime: boolean
   /** Whether rows may be sent before the previous ones were answered: only if a failed statement makes the database refuse all later ones. */

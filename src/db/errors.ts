@@ -12,6 +12,7 @@ import { DatabaseError } from 'sequelize'
  * SecondConnectionError   a session, or a query without one, inside a session that holds a connection
  * ReadOnlyError           a write in a read-only session
  * TransactionControlError COMMIT, ROLLBACK or BEGIN of the program
+ * TransactionEndedError   a procedure of the database has ended the transaction
  * StaleSnapshotError      SQLite cannot write on an old snapshot: the work is run again
  * ImpossibleValueError    a value that its column cannot have, in a condition or a written row
  * DatabaseStartError      the database cannot be used: the app does not start
@@ -137,6 +138,18 @@ export class TransactionControlError extends Error {
     super(
       `${what}: inside a session, only the session itself begins and ends its transaction. ` +
         `Return to commit, throw to roll back, call session.rollback() to send a result and roll back, session.nested(...) to roll back a part.`,
+    )
+  }
+}
+
+/** A statement of the program has ended the transaction in the database: by a COMMIT, or a ROLLBACK, in a procedure. */
+export class TransactionEndedError extends Error {
+  override name = 'TransactionEndedError'
+
+  constructor(sql: string) {
+    super(
+      `'${sql}' ended the transaction of the session, by a COMMIT or a ROLLBACK inside of it: what came before may be saved, and the session accepts no further statements. ` +
+        `Remove the COMMIT from the procedure, or make the call the only work of its session: session.afterEnd(...).`,
     )
   }
 }

@@ -2,7 +2,7 @@ import { literal, type OrderItem, type ProjectionAlias } from 'sequelize'
 import type { Find, Join } from '../db/statements/find.js'
 import { type OrderColumn, orderSql } from './keyset.js'
 import { keyColumns, orderColumns } from './order-columns.js'
-import { aliasesIn, ordersIncludedRows, sqlOf, withPrimaryKey } from './order-items.js'
+import { aliasesIn, ordersIncludedRows, sqlOf, withNullsClauses, withPrimaryKey } from './order-items.js'
 
 /** The order of a list, in the forms that its queries need. */
 export interface ListOrder {
@@ -26,10 +26,20 @@ export interface ListOrder {
 export function offsetOrder(find: Find): ListOrder {
   const items = withPrimaryKey(find)
   if (!repeatsRows(find))
-    return { repeatsRows: false, items, includedItems: [], key: [], columns: [], groupBy: [], aliases: [] }
+    return {
+      repeatsRows: false,
+      items: withNullsClauses(items, find),
+      includedItems: [],
+      key: [],
+      columns: [],
+      groupBy: [],
+      aliases: [],
+    }
   const key = keyColumns(find.model)
-  const includedItems = items.filter((item) => ordersIncludedRows(item, find.joins))
-  const ownItems = items.filter((item) => !includedItems.includes(item))
+  const included = items.filter((item) => ordersIncludedRows(item, find.joins))
+  const own = items.filter((item) => !included.includes(item))
+  const includedItems = withNullsClauses(included, find)
+  const ownItems = withNullsClauses(own, find)
   const aliases = aliasesIn(ownItems, find.options)
   const expressions = [...key.map(({ sql }) => sql), ...ownItems.map((item) => sqlOf(item, find.model, aliases))]
   return {

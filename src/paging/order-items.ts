@@ -1,4 +1,13 @@
-import { type FindOptions, type Model, type ModelStatic, type OrderItem, type ProjectionAlias, Utils } from 'sequelize'
+import {
+  type FindOptions,
+  literal,
+  type Model,
+  type ModelStatic,
+  type OrderItem,
+  type ProjectionAlias,
+  Utils,
+} from 'sequelize'
+import { columnCodecOf } from './column-codec.js'
 import { modelInternals } from '../db/sequelize/internals.js'
 import { type Find, type Join, leadsTo, mentionsOf } from '../db/statements/find.js'
 
@@ -74,6 +83,23 @@ export function sqlOf(item: OrderItem, model: ModelStatic<Model>, aliases: reado
   // A literal may contain its direction.
   return quoted.replace(/\s+(?:asc|desc)(?:\s+nulls\s+(?:first|last))?\s*$/i, '')
 }
+
+/** The items with NULLS FIRST and NULLS LAST in the form of the database: MySQL and MariaDB do not have them. */
+export function withNullsClauses(items: readonly OrderItem[], { model, options }: Find): readonly OrderItem[] {
+  if (columnCodecOf(model).nullsClause) return items
+  return items.flatMap((item): OrderItem | OrderItem[] => {
+    const [, direction, nulls] = NULLS.exec(partsOf(item).direction ?? '') ?? []
+    if (nulls === undefined) return [item]
+    const isNull = literal(`${sqlOf(item, model, aliasesOf(options))} IS NULL`)
+    const column = listOf(item).slice(0, -1)
+    return [
+      [isNull, nulls.toUpperCase() === 'LAST' ? 'ASC' : 'DESC'],
+      [...column, direction?.toUpperCase() === 'DESC' ? 'DESC' : 'ASC'] as unknown as OrderItem, // its type lacks names of associations
+    ]
+  })
+}
+
+const NULLS = /^\s*(asc|desc)?\s*\bnulls\s+(first|last)\s*$/i
 
 /** Whether an order may depend on a join. */
 export function mentionedIn(order: readonly OrderItem[]): (join: Join) => boolean {

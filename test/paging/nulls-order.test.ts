@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { col, fn, literal, type Order } from 'sequelize'
 import { BelongsTo, Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript'
-import { Base, Controller, Field, Get, select } from 'sequitur'
+import { Base, Controller, Field, Get, Paginate as PaginateByOffset, Page as OffsetPage, select } from 'sequitur'
 import { Page, Paginate, typed } from 'sequitur/cursor'
+import type { TestApp } from 'sequitur/testing'
 import { databaseApp, databases } from '../support/databases.js'
 import { random } from '../support/fuzz.js'
 import { walk } from '../support/walk.js'
@@ -45,6 +46,9 @@ class Players {
   @Get('/players', Page.of(Id)) list(paginate: Paginate<Id>) {
     return paginate(statement)
   }
+  @Get('/numbered', OffsetPage.of(Id)) listNumbered(paginate: PaginateByOffset<Id>) {
+    return paginate(statement)
+  }
 }
 
 const ROWS = 30
@@ -66,6 +70,17 @@ async function fill(): Promise<void> {
   await Medal.bulkCreate([0, 1, 2].map((id) => ({ id, player_id: id % 2 })) as never)
 }
 
+/** All rows of a list that is paged by offset. */
+async function numbered(fetch: TestApp['fetch'], limit: number): Promise<unknown[]> {
+  const rows: unknown[] = []
+  for (let offset = 0; offset < ROWS; offset += limit) {
+    const response = await fetch(`/numbered?offset=${offset}&limit=${limit}`)
+    assert.equal(response.status, 200)
+    rows.push(...((await response.json()) as { data: unknown[] }).data)
+  }
+  return rows
+}
+
 /** What a list is ordered by, and its SQL. */
 const columns = [
   { item: ['score'], sql: 'score' },
@@ -77,7 +92,7 @@ const columns = [
 ] as const
 
 for (const kind of databases) {
-  test(`cursor pages with NULLs first or last on ${kind.name}`, async (t) => {
+  test(`pages with NULLs first or last on ${kind.name}`, async (t) => {
     const { fetch } = await databaseApp(t, kind, [Team, Player, Medal], [Players])
     await fill()
     const quote = Player.sequelize?.getQueryInterface().quoteIdentifier('rank') ?? ''
@@ -103,6 +118,10 @@ for (const kind of databases) {
           const expected = await Player.findAll({ include: [Team], order: [...order, ['id', 'ASC']] as Order })
           assert.deepEqual(
             await walk(fetch, '/players', limit),
+            expected.map(({ id }) => ({ id })),
+          )
+          assert.deepEqual(
+            await numbered(fetch, limit),
             expected.map(({ id }) => ({ id })),
           )
         },

@@ -55,7 +55,12 @@ export interface SequelizeOptions extends HookOptions {
   readonly timezone: string
   readonly storage?: string
   readonly host?: string
-  readonly dialectOptions?: { readonly charset?: unknown; readonly collation?: unknown; readonly mode?: unknown }
+  readonly dialectOptions?: {
+    readonly charset?: unknown
+    readonly collation?: unknown
+    readonly mode?: unknown
+    readonly multipleStatements?: unknown
+  }
 }
 
 /** The hooks of an instance or of a model, by hook type: 'beforeSave'. */

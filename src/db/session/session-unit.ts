@@ -176,6 +176,10 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
     return this.#hasCommitted
   }
 
+  get partSaved(): Error | undefined {
+    return this.#made?.state.endedBy
+  }
+
   get hasWritten(): boolean {
     return this.#made?.state.hasWritten === true
   }

@@ -16,6 +16,7 @@ import type { PendingCounter } from './pending-counter.js'
 import { QueryOrder } from './query-order.js'
 import { type GoesOn, StatementRunner } from './transaction/statement-runner.js'
 import type { TransactionState } from './transaction/transaction-state.js'
+import { untilEnd } from './transaction/until-end.js'
 import { markQueryError, type QueryOwner } from './unhandled-queries.js'
 
 /**
@@ -72,6 +73,7 @@ export class TransactionScope implements QueryOwner {
     const ended = this.state.ended ?? this.#ended
     if (ended !== undefined) throw markQueryError(new SessionClosedError(ended), this)
     this.state.assertAlive()
+    this.state.assertNotEndedByStatement()
   }
 
   /** @throws SessionClosedError after the end of the session. */
@@ -113,15 +115,22 @@ export class TransactionScope implements QueryOwner {
 
   #query<T>(sql: string, execute: () => Promise<T>, source: StatementSource, goesOn?: GoesOn): Promise<T> {
     const { state } = this
-    const commits = state.dialect.isCommitting?.(sql) === true
+    const { dialect, sequelize } = state
+    const commits = dialect.isCommitting?.(sql) === true
+    const mayEnd = !commits && dialect.mayEndTransaction?.(sql, sequelize) === true
+    let hadWritten = false
     const prepare = () => {
       if (isTransactionControl(sql)) throw new TransactionControlError(sql.trim().slice(0, 40))
       if (commits && state.hasWritten) throw new ImplicitCommitError(sql.trim().slice(0, 40))
-      if (!commits && isKnownWrite(sql)) state.hasWritten = true
+      hadWritten = state.hasWritten
+      if (mayEnd || (!commits && isKnownWrite(sql))) state.hasWritten = true
       state.mayHaveWritten ||= mayWrite(sql)
       return state.transaction.beforeStatement(sql)
     }
-    const whole = commits ? () => execute().finally(() => state.transaction.beginAgain()) : execute
+    const whole = () => {
+      if (commits) return execute().finally(() => state.transaction.beginAgain())
+      return mayEnd ? untilEnd(state, { sql, hadWritten }, execute) : execute()
+    }
     const send = (settle: Settle<T>) => void whole().then(settle.resolve, settle.reject)
     return this.#runner.run({ sql, prepare, send, counters: this.#queryCounters, goesOn, source })
   }
@@ -232,4 +241,6 @@ const isTransactionControl = startsWithKeyword(
   'ABORT',
   'ROLLBACK(?!\\s+(?:WORK\\s+|TRANSACTION\\s+)?TO\\b)',
   'PREPARE\\s+TRANSACTION',
+  // Of MySQL and MariaDB: it commits, and it stays on the connection.
+  'SET\\s(?:[^;\'"]*\\W)?(?<!(?<!@)@)AUTOCOMMIT(?=[`\\s]*:?=)',
 )

@@ -34,6 +34,7 @@ import { mapModels, type ModelOwner } from './map-models.js'
 import { checkTables, refuseCorruptedColumns, refuseCostlyPatterns, refuseShadowedColumns } from './schema-check.js'
 import { tableColumn } from './table-columns.js'
 import { waitForDatabase } from './wait-for-database.js'
+import { warnOfTablesWithoutTransactions } from './without-transactions.js'
 
 export interface DatabaseToOpen {
   /** What the models belong to from now on. */
@@ -88,6 +89,7 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     if (database.warn) await warnOfTooManyConnections(connection, readProcesses(database.options), database.warn)
     if (sync && database.createTables) await createTables(sequelize, name)
     await checkTables(sequelize, models, { mayBeMissing: sync && !database.createTables })
+    if (database.warn) await warnOfTablesWithoutTransactions(connection, models, database.warn)
     for (const advice of database.warn ? await adviseUsedColumns(sequelize, models, boundary?.columns) : [])
       database.warn?.(`The database (${name}): ${advice}`)
     for (const model of models) dialect.adaptToTable?.(model, (field) => tableColumn(model, field)?.type)

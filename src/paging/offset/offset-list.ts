@@ -5,7 +5,7 @@ import type { Select } from '../../db/statements/statement.js'
 import { LazyInstance, type Row } from '../lazy-instances.js'
 import { type List, listOf } from '../list.js'
 import { offsetOrder } from '../list-order.js'
-import { withPrimaryKey } from '../order-items.js'
+import { withNullsClauses, withPrimaryKey } from '../order-items.js'
 import type { OffsetWindow } from './page-numbers.js'
 
 /** The last count of all rows of a model: a guess at the next one. */
@@ -76,7 +76,8 @@ export class OffsetList {
   /** @param readsTotal whether each row has the total, too. */
   #page(window: OffsetWindow, readsTotal: boolean): CompiledStatement<Row[]> | undefined {
     const { model, options } = this.#statement
-    const order = withPrimaryKey({ model, options, joins: [] })
+    const find = { model, options, joins: [] }
+    const order = withNullsClauses(withPrimaryKey(find), find)
     const ordered: Select<Model> = { kind: 'select', model, options: Object.assign({}, options, { order }) }
     const counted = readsTotal ? this.#counted : undefined
     const more = counted ? [[`(${counted.sql.replace(/;$/, '')})`, TOTAL] as const] : undefined

@@ -14,7 +14,6 @@ import { DatabaseStartError } from '../../errors.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'
 import { directSender, logStatement } from '../../sequelize/query.js'
 import { configOfServer } from '../../servers/first-available.js'
-import { startsWithKeyword } from '../../sql/starts-with-keyword.js'
 import type { MysqlConfig } from '../../config/url.js'
 import type { ServerOptions, SslMode } from '../../config/url-options.js'
 import { keepMilliseconds, keepWholeSeconds, readEarlyYears } from './dates.js'
@@ -22,6 +21,7 @@ import { beginnerOf, direct, useSender, withMeta, withNumericInsertId } from './
 import { closeAtOnce, rememberConfig } from './close.js'
 import { openCursor } from './cursor.js'
 import { type MysqlConnection, mysqlConnectionOf } from './driver.js'
+import { isCommitting, mayEndTransaction } from './ending-statements.js'
 import { leaveUnreadyNodes, useHosts } from './hosts.js'
 import { isHarmless, type MariadbSender } from './mariadb-sender.js'
 import { runQuery } from './run-query.js'
@@ -56,6 +56,7 @@ export const mysql: Dialect = {
   openCursor,
   placeholder: '?',
   findPlainTables,
+  findTablesWithoutTransactions,
   runQuery,
   lease: (sequelize, needs) =>
     leaseFromPool(sequelize, needs, (connection) => {
@@ -87,7 +88,9 @@ export const mysql: Dialect = {
   isStale: () => false,
   isConflict: (error) => CONFLICTS.has(codeOf(error)),
   isUndoing: (error) => UNDOING.has(codeOf(error)),
-  isCommitting: (sql) => isCommitting(sql),
+  isCommitting,
+  mayEndTransaction,
+  isMissingSavepoint: (error) => codeOf(error) === 'ER_SP_DOES_NOT_EXIST',
   oneAtATime: true,
   isLost: (error) => LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)),
 }
@@ -140,21 +143,6 @@ function beginningWith(sequelize: Sequelize, statements: readonly string[], begi
   }
 }
 
-/** Source: MySQL manual, "Statements That Cause an Implicit Commit". Temporary tables cause none. */
-const isCommitting = startsWithKeyword(
-  'ALTER',
-  'CREATE(?!\\s+TEMPORARY)',
-  'DROP(?!\\s+TEMPORARY)',
-  'RENAME',
-  'TRUNCATE',
-  'GRANT',
-  'REVOKE',
-  'LOCK\\s+TABLES?',
-  'ANALYZE',
-  'OPTIMIZE',
-  'REPAIR',
-)
-
 const CONFLICTS: ReadonlySet<string> = new Set(['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD'])
 const UNDOING: ReadonlySet<string> = new Set(['ER_LOCK_DEADLOCK', 'ER_CHECKREAD', 'ER_LOCK_TABLE_FULL'])
 const LOST: ReadonlySet<string> = new Set([
@@ -173,6 +161,14 @@ async function findPlainTables(sequelize: Sequelize): Promise<string[]> {
   const sql = `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'`
   const rows = await sequelize.query<{ name: string }>(sql, { type: QueryTypes.SELECT })
   return rows.map(({ name }) => `\`${name}\``)
+}
+
+/** Tables of MyISAM, Aria and MEMORY keep what was written when the transaction is rolled back. */
+async function findTablesWithoutTransactions(sequelize: Sequelize): Promise<Map<string, string>> {
+  const sql = `SELECT t.table_name AS name, t.engine AS engine FROM information_schema.tables t
+    JOIN information_schema.engines e ON e.engine = t.engine WHERE t.table_schema = DATABASE() AND e.transactions <> 'YES'`
+  const rows = await sequelize.query<{ name: string; engine: string }>(sql, { type: QueryTypes.SELECT })
+  return new Map(rows.map(({ name, engine }) => [name, engine]))
 }
 
 async function connectionLimit(sequelize: Sequelize): Promise<ConnectionLimit | undefined> {

@@ -2,7 +2,7 @@ import type { Sequelize } from 'sequelize'
 import { endsWithin } from '../../../core/promises.js'
 import type { Dialect } from '../../dialect.js'
 import type { SessionObserver } from '../../events/session-observer.js'
-import { CommitFailedError, StatementRefusedError } from '../../errors.js'
+import { CommitFailedError, StatementRefusedError, type TransactionEndedError } from '../../errors.js'
 import type { LazyTransaction } from './lazy-transaction.js'
 import { PendingCounter } from '../pending-counter.js'
 
@@ -53,6 +53,8 @@ export class TransactionState {
   failure: Failure | undefined
   /** Why the transaction must be rolled back, even if the handler has caught the error. */
   rollbackReason: Failure | undefined
+  /** A statement of the program has ended the transaction: later statements would each be committed by themselves. */
+  endedBy: TransactionEndedError | undefined
   /** Whether the handler has called session.rollback(). */
   rollbackRequested = false
   /** Run when the session has ended, each in a session of its own; also what was queued in a savepoint that was rolled back. */
@@ -85,6 +87,11 @@ export class TransactionState {
   /** @throws the error because of which the transaction must be rolled back. */
   assertAlive(): void {
     if (this.rollbackReason) throw this.rollbackReason.error
+  }
+
+  /** @throws TransactionEndedError if a statement of the program has ended the transaction; the session cannot be committed then, either. */
+  assertNotEndedByStatement(): void {
+    if (this.endedBy) throw (this.rollbackReason ??= { error: this.endedBy }).error
   }
 
   /** @throws the error because of which the transaction must be rolled back, CommitFailedError after a failed statement. */

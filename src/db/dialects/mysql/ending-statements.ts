@@ -1,0 +1,50 @@
+import type { Sequelize } from 'sequelize'
+import { sequelizeInternals } from '../../sequelize/internals.js'
+import { startsWithKeyword } from '../../sql/starts-with-keyword.js'
+
+/** Source: MySQL manual and MariaDB documentation, "Statements That Cause an Implicit Commit". Temporary tables cause none. */
+export const isCommitting = startsWithKeyword(
+  'ALTER',
+  'CREATE(?!\\s+TEMPORARY)',
+  'DROP(?!\\s+TEMPORARY)',
+  'RENAME',
+  'TRUNCATE',
+  'GRANT',
+  'REVOKE',
+  '(?:UN)?LOCK\\s+TABLES?',
+  'ANALYZE',
+  'OPTIMIZE',
+  'REPAIR',
+  'CHECK',
+  'FLUSH',
+  'RESET',
+  '(?:CACHE|LOAD)\\s+INDEX',
+  '(?:UN)?INSTALL',
+  'IMPORT\\s+TABLE',
+  'BACKUP',
+  'CHANGE',
+  '(?:START|STOP)\\s+(?:ALL\\s+)?(?:SLAVES?|REPLICAS?|GROUP_REPLICATION)',
+  'SET\\s+PASSWORD',
+)
+
+/** Comments that are no statements: the server executes those with an exclamation mark. */
+const SPACE = /(?:\s|\/\*(?!M?!)[^]*?\*\/|--\s.*\n|#.*\n)*/y
+
+/** Statements that only read, or write rows, and what they call: functions and triggers cannot commit. */
+const KEEPS =
+  /(?:SELECT|INSERT|UPDATE|DELETE|REPLACE|WITH|VALUES|TABLE|DO|LOAD\s+(?:DATA|XML)|SHOW|DESC|DESCRIBE|EXPLAIN|SAVEPOINT|RELEASE|ROLLBACK|USE|SET(?!\s+STATEMENT)|(?:CREATE|DROP)\s+TEMPORARY)\b/iy
+
+const SEVERAL = /;\s*\S/
+
+/** Whether a statement may end the transaction in a way that its text does not show: CALL, EXECUTE, compound statements, and what is not known here. */
+export function mayEndTransaction(sql: string, sequelize: Sequelize): boolean {
+  SPACE.lastIndex = 0
+  SPACE.test(sql)
+  KEEPS.lastIndex = SPACE.lastIndex
+  return !KEEPS.test(sql) || (allowsSeveral(sequelize) && SEVERAL.test(sql))
+}
+
+function allowsSeveral(sequelize: Sequelize): boolean {
+  const { dialectOptions } = sequelizeInternals(sequelize).options
+  return Boolean(dialectOptions?.multipleStatements)
+}

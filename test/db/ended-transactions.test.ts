@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { Controller, type LifespanOptions, newLifespan, Post, Session } from 'sequitur'
+import { rawSql } from '../../src/db/statements/statement.js'
+import { databaseApp, mysqls, type TestDatabase } from '../support/databases.js'
+import { said } from '../support/faults.js'
+import { Hero, Team } from '../support/hero.js'
+
+/*
+ * Statements that end the transaction of a session on MariaDB and MySQL, in ways that their text does not show.
+ */
+
+const PARTLY_SAVED =
+  '500: A part of this was saved, and a part was not. Do not send it again before you have checked what is there.'
+const FAILED = '500: Something went wrong on our side.'
+
+/** Each is executed between two rows that are written; then the handler fails. */
+const CASES: readonly (readonly [what: string, answer: string, kept: readonly string[]])[] = [
+  ['CALL commits()', PARTLY_SAVED, ['a', 'inner']],
+  ['/* why */ CALL commits()', PARTLY_SAVED, ['a', 'inner']],
+  ['/*!40000 CALL commits() */', PARTLY_SAVED, ['a', 'inner']],
+  ['CALL begins_again()', PARTLY_SAVED, ['a']],
+  ['CALL commits_and_fails()', PARTLY_SAVED, ['a']],
+  ['CALL rolls_back()', PARTLY_SAVED, []],
+  ['CALL keeps()', FAILED, []],
+  ["EXECUTE IMMEDIATE 'COMMIT'", PARTLY_SAVED, ['a']],
+  ['IF 1 THEN COMMIT; END IF', PARTLY_SAVED, ['a']],
+  ['SET STATEMENT max_statement_time = 1 FOR COMMIT', PARTLY_SAVED, ['a']],
+  ['FLUSH TABLES', FAILED, []],
+  ['SET autocommit = 1', FAILED, []],
+  ['SET SESSION lock_wait_timeout = 1, @@autocommit := 0', FAILED, []],
+  ['CHECK TABLE hero', FAILED, []],
+  ['UNLOCK TABLES', FAILED, []],
+  ['CREATE TABLE other (id INT)', FAILED, []],
+]
+
+const PROCEDURES = [
+  "commits() BEGIN INSERT INTO hero (name) VALUES ('inner'); COMMIT; END",
+  'begins_again() BEGIN COMMIT; START TRANSACTION; END',
+  "commits_and_fails() BEGIN COMMIT; SIGNAL SQLSTATE '45000'; END",
+  'rolls_back() ROLLBACK',
+  "keeps() BEGIN INSERT INTO hero (name) VALUES ('inner'); SELECT 1; END",
+]
+
+async function appOn(t: TestContext, kind: TestDatabase, lifespan: LifespanOptions) {
+  @Controller('/')
+  class Heroes {
+    @Post('/between') async between(what: string, session: Session) {
+      await Hero.create({ name: 'a' })
+      await session.execute(rawSql(what)).catch(() => {})
+      await Hero.create({ name: 'b' })
+      throw new Error('undo')
+    }
+    @Post('/alone') async alone(what: string, after: string, session: Session) {
+      await session.execute(rawSql(what))
+      if (after) await session.execute(rawSql(after))
+      return { done: true }
+    }
+    @Post('/nested') async nested(what: string, session: Session) {
+      await Hero.create({ name: 'a' })
+      await session.nested(() => session.execute(rawSql(what))).catch(() => {})
+      return { done: true }
+    }
+  }
+  const app = await databaseApp(t, kind, [Team, Hero], [Heroes], { lifespan })
+  for (const procedure of PROCEDURES) await app.database.sequelize.query(`CREATE PROCEDURE ${procedure}`)
+  const post = (path: string, what: string, after = '') =>
+    said(app.fetch(`${path}?${new URLSearchParams({ what, after }).toString()}`, { method: 'POST' }))
+  const names = async () => (await Hero.findAll({ order: ['name'] })).map(({ name }) => name)
+  return { ...app, post, names }
+}
+
+for (const kind of mysqls)
+  test(`${kind.name}: tables of engines without transactions are named at startup`, async (t) => {
+    const url = await kind.url()
+    const before = newLifespan(url, { sync: true, models: [Team, Hero] })
+    await before.start()
+    await before.sequelize.query('ALTER TABLE hero ENGINE = Aria')
+    await before.stop()
+    const log: string[] = []
+    const logger = { info() {}, warn: (line: string) => void log.push(line), error() {} }
+    await databaseApp(t, { name: kind.name, url: () => Promise.resolve(url) }, [Team, Hero], [], { logger })
+    const named = log.filter((line) => line.includes('Aria'))
+    assert.match(named.join(), /table hero has the engine Aria, .* ALTER TABLE hero ENGINE = InnoDB/)
+    assert.doesNotMatch(named.join(), /team/)
+  })
+
+for (const kind of mysqls)
+  for (const fastPath of [true, false]) {
+    const name = `${kind.name}, ${fastPath ? 'fast' : 'stock'} path`
+    test(`${name}: no statement after the end of the transaction is executed, and the response says what may be saved`, async (t) => {
+      const { post, names } = await appOn(t, kind, { fastPath, poolSize: 1 })
+      for (const [what, answer, kept] of CASES) {
+        assert.deepEqual([what, await post('/between', what), await names()], [what, answer, kept])
+        await Hero.destroy({ where: {} })
+      }
+      assert.equal(await post('/nested', 'CALL commits()'), PARTLY_SAVED)
+    })
+
+    test(`${name}: a procedure that commits may be all of the work, and nothing follows it`, async (t) => {
+      const { post, names, database } = await appOn(t, kind, { fastPath, poolSize: 1 })
+      assert.equal(await post('/alone', 'CALL commits()'), '201: ')
+      assert.equal(await post('/alone', 'CALL begins_again()', "INSERT INTO hero (name) VALUES ('b')"), PARTLY_SAVED)
+      assert.equal(await post('/alone', 'CALL keeps()', 'DELETE FROM hero'), '409: It exists already.')
+      assert.deepEqual(await names(), ['inner'])
+      const autocommit = await database.sequelize.query("SELECT IF(@@autocommit, 'on', 'off') AS it", { plain: true })
+      assert.deepEqual(autocommit, { it: 'on' })
+    })
+  }
