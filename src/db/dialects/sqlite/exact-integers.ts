@@ -31,6 +31,25 @@ export function exactSql(sql: string, rows: readonly Row[]): string | undefined 
   return first && columns.length > 0 ? withColumnsAsText(sql, Object.keys(first), columns) : undefined
 }
 
+/** The columns of a statement that is read in batches, whose integers are read as text: any batch may have another one. */
+export class ExactColumns {
+  readonly #names = new Set<string>()
+
+  /**
+   * The SQL that returns the rows with exact integers; undefined if they are exact. A column is asked for once, as a REAL stays as large as it is: so
+   * there are at most as many rewritten statements as columns.
+   *
+   * @param sql of the program.
+   */
+  sqlFor(sql: string, rows: readonly Row[]): string | undefined {
+    const [first] = rows
+    const others = inexactColumns(rows).filter((name) => !this.#names.has(name))
+    if (!first || others.length === 0) return undefined
+    for (const name of others) this.#names.add(name)
+    return withColumnsAsText(sql, Object.keys(first), [...this.#names])
+  }
+}
+
 function inexactColumns(rows: readonly Row[]): readonly string[] {
   let names: Set<string> | undefined
   for (const row of rows) for (const name in row) if (isInexact(row[name])) (names ??= new Set()).add(name)

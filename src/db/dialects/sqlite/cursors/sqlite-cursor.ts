@@ -5,7 +5,7 @@ import { type BoundValues, numberedValues, placeholdersInOrder } from '../bound-
 import { type ColumnTypes, readColumnTypes } from '../column-cache.js'
 import { SqliteResult } from '../column-values.js'
 import { openedConnection, type Row, type SqliteConnection, type SqliteStatement } from '../driver.js'
-import { exactSql } from '../exact-integers.js'
+import { ExactColumns } from '../exact-integers.js'
 import { tableOf } from '../execute.js'
 import { compileStatement } from '../prepared-statements.js'
 
@@ -33,6 +33,9 @@ class SqliteCursor implements Cursor {
   readonly #values: BoundValues | undefined
   readonly #types: ColumnTypes
   readonly #asSequelizeError: (error: Error) => Error
+  /** Of the program. */
+  readonly #given: string
+  readonly #exact = new ExactColumns()
   /** Of all rows, also those that were read. */
   #sql: string
   #statement: SqliteStatement | undefined
@@ -48,6 +51,7 @@ class SqliteCursor implements Cursor {
     asSequelizeError: (error: Error) => Error,
   ) {
     this.#connection = connection
+    this.#given = sql
     this.#sql = sql
     this.#values = values
     this.#types = types
@@ -67,14 +71,19 @@ class SqliteCursor implements Cursor {
   async read(count: number): Promise<DirectResult> {
     let rows = await this.#step(count)
     // The rows that are left are read again, without a second look at the others: the transaction has one snapshot.
-    for (let exactly = exactSql(this.#sql, rows); exactly !== undefined; exactly = exactSql(this.#sql, rows)) {
+    for (let sql = this.#exactly(rows); sql !== undefined; sql = this.#exactly(rows)) {
       this.abandon()
-      this.#sql = exactly
+      this.#sql = sql
       await this.compile()
       rows = await this.#step(count)
     }
     this.#position += rows.length
     return new SqliteResult(rows, this.#types)
+  }
+
+  // Undefined after as many turns as there are columns.
+  #exactly(rows: readonly Row[]): string | undefined {
+    return this.#exact.sqlFor(this.#given, rows)
   }
 
   // One step after the other: each is executed in another thread.
