@@ -29,6 +29,8 @@ export interface UnitBoundary {
    * semicolons, on databases that have settings of a transaction. They end with the transaction.
    */
   settings(): string | undefined
+  /** Whose rows the unit reaches, as text; undefined for nobody in particular. What is kept for later requests is kept for this owner alone. */
+  owner(): string | undefined
   /** Called with each statement that is sent as it is, of Sequelize or of the program. @throws to refuse it. */
   assertStatement(sql: string): void
   /** Whether compiled statements of the model, which do not pass Sequelize's generator, are within the limits. @throws to refuse the statement. */

@@ -37,9 +37,14 @@ export async function claim(model: ModelStatic<IdempotencyRecord>, row: ClaimedR
   if (found.request !== row.request)
     throw new HttpError(
       422,
-      'This Idempotency-Key was sent before with another request: with another body, or other parameters. Send a new key.',
+      'This Idempotency-Key was sent before with another request: with another body, other parameters or other headers. Send a new key.',
     )
   return { kind: 'stored', response: { status: found.status, headers: found.headers, body: found.body } }
+}
+
+/** Whose rows the current transaction reaches. */
+export function ownerOf(model: ModelStatic<IdempotencyRecord>): string | undefined {
+  return sessionOf(model).owner
 }
 
 function sessionOf(model: ModelStatic<IdempotencyRecord>): Session {

@@ -1,16 +1,20 @@
 import { createHash } from 'node:crypto'
 import type { Request } from '../http/request.js'
+import { type ComparedInputs, valuesOf } from './compared-inputs.js'
 
-/** The id of a row: keys of different routes, and of different clients, are different keys. */
-export function idOf(key: string, route: string, client: string): string {
+/** The id of a row: keys of different routes, of different clients, and of different owners of rows, are different keys. */
+export function idOf(key: string, route: string, client: string, owner: string | undefined): string {
+  const parts = [route, key, client]
   return createHash('sha256')
-    .update(JSON.stringify([route, key, client]))
+    .update(JSON.stringify(owner === undefined ? parts : [...parts, owner]))
     .digest('hex')
 }
 
-/** What a request with the same key must have in common with the first one: its path, its query and its body. */
-export function digestOf({ raw, bodyBytes }: Request): string {
-  const hash = createHash('sha256').update(JSON.stringify([raw.method, raw.url]))
+/** What a request with the same key must have in common with the first one: its path, its query, its body, and the headers and cookies of `compared`. */
+export function digestOf(request: Request, compared: ComparedInputs): string {
+  const { raw, bodyBytes } = request
+  const values = valuesOf(request, compared)
+  const hash = createHash('sha256').update(JSON.stringify([raw.method, raw.url, ...values]))
   if (bodyBytes) hash.update(bodyBytes)
   return hash.digest('hex')
 }

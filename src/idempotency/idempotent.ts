@@ -14,6 +14,7 @@ import { type Constructor, isConstructor } from '../di/token.js'
 import type { Request } from '../http/request.js'
 import { routesOf } from '../http/routing/methods.js'
 import { addInterceptor, type InterceptableRoute, type Interceptor } from '../http/routing/interceptors/interceptor.js'
+import { comparedInputs } from './compared-inputs.js'
 import { newInterceptor } from './interceptor.js'
 import { IdempotencyRecord } from './record.js'
 import { isRepeatedByKey, refuseOtherRoutes } from './refuse-routes.js'
@@ -101,6 +102,7 @@ function planIdempotent(route: InterceptableRoute): Interceptor | undefined {
   if (options === undefined || options === false) return undefined
   if (!isChosen) return refuseUseless(controller)
   refuseOtherRoutes(route, options.of !== undefined)
+  const compared = comparedInputs(route.plan, options.of !== undefined)
   const {
     required = true,
     expiresAfter = DAY,
@@ -113,6 +115,7 @@ function planIdempotent(route: InterceptableRoute): Interceptor | undefined {
     expiresAfter,
     responseLimit,
     of,
+    compared,
     name: route.name,
     route: `${method} ${route.pattern}`,
     // The class is a model once the database is started.

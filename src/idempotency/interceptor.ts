@@ -3,8 +3,9 @@ import type { Constructor } from '../di/token.js'
 import { BadRequest } from '../http/errors.js'
 import type { Request } from '../http/request.js'
 import type { Interceptor, InterceptorDocuments } from '../http/routing/interceptors/interceptor.js'
-import { claim } from './claim.js'
+import { claim, ownerOf } from './claim.js'
 import { cleaningOf } from './cleaning.js'
+import type { ComparedInputs } from './compared-inputs.js'
 import { digestOf, idOf } from './digests.js'
 import { MAX_KEY, parseKey } from './key.js'
 import type { IdempotencyRecord } from './record.js'
@@ -23,10 +24,11 @@ export interface IdempotentRoute {
   /** Bytes. */
   readonly responseLimit: number
   readonly of: (request: Request) => string | Promise<string>
+  readonly compared: ComparedInputs
 }
 
 export function newInterceptor(served: IdempotentRoute): Interceptor {
-  const { name, route, model, required, expiresAfter, responseLimit } = served
+  const { name, route, model, required, expiresAfter, responseLimit, compared } = served
   return {
     readsBody: true,
     models: [model],
@@ -34,14 +36,20 @@ export function newInterceptor(served: IdempotentRoute): Interceptor {
     async intercept(request, reportLate) {
       const key = keyOf(request, required)
       if (key === undefined) return { kind: 'handler' }
-      const id = idOf(key, route, await clientOf(served, request))
+      const client = await clientOf(served, request)
+      const owner = ownerOf(model)
+      const id = idOf(key, route, client, owner)
       const now = Date.now()
-      const claimed = await claim(model, { id, route, request: digestOf(request), expires: now + expiresAfter, now })
+      const digest = digestOf(request, compared)
+      const claimed = await claim(model, { id, route, request: digest, expires: now + expiresAfter, now })
       cleaningOf(model).begin(reportLate)
       if (claimed.kind === 'stored') return { kind: 'response', response: fromStored(claimed.response) }
       return {
         kind: 'handler',
-        beforeCommit: (response) => claimed.keep(toStored(response, name, responseLimit)),
+        beforeCommit: (response) => {
+          if (ownerOf(model) !== owner) throw lateOwner(name)
+          return claimed.keep(toStored(response, name, responseLimit))
+        },
       }
     },
   }
@@ -58,6 +66,13 @@ async function clientOf({ name, of }: IdempotentRoute, request: Request): Promis
   const client: unknown = await of(request)
   if (typeof client === 'string') return client
   throw new TypeError(`${name}: the function \`of\` of @Idempotent() returned ${typeof client}. Return a string.`)
+}
+
+// The key of one tenant would be that of all: it was claimed without the tenant.
+function lateOwner(name: string): Error {
+  return new Error(
+    `${name} has @Idempotent(), and its tenant became known after its key was claimed. Find the tenant out in a class of \`requires\`, or in one with @Security().`,
+  )
 }
 
 function documentsOf(required: boolean): InterceptorDocuments {

@@ -1,6 +1,6 @@
 import { BootError } from '../core/boot-error.js'
 import type { InterceptableRoute } from '../http/routing/interceptors/interceptor.js'
-import { schemesOf, type SecurityScheme } from '../http/openapi/security.js'
+import { sourceOfClients } from './client-sources.js'
 
 /** Whether requests with this method have another effect when they are repeated, and RFC 9110 does not say that they must not. */
 export function isRepeatedByKey(method: string): boolean {
@@ -41,16 +41,9 @@ function refuseOtherTransactions(where: string, { transactions, hasDatabase }: I
 
 // With the header alone, all clients would be one: the key of one would give another its response.
 function refuseUnknownClients(where: string, { plan }: InterceptableRoute): void {
-  const scheme = schemesOf(plan).find((named) => !isInAuthorization(named.scheme))
-  const cookie = plan.inputs.find((input) => input.in === 'cookie')
-  if (!scheme && !cookie) return
-  const what = scheme ? `authenticates clients by ${scheme.name}` : 'reads cookies'
+  const source = sourceOfClients(plan)
+  if (source === undefined) return
   throw new BootError(
-    `${where}, and ${what}, but clients are told apart by the header Authorization. Write what names the client, so that the key of one is not that of another: @Idempotent({ of: (request) => request.cookies.get('session') ?? '' }).`,
+    `${where}, and ${source}, but clients are told apart by the header Authorization. Write what names the client, so that the key of one is not that of another: @Idempotent({ of: (request) => request.cookies.get('session') ?? '' }).`,
   )
-}
-
-function isInAuthorization({ type, in: place, name }: SecurityScheme): boolean {
-  if (type === 'apiKey') return place === 'header' && name?.toLowerCase() === 'authorization'
-  return type === 'http' || type === 'oauth2' || type === 'openIdConnect'
 }

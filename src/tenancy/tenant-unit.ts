@@ -109,6 +109,10 @@ export class TenantUnit implements UnitBoundary {
       )
   }
 
+  owner(): string | undefined {
+    return this.#origin.given?.kind === 'unscoped' ? undefined : this.#tenant
+  }
+
   settings(): string | undefined {
     const { hasPolicies, role } = this.#settings
     if (!hasPolicies) return undefined

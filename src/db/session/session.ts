@@ -55,6 +55,11 @@ export class Session {
     return this.#scope.sequelize
   }
 
+  /** @internal Whose rows it reaches, by the boundary of its database: what is kept for later requests is kept for this owner alone. */
+  get owner(): string | undefined {
+    return this.#scope.transaction.boundary?.owner()
+  }
+
   /**
    * @internal Makes all following queries read one snapshot (REPEATABLE READ), if the transaction has not started yet and no isolation level was
    * requested. Used by paginators: rows and COUNT must match.

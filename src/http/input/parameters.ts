@@ -6,7 +6,13 @@ import { defaultOf, refuseSecondDefault } from '../../schema/declare/default-val
 import { toProperty } from '../../schema/declare/field.js'
 import { refuseOtherEmitted } from '../../schema/declare/emitted-type.js'
 import { refuseUnfitForms, refuseUnfitInputs } from '../../schema/declare/refuse-unfit-inputs.js'
-import type { ObjectShape, Property, Shape, StandardShape } from '../../schema/shape/shape.js'
+import {
+  type ObjectShape,
+  propertiesOf,
+  type Property,
+  type Shape,
+  type StandardShape,
+} from '../../schema/shape/shape.js'
 import { isDescribed, shapeOf } from '../../schema/shape/shape-of.js'
 import { standardSchemaProperties } from '../../schema/input/body-properties.js'
 import { refuseComplexParameters } from '../../schema/declare/refuse-complex-parameters.js'
@@ -292,4 +298,12 @@ export function inputDependency(
 ) {
   const input: InputDeclaration = { in: location, options }
   return { kind: 'input', input } as const
+}
+
+/** The names of the headers or cookies among the inputs, as they are declared. */
+export function inputNames(inputs: readonly Input[], place: 'header' | 'cookie'): readonly string[] {
+  return inputs.flatMap((input) => {
+    if (input.in !== place) return []
+    return input.kind === 'value' ? [input.name] : propertiesOf(input.shape, 'input').map(([name]) => name)
+  })
 }

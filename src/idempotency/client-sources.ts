@@ -1,0 +1,55 @@
+import type { Argument, Plan } from '../di/plan.js'
+import { intrinsicProvider } from '../di/provider.js'
+import { tokenName } from '../di/token.js'
+import { type Input, inputNames } from '../http/input/parameters.js'
+import { schemesOf, type SecurityScheme } from '../http/openapi/security.js'
+import { Request } from '../http/request.js'
+import { guardOf } from '../http/routing/guard.js'
+
+/*
+ * What a route may know its clients by.
+ */
+
+function isInAuthorization({ type, in: place, name }: SecurityScheme): boolean {
+  if (type === 'apiKey') return place === 'header' && name?.toLowerCase() === 'authorization'
+  return type === 'http' || type === 'oauth2' || type === 'openIdConnect'
+}
+
+/** Whether the route reads who its client is from the header `Authorization`. */
+export function knowsAuthorization(plan: Plan<Input>): boolean {
+  const reads = inputNames(plan.inputs, 'header').some((name) => name.toLowerCase() === 'authorization')
+  return reads || schemesOf(plan).some(({ scheme }) => isInAuthorization(scheme))
+}
+
+/** Headers that say in which form a response is wanted, or of what: nobody is known by them. */
+const OF_CONTENT = /^(?:accept|accept-.+|content-.+|if-.+)$/i
+
+/** What the route knows its clients by, or may know them by, besides the header `Authorization`; for a message. */
+export function sourceOfClients(plan: Plan<Input>): string | undefined {
+  const scheme = schemesOf(plan).find((named) => !isInAuthorization(named.scheme))
+  if (scheme) return `authenticates clients by ${scheme.name}`
+  if (plan.inputs.some((input) => input.in === 'cookie')) return 'reads cookies'
+  return knowsAuthorization(plan) ? undefined : ownSource(plan)
+}
+
+// A header that a class reads, or the request itself.
+function ownSource(plan: Plan<Input>): string | undefined {
+  for (const { token, provider, arguments: args } of plan.steps) {
+    if (provider.kind !== 'class' && intrinsicProvider(token) && !guardOf(token)) continue // it is of this package
+
+    const header = args.flatMap((argument) => headersOf(plan, argument)).find((name) => !OF_CONTENT.test(name))
+    if (header !== undefined) return `injects ${tokenName(token)}, which reads the header ${header}`
+    if (args.some((argument) => isRequest(plan, argument)))
+      return `injects ${tokenName(token)}, which reads the request itself`
+  }
+  return plan.arguments.some((argument) => isRequest(plan, argument)) ? 'reads the request itself' : undefined
+}
+
+function headersOf({ inputs }: Plan<Input>, { kind, index }: Argument): readonly string[] {
+  const input = kind === 'input' ? inputs[index] : undefined
+  return input ? inputNames([input], 'header') : []
+}
+
+function isRequest({ steps }: Plan<Input>, { kind, index }: Argument): boolean {
+  return kind === 'request' && steps[index]?.token === Request
+}

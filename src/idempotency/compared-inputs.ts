@@ -1,0 +1,53 @@
+import type { Plan } from '../di/plan.js'
+import { type Input, inputNames } from '../http/input/parameters.js'
+import { schemesOf } from '../http/openapi/security.js'
+import type { Request } from '../http/request.js'
+import { knowsAuthorization } from './client-sources.js'
+
+/** The headers and cookies that requests with one key must have in common. */
+export interface ComparedInputs {
+  /** In lower case. */
+  readonly headers: readonly string[]
+  readonly cookies: readonly string[]
+  /** Whether the header `Cookie` counts as a whole: it may name the client to middleware, which the route does not know of. */
+  readonly wholeCookie: boolean
+}
+
+/** Headers that differ between two attempts of one request; `Authorization` names the client, or is renewed. */
+const OF_EACH_ATTEMPT: ReadonlySet<string> = new Set([
+  'authorization',
+  'idempotency-key',
+  'traceparent',
+  'tracestate',
+  'baggage',
+  'x-request-id',
+])
+
+/** The headers and cookies that a route declares, also in what it injects and requires, but for its credentials: those are what `of` is for. */
+export function comparedInputs(plan: Plan<Input>, namesClients: boolean): ComparedInputs {
+  const schemes = schemesOf(plan).map(({ scheme }) => scheme)
+  const isCredential = (place: string) => (name: string) =>
+    schemes.some((scheme) => scheme.in === place && scheme.name?.toLowerCase() === name.toLowerCase())
+  const isIgnored = (name: string) => OF_EACH_ATTEMPT.has(name) || (name === 'cookie' && namesClients)
+  const headers = inputNames(plan.inputs, 'header').map((name) => name.toLowerCase())
+  const cookies = inputNames(plan.inputs, 'cookie')
+  return {
+    headers: unique(headers.filter((name) => !isIgnored(name) && !isCredential('header')(name))),
+    cookies: unique(cookies.filter((name) => !isCredential('cookie')(name))),
+    wholeCookie: !namesClients && !knowsAuthorization(plan),
+  }
+}
+
+function unique(names: readonly string[]): readonly string[] {
+  return [...new Set(names)].sort()
+}
+
+/** What a request has of them. Empty if it has none. */
+export function valuesOf(request: Request, { headers, cookies, wholeCookie }: ComparedInputs): readonly unknown[] {
+  const own = [
+    ...headers.map((name) => [name, request.headers[name]]),
+    ...cookies.map((name) => [`cookie ${name}`, request.cookies.get(name)]),
+    ...(wholeCookie ? [['cookie', request.headers.cookie]] : []),
+  ]
+  return own.filter(([, value]) => value !== undefined)
+}
