@@ -10,7 +10,7 @@ export const openapi: Command = {
   summary: 'prints the OpenAPI document, or its breaking changes',
   details: `Prints the OpenAPI document of the app that the module creates, without a server or a database.
   --out    writes it to a file instead
-  --check  exits with 1 if it breaks clients of the old document, and lists the breaking changes; other failures exit with 2`,
+  --check  exits with 1 if it breaks clients of the old document, and lists the breaking changes, or if that is no OpenAPI document; other failures exit with 2`,
   options: ['out', 'check'],
   failure: 2, // 1 means breaking changes
   run,
@@ -22,7 +22,12 @@ async function run(words: readonly string[], { out, check }: Readonly<Record<str
   refuseMoreWords(words, 1, 'sequitur openapi')
   const document = parseDocument(JSON.stringify((await loadApp(module)).openapi()))
   if (check === undefined || out !== undefined) write(`${JSON.stringify(document, null, 2)}\n`, out)
-  return check === undefined ? 0 : reportChanges(check, breakingChanges(readDocument(check), document))
+  return check === undefined ? 0 : reportChanges(check, changesSince(readDocument(check), document))
+}
+
+function changesSince(old: Json, document: Json): readonly string[] {
+  if (String(old['openapi']).startsWith('3.') && isJson(old['paths'])) return breakingChanges(old, document)
+  return ['The old document is not one of OpenAPI 3: it has no "openapi" version, or no "paths"']
 }
 
 // What was done is on stderr: programs read the document, or the changes, from stdout.

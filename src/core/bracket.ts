@@ -125,7 +125,7 @@ async function runAttempts<V, R>(
       continue
     }
     const callbacks = runCallbacks(units, () => true, options.report)
-    if (callbacks) await untilAborted(callbacks, options)
+    if (callbacks) await untilAborted(callbacks, options.abort, toBackground(options))
     return result
   }
 }
@@ -198,7 +198,7 @@ async function undo(
   await rolledBack
   const delay = retryDelay(units, error, attempt)
   const running = delay === undefined ? callbacks() : undefined
-  if (running) await untilAborted(running, options)
+  if (running) await untilAborted(running, options.abort, toBackground(options))
   return delay
 }
 
@@ -238,18 +238,31 @@ function unlessAborted<T>(abort: Abort | undefined, start: () => T | PromiseLike
   })
 }
 
-async function untilAborted(callbacks: Promise<void>, { abort, inBackground }: BracketOptions): Promise<void> {
-  if (!abort || !inBackground) return callbacks
+function toBackground({ inBackground }: BracketOptions): ((end: Promise<void>) => void) | undefined {
+  return inBackground && ((end) => inBackground('callbacks', end))
+}
+
+/**
+ * Waits for what comes after a result, until the abort; gives it to `inBackground` if it has not ended then. Without one of the two, waits for its end.
+ *
+ * @param work never rejects.
+ */
+export async function untilAborted(
+  work: Promise<void>,
+  abort: Abort | undefined,
+  inBackground: ((end: Promise<void>) => void) | undefined,
+): Promise<void> {
+  if (!abort || !inBackground) return work
   let hasEnded = false
-  const end = callbacks.then(() => void (hasEnded = true))
-  // One turn of the event loop also for an abort during COMMIT: most callbacks take no longer.
-  await Promise.race([end, nextTurn()])
+  const end = work.then(() => void (hasEnded = true))
+  // One turn of the event loop also for an abort during COMMIT: most of such work takes no longer.
+  if (abort.isAborted) await Promise.race([end, nextTurn()])
   try {
     await unlessAborted(abort, () => end)
   } catch {
     // Only the abort throws.
   }
-  if (!hasEnded) inBackground('callbacks', end)
+  if (!hasEnded) inBackground(end)
 }
 
 /** Undefined if there is nothing to commit. */

@@ -1,11 +1,13 @@
+import { describeError } from './log-text.js'
+
 /** Returns true when it has handled the error of an unhandled rejection. */
 export type RejectionHandler = (error: unknown) => boolean
 
 const handlers = new Set<RejectionHandler>()
 
 /**
- * Passes unhandled rejections to the handler until the returned function is called. One that no handler handles ends the process, as it does
- * by default.
+ * Passes unhandled rejections to the handler until the returned function is called. One that no handler handles has the
+ * effect that `--unhandled-rejections` of the process says; by default it ends the process.
  */
 export function handleRejections(handler: RejectionHandler): () => void {
   if (handlers.size === 0) process.on('unhandledRejection', onUnhandledRejection)
@@ -18,6 +20,17 @@ export function handleRejections(handler: RejectionHandler): () => void {
 
 function onUnhandledRejection(error: unknown): void {
   for (const handler of handlers) if (handler(error)) return
-  // Node ends the process only when the event has no listener. Where this is the only one, throwing has the same effect.
-  if (process.listenerCount('unhandledRejection') === 1) throw error
+  // Node does by itself what its mode says only when the event has no listener. Where this is the only one, it has the same effect.
+  if (process.listenerCount('unhandledRejection') > 1) return
+  const mode = rejectionMode()
+  if (mode === 'throw') throw error
+  if (mode !== 'warn-with-error-codes') return // Node itself warns in the mode `warn`, and has already thrown in the mode `strict`
+  process.emitWarning(`Unhandled promise rejection: ${describeError(error)}`, 'UnhandledPromiseRejectionWarning')
+  process.exitCode = 1
+}
+
+/** The value of `--unhandled-rejections`: of the command line, or else of NODE_OPTIONS. */
+function rejectionMode(): string {
+  const given = [process.env['NODE_OPTIONS'] ?? '', ...process.execArgv].join(' ')
+  return [...given.matchAll(/--unhandled[-_]rejections[ =]"?([a-z-]+)/g)].at(-1)?.[1] ?? 'throw'
 }

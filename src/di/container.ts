@@ -131,6 +131,11 @@ export class Scope {
     if (this.#closed) throw new Error('The request of this handler has ended: its services are disposed.')
   }
 
+  /** The name of the class whose value is being disposed; undefined if none is. */
+  get disposing(): string | undefined {
+    return this.#owned?.disposing
+  }
+
   /**
    * Disposes what this scope built, last built first; a value that is still being built, as soon as it is ready. Builds nothing more.
    * Undefined if there is nothing to dispose.
@@ -209,6 +214,12 @@ function argumentOf(
 class Owned {
   readonly #known = new WeakSet<object>()
   #values: Partial<Disposable & AsyncDisposable>[] = []
+  #disposing: object | undefined
+
+  /** The name of the class whose value is being disposed; undefined if none is. */
+  get disposing(): string | undefined {
+    return this.#disposing && nameOfClass(this.#disposing)
+  }
 
   add(value: unknown): void {
     if (!isDisposable(value) || this.#known.has(value)) return
@@ -222,16 +233,23 @@ class Owned {
     const values = this.#values.toReversed()
     this.#values = []
     for (const value of values) {
+      this.#disposing = value
       try {
         await (value[Symbol.asyncDispose] ?? value[Symbol.dispose])?.call(value)
       } catch (error) {
         failures.push(error)
       }
     }
+    this.#disposing = undefined
     if (failures.length > 0) throw new AggregateError(failures, `${failures.length} value(s) could not be disposed`)
   }
 }
 
 function isDisposable(value: unknown): value is Partial<Disposable & AsyncDisposable> {
   return typeof value === 'object' && value !== null && (Symbol.asyncDispose in value || Symbol.dispose in value)
+}
+
+function nameOfClass(value: object): string {
+  const { constructor } = value as { constructor?: unknown }
+  return typeof constructor === 'function' && constructor !== Object ? constructor.name : 'an object without a class'
 }

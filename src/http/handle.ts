@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream'
-import { bracket, type OpenUnits } from '../core/bracket.js'
+import { bracket, type OpenUnits, untilAborted } from '../core/bracket.js'
 import { requestWithoutSession } from '../core/events/current-request.js'
 import type { RequestRecord } from '../core/events/request-record.js'
 import { andThen, isThenable } from '../core/promises.js'
 import type { Container, InputValues, Scope } from '../di/container.js'
 import type { Token } from '../di/token.js'
 import type { RequestTokens } from './client-tokens/client-tokens.js'
-import { discard, type OutgoingResponse } from './output/outgoing-response.js'
+import { discard, type OutgoingResponse, refuseUnreadable } from './output/outgoing-response.js'
 import { type Content, Reply, ReplyHeaders } from './output/reply.js'
 import { Request } from './request.js'
 import { NO_UNITS } from './lifespan.js'
@@ -66,6 +66,10 @@ function runHandler(
   let scope: Scope | undefined
   const dispose = () => scope?.dispose()?.catch((error: unknown) => report(error, request))
   let headers = new ReplyHeaders()
+  const disposeLate = (disposing: Promise<void>) => {
+    if (!(abort.reason instanceof ClientGone)) report(new LateDisposal(scope?.disposing, abort.reason), request)
+    inBackground(disposing)
+  }
   const streams = new ReturnedStreams()
   let rest: Promise<void> | undefined
   const response = bracket(
@@ -109,7 +113,8 @@ function runHandler(
   )
   const end = (): Promise<void> | undefined => {
     if (rest) inBackground(rest.then(dispose))
-    return rest ? undefined : dispose()
+    const disposing = rest ? undefined : dispose()
+    return disposing && untilAborted(disposing, abort, disposeLate)
   }
   // Not an async function: its promises would cost every request time.
   const endLater = (running: PromiseLike<OutgoingResponse>) =>
@@ -121,7 +126,7 @@ function runHandler(
       },
     )
   if (isThenable(response)) return endLater(response)
-  const disposing = dispose()
+  const disposing = end()
   return disposing ? disposing.then(() => response) : response
 }
 
@@ -146,6 +151,18 @@ class LateCallbacks extends Error {
   }
 }
 
+class LateDisposal extends Error {
+  override name = 'LateDisposal'
+
+  constructor(what: string | undefined, cause: unknown) {
+    super(
+      `The disposer of ${what ?? 'a service of the request'} has not ended in time; the response is sent without waiting for it. ` +
+        'Disposers count into timeouts.handler. Set a limit to what it waits for.',
+      { cause },
+    )
+  }
+}
+
 /** The stream that a handler returned. It is destroyed unless it is sent: also when the handler runs again, or returns after the abort. */
 class ReturnedStreams {
   #last: Content | undefined
@@ -162,9 +179,9 @@ class ReturnedStreams {
     return value
   }
 
-  /** @throws the error of a stream that has already failed: a transaction whose response cannot be sent is rolled back. */
+  /** @throws for a stream that can no longer be read: a transaction whose response cannot be sent is rolled back. */
   assertReadable(): void {
-    if (this.#last instanceof Readable && this.#last.errored) throw this.#last.errored
+    if (this.#last instanceof Readable) refuseUnreadable(this.#last)
   }
 
   discard(): void {

@@ -40,6 +40,12 @@ test('--check accepts the same document, and reports what an old one had', (t) =
   assert.deepEqual([status, stdout], [1, 'GET /gone was removed\n'])
 })
 
+test('--check of JSON that is no OpenAPI document exits with 1', () => {
+  const { status, stdout } = sequitur('openapi', 'example/app.ts', '--check', 'package.json')
+  assert.equal(status, 1)
+  assert.match(stdout, /^The old document is not one of OpenAPI 3: /)
+})
+
 test('control characters of an old document are escaped', (t) => {
   const old = join(folder(t), 'old.json')
   const paths = { ...document.paths, '/gone\n::error::forged\u001b[2K': { get: { responses: {} } } }

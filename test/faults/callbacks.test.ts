@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Controller, Get, Post, Session, withSession } from 'sequitur'
+import { Controller, Get, Injectable, Post, Session, withSession } from 'sequitur'
 import { databaseApp, databases } from '../support/databases.js'
 import { assertWhole } from '../support/faults.js'
 import { Hero, Team } from '../support/hero.js'
 import { gate, until } from '../support/waiting.js'
 
 /*
- * Callbacks that run after the end of a session take as long as the program lets them: neither a response nor the end of the app waits for ever.
+ * Callbacks and disposers that run after the end of a session take as long as the program lets them: neither a response nor the end of the app waits for ever.
  */
 
 const models = [Team, Hero]
@@ -110,3 +110,28 @@ for (const kind of databases) {
     assert.deepEqual([ran, app.log], [['ran'], []])
   })
 }
+
+for (const kind of databases)
+  test(`${kind.name}: a disposer that never ends holds neither the response nor the shutdown, and is logged`, async (t) => {
+    @Injectable({ lifetime: 'request' })
+    class Lock {
+      [Symbol.asyncDispose]() {
+        return endless
+      }
+    }
+    @Controller('/')
+    class Locking {
+      @Post() async create(fails: boolean, lock: Lock) {
+        await Hero.create({ name: String(fails && lock) })
+        if (fails) throw new Error('the handler failed')
+        return 'saved'
+      }
+    }
+    const app = await databaseApp(t, kind, models, [Locking], { timeouts: { handler: 1_000, drain: 50 } })
+    const answers = await Promise.all(['false', 'true'].map((fails) => app.fetch(`/?fails=${fails}`, post)))
+    assert.deepEqual([answers.map(({ status }) => status), await Hero.count()], [[201, 500], 1])
+    const late = app.log.filter((line) => /LateDisposal: The disposer of Lock has not.*by HandlerTimeout/s.test(line))
+    assert.equal(late.length, 2)
+    await app.close()
+    assert.equal(app.database.isRunning, false)
+  })

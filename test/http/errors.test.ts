@@ -295,18 +295,20 @@ test('a header that HTTP does not allow is a 500 and not the end of the process'
   assert.match(log.join(), /ERR_INVALID_CHAR/)
 })
 
-test('a logger that throws ends the connection and not the process', async (t) => {
-  thrown = () => new Error('secret')
-  const logger = {
-    info() {},
-    warn() {},
-    error() {
-      throw new Error('disk full')
-    },
-  }
-  const { fetch } = await api(t, [Throwing], { logger })
-  await assert.rejects(fetch('/'))
-})
+for (const [how, error] of Object.entries({
+  throws: (): never => {
+    throw new Error('disk full')
+  },
+  rejects: () => Promise.reject(new Error('disk full')),
+}))
+  test(`a logger that ${how} changes no response, and its first error is on stderr`, async (t) => {
+    thrown = () => new Error('secret')
+    const written = t.mock.method(process.stderr, 'write', () => true)
+    const { fetch } = await api(t, [Throwing], { logger: { info() {}, warn() {}, error } })
+    assert.deepEqual([(await fetch('/')).status, (await fetch('/')).status], [500, 500])
+    const lines = written.mock.calls.map(({ arguments: [line] }) => String(line))
+    assert.equal(lines.filter((line) => /^The logger of the app failed; .*disk full/s.test(line)).length, 1)
+  })
 
 test('every error has the same content type and fields', async (t) => {
   @Controller('/a')

@@ -403,3 +403,63 @@ test('a stream is read after COMMIT, and destroyed when there is none', async (t
     [true, true],
   )
 })
+
+const unreadable: Readonly<Record<string, readonly [make: () => Promise<Readable>, log: RegExp]>> = {
+  'was destroyed': [async () => Readable.from(['abc']).destroy(), /was destroyed before it was sent\. Do not/],
+  'was read to its end': [
+    async () => {
+      const stream = Readable.from(['abc'])
+      await stream.toArray()
+      return stream
+    },
+    /already read to its end\. Return a new stream/,
+  ],
+  'has failed': [
+    async () =>
+      Readable.from(['abc'])
+        .destroy(new Error('no disk'))
+        .on('error', () => {}),
+    /no disk/,
+  ],
+}
+
+for (const [what, [make, log]] of Object.entries(unreadable))
+  test(`a stream that ${what} is a 500, and nothing is saved`, async (t) => {
+    @Controller()
+    class Streams {
+      @Post('/', { produces: '*/*' }) async create() {
+        await Download.create({ id: 1 })
+        return file(await make())
+      }
+    }
+    const app = await api(t, [Streams], { models: [Download], lifespan: memoryDatabase() })
+    assert.equal((await app.fetch('/', { method: 'POST' })).status, 500)
+    assert.equal(await Download.count(), 0)
+    assert.match(app.log.join(), log)
+  })
+
+for (const [when, chunks] of Object.entries({ before: 0, after: 1 }))
+  test(`a stream that the program destroys ${when} its first bytes were sent is logged; one that its client leaves is not`, async (t) => {
+    let source = new Readable({ read() {} })
+    @Controller()
+    class Streams {
+      @Get('/', { produces: '*/*' }) get() {
+        source = new Readable({ read() {} })
+        for (let i = 0; i < chunks; i++) source.push('abc')
+        source.once('resume', () => leaves || setImmediate(() => source.destroy()))
+        return file(source)
+      }
+    }
+    let leaves = true
+    const app = await api(t, [Streams])
+    const client = new AbortController()
+    const answer = app.fetch('/', { signal: client.signal })
+    answer.catch(() => {})
+    await until('the stream is read', async () => source.readableFlowing === true)
+    client.abort()
+    await until('the stream is destroyed', async () => source.destroyed)
+    assert.deepEqual(app.log, [])
+    leaves = false
+    await assert.rejects(app.fetch('/').then((got) => got.text()))
+    await until('it is logged', async () => /destroyed before its end, so the connection/.test(app.log.join()))
+  })

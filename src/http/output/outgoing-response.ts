@@ -22,6 +22,26 @@ export function discard(body: unknown): void {
   if (body instanceof Readable) body.on('error', () => {}).destroy()
 }
 
+/** @throws the error of a stream that has failed, and a TypeError for one that was destroyed or read to its end. */
+export function refuseUnreadable(stream: Readable): void {
+  if (stream.errored) throw stream.errored
+  if (stream.readable) return
+  throw new TypeError(
+    stream.readableEnded
+      ? 'The stream of the response was already read to its end. Return a new stream, or the bytes that were read.'
+      : 'The stream of the response was destroyed before it was sent. Do not call destroy(), and do not close what it reads from (using, finally, pipeline): the stream is read behind the COMMIT, and destroyed then.',
+  )
+}
+
+/** Tells who ends a response too early. Call it before the stream is read. */
+function watchEnd(source: Readable, response: ServerResponse): { isBySource: boolean } {
+  const end = { isBySource: false }
+  source.once('close', () => {
+    end.isBySource = !source.readableEnded && !response.destroyed
+  })
+  return end
+}
+
 /**
  * Writes a response to the client; no other function does. For a stream, the promise resolves when all of it is written, or the connection is
  * closed, and rejects when it fails.
@@ -71,10 +91,12 @@ async function stream(
     discard(body)
     return void response.end()
   }
+  let early: { isBySource: boolean } | undefined
   try {
     const length = lengthOf(response.getHeader('content-length'))
     const source = body instanceof Readable ? body : body()
-    if (source.errored) throw source.errored // the stream failed before it was read: nothing was sent yet
+    refuseUnreadable(source) // nothing was sent yet
+    early = watchEnd(source, response)
     if (source instanceof LateStream && !(await openLate(source, response))) return
     if (source instanceof EventStream) response.flushHeaders() // its first event may come late
     const end = !closesUnread(response, request)
@@ -83,8 +105,15 @@ async function stream(
     if (!end) endAfterReading(response, request)
   } catch (error) {
     discard(body)
-    // The client has closed the connection, which is not an error of the program.
-    const isClosedByClient = error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE'
-    if (!isClosedByClient) throw error
+    if (!(error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE')) throw error
+    // Otherwise the client has closed the connection, which is not an error of the program.
+    if (early?.isBySource) throw destroyedWhileSent(error)
   }
+}
+
+function destroyedWhileSent(cause: Error): TypeError {
+  return new TypeError(
+    'The stream of the response was destroyed before its end, so the connection was closed. Destroy it with an error that says why, or not at all.',
+    { cause },
+  )
 }

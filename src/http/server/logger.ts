@@ -1,4 +1,5 @@
 import { copyError, describeError, escapeForLog } from '../../core/log-text.js'
+import { isThenable } from '../../core/promises.js'
 import { token } from '../../di/token.js'
 import type { EntryLog } from '../observation/log-entry.js'
 import type { LogFormat } from '../observation/log-options.js'
@@ -22,10 +23,14 @@ export const SILENT: Logger = { info() {}, warn() {}, error() {} }
 /** Characters before an error: the method, the path and the id of its request. */
 const MAX_HEAD_LENGTH = 2_048
 
-/** Wraps the program's logger: each call is one entry, even if a string in it has line breaks or control characters. */
+/**
+ * Wraps the program's logger: each call is one entry, even if a string in it has line breaks or control characters. A logger that throws, or returns
+ * a promise that rejects, changes nothing but the log: its first error is written to stderr.
+ */
 export class Log implements EntryLog {
   readonly #logger: Logger
   readonly #format: LogFormat
+  #hasFailed = false
 
   constructor(logger: Logger, format = formatFor(logger)) {
     this.#logger = logger
@@ -33,25 +38,42 @@ export class Log implements EntryLog {
   }
 
   info(text: string): void {
-    this.#logger.info(escapeForLog(text))
+    this.#write((logger) => logger.info(escapeForLog(text)))
   }
 
   warn(text: string): void {
-    this.#logger.warn(escapeForLog(text))
+    this.#write((logger) => logger.warn(escapeForLog(text)))
   }
 
   /** @param where what the error is about. */
   error(where: string, error: unknown): void {
     const head = escapeForLog(where, MAX_HEAD_LENGTH)
-    if (this.#format === 'object') this.#objects.error({ err: copyError(error) }, head)
-    else this.#logger.error(`${head} ${describeError(error)}`)
+    if (this.#format === 'object') this.#write(() => this.#objects.error({ err: copyError(error) }, head))
+    else this.#write((logger) => logger.error(`${head} ${describeError(error)}`))
   }
 
   /** @param fields of strings that are escaped. */
   entry(level: 'info' | 'warn', message: string, fields: Readonly<Record<string, unknown>>): void {
-    if (this.#format === 'object') this.#objects[level](fields, message)
-    else if (this.#format === 'text') this.#logger[level](message)
-    else this.#logger[level](JSON.stringify({ time: new Date().toISOString(), level, ...fields }))
+    if (this.#format === 'object') this.#write(() => this.#objects[level](fields, message))
+    else if (this.#format === 'text') this.#write((logger) => logger[level](message))
+    else this.#write((logger) => logger[level](JSON.stringify({ time: new Date().toISOString(), level, ...fields })))
+  }
+
+  #write(write: (logger: Logger) => unknown): void {
+    try {
+      const written = write(this.#logger)
+      if (isThenable(written)) written.then(undefined, (error: unknown) => this.#failed(error))
+    } catch (error) {
+      this.#failed(error)
+    }
+  }
+
+  // Once: a logger whose disk is full fails for each entry.
+  #failed(error: unknown): void {
+    if (this.#hasFailed) return
+    this.#hasFailed = true
+    const text = `The logger of the app failed; this entry, and others, may be missing: ${describeError(error)}`
+    process.stderr.write(`${text}\n`)
   }
 
   get #objects(): ObjectLogger {
