@@ -16,6 +16,7 @@ import { readGeneratedColumns } from '../models/database-generated-columns.js'
 import '../models/model-shape.js'
 import { checkInternals } from '../sequelize/check-internals.js'
 import { disableFastPath } from '../sequelize/fast-path.js'
+import { waitWhileFull } from '../servers/full-server.js'
 import { escapeEveryValue } from '../sequelize/value-literals.js'
 import {
   joinCurrentTransaction,
@@ -65,6 +66,7 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     await checkInternals(sequelize)
     connection.useServers?.()
     await dialect.prepare(sequelize)
+    waitWhileFull(sequelize)
     escapeEveryValue(sequelize)
     parenthesizeLiterals(sequelize)
     // The literals of other databases, such as N'...' of mssql, are not known.
