@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { Client } from 'pg'
 import { Controller, Get, Session, sql } from 'sequitur'
+import { sequelizeInternals } from '../../src/db/sequelize/internals.js'
 import { databaseApp } from '../support/databases.js'
 import { ownPostgres, said } from '../support/faults.js'
 import { type Gate, gate, until } from '../support/waiting.js'
@@ -52,7 +53,7 @@ async function appOnSmallServer(t: TestContext, controller: ReturnType<typeof ho
 
 test('an idle app is ready while others use all connections of the server', { skip }, async (t) => {
   const { fetch, database, url } = await appOnSmallServer(t, holding(gate()))
-  await database.sequelize.connectionManager['pool'].destroyAllNow()
+  await sequelizeInternals(database.sequelize).connectionManager.pool.destroyAllNow()
   const free = await fill(t, url)
   for (let n = 0; n < 3; n++) assert.equal((await fetch('/readyz')).status, 200)
   assert.equal(await said(fetch('/served')), '503, again in 1 s: The database is not available.')

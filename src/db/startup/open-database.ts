@@ -33,6 +33,7 @@ import { warnOfTooManyConnections } from './connection-limit.js'
 import { connect, type Connection, connectionOf } from './connect.js'
 import { mapModels, type ModelOwner } from './map-models.js'
 import { checkTables, refuseCorruptedColumns, refuseCostlyPatterns, refuseShadowedColumns } from './schema-check.js'
+import { warnOfStandby } from './standby-warning.js'
 import { tableColumn } from './table-columns.js'
 import { waitForDatabase } from './wait-for-database.js'
 
@@ -87,6 +88,7 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     refuseCostlyPatterns(models)
     boundary?.prepare(sequelize, models)
     await waitForDatabase(sequelize, name, startTimeout, database.log)
+    if (database.warn) await warnOfStandby(connection, database.warn)
     if (database.warn) await warnOfTooManyConnections(connection, readProcesses(database.options), database.warn)
     if (sync && database.createTables) await createTables(sequelize, name)
     await checkTables(sequelize, models, { mayBeMissing: sync && !database.createTables })
