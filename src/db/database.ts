@@ -213,9 +213,10 @@ export class Database {
     const limit = this.#options.boundary?.ofRoute(() => this.sequelize, facts)
     return (attempt, record, token, request) => {
       const reader = safe && attempt === 0
+      const onPrimary = readOnly && attempt > 0
       const boundary = limit?.(request)
       return this.#unit(
-        { isolation, readOnly, maxLag, safe, route: name, reader, token, boundary },
+        { isolation, readOnly, onPrimary, maxLag, safe, route: name, reader, token, boundary },
         options.retry,
         record,
       )

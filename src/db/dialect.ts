@@ -12,6 +12,8 @@ export interface TransactionNeeds {
   readonly readOnly?: boolean | undefined
   /** Milliseconds: of a read-only transaction on a replica that is further behind, the primary serves. */
   readonly maxLag?: number | undefined
+  /** Whether the primary serves it although it is read-only: an earlier run has met a conflict, which on a replica is one with what it replays. */
+  readonly onPrimary?: boolean | undefined
   /** Whether it may begin as a reader: that of a GET, whose handler may be run again as a writer. */
   readonly reader?: boolean | undefined
   /** Milliseconds to wait for the answer to COMMIT or ROLLBACK, for which servers have no timeout; 0 for no limit. */
@@ -192,6 +194,8 @@ export interface Dialect {
   readonly openCursor?: (sequelize: Sequelize, connection: unknown, statement: CursorStatement) => Promise<Cursor>
   /** How many connections the server accepts of all programs; undefined if it does not tell, or a pooler is in between. */
   connectionLimit?(sequelize: Sequelize): Promise<ConnectionLimit | undefined>
+  /** Whether the main database is a standby, although its URL does not ask for one. */
+  isStandby?(sequelize: Sequelize): Promise<boolean>
   /** Undefined for a database that health checks do not ask. */
   readonly probe?: ProbeStatement
   /** A connection that is idle, and that no request would miss; undefined if there is none. Its transaction is not begun. */

@@ -60,6 +60,19 @@ export function isOfStandby({ code, message, routine }: DriverError): boolean {
   return code === NOT_SUPPORTED && (routine === 'GetSerializableTransactionSnapshot' || /hot standby/.test(message))
 }
 
+/** A conflict with another transaction, and of a standby with what it has to replay. */
+const CONFLICT = '40001'
+const CANCELLED_BY_REPLICA = temporary('A replica cancelled the statement; try again.')
+
+/** Whether an error of PostgreSQL means that a standby has cancelled the statement because of what its primary has done. */
+function isRecoveryConflict({ code, message, routine }: DriverError): boolean {
+  // The message may be in the language of the server. Conflicts of transactions are found in other routines.
+  return (
+    code === CONFLICT &&
+    (/^Process(?:Interrupts|RecoveryConflict)/.test(String(routine)) || /conflict with recovery/.test(message))
+  )
+}
+
 /** The driver's error, with the members that tell what is wrong. */
 interface DriverError extends Error {
   readonly code?: unknown
@@ -75,6 +88,7 @@ export function statusOfCode({ original }: { readonly original?: Error }): Error
   const error: DriverError | undefined = original
   if (error === undefined) return undefined
   const { code, errno } = error
+  if (isRecoveryConflict(error)) return CANCELLED_BY_REPLICA
   if (isOfStandby(error)) return BY_CODE.get(REFUSED_WRITE)
   if (code === NOT_SUPPORTED && !isCachedPlanError(error)) return undefined
   return statusOfConstraint(error) ?? BY_CODE.get(String(code)) ?? BY_CODE.get(String(errno))

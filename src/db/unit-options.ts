@@ -14,6 +14,7 @@ export class UnitOptions implements SessionUnitOptions {
   readonly isolation: string | undefined
   readonly readOnly: boolean | undefined
   readonly maxLag: number | undefined
+  readonly onPrimary: boolean | undefined
   readonly safe: boolean | undefined
   readonly route: string | undefined
   readonly reader: boolean | undefined
@@ -37,6 +38,7 @@ export class UnitOptions implements SessionUnitOptions {
     this.isolation = needs.isolation
     this.readOnly = needs.readOnly
     this.maxLag = needs.maxLag
+    this.onPrimary = needs.onPrimary
     this.safe = needs.safe
     this.route = needs.route
     this.reader = needs.reader

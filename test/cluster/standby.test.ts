@@ -47,6 +47,53 @@ class Heroes {
   }
 }
 
+@Controller('/long')
+class Long {
+  @Transactional({ readOnly: true })
+  @Get()
+  async read(session: Session) {
+    const [row] = await session.execute(
+      sql<{
+        standby: boolean
+      }>`SELECT pg_is_in_recovery() AS standby, count(CASE WHEN pg_is_in_recovery() THEN pg_sleep(60) END) FROM hero`,
+    )
+    return row?.standby
+  }
+}
+
+test(
+  'a URL that names only a standby is a warning; a reader that it cancels is served by the primary',
+  { skip },
+  async (t) => {
+    const { primary, standbys } = await startCluster(t)
+    const [standby] = standbys
+    await primary.query('CREATE TABLE hero AS SELECT n AS id FROM generate_series(1, 100) n')
+    const written = async () => (await standby.query(`SELECT 1 FROM pg_tables WHERE tablename = 'hero'`)).length === 1
+    await until('the table is on the standby', written, 50)
+    await standby.query('ALTER SYSTEM SET max_standby_streaming_delay = 0')
+    await standby.query('SELECT pg_reload_conf()')
+    const lines: string[] = []
+    const write = (line: string) => void lines.push(line)
+    const logger = { info: write, warn: write, error: write }
+    const alone = await testApp({ controllers: [Long], lifespan: newLifespan(standby.url), logger })
+    await alone.close()
+    assert.match(lines.join('\n'), /is a standby, which refuses all writes\. Write the URL of its primary/)
+    const app = await testApp({
+      controllers: [Long],
+      lifespan: newLifespan(primary.url, { replicas: [standby.url] }),
+      logger: false,
+    })
+    t.after(app.close)
+    const answer = app.fetch('/long')
+    const isReading = async () =>
+      (await standby.query(`SELECT 1 FROM pg_stat_activity WHERE query ~ 'pg_slee[p]' AND state = 'active'`)).length > 0
+    await until('the standby reads', isReading, 50)
+    await primary.query('DELETE FROM hero')
+    await primary.query('VACUUM hero')
+    assert.equal(await (await answer).json(), false)
+  },
+)
+
 /** An app on all three servers, whose standbys serve readers. */
 async function openApp(t: TestContext, { primary, standbys }: Cluster, options: LifespanOptions = {}) {
   const hosts = [primary, ...standbys].map(({ host }) => host).join()

@@ -101,6 +101,45 @@ for (const kind of databases.filter(({ name }) => !name.startsWith('SQLite'))) {
   })
 }
 
+@Controller('/cancelled')
+class Cancelled {
+  @Transactional({ readOnly: true })
+  @Get()
+  async read(session: Session) {
+    const [row] = await session.execute(sql<{ name: string }>`SELECT cancelled() AS name`)
+    return row?.name
+  }
+  @Transactional({ readOnly: true })
+  @Post()
+  post(session: Session) {
+    return this.read(session)
+  }
+  @Transactional({ readOnly: true, retry: 1 })
+  @Post('/retried')
+  retried(session: Session) {
+    return this.read(session)
+  }
+}
+
+test('a handler that a replica cancels because of what it replays is run again on the primary, or is told so', async (t) => {
+  const [writer, replica] = [await seeded(postgres, 'writer'), await seeded(postgres, 'replica')]
+  const define = (url: string, body: string) =>
+    withSession(newLifespan(url), ({ sequelize }) =>
+      sequelize.query(`CREATE FUNCTION cancelled() RETURNS text LANGUAGE plpgsql AS 'BEGIN ${body}; END'`),
+    )
+  await define(writer, `RETURN ''writer''`)
+  await define(replica, `RAISE ''canceling statement due to conflict with recovery'' USING ERRCODE = ''40001''`)
+  const app = await databaseApp(t, { name: '', url: async () => writer }, models, [Cancelled], {
+    lifespan: { sync: false, replicas: [replica] },
+  })
+  assert.equal(await (await app.fetch('/cancelled')).json(), 'writer')
+  assert.equal(await (await app.fetch('/cancelled/retried', post)).json(), 'writer')
+  assert.equal(
+    await said(app.fetch('/cancelled', post)),
+    '503, again in 1 s: A replica cancelled the statement; try again.',
+  )
+})
+
 test('while the replica is down what it serves answers 503, and the writer goes on', async (t) => {
   const server = await ownPostgres(t, { lasting: true })
   const replica = await seeded({ name: 'replica', url: () => Promise.resolve(server.url) }, 'replica')

@@ -21,6 +21,7 @@ import { fileURLToPath } from 'node:url'
  * @typedef {object} PostgresChoices
  * @property {number} [port] any free one when it is left out
  * @property {string} [password] a random one when it is left out
+ * @property {number} [maxConnections] 200 when it is left out
  * @property {boolean} [lasting] whether what was committed outlives a kill. Default false, which is faster.
  */
 
@@ -91,7 +92,7 @@ async function start(
   directory,
   guard,
   log,
-  { port: chosen, password = randomBytes(12).toString('hex'), lasting = false },
+  { port: chosen, password = randomBytes(12).toString('hex'), maxConnections = 200, lasting = false },
 ) {
   const EmbeddedPostgres = await embeddedPostgres()
   const port = chosen ?? (await freePort())
@@ -102,7 +103,12 @@ async function start(
     // PostgreSQL refuses to run as root. For any other user this option would fail, as it tries to add a user.
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags,
-    postgresFlags: lasting ? [...postgresFlags, '-c', 'synchronous_commit=on'] : postgresFlags,
+    postgresFlags: [
+      ...postgresFlags,
+      '-c',
+      `max_connections=${maxConnections}`,
+      ...(lasting ? ['-c', 'synchronous_commit=on'] : []),
+    ],
     onLog: (text) => log.push(text),
     onError: (error) => log.push(String(error)),
   })
@@ -154,7 +160,6 @@ const postgresFlags = Object.entries({
   unix_socket_directories: '',
   timezone: 'UTC',
   log_min_messages: 'log',
-  max_connections: '200',
   // Nothing here has to survive a power failure.
   fsync: 'off',
   synchronous_commit: 'off',

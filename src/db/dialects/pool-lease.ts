@@ -125,13 +125,13 @@ export function prepareForOthers(
 /** A lease from Sequelize's pool; for a read-only transaction from that of the replicas, if there are any. */
 export function leaseFromPool(
   sequelize: Sequelize,
-  { readOnly = false, maxLag, token }: TransactionNeeds,
+  { readOnly = false, onPrimary = false, maxLag, token }: TransactionNeeds,
   begin: (connection: object) => Beginning,
 ): Promise<Lease> {
   const { connectionManager: manager } = sequelizeInternals(sequelize)
   const lastBefore = lastOpened
   // A dialect that knows how far a replica is leaves these two out.
-  const isForReplica = readOnly && maxLag === undefined && token?.received === undefined
+  const isForReplica = readOnly && !onPrimary && maxLag === undefined && token?.received === undefined
   const lease = (connection: object): Lease | Promise<never> => {
     const wasIdle = (openingOrder.get(connection) ?? Infinity) <= lastBefore
     try {

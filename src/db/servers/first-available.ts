@@ -4,6 +4,7 @@ import { type Host, type ServerAddress, showHost } from '../config/server-addres
 import { codeOf } from '../dialect.js'
 import { type ConnectionManager, sequelizeInternals } from '../sequelize/internals.js'
 import { Availability } from './availability.js'
+import { isFull } from './full-server.js'
 
 /** How a dialect opens connections. */
 export interface Opening {
@@ -94,7 +95,9 @@ export function connectToFirstAvailable(sequelize: Sequelize, hosts: ServerAddre
       configs.set(connection, config)
       return connection
     } catch (error) {
-      if (!isRefusal(error)) server.availability.failed()
+      // A full server serves the connections that it has.
+      if (isFull(error)) server.availability.reached()
+      else if (!isRefusal(error)) server.availability.failed()
       throw error
     }
   }
@@ -177,9 +180,9 @@ function isRefusal(error: unknown): boolean {
 
 const REFUSED = /^(?:28|3D|ER_BAD_DB_ERROR|ER_(?:DB)?ACCESS_DENIED)/
 
-/** With the code of the last failure, which decides whether the start waits. */
+/** With the code of a full server, as it is reached; else with that of the last failure. The code decides whether the start waits. */
 function noneAvailable(failures: readonly unknown[]): ConnectionError {
   const messages = failures.map((failure) => (failure instanceof Error ? failure.message : String(failure)))
   const error = new Error(`None of the hosts is available: ${messages.join('; ')}`)
-  return new ConnectionError(Object.assign(error, { code: codeOf(failures.at(-1)) }))
+  return new ConnectionError(Object.assign(error, { code: codeOf(failures.find(isFull) ?? failures.at(-1)) }))
 }

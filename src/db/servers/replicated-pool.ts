@@ -3,6 +3,7 @@ import type { Pool } from 'sequelize-pool'
 import { loadLater } from '../../core/load-later.js'
 import type { ConnectionManager, ConnectionPool, PoolCounts, PoolOfReplication } from '../sequelize/internals.js'
 import { Availability } from './availability.js'
+import { PoolOpening } from './full-server.js'
 
 const pools = loadLater<typeof import('sequelize-pool')>('sequelize-pool')
 
@@ -59,11 +60,15 @@ export class ReplicatedPool implements PoolOfReplication {
 
   #newReplica(manager: ConnectionManager, config: object): Replica {
     const { max, min, acquire, idle, evict, maxUses } = manager.config.pool
+    const opening = new PoolOpening(
+      () => pool,
+      (given) => manager._connect(given),
+    )
     const pool = new (pools().Pool)<object>({
       name: 'sequelize:read',
       create: async () => {
         try {
-          const connection = await manager._connect(config)
+          const connection = await opening.open(config)
           replica.availability.reached()
           this.#owners.set(connection, replica)
           return connection

@@ -16,6 +16,7 @@ import { readGeneratedColumns } from '../models/database-generated-columns.js'
 import '../models/model-shape.js'
 import { checkInternals } from '../sequelize/check-internals.js'
 import { disableFastPath } from '../sequelize/fast-path.js'
+import { waitWhileFull } from '../servers/full-server.js'
 import { escapeEveryValue } from '../sequelize/value-literals.js'
 import {
   joinCurrentTransaction,
@@ -32,6 +33,7 @@ import { warnOfTooManyConnections } from './connection-limit.js'
 import { connect, type Connection, connectionOf } from './connect.js'
 import { mapModels, type ModelOwner } from './map-models.js'
 import { checkTables, refuseCorruptedColumns, refuseCostlyPatterns, refuseShadowedColumns } from './schema-check.js'
+import { warnOfStandby } from './standby-warning.js'
 import { tableColumn } from './table-columns.js'
 import { waitForDatabase } from './wait-for-database.js'
 import { warnOfTablesWithoutTransactions } from './without-transactions.js'
@@ -66,6 +68,7 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     await checkInternals(sequelize)
     connection.useServers?.()
     await dialect.prepare(sequelize)
+    waitWhileFull(sequelize)
     escapeEveryValue(sequelize)
     parenthesizeLiterals(sequelize)
     // The literals of other databases, such as N'...' of mssql, are not known.
@@ -86,6 +89,7 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     refuseCostlyPatterns(models)
     boundary?.prepare(sequelize, models)
     await waitForDatabase(sequelize, name, startTimeout, database.log)
+    if (database.warn) await warnOfStandby(connection, database.warn)
     if (database.warn) await warnOfTooManyConnections(connection, readProcesses(database.options), database.warn)
     if (sync && database.createTables) await createTables(sequelize, name)
     await checkTables(sequelize, models, { mayBeMissing: sync && !database.createTables })

@@ -44,13 +44,14 @@ export const postgres: Dialect = {
   adaptToTable: refuseBigIntegers,
   findPlainTables: (sequelize, names) => findPlainTables(sequelize, names),
   lease: (sequelize, needs) =>
-    needs.readOnly && (needs.maxLag !== undefined || needs.token?.received !== undefined)
+    needs.readOnly && !needs.onPrimary && (needs.maxLag !== undefined || needs.token?.received !== undefined)
       ? leaseProven(sequelize, needs)
       : lease(sequelize, needs, onServer(needs)),
   readPosition: writtenPosition,
   direct: sendToClient,
   openCursor: (sequelize, connection, statement) => openCursor(sequelize, connection, statement, sendToClient),
   connectionLimit: async (sequelize) => readConnectionLimit(await postgres.lease(sequelize, {})),
+  isStandby,
   probe: {
     sql: 'SELECT 1',
     lease: (sequelize) =>
@@ -89,7 +90,16 @@ export function postgresDialect(config: PostgresConfig): Dialect {
     useHosts(sequelize, config)
     return postgres.prepare(sequelize)
   }
-  return { ...postgres, prepare }
+  const { isStandby: _, ...withoutRole } = postgres
+  const isAskedFor = config.target === 'standby' || config.target === 'read-only'
+  return isAskedFor ? { ...withoutRole, prepare } : { ...postgres, prepare }
+}
+
+/** False before PostgreSQL 14, and behind a pooler, which do not tell. */
+async function isStandby(sequelize: Sequelize): Promise<boolean> {
+  const lease = await postgres.lease(sequelize, {})
+  await lease.release()
+  return isPipelined(lease.connection) && lease.connection.isStandby === true
 }
 
 // Sequelize's query() resolves to [rows, result] for COMMIT; the result has the command that the server has executed.
@@ -115,7 +125,7 @@ function isBroken(error: unknown): boolean {
 
 // A standby has no serializable transactions: they are served by the primary.
 function onServer(needs: TransactionNeeds): TransactionNeeds {
-  return needs.isolation === 'SERIALIZABLE' ? ON_PRIMARY : needs
+  return needs.isolation === 'SERIALIZABLE' || needs.onPrimary ? ON_PRIMARY : needs
 }
 
 const ON_PRIMARY: TransactionNeeds = { readOnly: false }

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { Client } from 'pg'
+import { Controller, Get, Session, sql } from 'sequitur'
+import { sequelizeInternals } from '../../src/db/sequelize/internals.js'
+import { databaseApp } from '../support/databases.js'
+import { ownPostgres, said } from '../support/faults.js'
+import { type Gate, gate, until } from '../support/waiting.js'
+
+const skip = process.env['TEST_QUICK'] !== undefined
+
+/** A controller one of whose requests keeps its connection until the gate opens. */
+function holding({ opened }: Gate, held = () => {}) {
+  @Controller()
+  class Holding {
+    @Get('/held') async hold(session: Session) {
+      await session.execute(sql`SELECT 1`)
+      held()
+      await opened
+    }
+    @Get('/served') async serve(session: Session) {
+      return session.execute(sql`SELECT 1 AS n`)
+    }
+  }
+  return Holding
+}
+
+/** Takes all connections that the server has left. @returns a function that closes one of them. */
+async function fill(t: TestContext, url: string): Promise<() => Promise<void>> {
+  const clients: Client[] = []
+  t.after(() => Promise.all(clients.map((client) => client.end())))
+  for (;;) {
+    const client = new Client(url)
+    client.on('error', () => {}) // the server ends before the test does
+    const refused = await client.connect().then(
+      () => undefined,
+      (error: { readonly code?: string }) => error,
+    )
+    if (refused) {
+      assert.equal(refused.code, '53300')
+      return async () => clients.pop()?.end()
+    }
+    clients.push(client)
+  }
+}
+
+async function appOnSmallServer(t: TestContext, controller: ReturnType<typeof holding>, poolTimeout = 30_000) {
+  const { url } = await ownPostgres(t, { maxConnections: 6 })
+  const options = { health: true, lifespan: { poolSize: 5, poolTimeout } }
+  const app = await databaseApp(t, { name: 'small', url: async () => url }, [], [controller], options)
+  return { ...app, url }
+}
+
+test('an idle app is ready while others use all connections of the server', { skip }, async (t) => {
+  const { fetch, database, url } = await appOnSmallServer(t, holding(gate()))
+  await sequelizeInternals(database.sequelize).connectionManager.pool.destroyAllNow()
+  const free = await fill(t, url)
+  for (let n = 0; n < 3; n++) assert.equal((await fetch('/readyz')).status, 200)
+  assert.equal(await said(fetch('/served')), '503, again in 1 s: The database is not available.')
+  await free()
+  await until('it serves', async () => (await fetch('/served')).status === 200)
+})
+
+test('requests to a full server wait for the connections that the pool has', { skip }, async (t) => {
+  const held = gate()
+  let count = 0
+  const { fetch, url } = await appOnSmallServer(
+    t,
+    holding(held, () => count++),
+  )
+  const first = fetch('/held')
+  await until('the connection is in use', () => count === 1)
+  await fill(t, url)
+  const others = Array.from({ length: 20 }, () => fetch('/served'))
+  for (let n = 0; n < 3; n++) assert.equal((await fetch('/readyz')).status, 200)
+  held.open()
+  assert.equal((await first).status, 204)
+  assert.deepEqual(
+    (await Promise.all(others)).map(({ status }) => status),
+    Array.from({ length: 20 }, () => 200),
+  )
+})
+
+test('requests to a full server get the connections that others close', { skip }, async (t) => {
+  const held = gate()
+  let count = 0
+  const { fetch, url } = await appOnSmallServer(
+    t,
+    holding(held, () => count++),
+  )
+  const first = fetch('/held')
+  await until('the connection is in use', () => count === 1)
+  const free = await fill(t, url)
+  const second = fetch('/served')
+  assert.equal((await fetch('/readyz')).status, 200)
+  await free()
+  assert.equal((await second).status, 200)
+  held.open()
+  assert.equal((await first).status, 204)
+})
+
+test('a request waits no longer than poolTimeout for a full server', { skip }, async (t) => {
+  const held = gate()
+  let count = 0
+  const { fetch, url } = await appOnSmallServer(
+    t,
+    holding(held, () => count++),
+    300,
+  )
+  const first = fetch('/held')
+  await until('the connection is in use', () => count === 1)
+  await fill(t, url)
+  assert.match(await said(fetch('/served')), /^503, again in 1 s: /)
+  held.open()
+  assert.equal((await first).status, 204)
+})
