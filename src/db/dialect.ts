@@ -123,11 +123,12 @@ export interface BoundQuery {
  * What is known of a statement besides its SQL. Undefined if nothing is: it may be several statements, or none that the database can parse.
  *
  * - `constant`: its literals are the same at every execution, so that preparing it pays if it has values.
+ * - `covered`: so they are, and its result has all columns that its values are compared with, or written to.
  * - `count`: a compiled count. Preparing it pays also without values, and never fails, as its column always has the same type.
  * - `slice`: a compiled read of some rows of a list, whose first and last are literals.
  * - `varying`: its literals differ.
  */
-export type StatementForm = 'constant' | 'count' | 'slice' | 'varying'
+export type StatementForm = 'constant' | 'covered' | 'count' | 'slice' | 'varying'
 
 /** Sends a statement to the driver, which calls `done`. */
 export type SendDirect = (

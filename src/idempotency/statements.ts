@@ -73,7 +73,7 @@ function newStatements(table: Sql, dialect: string): Statements {
   const columns = sql`SELECT request, expires, status, headers, body FROM ${table} WHERE id = ${'id'}`
   switch (dialect) {
     case 'postgres':
-      return { claim: prepared(claimOnPostgres(table)), read: prepared(columns), keep }
+      return onPostgres(table)
     case 'mysql':
     case 'mariadb':
       return {
@@ -90,6 +90,17 @@ function newStatements(table: Sql, dialect: string): Statements {
   }
 }
 
+// Each value has its type: a statement is prepared only then, as the server would keep the types of columns when they are altered.
+function onPostgres(table: Sql): Statements {
+  const id = sql`CAST(${'id'} AS VARCHAR)`
+  const response = sql`status = CAST(${'status'} AS INTEGER), headers = CAST(${'headers'} AS TEXT), body = CAST(${'body'} AS BYTEA)`
+  return {
+    claim: prepared(claimOnPostgres(table)),
+    read: prepared(sql`SELECT request, expires, status, headers, body FROM ${table} WHERE id = ${id}`),
+    keep: prepared(sql`UPDATE ${table} SET ${response} WHERE id = ${id}`),
+  }
+}
+
 /** @param template has the name of a value in the place of each value. */
 function prepared<R = Record<string, unknown>>({ texts, values }: Sql): Prepared<R> {
   const names = values as (keyof Values)[] // as the templates of this file write them
@@ -100,7 +111,7 @@ function prepared<R = Record<string, unknown>>({ texts, values }: Sql): Prepared
 function claimOnPostgres(table: Sql): Sql {
   const row = sql`CAST(${'id'} AS VARCHAR), CAST(${'route'} AS VARCHAR), CAST(${'request'} AS VARCHAR), CAST(${'expires'} AS BIGINT)`
   const isFree = sql`pg_try_advisory_xact_lock(CAST(${'lock'} AS BIGINT))`
-  return sql`INSERT INTO ${table} AS found (id, route, request, expires) SELECT ${row} WHERE ${isFree} ${orTakeOver()}`
+  return sql`INSERT INTO ${table} AS found (id, route, request, expires) SELECT ${row} WHERE ${isFree} ${orTakeOver(sql`CAST(${'now'} AS BIGINT)`)}`
 }
 
 // One transaction writes at a time: a second one waits, and finds the response of the first.
@@ -109,9 +120,9 @@ function claimOnSqlite(table: Sql): Sql {
   return sql`INSERT INTO ${table} AS found (id, route, request, expires) VALUES (${row}) ${orTakeOver()}`
 }
 
-function orTakeOver(): Sql {
+function orTakeOver(now = sql`${'now'}`): Sql {
   const columns = sql`request = excluded.request, expires = excluded.expires, status = NULL, headers = NULL, body = NULL`
-  return sql`ON CONFLICT (id) DO UPDATE SET ${columns} WHERE found.expires <= ${'now'} RETURNING id`
+  return sql`ON CONFLICT (id) DO UPDATE SET ${columns} WHERE found.expires <= ${now} RETURNING id`
 }
 
 // MariaDB reads the comment, and waits a second for another transaction with this key; MySQL, which has no such statement, as long as for any lock.

@@ -32,7 +32,7 @@ test(
     const steps = [
       (session: Session) => session.get(Hero, 1),
       (session: Session) => session.count(select(Hero)),
-      (session: Session) => session.execute(sql`SELECT 'x', 5 FROM team WHERE name = ${'A'}`),
+      (session: Session) => session.execute(sql`SELECT 'x', 5 FROM team WHERE name = ${'A'}::text`),
       (_: Session, name: string) => Team.create({ name }),
     ]
     const run = async (ordered: typeof steps) => {
@@ -98,7 +98,7 @@ test(
   'PostgreSQL: statements that are prepared in a failed transaction report the first error',
   { skip: skipIfShared },
   async (t) => {
-    const { database } = await databaseApp(t, postgres, models, [], { lifespan })
+    const { database } = await databaseApp(t, postgres, models, [], { lifespan: { ...lifespan, fastPath: true } })
     const errors: string[] = []
     const note = (error: unknown) => void errors.push((error as Error).message)
     const failing = withSession(database, async (session) => {
@@ -122,13 +122,13 @@ test(
 @Controller('/')
 class Heroes {
   @Get('/:name') find(name: string, session: Session) {
-    return session.execute(sql`SELECT name FROM hero WHERE name = ${name}`)
+    return session.execute(sql`SELECT name FROM hero WHERE name = ${name}::text`)
   }
   @Post('/:name') async add(name: string, session: Session) {
-    await session.execute(sql`INSERT INTO hero (name, age) VALUES (${name}, 0)`)
+    await session.execute(sql`INSERT INTO hero (name, age) VALUES (${name}::text, 0)`)
   }
   @Delete('/:name') async remove(name: string, session: Session) {
-    await session.execute(sql`DELETE FROM hero WHERE name = ${name}`)
+    await session.execute(sql`DELETE FROM hero WHERE name = ${name}::text`)
   }
 }
 

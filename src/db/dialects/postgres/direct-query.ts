@@ -10,6 +10,7 @@ import {
   type Types,
 } from './driver.js'
 import { GeneratedResult, type ResultColumns } from './generated-rows.js'
+import { canRead } from './parameter-types.js'
 
 /** The statement of a {@link DirectQuery}. */
 export interface DirectStatement {
@@ -18,8 +19,8 @@ export interface DirectStatement {
   readonly text: string
   /** Undefined for the simple protocol, in which SQL may have several statements. */
   readonly values: readonly unknown[] | undefined
-  /** Where the columns of a prepared statement are kept; undefined if they may change. */
-  readonly prepared: { columns?: ResultColumns } | undefined
+  /** Where the columns of a prepared statement, and the types of its parameters, are kept; undefined if they may change. */
+  readonly prepared: { columns?: ResultColumns; parameterTypes?: readonly number[] } | undefined
   /** Called when the first of several statements was executed. */
   readonly onFirst?: () => void
 }
@@ -56,20 +57,30 @@ export class DirectQuery extends BareQuery {
 
   #execute(connection: PgConnection, values: readonly unknown[]): void {
     const { name, text } = this
-    const { columns } = this.#statement.prepared ?? {}
+    const { columns, parameterTypes } = this.#statement.prepared ?? {}
+    // The server reads values before it looks whether a table was altered. Describe makes it look first: a value that only the old type refuses
+    // is not refused then. Source: exec_bind_message() and exec_describe_statement_message() in postgres.c.
+    const isDescribed = name !== '' && !(columns && parameterTypes && canRead(parameterTypes, values))
     if (!connection.parsedStatements[name] && !connection.submittedNamedStatements[name]) {
       connection.parse({ name, text })
       if (name !== '') connection.submittedNamedStatements[name] = text
     }
+    if (isDescribed) connection.describe({ type: 'S', name })
     try {
       connection.bind({ statement: name, values, valueMapper: prepareValue })
-      if (columns) this.#result.columns = columns
-      else connection.describe({ type: 'P' })
+      if (columns && !isDescribed) this.#result.columns = columns
+      if (name === '') connection.describe({ type: 'P' })
       connection.execute({})
     } catch (error) {
       this.#failure = error as Error // of a toString() of the program
     }
     connection.sync()
+  }
+
+  /** Called by the client, with the types of a prepared statement. */
+  handleParameterDescription(types: readonly number[]): void {
+    const { prepared } = this.#statement
+    if (prepared) prepared.parameterTypes = types
   }
 
   override handleRowDescription({ fields }: { readonly fields: readonly FieldDescription[] }): void {

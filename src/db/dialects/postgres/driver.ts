@@ -44,7 +44,7 @@ interface ConnectionInternals {
     readonly values: readonly unknown[]
     readonly valueMapper: (value: unknown) => unknown
   }): void
-  describe(portal: { readonly type: 'P' }): void
+  describe(target: { readonly type: 'P' } | { readonly type: 'S'; readonly name: string }): void
   execute(portal: object): void
   sync(): void
   close(statement: { readonly type: 'S'; readonly name: string }): void

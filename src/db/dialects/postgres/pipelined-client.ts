@@ -5,6 +5,7 @@ import { clientInternals, type ClientInternals, namedQuery, type QueryCallback, 
 import { DirectQuery, type DirectStatement } from './direct-query.js'
 import { generateRows } from './generated-rows.js'
 import { PostgresStatements } from './prepared-statements.js'
+import type { PreparableForm } from './statement-names.js'
 import { inTransaction, type ServerSettings, STARTUP } from './server-settings.js'
 
 export interface ClientOptions {
@@ -51,6 +52,10 @@ export class PipelinedClient extends pg.Client {
     this.#internals.connection.on('parameterStatus', ({ parameterName, parameterValue }: ParameterStatus) =>
       this.#parameters.set(parameterName, parameterValue),
     )
+    this.#internals.connection.on('parameterDescription', ({ dataTypeIDs }: ParameterDescription) => {
+      const query = this.#internals._getActiveQuery()
+      if (query instanceof DirectQuery) query.handleParameterDescription(dataTypeIDs)
+    })
   }
 
   /** Called by pg. */
@@ -196,8 +201,11 @@ export class PipelinedClient extends pg.Client {
     const begin = this.#begin
     if (begin !== undefined && form === 'slice' && !isExtended && this.#mayBeginWithRead)
       return this.#sendWithBegin(begin, sql, callback)
-    const isConstant = form === 'constant' || form === 'count'
-    this.#send({ sql, values: isExtended ? values : undefined, isConstant, isDirect: this.#generatesRows }, callback)
+    const isDirect = this.#generatesRows
+    this.#send(
+      { sql, values: isExtended ? values : undefined, form: preparableForm(form, isDirect), isDirect },
+      callback,
+    )
   }
 
   get #mayBeginWithRead(): boolean {
@@ -222,7 +230,7 @@ export class PipelinedClient extends pg.Client {
     this.#superQuery(new DirectQuery(statement, this, done))
   }
 
-  #send({ sql, values, isConstant = false, isDirect = false }: Statement, callback: QueryCallback): void {
+  #send({ sql, values, form, isDirect = false }: Statement, callback: QueryCallback): void {
     this.#corkUntilNextTick()
     this.#sendBegin()
     if (this.#isReadCommitted && sql !== 'COMMIT' && !this.#statements.has(sql) && CHANGES_DEFAULTS.test(sql))
@@ -239,7 +247,7 @@ export class PipelinedClient extends pg.Client {
         isDirect,
       )
     }
-    const statement = this.#isPrepared ? this.#statements.take(sql, isConstant) : undefined
+    const statement = this.#isPrepared ? this.#statements.take(sql, form) : undefined
     const done: QueryCallback = (error, result) => {
       clearTimeout(cancelTimer)
       if (statement) this.#statements.giveBack(sql, statement, error)
@@ -313,16 +321,28 @@ function withPositionBehind(before: string, error: Error & { position?: string |
   return error
 }
 
+// Only a direct query asks for the types of a statement before its values are read.
+function preparableForm(form: StatementForm | undefined, isDirect: boolean): PreparableForm | undefined {
+  if (form === 'varying') return undefined
+  const isCovered = form === 'covered' || form === 'slice'
+  return form === 'count' || (isCovered && !isDirect) ? 'constant' : form
+}
+
 interface Statement {
   readonly sql: string
   /** Undefined for the simple protocol. */
   readonly values: readonly unknown[] | undefined
-  readonly isConstant?: boolean
+  readonly form?: PreparableForm | undefined
   readonly isDirect?: boolean
 }
 
 /** The statements that begin a transaction, here and in Sequelize. */
 const BEGINS = /^(START TRANSACTION\b[^;]*)(?:;\s*)?$/
+
+interface ParameterDescription {
+  readonly dataTypeIDs: readonly number[]
+}
+
 interface ParameterStatus {
   readonly parameterName: string
   readonly parameterValue: string

@@ -1,7 +1,7 @@
 import { isCachedPlanError } from '../../error-codes.js'
 import type { PgConnection } from './driver.js'
 import type { ResultColumns } from './generated-rows.js'
-import { mayPrepare, nameOf, renewText, textOf } from './statement-names.js'
+import { mayPrepare, nameOf, type PreparableForm, renewText, textOf } from './statement-names.js'
 
 /** How many statements one connection keeps prepared. Beyond it, the least recently used one is closed. */
 const MAX_PREPARED = 200
@@ -15,6 +15,8 @@ export interface PreparedStatement {
   readonly text: string
   /** The columns of its results, once the server has named them. */
   columns?: ResultColumns
+  /** The types of its parameters, once the server has named them. */
+  parameterTypes?: readonly number[]
   /** How many of its executions have no result yet. */
   pending: number
   /** The value of the use counter at the last use. */
@@ -55,8 +57,8 @@ export class PostgresStatements {
   }
 
   /** The statement for an execution of the SQL; undefined if it is not prepared. Call {@link giveBack} with its result. */
-  take(sql: string, isConstant: boolean): PreparedStatement | undefined {
-    const statement = this.#statementOf(sql, isConstant)
+  take(sql: string, form: PreparableForm | undefined): PreparedStatement | undefined {
+    const statement = this.#statementOf(sql, form)
     this.#closeObsolete()
     if (statement) statement.pending++
     return statement
@@ -68,14 +70,14 @@ export class PostgresStatements {
     if (error) this.#handleError(sql, statement, error)
   }
 
-  #statementOf(sql: string, isConstant: boolean): PreparedStatement | undefined {
+  #statementOf(sql: string, form: PreparableForm | undefined): PreparedStatement | undefined {
     if (this.#isShared) return undefined
     const known = this.#statements.get(sql)
     if (known) {
       known.lastUse = ++this.#useCount
       return known
     }
-    if (!mayPrepare(sql, isConstant)) return undefined
+    if (!mayPrepare(sql, form)) return undefined
     if (this.#statements.size >= MAX_PREPARED) this.#evictLeastRecentlyUsed()
     return this.#register(sql, textOf(sql))
   }
@@ -128,8 +130,9 @@ export class PostgresStatements {
   }
 
   // The types of its values were inferred from columns that have another type now.
-  #isOfOtherTypes(name: string, { code = '' }: ServerError): boolean {
-    return TYPE_ERRORS.has(code) && this.#connection().parsedStatements[name] !== undefined
+  #isOfOtherTypes(name: string, { code = '', message }: ServerError): boolean {
+    const isOfType = TYPE_ERRORS.has(code) || (code === 'XX000' && message.startsWith('cache lookup failed for type'))
+    return isOfType && this.#connection().parsedStatements[name] !== undefined
   }
 
   // In a failed transaction PgBouncer may take a statement for prepared without saying so, and ends the connection if the name is prepared again.

@@ -17,9 +17,12 @@ export interface ServerSettings {
  * Sent when a connection is opened. Poolers keep these for each client: PostgreSQL reports every change of them.
  *
  * Sequelize writes times in UTC. It doubles quotes in literals, and does not escape backslashes: without standard_conforming_strings a backslash before
- * a quote would let a value end its literal.
+ * a quote would let a value end its literal. pg reads only dates in the style ISO; the order of day and month is left as it is.
  */
-export const STARTUP = { TimeZone: 'UTC', standard_conforming_strings: 'on' } as const
+export const STARTUP = { TimeZone: 'UTC', standard_conforming_strings: 'on', DateStyle: 'ISO' } as const
+
+/** How values are written, as pg reads them: with all digits, and intervals with their units. Poolers do not keep these for each client. */
+const FORMATS = { client_min_messages: 'warning', extra_float_digits: 3, IntervalStyle: 'postgres' } as const
 
 export function settingsOf(options: ServerOptions): ServerSettings {
   return {
@@ -38,6 +41,6 @@ export function inTransaction(settings: ServerSettings): string {
 
 /** An expression that sets them for as long as the server connection is open. */
 export function forConnection(settings: ServerSettings): string {
-  const all = Object.entries({ ...settings, client_min_messages: 'warning' })
+  const all = Object.entries({ ...settings, ...FORMATS })
   return `concat(${all.map(([name, value]) => `set_config('${name}', '${value}', false)`).join(', ')})`
 }

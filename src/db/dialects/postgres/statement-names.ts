@@ -12,13 +12,29 @@ const renewed = new Map<string, string>()
 const PREFIX = 'sequitur_'
 
 /**
+ * What is known of a statement. `constant`: its literals are the same at every execution. `covered`: so they are, and its values have the types of columns
+ * of its result. `slice`: its values have such types, too.
+ */
+export type PreparableForm = 'constant' | 'covered' | 'slice'
+
+/**
  * Whether connections prepare a statement. Not if it contains literal values, as it is then rarely sent again.
  *
- * @param isConstant whether the literals in the SQL are the same at every execution.
+ * The server infers the types of parameters once, from the columns that they are compared with or written to, and keeps them when these columns are
+ * altered: a time would be read as a date. It then rejects only a statement whose own result has other types. Source: RevalidateCachedQuery() in plancache.c.
  */
-export function mayPrepare(sql: string, isConstant: boolean): boolean {
-  return isConstant || !LITERAL.test(sql)
+export function mayPrepare(sql: string, form: PreparableForm | undefined): boolean {
+  if (form === 'covered') return true
+  return (form === 'constant' || !LITERAL.test(sql)) && (form === 'slice' || hasOwnTypes(sql))
 }
+
+/** Whether the SQL itself has the type of each of its parameters, as `$1::bigint` or `CAST($1 AS bigint)` has. */
+function hasOwnTypes(sql: string): boolean {
+  return !PARAMETER.test(sql.replace(TYPED_PARAMETER, ''))
+}
+
+const PARAMETER = /\$\d/
+const TYPED_PARAMETER = /\$\d+\s*::|\bCAST\s*\(\s*\$\d+\s+AS\b/gi
 
 /**
  * The name under which connections prepare a statement. It depends on the text alone: even if several clients share a connection, as behind a pooler,

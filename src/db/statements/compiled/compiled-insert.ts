@@ -33,7 +33,7 @@ export function insertStatement<M extends Model>(instance: M): CompiledStatement
   if (sql === '') return undefined
   Object.assign(state.dataValues, timestamps)
   const sent = { ...state.dataValues }
-  return { sql, values, form: 'constant', instance, read: (result) => asSaved(instance, sent, rowColumns, result) }
+  return { sql, values, form: 'covered', instance, read: (result) => asSaved(instance, sent, rowColumns, result) }
 }
 
 interface PlainRow {

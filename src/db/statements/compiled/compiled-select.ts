@@ -101,7 +101,7 @@ export function rowsStatement<R>(
   return {
     sql: isBound ? text : withLiterals(model, text, all),
     values: isBound ? all : [],
-    form: suffix === '' ? 'constant' : 'slice',
+    form: suffix === '' ? 'covered' : 'slice',
     readsAlone: plan.isOfPlainTable,
     read: (result) =>
       build(result.rowsOf?.(model) ?? result.rows, { isNewRecord: false, raw: true, attributes: plan.names }),
