@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import * as pg from 'pg'
 import { Sequelize } from 'sequelize'
@@ -107,6 +110,23 @@ for (const [dialect, driver] of [
     test(`a start with ${driver.name} needs Connection.${member}`, () =>
       assert.rejects(start(member), missing(driver, `Connection.${member}`)))
 }
+
+test('a start with a version of mysql2 that is too old names the one that is needed', async (t) => {
+  const start = (version: string) => {
+    const folder = mkdtempSync(join(tmpdir(), 'sequitur-mysql2-'))
+    t.after(() => rmSync(folder, { recursive: true }))
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'mysql2', version }))
+    writeFileSync(join(folder, 'index.js'), 'exports.createConnection = () => { throw new Error("too far") }')
+    const dialectModule = createRequire(import.meta.url)(join(folder, 'index.js')) as object
+    return newLifespan(new Sequelize({ dialect: 'mysql', dialectModule, logging: false }), { startTimeout: 0 }).start()
+  }
+  for (const version of ['3.14.5', '3.9.0', '2.99.99', '3.9.0-canary.1'])
+    await assert.rejects(start(version), {
+      name: 'BootError',
+      message: `mysql2 ${version} is installed, with which some values, such as dates, cannot be read. This version of Sequitur works with mysql2 >=3.15.0. Run: npm install mysql2@latest`,
+    })
+  for (const version of ['3.15.0', '3.24.5', '4.0.0']) await assert.rejects(start(version), /too far/)
+})
 
 for (const { name, url } of mysqls)
   test(`${name}: the installed driver has all members`, async () => {

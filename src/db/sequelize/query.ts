@@ -53,6 +53,10 @@ function withLateStackTraces(Query: QueryClass): QueryClass {
     // For some errors of PostgreSQL, Sequelize's method throws instead of returning: its UnknownConstraintError, or a TypeError if the
     // server's error has no detail.
     override formatError(error: Error, stack?: string): Error {
+      return withoutSql(this.#format(error, stack), error)
+    }
+
+    #format(error: Error, stack?: string): Error {
       try {
         return super.formatError(error, stack)
       } catch (thrown) {
@@ -60,6 +64,20 @@ function withLateStackTraces(Query: QueryClass): QueryClass {
       }
     }
   }
+}
+
+/**
+ * The driver mariadb adds the statement to the messages of its errors, and so the values that Sequelize has written into it; only the server's own
+ * message stays. Called when the error has its class, which Sequelize finds by the whole message.
+ */
+function withoutSql(formatted: Error, original: Error & { readonly sqlMessage?: unknown }): Error {
+  const { message, sqlMessage } = original
+  if (typeof sqlMessage !== 'string' || sqlMessage === message) return formatted
+  for (const error of [formatted, original]) {
+    error.message = error.message.replace(message, () => sqlMessage)
+    if (error.stack !== undefined) error.stack = error.stack.replace(message, () => sqlMessage)
+  }
+  return formatted
 }
 
 /** Whether an error was reported by the database, or by the connection to it: not one of a model that has not sent its statement. */

@@ -59,7 +59,7 @@ const required: Driver<unknown>['required'] = [
 
 export const MYSQL2: Driver<unknown> = {
   name: 'mysql2',
-  versions: '>=3',
+  versions: '>=3.15.0',
   required: [...required, { owner: 'Connection', of: (connection) => connection, members: { execute: 'function' } }],
 }
 export const MARIADB: Driver<unknown> = { name: 'mariadb', versions: '>=3', required }

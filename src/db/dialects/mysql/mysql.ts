@@ -8,6 +8,7 @@ import {
   type Lease,
   type TransactionNeeds,
 } from '../../dialect.js'
+import { refuseOldDriver } from '../driver-version.js'
 import { leaseFromPool, leaseIdleFromPool, onEachConnection, prepareForOthers } from '../pool-lease.js'
 import { leaseForProbe } from '../probe-lease.js'
 import { DatabaseStartError } from '../../errors.js'
@@ -20,7 +21,7 @@ import { keepMilliseconds, keepWholeSeconds, readEarlyYears } from './dates.js'
 import { beginnerOf, direct, useSender, withMeta, withNumericInsertId } from './direct.js'
 import { closeAtOnce, rememberConfig } from './close.js'
 import { openCursor } from './cursor.js'
-import { type MysqlConnection, mysqlConnectionOf } from './driver.js'
+import { MYSQL2, type MysqlConnection, mysqlConnectionOf } from './driver.js'
 import { isCommitting, mayEndTransaction } from './ending-statements.js'
 import { leaveUnreadyNodes, useHosts } from './hosts.js'
 import { isHarmless, type MariadbSender } from './mariadb-sender.js'
@@ -37,6 +38,7 @@ import { setVariables } from './variables.js'
 /** MySQL with the driver mysql2, and MariaDB with the driver mariadb. */
 export const mysql: Dialect = {
   prepare(sequelize) {
+    if (sequelize.getDialect() === 'mysql') refuseOldDriver(MYSQL2, sequelizeInternals(sequelize).connectionManager.lib)
     requireUtf8(sequelize)
     readEarlyYears(sequelize)
     keepMilliseconds(sequelize)
