@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { EventStream } from './event-stream.js'
 import { exactLength, lengthOf } from './exact-length.js'
+import { breakOff, resetIfBroken } from './streams/break-off.js'
 import { LateStream, openLate } from './streams/late-stream.js'
 import { closesUnread, endAfterReading, mustClose } from './unread-body.js'
 
@@ -53,7 +54,7 @@ export function writeReply(
   reply: OutgoingResponse,
   request: IncomingMessage,
 ): Promise<void> | undefined {
-  if (response.headersSent && !response.writableEnded) response.destroy() // half a response must not look complete
+  if (response.headersSent && !response.writableEnded) breakOff(response) // half a response must not look complete
   if (response.headersSent || response.destroyed) {
     discard(reply.body)
     return undefined
@@ -98,6 +99,7 @@ async function stream(
     refuseUnreadable(source) // nothing was sent yet
     early = watchEnd(source, response)
     if (source instanceof LateStream && !(await openLate(source, response))) return
+    if (length === undefined) resetIfBroken(response)
     if (source instanceof EventStream) response.flushHeaders() // its first event may come late
     const end = !closesUnread(response, request)
     if (length === undefined) await pipeline(source, response, { end })

@@ -15,6 +15,7 @@ import type { RequestRecorder } from '../../observation/request-recorder.js'
 import type { Docs } from '../../openapi/docs-page.js'
 import { EventStream } from '../../output/event-stream.js'
 import { type OutgoingResponse, writeReply } from '../../output/outgoing-response.js'
+import { breakOff } from '../../output/streams/break-off.js'
 import { isUnobserved, writeWhole } from '../../output/whole-response.js'
 import { limitUnreadBody } from '../../output/unread-body.js'
 import { type ErrorRules, toProblemReply } from '../../problem.js'
@@ -173,7 +174,7 @@ export class Listener {
 
   /** After an error of a logger, and of nothing else. Without an answer the client would wait until its own timeout. */
   #giveUp({ response, running }: Exchange): void {
-    response.destroy()
+    breakOff(response)
     this.#running.endPart(running)
   }
 
