@@ -96,13 +96,14 @@ for (const kind of databases) {
       return [answer.status, got.get('etag'), got.get('idempotency-replayed'), await answer.text()] as const
     }
     wrapped = held.length = 0
-    assert.deepEqual((await send('POST', '', 'a')).slice(0, 3), [201, '"0"', null])
-    const ifMatch = { 'if-match': '"0"' }
+    const [created, etag] = await send('POST', '', 'a')
+    assert.match(`${created} ${etag}`, /^201 "0-/)
+    const ifMatch = { 'if-match': String(etag) }
     const changed = await send('PATCH', '/1', 'b', ifMatch)
-    assert.deepEqual(changed.slice(0, 3), [200, '"1"', null])
+    assert.match(`${changed[0]} ${changed[1]}`, /^200 "1-/)
     // The version has changed meanwhile, by this very request.
     const again = await send('PATCH', '/1', 'b', ifMatch)
-    assert.deepEqual(again, [200, '"1"', 'true', changed[3]])
+    assert.deepEqual(again, [200, changed[1], 'true', changed[3]])
     assert.equal((await send('PATCH', '/1', 'c', ifMatch))[0], 412)
     for (const replayed of [null, 'true']) assert.equal((await send('POST', '/locked', 'd'))[2], replayed)
     assert.deepEqual(held, ['taken', 'released'])
