@@ -10,6 +10,7 @@ import {
   Post,
   provide,
   Session,
+  sql,
   token,
   Inject,
   type Around,
@@ -149,3 +150,35 @@ test('with several databases, each may have a table of its own', async (t) => {
     }
   assert.deepEqual([await IdempotencyRecord.count(), await AuditRecord.count()], [1, 1])
 })
+
+for (const keyFirst of [true, false])
+  test(`the key is committed last of two databases, ${keyFirst ? 'of which it is in the first' : 'of which it is in the second'}`, async (t) => {
+    const main = newLifespan('sqlite:///:memory:', { sync: true, models: [IdempotencyRecord, Article] })
+    const other = newLifespan('sqlite:///:memory:')
+
+    @Controller('/')
+    class Two {
+      @Idempotent()
+      @Post('/both')
+      async both(input: Changes, @Inject(other.Session) session: Session) {
+        await Article.create({ ...input })
+        await session.execute(sql`INSERT INTO child (parent) VALUES (${7})`)
+      }
+    }
+    const app = await testApp({ controllers: [Two], lifespan: keyFirst ? [main, other] : [other, main], logger: false })
+    t.after(app.close)
+    await other.sequelize.query('CREATE TABLE parent (id INTEGER PRIMARY KEY)')
+    await other.sequelize.query(
+      'CREATE TABLE child (parent INTEGER REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED)',
+    )
+    const send = async () => {
+      const init = { method: 'POST', json: { title: 'a' }, headers: { 'idempotency-key': 'a' } }
+      return (await app.fetch('/both', init)).status
+    }
+    // COMMIT of the other database fails: nothing is kept, and the key is free.
+    for (const turn of [1, 2]) assert.deepEqual([turn, await send()], [turn, 409])
+    assert.deepEqual([await Article.count(), await IdempotencyRecord.count()], [0, 0])
+    await other.sequelize.query('INSERT INTO parent VALUES (7)')
+    for (const turn of [1, 2]) assert.deepEqual([turn, await send()], [turn, 204])
+    assert.equal((await other.sequelize.query('SELECT * FROM child'))[0].length, 1)
+  })
