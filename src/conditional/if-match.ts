@@ -1,6 +1,6 @@
 import type { Attributes, FindOptions, Model, ModelStatic } from 'sequelize'
 import { type OptionNames, refuseOtherType, refuseUnknownOptions } from '../core/options.js'
-import { rowVersion } from '../db/models/row-version.js'
+import { hasVersion, keyVersion } from '../db/models/row-version.js'
 import { currentSession, Session } from '../db/session/session.js'
 import type { Key } from '../db/statements/find-by-key.js'
 import { provideItself } from '../di/provider.js'
@@ -103,12 +103,12 @@ export class IfMatch {
    */
   check<M extends Model>(row: M): M {
     this.#isUsed = true
-    const found = rowVersion(row, [])
-    if (!found)
+    const found = keyVersion(row)
+    if (found === undefined)
       throw new TypeError(
-        `IfMatch: ${row.constructor.name} has no version. Write @Table({ version: true }), and add the column \`version\`, an integer that is not null with the default 0, by a migration; or read it, if \`attributes\` leaves it out.`,
+        `IfMatch: ${row.constructor.name} has no version. Write @Table({ version: true }), and add the column \`version\`, an integer that is not null with the default 0, by a migration; or read it and the primary key, if \`attributes\` leaves them out.`,
       )
-    if (this.#header !== undefined && !hasVersion(this.#header, found.version)) throw changed(found.version)
+    if (this.#header !== undefined && !matches(this.#header, row)) throw changed(found)
     return row
   }
 
@@ -123,10 +123,10 @@ export class IfMatch {
   }
 }
 
-// A weak tag never matches: RFC 9110, 13.1.1. A digest may follow the version.
-function hasVersion(header: string, version: string): boolean {
+// A weak tag never matches: RFC 9110, 13.1.1.
+function matches(header: string, row: Model): boolean {
   const tags = parseEntityTags(header)
-  return tags === '*' || tags.some((tag) => tag === `"${version}"` || tag.startsWith(`"${version}-`))
+  return tags === '*' || tags.some((tag) => tag.startsWith('"') && hasVersion(row, tag.slice(1, -1)))
 }
 
 function changed(version?: string): HttpError {

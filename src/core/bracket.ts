@@ -19,6 +19,8 @@ export interface Unit {
   readonly isPending?: boolean
   /** Whether any of the work is known to have written something. */
   readonly hasWritten: boolean
+  /** Whether it has what must not be kept unless all of the work is: it is committed after all others. */
+  readonly commitsLast?: boolean
   /** Throws if it is known before the commit that it would fail. */
   assertCommittable(): void
   /** Resolves when the work is committed. Undefined if there is nothing to commit. */
@@ -283,7 +285,8 @@ async function commitInTurn(units: readonly Unit[]): Promise<void> {
 
 // Work that has only read is committed last: when the commit of what was written fails, nothing is saved then, and the work may run again.
 function inCommitOrder(units: readonly Unit[]): readonly Unit[] {
-  return [...units].sort((a, b) => Number(b.hasWritten) - Number(a.hasWritten))
+  const place = ({ commitsLast, hasWritten }: Unit) => (commitsLast ? 2 : hasWritten ? 0 : 1)
+  return [...units].sort((a, b) => place(a) - place(b))
 }
 
 function partialCommit(units: readonly Unit[], failed: Unit, cause: unknown): PartialCommitError {

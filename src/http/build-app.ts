@@ -22,6 +22,7 @@ import { limitsOf, type ReportExcess, warnOnce } from './observation/query-budge
 import { explainIn, PlanLog } from './observation/plan-log.js'
 import { RequestLog } from './observation/request-log.js'
 import { type BudgetOfApp, RequestRecorder } from './observation/request-recorder.js'
+import { cachingHeaders } from './clients/caching.js'
 import { authenticates } from './openapi/security.js'
 import { ReplyHeaders } from './output/reply.js'
 import { Request } from './request.js'
@@ -126,7 +127,14 @@ function newRouter(
   const lifespans = lifespansOf(options)
   for (const route of routes)
     router.add(
-      serveRoute(route, validators, lifespans, options.bodyLimit ?? DEFAULT_BODY_LIMIT, (text) => log.warn(text)),
+      serveRoute(
+        route,
+        validators,
+        lifespans,
+        options.bodyLimit ?? DEFAULT_BODY_LIMIT,
+        (text) => log.warn(text),
+        cachingHeaders,
+      ),
     )
   return router
 }

@@ -30,6 +30,7 @@ export type Claim =
  */
 export async function claim(model: ModelStatic<IdempotencyRecord>, row: ClaimedRow): Promise<Claim> {
   const session = sessionOf(model)
+  session.commitLast()
   const statements = statementsOf(model)
   const found = await refusingConflicts(() => claimOrRead(session, statements, row))
   if (found === undefined) return { kind: 'claimed', keep: (response) => keep(session, statements, row.id, response) }

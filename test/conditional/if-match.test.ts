@@ -87,7 +87,7 @@ for (const kind of databases) {
     const created = await fetch('/heroes', { method: 'POST', json: { name: 'Robin', age: 0 } })
     const { data } = await itemOf(created)
     let etag = created.headers.get('etag') ?? ''
-    assert.equal(etag, '"0"')
+    assert.match(etag, /^"0-/)
     for (const [round, suffix] of ['', '/retried', '/serializable'].entries()) {
       const path = `/heroes/${data.id}${suffix}`
       const answers = await Promise.all(
@@ -105,7 +105,8 @@ for (const kind of databases) {
       assert.equal((await itemOf(present)).data.age, won.age)
       const now = present.headers.get('etag')
       assert.notEqual(now, etag)
-      for (const { headers } of [...winners, ...losers]) assert.equal(headers.get('etag'), now)
+      for (const { headers } of winners) assert.equal(headers.get('etag'), now)
+      for (const { headers } of losers) assert.ok(headers.get('etag')?.startsWith(now?.split('-')[0] ?? '?'))
       etag = now ?? ''
     }
     const removed = await Promise.all(

@@ -1,25 +1,153 @@
-import { literal, Model, type ModelStatic } from 'sequelize'
+import { createHash } from 'node:crypto'
+import { literal, Model, type ModelAttributeColumnOptions, type ModelStatic } from 'sequelize'
 import type { ValueVersion } from '../../schema/shape/shape.js'
-import { modelInternals, modelOf, queryGeneratorOf, sequelizeOf } from '../sequelize/internals.js'
+import { dataTypeInternals, modelInternals, modelOf, queryGeneratorOf, sequelizeOf } from '../sequelize/internals.js'
 import { isVirtual } from './column-shape.js'
 
+/** How the instance was made: by a read, or by a write, whose values the database may have stored otherwise. */
+export type RowSource = 'read' | 'written'
+
 /**
- * The version of a row; undefined if it is not the instance of a model with `version: true`, or was read without that column.
+ * The version of a row; undefined if it is not the instance of a model with `version: true`, or was read without that column or its primary key.
+ * Besides the number it has a digest of the model, the key, and the sent values, so that it is that of no other row, and of none that is made
+ * again under the same key. Only sent values: from a digest, values can be guessed.
  *
- * @param names the properties that are sent of it. If one that the row has is no column of its own, the version does not cover it.
+ * @param names the properties that are sent of it. If one that the row has is not the value of a column, the version does not cover it.
  */
-export function rowVersion(row: unknown, names: readonly string[]): ValueVersion | undefined {
+export function rowVersion(row: unknown, names: readonly string[], source: RowSource): ValueVersion | undefined {
   if (!(row instanceof Model)) return undefined
+  const identity = identityOf(row)
+  if (!identity) return undefined
+  const columns = identity.model.getAttributes()
+  const changed = new Set<string>(row.changed() || [])
+  const isValue = (name: string) => {
+    const column = columns[name]
+    return column !== undefined && !isVirtual(column.type) && !hasGetter(column) && !changed.has(name)
+  }
+  const isCovered = (name: string) => isValue(name) || (!columns[name] && Reflect.get(row, name) === undefined)
+  const isExact = (name: string) =>
+    source === 'read' || isStoredAsGiven(columns[name], row.getDataValue(name), identity)
+  const digested = names.filter((name) => isValue(name) && row.getDataValue(name) !== undefined && isExact(name))
+  return { version: versionText(row, identity, maskOf(columns, digested)), coversBody: names.every(isCovered) }
+}
+
+/** The version of a row by its number and its key alone; undefined as for {@link rowVersion}. */
+export function keyVersion(row: Model): string | undefined {
+  const identity = identityOf(row)
+  return identity && versionText(row, identity, 0n)
+}
+
+/** What {@link rowVersion} writes, which a digest of the body may follow. */
+const VERSION = /^(\d{1,15})-([0-9a-z]{1,200})-([\w-]{22})(?:-[\w-]{22})?$/
+
+/** Whether this is the version of the row as it is, which was read with all of its columns. */
+export function hasVersion(row: Model, version: string): boolean {
+  const identity = identityOf(row)
+  const [, number, mask, digest] = VERSION.exec(version) ?? []
+  if (!identity || mask === undefined || number !== identity.version) return false
+  const sent = bitsOf(mask)
+  if ((sent & ~sentMask(identity.model)) !== 0n) return false
+  return versionText(row, identity, sent) === `${number}-${mask}-${digest}`
+}
+
+interface Identity {
+  readonly model: ModelStatic<Model>
+  readonly version: string
+  readonly key: readonly unknown[]
+}
+
+function identityOf(row: Model): Identity | undefined {
   const model = modelOf(row)
   const attribute = modelInternals(model)._versionAttribute
   const version: unknown = attribute === undefined ? undefined : row.getDataValue(attribute)
-  if (version === undefined || version === null) return undefined
+  const key = model.primaryKeyAttributes.map((name): unknown => row.getDataValue(name))
+  if (version === undefined || version === null || key.length === 0 || key.includes(undefined)) return undefined
+  return { model, version: String(version), key }
+}
+
+function versionText(row: Model, { model, version, key }: Identity, mask: bigint): string {
+  const attributes = model.getAttributes()
+  const names = Object.keys(attributes).filter((_, index) => (mask >> BigInt(index)) & 1n)
+  const values = names.map((name) => [name, comparable(row.getDataValue(name), typeKey(attributes[name]))])
+  const parts = [model.getTableName(), key.map((value) => comparable(value)), version, values]
+  const digest = createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22)
+  return `${version}-${mask.toString(36)}-${digest}`
+}
+
+function maskOf(columns: object, names: readonly string[]): bigint {
+  const wanted = new Set(names)
+  return Object.keys(columns).reduce(
+    (mask, name, index) => (wanted.has(name) ? mask | (1n << BigInt(index)) : mask),
+    0n,
+  )
+}
+
+function bitsOf(mask: string): bigint {
+  return [...mask].reduce((bits, digit) => bits * 36n + BigInt(parseInt(digit, 36)), 0n)
+}
+
+// Drivers return one value in several forms: 1 and true, 0.1 and the nearest number of four bytes.
+function comparable(value: unknown, type?: string): unknown {
+  if (typeof value === 'boolean') return value ? '1' : '0'
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : value.toPrecision(6)
+  return type === 'UUID' && typeof value === 'string' ? value.toLowerCase() : value
+}
+
+function typeKey(column: Column | undefined): string | undefined {
+  return column && dataTypeInternals(column.type).key
+}
+
+type Column = ModelAttributeColumnOptions
+
+function hasGetter(column: Column): boolean {
+  return column.get !== undefined
+}
+
+const EXACT: ReadonlySet<string | undefined> = new Set([
+  'STRING',
+  'TEXT',
+  'TINYINT',
+  'SMALLINT',
+  'MEDIUMINT',
+  'INTEGER',
+  'BIGINT',
+  'BOOLEAN',
+  'UUID',
+  'ENUM',
+])
+
+/** Whether the database returns what was written: not with fewer digits, without spaces, or rounded. */
+function isStoredAsGiven(column: Column | undefined, value: unknown, { model }: Identity): boolean {
+  if (!column) return false
+  const { key, _binary, _length: length = 6 } = dataTypeInternals(column.type)
+  if (key === 'DATE') return value instanceof Date && length >= 3 && keepsMilliseconds(model)
+  return EXACT.has(key) && !_binary && (value === null || /^(?:string|number|bigint|boolean)$/.test(typeof value))
+}
+
+function keepsMilliseconds(model: ModelStatic<Model>): boolean {
+  return /^(?:sqlite|postgres)$/.test(sequelizeOf(model).getDialect())
+}
+
+const sentNames = new WeakMap<object, (() => readonly string[])[]>()
+
+/** Tells which columns of a model are sent with a version: a client can ask for the digest of no others. */
+export function addSentNames(type: unknown, names: () => readonly string[]): void {
+  if (typeof type === 'function') sentNames.set(type, [...(sentNames.get(type) ?? []), names])
+}
+
+// All, if this app sends none: the tags are those of another.
+function sentMask(model: ModelStatic<Model>): bigint {
   const columns = model.getAttributes()
-  const isCovered = (name: string) => {
-    const column = columns[name]
-    return column ? !isVirtual(column.type) : Reflect.get(row, name) === undefined
+  for (let type: unknown = model; typeof type === 'function' && type !== Model; type = Object.getPrototypeOf(type)) {
+    const sent = sentNames.get(type)
+    if (sent)
+      return maskOf(
+        columns,
+        sent.flatMap((names) => names()),
+      )
   }
-  return { version: String(version), coversBody: names.every(isCovered) }
+  return maskOf(columns, Object.keys(columns))
 }
 
 const counted = new WeakSet<object>()

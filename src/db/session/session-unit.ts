@@ -184,6 +184,10 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
     return this.#made?.state.hasWritten === true
   }
 
+  get commitsLast(): boolean {
+    return this.#made?.transaction.commitsLast === true
+  }
+
   enter<T>(work: () => T): T {
     return enterScope(this, work)
   }

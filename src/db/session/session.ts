@@ -60,6 +60,11 @@ export class Session {
     return this.#scope.transaction.boundary?.owner()
   }
 
+  /** @internal Has it committed after the sessions of other databases: what it has written says that their work was done. */
+  commitLast(): void {
+    this.#scope.transaction.commitsLast = true
+  }
+
   /**
    * @internal Makes all following queries read one snapshot (REPEATABLE READ), if the transaction has not started yet and no isolation level was
    * requested. Used by paginators: rows and COUNT must match.

@@ -38,6 +38,8 @@ export interface RespondingRoute {
   readonly emptyStatus: number
   /** By their status. */
   readonly others: ReadonlyMap<number, OtherResponse>
+  /** Headers of responses with an ETag, unless the handler sets them. */
+  readonly caching?: Readonly<Record<string, string>>
   readonly options: {
     /** The media type, when it is not JSON. */
     readonly produces?: string
@@ -65,7 +67,7 @@ export function compileRespond(route: RespondingRoute, warn: (text: string) => v
     value instanceof Reply ? respondToReply()(value, request) : respondToValue()(value)
   const { response } = route
   return response?.kind === 'object' && response.versionOf
-    ? taggedRespond(respond, route.status, response.versionOf)
+    ? taggedRespond(respond, route.status, response.versionOf, route.caching ?? {})
     : respond
 }
 

@@ -10,30 +10,44 @@ type Respond = (value: unknown, request: StreamRequest) => OutgoingResponse
 /**
  * Adds the ETag to the responses with the usual status, and answers `If-None-Match` with 304. The body is not built for a 304 if the version of the
  * value is enough.
+ *
+ * @param caching headers of these responses, unless the handler sets them.
  */
-export function taggedRespond(respond: Respond, usual: number, versionOf: VersionOf): Respond {
+export function taggedRespond(
+  respond: Respond,
+  usual: number,
+  versionOf: VersionOf,
+  caching: OutgoingResponse['headers'],
+): Respond {
   return (value, request) => {
-    const version = versionIn(value, versionOf)
     const isRead = request.method === 'GET' || request.method === 'HEAD'
+    const version = versionIn(value, versionOf, isRead)
     // Of a Reply, the status and the headers have to be checked.
     if (isRead && usual === 200 && version?.coversBody && !(value instanceof Reply)) {
       const etag = `"${version.version}"`
-      if (isUnmodified(request, etag)) return { status: 304, headers: { etag } }
+      if (isUnmodified(request, etag)) return { status: 304, headers: { ...caching, etag } }
     }
     const response = respond(value, request)
     if (response.status !== usual || typeof response.body !== 'string') return response
     const etag = response.headers['etag'] ?? tagOf(version, response.body, isRead)
     if (etag === undefined) return response
-    const headers = { ...response.headers, etag }
+    const headers = { ...caching, ...response.headers, ...bothVary(caching, response.headers), etag }
     return isRead && usual === 200 && isUnmodified(request, String(etag))
       ? { status: 304, headers: withoutContent(headers) }
       : { ...response, headers }
   }
 }
 
-function versionIn(value: unknown, versionOf: VersionOf): ValueVersion | undefined {
+function bothVary(
+  { vary }: OutgoingResponse['headers'],
+  own: OutgoingResponse['headers'],
+): OutgoingResponse['headers'] {
+  return vary === undefined || own['vary'] === undefined ? {} : { vary: `${String(vary)}, ${String(own['vary'])}` }
+}
+
+function versionIn(value: unknown, versionOf: VersionOf, isRead: boolean): ValueVersion | undefined {
   const plain: unknown = value instanceof Reply ? value.value : value
-  return typeof plain === 'object' && plain !== null ? versionOf(plain) : undefined
+  return typeof plain === 'object' && plain !== null ? versionOf(plain, isRead ? 'read' : 'written') : undefined
 }
 
 // What a write returns may differ from what a read sends, such as in the precision of a date: its digest would be the tag of nothing.

@@ -177,6 +177,9 @@ function aroundOf(name: string, { around = [] }: RouteOptions): readonly Around[
   return around
 }
 
+/** The headers of responses with an ETag, by what the route reads, and whether its rows depend on the request. */
+export type CachingOf = (plan: Plan<Input>, isLimited: boolean) => Readonly<Record<string, string>>
+
 /** Compiles a route. Called when all routes are planned, as they share the components of their schemas. */
 export function serveRoute(
   route: Route,
@@ -184,8 +187,10 @@ export function serveRoute(
   lifespans: readonly Lifespan[],
   bodyLimit: number,
   warn: (text: string) => void,
+  cachingOf: CachingOf,
 ): ServedRoute {
   const { plan } = route
+  const opensWithRequest = lifespans.some(({ needsRequest }) => needsRequest === true)
   return {
     ...route,
     pattern: pathPattern(route.segments),
@@ -198,8 +203,8 @@ export function serveRoute(
       plan.first > 0 ? inputsOfFirst(plan) : undefined,
     ),
     open: openUnits(lifespans, factsOf(route)),
-    opensWithRequest: lifespans.some(({ needsRequest }) => needsRequest === true),
-    respond: compileRespond(route, warn),
+    opensWithRequest,
+    respond: compileRespond({ ...route, caching: cachingOf(plan, opensWithRequest) }, warn),
   }
 }
 

@@ -119,8 +119,8 @@ export interface ValueVersion {
   readonly coversBody: boolean
 }
 
-/** Undefined for a value without a version. */
-export type VersionOf = (value: object) => ValueVersion | undefined
+/** Undefined for a value without a version. The values of one that was written may differ from what is read later. */
+export type VersionOf = (value: object, source: 'read' | 'written') => ValueVersion | undefined
 
 export interface ObjectShape extends Common, Named {
   readonly kind: 'object'

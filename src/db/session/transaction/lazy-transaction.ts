@@ -78,6 +78,9 @@ export class LazyTransaction extends TransactionBase {
     return this.#hasEnded
   }
 
+  /** Whether it is committed after those of other databases. */
+  commitsLast = false
+
   /** What its statements may reach; undefined for no limit. */
   get boundary(): UnitBoundary | undefined {
     return this.#leased.needs.boundary

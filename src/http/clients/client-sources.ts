@@ -1,10 +1,10 @@
-import type { Argument, Plan } from '../di/plan.js'
-import { intrinsicProvider } from '../di/provider.js'
-import { tokenName } from '../di/token.js'
-import { type Input, inputNames } from '../http/input/parameters.js'
-import { schemesOf, type SecurityScheme } from '../http/openapi/security.js'
-import { Request } from '../http/request.js'
-import { guardOf } from '../http/routing/guard.js'
+import type { Argument, Plan, Step } from '../../di/plan.js'
+import { intrinsicProvider } from '../../di/provider.js'
+import { tokenName } from '../../di/token.js'
+import { type Input, inputNames } from '../input/parameters.js'
+import { schemesOf, type SecurityScheme } from '../openapi/security.js'
+import { Request } from '../request.js'
+import { guardOf } from '../routing/guard.js'
 
 /*
  * What a route may know its clients by.
@@ -34,15 +34,23 @@ export function sourceOfClients(plan: Plan<Input>): string | undefined {
 
 // A header that a class reads, or the request itself.
 function ownSource(plan: Plan<Input>): string | undefined {
-  for (const { token, provider, arguments: args } of plan.steps) {
-    if (provider.kind !== 'class' && intrinsicProvider(token) && !guardOf(token)) continue // it is of this package
-
+  for (const { token, arguments: args } of ownSteps(plan)) {
     const header = args.flatMap((argument) => headersOf(plan, argument)).find((name) => !OF_CONTENT.test(name))
     if (header !== undefined) return `injects ${tokenName(token)}, which reads the header ${header}`
     if (args.some((argument) => isRequest(plan, argument)))
       return `injects ${tokenName(token)}, which reads the request itself`
   }
   return plan.arguments.some((argument) => isRequest(plan, argument)) ? 'reads the request itself' : undefined
+}
+
+/** Whether the program may read anything of the request: its handler, or a class of its own, takes it. */
+export function takesRequest(plan: Plan<Input>): boolean {
+  return [plan, ...ownSteps(plan)].some((step) => step.arguments.some((argument) => isRequest(plan, argument)))
+}
+
+// Not those of this package.
+function ownSteps({ steps }: Plan<Input>): readonly Step[] {
+  return steps.filter(({ token, provider }) => provider.kind === 'class' || !intrinsicProvider(token) || guardOf(token))
 }
 
 function headersOf({ inputs }: Plan<Input>, { kind, index }: Argument): readonly string[] {
