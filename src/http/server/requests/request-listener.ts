@@ -171,7 +171,7 @@ export class Listener {
     )
   }
 
-  /** After an error of a logger, and of nothing else. Without an answer the client would wait until its own timeout. */
+  /** After an error of the response to an error. Without an answer the client would wait until its own timeout. */
   #giveUp({ response, running }: Exchange): void {
     response.destroy()
     this.#running.endPart(running)
