@@ -24,7 +24,7 @@ function onUnhandledRejection(error: unknown): void {
   if (process.listenerCount('unhandledRejection') > 1) return
   const mode = rejectionMode()
   if (mode === 'throw') throw error
-  if (mode !== 'warn-with-error-codes') return // Node itself warns in the mode `warn`, and has already thrown in the mode `strict`
+  if (mode !== 'warn-with-error-code') return // Node itself warns in the mode `warn`, and has already thrown in the mode `strict`
   process.emitWarning(`Unhandled promise rejection: ${describeError(error)}`, 'UnhandledPromiseRejectionWarning')
   process.exitCode = 1
 }

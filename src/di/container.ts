@@ -55,6 +55,18 @@ export interface InputValues {
   others(): readonly unknown[] | Promise<readonly unknown[]>
 }
 
+/** What a request disposes, or has disposed: another one must not use it. */
+const ownedByRequests = new WeakSet<object>()
+
+function sharedValue(token: Token): TypeError {
+  const name = tokenName(token)
+  return new TypeError(
+    `The provider of ${name} returned the same object for two requests, but each request disposes of its own at its end. ` +
+      `If they share it, write { lifetime: 'application' }; ` +
+      `if it comes from a pool, acquire and release it in provide(${name}, { managed: async (use) => { ... } }); else return a new object.`,
+  )
+}
+
 /** The values of one run of a handler. */
 export class Scope {
   readonly #application: readonly unknown[]
@@ -104,9 +116,9 @@ export class Scope {
         if (step.provider.kind === 'managed')
           return runManaged(step, step.provider.around, args, async (value) => ((values[i] = value), buildFrom(i + 1)))
         const value = create(step, args)
-        if (isThenable(value)) return this.#later(value).then((later) => ((values[i] = later), buildFrom(i + 1)))
+        if (isThenable(value)) return this.#later(step, value).then((later) => ((values[i] = later), buildFrom(i + 1)))
         values[i] = value
-        this.#own(value)
+        this.#own(step, value)
       }
       this.#refuseClosed()
       const controller = argumentOf(plan.controller, inputs, values, this.#application)
@@ -115,16 +127,21 @@ export class Scope {
     return buildFrom(0)
   }
 
-  async #later(creating: PromiseLike<unknown>): Promise<unknown> {
+  async #later(step: Step, creating: PromiseLike<unknown>): Promise<unknown> {
     const value = await creating
-    this.#own(value)
+    this.#own(step, value)
     if (this.#closed) await this.#owned?.dispose() // dispose() was called before it was built
     return value
   }
 
   // A factory may return a value of the app, which lives longer than the request.
-  #own(value: unknown): void {
-    if (isDisposable(value) && !this.#application.includes(value)) (this.#owned ??= new Owned()).add(value)
+  #own({ token }: Step, value: unknown): void {
+    if (!isDisposable(value) || this.#application.includes(value)) return
+    const owned = (this.#owned ??= new Owned())
+    if (owned.has(value)) return
+    if (ownedByRequests.has(value)) throw sharedValue(token)
+    ownedByRequests.add(value)
+    owned.add(value)
   }
 
   #refuseClosed(): void {
@@ -219,6 +236,10 @@ class Owned {
   /** The name of the class whose value is being disposed; undefined if none is. */
   get disposing(): string | undefined {
     return this.#disposing && nameOfClass(this.#disposing)
+  }
+
+  has(value: object): boolean {
+    return this.#known.has(value)
   }
 
   add(value: unknown): void {

@@ -361,3 +361,23 @@ test('a controller whose constructor injects a value of a request is built for e
     [2, 'b'],
   ])
 })
+
+for (const isLate of [false, true])
+  test(`an object that a factory returns for a second request is refused${isLate ? ', also one that it awaits' : ''}`, async () => {
+    const log: string[] = []
+    const shared = new Thing('shared', log)
+    const client = token<Thing>('client')
+    const factory = () => (isLate ? Promise.resolve(shared) : shared)
+    @Controller()
+    class Desk {
+      @Get('/') look(@Inject(client) _client: Thing) {
+        log.push('used')
+      }
+    }
+    const { lines, logger } = recorder()
+    const providers = [provide(client, { factory, lifetime: 'request' })]
+    const app = createApp({ controllers: [Desk], providers, logger })
+    const statuses = [(await app.inject({ url: '/' })).statusCode, (await app.inject({ url: '/' })).statusCode]
+    assert.deepEqual([...statuses, ...log], [204, 500, 'used', 'shared'])
+    assert.match(lines.join(), /provider of client returned the same object.*\{ lifetime: 'application' \}.*managed/s)
+  })

@@ -63,6 +63,23 @@ test('a rejection that has nothing to do with the database ends the process, as 
   assert.equal(await heroes.stop('SIGCONT'), 1)
 })
 
+for (const [mode, how] of [
+  ['warn', 'option'],
+  ['warn', 'variable'],
+  ['none', 'option'],
+  ['warn-with-error-code', 'option'],
+] as const)
+  test(`a rejection of the program ends no process with --unhandled-rejections=${mode}, as ${how}`, async () => {
+    const option = `--unhandled-rejections=${mode}`
+    const variables = { toolkit_url: 'sqlite:///:memory:', ...(how === 'variable' ? { NODE_OPTIONS: option } : {}) }
+    const heroes = await serve([...(how === 'option' ? [option] : []), 'test/support/programs/heroes.ts'], variables)
+    await (await post(`${heroes.url}/unawaited/foreign`, {})).text()
+    if (mode === 'none') await wait(100) // no event tells that the rejection has come
+    else await until('it is printed', () => heroes.output().includes('not of the database'))
+    assert.equal((await fetch(`${heroes.url}/openapi.json`)).status, 200)
+    assert.equal(await heroes.stop('SIGTERM'), 0)
+  })
+
 test('an unawaited query of a Sequelize instance of the program ends the process, as Node does', async () => {
   const heroes = await serve(['test/support/programs/heroes.ts'], { toolkit_url: 'sqlite:///:memory:' })
   await (await post(`${heroes.url}/unawaited/other-sequelize`, {})).text()

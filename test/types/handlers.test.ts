@@ -8,6 +8,8 @@ import {
   Controller,
   createApp,
   dto,
+  events,
+  Events,
   Field,
   file,
   Get,
@@ -51,6 +53,10 @@ class Hero extends Base<Hero> {
 @Table({ tableName: 'team', timestamps: false })
 class Team extends Base<Team> {
   @Column({ type: DataType.STRING, primaryKey: true }) declare title: string
+}
+
+async function* ticks() {
+  yield { data: { id: 1, name: 'Robin' } }
 }
 
 class HeroModel {
@@ -109,6 +115,15 @@ class RightResults {
   }
   @Get('/several', HeroModel, { responses: { 202: HeroInput, 303: 'Elsewhere' } }) several(wait: boolean) {
     return wait ? reply({ name: 'Robin' }, { status: 202 }) : redirect('/')
+  }
+  @Get('/described', HeroModel, { responses: { 204: 'No hero' } }) described(none: boolean) {
+    return none ? reply(undefined, { status: 204 }) : hero
+  }
+  @Get('/described-first', HeroModel, { responses: { 202: HeroInput, 204: 'No hero' } }) async describedFirst() {
+    return reply(undefined, { status: 204 })
+  }
+  @Get('/events', Events.of(HeroModel), { responses: { 204: 'No more events' } }) events(last: boolean) {
+    return last ? reply(undefined, { status: 204 }) : events(ticks())
   }
   @Get('/models', Collection.of(Hero)) models() {
     return { data: [Hero.build({ name: 'Robin', age: 1 }), { id: 1, name: 'Robin', age: 1 }] }
@@ -182,6 +197,14 @@ export class WrongResults {
   // @ts-expect-error: no status has a title
   @Get('/several', HeroModel, { responses: { 202: HeroInput, 303: 'Elsewhere' } }) async several() {
     return reply({ title: 'Robin' }, { status: 202 })
+  }
+  // @ts-expect-error: no status is described, so that none has no value
+  @Get('/undescribed', HeroModel, { responses: { 202: HeroInput } }) undescribed() {
+    return reply(undefined, { status: 202 })
+  }
+  // @ts-expect-error: a described status is answered by a reply
+  @Get('/undefined', HeroModel, { responses: { 204: 'No hero' } }) undefined() {
+    return undefined
   }
   // @ts-expect-error: another status is answered by a reply
   @Get('/bare', HeroModel, { responses: { 202: HeroInput } }) bare() {
@@ -474,7 +497,14 @@ export function derived(created: NewHero, name: HeroName, patch: HeroPatch, whol
   return [created.name.length, created.age.toFixed(), name.name, age, id, sure, left, unpicked, missing]
 }
 
-for (const url of ['/right/item', '/heroes', '/heroes/big', '/heroes/plain', '/heroes/injected']) {
+for (const url of [
+  '/right/item',
+  '/right/described?none=false',
+  '/heroes',
+  '/heroes/big',
+  '/heroes/plain',
+  '/heroes/injected',
+]) {
   test(`what compiles is served: ${url}`, async (t) => {
     const lifespan = memoryDatabase()
     const app = createApp({ controllers: [RightResults, Paginated], models: [Hero, Team], lifespan, logger: false })
@@ -482,3 +512,15 @@ for (const url of ['/right/item', '/heroes', '/heroes/big', '/heroes/plain', '/h
     assert.equal((await app.inject(url)).statusCode, 200)
   })
 }
+
+for (const path of ['described?none=true', 'described-first', 'events?last=true'])
+  test(`a described status is answered by a reply without a value: ${path}`, async (t) => {
+    const app = createApp({
+      controllers: [RightResults],
+      models: [Hero, Team],
+      lifespan: memoryDatabase(),
+      logger: false,
+    })
+    t.after(() => app.close())
+    assert.equal((await app.inject(`/right/${path}`)).statusCode, 204)
+  })

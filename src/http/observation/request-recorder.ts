@@ -92,7 +92,7 @@ export class RequestRecorder {
     try {
       this.#log?.add(record)
     } catch {
-      // The program's logger has failed. Nothing awaits the end of a request: the error would end the process.
+      // Nothing awaits the end of a request: an error, as of a query plan, would end the process.
     }
     if (requestEnd.hasSubscribers) requestEnd.publish(record)
   }

@@ -94,7 +94,9 @@ export type Declaration =
 type Returned<S> = S extends TypeName ? unknown : DataOf<S>
 
 // The values of other statuses can be returned only in a Reply: reply(undefined, { status }), where only a description is declared.
-type Others<W> = W extends Responses ? { [K in keyof W]: W[K] extends string ? undefined : Returned<W[K]> }[keyof W] : never
+type Others<W> = W extends Responses
+  ? { [K in keyof W]: W[K] extends string ? undefined : Returned<W[K]> }[keyof W]
+  : never
 
 interface WithParams<K extends ParameterTokens, W extends Responses = Responses> extends RouteOptions {
   /** The types of the handler's parameters, for compilers that emit none; checked against the parameters. */

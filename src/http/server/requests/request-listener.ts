@@ -172,7 +172,7 @@ export class Listener {
     )
   }
 
-  /** After an error of a logger, and of nothing else. Without an answer the client would wait until its own timeout. */
+  /** After an error of the response to an error. Without an answer the client would wait until its own timeout. */
   #giveUp({ response, running }: Exchange): void {
     breakOff(response)
     this.#running.endPart(running)
