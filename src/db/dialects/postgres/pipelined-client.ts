@@ -44,6 +44,8 @@ export class PipelinedClient extends pg.Client {
   #hasBegun = false
   /** What is sent once BEGIN has succeeded, while it is not answered. */
   #held: HeldStatement[] | undefined
+  /** Set while the statement is answered whose changes no standby has confirmed. */
+  #unconfirmed: Notice | undefined
   #isReadCommitted = false
   #isPrepared = false
   #generatesRows = false
@@ -59,6 +61,9 @@ export class PipelinedClient extends pg.Client {
     // Sequelize adds its error listener after the connection is set up. Without this one, an earlier 'error' event (for example when the
     // server shuts down) would end the process. The error also rejects the pending connect() or query().
     this.on('error', () => {})
+    this.on('notice', (notice: Notice) => {
+      if (notice.routine === WAIT_FOR_STANDBY) this.#unconfirmed = notice
+    })
     this.#internals.connection.on('parameterStatus', ({ parameterName, parameterValue }: ParameterStatus) =>
       this.#parameters.set(parameterName, parameterValue),
     )
@@ -275,7 +280,7 @@ export class PipelinedClient extends pg.Client {
     if (values === undefined) {
       const answered: QueryCallback = (error, result) => {
         clearTimeout(cancelTimer)
-        callback(error, result)
+        callback(error ?? this.#takeUnconfirmed(), result)
       }
       return this.#sendQuery(
         { name: '', text: this.#withSettings(sql), values, prepared: undefined },
@@ -287,11 +292,19 @@ export class PipelinedClient extends pg.Client {
     const done: QueryCallback = (error, result) => {
       clearTimeout(cancelTimer)
       if (statement) this.#statements.giveBack(sql, statement, error)
-      callback(error, result)
+      callback(error ?? this.#takeUnconfirmed(), result)
     }
     const { name, text } = statement ?? { name: '', text: sql }
     const prepared = this.#keepsColumns ? statement : undefined
     this.#sendQuery({ name, text, values, prepared }, done, isDirect)
+  }
+
+  /** The error of a statement that has committed while its wait for a standby was cancelled: as if it was not answered. */
+  #takeUnconfirmed(): Error | null {
+    const notice = this.#unconfirmed
+    if (!notice) return null
+    this.#unconfirmed = undefined
+    return Object.assign(new Error(notice.message), { code: COMPLETION_UNKNOWN, severity: 'ERROR' })
   }
 
   #sendQuery(statement: DirectStatement, done: QueryCallback, isDirect: boolean): void {
@@ -386,6 +399,16 @@ function withPositionBehind(before: string, error: Error & { position?: string |
   if (error.position !== undefined) error.position = String(Number(error.position) - before.length)
   return error
 }
+
+interface Notice {
+  readonly message?: string | undefined
+  readonly routine?: string | undefined
+}
+
+/** The function of the server that warns of a cancelled wait for a synchronous standby. Its message may be in another language. */
+const WAIT_FOR_STANDBY = 'SyncRepWaitForLSN'
+/** SQLSTATE statement_completion_unknown. */
+const COMPLETION_UNKNOWN = '40003'
 
 interface HeldStatement {
   send(): void
