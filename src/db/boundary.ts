@@ -25,7 +25,7 @@ export interface Boundary {
 /** The limits of one unit of work. */
 export interface UnitBoundary {
   /**
-   * Called once for each connection that the unit takes, before it is taken: the statements that follow BEGIN in the same message, separated by
+   * Called once for each connection that the unit takes, before it is taken: the statements that are sent together with BEGIN, separated by
    * semicolons, on databases that have settings of a transaction. They end with the transaction.
    */
   settings(): string | undefined

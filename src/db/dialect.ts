@@ -22,7 +22,7 @@ export interface TransactionNeeds {
   readonly token?: ClientToken | undefined
   /** What the statements of the transaction may reach; undefined for no limit. */
   readonly boundary?: UnitBoundary | undefined
-  /** Statements that follow BEGIN in the same message: those of the boundary. */
+  /** Statements that are sent together with BEGIN: those of the boundary. */
   readonly settings?: string | undefined
   /** Whether BEGIN comes before every statement, as a message of its own: a connection was lost, and it is not known whether it has executed a read. */
   readonly beginsApart?: boolean | undefined

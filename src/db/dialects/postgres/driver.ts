@@ -46,6 +46,7 @@ interface ConnectionInternals {
   }): void
   describe(target: { readonly type: 'P' } | { readonly type: 'S'; readonly name: string }): void
   execute(portal: object): void
+  flush(): void
   sync(): void
   close(statement: { readonly type: 'S'; readonly name: string }): void
   connect(portOrPath: number | string, host?: string): void
@@ -82,7 +83,7 @@ export interface ResultInternals {
 }
 
 /** What pg calls or reads of a query that is sent. */
-interface SentQuery {
+export interface SentQuery {
   /** Under which the statement is prepared. */
   name: string
   readonly text: string
@@ -149,6 +150,7 @@ const CONNECTION: KindsOf<ConnectionInternals> = {
   bind: 'function',
   describe: 'function',
   execute: 'function',
+  flush: 'function',
   sync: 'function',
   close: 'function',
   connect: 'function',

@@ -1,7 +1,16 @@
 import * as pg from 'pg'
-import type { StatementForm } from '../../dialect.js'
+import type { DirectResult, StatementForm } from '../../dialect.js'
+import { BeginningQuery, type BeginListener, isExtendable } from './beginning-query.js'
 import { cancelStatement } from './cancel.js'
-import { clientInternals, type ClientInternals, namedQuery, type QueryCallback, startupParameters } from './driver.js'
+import {
+  clientInternals,
+  type ClientInternals,
+  namedQuery,
+  type QueryCallback,
+  queryInternals,
+  type SentQuery,
+  startupParameters,
+} from './driver.js'
 import { DirectQuery, type DirectStatement } from './direct-query.js'
 import { generateRows } from './generated-rows.js'
 import { PostgresStatements } from './prepared-statements.js'
@@ -34,6 +43,10 @@ export class PipelinedClient extends pg.Client {
   #beginsApart = false
   #beginError: Error | undefined
   #hasBegun = false
+  /** What is sent once BEGIN has succeeded, while it is not answered. */
+  #held: HeldStatement[] | undefined
+  /** Set while the statement is answered whose changes no standby has confirmed. */
+  #unconfirmed: Notice | undefined
   #isReadCommitted = false
   #isPrepared = false
   #generatesRows = false
@@ -49,6 +62,9 @@ export class PipelinedClient extends pg.Client {
     // Sequelize adds its error listener after the connection is set up. Without this one, an earlier 'error' event (for example when the
     // server shuts down) would end the process. The error also rejects the pending connect() or query().
     this.on('error', () => {})
+    this.on('notice', (notice: Notice) => {
+      if (notice.routine === WAIT_FOR_STANDBY) this.#unconfirmed = notice
+    })
     this.#internals.connection.on('parameterStatus', ({ parameterName, parameterValue }: ParameterStatus) =>
       this.#parameters.set(parameterName, parameterValue),
     )
@@ -101,8 +117,8 @@ export class PipelinedClient extends pg.Client {
   }
 
   /**
-   * Sends the statement that begins a transaction together with the next query, and in the same message `settings`, each behind a semicolon. If it fails, that query and all later
-   * ones fail with its error.
+   * Sends the statement that begins a transaction together with the next query, and with it `settings`, each behind a semicolon. Later queries are sent once it
+   * has succeeded. If it fails, none of them is executed: all fail with its error.
    *
    * @param isApart whether it is always a message of its own, so that {@link hasBegun} is exact.
    */
@@ -176,11 +192,11 @@ export class PipelinedClient extends pg.Client {
   }
 
   // @ts-expect-error Only the two overloads that Sequelize uses, of the seven that pg declares.
-  override query(sql: string, values: readonly unknown[] | QueryCallback, callback?: QueryCallback): void {
+  override query(sql: string, values: readonly unknown[] | QueryCallback, callback?: QueryCallback): unknown {
     const done = typeof values === 'function' ? values : callback
     if (typeof sql !== 'string' || done === undefined) {
       this.#isReadCommitted = false // a query of the program, of any kind
-      return this.#superQuery(sql, values, callback)
+      return this.#queryOfProgram([sql, values, callback])
     }
     this.#send({ sql, values: Array.isArray(values) ? values : undefined }, done)
   }
@@ -200,7 +216,7 @@ export class PipelinedClient extends pg.Client {
     const isExtended = values !== undefined && (values.length > 0 || form === 'count')
     const begin = this.#begin
     if (begin !== undefined && form === 'slice' && !isExtended && this.#mayBeginWithRead)
-      return this.#sendWithBegin(begin, sql, callback)
+      return void this.#sendInOneMessage(begin, sql, callback)
     const isDirect = this.#generatesRows
     this.#send(
       { sql, values: isExtended ? values : undefined, form: preparableForm(form, isDirect), isDirect },
@@ -213,33 +229,66 @@ export class PipelinedClient extends pg.Client {
     return this.#generatesRows && !hasSettings && !this.#beginsApart
   }
 
-  /**
-   * Sends BEGIN and a read in one message, so that the server answers both at once. Only for SQL that the server can parse: otherwise it would execute
-   * nothing of the message, and statements that were sent behind it would be committed one by one.
-   */
-  #sendWithBegin(begin: string, sql: string, callback: QueryCallback): void {
+  /** Sends BEGIN and a read in one message, so that the server answers both at once. After an error it executes nothing of the rest of a message. */
+  #sendInOneMessage(begin: string, sql: string, callback: QueryCallback): void {
     this.#corkUntilNextTick()
     this.#begin = undefined
+    this.#held = []
     const before = `${begin}; `
-    const onFirst = () => void (this.#hasBegun = true)
+    const onFirst = () => this.#listener.begun()
     const done: QueryCallback = (error, result) => {
-      if (error && !this.#hasBegun) this.#beginError = error
+      const isOfBegin = error !== null && !this.#hasBegun
       callback(error && withPositionBehind(before, error), result)
+      if (isOfBegin) this.#listener.failed(error)
     }
     const statement = { name: '', text: before + sql, values: undefined, prepared: undefined, onFirst }
     this.#superQuery(new DirectQuery(statement, this, done))
   }
 
-  #send({ sql, values, form, isDirect = false }: Statement, callback: QueryCallback): void {
+  readonly #listener: BeginListener = {
+    begun: () => {
+      this.#hasBegun = true
+      for (const { send, fail } of this.#takeHeld()) {
+        try {
+          send()
+        } catch (error) {
+          fail(error as Error) // of a value of the program
+        }
+      }
+    },
+    failed: (error) => {
+      this.#beginError = error
+      for (const { fail } of this.#takeHeld()) fail(error)
+    },
+  }
+
+  #takeHeld(): readonly HeldStatement[] {
+    const held = this.#held ?? []
+    this.#held = undefined
+    return held
+  }
+
+  /** Sends a statement once BEGIN has succeeded, or fails with its error: without BEGIN the statement would be executed on its own. */
+  #hold(send: () => void, fail: (error: Error) => void): void {
+    if (this.#beginError) process.nextTick(fail, this.#beginError)
+    else this.#held?.push({ send, fail })
+  }
+
+  #send(given: Statement, callback: QueryCallback): void {
+    const { sql, values, form, isDirect = false } = given
     this.#corkUntilNextTick()
-    this.#sendBegin()
+    if (this.#begin !== undefined && values === undefined && !isExtendable(sql)) this.#sendBeginApart()
+    if (this.#held || this.#beginError) {
+      const fail = (error: Error) => callback(error, NOTHING)
+      return this.#hold(() => this.#send(given, callback), fail)
+    }
     if (this.#isReadCommitted && sql !== 'COMMIT' && !this.#statements.has(sql) && CHANGES_DEFAULTS.test(sql))
       this.#isReadCommitted = false
     const cancelTimer = this.#transactionSettings === undefined ? undefined : this.#cancelLater()
     if (values === undefined) {
       const answered: QueryCallback = (error, result) => {
         clearTimeout(cancelTimer)
-        callback(this.#beginError ?? error, result)
+        callback(error ?? this.#takeUnconfirmed(), result)
       }
       return this.#sendQuery(
         { name: '', text: this.#withSettings(sql), values, prepared: undefined },
@@ -251,18 +300,38 @@ export class PipelinedClient extends pg.Client {
     const done: QueryCallback = (error, result) => {
       clearTimeout(cancelTimer)
       if (statement) this.#statements.giveBack(sql, statement, error)
-      callback(this.#beginError ?? error, result)
+      callback(error ?? this.#takeUnconfirmed(), result)
     }
     const { name, text } = statement ?? { name: '', text: sql }
     const prepared = this.#keepsColumns ? statement : undefined
     this.#sendQuery({ name, text, values, prepared }, done, isDirect)
   }
 
+  /** The error of a statement that has committed while its wait for a standby was cancelled: as if it was not answered. */
+  #takeUnconfirmed(): Error | null {
+    const notice = this.#unconfirmed
+    if (!notice) return null
+    this.#unconfirmed = undefined
+    return Object.assign(new Error(notice.message), { code: COMPLETION_UNKNOWN, severity: 'ERROR' })
+  }
+
   #sendQuery(statement: DirectStatement, done: QueryCallback, isDirect: boolean): void {
-    if (isDirect) return this.#superQuery(new DirectQuery(statement, this, done))
-    const { name, text, values } = statement
+    if (this.#begin !== undefined) return this.#sendBehindBegin(statement, done, isDirect)
+    if (isDirect) return void this.#superQuery(new DirectQuery(statement, this, done))
+    this.#superQuery(this.#newQuery(statement, done))
+  }
+
+  #newQuery({ name, text, values }: DirectStatement, done: QueryCallback): pg.Submittable {
     const query = namedQuery(name, text, values, done)
-    this.#superQuery(this.#generatesRows ? generateRows(query) : query)
+    return this.#generatesRows ? generateRows(query) : query
+  }
+
+  #sendBehindBegin(statement: DirectStatement, done: QueryCallback, isDirect: boolean): void {
+    const begin = this.#takeBegin().split(BEFORE_SETTING)
+    const extended = { ...statement, values: statement.values ?? [] }
+    const first = isDirect ? new DirectQuery(extended, this, done) : asExtended(this.#newQuery(extended, done))
+    this.#held = []
+    this.#superQuery(new BeginningQuery(begin, first, this.#listener))
   }
 
   /** Limits a statement outside of transactions, where no setting of the server can. */
@@ -287,20 +356,38 @@ export class PipelinedClient extends pg.Client {
     return begin === undefined ? sql : `${begin}${settings}`
   }
 
-  #superQuery(...args: unknown[]): void {
-    const query = super.query as (...all: unknown[]) => void // for all overloads at once, also pg's own query objects
+  #superQuery(...args: unknown[]): unknown {
+    const query = super.query as (...all: unknown[]) => unknown // for all overloads at once, also pg's own query objects
     return query.apply(this, args)
   }
 
-  #sendBegin(): void {
-    if (this.#begin === undefined) return
-    const text = `${this.#withSettings(this.#begin)}${this.#beginSettings}`
+  #takeBegin(): string {
+    const text = `${this.#withSettings(this.#begin ?? '')}${this.#beginSettings}`
     this.#begin = undefined
-    const begun: QueryCallback = (error) => {
-      if (error) this.#beginError = error
-      else this.#hasBegun = true
+    return text
+  }
+
+  /** Sends BEGIN as a message of its own; what follows waits for its answer. */
+  #sendBeginApart(): void {
+    const text = this.#takeBegin()
+    const answered: QueryCallback = (error) => (error ? this.#listener.failed(error) : this.#listener.begun())
+    this.#sendQuery({ name: '', text, values: undefined, prepared: undefined }, answered, this.#generatesRows)
+    this.#held = []
+  }
+
+  /** A query of the program on this client: with a promise, or an object of pg. */
+  #queryOfProgram(args: readonly unknown[]): unknown {
+    if (this.#begin !== undefined) this.#sendBeginApart()
+    if (!this.#held && !this.#beginError) return this.#superQuery(...args)
+    const [query] = args
+    const callback = args.find((arg) => typeof arg === 'function')
+    const send = () => this.#superQuery(...args)
+    if (query instanceof pg.Query) {
+      this.#hold(send, (error) => queryInternals(query).handleError(error))
+      return query
     }
-    this.#sendQuery({ name: '', text, values: undefined, prepared: undefined }, begun, this.#generatesRows)
+    if (callback) return void this.#hold(send, (error) => callback(error))
+    return new Promise((resolve, reject) => this.#hold(() => resolve(send()), reject))
   }
 
   #corkUntilNextTick(): void {
@@ -326,6 +413,30 @@ function preparableForm(form: StatementForm | undefined, isDirect: boolean): Pre
   if (form === 'varying') return undefined
   const isCovered = form === 'covered' || form === 'slice'
   return form === 'count' || (isCovered && !isDirect) ? 'constant' : form
+}
+
+interface Notice {
+  readonly message?: string | undefined
+  readonly routine?: string | undefined
+}
+
+/** The function of the server that warns of a cancelled wait for a synchronous standby. Its message may be in another language. */
+const WAIT_FOR_STANDBY = 'SyncRepWaitForLSN'
+/** SQLSTATE statement_completion_unknown. */
+const COMPLETION_UNKNOWN = '40003'
+
+interface HeldStatement {
+  send(): void
+  fail(error: Error): void
+}
+
+/** Between BEGIN and each of its settings. */
+const BEFORE_SETTING = /; (?=SET LOCAL )/
+
+const NOTHING: DirectResult = { rows: [] }
+
+function asExtended(query: pg.Submittable): SentQuery {
+  return Object.assign(queryInternals(query), { queryMode: 'extended' })
 }
 
 interface Statement {

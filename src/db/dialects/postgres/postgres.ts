@@ -179,7 +179,7 @@ function lagOf(sequelize: Sequelize): ReplicaLag {
   return lag
 }
 
-// Only keywords, so that it cannot fail: it is sent together with the first statement, and those that follow do not wait for its answer.
+// Sent together with the first statement; those that follow wait for its answer.
 function beginStatement({ isolation, readOnly }: TransactionNeeds): string {
   return `START TRANSACTION${isolation ? ` ISOLATION LEVEL ${isolation}` : ''}${readOnly ? ' READ ONLY' : ''}`
 }

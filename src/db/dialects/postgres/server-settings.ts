@@ -32,7 +32,7 @@ export function settingsOf(options: ServerOptions): ServerSettings {
   }
 }
 
-/** What follows BEGIN in the same message, so that the settings end with the transaction. COMMIT is limited by them as well. */
+/** What is sent together with BEGIN, so that the settings end with the transaction. COMMIT is limited by them as well. */
 export function inTransaction(settings: ServerSettings): string {
   return Object.entries(settings)
     .map(([name, value]) => `; SET LOCAL ${name} = ${value}`)

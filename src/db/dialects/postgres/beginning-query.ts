@@ -1,0 +1,99 @@
+import type { Connection } from 'pg'
+import {
+  BareQuery,
+  type FieldDescription,
+  type PgConnection,
+  pgConnectionOf,
+  prepareValue,
+  type SentQuery,
+} from './driver.js'
+
+/** What follows from the answer to BEGIN. */
+export interface BeginListener {
+  begun(): void
+  failed(error: Error): void
+}
+
+/**
+ * BEGIN, with the settings of the transaction, and its first statement, all by the extended protocol and with one Sync: after an error the server skips
+ * everything up to the Sync, so that the statement is executed only if BEGIN was. Flush lets the server answer BEGIN at once.
+ * Source: PostgreSQL, Extended Query.
+ */
+export class BeginningQuery extends BareQuery {
+  /** For pg, which records the statement under it as prepared. Empty until the answers are those of the statement. */
+  override name = ''
+  override readonly text: string
+  override readonly callback: SentQuery['callback']
+  /** For pg, which gives it the parsers of its types. */
+  readonly _result: unknown
+  readonly #begin: readonly string[]
+  readonly #first: SentQuery
+  readonly #listener: BeginListener
+  #unanswered: number
+  #connection: PgConnection | undefined
+  #refusal: Error | undefined
+
+  /** @param first sent by the extended protocol. */
+  constructor(begin: readonly string[], first: SentQuery, listener: BeginListener) {
+    super()
+    this.#begin = begin
+    this.#first = first
+    this.#listener = listener
+    this.#unanswered = begin.length
+    this.text = first.text
+    this.callback = first.callback
+    this._result = Reflect.get(first, '_result')
+  }
+
+  /** Called by pg, as are all methods. */
+  override submit(given: Connection): void {
+    const connection = (this.#connection = pgConnectionOf(given))
+    for (const text of this.#begin) {
+      connection.parse({ name: '', text })
+      connection.bind({ statement: '', values: [], valueMapper: prepareValue })
+      connection.execute({})
+    }
+    connection.flush()
+    const refusal: unknown = this.#first.submit(given)
+    if (!(refusal instanceof Error)) return
+    this.#refusal = refusal
+    connection.sync()
+  }
+
+  override handleRowDescription(message: { readonly fields: readonly FieldDescription[] }): void {
+    this.#first.handleRowDescription(message)
+  }
+
+  override handleDataRow(message: { readonly fields: readonly (string | null)[] }): void {
+    this.#first.handleDataRow(message)
+  }
+
+  override handleCommandComplete(message: { readonly text: string }): void {
+    if (this.#unanswered === 0) return this.#first.handleCommandComplete(message)
+    if (--this.#unanswered > 0) return
+    this.name = this.#first.name
+    this.#listener.begun()
+  }
+
+  override handleReadyForQuery(): void {
+    if (this.#refusal) this.#first.handleError(this.#refusal)
+    else this.#first.handleReadyForQuery()
+  }
+
+  override handleError(error: Error): void {
+    if (this.#unanswered === 0) return this.#first.handleError(error)
+    delete this.#connection?.submittedNamedStatements[this.#first.name] // it was skipped
+    try {
+      this.#first.handleError(error)
+    } finally {
+      this.#listener.failed(error)
+    }
+  }
+}
+
+/** Whether SQL is one statement that does not differ between the protocols. A semicolon may separate statements, and COPY loses the Sync. */
+export function isExtendable(sql: string): boolean {
+  return sql !== '' && !NOT_EXTENDABLE.test(sql)
+}
+
+const NOT_EXTENDABLE = /;|\bcopy\b/i

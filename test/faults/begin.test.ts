@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { type CreationOptional, DataTypes, QueryTypes } from 'sequelize'
+import { Column, Table } from 'sequelize-typescript'
+import { Base, Controller, Get, Post, Session, sql, Transactional } from 'sequitur'
+import { Idempotent, IdempotencyRecord } from 'sequitur/idempotency'
+import { databaseApp, openWithLog, postgres } from '../support/databases.js'
+import { assertWhole } from '../support/faults.js'
+import { watchedNetwork } from '../support/watched-network.js'
+
+/*
+ * A statement is executed only behind a BEGIN that was.
+ */
+
+@Table({ tableName: 'entry', timestamps: false })
+class Entry extends Base<Entry> {
+  @Column({ type: DataTypes.INTEGER, primaryKey: true, autoIncrement: true }) declare id: CreationOptional<number>
+  @Column({ type: DataTypes.TEXT }) declare request: string
+}
+
+const insert = (request: string) => sql`INSERT INTO entry (request) VALUES (${request})`
+const post = { method: 'POST' }
+
+@Controller('/')
+class Entries {
+  @Get('/whole') whole() {
+    return Entry.count()
+  }
+  @Post('/one/:name') async one(name: string) {
+    await Entry.create({ request: name })
+  }
+  @Post('/four/:name') async four(name: string, session: Session) {
+    await Promise.all(
+      [1, 2, 3, 4].map((n) => (n % 2 ? Entry.create({ request: name }) : session.execute(insert(name)))),
+    )
+  }
+  @Post('/flush/:name') async flush(name: string, session: Session) {
+    for (let n = 0; n < 4; n++) session.add(Entry.build({ request: name }))
+  }
+  @Post('/read/:name') async read(name: string, session: Session) {
+    await Promise.all([Entry.count(), session.execute(sql`SELECT 1`), session.execute(insert(name))])
+  }
+  @Transactional({ isolation: 'repeatable read' })
+  @Post('/text/:name')
+  async text(name: string) {
+    const text = `INSERT INTO entry (request) VALUES ('${name}')`
+    const query = async (words: string) => void (await Entry.sequelize?.query(words))
+    await Promise.all([query(`${text}; ${text}`), query(text)])
+  }
+  @Idempotent() @Post('/key/:name') async key(name: string, session: Session) {
+    await session.execute(insert(name))
+    return {}
+  }
+}
+
+const routes = ['one', 'four', 'flush', 'read', 'text', 'key']
+
+async function open(t: TestContext, fastPath: boolean) {
+  const url = await postgres.url()
+  let breaks = false
+  // As long as the words that it replaces.
+  const network = await watchedNetwork(t, url, (bytes, _, upstream) => {
+    const text = bytes.toString('latin1')
+    upstream.write(breaks ? Buffer.from(text.replace('START TRANSACTION', 'START TRANSACTIOM'), 'latin1') : bytes)
+  })
+  const through = { ...postgres, url: () => Promise.resolve(network) }
+  const options = { lifespan: { fastPath, poolSize: 4 } }
+  const app = await databaseApp(t, through, [Entry, IdempotencyRecord], [Entries], options)
+  const { sequelize } = (await openWithLog(t, url, {})).database
+  return { ...app, sequelize, breakBegin: (does: boolean) => void (breaks = does) }
+}
+
+for (const fastPath of [true, false]) {
+  test(`PostgreSQL: nothing is executed behind a BEGIN that failed; fastPath: ${fastPath}`, async (t) => {
+    const { fetch, breakBegin, sequelize, ...app } = await open(t, fastPath)
+    for (const route of routes) {
+      breakBegin(true)
+      const headers = { 'idempotency-key': 'a-key-of-the-test' }
+      const { status } = await fetch(`/${route}/${route}`, { ...post, headers })
+      assert.equal(status, 500, route)
+      const [rows] = await sequelize.query('SELECT * FROM entry')
+      assert.deepEqual(rows, [], route)
+      breakBegin(false)
+      assert.ok((await fetch(`/${route}/${route}`, { ...post, headers })).ok, route)
+      await sequelize.query('DELETE FROM entry')
+    }
+    await assertWhole({ fetch, ...app })
+  })
+}
+
+for (const fastPath of [true, false]) {
+  test(`PostgreSQL: in a storm of cancels no row stays of a refused request; fastPath: ${fastPath}`, async (t) => {
+    const { fetch, sequelize, ...app } = await open(t, fastPath)
+    const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND state = 'active' AND pid <> pg_backend_pid()`
+    const refused = new Set<string>()
+    const over = new AbortController()
+    let cancels = 0
+    const storm = async () => {
+      while (!over.signal.aborted) cancels += (await sequelize.query(cancel))[0].length
+    }
+    const ended = storm()
+    for (let round = 0; round < 40 || (cancels === 0 && round < 1_000); round++) {
+      const names = routes.slice(0, -1).map((route) => ({ route, name: `${route}-${round}` })) // without a key
+      const answers = names.map(async ({ route, name }) => {
+        const { ok } = await fetch(`/${route}/${name}`, post)
+        if (!ok) refused.add(name)
+      })
+      await Promise.all(answers)
+    }
+    over.abort()
+    await ended
+    assert.ok(cancels > 0)
+    const kept = await sequelize.query<{ request: string }>('SELECT request FROM entry', { type: QueryTypes.SELECT })
+    assert.deepEqual(
+      kept.filter(({ request }) => refused.has(request)),
+      [],
+    )
+    await assertWhole({ fetch, ...app })
+  })
+}
