@@ -55,6 +55,7 @@ export {
   DatabaseStartError,
   DatabaseUrlError,
   ForeignTransactionError,
+  OtherSessionError,
   ReadOnlyError,
   SessionClosedError,
   StatementRefusedError,

@@ -33,6 +33,7 @@ const values = [
   'Item',
   'MethodNotAllowed',
   'NotFound',
+  'OtherSessionError',
   'Page',
   'Paginate',
   'PartialCommitError',

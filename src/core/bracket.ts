@@ -13,6 +13,8 @@ export interface Unit {
   readonly name: string
   /** Runs the work with this unit as the current one. */
   enter<T>(work: () => T): T
+  /** Runs the synchronous work that makes the response of this unit. */
+  respond<T>(work: () => T): T
   /** Waits for everything that still runs, so that only the commit is left to do. Undefined if nothing does. */
   settle(): Promise<void> | undefined
   /** Whether something still runs. A unit without this property is settled once. */
@@ -116,7 +118,7 @@ async function runAttempts<V, R>(
       await nextTurn() // without it, what the work did not await would find the units committed
       const settling = settleAll(units, options.abort)
       if (isThenable(settling)) await settling
-      result = finish(value)
+      result = respondFor(units, () => finish(value))
       if (beforeCommit) await runLast(units, beforeCommit, result, options.abort)
       const committing = commitAll(units)
       if (committing) await committing
@@ -313,6 +315,10 @@ function withPartSaved(units: readonly Unit[], error: unknown): unknown {
 
 function enterAll<T>(units: readonly Unit[], work: () => T): T {
   return units.reduceRight((inner, unit) => () => unit.enter(inner), work)()
+}
+
+function respondFor<T>(units: readonly Unit[], work: () => T): T {
+  return units.reduceRight((inner, unit) => () => unit.respond(inner), work)()
 }
 
 function retryDelay(units: readonly Unit[], error: unknown, attempt: number): number | undefined {

@@ -35,4 +35,6 @@ export interface UnitBoundary {
   assertStatement(sql: string): void
   /** Whether compiled statements of the model, which do not pass Sequelize's generator, are within the limits. @throws to refuse the statement. */
   allowsCompiled(model: ModelStatic<Model>, kind: 'read' | 'write'): boolean
+  /** Whose rows of the model a request reaches. Undefined if it is not limited, and for the limits that a program has set itself. */
+  rowOwner(model: ModelStatic<Model>): string | undefined
 }

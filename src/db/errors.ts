@@ -3,6 +3,7 @@ import { DatabaseError } from 'sequelize'
 
 /*
  * SessionClosedError      a query after the end of its session
+ * OtherSessionError       an instance of the session of another request
  * ForeignTransactionError a query with a transaction of another database
  * ForeignModelError       a model of another database
  * ImplicitCommitError     a statement before which MySQL would commit
@@ -19,6 +20,8 @@ import { DatabaseError } from 'sequelize'
  * DatabaseUrlError        a database URL that cannot be read
  */
 
+const BIND_SHARED_WORK = `bind it to its request: queue.add(AsyncResource.bind(work)), of node:async_hooks.`
+
 /** A query was started after the end of its session. It was refused, because it would have run outside any transaction. */
 export class SessionClosedError extends Error {
   override name = 'SessionClosedError'
@@ -26,7 +29,22 @@ export class SessionClosedError extends Error {
   constructor(end: string) {
     super(
       `This session was already ${end}; the query was refused. Await every query before the handler returns. ` +
-        `For work that continues after the response, open another session: withSession(async (session) => { ... }).`,
+        `For work that continues after the response, open another session: withSession(async (session) => { ... }). ` +
+        `If the work of one request runs in a queue, a pool or an emitter that requests share, ${BIND_SHARED_WORK}`,
+    )
+  }
+}
+
+/** An instance was used in another session than the one that has written or read it. Both are rolled back if it was written. */
+export class OtherSessionError extends Error {
+  override name = 'OtherSessionError'
+
+  /** @param route of the session that the instance belongs to, if that of a request. */
+  constructor(model: string, route: string | undefined) {
+    super(
+      `This ${model} belongs to the transaction of another request${route === undefined ? '' : `, ${route}`}. ` +
+        `A queue, a pool or an emitter that requests share has run the work of one request in the asynchronous context of another one, ` +
+        `whose transaction its queries have joined; or an instance was kept and used by another request. If it is such work, ${BIND_SHARED_WORK} Between requests, keep plain values.`,
     )
   }
 }
@@ -114,7 +132,8 @@ export class SecondConnectionError extends Error {
       `${what} that holds one of the same database. When requests that each hold a connection wait for another one, none of them goes on. ` +
         `Use the session that is there: inject it as a parameter, and leave withSession() and { transaction } out. ` +
         `For work whose failure must not undo the rest, call session.nested(...). ` +
-        `For work in a transaction of its own, kept also when this one is rolled back, call session.afterEnd(...); for work after the response, withSession() in session.afterCommit(...).`,
+        `For work in a transaction of its own, kept also when this one is rolled back, call session.afterEnd(...); for work after the response, withSession() in session.afterCommit(...). ` +
+        `In work that was given to a queue, a pool or an emitter that requests share, that session may be another request's; ${BIND_SHARED_WORK}`,
     )
   }
 }

@@ -156,6 +156,12 @@ export class TenantUnit implements UnitBoundary {
     if (!this.#settings.tables.of(model.getTableName()) || this.reach().kind === 'all') return true
     return this.#settings.hasPolicies && kind === 'read'
   }
+
+  rowOwner(model: ModelStatic<Model>): string | undefined {
+    const { kind, given } = this.#origin
+    if (!this.isEnforced || kind !== 'request' || given || this.isUnscoped) return undefined
+    return this.#settings.tables.of(model.getTableName()) && this.#tenant
+  }
 }
 
 function noTenant(kind: UnitOrigin['kind']): Error {

@@ -9,6 +9,7 @@ import { gate } from '../support/waiting.js'
 function lifespanOf(given: Partial<Unit>): Lifespan {
   const unit: Unit = {
     enter: (work) => work(),
+    respond: (work) => work(),
     settle: async () => {},
     commit: async () => {},
     rollback: async () => {},

@@ -378,7 +378,7 @@ export type Sanitize = (value: unknown, options: object) => unknown
 export interface InstanceInternals {
   readonly constructor: ModelInternals
   readonly dataValues: Record<string, unknown>
-  readonly _options: { readonly include?: readonly unknown[] }
+  readonly _options: { readonly include?: readonly unknown[]; readonly includeNames?: readonly string[] }
   isNewRecord: boolean
   _previousDataValues: Record<string, unknown>
   _changed: Set<string>

@@ -1,4 +1,11 @@
-import type { FindOrCreateOptions, Model, ModelStatic, Sequelize, Transaction } from 'sequelize'
+import {
+  type BulkCreateOptions,
+  type FindOrCreateOptions,
+  Model,
+  type ModelStatic,
+  type Sequelize,
+  type Transaction,
+} from 'sequelize'
 import type { Boundary, UnitBoundary } from '../boundary.js'
 import { observeQuery } from '../events/session-observer.js'
 import { ForeignTransactionError, SecondConnectionError } from '../errors.js'
@@ -7,6 +14,7 @@ import { isCaughtBySequelize, isPlain, lightenQueries, type QueryOptions as Plai
 import { bindValues } from '../statements/bind-placeholders.js'
 import { currentScope } from './current-scope.js'
 import { markSent } from './flush.js'
+import { assertUsable, markResult, markWritten } from './ownership.js'
 import { inSavepoint } from './savepoint.js'
 import { LazyTransaction } from './transaction/lazy-transaction.js'
 import type { TransactionScope } from './transaction-scope.js'
@@ -148,8 +156,19 @@ function queryInScope(
     if (joined.instance) markSent(joined.instance)
     return answer
   }
+  const executeAndMark = () => {
+    if (instance) markWritten(state, instance)
+    return markResult(state, execute())
+  }
+  const { state } = scope
+  const instance = joined.instance instanceof Model ? joined.instance : undefined
+  try {
+    if (instance) assertUsable(instance)
+  } catch (error) {
+    return Promise.reject(markQueryError(error, scope))
+  }
   const source = isQueryObject(sql) && (sql.bind ?? sql.values) !== undefined ? sql : joined
-  return scope.query(String(text), execute, source, (error) => isCaughtBySequelize(joined, error))
+  return scope.query(String(text), executeAndMark, source, (error) => isCaughtBySequelize(joined, error))
 }
 
 function joinTransactions(sequelize: Sequelize): void {
@@ -194,6 +213,24 @@ export function nestFindCreateFind(models: readonly ModelStatic<Model>[]): void 
     Object.defineProperty(model, 'findCreateFind', { value: nested, configurable: true, writable: true })
   }
 }
+
+/** bulkCreate() gives its instances to no query. */
+export function markBulkCreated(models: readonly ModelStatic<Model>[]): void {
+  for (const model of models) {
+    const original = model.bulkCreate
+    if (markingMethods.has(original)) continue
+    const marking = async function (this: ModelStatic<Model>, rows: never, options?: BulkCreateOptions) {
+      const state = currentScope(sequelizeOf(this))?.state
+      const instances = await original.call(this, rows, options)
+      if (state) for (const instance of instances) markWritten(state, instance)
+      return instances
+    }
+    markingMethods.add(marking)
+    Object.defineProperty(model, 'bulkCreate', { value: marking, configurable: true, writable: true })
+  }
+}
+
+const markingMethods = new WeakSet<object>()
 
 function withNestedCreate(model: ModelStatic<Model>, scope: TransactionScope): ModelStatic<Model> {
   const create = (...args: Parameters<typeof model.create>) => inSavepoint(scope, () => model.create(...args))

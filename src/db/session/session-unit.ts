@@ -7,9 +7,10 @@ import { observeAgain, type SessionObserver } from '../events/session-observer.j
 import { callAll } from './callbacks.js'
 import { currentScope, enterScope, type ScopeHolder } from './current-scope.js'
 import { LazyTransaction, type TransactionsAround } from './transaction/lazy-transaction.js'
+import { respondFor } from './ownership.js'
 import type { Session } from './session.js'
 import { TransactionScope } from './transaction-scope.js'
-import { type ReaderUnit, type StateOwner, TransactionState } from './transaction/transaction-state.js'
+import { now, type ReaderUnit, type StateOwner, TransactionState } from './transaction/transaction-state.js'
 
 export interface SessionUnitOptions extends TransactionNeeds {
   /** For the log: the database. */
@@ -20,6 +21,8 @@ export interface SessionUnitOptions extends TransactionNeeds {
   readonly safe?: boolean | undefined
   /** How many times the work may be run again after a conflict. */
   readonly retry: number
+  /** The session for which this one is opened. */
+  readonly family?: object | undefined
   /** The transaction of the session inside which this one is opened. */
   readonly outer?: LazyTransaction | undefined
   readonly observer?: SessionObserver | undefined
@@ -58,6 +61,8 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
   readonly #options: SessionUnitOptions
   readonly #dialect: Dialect
   readonly #SessionClass: typeof Session
+  readonly family: object
+  readonly begunAt = now()
   #made: Parts | undefined
   /** How the unit ended before its session was made. */
   #ended: string | undefined
@@ -70,6 +75,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
     this.#options = options
     this.#dialect = dialect
     this.#SessionClass = SessionClass
+    this.family = options.family ?? this
   }
 
   get #parts(): Parts {
@@ -122,6 +128,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
       ...(boundary === undefined ? {} : { boundary }),
       ...(observer === undefined ? {} : { observer: observeAgain(observer) }),
       retry: 0,
+      family: this.family,
     })
   }
 
@@ -135,6 +142,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
       reader: false,
       retry: 0,
       outer: undefined,
+      family: this.family,
       observer: observer && observeAgain(observer),
     })
   }
@@ -142,7 +150,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
   abandon(): void {
     this.#ended ??= 'rolled back'
     if (!this.#made || this.#made.transaction.hasEnded) return
-    this.#made.state.ended = 'rolled back'
+    this.#made.state.end('rolled back')
     this.#made.transaction.closeConnection()
   }
 
@@ -192,6 +200,10 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
     return enterScope(this, work)
   }
 
+  respond<T>(work: () => T): T {
+    return respondFor(this, work)
+  }
+
   get isPending(): boolean {
     return this.#made !== undefined && (!this.#made.state.pending.isEmpty || this.#made.scope.hasChanges)
   }
@@ -230,8 +242,11 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
   #commit({ state, transaction }: Parts): Promise<void> | undefined {
     this.assertCommittable() // again: an unawaited query may have failed during the commit of another unit
     const commits = !state.rollbackRequested
-    state.ended = commits ? 'committed' : 'rolled back'
-    const setCommitted = () => void (this.#hasCommitted = commits && this.#mayHaveWritten(transaction, state))
+    state.end(commits ? 'committed' : 'rolled back')
+    const setCommitted = (): undefined => {
+      state.isKept = commits
+      this.#hasCommitted = commits && this.#mayHaveWritten(transaction, state)
+    }
     // If ROLLBACK fails, the connection is closed, which also undoes the work.
     const { token } = this.#options
     const sends = token && this.#mayHaveWritten(transaction, state) ? token : undefined

@@ -17,6 +17,7 @@ import { findByKey, type Key } from '../statements/find-by-key.js'
 import type { Select, Sql } from '../statements/statement.js'
 import { currentScope, enterScope } from './current-scope.js'
 import type { PendingChange } from './foreign-key-order.js'
+import { assertUsable } from './ownership.js'
 import { inSavepoint } from './savepoint.js'
 import type { TransactionScope } from './transaction-scope.js'
 
@@ -218,6 +219,7 @@ export class Session {
     const scope = this.#innerScope
     scope.assertOpen()
     this.#refuseForeign(modelOf(change.instance))
+    assertUsable(change.instance, scope.state)
     scope.changes.add(change)
   }
 
@@ -240,6 +242,7 @@ export class Session {
   refresh<M extends Model>(instance: M): Promise<M> {
     return this.#inside(() => {
       this.#refuseForeign(modelOf(instance))
+      assertUsable(instance)
       return instance.reload()
     })
   }

@@ -164,12 +164,13 @@ export class TransactionScope implements QueryOwner {
   }
 
   /** Deletes the row of an instance. */
-  destroy(instance: Model): Promise<unknown> | undefined {
+  destroy(instance: Model, onSent?: () => void): Promise<unknown> | undefined {
     return this.#compiled(
       modelOf(instance),
       'write',
       () => deleteStatement(instance),
       ({ sql }) => this.#beforeWrite(sql),
+      onSent,
     )
   }
 

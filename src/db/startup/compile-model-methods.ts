@@ -2,6 +2,7 @@ import type { Model, ModelStatic } from 'sequelize'
 import { instanceInternals, modelOf } from '../sequelize/internals.js'
 import { currentScope } from '../session/current-scope.js'
 import { queriesJoin } from '../session/join-current-transaction.js'
+import { assertUsable, markingReads, markWritten } from '../session/ownership.js'
 import type { TransactionScope } from '../session/transaction-scope.js'
 import {
   allStatement,
@@ -71,10 +72,14 @@ function countOfAll({ model, options }: Select<Model>): CompiledStatement<number
 const OF_INSTANCES: Readonly<Record<string, Compiled<Model>>> = {
   save: (instance, options) =>
     write(instance, options, (scope, others) =>
-      hasNone(others) || isOfUpdate(instance, others) ? scope.save(instance) : undefined,
+      hasNone(others) || isOfUpdate(instance, others)
+        ? scope.save(instance, () => markWritten(scope.state, instance))
+        : undefined,
     ),
   destroy: (instance, options) =>
-    write(instance, options, (scope, others) => (hasNone(others) ? scope.destroy(instance) : undefined)),
+    write(instance, options, (scope, others) =>
+      hasNone(others) ? scope.destroy(instance, () => markWritten(scope.state, instance)) : undefined,
+    ),
 }
 
 /** Whether these are the options of update(), and it writes all that has changed. */
@@ -92,7 +97,13 @@ function write(
 ): Promise<unknown> | undefined {
   const scope = scopeOf(modelOf(instance))
   const others = scope && withoutTransaction(scope, options)
-  return others && execute(scope, others)
+  if (!others) return undefined
+  try {
+    assertUsable(instance)
+  } catch (error) {
+    return Promise.reject(error)
+  }
+  return execute(scope, others)
 }
 
 function read<T>(
@@ -110,7 +121,7 @@ function inScope<T>(
 ): Promise<T> | undefined {
   const scope = scopeOf(model)
   const others = scope && withoutTransaction(scope, options)
-  return others && scope.read(model, () => compile(others))
+  return others && scope.read(model, () => markingReads(scope.state, model, compile(others)))
 }
 
 // A program that replaces query(), to trace it, sees the statements of its models.

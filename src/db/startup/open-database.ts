@@ -21,6 +21,7 @@ import { escapeEveryValue } from '../sequelize/value-literals.js'
 import {
   joinCurrentTransaction,
   joinsCurrentTransaction,
+  markBulkCreated,
   nestFindCreateFind,
   refusalInSession,
 } from '../session/join-current-transaction.js'
@@ -83,6 +84,7 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     readGeneratedColumns(sequelize)
     const models = mapModels(sequelize, database.models, database.owner)
     nestFindCreateFind(models)
+    markBulkCreated(models)
     compileModelMethods(models)
     refuseShadowedColumns(models)
     refuseCorruptedColumns(models)

@@ -27,8 +27,19 @@ export interface StateOwner {
   /** For the log: the route of the handler; undefined outside of requests. */
   readonly route: string | undefined
   readonly observer: SessionObserver | undefined
+  /** The same for all sessions that were opened for one: its callbacks, and what reads on after it. */
+  readonly family: object
+  /** When the session began, by {@link now}. */
+  readonly begunAt: number
   /** A unit for what reads on after this session has ended. */
   newReader(): ReaderUnit
+}
+
+let time = 0
+
+/** Counts the beginnings and the ends of sessions: which of two sessions began first, or ended. */
+export function now(): number {
+  return ++time
 }
 
 /** What all scopes of one transaction share: which statements are running, what failed, and how it ended. */
@@ -61,6 +72,10 @@ export class TransactionState {
   readonly afterEnd: (() => Promise<unknown>)[] = []
   /** How the session ended: 'committed' or 'rolled back'. From then on every query is refused. */
   ended: string | undefined
+  /** When the session ended, by {@link now}. */
+  endedAt: number | undefined
+  /** Whether COMMIT has succeeded. */
+  isKept = false
 
   constructor(sequelize: Sequelize, transaction: LazyTransaction, dialect: Dialect, owner: StateOwner) {
     this.sequelize = sequelize
@@ -68,6 +83,20 @@ export class TransactionState {
     this.dialect = dialect
     this.#owner = owner
     this.observer = owner.observer
+  }
+
+  get family(): object {
+    return this.#owner.family
+  }
+
+  get begunAt(): number {
+    return this.#owner.begunAt
+  }
+
+  /** Refuses all further queries. */
+  end(how: 'committed' | 'rolled back'): void {
+    this.ended = how
+    this.endedAt ??= now()
   }
 
   get route(): string | undefined {
@@ -122,7 +151,7 @@ export class TransactionState {
 
   /** Refuses all further queries and waits for the running statements. Resolves to false if some still run after {@link GRACE}. */
   async stop(): Promise<boolean> {
-    this.ended = 'rolled back'
+    this.end('rolled back')
     if (this.statements.isEmpty) return true
     return endsWithin(this.statements.empty(), GRACE)
   }

@@ -1,0 +1,139 @@
+import { Model, type ModelStatic, type Sequelize } from 'sequelize'
+import { OtherSessionError } from '../errors.js'
+import { instanceInternals, modelOf } from '../sequelize/internals.js'
+import type { CompiledStatement } from '../statements/compiled/compiled-select.js'
+import { currentScope, type ScopeHolder } from './current-scope.js'
+import type { TransactionState } from './transaction/transaction-state.js'
+
+/*
+ * A queue that requests share runs the work of one request in the asynchronous context of another one, whose transaction its queries join then. Nothing
+ * tells so when the query is sent. But its instances return to the request that waits for the work: they know the session that wrote them, or that read
+ * them after it had written, and refuse to be used in another one while it may still be rolled back. Rows that belong to a tenant refuse all others.
+ */
+
+interface Mark {
+  readonly state: TransactionState
+  readonly isWritten: boolean
+  /** Whose row it is; undefined where the boundary of the session does not limit its table. */
+  readonly rowOwner: string | undefined
+}
+
+const marks = new WeakMap<object, Mark>()
+
+/** The sessions of the response that is being made, of several databases. */
+interface Responding {
+  readonly holder: ScopeHolder
+  readonly outer: Responding | undefined
+}
+
+let responding: Responding | undefined
+
+/** Runs the synchronous work that makes the response of a session: what it reads must belong to the session. */
+export function respondFor<T>(holder: ScopeHolder, work: () => T): T {
+  const outer = responding
+  responding = { holder, outer }
+  try {
+    return work()
+  } finally {
+    responding = outer
+  }
+}
+
+/** Called with an instance that is written in the session which was found in the asynchronous context. */
+export function markWritten(state: TransactionState, instance: Model): void {
+  mark(instance, { state, isWritten: true, rowOwner: rowOwnerOf(state, modelOf(instance)) })
+}
+
+/** Called with rows of a model that were read in the session which was found in the asynchronous context. Returns them. */
+function markRead<T>(state: TransactionState, model: ModelStatic<Model>, found: T): T {
+  const rowOwner = rowOwnerOf(state, model)
+  if (state.mayHaveWritten || rowOwner !== undefined) markAll(found, { state, isWritten: false, rowOwner })
+  return found
+}
+
+/** Returns the statement, whose rows are marked if need be. */
+export function markingReads<T>(
+  state: TransactionState,
+  model: ModelStatic<Model>,
+  statement: CompiledStatement<T> | undefined,
+): CompiledStatement<T> | undefined {
+  if (!statement || (!state.mayHaveWritten && state.transaction.boundary === undefined)) return statement
+  return { ...statement, read: (result) => markRead(state, model, statement.read(result)) }
+}
+
+/** Marks the instances that a query returns. */
+export function markResult<T>(state: TransactionState, result: Promise<T>): Promise<T> {
+  const mayMark = state.mayHaveWritten || state.transaction.boundary !== undefined
+  return mayMark ? result.then((value) => (markFound(state, value), value)) : result
+}
+
+function markFound(state: TransactionState, result: unknown): void {
+  const first: unknown = Array.isArray(result) ? result.flat().find((one) => one instanceof Model) : result
+  if (first instanceof Model) markRead(state, modelOf(first), result)
+}
+
+function rowOwnerOf({ transaction }: TransactionState, model: ModelStatic<Model>): string | undefined {
+  return transaction.boundary?.rowOwner(model)
+}
+
+function markAll(found: unknown, made: Mark): void {
+  if (Array.isArray(found)) for (const one of found) markAll(one, made)
+  else if (found instanceof Model && !marks.get(found)?.isWritten) markRow(found, made)
+}
+
+// The rows of an include belong to the session of the row that has them.
+function markRow(instance: Model, made: Mark): void {
+  mark(instance, made)
+  const { includeNames } = instanceInternals(instance)._options
+  for (const name of includeNames ?? []) markAll(Reflect.get(instance, name), made)
+}
+
+function mark(instance: Model, made: Mark): void {
+  if (!marks.has(instance)) Object.defineProperty(instance, 'get', GUARDED)
+  marks.set(instance, made)
+}
+
+// One function for all instances. The accessors of columns call it, and so do toJSON() and the encoders of responses.
+const GUARDED = {
+  value: function get(this: Model, ...args: unknown[]): unknown {
+    assertUsable(this)
+    const prototype = Object.getPrototypeOf(this) as Model
+    return Reflect.apply(prototype.get, this, args)
+  },
+  enumerable: false,
+  configurable: true,
+  writable: true,
+}
+
+/** @throws OtherSessionError for an instance of another session than the given one, or the current one. */
+export function assertUsable(instance: Model, given?: TransactionState): void {
+  const made = marks.get(instance)
+  if (!made) return
+  const here = given ?? currentState(made.state.sequelize)
+  if (!here || here === made.state || here.family === made.state.family) return
+  if (isOfOther(made, here, modelOf(instance)) || mayBeUndone(made.state, here)) throw refusal(made, here, instance)
+}
+
+function currentState(sequelize: Sequelize): TransactionState | undefined {
+  let at = responding
+  while (at && at.holder.sequelize !== sequelize) at = at.outer
+  return (at?.holder.scope ?? currentScope(sequelize))?.state
+}
+
+function isOfOther({ rowOwner }: Mark, here: TransactionState, model: ModelStatic<Model>): boolean {
+  const own = rowOwner === undefined ? undefined : rowOwnerOf(here, model)
+  return own !== undefined && own !== rowOwner
+}
+
+// What had been rolled back before a session began may be used in it: jobs save an instance again.
+function mayBeUndone({ isKept, endedAt }: TransactionState, here: TransactionState): boolean {
+  return !isKept && (endedAt === undefined || endedAt > here.begunAt)
+}
+
+// Both are rolled back, also if a handler catches the error: the row of a request that is refused must not be kept by the other one.
+function refusal({ state, isWritten }: Mark, here: TransactionState, instance: Model): unknown {
+  const error = new OtherSessionError(modelOf(instance).name, state.route)
+  here.rollbackReason ??= { error }
+  if (isWritten) state.rollbackReason ??= { error }
+  return error
+}
