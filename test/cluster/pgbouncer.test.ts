@@ -193,9 +193,9 @@ for (const maximum of keepsStatements ? ['100', '0'] : [undefined]) {
       const reads = Array.from({ length: 60 }, () => app.fetch('/found/Robin'))
       for (const read of reads) assert.equal((await read).status, 200)
       const names = await withSession(app.database, async (session) => {
-        await session.execute(sql`SELECT age FROM hero WHERE name = ${'Robin'}`)
+        await session.execute(sql`SELECT age FROM hero WHERE name = ${'Robin'}::text`)
         return session.execute<{ name: string }>(
-          sql`SELECT name FROM pg_prepared_statements WHERE statement LIKE ${'%FROM hero%'}`,
+          sql`SELECT name FROM pg_prepared_statements WHERE statement LIKE ${'%FROM hero%'}::text`,
         )
       })
       assert.equal(names.length > 0, isPrepared)

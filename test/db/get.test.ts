@@ -153,3 +153,15 @@ test('PostgreSQL: one query can be logged apart', async (t) => {
   assert.deepEqual(seen, ['Executing (default): SELECT "code" FROM "coded" AS "Coded";'])
   assert.deepEqual(statements(log), ['START TRANSACTION', 'COMMIT'])
 })
+
+for (const kind of databases)
+  for (const fastPath of [true, false])
+    test(`${kind.name}: the key null finds no row${fastPath ? '' : ', without the fast path, too'}`, async (t) => {
+      const { database, log } = await databaseApp(t, kind, [Coded], [], { lifespan: { fastPath } })
+      const key: unknown = JSON.parse('null')
+      await withSession(database, async (session) => {
+        assert.equal(await session.get(Coded, key as string), null)
+        assert.equal(await session.get(Coded, key as string, { attributes: ['code'] }), null)
+      })
+      assert.deepEqual(statements(log), [])
+    })

@@ -26,7 +26,7 @@ async function serverOf(t: TestContext, url: string): Promise<Client> {
 /** A limit in the transaction, and how many statements the server connection has prepared. */
 const state = async (session: Session) => {
   const [limit] = await session.execute<{ limit: string }>(
-    sql`SELECT current_setting('statement_timeout') AS limit WHERE ${1} = 1`,
+    sql`SELECT current_setting('statement_timeout') AS limit WHERE ${1}::integer = 1`,
   )
   const prepared = await session.execute(sql`SELECT name FROM pg_prepared_statements`)
   return { limit: limit?.limit, prepared: prepared.length }

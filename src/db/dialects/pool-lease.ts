@@ -40,6 +40,8 @@ interface Beginning extends Pick<
   readonly end?: () => Lease['end']
   /** Called before the connection returns to the pool. */
   readonly beforeRelease?: () => Promise<void> | undefined
+  /** Whether another session cannot use the connection: it is closed then instead of returned to the pool. */
+  readonly isSpent?: () => boolean
   /** Closes the socket without waiting for answers to what was sent: the server may no longer respond. */
   readonly drop?: () => Promise<void> | void
 }
@@ -61,6 +63,7 @@ class PooledLease implements Lease {
   readonly #end: Beginning['end']
   readonly #beforeRelease: Beginning['beforeRelease']
   readonly #drop: Beginning['drop']
+  readonly #isSpent: Beginning['isSpent']
   readonly #manager: ConnectionManager
 
   constructor(manager: ConnectionManager, connection: object, wasIdle: boolean, beginning: Beginning) {
@@ -76,6 +79,7 @@ class PooledLease implements Lease {
     this.#end = beginning.end
     this.#beforeRelease = beginning.beforeRelease
     this.#drop = beginning.drop
+    this.#isSpent = beginning.isSpent
     this.#manager = manager
   }
 
@@ -84,6 +88,7 @@ class PooledLease implements Lease {
   }
 
   release(): Promise<void> | undefined {
+    if (this.#isSpent?.() === true) return this.destroy()
     return this.#beforeRelease?.()?.then(() => this.#release()) ?? this.#release()
   }
 

@@ -105,6 +105,7 @@ export class Session {
 
   /**
    * The row with this primary key, or null. Write a composite key as an object with a value for each of its columns.
+   * The key `null` finds no row.
    *
    * @throws TypeError for an object that does not have exactly the columns of the primary key.
    * @example

@@ -19,11 +19,16 @@ export function findByKey<M extends Model>(
   key: Key<M>,
   options: Omit<FindOptions<Attributes<M>>, 'where'> | undefined,
 ): Promise<M | null> {
-  if (typeof key !== 'object' || Buffer.isBuffer(key)) return model.findByPk(key, options)
+  if (isScalar(key)) return model.findByPk(key, options)
   if (!(key instanceof Date)) refuseOtherThanKey(model, key)
   const where = key instanceof Date ? { [model.primaryKeyAttribute]: key } : key
   // TypeScript does not know the attributes of a model that is a type parameter.
   return model.findOne({ ...options, where: where as WhereOptions<Attributes<M>> })
+}
+
+// No row has the key null, which programs in JavaScript may pass: findByPk() resolves to null then.
+function isScalar(key: unknown): key is string | number | bigint | Buffer {
+  return typeof key !== 'object' || key === null || Buffer.isBuffer(key)
 }
 
 // An object that a client has sent could name other columns, or none, and so find rows that the program did not mean.

@@ -15,7 +15,7 @@ import { DirectQuery, type DirectStatement } from './direct-query.js'
 import { generateRows } from './generated-rows.js'
 import { PostgresStatements } from './prepared-statements.js'
 import type { PreparableForm } from './statement-names.js'
-import { inTransaction, type ServerSettings, STARTUP } from './server-settings.js'
+import { inTransaction, leavesState, type ServerSettings, STARTUP } from './server-settings.js'
 
 export interface ClientOptions {
   /** Whether statements with values are prepared on the connection. Undefined: where that is possible, see server-connection.ts. */
@@ -48,6 +48,7 @@ export class PipelinedClient extends pg.Client {
   /** Set while the statement is answered whose changes no standby has confirmed. */
   #unconfirmed: Notice | undefined
   #isReadCommitted = false
+  #hasState = false
   #isPrepared = false
   #generatesRows = false
   /** What is sent with each BEGIN; undefined if the server connection has its settings. */
@@ -130,6 +131,7 @@ export class PipelinedClient extends pg.Client {
 
   /** Called when the server connection was found to be the client's own. */
   own(defaultIsolation: unknown): void {
+    this.#hasState = false // its own settings
     this.#isPrepared = true
     this.#isReadCommitted = defaultIsolation === 'read committed'
   }
@@ -167,6 +169,11 @@ export class PipelinedClient extends pg.Client {
     const { stream } = this.connection
     if (!this.isBusy) return void stream.destroy()
     return cancelStatement(this, this.#internals).then(() => void stream.destroy())
+  }
+
+  /** Whether a statement of the program may have left something on the connection, such as a setting: it cannot serve another request. */
+  get hasState(): boolean {
+    return this.#hasState
   }
 
   get #internals(): ClientInternals {
@@ -284,6 +291,7 @@ export class PipelinedClient extends pg.Client {
     }
     if (this.#isReadCommitted && sql !== 'COMMIT' && !this.#statements.has(sql) && CHANGES_DEFAULTS.test(sql))
       this.#isReadCommitted = false
+    if ((form === undefined || form === 'constant') && leavesState(sql)) this.#hasState = true
     const cancelTimer = this.#transactionSettings === undefined ? undefined : this.#cancelLater()
     if (values === undefined) {
       const answered: QueryCallback = (error, result) => {

@@ -147,6 +147,7 @@ function lease(sequelize: Sequelize, needs: TransactionNeeds, server: Transactio
       readsAlone: () => connection.isReadCommitted,
       hasBegun: () => connection.hasBegun,
       isOpen: () => connection.isInTransaction,
+      isSpent: () => connection.hasState,
       drop: () => connection.terminate(),
     }
   })

@@ -32,6 +32,25 @@ export function settingsOf(options: ServerOptions): ServerSettings {
   }
 }
 
+/**
+ * Whether SQL of the program may leave something on its connection beyond the transaction: a setting, a lock, a table, a cursor. What functions and DO
+ * blocks leave is not seen. Names in quotes and comments may be taken for it: the connection is then closed for nothing.
+ */
+export function leavesState(sql: string): boolean {
+  return LEAVES_STATE.test(sql)
+}
+
+const LEAVES_STATE = new RegExp(
+  [
+    String.raw`(?:^|;|\*/)\s*(?:SET\s+(?!LOCAL\b|TRANSACTION\b|CONSTRAINTS\b)|RESET\b|DISCARD\b|DEALLOCATE\b|PREPARE\b|LISTEN\b|LOAD\b)`,
+    String.raw`\bset_config\s*\((?![^()]*,\s*true\s*\))`,
+    String.raw`\bpg_(?:try_)?advisory_lock`,
+    String.raw`\bTEMP(?:ORARY)?\s+(?:TABLE|VIEW|SEQUENCE|RECURSIVE)\b|\bINTO\s+TEMP`,
+    String.raw`\bWITH\s+HOLD\b`,
+  ].join('|'),
+  'i',
+)
+
 /** What is sent together with BEGIN, so that the settings end with the transaction. COMMIT is limited by them as well. */
 export function inTransaction(settings: ServerSettings): string {
   return Object.entries(settings)

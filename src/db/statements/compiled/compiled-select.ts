@@ -61,7 +61,8 @@ export function keyStatement<M extends Model>(
   model: ModelStatic<M>,
   key: unknown,
 ): CompiledStatement<M | null> | undefined {
-  const isObject = typeof key === 'object' && key !== null
+  if (key === null) return undefined // Sequelize sends nothing
+  const isObject = typeof key === 'object'
   // TypeScript does not know the attributes of a model that is a type parameter.
   const where = (isObject ? key : { [model.primaryKeyAttribute]: key }) as never
   if (isObject && !isWholeKey(model, key)) return undefined
