@@ -85,7 +85,7 @@ export interface Lease {
   /** Begins the transaction in another way than by what `begin` lists. */
   readonly sendBegin?: (() => Promise<unknown>) | undefined
   /** Called before each statement. Returns a promise if the statement has to wait, as for the turn to write on SQLite. */
-  beforeStatement?(sql: string): Promise<unknown> | undefined
+  readonly beforeStatement?: ((sql: string) => Promise<unknown> | undefined) | undefined
   /** Whether the connection was opened before it was needed: in the pool it may have been lost unnoticed. */
   readonly wasIdle?: boolean
   /**

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { Controller, type LifespanOptions, newLifespan, Post, Session } from 'sequitur'
+import { Controller, type LifespanOptions, newLifespan, Post, Session, withSession } from 'sequitur'
 import { rawSql } from '../../src/db/statements/statement.js'
 import { databaseApp, mysqls, type TestDatabase } from '../support/databases.js'
 import { said } from '../support/faults.js'
@@ -107,3 +107,24 @@ for (const kind of mysqls)
       assert.deepEqual(autocommit, { it: 'on' })
     })
   }
+
+for (const kind of mysqls)
+  test(`${kind.name}: what a session has set on its connection is not there in the next one`, async (t) => {
+    const database = newLifespan(await kind.url(), { poolSize: 1 })
+    await database.start()
+    t.after(() => database.stop())
+    const run = (text: string) => withSession(database, (session) => session.execute(rawSql(text)))
+    const read = 'SELECT @@sql_mode AS m, @x AS x, @@tx_isolation AS i, @@time_zone AS z, DATABASE() AS d'
+    const before = await run(read)
+    const changes = ["/* a */ SET SESSION sql_mode = 'NO_BACKSLASH_ESCAPES'", 'SET @x = 7', "SET time_zone = '+05:00'"]
+    for (const text of [...changes, "SET SESSION tx_isolation = 'READ-UNCOMMITTED'", 'USE mysql']) {
+      await run(text)
+      assert.deepEqual([text, await run(read)], [text, before])
+    }
+    await run('CREATE TEMPORARY TABLE left_over (id INT)')
+    await assert.rejects(run('SELECT id FROM left_over'), /doesn't exist/)
+    await run("SELECT GET_LOCK('left_over', 0)")
+    assert.deepEqual(await run("SELECT COALESCE(IS_USED_LOCK('left_over') = CONNECTION_ID(), 0) = 0 AS free"), [
+      { free: 1 },
+    ])
+  })

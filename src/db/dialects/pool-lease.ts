@@ -34,7 +34,14 @@ export function onEachConnection(
 /** How a dialect begins a transaction on a connection. */
 interface Beginning extends Pick<
   Lease,
-  'begin' | 'wasBegun' | 'beginsWith' | 'beginWithNextStatement' | 'readsAlone' | 'hasBegun' | 'isOpen'
+  | 'begin'
+  | 'wasBegun'
+  | 'beginsWith'
+  | 'beginWithNextStatement'
+  | 'readsAlone'
+  | 'hasBegun'
+  | 'isOpen'
+  | 'beforeStatement'
 > {
   /** Called for each `end` of the lease. */
   readonly end?: () => Lease['end']
@@ -60,6 +67,7 @@ class PooledLease implements Lease {
   readonly readsAlone: Lease['readsAlone']
   readonly hasBegun: Lease['hasBegun']
   readonly isOpen: Lease['isOpen']
+  readonly beforeStatement: Lease['beforeStatement']
   readonly #end: Beginning['end']
   readonly #beforeRelease: Beginning['beforeRelease']
   readonly #drop: Beginning['drop']
@@ -76,6 +84,7 @@ class PooledLease implements Lease {
     this.readsAlone = beginning.readsAlone
     this.hasBegun = beginning.hasBegun
     this.isOpen = beginning.isOpen
+    this.beforeStatement = beginning.beforeStatement
     this.#end = beginning.end
     this.#beforeRelease = beginning.beforeRelease
     this.#drop = beginning.drop

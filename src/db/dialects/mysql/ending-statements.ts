@@ -48,3 +48,15 @@ function allowsSeveral(sequelize: Sequelize): boolean {
   const { dialectOptions } = sequelizeInternals(sequelize).options
   return Boolean(dialectOptions?.multipleStatements)
 }
+
+/** Whether a statement leaves something on its connection: a setting, another database, a temporary table, a lock. */
+export function leavesState(sql: string): boolean {
+  SPACE.lastIndex = 0
+  SPACE.test(sql)
+  LEAVES.lastIndex = SPACE.lastIndex
+  return LEAVES.test(sql) || LOCKS.test(sql)
+}
+
+const LEAVES =
+  /(?:SET(?!\s+(?:STATEMENT|TRANSACTION|GLOBAL|PERSIST))|USE|PREPARE|CREATE\s+(?:OR\s+REPLACE\s+)?TEMPORARY|HANDLER)\b/iy
+const LOCKS = /\bGET_LOCK\s*\(/i
