@@ -187,6 +187,9 @@ const takers: Readonly<Record<string, Taker>> = {
   'Rows.of()': taker<RowsOptions>((options) => Rows.of(Hero, options), {
     atOnce: 0,
     clientTimeout: 0,
+    timeout: 0,
+    of: 0,
+    perClient: 0,
     spreadsheets: 0,
   }),
   'rows()': taker<RowsReplyOptions>((options) => attempted(() => rows(sql`SELECT 1`, options)), {

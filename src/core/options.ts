@@ -58,7 +58,12 @@ function isInteger(value: unknown): value is number {
 }
 
 /** @throws BootError for a value that is neither undefined nor of the type. The value is not displayed: it may be a secret. */
-export function refuseOtherType(where: string, value: unknown, type: 'string' | 'boolean', expected: string): void {
+export function refuseOtherType(
+  where: string,
+  value: unknown,
+  type: 'string' | 'boolean' | 'function',
+  expected: string,
+): void {
   if (value !== undefined && typeof value !== type)
     throw new BootError(`${where} is of type ${value === null ? 'null' : typeof value}. Write ${expected}.`)
 }

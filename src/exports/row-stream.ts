@@ -3,7 +3,7 @@ import { findErrorStatus } from '../db/error-status.js'
 import { HttpError } from '../http/errors.js'
 import { LateStream } from '../http/output/streams/late-stream.js'
 import { toProblem, UNKNOWN } from '../http/problem.js'
-import { startExport } from './export-limit.js'
+import { type ClientLimit, startExport } from './export-limit.js'
 import type { Format } from './formats.js'
 
 /** The limits of an export. */
@@ -12,6 +12,10 @@ export interface ExportLimits {
   readonly atOnce: number | undefined
   /** Milliseconds in which the client has to take a batch. */
   readonly clientTimeout: number
+  /** Milliseconds in which the client has to take all rows. */
+  readonly timeout: number
+  /** Of the client whose export this is. */
+  readonly ofClient: ClientLimit | undefined
 }
 
 /** Rows of the first batch, and the most of one. */
@@ -36,6 +40,7 @@ export class RowStream extends LateStream {
   #onWanted: ((error?: Error) => void) | undefined
   #failure: Error | undefined
   #timer: NodeJS.Timeout | undefined
+  #whole: NodeJS.Timeout | undefined
 
   constructor(reader: RowReader, format: Format, limits: ExportLimits, requestId: string) {
     super({ highWaterMark: 0, encoding: 'utf8' })
@@ -46,7 +51,9 @@ export class RowStream extends LateStream {
   }
 
   override open(): Promise<void> {
-    this.#endExport = startExport(this.#reader.sequelize, this.#limits.atOnce)
+    const { atOnce, ofClient, timeout } = this.#limits
+    this.#endExport = startExport(this.#reader.sequelize, atOnce, ofClient)
+    this.#whole = setTimeout(() => this.destroy(new HttpError(408, TOO_LONG)), timeout)
     return new Promise((resolve, reject) => {
       const opened = () => {
         this.#isOpen = true
@@ -122,6 +129,7 @@ export class RowStream extends LateStream {
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     clearTimeout(this.#timer)
+    clearTimeout(this.#whole)
     this.#reader.abandon()
     this.#onWanted?.(LEFT)
     callback(error)
@@ -129,6 +137,7 @@ export class RowStream extends LateStream {
 }
 
 const STALLED = 'The client has not read for too long.'
+const TOO_LONG = 'The client has not read all rows in time.'
 const CUT = 'Not all rows could be sent.'
 
 const LEFT = new Error('The client has left.')

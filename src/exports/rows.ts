@@ -12,6 +12,7 @@ import type { Database } from '../db/database.js'
 import { RowReader } from '../db/cursors/row-reader.js'
 import type { Select, Sql } from '../db/statements/statement.js'
 import { HttpError } from '../http/errors.js'
+import type { Request } from '../http/request.js'
 import { disposition } from '../http/output/file.js'
 import { checkHeaders, lowerCased } from '../http/output/respond.js'
 import type { OutgoingResponse } from '../http/output/outgoing-response.js'
@@ -32,11 +33,27 @@ export interface RowsOptions {
   readonly atOnce?: number
   /** Milliseconds in which a client has to take a batch, of about 64 KiB; else the connection is closed. Default 60000. */
   readonly clientTimeout?: number
+  /** Milliseconds in which a client has to take all rows; else the connection is closed. Default 1800000, half an hour. */
+  readonly timeout?: number
+  /**
+   * Who the client is, for `perClient`: `(request) => userOf(request.headers.authorization)`. Default: clients are not told apart, and one may run all
+   * exports that `atOnce` allows.
+   */
+  readonly of?: (request: Request) => string
+  /** How many exports of one client may run when one of this route begins; more are a 429. Default 1; requires `of`. */
+  readonly perClient?: number
   /** Whether a cell of CSV that a spreadsheet would calculate, such as `=1+1`, begins with an apostrophe. Default false: cells have the exact text. */
   readonly spreadsheets?: boolean
 }
 
-const OPTIONS: OptionNames<RowsOptions> = { atOnce: true, clientTimeout: true, spreadsheets: true }
+const OPTIONS: OptionNames<RowsOptions> = {
+  atOnce: true,
+  clientTimeout: true,
+  timeout: true,
+  of: true,
+  perClient: true,
+  spreadsheets: true,
+}
 
 /** The options of `rows(statement, options)`. */
 export interface RowsReplyOptions {
@@ -58,6 +75,7 @@ export interface Rows<T> {
 }
 
 const CLIENT_TIMEOUT = 60_000
+const TIMEOUT = 1_800_000
 const MOST_AT_ONCE = 10_000
 
 /**
@@ -74,11 +92,18 @@ export const Rows = {
   },
 }
 
-function checkOptions({ atOnce, clientTimeout, spreadsheets, ...others }: RowsOptions): void {
+function checkOptions({ atOnce, clientTimeout, timeout, of, perClient, spreadsheets, ...others }: RowsOptions): void {
   refuseUnknownOptions('Rows.of()', others, OPTIONS)
   if (atOnce !== undefined) refuseOtherThanWhole(atOnce, 'Rows.of(): atOnce', 'exports', 1, MOST_AT_ONCE)
   if (clientTimeout !== undefined)
     refuseOtherThanWhole(clientTimeout, 'Rows.of(): clientTimeout', 'milliseconds', 1, LONGEST)
+  if (timeout !== undefined) refuseOtherThanWhole(timeout, 'Rows.of(): timeout', 'milliseconds', 1, LONGEST)
+  refuseOtherType('Rows.of(): of', of, 'function', 'a function of the request, such as (request) => userOf(request)')
+  if (perClient !== undefined) refuseOtherThanWhole(perClient, 'Rows.of(): perClient', 'exports', 1, MOST_AT_ONCE)
+  if (perClient !== undefined && !of)
+    throw new BootError(
+      'Rows.of(): perClient requires `of`, which says who the client is: of: (request) => userOf(request).',
+    )
   refuseOtherType('Rows.of(): spreadsheets', spreadsheets, 'boolean', 'true or false')
 }
 
@@ -97,24 +122,31 @@ class RowsOf implements ItemStream {
   }
   readonly description =
     'All rows: as JSON lines, one JSON array, or CSV with a line of names; a row has the schema x-item. A response that does not end is not complete'
-  readonly refusals = { 406: `The header Accept allows none of ${MEDIA_TYPES.join(', ')}` }
+  readonly refusals: Readonly<Record<number, string>>
   readonly #options: RowsOptions
 
   constructor(declaration: unknown, options: RowsOptions) {
     this.of = declaration
     this.#options = options
+    const notAcceptable = { 406: `The header Accept allows none of ${MEDIA_TYPES.join(', ')}` }
+    this.refusals = options.of
+      ? { ...notAcceptable, 429: 'Too many exports of this client are running' }
+      : notAcceptable
   }
 
   compile(item: Shape, name: string): (value: unknown, request: StreamRequest) => OutgoingResponse {
-    const { atOnce, clientTimeout = CLIENT_TIMEOUT, spreadsheets = false } = this.#options
+    const { atOnce, clientTimeout = CLIENT_TIMEOUT, timeout = TIMEOUT, spreadsheets = false } = this.#options
+    const { of, perClient = 1 } = this.#options
     const formatOf = formatsOf(csvColumns(item, name), spreadsheets)
-    const limits: ExportLimits = { atOnce, clientTimeout }
-    return (value, { headers, id }) => {
+    return (value, request) => {
+      const { headers, id } = request
       if (!(value instanceof RowsReply)) throw new TypeError(notRows(name, value))
       const media = preferredMedia(headers.accept, MEDIA_TYPES)
       if (media === undefined) throw new HttpError(406, `This is sent as ${MEDIA_TYPES.join(', ')}.`, { headers: VARY })
       checkHeaders(value.headers, name)
       const format = formatOf(media)
+      const ofClient = of && { client: clientOf(of(request), name), most: perClient }
+      const limits: ExportLimits = { atOnce, clientTimeout, timeout, ofClient }
       return {
         status: 200,
         headers: { ...VARY, 'content-type': format.contentType, ...value.headersFor(format.extension) },
@@ -122,6 +154,12 @@ class RowsOf implements ItemStream {
       }
     }
   }
+}
+
+// Programs without a type check may return a promise, of which all clients would be one.
+function clientOf(client: unknown, name: string): string {
+  if (typeof client === 'string') return client
+  throw new TypeError(`${name}: the function \`of\` of Rows.of() returned ${shown(client)}. Return a string.`)
 }
 
 const VARY = { vary: 'Accept' }

@@ -136,6 +136,30 @@ for (const kind of databases) {
     assert.deepEqual(await (await app.fetch('/count')).json(), { count: 0 })
   })
 
+  test(`a client that takes all rows too slowly is cut, on ${kind.name}`, async (t) => {
+    const app = await start(t, kind, { timeout: 300, atOnce: 1 })
+    const client = new SlowClient(t, app.url, '/lines/6')
+    await client.head()
+    assert.equal((await app.fetch('/heroes')).status, 503)
+    await until('another may run', async () => (await app.fetch('/heroes')).status === 200)
+    client.readOn()
+    await until('it is cut', () => client.isClosed)
+    assert.ok(!client.isWhole)
+  })
+
+  test(`one client has its own limit, and leaves room for others, on ${kind.name}`, async (t) => {
+    const app = await start(t, kind, { atOnce: 2, of: ({ headers }) => String(headers.accept) })
+    const client = new SlowClient(t, app.url, '/lines/6')
+    await client.head()
+    const ask = (accept: string) => app.fetch('/lines/1', { headers: { accept } })
+    const refused = await ask('application/x-ndjson')
+    assert.deepEqual([refused.status, refused.headers.get('retry-after')], [429, '5'])
+    // In memory, SQLite has one connection, for which the others wait.
+    if (kind !== sqliteMemory) assert.equal((await ask('text/csv')).status, 200)
+    client.leave()
+    await until('it may export again', async () => (await ask('application/x-ndjson')).status === 200)
+  })
+
   test(`what fails before the first row has its own status, on ${kind.name}`, async (t) => {
     const app = await start(t, kind)
     await app.database.sequelize.query('DROP TABLE hero')

@@ -1,12 +1,9 @@
 import type { Described, Shape } from '../../../schema/shape/shape.js'
-import type { Conditions } from '../conditional.js'
+import type { Request } from '../../request.js'
 import type { OutgoingResponse } from '../outgoing-response.js'
 
 /** What decides about the response of a declared stream. */
-export interface StreamRequest extends Conditions {
-  /** The id of the request, which the log has, too. */
-  readonly id: string
-}
+export type StreamRequest = Request
 
 /** How a route sends items one after the other, in one of several media types: of a room that `src/http` does not know. */
 export interface ItemStream {
