@@ -98,6 +98,7 @@ export class PipelinedClient extends pg.Client {
   startLease(isReadOnly: boolean): void {
     this.#begin = undefined
     this.#hasBegun = false
+    this.#unconfirmed = undefined
     this.#isReadOnlyLease = isReadOnly
   }
 
