@@ -295,6 +295,16 @@ test('a header that HTTP does not allow is a 500 and not the end of the process'
   assert.match(log.join(), /ERR_INVALID_CHAR/)
 })
 
+test('an error whose prototype cannot be read is a 500 also where requests are logged', async (t) => {
+  const trap = (): never => {
+    throw new Error('no prototype')
+  }
+  thrown = () => new Proxy(new Error('odd'), { getPrototypeOf: trap, get: trap })
+  const { fetch, log } = await api(t, [Throwing], { log: { requests: true } })
+  assert.equal((await fetch('/')).status, 500)
+  assert.match(log.join(), /Error: odd/)
+})
+
 for (const [how, error] of Object.entries({
   throws: (): never => {
     throw new Error('disk full')

@@ -78,8 +78,9 @@ export class RequestRecorder {
   /** The request was refused, or its handler has failed. @param status of its response. */
   failed(record: RequestRecord, error: unknown, status: number): void {
     record.error ??= error
+    if (status >= 500 || !inputRefused.hasSubscribers) return // `instanceof` may throw for a Proxy, whose status is 500
     const issues = issuesOf(error)
-    if (status < 500 && issues.length > 0 && inputRefused.hasSubscribers)
+    if (issues.length > 0)
       inputRefused.publish({
         request: record,
         status,
