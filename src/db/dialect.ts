@@ -197,6 +197,8 @@ export interface Dialect {
   connectionLimit?(sequelize: Sequelize): Promise<ConnectionLimit | undefined>
   /** Whether the main database is a standby, although its URL does not ask for one. */
   isStandby?(sequelize: Sequelize): Promise<boolean>
+  /** Several servers that accepted writes at the start, for the log; undefined if there was one. */
+  rivals?(sequelize: Sequelize): string | undefined
   /** Undefined for a database that health checks do not ask. */
   readonly probe?: ProbeStatement
   /** A connection that is idle, and that no request would miss; undefined if there is none. Its transaction is not begun. */

@@ -103,16 +103,18 @@ async function openApp(t: TestContext, { primary, standbys }: Cluster, options: 
     replicas: [`${url}?target_session_attrs=prefer-standby`],
     ...options,
   })
+  const log: string[] = []
+  const write = (line: string) => void log.push(line)
   const app = await testApp({
     controllers: [Heroes],
     models: [Team, Hero],
     lifespan: database,
-    logger: false,
+    logger: { info: write, warn: write, error: write },
     timeouts: { handler: 3_000 },
     cursorSecret: 'the same in all processes',
   })
   t.after(app.close)
-  return app
+  return { ...app, log }
 }
 
 /** What was acknowledged is there, and nothing that was refused. */
@@ -183,6 +185,12 @@ test(
     await keepsMore(load, 100)
     cluster.primary.thaw()
     const [row] = await cluster.primary.query('SELECT now()::text AS thawed')
+    const hosts = [cluster.primary, ...cluster.standbys].map(({ host }) => host).join()
+    const later = newLifespan(`postgres://postgres@${hosts}/postgres`)
+    await later.start()
+    const port = await later.session((session) => session.execute(sql`SELECT inet_server_port() AS port`))
+    await later.stop()
+    assert.deepEqual(port, [{ port: next.port }])
     // Longer than a host that was away is passed over. Each time the app opens new connections.
     for (let second = 0; second < 14; second++) {
       await next.query(

@@ -19,7 +19,7 @@ const COMMON = new Set(
 const PUBLIC = new Set(
   (
     'bulkBuild isEmail cloneDeep queryGenerator queryInterface ' +
-    'acquire release destroy destroyAllNow drain size maxSize available waiting'
+    'acquire release destroy destroyAllNow drain size maxSize using available waiting'
   ).split(' '),
 )
 

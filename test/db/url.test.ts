@@ -125,7 +125,11 @@ const refusals: readonly (readonly [what: string, url: string, message: RegExp])
   ['an empty text', '', /not <dialect>\[\+<driver>\]:\/\/.* Write for example sqlite:\/\/\//],
   ['a bare path', './heroes.sqlite', /not <dialect>/],
   ['a dialect without slashes', 'sqlite:heroes.sqlite', /not <dialect>/],
-  ['an unknown dialect', 'mssql+pyodbc://h/d', /unknown dialect "mssql"\. Write sqlite, postgres, mysql, or mariadb,/],
+  [
+    'an unknown dialect',
+    'mssql+pyodbc://h/d',
+    /unknown dialect "mssql"\. Write sqlite, postgres, mysql, or mariadb,.* give an instance: newLifespan\(new Sequelize\(/,
+  ],
   [
     'an unknown driver',
     'postgres+rust://h/d',

@@ -58,7 +58,7 @@ function dialectOf(name: string, where: string): DialectName {
   if (found) return found
   throw new DatabaseUrlError(
     where,
-    `unknown dialect "${name}". Write ${listed(dialectNames, 'or')}, as in ${EXAMPLES}.`,
+    `unknown dialect "${name}". Write ${listed(dialectNames, 'or')}, as in ${EXAMPLES}. For another database of Sequelize, give an instance: newLifespan(new Sequelize(...)).`,
   )
 }
 

@@ -193,6 +193,7 @@ export interface QueryGenerator {
   /** The SQL of each `Op`. */
   readonly OperatorMap: Readonly<Record<PropertyKey, string>>
   generateTransactionId: () => string
+  generateInclude(...given: readonly unknown[]): unknown
   quoteIdentifier(name: string): string
   quoteTable(name: unknown): string
   quote(item: unknown, parent?: unknown, connector?: string): string

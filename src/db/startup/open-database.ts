@@ -91,6 +91,8 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     refuseCostlyPatterns(models)
     boundary?.prepare(sequelize, models)
     await waitForDatabase(sequelize, name, startTimeout, database.log)
+    const rivals = dialect.rivals?.(sequelize)
+    if (rivals !== undefined) (database.warn ?? database.log)(`The database (${name}): ${rivals}`)
     if (database.warn) await warnOfStandby(connection, database.warn)
     if (database.warn) await warnOfTooManyConnections(connection, readProcesses(database.options), database.warn)
     if (sync && database.createTables) await createTables(sequelize, name)

@@ -22,6 +22,7 @@ import { readConnectionLimit } from './connection-limit.js'
 import { openCursor } from './cursor.js'
 import { checkPg, type PgClient, pgClientOf } from './driver.js'
 import { useHosts } from './servers/hosts.js'
+import { rivalsOf } from './servers/survey.js'
 import { isPipelined, isPipelinedLibrary, pipelinedPg } from './pipelined-client.js'
 import { isOutdatedStatement } from './prepared-statements.js'
 import { hasReplayed } from './servers/own-writes.js'
@@ -52,6 +53,7 @@ export const postgres: Dialect = {
   openCursor: (sequelize, connection, statement) => openCursor(sequelize, connection, statement, sendToClient),
   connectionLimit: async (sequelize) => readConnectionLimit(await postgres.lease(sequelize, {})),
   isStandby,
+  rivals: rivalsOf,
   probe: {
     sql: 'SELECT 1',
     lease: (sequelize) =>

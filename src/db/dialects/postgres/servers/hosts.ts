@@ -4,9 +4,11 @@ import type { TargetServer } from '../../../config/url-options.js'
 import { DEFAULTS } from '../../../dialect.js'
 import { isOfStandby, REFUSED_WRITE } from '../../../error-codes.js'
 import { onFailedStatement } from '../../../sequelize/failed-statements.js'
+import { sequelizeInternals } from '../../../sequelize/internals.js'
 import { closeDiscarded, connectToFirstAvailable, discard } from '../../../servers/first-available.js'
 import { pgClientOf } from '../driver.js'
 import { isPipelined } from '../pipelined-client.js'
+import { surveyOthers } from './survey.js'
 import { NewestTimeline } from './timeline.js'
 
 /** Options of Sequelize for the connections to a replica; pg does not read this one. */
@@ -20,12 +22,26 @@ export function useHosts(
   { hosts, target = defaultTarget(hosts), options }: PostgresConfig,
 ): void {
   const newest = hosts.length > 1 && WRITABLE.has(target) ? new NewestTimeline() : undefined
+  const timeout = options.connectTimeout ?? DEFAULTS.connect
+  const { connectionManager: manager } = sequelizeInternals(sequelize)
+  const connect = manager.connect.bind(manager)
+  const ask = async (connection: object) => {
+    await assertTarget(connection, target)
+    await newest?.ageOf(connection)
+  }
+  let hasAsked = false
   connectToFirstAvailable(sequelize, hosts, {
-    timeout: options.connectTimeout ?? DEFAULTS.connect,
-    check: async (connection, { dialectOptions }: ReplicaConfig, replacesOthers) => {
-      const ofReplica = dialectOptions?.target
+    timeout,
+    check: async (connection, config: ReplicaConfig, replacesOthers) => {
+      const ofReplica = config.dialectOptions?.target
       await assertTarget(connection, ofReplica ?? target)
-      if (newest && ofReplica === undefined) await assertNewest(connection, newest, replacesOthers)
+      if (!newest || ofReplica !== undefined) return
+      // A former primary may come first, whose successor this process has not met yet.
+      const isFirst = !hasAsked
+      hasAsked = true
+      if (isFirst)
+        await surveyOthers(sequelize, hosts, config, { timeout: Math.min(timeout / 2, 1_000), connect, ask, close })
+      await assertNewest(connection, newest, replacesOthers)
     },
     close,
   })
