@@ -106,7 +106,7 @@ test('the page lists the environment variables that the source reads', () => {
   )
 })
 
-test('the source reads the environment only by these names, a command the package manager that has started it, a message the test runner, a warning whether it runs in production, and settings() what the program declares', () => {
+test('the source reads the environment only by these names, messages the package manager and the test runner, a warning whether it runs in production, Node its own options, and settings() what the program declares', () => {
   const direct = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter(
     (name) => /\.[jt]s$/.test(name) && readFileSync(join(root, 'src', name), 'utf8').includes('process.env'),
   )
@@ -114,7 +114,8 @@ test('the source reads the environment only by these names, a command the packag
     'emitted-types.ts',
     'environment.ts',
     'is-production.ts',
-    'new.ts',
+    'package-manager.ts',
     'settings.ts',
+    'unhandled-rejections.ts',
   ])
 })
