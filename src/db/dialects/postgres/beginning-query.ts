@@ -7,6 +7,7 @@ import {
   prepareValue,
   type SentQuery,
 } from './driver.js'
+import { DirectQuery } from './direct-query.js'
 
 /** What follows from the answer to BEGIN. */
 export interface BeginListener {
@@ -58,6 +59,11 @@ export class BeginningQuery extends BareQuery {
     if (!(refusal instanceof Error)) return
     this.#refusal = refusal
     connection.sync()
+  }
+
+  /** Called by the client, with the types of a prepared statement. */
+  handleParameterDescription(types: readonly number[]): void {
+    if (this.#first instanceof DirectQuery) this.#first.handleParameterDescription(types)
   }
 
   override handleRowDescription(message: { readonly fields: readonly FieldDescription[] }): void {

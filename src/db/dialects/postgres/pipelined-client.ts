@@ -71,7 +71,7 @@ export class PipelinedClient extends pg.Client {
     )
     this.#internals.connection.on('parameterDescription', ({ dataTypeIDs }: ParameterDescription) => {
       const query = this.#internals._getActiveQuery()
-      if (query instanceof DirectQuery) query.handleParameterDescription(dataTypeIDs)
+      if (query instanceof DirectQuery || query instanceof BeginningQuery) query.handleParameterDescription(dataTypeIDs)
     })
   }
 
