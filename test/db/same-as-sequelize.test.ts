@@ -217,12 +217,15 @@ const STEPS: Readonly<Record<string, Step>> = {
 const asNumber = (_: string, value: unknown) =>
   typeof value === 'string' && /^\d+(?:\.\d+)?$/.test(value) ? Number(value) : value
 
+/** The driver mariadb writes the statement with its values into the messages of its errors. In Sequitur they must not get into a log. */
+const STATEMENT = /^\(conn:[^)]*\) (?<message>[^]*)\nsql: [^]*$/
+
 async function outcome(work: () => Promise<unknown>): Promise<unknown> {
   try {
     return { value: JSON.parse(JSON.stringify((await work()) ?? null), asNumber) as unknown }
   } catch (error) {
     const { name, message } = error as Error
-    return { name, message: message.replace(/conn:\d+, /, '') }
+    return { name, message: message.replace(STATEMENT, '$<message>') }
   }
 }
 
