@@ -227,15 +227,20 @@ class ProxiedConnection {
   }
 
   #rewritten(message: Message): Message {
-    if (message.type !== 'Q') return message
-    const sql = message.body.toString('utf8').slice(0, -1)
+    const { type, body } = message
+    if (type === 'Q') return { type, body: Buffer.from(`${this.#rewrittenSql(body.toString('utf8').slice(0, -1))}\0`) }
+    const [name = '', sql = ''] = type === 'P' ? body.toString('utf8').split('\0', 2) : []
+    if (!sql.startsWith('START TRANSACTION')) return message
+    return { type, body: Buffer.concat([Buffer.from(`${name}\0${this.#rewrittenSql(sql)}\0`), Buffer.alloc(2)]) }
+  }
+
+  #rewrittenSql(sql: string): string {
     const { isolation } = this.#rules
     const begin = /^(START TRANSACTION)(?: ISOLATION LEVEL (\w+ \w+|SERIALIZABLE))?( READ ONLY)?$/.exec(sql)
     const level = begin?.[2] === 'SERIALIZABLE' ? 'SERIALIZABLE' : isolation
-    const text = begin
+    return begin
       ? `START TRANSACTION ISOLATION LEVEL ${level}${begin[3] ?? ''}`
       : sql.replaceAll('yb_effective_transaction_isolation_level', 'yb.effective_isolation')
-    return { type: 'Q', body: Buffer.from(`${text}\0`) }
   }
 }
 

@@ -8,6 +8,7 @@ import {
   type SentQuery,
 } from './driver.js'
 import { DirectQuery } from './direct-query.js'
+import { REFUSED_WRITE } from '../../error-codes.js'
 
 /** What follows from the answer to BEGIN. */
 export interface BeginListener {
@@ -86,8 +87,21 @@ export class BeginningQuery extends BareQuery {
     else this.#first.handleReadyForQuery()
   }
 
+  // The server reports its changed settings before ReadyForQuery, which there is only one of: a refused write waits for them.
+  #reportFirst(error: Error): void {
+    const connection = this.#connection
+    if (!connection || !isRefusedWrite(error)) return this.#first.handleError(error)
+    const report = () => {
+      connection.off('readyForQuery', report)
+      connection.off('end', report)
+      this.#first.handleError(error)
+    }
+    connection.on('readyForQuery', report)
+    connection.on('end', report)
+  }
+
   override handleError(error: Error): void {
-    if (this.#unanswered === 0) return this.#first.handleError(error)
+    if (this.#unanswered === 0) return this.#reportFirst(error)
     delete this.#connection?.submittedNamedStatements[this.#first.name] // it was skipped
     try {
       this.#first.handleError(error)
@@ -95,6 +109,11 @@ export class BeginningQuery extends BareQuery {
       this.#listener.failed(error)
     }
   }
+}
+
+/** Of a write that the server refuses. After it, it reports whether it still is a primary. */
+function isRefusedWrite(error: Error): boolean {
+  return 'code' in error && error.code === REFUSED_WRITE
 }
 
 /** Whether SQL is one statement that does not differ between the protocols. A semicolon may separate statements, and COPY loses the Sync. */

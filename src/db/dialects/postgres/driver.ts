@@ -103,7 +103,7 @@ interface QueryInternals extends SentQuery {
   _results: unknown
 }
 
-export type PgConnection = ConnectionInternals & Pick<pg.Connection, 'on'>
+export type PgConnection = ConnectionInternals & Pick<pg.Connection, 'on' | 'off'>
 
 /** One kind for each member of an interface above: the compiler reports a member that is not checked at startup. */
 type KindsOf<T> = Readonly<Record<keyof T, MemberKind>>
