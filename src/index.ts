@@ -59,6 +59,7 @@ export {
   ReadOnlyError,
   SessionClosedError,
   StatementRefusedError,
+  WriteUnknownError,
 } from './db/errors.js'
 export type { LifespanOptions } from './db/config/lifespan-options.js'
 export type { Database } from './db/database.js'

@@ -57,6 +57,7 @@ const values = [
   'UncountedPage',
   'UnknownFields',
   'UnsupportedMediaType',
+  'WriteUnknownError',
   'badRequest',
   'conflict',
   'createApp',

@@ -256,6 +256,13 @@ export function isLostConnection(error: unknown): error is DatabaseError | Conne
   )
 }
 
+/** Whether an error means that the connection was closed already, so that the statement was not sent. */
+export function wasNotSent(error: DatabaseError): boolean {
+  return NOT_SENT.has(codeOf(error)) || /not queryable|closed state/.test(error.message)
+}
+
+const NOT_SENT: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ER_CMD_CONNECTION_CLOSED'])
+
 /**
  * Whether PgBouncer has ended the connection: it lost the server, is shutting down, or had no server connection in time. All that has the code of a
  * violation of the protocol, which PostgreSQL reports without ending the connection.

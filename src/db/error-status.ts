@@ -14,14 +14,20 @@ import {
 import type { ErrorStatus, FieldIssue } from '../core/error-status.js'
 import { isLostConnection } from './dialect.js'
 import { RETRY, statusOfCode, UNAVAILABLE } from './error-codes.js'
-import { CommitFailedError, CommitUnknownError, ImpossibleValueError, StatementRefusedError } from './errors.js'
+import {
+  CommitFailedError,
+  CommitUnknownError,
+  ImpossibleValueError,
+  StatementRefusedError,
+  WriteUnknownError,
+} from './errors.js'
 import { MAX_ISSUES } from '../schema/shape/issue.js'
 import { ruleMessage } from './models/column-checks.js'
 import { modelOf } from './sequelize/internals.js'
 
 /** The status and the sentence for the client; undefined for a mistake of the program, and for an error that is not of the database. */
 export function findErrorStatus(error: unknown): ErrorStatus | undefined {
-  if (error instanceof CommitUnknownError)
+  if (error instanceof CommitUnknownError || error instanceof WriteUnknownError)
     return { status: 503, detail: 'It is not known whether this was saved. Check before you try again.' }
   if (error instanceof StatementRefusedError || error instanceof CommitFailedError) return ofServer(error.cause)
   if (error instanceof OptimisticLockError)

@@ -10,6 +10,7 @@ import { DatabaseError } from 'sequelize'
  * StatementRefusedError   a statement after one that has failed
  * CommitFailedError       a transaction in which a statement has failed
  * CommitUnknownError      COMMIT was not answered: the transaction may have been committed
+ * WriteUnknownError       a statement outside of a transaction was not answered: it may have been executed
  * SecondConnectionError   a session, or a query without one, inside a session that holds a connection
  * ReadOnlyError           a write in a read-only session
  * TransactionControlError COMMIT, ROLLBACK or BEGIN of the program
@@ -96,6 +97,20 @@ export class CommitUnknownError extends Error {
     super('The outcome is unknown: COMMIT was not answered. The transaction may have been committed, or not.', {
       cause,
     })
+  }
+}
+
+/**
+ * A statement that may write was sent outside of a transaction, and not answered: the connection broke. Has the `sql` and the `original` of the
+ * driver's error.
+ */
+export class WriteUnknownError extends DatabaseError {
+  override name = 'WriteUnknownError'
+
+  constructor(cause: DatabaseError) {
+    super(Object.assign(cause.original, { sql: cause.sql, parameters: cause.parameters }))
+    this.message = `The outcome is unknown: a statement outside of a transaction was not answered (${cause.message}). It may have been executed, or not.`
+    this.cause = cause
   }
 }
 

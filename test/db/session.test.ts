@@ -371,9 +371,17 @@ for (const kind of databases) {
   for (const [what, end] of [
     ['COMMIT as a text', (session: Session) => session.execute(sql`COMMIT`)],
     ['ROLLBACK through Sequelize', (session: Session) => session.sequelize.query('/* why */ ROLLBACK')],
-    ...[';commit', '# why\nCOMMIT', '/*! COMMIT */', '/*!50000 rollback */', '-- why\n ; END'].map(
-      (text) => [JSON.stringify(text), (session: Session) => session.sequelize.query(text)] as const,
-    ),
+    ...[
+      ';commit',
+      '# why\nCOMMIT',
+      '/*! COMMIT */',
+      '/*!50000 rollback */',
+      '-- why\n ; END',
+      'SELECT 1; COMMIT; BEGIN',
+      "SELECT ';' ; ROLLBACK; BEGIN",
+      'SELECT 1;/* ; */ commit and chain',
+      'SELECT (1);;\n-- why\n;SAVEPOINT a; end',
+    ].map((text) => [JSON.stringify(text), (session: Session) => session.sequelize.query(text)] as const),
     ['transaction.commit()', (session: Session) => session.transaction.commit()],
   ] as const) {
     test(`${kind.name}: ${what} inside a session is refused`, async (t) => {
@@ -390,6 +398,29 @@ for (const kind of databases) {
       assert.equal(await Hero.count(), 0)
     })
   }
+
+  test(`${kind.name}: a COMMIT in a literal, a comment or the body of a trigger is none of the session`, async (t) => {
+    const trigger = kind.name.startsWith('SQLite') ? 'AFTER INSERT ON hero' : 'AFTER INSERT ON hero FOR EACH ROW'
+    const texts = ["SELECT '; COMMIT'", 'SELECT 1 /* ; COMMIT */', 'SELECT 1 -- ; COMMIT', 'SELECT 1; -- ; COMMIT']
+    const bodies =
+      kind === postgres
+        ? [
+            'DO $$ BEGIN PERFORM 1; END $$',
+            'DO $a$ BEGIN PERFORM 1; END; $a$; SELECT 1',
+            `CREATE FUNCTION f() RETURNS int LANGUAGE sql BEGIN ATOMIC SELECT 1; SELECT CASE WHEN true THEN 2 END; END; SELECT 1`,
+            `CREATE FUNCTION g() RETURNS int LANGUAGE plpgsql AS 'BEGIN PERFORM 1; END'`,
+            'CREATE RULE r AS ON UPDATE TO hero DO ALSO (SELECT 1; SELECT 2)',
+          ]
+        : [`CREATE TRIGGER t ${trigger} BEGIN UPDATE team SET name = 'x'; END`]
+    @Controller('/')
+    class Executing {
+      @Post() async execute(session: Session) {
+        for (const text of [...texts, ...bodies]) await session.sequelize.query(text)
+      }
+    }
+    const { fetch, log } = await databaseApp(t, kind, models, [Executing], { lifespan: { echo: false } })
+    assert.equal((await fetch('/', post)).status, 204, log.join('\n'))
+  })
 
   test(`${kind.name}: what goes on after the handler has returned ends with the handler's time`, async (t) => {
     const state = { runs: true }
@@ -426,6 +457,27 @@ for (const kind of databases) {
     assert.equal((await fetch('/', post)).status, 204)
   })
 }
+
+for (const [text, isRefused] of [
+  ['SELECT 1; COMMIT; BEGIN', true],
+  ["CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'; COMMIT; BEGIN", true],
+  ['CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT CASE WHEN true THEN 2 END; END; COMMIT; BEGIN', true],
+  ["SELECT 1; INSERT INTO hero (name) VALUES ('Batman')", false],
+] as const)
+  test(`PostgreSQL: nothing of a refused request is kept behind ${text}`, async (t) => {
+    @Controller('/')
+    class Failing {
+      @Post() async fail(session: Session) {
+        await Hero.create({ name: 'Robin' })
+        const executing = session.nested(() => session.sequelize.query(text))
+        await (isRefused ? assert.rejects(executing, { name: 'TransactionControlError' }) : executing)
+        throw new Error('no')
+      }
+    }
+    const { fetch } = await databaseApp(t, postgres, models, [Failing])
+    assert.equal((await fetch('/', post)).status, 500)
+    assert.equal(await Hero.count(), 0)
+  })
 
 // MySQL checks foreign keys at once: its COMMIT does not fail for them.
 for (const kind of [sqliteFile, sqliteMemory, postgres]) {

@@ -1,5 +1,6 @@
 import {
   type BulkCreateOptions,
+  DatabaseError,
   type FindOrCreateOptions,
   Model,
   type ModelStatic,
@@ -7,10 +8,14 @@ import {
   type Transaction,
 } from 'sequelize'
 import type { Boundary, UnitBoundary } from '../boundary.js'
+import { type Dialect, isLostConnection, wasNotSent } from '../dialect.js'
 import { observeQuery } from '../events/session-observer.js'
-import { ForeignTransactionError, SecondConnectionError } from '../errors.js'
+import { ForeignTransactionError, SecondConnectionError, WriteUnknownError } from '../errors.js'
 import { sequelizeInternals, sequelizeOf, type TransactionWork } from '../sequelize/internals.js'
 import { isCaughtBySequelize, isPlain, lightenQueries, type QueryOptions as PlainOptions } from '../sequelize/query.js'
+import { laterStatements } from '../sql/later-statements.js'
+import { startsWithKeyword } from '../sql/starts-with-keyword.js'
+import { mayWrite } from '../sql/writes.js'
 import { bindValues } from '../statements/bind-placeholders.js'
 import { currentScope } from './current-scope.js'
 import { markSent } from './flush.js'
@@ -47,11 +52,11 @@ const joining = new WeakMap<Sequelize, unknown>()
  * Makes the queries of one Sequelize instance join the session that they run in.
  * Not with `Sequelize.useCLS`: there is one for all instances, so that a query of one database would be sent to another.
  */
-export function joinCurrentTransaction(sequelize: Sequelize, boundary?: Boundary): void {
+export function joinCurrentTransaction(sequelize: Sequelize, dialect: Dialect, boundary?: Boundary): void {
   if (boundary) boundaries.set(sequelize, boundary)
   lightenQueries(sequelize)
   exposeTransactionToModels(sequelize)
-  joinQueries(sequelize)
+  joinQueries(sequelize, dialect)
   joining.set(sequelize, sequelizeInternals(sequelize).query)
   joinTransactions(sequelize)
 }
@@ -106,7 +111,7 @@ function noSession(sequelize: Sequelize): QueryOwner {
   return { sequelize, onUnhandled() {} }
 }
 
-function joinQueries(sequelize: Sequelize): void {
+function joinQueries(sequelize: Sequelize, dialect: Dialect): void {
   const internals = sequelizeInternals(sequelize)
   const query = internals.query.bind(sequelize)
   const isLimited = boundaries.has(sequelize)
@@ -125,11 +130,33 @@ function joinQueries(sequelize: Sequelize): void {
     if (scope && (!given || belongsTo(given, scope))) return queryInScope(scope, query, sql, options)
     return observeQuery(sequelize, textOf(sql), () => query(sql, onPrimary(sequelize, options))).catch(
       (error: unknown) => {
-        throw markQueryError(error, noSession(sequelize))
+        const isUnknown = isUnanswered(error, dialect) && mayBeKept(sequelize, dialect, textOf(sql), given)
+        throw markQueryError(isUnknown ? new WriteUnknownError(error) : error, noSession(sequelize))
       },
     )
   }
 }
+
+/** Whether a statement was sent, and its connection lost before the answer. Errors of a connection that could not be opened have no SQL. */
+function isUnanswered(error: unknown, dialect: Dialect): error is DatabaseError {
+  if (!(error instanceof DatabaseError) || !error.sql || wasNotSent(error)) return false
+  return dialect.isLost(error) || isLostConnection(error)
+}
+
+/** Whether the changes of an unanswered statement may be there: the database rolls back a transaction of the program that was not committed. */
+function mayBeKept(
+  sequelize: Sequelize,
+  dialect: Dialect,
+  sql: string,
+  transaction: GivenTransaction | null | undefined,
+): boolean {
+  const statements = [sql, ...laterStatements(sql, sequelize.getDialect())]
+  if (!transaction) return statements.some(mayWrite)
+  const commits = (text: string) => isCommit(text) || dialect.isCommitting?.(text) === true
+  return statements.some(commits) || dialect.mayEndTransaction?.(sql, sequelize) === true
+}
+
+const isCommit = startsWithKeyword('COMMIT', 'END', 'PREPARE\\s+TRANSACTION')
 
 function refusalOf(sequelize: Sequelize, sql: unknown, options: QueryOptions | undefined): Promise<never> | undefined {
   try {

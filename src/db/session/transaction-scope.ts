@@ -4,6 +4,7 @@ import { ImplicitCommitError, SessionClosedError, StatementRefusedError, Transac
 import type { StatementSource } from '../statements/statement-source.js'
 import { modelOf } from '../sequelize/internals.js'
 import type { Settle } from '../sequelize/query.js'
+import { laterStatements } from '../sql/later-statements.js'
 import { startsWithKeyword } from '../sql/starts-with-keyword.js'
 import { isKnownWrite, mayWrite } from '../sql/writes.js'
 import { deleteStatement } from '../statements/compiled/compiled-delete.js'
@@ -120,11 +121,13 @@ export class TransactionScope implements QueryOwner {
     const mayEnd = !commits && dialect.mayEndTransaction?.(sql, sequelize) === true
     let hadWritten = false
     const prepare = () => {
-      if (isTransactionControl(sql)) throw new TransactionControlError(sql.trim().slice(0, 40))
+      const later = laterStatements(sql, sequelize.getDialect())
+      const control = [sql, ...later].find(isTransactionControl)
+      if (control !== undefined) throw new TransactionControlError(control.trim().slice(0, 40))
       if (commits && state.hasWritten) throw new ImplicitCommitError(sql.trim().slice(0, 40))
       hadWritten = state.hasWritten
-      if (mayEnd || (!commits && isKnownWrite(sql))) state.hasWritten = true
-      state.mayHaveWritten ||= mayWrite(sql)
+      if (mayEnd || (!commits && (isKnownWrite(sql) || later.some(isKnownWrite)))) state.hasWritten = true
+      state.mayHaveWritten ||= mayWrite(sql) || later.some(mayWrite)
       return state.transaction.beforeStatement(sql)
     }
     const whole = () => {
@@ -238,7 +241,8 @@ const isTransactionControl = startsWithKeyword(
   'BEGIN',
   'START\\s+TRANSACTION',
   'COMMIT',
-  'END',
+  // Not that of a block of MariaDB, which ends no transaction.
+  'END(?!\\s+(?:IF|CASE|LOOP|WHILE|REPEAT|FOR)\\b)',
   'ABORT',
   'ROLLBACK(?!\\s+(?:WORK\\s+|TRANSACTION\\s+)?TO\\b)',
   'PREPARE\\s+TRANSACTION',

@@ -80,7 +80,7 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     }
     factsOf(sequelize, name) // queries outside of sessions, such as those of the start, do not know the name
     const { boundary } = database.options
-    joinCurrentTransaction(sequelize, boundary)
+    joinCurrentTransaction(sequelize, dialect, boundary)
     readGeneratedColumns(sequelize)
     const models = mapModels(sequelize, database.models, database.owner)
     nestFindCreateFind(models)

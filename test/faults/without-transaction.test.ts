@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { test, type TestContext } from 'node:test'
+import { Controller, Get, Post, Transactional } from 'sequitur'
+import { type DatabaseApp, databaseApp, databases, type TestDatabase } from '../support/databases.js'
+import { said } from '../support/faults.js'
+import { Hero, Team } from '../support/hero.js'
+import { watchedNetwork } from '../support/watched-network.js'
+
+/*
+ * The connection is lost when a statement outside of a session was sent, and before its answer has come.
+ */
+
+const UNKNOWN = '503: It is not known whether this was saved. Check before you try again.'
+const UNAVAILABLE = '503, again in 1 s: The database is not available.'
+
+let app: DatabaseApp
+
+@Controller('/')
+class Plain {
+  @Transactional(false)
+  @Post('/create')
+  async create() {
+    await Hero.create({ name: 'Robin' })
+  }
+  @Transactional(false)
+  @Post('/update')
+  async update() {
+    await app.database.sequelize.query(`/* why */ UPDATE hero SET age = 1`)
+  }
+  @Transactional(false)
+  @Get('/read')
+  async read() {
+    await Hero.findAll()
+  }
+  @Transactional(false)
+  @Post('/own')
+  async own() {
+    await app.database.sequelize.transaction(async (transaction) => {
+      await Hero.create({ name: 'Robin' }, { transaction })
+    })
+  }
+  @Post('/beside') async beside() {
+    await Hero.create({ name: 'Robin' }, { transaction: null })
+  }
+}
+
+/** Starts an app whose connection is lost as soon as the server was sent such a statement. */
+async function losingApp(t: TestContext, kind: TestDatabase, fastPath: boolean) {
+  const state: { losesAt?: RegExp | undefined } = {}
+  const url = await watchedNetwork(t, await kind.url(), (bytes, client, upstream) => {
+    const isLost = state.losesAt?.test(bytes.toString('latin1'))
+    upstream.write(bytes, () => isLost && client.destroy())
+  })
+  const through = { ...kind, url: () => Promise.resolve(url) }
+  app = await databaseApp(t, through, [Team, Hero], [Plain], { lifespan: { echo: false, fastPath } })
+  return state
+}
+
+const CASES: readonly (readonly [method: string, path: string, losesAt: RegExp, answer: string])[] = [
+  ['POST', '/create', /INSERT INTO/, UNKNOWN],
+  ['POST', '/update', /UPDATE hero/, UNKNOWN],
+  ['POST', '/beside', /INSERT INTO/, UNKNOWN],
+  ['POST', '/own', /COMMIT/, UNKNOWN],
+  ['POST', '/own', /INSERT INTO/, UNAVAILABLE],
+  ['GET', '/read', /SELECT .*hero/, UNAVAILABLE],
+]
+
+for (const kind of databases.filter(({ name }) => !name.startsWith('SQLite')))
+  for (const fastPath of [true, false])
+    test(`${kind.name}: a write without a transaction that is not answered is unknown; fastPath: ${fastPath}`, async (t) => {
+      const state = await losingApp(t, kind, fastPath)
+      for (const [method, path, losesAt, answer] of CASES) {
+        state.losesAt = losesAt
+        assert.equal(await said(app.fetch(path, { method })), answer, `${path} ${losesAt.source}`)
+        state.losesAt = undefined
+        await Hero.destroy({ where: {} })
+      }
+      assert.equal((await app.fetch('/create', { method: 'POST' })).status, 204)
+      assert.match(
+        app.log.join('\n'),
+        /WriteUnknownError: The outcome is unknown: a statement outside of a transaction/,
+      )
+    })
