@@ -9,6 +9,8 @@ import type { IdempotencyRecord } from './record.js'
 const PAUSE = 60_000
 /** Rows that one transaction deletes: it holds their locks, and on SQLite the one of all writers. */
 const MOST = 200
+/** How many of these one cleaning has: a trigger may insert again what is deleted. */
+const TRANSACTIONS = 1_000
 
 /** Where no request is known: the sessions of the cleaning are not those of one. */
 const outside = new AsyncResource('sequitur.idempotency')
@@ -45,9 +47,7 @@ class Cleaning {
 
   async #deleteAll(report: (error: unknown) => void): Promise<void> {
     try {
-      let found: number
-      do found = await this.#deleteSome()
-      while (found === MOST)
+      for (let n = 0; n < TRANSACTIONS; n++) if (!(await this.#deleteSome())) return
     } catch (error) {
       if (!isConflict(error)) report(error) // else the next cleaning finds them
     } finally {
@@ -55,10 +55,10 @@ class Cleaning {
     }
   }
 
-  /** Returns how many it has found. */
-  async #deleteSome(): Promise<number> {
+  /** Returns whether there may be more. A trigger, or a policy of the table, may keep rows: they are found again by the next cleaning. */
+  async #deleteSome(): Promise<boolean> {
     const database = runningDatabases().find((one) => one.isRunning && one.sequelize === this.#model.sequelize)
-    if (!database) return 0
+    if (!database) return false
     const dialect = database.sequelize.getDialect()
     const isMysql = dialect === 'mysql' || dialect === 'mariadb'
     // By default, MySQL also locks the places of rows that another process has deleted: nobody could insert one there.
@@ -69,11 +69,17 @@ class Cleaning {
         const where = { expires: { [Op.lte]: Date.now() } }
         const rows = await this.#model.findAll({ attributes: ['id'], where, limit: MOST, order: ['expires'], ...lock })
         const ids = rows.map(({ id }) => id)
-        // MySQL locks what it reads to find the rows of a DELETE: of one id, only its row.
-        if (isMysql) for (const id of ids) await this.#model.destroy({ where: { ...where, id } })
-        else if (ids.length > 0) await this.#model.destroy({ where: { ...where, id: ids } })
-        return ids.length
+        return ids.length > 0 && (await this.#delete(ids, isMysql)) > 0 && ids.length === MOST
       }, needs),
     )
+  }
+
+  // MySQL locks what it reads to find the rows of a DELETE: of one id, only its row.
+  async #delete(ids: readonly string[], oneByOne: boolean): Promise<number> {
+    const expires = { [Op.lte]: Date.now() }
+    if (!oneByOne) return this.#model.destroy({ where: { expires, id: [...ids] } })
+    let deleted = 0
+    for (const id of ids) deleted += await this.#model.destroy({ where: { expires, id } })
+    return deleted
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { rm } from 'node:fs/promises'
+import { copyFile, rename, rm, stat } from 'node:fs/promises'
 import { test, type TestContext } from 'node:test'
 import { Controller, Get, newLifespan, Post, Session, sql, Transactional, withSession } from 'sequitur'
 import { databaseApp, sqliteFile, sqliteMemory } from '../support/databases.js'
@@ -71,6 +71,50 @@ test('a file that may only be read serves reads and answers writes with 503', as
   assert.equal(await Hero.count(), 0)
   await assertWhole(app)
 })
+
+/** The rows of a file, read by connections of their own. */
+function countIn(file: string): Promise<number> {
+  return withSession(newLifespan(`sqlite+sqlite3:///${file}`), async (session) => {
+    return (await session.execute(sql<{ name: string }>`SELECT name FROM hero`)).length
+  })
+}
+
+const AWAY = '503, again in 1 s: The database is not available.'
+
+for (const fastPath of [true, false]) {
+  const start = async (t: TestContext) => {
+    const [url, other] = [await fileWithTables(t), await fileWithTables(t)]
+    const kind = { name: 'SQLite', url: () => Promise.resolve(url) }
+    const app = await databaseApp(t, kind, models, [Heroes], { health: true, lifespan: { echo: false, fastPath } })
+    assert.equal((await app.fetch('/', post)).status, 204)
+    return { app, file: new URL(url).pathname.slice(1), other: new URL(other).pathname.slice(1) }
+  }
+
+  test(`a file that was removed is a 503 until it is there again, and is not created: fastPath ${fastPath}`, async (t) => {
+    const { app, file } = await start(t)
+    await rename(file, `${file}.moved`)
+    assert.deepEqual([await said(app.fetch('/', post)), await said(app.fetch('/whole'))], [AWAY, AWAY])
+    assert.equal((await app.fetch('/readyz')).status, 503)
+    await assert.rejects(stat(file), { code: 'ENOENT' })
+    assert.match(app.log.join('\n'), /The database file \S+ was removed, or moved\. .* Put the file back/)
+    await rename(`${file}.moved`, file)
+    assert.equal((await app.fetch('/patient', post)).status, 204)
+    assert.equal(await Hero.count(), 2)
+    await assertWhole(app)
+  })
+
+  test(`a file that was replaced is a 503, then the new file is used: fastPath ${fastPath}`, async (t) => {
+    const { app, file, other } = await start(t)
+    await rename(file, `${file}.moved`)
+    await copyFile(other, file) // beside the log of the old one, in which its row is
+    assert.equal(await said(app.fetch('/', post)), AWAY)
+    assert.match(app.log.join('\n'), /The database file \S+ was replaced by another file, .* Stop the app before/)
+    assert.equal((await app.fetch('/', post)).status, 204)
+    assert.deepEqual([await Hero.count(), await countIn(file), await countIn(`${file}.moved`)], [1, 1, 1])
+    assert.equal((await app.fetch('/readyz')).status, 200)
+    await assertWhole(app)
+  })
+}
 
 /** Another process that holds the file's lock until it is told to let go. */
 async function lockElsewhere(t: TestContext, url: string): Promise<() => Promise<void>> {

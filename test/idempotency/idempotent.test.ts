@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { IdempotencyRecord } from 'sequitur/idempotency'
-import { type DatabaseApp, databaseApp, databases } from '../support/databases.js'
+import { type DatabaseApp, databaseApp, databases, postgres, sqliteFile, statements } from '../support/databases.js'
 import { gate, until } from '../support/waiting.js'
 import { during, models, Payment, PaymentController } from './app.js'
 
@@ -177,6 +177,27 @@ for (const kind of databases) {
     )
   })
 }
+
+const KEEP = {
+  [sqliteFile.name]: ['CREATE TRIGGER keep BEFORE DELETE ON idempotency_record BEGIN SELECT RAISE(IGNORE); END'],
+  [postgres.name]: [
+    'CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$',
+    'CREATE TRIGGER keep BEFORE DELETE ON idempotency_record FOR EACH ROW EXECUTE FUNCTION keep()',
+  ],
+}
+
+for (const kind of [sqliteFile, postgres])
+  test(`${kind.name}: the cleaning ends although a trigger keeps what it deletes`, async (t) => {
+    const app = await databaseApp(t, kind, models, [PaymentController])
+    for (const text of KEEP[kind.name] ?? []) await app.database.sequelize.query(text)
+    const old = { route: 'POST /payments', request: '', status: 200, headers: '{}', body: null }
+    await IdempotencyRecord.bulkCreate(Array.from({ length: 300 }, (_, n) => ({ ...old, id: `${n}`, expires: n })))
+    const deletes = () => statements(app.log).filter((text) => text.startsWith('DELETE')).length
+    assert.equal((await send(app, { key: 'a' })).status, 201)
+    await until('the cleaning has begun', () => deletes() > 0)
+    for (let n = 0; n < 20; n++) assert.equal((await send(app, { key: `b${n}` })).status, 201)
+    assert.equal(deletes(), 1)
+  })
 
 test('without its header, a route requires a key or runs each time, as its option says', async (t) => {
   const [kind] = databases

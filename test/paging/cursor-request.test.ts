@@ -195,6 +195,17 @@ test('pages() reads every record, and fetches no page before it is needed', asyn
   assert.deepEqual(seen, [0, 1, 2, 3, 4, 5, 6])
 })
 
+for (const length of [1, 2, 5]) {
+  test(`pages() throws when ${length} page(s) are repeated, as of a server that ignores the cursor`, async () => {
+    let fetched = 0
+    const fetchPage = async () => ({ data: [fetched], meta: { next_cursor: `c${fetched++ % length}` } })
+    const read = async () => {
+      for await (const n of pages(fetchPage)) assert.ok(n < 50)
+    }
+    await assert.rejects(read, { message: /^pages\(\): a page has the same next_cursor as .* Pass next_cursor/ })
+  })
+}
+
 for (const kind of databases) {
   test(`on ${kind.name} the values of a cursor are bound, never part of the SQL`, async (t) => {
     const { fetch, log } = await databaseApp(t, kind, [Word], [Words])

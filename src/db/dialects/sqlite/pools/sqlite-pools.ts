@@ -8,6 +8,7 @@ import type { SqliteConfig } from '../../../config/url.js'
 import { hasSpare } from '../../pool-lease.js'
 import { close, configure, execute, MEMORY, openConnection } from '../connection.js'
 import { openedConnection, type SqliteConnection, sqlite3Of } from '../driver.js'
+import { OpenedFile } from '../opened-file.js'
 import { ReaderLease, type ReaderPools } from './reader-lease.js'
 import { acceptWrites, type SqliteLease } from './sqlite-lease.js'
 import { endTransactionAhead } from './transaction-ahead.js'
@@ -23,6 +24,9 @@ const READERS = 3
 export class SqlitePools implements ReaderPools, WriterPool {
   readonly #sequelize: Sequelize
   readonly #isInMemory: boolean
+  readonly #file: OpenedFile | undefined
+  readonly #isReadOnly: boolean
+  #leaving: Promise<never> | undefined
   readonly #writers: Pool<SqliteConnection>
   readonly #readers: Pool<SqliteConnection>
   readonly #leases = new WeakMap<SqliteConnection, SqliteLease>()
@@ -31,10 +35,15 @@ export class SqlitePools implements ReaderPools, WriterPool {
     const { connectionManager: manager } = sequelizeInternals(sequelize)
     this.#sequelize = sequelize
     this.#isInMemory = config.storage === MEMORY
+    this.#isReadOnly = config.mode === 'ro'
     const wait = config.options.poolTimeout ?? WRITER_TIMEOUT
     const sqlite3 = sqlite3Of(manager.lib)
     const memory = this.#isInMemory ? takeMemory(manager) : undefined
-    const open = () => (memory ? configure(sqlite3, memory, config) : openConnection(sqlite3, config))
+    const file = this.#isInMemory ? undefined : new OpenedFile(config.storage)
+    this.#file = file
+    const openFile = () => openConnection(sqlite3, file?.again(config) ?? config)
+    const openMemory = () => (memory ? configure(sqlite3, memory, config) : openConnection(sqlite3, config))
+    const open = file ? () => file.open(openFile, close) : openMemory
     this.#writers = newPool('writer', 1, wait, open)
     this.#readers = this.#isInMemory
       ? this.#writers
@@ -63,7 +72,7 @@ export class SqlitePools implements ReaderPools, WriterPool {
 
   lease(needs: TransactionNeeds): Promise<SqliteLease> {
     const lease = (connection: SqliteConnection) => this.#newLease(connection, needs)
-    return this.#reads(needs) ? acquire(this.#readers, lease) : this.#acquireWriter(needs.observer, lease)
+    return this.#reads(needs) ? this.#acquire(this.#readers, lease, false) : this.#acquireWriter(needs.observer, lease)
   }
 
   #newLease(connection: SqliteConnection, needs: TransactionNeeds): SqliteLease {
@@ -83,7 +92,11 @@ export class SqlitePools implements ReaderPools, WriterPool {
   /** Undefined while all readers are in use, or for a database in memory. */
   async leaseIdleReader(): Promise<SqliteLease | undefined> {
     const { waiting, available, size, maxSize } = this.#readers
-    if (this.#isInMemory || waiting > 0 || (available === 0 && size >= maxSize)) return undefined
+    if (this.#isInMemory) return undefined
+    if (waiting > 0 || (available === 0 && size >= maxSize)) {
+      this.#requireFile()
+      return undefined
+    }
     return this.#leaseAlone()
   }
 
@@ -98,7 +111,7 @@ export class SqlitePools implements ReaderPools, WriterPool {
   async #leaseAlone(reader = true): Promise<SqliteLease> {
     const needs = { reader }
     const pool = this.#reads(needs) ? this.#readers : this.#writers
-    const connection = await acquire(pool, (acquired) => acquired)
+    const connection = await this.#acquire(pool, (acquired) => acquired)
     try {
       await endTransactionAhead(connection)
     } catch (error) {
@@ -114,8 +127,46 @@ export class SqlitePools implements ReaderPools, WriterPool {
 
   #acquireWriter<T>(observer: TransactionNeeds['observer'], use: (connection: SqliteConnection) => T): Promise<T> {
     const { waiting } = this.#writers
-    const acquiring = acquire(this.#writers, use)
+    const acquiring = this.#acquire(this.#writers, use)
     return observer ? observer.writerTurn(acquiring, waiting) : acquiring
+  }
+
+  // Checked when it is acquired: the file may have been removed while the session waited.
+  #acquire<T>(pool: Pool<SqliteConnection>, use: (connection: SqliteConnection) => T, always = true): Promise<T> {
+    return acquire(pool, (connection) => {
+      if (!this.#file || this.#file.isThere(always)) return use(connection)
+      pool.release(connection)
+      return (this.#leaving ??= this.#leave(this.#file).finally(() => (this.#leaving = undefined)))
+    })
+  }
+
+  /** Closes the connections to a file that was replaced, unless one is in use. @throws ConnectionError always: what was answered before may be lost. */
+  async #leave(file: OpenedFile): Promise<never> {
+    await new Promise(setImmediate) // sessions that waited in a queue have returned their connections then
+    const error = file.missing()
+    if (!file.exists || this.#writers.using + this.#readers.using > 0) throw error
+    await this.#emptyLog()
+    await this.#readers.destroyAllNow()
+    await this.#writers.destroyAllNow()
+    file.forget()
+    throw error
+  }
+
+  // The new file has the same path for its write-ahead log: what is left of the old log would be written into it.
+  async #emptyLog(): Promise<void> {
+    const pool = [this.#writers, this.#readers].find(({ available }) => available > 0)
+    if (!pool || this.#isReadOnly) return
+    const connection = await pool.acquire()
+    try {
+      await endTransactionAhead(connection)
+      await execute(connection, 'PRAGMA wal_checkpoint(TRUNCATE)')
+    } finally {
+      pool.release(connection)
+    }
+  }
+
+  #requireFile(): void {
+    if (this.#file && !this.#file.isThere(true)) throw this.#file.missing()
   }
 
   releaseWriter(connection: SqliteConnection): void {
