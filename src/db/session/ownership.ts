@@ -18,7 +18,16 @@ interface Mark {
   readonly rowOwner: string | undefined
 }
 
-const marks = new WeakMap<object, Mark>()
+/** Of instances that know their session. Not a WeakMap: the garbage collector visits its entries at each collection. */
+const MARK = Symbol('session')
+
+interface Marked {
+  [MARK]?: Mark
+}
+
+function markOf(instance: Model & Marked): Mark | undefined {
+  return instance[MARK]
+}
 
 /** The sessions of the response that is being made, of several databases. */
 interface Responding {
@@ -78,7 +87,7 @@ function rowOwnerOf({ transaction }: TransactionState, model: ModelStatic<Model>
 
 function markAll(found: unknown, made: Mark): void {
   if (Array.isArray(found)) for (const one of found) markAll(one, made)
-  else if (found instanceof Model && !marks.get(found)?.isWritten) markRow(found, made)
+  else if (found instanceof Model && !markOf(found)?.isWritten) markRow(found, made)
 }
 
 // The rows of an include belong to the session of the row that has them.
@@ -88,9 +97,9 @@ function markRow(instance: Model, made: Mark): void {
   for (const name of includeNames ?? []) markAll(Reflect.get(instance, name), made)
 }
 
-function mark(instance: Model, made: Mark): void {
-  if (!marks.has(instance)) Object.defineProperty(instance, 'get', GUARDED)
-  marks.set(instance, made)
+function mark(instance: Model & Marked, made: Mark): void {
+  if (instance[MARK]) instance[MARK] = made
+  else Object.defineProperties(instance, { [MARK]: { value: made, writable: true }, get: GUARDED })
 }
 
 // One function for all instances. The accessors of columns call it, and so do toJSON() and the encoders of responses.
@@ -107,7 +116,7 @@ const GUARDED = {
 
 /** @throws OtherSessionError for an instance of another session than the given one, or the current one. */
 export function assertUsable(instance: Model, given?: TransactionState): void {
-  const made = marks.get(instance)
+  const made = markOf(instance)
   if (!made) return
   const here = given ?? currentState(made.state.sequelize)
   if (!here || here === made.state || here.family === made.state.family) return
