@@ -92,6 +92,7 @@ const REQUIRED: readonly RequiredMembers<Probe>[] = [
       selectQuery: 'function',
       escape: 'function',
       _whereParseSingleValueObject: 'function',
+      _traverseJSON: 'function',
       format: 'function',
       handleSequelizeMethod: 'function',
       whereItemsQuery: 'function',
