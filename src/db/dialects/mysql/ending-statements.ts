@@ -1,6 +1,6 @@
 import type { Sequelize } from 'sequelize'
 import { sequelizeInternals } from '../../sequelize/internals.js'
-import { startsWithKeyword } from '../../sql/starts-with-keyword.js'
+import { startsOnlyWithKeyword, startsWithKeyword } from '../../sql/starts-with-keyword.js'
 
 /** Source: MySQL manual and MariaDB documentation, "Statements That Cause an Implicit Commit". Temporary tables cause none. */
 export const isCommitting = startsWithKeyword(
@@ -27,21 +27,34 @@ export const isCommitting = startsWithKeyword(
   'SET\\s+PASSWORD',
 )
 
-/** Comments that are no statements: the server executes those with an exclamation mark. */
-const SPACE = /(?:\s|\/\*(?!M?!)[^]*?\*\/|--\s.*\n|#.*\n)*/y
-
 /** Statements that only read, or write rows, and what they call: functions and triggers cannot commit. */
-const KEEPS =
-  /(?:SELECT|INSERT|UPDATE|DELETE|REPLACE|WITH|VALUES|TABLE|DO|LOAD\s+(?:DATA|XML)|SHOW|DESC|DESCRIBE|EXPLAIN|SAVEPOINT|RELEASE|ROLLBACK|USE|SET(?!\s+STATEMENT)|(?:CREATE|DROP)\s+TEMPORARY)\b/iy
+const keepsTransaction = startsOnlyWithKeyword(
+  'SELECT',
+  'INSERT',
+  'UPDATE',
+  'DELETE',
+  'REPLACE',
+  'WITH',
+  'VALUES',
+  'TABLE',
+  'DO',
+  'LOAD\\s+(?:DATA|XML)',
+  'SHOW',
+  'DESC(?:RIBE)?',
+  'EXPLAIN',
+  'SAVEPOINT',
+  'RELEASE',
+  'ROLLBACK',
+  'USE',
+  'SET(?!\\s+STATEMENT)',
+  '(?:CREATE|DROP)\\s+TEMPORARY',
+)
 
 const SEVERAL = /;\s*\S/
 
 /** Whether a statement may end the transaction in a way that its text does not show: CALL, EXECUTE, compound statements, and what is not known here. */
 export function mayEndTransaction(sql: string, sequelize: Sequelize): boolean {
-  SPACE.lastIndex = 0
-  SPACE.test(sql)
-  KEEPS.lastIndex = SPACE.lastIndex
-  return !KEEPS.test(sql) || (allowsSeveral(sequelize) && SEVERAL.test(sql))
+  return !keepsTransaction(sql) || (allowsSeveral(sequelize) && SEVERAL.test(sql))
 }
 
 function allowsSeveral(sequelize: Sequelize): boolean {
@@ -51,12 +64,14 @@ function allowsSeveral(sequelize: Sequelize): boolean {
 
 /** Whether a statement leaves something on its connection: a setting, another database, a temporary table, a lock. */
 export function leavesState(sql: string): boolean {
-  SPACE.lastIndex = 0
-  SPACE.test(sql)
-  LEAVES.lastIndex = SPACE.lastIndex
-  return LEAVES.test(sql) || LOCKS.test(sql)
+  return leaves(sql) || LOCKS.test(sql)
 }
 
-const LEAVES =
-  /(?:SET(?!\s+(?:STATEMENT|TRANSACTION|GLOBAL|PERSIST))|USE|PREPARE|CREATE\s+(?:OR\s+REPLACE\s+)?TEMPORARY|HANDLER)\b/iy
+const leaves = startsWithKeyword(
+  'SET(?!\\s+(?:STATEMENT|TRANSACTION|GLOBAL|PERSIST))',
+  'USE',
+  'PREPARE',
+  'CREATE\\s+(?:OR\\s+REPLACE\\s+)?TEMPORARY',
+  'HANDLER',
+)
 const LOCKS = /\bGET_LOCK\s*\(/i
