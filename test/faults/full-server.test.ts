@@ -51,6 +51,19 @@ async function appOnSmallServer(t: TestContext, controller: ReturnType<typeof ho
   return { ...app, url }
 }
 
+/** An app one of whose connections is in use until `held` opens. */
+async function appWithHeldConnection(t: TestContext) {
+  const held = gate()
+  let count = 0
+  const { fetch, url } = await appOnSmallServer(
+    t,
+    holding(held, () => count++),
+  )
+  const first = fetch('/held')
+  await until('the connection is in use', () => count === 1)
+  return { held, first, fetch, url }
+}
+
 test('an idle app is ready while others use all connections of the server', { skip }, async (t) => {
   const { fetch, database, url } = await appOnSmallServer(t, holding(gate()))
   await sequelizeInternals(database.sequelize).connectionManager.pool.destroyAllNow()
@@ -62,14 +75,7 @@ test('an idle app is ready while others use all connections of the server', { sk
 })
 
 test('requests to a full server wait for the connections that the pool has', { skip }, async (t) => {
-  const held = gate()
-  let count = 0
-  const { fetch, url } = await appOnSmallServer(
-    t,
-    holding(held, () => count++),
-  )
-  const first = fetch('/held')
-  await until('the connection is in use', () => count === 1)
+  const { held, first, fetch, url } = await appWithHeldConnection(t)
   await fill(t, url)
   const others = Array.from({ length: 20 }, () => fetch('/served'))
   for (let n = 0; n < 3; n++) assert.equal((await fetch('/readyz')).status, 200)
@@ -82,14 +88,7 @@ test('requests to a full server wait for the connections that the pool has', { s
 })
 
 test('requests to a full server get the connections that others close', { skip }, async (t) => {
-  const held = gate()
-  let count = 0
-  const { fetch, url } = await appOnSmallServer(
-    t,
-    holding(held, () => count++),
-  )
-  const first = fetch('/held')
-  await until('the connection is in use', () => count === 1)
+  const { held, first, fetch, url } = await appWithHeldConnection(t)
   const free = await fill(t, url)
   const second = fetch('/served')
   assert.equal((await fetch('/readyz')).status, 200)

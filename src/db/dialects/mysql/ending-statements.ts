@@ -27,7 +27,7 @@ export const isCommitting = startsWithKeyword(
   'SET\\s+PASSWORD',
 )
 
-/** Statements that only read, or write rows, and what they call: functions and triggers cannot commit. */
+/** Statements that read or write rows. The server refuses a commit in the functions and triggers that they call: ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG. */
 const keepsTransaction = startsOnlyWithKeyword(
   'SELECT',
   'INSERT',
