@@ -1,6 +1,7 @@
 import { open, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
-import { type OptionNames, refuseUnknownOptions } from '../../core/options.js'
+import { types } from 'node:util'
+import { type OptionNames, refuseUnknownOptions, shown } from '../../core/options.js'
 import { type Content, Reply, type ReplyOptions } from './reply.js'
 import { findWithin } from './file-root.js'
 import { StoredFile } from './stored-file.js'
@@ -30,12 +31,14 @@ const OPTIONS: OptionNames<FileOptions> = {
 }
 
 /**
- * Sends a file, a stream or bytes. A file or stream is read after COMMIT. If a file is shorter then, the connection is closed. GET routes
+ * Sends a file, a stream or bytes. A file or stream is read after COMMIT. If a file is shorter then, the connection is closed. Bytes are not copied:
+ * do not change them afterwards. GET routes
  * send a file by its path with `ETag` and `Last-Modified`, answer conditional requests with 304, and `Range` with a part of it.
  *
  * The route declares the media type: `{ produces: 'text/csv' }`.
  *
- * @throws NotFound, with `root`, for a path without a readable file; the error of the file system without `root`; BootError for an unknown option.
+ * @throws NotFound, with `root`, for a path without a readable file; the error of the file system without `root`; BootError for an unknown option;
+ * TypeError for another source, such as a web stream.
  * @example
  * @Get('/report', { produces: 'text/csv' })
  * report() { return file('./report.csv', { type: 'text/csv', name: 'report.csv' }) }
@@ -63,10 +66,19 @@ async function find(source: string | URL | Readable | Uint8Array, options: FileO
   // `in`: a root that is undefined by mistake must not allow every path.
   if ('root' in options) return findWithin(options.root, source, options.dotfiles === true)
   if (source instanceof Readable) source.on('error', () => {}) // it may fail before it is read; its reader then finds `errored`
-  if (typeof source !== 'string' && !(source instanceof URL)) return source
+  if (source instanceof Readable || types.isUint8Array(source)) return source
+  if (typeof source !== 'string' && !(source instanceof URL)) throw otherSource(source)
   const stats = await stat(source, { bigint: true })
   if (!stats.isFile()) throw new TypeError(`file('${String(source)}') is not a file. Write the path of a file.`)
   return new StoredFile(String(source), stats, () => open(source))
+}
+
+// Behind COMMIT it would be too late to refuse it. Types do not tell the streams of other packages.
+function otherSource(source: unknown): TypeError {
+  return new TypeError(
+    `file(): the source is ${shown(source)}. Pass a path, a Uint8Array, or a Readable of node:stream. ` +
+      'Of a web stream it is Readable.fromWeb(stream); of a stream of another package, pipeline(stream, new PassThrough(), () => {}).',
+  )
 }
 
 // Empty for a name of which nothing remains. Removes folders, control characters, and characters that change the writing direction: with them a name can look like another one.

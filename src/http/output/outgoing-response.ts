@@ -5,6 +5,7 @@ import { EventStream } from './event-stream.js'
 import { exactLength, lengthOf } from './exact-length.js'
 import { breakOff, resetIfBroken } from './streams/break-off.js'
 import { LateStream, openLate } from './streams/late-stream.js'
+import { writeOnlyBytes } from './streams/only-bytes.js'
 import { closesUnread, endAfterReading, mustClose } from './unread-body.js'
 
 /** The response that is written to the client. */
@@ -102,6 +103,7 @@ async function stream(
     if (length === undefined) resetIfBroken(response)
     if (source instanceof EventStream) response.flushHeaders() // its first event may come late
     const end = !closesUnread(response, request)
+    writeOnlyBytes(source, response)
     if (length === undefined) await pipeline(source, response, { end })
     else await pipeline(source, exactLength(length), response, { end })
     if (!end) endAfterReading(response, request)

@@ -1,4 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { ignoreRejections } from '../../core/ignore-rejections.js'
 import { memo } from '../../core/memo.js'
 import { ResponseMismatchError } from '../../schema/output/encode.js'
 import type { Shape } from '../../schema/shape/shape.js'
@@ -100,6 +101,7 @@ function compileEmptyResponse(name: string, status: number, warn: (text: string)
 }
 
 function refuseValue(name: string, value: unknown, produces: string): never {
+  ignoreRejections(value)
   throw new TypeError(
     `${name} returned ${value === undefined ? 'nothing' : 'a plain value'}, but declares ${produces}, which is sent as bytes. Wrap them: file(bytes, { type: '${produces}' }); of a string, Buffer.from(string).`,
   )
@@ -247,6 +249,7 @@ function stringifyDeclared(shape: Shape, name: string): Stringify {
     try {
       return stringify(value)
     } catch (cause) {
+      ignoreRejections(value)
       if (!(cause instanceof ResponseMismatchError)) throw cause
       throw new TypeError(`${name} returned a value that does not fit its declared response: ${cause.message}`, {
         cause,
@@ -262,6 +265,7 @@ function stringifyAny(name: string): Stringify {
       const text = stringifyUntyped(value)
       if (text !== undefined) return text
     } catch (cause) {
+      ignoreRejections(value)
       if (!(cause instanceof UntypedValueError)) throw cause
       const { path, what, remedy, described } = cause
       const declare =

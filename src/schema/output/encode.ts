@@ -2,6 +2,7 @@ import { compileConstraint } from './constraints.js'
 import { usableJsonSchemaOf } from './json-schema-validator.js'
 import { compileKeepListed } from './listed-properties.js'
 import { escapePointer } from '../shape/issue.js'
+import { ignoreRejections } from '../../core/ignore-rejections.js'
 import { memo } from '../../core/memo.js'
 import { compilePlainObject, type PlainProperty } from './plain-object.js'
 import { describeRecord, refuseMismatch, ResponseMismatchError } from './response-mismatch.js'
@@ -211,10 +212,12 @@ function standardEncoder(schema: StandardSchema, jsonSchema: typeof writtenJsonS
   const keepListed = memo(() => compileKeepListed(jsonSchema(schema, 'output') ?? {}, 'output', encodeTyped))
   return (value) => {
     const result = schema['~standard'].validate(value)
-    if (result instanceof Promise)
+    if (result instanceof Promise) {
+      ignoreRejections(result)
       throw new TypeError(
         `A response is declared by a schema of ${schema['~standard'].vendor} that validates asynchronously. Validate the value before you return it, and declare a schema without asynchronous checks.`,
       )
+    }
     if (!result.issues) return keepListed()(result.value)
     const [issue] = toIssues(result.issues)
     throw new ResponseMismatchError(issue?.path ?? '', issue?.message ?? 'does not fit')

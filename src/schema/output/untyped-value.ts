@@ -1,4 +1,5 @@
 import { types } from 'node:util'
+import { ignoreRejections } from '../../core/ignore-rejections.js'
 import { isDescribed } from '../shape/shape-of.js'
 import { escapePointer } from '../shape/issue.js'
 import { writePlain } from './write-plain.js'
@@ -133,7 +134,7 @@ function refusalOfInstance(value: object, isConverted: boolean): Refusal | undef
   const name = typeof type === 'function' && type.name !== '' ? type.name : 'class without a name'
   const what = `${/^[AEIOU]/.test(name) ? 'an' : 'a'} ${name}`
   if (isDescribed(type)) return { what, remedy: 'Its public properties are not declared.', described: name }
-  if (value instanceof Promise) value.catch(() => {}) // nothing awaits it: its error would end the process
+  if (value instanceof Promise) ignoreRejections(value)
   for (const [kind, remedy] of KINDS) if (value instanceof kind) return { what, remedy }
   if (isConverted) return undefined
   if ('next' in value && typeof value.next === 'function')
