@@ -13,9 +13,8 @@ export interface ClaimedRow {
   readonly id: string
   readonly route: string
   readonly request: string
-  /** In milliseconds since 1970, as the next one. */
-  readonly expires: number
-  readonly now: number
+  /** Milliseconds until it expires, by the clock of the database. */
+  readonly lifetime: number
 }
 
 /** The response that is stored for this request, or what stores that of its handler in the transaction of the claim. */
@@ -61,7 +60,7 @@ async function claimOrRead(session: Session, statements: Statements, row: Claime
   if (claimed && !statements.takeOver) return undefined
   const [found] = await session.executeOwn(statements.read(values))
   if (!found) throw stillRunning() // the other one has not committed it
-  const hasExpired = Number(found.expires) <= row.now
+  const hasExpired = Number(found.expires) <= Number(found.now)
   if (!statements.takeOver) {
     if (hasExpired) throw stillRunning() // the other one has taken it over, and not committed that
     return found

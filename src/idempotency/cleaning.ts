@@ -1,9 +1,10 @@
 import { AsyncResource } from 'node:async_hooks'
-import { type ModelStatic, Op, type Sequelize } from 'sequelize'
+import { literal, type ModelStatic, Op, type Sequelize } from 'sequelize'
 import { runningDatabases } from '../db/database.js'
 import { sequelizeOf } from '../db/sequelize/internals.js'
 import { isConflict } from './conflicts.js'
 import type { IdempotencyRecord } from './record.js'
+import { nowIn } from './statements.js'
 
 /** Milliseconds between two cleanings of a process. */
 const PAUSE = 60_000
@@ -14,6 +15,11 @@ const TRANSACTIONS = 1_000
 
 /** Where no request is known: the sessions of the cleaning are not those of one. */
 const outside = new AsyncResource('sequitur.idempotency')
+
+/** Up to the time of the database. */
+interface Bound {
+  readonly [Op.lte]: ReturnType<typeof literal>
+}
 
 const cleanings = new WeakMap<object, { readonly sequelize: Sequelize; readonly cleaning: Cleaning }>()
 
@@ -66,17 +72,22 @@ class Cleaning {
     const lock = dialect === 'postgres' ? { lock: true, skipLocked: true } : {}
     return database.during(() =>
       database.session(async () => {
-        const where = { expires: { [Op.lte]: Date.now() } }
-        const rows = await this.#model.findAll({ attributes: ['id'], where, limit: MOST, order: ['expires'], ...lock })
+        const expires = { [Op.lte]: literal(nowIn(dialect)) }
+        const rows = await this.#model.findAll({
+          attributes: ['id'],
+          where: { expires },
+          limit: MOST,
+          order: ['expires'],
+          ...lock,
+        })
         const ids = rows.map(({ id }) => id)
-        return ids.length > 0 && (await this.#delete(ids, isMysql)) > 0 && ids.length === MOST
+        return ids.length > 0 && (await this.#delete(ids, expires, isMysql)) > 0 && ids.length === MOST
       }, needs),
     )
   }
 
   // MySQL locks what it reads to find the rows of a DELETE: of one id, only its row.
-  async #delete(ids: readonly string[], oneByOne: boolean): Promise<number> {
-    const expires = { [Op.lte]: Date.now() }
+  async #delete(ids: readonly string[], expires: Bound, oneByOne: boolean): Promise<number> {
     if (!oneByOne) return this.#model.destroy({ where: { expires, id: [...ids] } })
     let deleted = 0
     for (const id of ids) deleted += await this.#model.destroy({ where: { expires, id } })

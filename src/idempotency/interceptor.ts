@@ -39,9 +39,8 @@ export function newInterceptor(served: IdempotentRoute): Interceptor {
       const client = await clientOf(served, request)
       const owner = ownerOf(model)
       const id = idOf(key, route, client, owner)
-      const now = Date.now()
       const digest = digestOf(request, compared)
-      const claimed = await claim(model, { id, route, request: digest, expires: now + expiresAfter, now })
+      const claimed = await claim(model, { id, route, request: digest, lifetime: expiresAfter })
       cleaningOf(model).begin(reportLate)
       if (claimed.kind === 'stored') return { kind: 'response', response: fromStored(claimed.response) }
       return {

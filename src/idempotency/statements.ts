@@ -8,9 +8,8 @@ export interface Values {
   readonly id: string
   readonly route?: string
   readonly request?: string
-  /** In milliseconds since 1970, as the next one. */
-  readonly expires?: number
-  readonly now?: number
+  /** Milliseconds until the row expires. */
+  readonly lifetime?: number
   /** A number that stands for the id. */
   readonly lock?: string
   readonly status?: number
@@ -23,7 +22,9 @@ type Prepared<R = Record<string, unknown>> = (values: Values) => Sql<R>
 /** A row as drivers return it. */
 export interface Row {
   readonly request: string
+  /** In milliseconds since 1970, as the next one, which is the time of the database. */
   readonly expires: number | string | bigint
+  readonly now: number | string | bigint
   readonly status: number | null
   readonly headers: string | null
   readonly body: Uint8Array | null
@@ -66,37 +67,52 @@ function quotedTable(model: ModelStatic<IdempotencyRecord>, sequelize: Sequelize
   return rawSql([table.schema, table.tableName].filter(Boolean).map(quote).join('.'))
 }
 
+/*
+ * When a row expires is decided by the clock of the database: those of the processes may differ by more than a row lives, and its request would have a
+ * second effect. All in milliseconds since 1970, and independent of the time zone of the session.
+ */
+const NOW_ON_POSTGRES = 'CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)'
+const NOW_ON_MYSQL = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)"
+const NOW_ON_SQLITE = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+
+/** The time of a database, in its SQL. */
+export function nowIn(dialect: string): string {
+  if (dialect === 'postgres') return NOW_ON_POSTGRES
+  return dialect === 'mysql' || dialect === 'mariadb' ? NOW_ON_MYSQL : NOW_ON_SQLITE
+}
+
 function newStatements(table: Sql, dialect: string): Statements {
+  const now = rawSql(nowIn(dialect))
   const keep = prepared(
     sql`UPDATE ${table} SET status = ${'status'}, headers = ${'headers'}, body = ${'body'} WHERE id = ${'id'}`,
   )
-  const columns = sql`SELECT request, expires, status, headers, body FROM ${table} WHERE id = ${'id'}`
+  const columns = sql`SELECT request, expires, ${now} AS now, status, headers, body FROM ${table} WHERE id = ${'id'}`
   switch (dialect) {
     case 'postgres':
-      return onPostgres(table)
+      return onPostgres(table, now)
     case 'mysql':
     case 'mariadb':
       return {
-        claim: prepared(claimOnMysql(table)),
+        claim: prepared(claimOnMysql(table, now)),
         // The INSERT has locked the row. Without this lock, the SELECT reads what was there when the transaction began.
         read: prepared(sql`${columns} LOCK IN SHARE MODE`),
         takeOver: prepared(
-          sql`UPDATE ${table} SET request = ${'request'}, expires = ${'expires'}, status = NULL, headers = NULL, body = NULL WHERE id = ${'id'}`,
+          sql`UPDATE ${table} SET request = ${'request'}, expires = ${now} + ${'lifetime'}, status = NULL, headers = NULL, body = NULL WHERE id = ${'id'}`,
         ),
         keep,
       }
     default:
-      return { claim: prepared(claimOnSqlite(table)), read: prepared(columns), keep }
+      return { claim: prepared(claimOnSqlite(table, now)), read: prepared(columns), keep }
   }
 }
 
 // Each value has its type: a statement is prepared only then, as the server would keep the types of columns when they are altered.
-function onPostgres(table: Sql): Statements {
+function onPostgres(table: Sql, now: Sql): Statements {
   const id = sql`CAST(${'id'} AS VARCHAR)`
   const response = sql`status = CAST(${'status'} AS INTEGER), headers = CAST(${'headers'} AS TEXT), body = CAST(${'body'} AS BYTEA)`
   return {
-    claim: prepared(claimOnPostgres(table)),
-    read: prepared(sql`SELECT request, expires, status, headers, body FROM ${table} WHERE id = ${id}`),
+    claim: prepared(claimOnPostgres(table, now)),
+    read: prepared(sql`SELECT request, expires, ${now} AS now, status, headers, body FROM ${table} WHERE id = ${id}`),
     keep: prepared(sql`UPDATE ${table} SET ${response} WHERE id = ${id}`),
   }
 }
@@ -108,26 +124,26 @@ function prepared<R = Record<string, unknown>>({ texts, values }: Sql): Prepared
 }
 
 // The lock belongs to the transaction, so that it is released with it, also where clients share connections.
-function claimOnPostgres(table: Sql): Sql {
-  const row = sql`CAST(${'id'} AS VARCHAR), CAST(${'route'} AS VARCHAR), CAST(${'request'} AS VARCHAR), CAST(${'expires'} AS BIGINT)`
+function claimOnPostgres(table: Sql, now: Sql): Sql {
+  const row = sql`CAST(${'id'} AS VARCHAR), CAST(${'route'} AS VARCHAR), CAST(${'request'} AS VARCHAR), ${now} + CAST(${'lifetime'} AS BIGINT)`
   const isFree = sql`pg_try_advisory_xact_lock(CAST(${'lock'} AS BIGINT))`
-  return sql`INSERT INTO ${table} AS found (id, route, request, expires) SELECT ${row} WHERE ${isFree} ${orTakeOver(sql`CAST(${'now'} AS BIGINT)`)}`
+  return sql`INSERT INTO ${table} AS found (id, route, request, expires) SELECT ${row} WHERE ${isFree} ${orTakeOver(now)}`
 }
 
 // One transaction writes at a time: a second one waits, and finds the response of the first.
-function claimOnSqlite(table: Sql): Sql {
-  const row = sql`${'id'}, ${'route'}, ${'request'}, ${'expires'}`
-  return sql`INSERT INTO ${table} AS found (id, route, request, expires) VALUES (${row}) ${orTakeOver()}`
+function claimOnSqlite(table: Sql, now: Sql): Sql {
+  const row = sql`${'id'}, ${'route'}, ${'request'}, ${now} + ${'lifetime'}`
+  return sql`INSERT INTO ${table} AS found (id, route, request, expires) VALUES (${row}) ${orTakeOver(now)}`
 }
 
-function orTakeOver(now = sql`${'now'}`): Sql {
+function orTakeOver(now: Sql): Sql {
   const columns = sql`request = excluded.request, expires = excluded.expires, status = NULL, headers = NULL, body = NULL`
   return sql`ON CONFLICT (id) DO UPDATE SET ${columns} WHERE found.expires <= ${now} RETURNING id`
 }
 
 // MariaDB reads the comment, and waits a second for another transaction with this key; MySQL, which has no such statement, as long as for any lock.
 // Not 0: a transaction that has just found the response of a neighbouring key is in the way for a moment.
-function claimOnMysql(table: Sql): Sql {
-  const row = sql`${'id'}, ${'route'}, ${'request'}, ${'expires'}`
+function claimOnMysql(table: Sql, now: Sql): Sql {
+  const row = sql`${'id'}, ${'route'}, ${'request'}, ${now} + ${'lifetime'}`
   return sql`/*M!100300 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */ INSERT IGNORE INTO ${table} (id, route, request, expires) VALUES (${row})`
 }

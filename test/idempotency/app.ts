@@ -65,6 +65,12 @@ export class PaymentController {
     return reply({ data }, { headers })
   }
 
+  @Idempotent({ expiresAfter: 1_800_000 })
+  @Post('/brief', Item.of(Payment))
+  async brief(input: NewPayment) {
+    return { data: await Payment.create({ ...input }) }
+  }
+
   @Idempotent()
   @Patch('/:id', Item.of(Payment))
   async change(id: number, input: NewPayment, @Query({ optional: true }) by?: string) {

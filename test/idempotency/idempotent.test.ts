@@ -7,6 +7,8 @@ import { gate, until } from '../support/waiting.js'
 import { during, models, Payment, PaymentController } from './app.js'
 
 const CLIENTS = 12
+/** Milliseconds. A key of `/brief` expires after half of it. */
+const HOUR = 3_600_000
 const PAYMENT = { account: 'Ann', amount: 5 }
 
 interface Sent {
@@ -175,6 +177,36 @@ for (const kind of databases) {
       app.log.filter((line) => line.includes('rror')),
       [],
     )
+  })
+
+  for (const skew of [HOUR, -HOUR])
+    test(`${kind.name}: a process whose clock is ${skew} ms from that of the database has the same keys`, async (t) => {
+      const app = await start(t)
+      const right = Date.now.bind(Date)
+      const sendAt = (time: () => number, key: string) => {
+        const clock = t.mock.method(Date, 'now', time)
+        return send(app, { key, path: '/brief' }).finally(() => clock.mock.restore())
+      }
+      const skewed = () => right() + skew
+      assert.equal((await sendAt(skewed, 'skewed')).status, 201)
+      assert.equal((await sendAt(right, 'right')).status, 201)
+      for (const time of [skewed, right])
+        for (const key of ['skewed', 'right'])
+          assert.equal((await sendAt(time, key)).headers.get('idempotency-replayed'), 'true', key)
+      assert.equal(await Payment.count(), 2)
+    })
+
+  test(`${kind.name}: a process whose clock is ahead deletes only what has expired`, async (t) => {
+    const app = await start(t)
+    const old = { route: 'POST /payments', request: '', status: 200, headers: '{}', body: null }
+    const now = Date.now.bind(Date)
+    const rows = [-1, HOUR / 2].map((left) => ({ ...old, id: `${left}`, expires: now() + left }))
+    await IdempotencyRecord.bulkCreate(rows)
+    t.mock.method(Date, 'now', () => now() + HOUR)
+    assert.equal((await send(app, { key: 'a' })).status, 201)
+    const left = async () => (await IdempotencyRecord.findAll({ where: { id: rows.map(({ id }) => id) } })).length
+    await until('the expired one is deleted', async () => (await left()) < 2)
+    assert.equal(await left(), 1)
   })
 }
 
