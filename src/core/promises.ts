@@ -9,6 +9,45 @@ export async function endsWithin(work: Promise<unknown>, milliseconds: number): 
   }
 }
 
+/** How long work goes on after a signal. */
+export interface Limit {
+  readonly signal: AbortSignal
+  /** Milliseconds after the signal. */
+  readonly grace: number
+}
+
+/**
+ * Waits for the work, after the signal for `grace` milliseconds at most.
+ *
+ * @param late receives what the work resolves to after that.
+ * @throws the error of the work; the reason of the signal if the work is given up.
+ */
+export async function unlessGivenUp<T>(
+  work: PromiseLike<T>,
+  { signal, grace }: Limit,
+  late: (value: T) => void = () => {},
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  let isGivenUp = false
+  let wait = () => {}
+  const givenUp = new Promise<never>((_, reject) => {
+    const giveUp = () => {
+      isGivenUp = true
+      reject(signal.reason as Error)
+    }
+    wait = () => void (timer = setTimeout(giveUp, grace))
+  })
+  if (signal.aborted) wait()
+  else signal.addEventListener('abort', wait)
+  try {
+    return await Promise.race([work, givenUp]) // not work.then(): the stacks of errors would end here
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', wait)
+    if (isGivenUp) work.then(late, () => {})
+  }
+}
+
 /** Resolves in the next turn of the event loop, after the microtasks and the callbacks of this one. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))

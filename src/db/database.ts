@@ -67,6 +67,8 @@ export class Database {
   #log: (line: string) => void = () => {}
   #report = reportToConsole
   #warn: ((line: string) => void) | undefined
+  /** Ends the wait for a database that does not answer: of the app that starts. */
+  #signal: AbortSignal | undefined
   /** See {@link replaceDialect}. */
   #replaced: Dialect | undefined
 
@@ -113,12 +115,14 @@ export class Database {
    *
    * @param report called with what failed and its error, when no caller can catch the error, as of an unawaited query.
    * @param warn receives what works, but will not under load.
+   * @param signal ends the wait for a database that does not answer yet, with its reason.
    * @throws DatabaseUrlError, DatabaseStartError, or BootError for models that cannot work.
    */
   async start(
     log: (line: string) => void = () => {},
     report = reportToConsole,
     warn?: (line: string) => void,
+    signal?: AbortSignal,
   ): Promise<void> {
     await this.#life.own(
       ({ sequelize }) => {
@@ -130,6 +134,7 @@ export class Database {
         this.#log = log
         this.#report = report
         this.#warn = warn
+        this.#signal = signal
       },
       readStartTimeout(this.#options),
     )
@@ -157,6 +162,7 @@ export class Database {
       createTables,
       log: (line) => this.#log(line),
       warn: createTables ? this.#warn : undefined,
+      signal: createTables ? this.#signal : undefined,
     })
   }
 
@@ -177,6 +183,7 @@ export class Database {
 
   async #close({ sequelize, name }: Connection): Promise<void> {
     running.delete(this)
+    this.#signal = undefined // a job may open it again
     // The pool waits for every connection, also for one of a transaction that the program has begun itself and never ends.
     if (!(await endsWithin(sequelize.close(), MAX_WAIT_FOR_CONNECTIONS)))
       this.#report(

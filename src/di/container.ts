@@ -1,4 +1,4 @@
-import { isThenable } from '../core/promises.js'
+import { endsWithin, isThenable, type Limit, unlessGivenUp } from '../core/promises.js'
 import type { Argument, Plan, Step } from './plan.js'
 import type { Provider } from './provider.js'
 import { type Token, tokenName } from './token.js'
@@ -16,29 +16,36 @@ export class Container {
   /**
    * Builds everything that lives as long as the app; after {@link stop}, builds it again.
    *
-   * @throws what a factory or a constructor throws; the values built before it are disposed.
+   * @param limit builds nothing more after its signal, and gives up a factory that does not end in time.
+   * @throws what a factory or a constructor throws, or the reason of the signal; the values built before are disposed.
    */
-  async start(): Promise<void> {
+  async start(limit: Limit): Promise<void> {
     const values: unknown[] = []
     const owned = new Owned()
     try {
       for (const step of this.#steps) {
-        const value = await create(step, argumentsOf(step.arguments, [], [], values))
+        limit.signal.throwIfAborted()
+        const value = await createWithin(limit, step, argumentsOf(step.arguments, [], [], values))
         if (step.provider.kind !== 'value') owned.add(value)
         values.push(value)
       }
     } catch (error) {
-      await owned.dispose().catch(() => {}) // the first error is the cause
+      await owned.dispose(limit.grace).catch(() => {}) // the first error is the cause
       throw error
     }
     this.#values = values
     this.#owned = owned
   }
 
-  /** Disposes the values of the app, in the reverse order of their creation. */
-  async stop(): Promise<void> {
+  /**
+   * Disposes the values of the app, in the reverse order of their creation.
+   *
+   * @param wait milliseconds that all disposers have together; each has a second at least.
+   * @throws AggregateError of the disposers that have failed, or have not ended in time.
+   */
+  async stop(wait: number): Promise<void> {
     this.#values = []
-    await this.#owned.dispose()
+    await this.#owned.dispose(wait)
   }
 
   /** A scope for one run of a handler; `given` returns the values that the caller provides, such as the request. */
@@ -202,6 +209,17 @@ function create(step: Step, args: unknown[]): unknown {
   }
 }
 
+// A value that comes when its factory is given up is disposed then: nothing else knows it.
+function createWithin(limit: Limit, step: Step, args: unknown[]): unknown {
+  const value = create(step, args)
+  if (!isThenable(value)) return value
+  return unlessGivenUp(value, limit, (late) => {
+    const owned = new Owned()
+    owned.add(late)
+    void owned.dispose().catch(() => {})
+  })
+}
+
 function argumentsOf(
   from: readonly Argument[],
   inputs: readonly unknown[],
@@ -227,6 +245,9 @@ function argumentOf(
   }
 }
 
+/** Milliseconds that a disposer of the app has at least: one that does not end must not take the time of the others. */
+const LEAST_WAIT = 1_000
+
 /** The values to dispose, each once: a factory may return a value that another one has built. */
 class Owned {
   readonly #known = new WeakSet<object>()
@@ -248,15 +269,22 @@ class Owned {
     this.#values.push(value)
   }
 
-  /** Disposes all, last built first. Throws the failures together at the end. */
-  async dispose(): Promise<void> {
+  /**
+   * Disposes all, last built first. Throws the failures together at the end.
+   *
+   * @param wait milliseconds for all of them together; undefined for no limit.
+   */
+  async dispose(wait?: number): Promise<void> {
     const failures: unknown[] = []
+    const end = wait === undefined ? undefined : performance.now() + wait
     const values = this.#values.toReversed()
     this.#values = []
     for (const value of values) {
       this.#disposing = value
       try {
-        await (value[Symbol.asyncDispose] ?? value[Symbol.dispose])?.call(value)
+        const disposing = (value[Symbol.asyncDispose] ?? value[Symbol.dispose])?.call(value)
+        if (end === undefined || !disposing) await disposing
+        else await endOf(disposing, Math.max(LEAST_WAIT, end - performance.now()), value)
       } catch (error) {
         failures.push(error)
       }
@@ -264,6 +292,13 @@ class Owned {
     this.#disposing = undefined
     if (failures.length > 0) throw new AggregateError(failures, `${failures.length} value(s) could not be disposed`)
   }
+}
+
+async function endOf(disposing: PromiseLike<void>, limit: number, value: object): Promise<void> {
+  if (await endsWithin(Promise.resolve(disposing), limit)) return
+  throw new Error(
+    `The disposer of ${nameOfClass(value)} has not ended in time; the app closes without waiting for it. Set a limit to what it waits for.`,
+  )
 }
 
 function isDisposable(value: unknown): value is Partial<Disposable & AsyncDisposable> {

@@ -109,7 +109,7 @@ export interface Timeouts {
    * complete up to its headers within this time and `headers` together.
    */
   readonly keepAlive?: number
-  /** Milliseconds that close() waits for running requests, and for other work in the databases. Default 10,000. */
+  /** Milliseconds that close() waits for running requests, for other work in the databases, and for disposers of the app. Default 10,000. */
   readonly drain?: number
   /**
    * Milliseconds after SIGTERM or SIGINT in which the app still accepts connections and serves, while `/readyz` is 503 and each response closes its

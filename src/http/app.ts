@@ -6,10 +6,11 @@ import type { OpenAPIObject } from 'openapi3-ts/oas31'
 import { BootError } from '../core/boot-error.js'
 import { loadLater } from '../core/load-later.js'
 import { refuseSecondCopies } from '../core/package-copies.js'
+import type { Limit } from '../core/promises.js'
 import { appObserver, type AppParts } from './app-observer.js'
 import { type AppOptions, checkAppOptions, DEFAULT_TIMEOUTS } from './app-options.js'
 import { buildApp, type BuiltApp, DEFAULT_BODY_LIMIT } from './build-app.js'
-import { type Lifespan, lifespansOf } from './lifespan.js'
+import { type Lifespan, lifespansOf, startLifespan, stopLifespan } from './lifespan.js'
 import type { ReportExcess } from './observation/query-budget.js'
 import { describeRoute } from './routing/route-description.js'
 import { classesInRoutes } from './routing/route-classes.js'
@@ -35,6 +36,8 @@ export class App {
   readonly #servers = new Set<OpenServer>()
   #starting: Promise<void> | undefined
   #closing: Promise<void> | undefined
+  /** Ends a start that still runs. */
+  readonly #closes = new AbortController()
   #stopLoggingHttpErrors: () => void = () => {}
   #removeSignalHandlers: (() => void) | undefined
 
@@ -62,7 +65,8 @@ export class App {
   /**
    * Opens the databases and builds what lives as long as the app. `listen`, `inject` and `handler` call it.
    *
-   * @throws the error of a lifespan that cannot start; everything opened so far is closed again. A closed app cannot start again.
+   * @throws the error of a lifespan or a factory that fails; everything opened so far is closed again. An Error if the app is closed meanwhile. A
+   * closed app cannot start again.
    */
   start(): Promise<void> {
     if (this.#closing) return Promise.reject(new Error('This app was closed. Make a new one: createApp({ ... }).'))
@@ -71,26 +75,30 @@ export class App {
 
   async #start(): Promise<void> {
     const { lifespans, log, container, tokens } = this.#built
+    const limit: Limit = { signal: this.#closes.signal, grace: this.#drain }
     const started: Lifespan[] = []
     try {
       for (const lifespan of lifespans) {
-        await lifespan.start(
-          (line) => log.info(line),
-          (what, error) => log.error(`${what}:`, error),
-          (line) => log.warn(line),
-        )
+        await startLifespan(lifespan, log, limit)
         started.push(lifespan)
       }
       refuseModelsWithoutDatabase(this.#built)
       tokens.start(lifespans, this.#options.cursorSecret, (line) => log.warn(line))
-      await container.start()
+      await container.start(limit)
       this.#stopLoggingHttpErrors = logUnhandledHttpErrors(log)
     } catch (error) {
-      this.#starting = undefined
       for (const lifespan of started.toReversed())
-        await lifespan.stop().catch((failure: unknown) => log.error('After the failed start:', failure))
+        await stopLifespan(lifespan, limit.grace).catch((failure: unknown) =>
+          log.error('After the failed start:', failure),
+        )
+      this.#starting = undefined
       throw error
     }
+  }
+
+  /** Milliseconds that the close waits. */
+  get #drain(): number {
+    return this.#options.timeouts?.drain ?? DEFAULT_TIMEOUTS.drain
   }
 
   /**
@@ -108,7 +116,7 @@ export class App {
     if (observer) return new Promise(() => observer.listens(this)) // the command line only describes the app
     await this.start()
     const { address } = await this.#open(port, host).catch(async (error: unknown) => {
-      await this.close()
+      await this.close().catch((failure: unknown) => this.#built.log.error('After the failed start:', failure))
       throw error
     })
     this.#removeSignalHandlers ??= onTermination((signal) => this.#terminate(signal))
@@ -129,7 +137,10 @@ export class App {
     this.#servers.add(server)
     if (!this.#closing) return server
     await server.stopListening(0)
-    await server.close(this.#closing, 0)
+    await server.close(
+      this.#closing.catch(() => {}), // who called close() gets the error
+      0,
+    )
     throw new Error(`This app was closed before it listened on ${server.address.url}.`)
   }
 
@@ -159,9 +170,10 @@ export class App {
   /**
    * Stops: new requests are refused with 503, running ones are finished, then the databases are closed. Idle connections are closed at once;
    * on SIGTERM and SIGINT after half a second, in which the requests on them are answered, and after `timeouts.shutdownDelay`.
-   * Resolves when all is closed; requests that run longer than `timeouts.drain` are rolled back and answered with 503.
+   * Resolves when all is closed; requests that run longer than `timeouts.drain` are rolled back and answered with 503. A start that still runs is given
+   * up.
    *
-   * @throws the errors of what could not be closed, after everything else was.
+   * @throws AggregateError of what could not be closed, or not in time, after everything else was.
    */
   close(): Promise<void> {
     return (this.#closing ??= this.#close(0))
@@ -174,11 +186,12 @@ export class App {
     // A refused client connects anew: it must find that nothing listens there, and not wait for a server that stops listening.
     if (grace > 0) await stopped
     this.#listener.refuse()
+    this.#closes.abort(new Error('This app was closed while it started.'))
     const started = await this.#starting?.then(
       () => true,
       () => false,
     )
-    const drain = this.#options.timeouts?.drain ?? DEFAULT_TIMEOUTS.drain
+    const drain = this.#drain
     const end = performance.now() + drain
     const drained = this.#listener.drain(drain)
     await stopped
@@ -191,8 +204,9 @@ export class App {
   async #stop(wait: number): Promise<void> {
     const { container, lifespans } = this.#built
     const failures: unknown[] = []
-    for (const part of [container, ...lifespans.toReversed()])
-      await part.stop(wait).catch((error: unknown) => failures.push(error))
+    const failed = (error: unknown) => void failures.push(error)
+    await container.stop(wait).catch(failed)
+    for (const lifespan of lifespans.toReversed()) await stopLifespan(lifespan, wait).catch(failed)
     this.#stopLoggingHttpErrors()
     if (failures.length > 0) throw new AggregateError(failures, 'Not everything could be closed.')
   }

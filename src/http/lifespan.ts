@@ -2,9 +2,11 @@ import type { OpenUnits, Unit } from '../core/bracket.js'
 import type { ClientToken, ClientTokenPlace } from '../core/client-token.js'
 import type { RequestRecord, SentStatement } from '../core/events/request-record.js'
 import type { FindErrorStatus } from '../core/error-status.js'
+import { endsWithin, type Limit, unlessGivenUp } from '../core/promises.js'
 import type { Provision } from '../di/provider.js'
 import type { RouteFacts, TransactionDescription } from '../di/route-facts.js'
 import type { Constructor } from '../di/token.js'
+import type { Log } from './server/logger.js'
 
 /**
  * A resource that is opened and closed with the app, and in which requests have units of work: a database. This interface is all that the
@@ -18,12 +20,15 @@ export interface Lifespan {
   /**
    * @param report receives errors that nothing awaits, and what they are about.
    * @param warn receives what works, but will not under load.
+   * @param signal aborted when the app is closed while it starts: a start that waits for something ends then, with an error. One that still runs after
+   * `timeouts.drain` is given up, and stopped when it has ended.
    * @throws when it cannot be reached, or does not fit the models: the app does not start then.
    */
   start(
     log: (line: string) => void,
     report: (what: string, error: unknown) => void,
     warn: (line: string) => void,
+    signal?: AbortSignal,
   ): Promise<void>
   /** @param wait milliseconds to wait for work that still runs outside of requests, which is rolled back then. */
   stop(wait?: number): Promise<void>
@@ -81,6 +86,30 @@ export interface DatabaseReport {
 /** The option `lifespan` of createApp() as a list. */
 export function lifespansOf({ lifespan }: { readonly lifespan?: Lifespan | readonly Lifespan[] }): readonly Lifespan[] {
   return [lifespan ?? []].flat()
+}
+
+/** Milliseconds that a lifespan has to stop, beyond those that it waits for work. */
+const STOP_LIMIT = 10_000
+
+/** @throws what its start throws, or the reason of the signal: also if it is aborted already. */
+export async function startLifespan(lifespan: Lifespan, log: Log, limit: Limit): Promise<void> {
+  const { signal } = limit
+  signal.throwIfAborted()
+  const starting = lifespan.start(
+    (line) => log.info(line),
+    (what, error) => log.error(`${what}:`, error),
+    (line) => log.warn(line),
+    signal,
+  )
+  const stopLate = () => void stopLifespan(lifespan, 0).catch((error: unknown) => log.error('While closing:', error))
+  await unlessGivenUp(Promise.resolve(starting), limit, stopLate)
+}
+
+/** @throws what its stop throws, or an Error if it does not end in time. */
+export async function stopLifespan(lifespan: Lifespan, wait: number): Promise<void> {
+  const { publicName = 'lifespan' } = lifespan
+  if (await endsWithin(Promise.resolve(lifespan.stop(wait)), wait + STOP_LIMIT)) return
+  throw new Error(`The stop of ${publicName} has not ended in time; the app closes without waiting for it.`)
 }
 
 /** Opens the units of work of one route, in all lifespans of the app. */

@@ -94,6 +94,81 @@ test('what was built is disposed when a later factory fails, and the start rejec
   assert.deepEqual(log, ['first'])
 })
 
+/** A value whose disposer never ends. */
+class Stuck implements AsyncDisposable {
+  [Symbol.asyncDispose]() {
+    return new Promise<never>(() => {})
+  }
+}
+
+test('a disposer of the app that never ends is named by close(), and the others are disposed all the same', async () => {
+  const log: string[] = []
+  const [first, second] = [token<Thing>('first'), token<Stuck>('second')]
+  @Controller()
+  class Desk {
+    @Get('/') look(@Inject(second) _thing: Stuck) {}
+  }
+  const providers = [
+    provide(first, { factory: () => new Thing('first', log) }),
+    provide(second, { factory: () => new Stuck(), inject: [first] }),
+  ]
+  const app = createApp({ controllers: [Desk], providers, logger: false, timeouts: { drain: 0 } })
+  await app.start()
+  await assert.rejects(app.close(), (error) =>
+    /The disposer of Stuck has not ended in time; the app closes without waiting for it/.test(
+      inspect(error, { depth: 5 }),
+    ),
+  )
+  assert.deepEqual(log, ['first'])
+})
+
+test('a disposer that never ends does not hold a start that fails', async () => {
+  const log: string[] = []
+  const [first, second, third] = [token<Thing>('first'), token<Stuck>('second'), token<Thing>('third')]
+  @Controller()
+  class Desk {
+    @Get('/') look(@Inject(third) _thing: Thing) {}
+  }
+  const unreachable = () => Promise.reject(new Error('the cache is away'))
+  const providers = [
+    provide(first, { factory: () => new Thing('first', log) }),
+    provide(second, { factory: () => new Stuck(), inject: [first] }),
+    provide(third, { factory: unreachable, inject: [second] }),
+  ]
+  const app = createApp({ controllers: [Desk], providers, logger: false, timeouts: { drain: 0 } })
+  await assert.rejects(app.start(), { message: 'the cache is away' })
+  assert.deepEqual(log, ['first'])
+})
+
+test('a factory that does not end in time does not keep the app open, and what it returns then is disposed', async () => {
+  const log: string[] = []
+  const [first, late] = [token<Thing>('first'), token<Thing>('late')]
+  const entered = gate()
+  let build: (thing: Thing) => void = () => {}
+  const built = new Promise<Thing>((resolve) => (build = resolve))
+  @Controller()
+  class Desk {
+    @Get('/') look(@Inject(late) _thing: Thing) {}
+  }
+  const factory = () => {
+    entered.open()
+    return built
+  }
+  const providers = [
+    provide(first, { factory: () => new Thing('first', log) }),
+    provide(late, { factory, inject: [first] }),
+  ]
+  const app = createApp({ controllers: [Desk], providers, logger: false, timeouts: { drain: 0 } })
+  const refused = assert.rejects(app.start(), { message: 'This app was closed while it started.' })
+  await entered.opened
+  await app.close()
+  await refused
+  assert.deepEqual(log, ['first'])
+  build(new Thing('late', log))
+  await built
+  assert.deepEqual(log, ['first', 'late'])
+})
+
 test('a value given as it is belongs to who made it, and is not disposed', async () => {
   const log: string[] = []
   const thing = token<Thing>('thing')

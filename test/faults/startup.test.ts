@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import Module from 'node:module'
 import { test, type TestContext } from 'node:test'
-import { Controller, Get, newLifespan } from 'sequitur'
+import { Controller, createApp, type Database, Get, newLifespan } from 'sequitur'
 import { testApp } from 'sequitur/testing'
 import { databases } from '../support/databases.js'
 import { until } from '../support/waiting.js'
+import { watchedNetwork } from '../support/watched-network.js'
 import { Hero, Team } from '../support/hero.js'
 import { freePort, startPostgres } from '../support/postgres-server.js'
 
@@ -37,7 +38,71 @@ test('an app that starts before its database waits for it, and serves', async (t
   assert.doesNotMatch(log.join('\n'), /secret/)
 })
 
-for (const kind of databases.filter(({ name }) => !name.startsWith('SQLite'))) {
+test('an app that is closed while it waits for its database starts no more', async () => {
+  const url = `postgres://postgres@127.0.0.1:${await freePort()}/postgres`
+  const log: string[] = []
+  const write = (line: string) => void log.push(line)
+  const app = createApp({
+    controllers: [Heroes],
+    models: [Team, Hero],
+    lifespan: newLifespan(url, { startTimeout: 3_600_000 }),
+    logger: { info: write, warn: write, error: write },
+  })
+  const refused = assert.rejects(app.start(), { message: 'This app was closed while it started.' })
+  await until('it has tried', () => log.some((line) => /does not answer yet/.test(line)))
+  await app.close()
+  await refused
+})
+
+/** A network that breaks the connection at the message of this number, before or after the server has it. */
+async function breakingNetwork(t: TestContext, url: string, at: number, reachesServer: boolean) {
+  let messages = 0
+  const broken = await watchedNetwork(t, url, (bytes, client, upstream) => {
+    if (++messages !== at) return void upstream.write(bytes)
+    if (reachesServer) upstream.end(bytes)
+    client.destroy()
+  })
+  return { url: broken, messages: () => messages }
+}
+
+async function startAndStop(database: Database): Promise<void> {
+  await database.start(
+    () => {},
+    undefined,
+    () => {},
+  )
+  await database.stop()
+}
+
+const servers = databases.filter(({ name }) => !name.startsWith('SQLite'))
+
+for (const kind of servers) {
+  test(`${kind.name}: a start that loses its connection, at whichever message, is tried again`, async (t) => {
+    const direct = await kind.url()
+    const options = { models: [Team, Hero], sync: true }
+    const whole = await breakingNetwork(t, direct, 0, true)
+    await startAndStop(newLifespan(whole.url, options))
+    for (let at = 1; at <= whole.messages(); at += 2) {
+      const { url } = await breakingNetwork(t, direct, at, at % 4 === 1)
+      await startAndStop(newLifespan(url, options))
+    }
+  })
+
+  test(`${kind.name}: a server that ends each connection stops the start after its timeout`, async (t) => {
+    const url = await watchedNetwork(t, await kind.url(), (bytes, client, upstream) =>
+      /tables|pg_class/i.test(bytes.toString('latin1')) ? void client.destroy() : void upstream.write(bytes),
+    )
+    const log: string[] = []
+    const database = newLifespan(url, { models: [Team, Hero], startTimeout: 500 })
+    await assert.rejects(
+      database.start((line) => log.push(line)),
+      /^DatabaseStartError: Cannot reach the database \(/,
+    )
+    assert.match(log.join('\n'), /does not answer any more: .* Trying again/)
+  })
+}
+
+for (const kind of servers) {
   const refusals: readonly (readonly [what: string, spoil: (url: URL) => unknown, says: RegExp])[] = [
     [
       'a wrong password',

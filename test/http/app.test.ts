@@ -169,6 +169,117 @@ test('one lifespan that cannot stop does not keep the others open', async (t) =>
   assert.deepEqual(calls.slice(2), ['stop b', 'stop a'])
 })
 
+test('a lifespan whose stop throws at once does not keep the others open', async (t) => {
+  const calls: string[] = []
+  const stuck = new Error('stuck')
+  const stop = () => {
+    throw stuck
+  }
+  const lifespan = [recorded('a', calls), { ...recorded('b', calls), stop }]
+  const app = createApp({ controllers: [Hello], logger: false, lifespan })
+  t.after(() => app.close().catch(() => {}))
+  await app.start()
+  await assert.rejects(app.close(), (error: AggregateError) => error.errors[0] === stuck)
+  assert.deepEqual(calls.slice(2), ['stop a'])
+})
+
+test('a lifespan whose stop never ends is named by close(), and the others are stopped', async (t) => {
+  const calls: string[] = []
+  const entered = gate()
+  const stop = () => {
+    entered.open()
+    return new Promise<never>(() => {})
+  }
+  const lifespan = [recorded('a', calls), { ...recorded('b', calls), publicName: 'the cache', stop }]
+  const app = createApp({ controllers: [Hello], logger: false, lifespan, timeouts: { drain: 0 } })
+  await app.start()
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const refused = assert.rejects(app.close(), ({ errors }: AggregateError) =>
+    String(errors[0]).startsWith('Error: The stop of the cache has not ended in time'),
+  )
+  await entered.opened
+  t.mock.timers.tick(60_000)
+  await refused
+  assert.deepEqual(calls.slice(2), ['stop a'])
+})
+
+test('an app that is closed while a lifespan starts opens nothing more, and closes that one', async (t) => {
+  const calls: string[] = []
+  const [entered, started] = [gate(), gate()]
+  const start = async () => {
+    entered.open()
+    await started.opened
+  }
+  const app = newApp(t, { lifespan: [{ ...recorded('a', calls), start }, recorded('b', calls)] })
+  const refused = assert.rejects(app.listen(0), { message: 'This app was closed while it started.' })
+  await entered.opened
+  const closing = app.close()
+  started.open()
+  await closing
+  await refused
+  assert.deepEqual(calls, ['stop a'])
+})
+
+test('a lifespan that does not start in time does not keep the app open, and is stopped when it has started', async (t) => {
+  const calls: string[] = []
+  const [entered, started, stopped] = [gate(), gate(), gate()]
+  const late: Lifespan = {
+    ...recorded('late', calls),
+    async start(_log, _report, _warn, signal) {
+      entered.open()
+      await started.opened
+      calls.push(`start late, aborted: ${signal?.aborted}`)
+    },
+    async stop() {
+      calls.push('stop late')
+      stopped.open()
+    },
+  }
+  const app = newApp(t, { lifespan: [recorded('a', calls), late], timeouts: { drain: 0 } })
+  const refused = assert.rejects(app.start(), { message: 'This app was closed while it started.' })
+  await entered.opened
+  await app.close()
+  await refused
+  started.open()
+  await stopped.opened
+  assert.deepEqual(calls, ['start a', 'stop a', 'start late, aborted: true', 'stop late'])
+})
+
+test('app.close waits for what a failed start closes', async (t) => {
+  const calls: string[] = []
+  const [entered, exit] = [gate(), gate()]
+  const stop = async () => {
+    entered.open()
+    await exit.opened
+    calls.push('stop a')
+  }
+  const away = new Error('away')
+  const app = newApp(t, { lifespan: [{ ...recorded('a', calls), stop }, recorded('b', calls, { start: away })] })
+  const refused = assert.rejects(app.start(), away)
+  await entered.opened
+  const closing = app.close().then(() => calls.push('closed'))
+  exit.open()
+  await Promise.all([closing, refused])
+  assert.deepEqual(calls, ['start a', 'start b', 'stop a', 'closed'])
+})
+
+test('a request that waits for the start of an app that is closed receives 503, and nothing is logged', async (t) => {
+  const entered = gate()
+  const log: string[] = []
+  const write = (line: string) => void log.push(line)
+  const start = () => {
+    entered.open()
+    return new Promise<never>(() => {})
+  }
+  const logger = { info: write, warn: write, error: write }
+  const app = newApp(t, { lifespan: { ...recorded('db', []), start }, logger, timeouts: { drain: 0 } })
+  const answer = fetch(await plainServer(t, app.handler))
+  await entered.opened
+  await app.close()
+  const { status, headers } = await answer
+  assert.deepEqual([status, headers.get('retry-after'), headers.get('connection'), ...log], [503, '1', 'close'])
+})
+
 test('values of the app are disposed when it closes', async (t) => {
   const disposed: string[] = []
   @Injectable({ lifetime: 'application' })
@@ -228,6 +339,31 @@ test('app.listen on a taken port rejects with what to do, and closes what was st
   assert.deepEqual(calls, ['start db', 'stop db'])
 })
 
+test('app.listen on a taken port rejects with that, also if what was started cannot be closed', async (t) => {
+  const other = createTcpServer().listen(0, '127.0.0.1')
+  t.after(() => other.close())
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  const log: string[] = []
+  const logger = { info() {}, warn() {}, error: (line: string) => void log.push(line) }
+  const app = createApp({ controllers: [Hello], lifespan: recorded('db', [], { stop: new Error('stuck') }), logger })
+  await assert.rejects(app.listen(port), { code: 'EADDRINUSE' })
+  assert.match(log.join('\n'), /^After the failed start: AggregateError: Not everything could be closed[^]*stuck/)
+})
+
+test('a server that opens while the app closes is closed, also if something else cannot be', async () => {
+  const app = createApp({
+    controllers: [Hello],
+    logger: false,
+    lifespan: recorded('db', [], { stop: new Error('stuck') }),
+  })
+  await app.start()
+  const listening = app.listen(0).catch((error: Error) => error.message)
+  await assert.rejects(app.close(), /Not everything could be closed/)
+  const [, url = ''] = /listened on (http:.*)\.$/.exec(String(await listening)) ?? []
+  await assert.rejects(fetch(url), ({ cause }: Error) => String(cause).includes('ECONNREFUSED'))
+})
+
 test('app.listen on a port that is none rejects', async (t) => {
   await assert.rejects(newApp(t).listen(70_000), /^BootError: listen\(\): the port is 70000\. Write a whole number/)
 })
@@ -273,7 +409,7 @@ test('an app that is closed while it starts answers with 503, and logs nothing',
   const write = (line: string) => void log.push(line)
   const lifespan = { ...recorded('db', []), start: () => started.opened }
   const app = newApp(t, { lifespan, logger: { info: write, warn: write, error: write } })
-  const starting = app.start()
+  const starting = assert.rejects(app.start(), { message: 'This app was closed while it started.' })
   const closing = app.close()
   const { statusCode, headers } = await app.inject('/')
   started.open()

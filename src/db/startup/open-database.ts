@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { BaseError, type Sequelize } from 'sequelize'
+import { BaseError, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { BootError } from '../../core/boot-error.js'
 import { refuseSecondCopies } from '../../core/package-copies.js'
 import type { Constructor } from '../../di/token.js'
@@ -36,7 +36,7 @@ import { mapModels, type ModelOwner } from './map-models.js'
 import { checkTables, refuseCorruptedColumns, refuseCostlyPatterns, refuseShadowedColumns } from './schema-check.js'
 import { warnOfStandby } from './standby-warning.js'
 import { tableColumn } from './table-columns.js'
-import { waitForDatabase } from './wait-for-database.js'
+import { mayAnswerLater, whenDatabaseAnswers } from './wait-for-database.js'
 import { warnOfTablesWithoutTransactions } from './without-transactions.js'
 
 export interface DatabaseToOpen {
@@ -51,6 +51,8 @@ export interface DatabaseToOpen {
   readonly log: (line: string) => void
   /** Undefined for a script or a command, which opens few connections. */
   readonly warn?: ((line: string) => void) | undefined
+  /** Ends the wait for the database. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /**
@@ -90,20 +92,12 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     refuseCorruptedColumns(models)
     refuseCostlyPatterns(models)
     boundary?.prepare(sequelize, models)
-    await waitForDatabase(sequelize, name, startTimeout, database.log)
-    const rivals = dialect.rivals?.(sequelize)
-    if (rivals !== undefined) (database.warn ?? database.log)(`The database (${name}): ${rivals}`)
-    if (database.warn) await warnOfStandby(connection, database.warn)
-    if (database.warn) await warnOfTooManyConnections(connection, readProcesses(database.options), database.warn)
-    if (sync && database.createTables) await createTables(sequelize, name)
-    await checkTables(sequelize, models, { mayBeMissing: sync && !database.createTables })
-    if (database.warn) await warnOfTablesWithoutTransactions(connection, models, database.warn)
-    for (const advice of database.warn ? await adviseUsedColumns(sequelize, models, boundary?.columns) : [])
-      database.warn?.(`The database (${name}): ${advice}`)
+    const { log, signal } = database
+    const once = onceEach(database)
+    await whenDatabaseAnswers({ sequelize, dialect, name, timeout: startTimeout, log, signal }, () =>
+      check(connection, models, sync, once),
+    )
     for (const model of models) dialect.adaptToTable?.(model, (field) => tableColumn(model, field)?.type)
-    const { findPlainTables } = dialect
-    if (findPlainTables) await rememberPlainTables(sequelize, models, findPlainTables)
-    await boundary?.check(sequelize, models)
     if (database.createTables) boundary?.enforce(sequelize)
     return connection
   } catch (error) {
@@ -112,11 +106,44 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
   }
 }
 
-async function createTables(sequelize: Sequelize, name: string): Promise<void> {
+/** Compares the models with the database. May run again, if a connection is lost. */
+async function check(
+  connection: Connection,
+  models: readonly ModelStatic<Model>[],
+  sync: boolean,
+  { options, createTables, log, warn }: DatabaseToOpen,
+): Promise<void> {
+  const { sequelize, dialect, name } = connection
+  const rivals = dialect.rivals?.(sequelize)
+  if (rivals !== undefined) (warn ?? log)(`The database (${name}): ${rivals}`)
+  if (warn) await warnOfStandby(connection, warn)
+  if (warn) await warnOfTooManyConnections(connection, readProcesses(options), warn)
+  if (sync && createTables) await createMissingTables(connection)
+  await checkTables(sequelize, models, { mayBeMissing: sync && !createTables })
+  if (warn) await warnOfTablesWithoutTransactions(connection, models, warn)
+  for (const advice of warn ? await adviseUsedColumns(sequelize, models, options.boundary?.columns) : [])
+    warn?.(`The database (${name}): ${advice}`)
+  const { findPlainTables } = dialect
+  if (findPlainTables) await rememberPlainTables(sequelize, models, findPlainTables)
+  await options.boundary?.check(sequelize, models)
+}
+
+/** Warns of each thing once, also if the checks run again. */
+function onceEach(database: DatabaseToOpen): DatabaseToOpen {
+  const { warn } = database
+  const known = new Set<string>()
+  const warnOnce = (line: string) => {
+    if (!known.has(line)) warn?.(line)
+    known.add(line)
+  }
+  return { ...database, warn: warn && warnOnce }
+}
+
+async function createMissingTables({ sequelize, dialect, name }: Connection): Promise<void> {
   try {
     await sequelize.sync()
   } catch (cause) {
-    if (!(cause instanceof BaseError)) throw cause
+    if (!(cause instanceof BaseError) || mayAnswerLater(cause, dialect)) throw cause
     throw new DatabaseStartError(`Cannot create the missing tables (${name}): ${cause.message}`, { cause })
   }
 }

@@ -1,6 +1,7 @@
-import { AccessDeniedError, ConnectionError, type Sequelize } from 'sequelize'
-import { BootError } from '../../core/boot-error.js'
-import { codeOf, isEndedByPooler } from '../dialect.js'
+import { AccessDeniedError, BaseError, ConnectionError, type Sequelize } from 'sequelize'
+import { setTimeout as wait } from 'node:timers/promises'
+import { StartupError } from '../../core/startup-error.js'
+import { codeOf, type Dialect, isEndedByPooler, isLostConnection } from '../dialect.js'
 import { DatabaseStartError } from '../errors.js'
 
 /** PostgreSQL is starting or recovering. */
@@ -8,49 +9,69 @@ const STARTING = new Set(['57P03'])
 /** Errors that waiting does not fix: a wrong account, a database that does not exist, a file that cannot be opened. */
 const REFUSED = /^(?:28|3D|SQLITE_|ER_BAD_DB_ERROR|ER_(?:DB)?ACCESS_DENIED)/
 
+/** A database that may not answer yet. */
+export interface AwaitedDatabase {
+  readonly sequelize: Sequelize
+  readonly dialect: Dialect
+  /** Without its password, for messages. */
+  readonly name: string
+  /** Milliseconds, from the first attempt on. */
+  readonly timeout: number
+  readonly log: (line: string) => void
+  /** Ends the wait. */
+  readonly signal: AbortSignal | undefined
+}
+
 /**
- * Waits until the database answers: it may be starting at the same time as the app.
+ * Waits until the database answers, and does the work with it. It may be starting at the same time as the app, or be restarted meanwhile: if a connection
+ * is lost, all is tried again.
  *
- * @param name the database without its password, for messages.
- * @param timeout milliseconds.
- * @throws DatabaseStartError if the database does not answer in time, or refuses the connection.
+ * @param work may run several times.
+ * @throws DatabaseStartError if the database does not answer in time, or refuses the connection; the reason of the signal; other errors of the work.
  */
-export async function waitForDatabase(
-  sequelize: Sequelize,
-  name: string,
-  timeout: number,
-  log: (line: string) => void,
-): Promise<void> {
+export async function whenDatabaseAnswers(database: AwaitedDatabase, work: () => Promise<void>): Promise<void> {
+  const { sequelize, dialect, name, timeout, log, signal } = database
   const deadline = Date.now() + timeout
   for (let delay = 100; ; delay = Math.min(delay * 2, 2_000)) {
-    const error = await attempt(sequelize)
-    if (!error) return
-    if (error instanceof BootError) throw error // an unsupported version of a driver, see check-driver.ts
-    if (!isTemporary(error) || Date.now() + delay > deadline) {
-      throw new DatabaseStartError(`Cannot reach the database (${name}): ${error.message}`, { cause: error })
+    signal?.throwIfAborted()
+    let isReached = false
+    try {
+      await sequelize.query('SELECT 1')
+      isReached = true
+      return await work()
+    } catch (raised) {
+      const error = errorOf(raised)
+      const isTemporary = mayAnswerLater(error, dialect)
+      // A StartupError before it was reached: of an unsupported version of a driver, see check-driver.ts.
+      if (error instanceof StartupError || (isReached && !isTemporary)) throw raised
+      if (!isTemporary || Date.now() + delay > deadline)
+        throw new DatabaseStartError(`Cannot reach the database (${name}): ${error.message}`, { cause: error })
+      const what = isReached ? 'does not answer any more' : 'does not answer yet'
+      log(`The database (${name}) ${what}: ${error.message}. Trying again.`)
     }
-    log(`The database (${name}) does not answer yet: ${error.message}. Trying again.`)
-    await new Promise((resolve) => setTimeout(resolve, delay))
+    await wait(delay, undefined, { signal }).catch(() => signal?.throwIfAborted())
   }
 }
 
-async function attempt(sequelize: Sequelize): Promise<Error | undefined> {
-  try {
-    await sequelize.query('SELECT 1')
-    return undefined
-  } catch (error) {
-    return error instanceof Error ? error : new Error(String(error))
-  }
+// If a connection is lost while it is set up, the error is the driver's own.
+function errorOf(raised: unknown): Error {
+  if (!(raised instanceof Error)) return new Error(String(raised))
+  if (raised instanceof BaseError || raised instanceof StartupError) return raised
+  const wrapped = new ConnectionError(raised)
+  return isLostConnection(wrapped) ? wrapped : raised
 }
 
 /** PgBouncer has one code for all errors: these, waiting does not fix. */
 const REFUSED_BY_POOLER =
   /^(?:unsupported startup parameter|no such (?:database|user)|database .* does not exist|password authentication failed|(?:SASL )?auth(?:entication)? failed)/
 
-function isTemporary(error: Error): boolean {
+/** Whether a database that has answered with an error may have another answer later: it starts, or the connection was lost. */
+export function mayAnswerLater(error: Error, dialect: Dialect): boolean {
   // The error of pg if the server requires a password and the URL has none: it has no code.
   if (error instanceof AccessDeniedError || REFUSED.test(codeOf(error)) || error.message.startsWith('SASL'))
     return false
   if (isEndedByPooler(error) && REFUSED_BY_POOLER.test(error.message)) return false
-  return error instanceof ConnectionError || STARTING.has(codeOf(error))
+  return (
+    error instanceof ConnectionError || STARTING.has(codeOf(error)) || dialect.isLost(error) || isLostConnection(error)
+  )
 }

@@ -210,7 +210,12 @@ export class Listener {
     const { request, response } = exchange
     const { middleware } = this.#parts
     if (!this.#isStarted) {
-      await this.#start()
+      try {
+        await this.#start()
+      } catch (error) {
+        if (this.#isRefusing) return this.#replyToRefused(shuttingDown(), exchange)
+        throw error
+      }
       this.#isStarted = true
     }
     if (middleware.length > 0 && !(await runMiddleware(middleware, request, response, this.#report))) return undefined
