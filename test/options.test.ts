@@ -187,6 +187,7 @@ const takers: Readonly<Record<string, Taker>> = {
   'Rows.of()': taker<RowsOptions>((options) => Rows.of(Hero, options), {
     atOnce: 0,
     clientTimeout: 0,
+    leastRate: 0,
     timeout: 0,
     of: 0,
     perClient: 0,

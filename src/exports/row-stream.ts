@@ -1,17 +1,20 @@
 import type { RowReader } from '../db/cursors/row-reader.js'
 import { findErrorStatus } from '../db/error-status.js'
-import { HttpError } from '../http/errors.js'
 import { LateStream } from '../http/output/streams/late-stream.js'
+import { SlowClient } from '../http/output/streams/slow-client.js'
 import { toProblem, UNKNOWN } from '../http/problem.js'
 import { type ClientLimit, startExport } from './export-limit.js'
 import type { Format } from './formats.js'
+import { LeastRate } from './least-rate.js'
 
 /** The limits of an export. */
 export interface ExportLimits {
   /** How many exports of the database may run at once. */
   readonly atOnce: number | undefined
-  /** Milliseconds in which the client has to take a batch. */
+  /** Milliseconds in which the client has to take what `leastRate` says. */
   readonly clientTimeout: number
+  /** Bytes per second. */
+  readonly leastRate: number
   /** Milliseconds in which the client has to take all rows. */
   readonly timeout: number
   /** Of the client whose export this is. */
@@ -23,6 +26,8 @@ const FIRST_ROWS = 100
 const MOST_ROWS = 2_000
 /** Characters that a batch is to have: fewer rows are read at once if they are long. */
 const BATCH_LENGTH = 64 * 1024
+/** Bytes that are sent at once: a batch of long rows has many times as many, and a client may need minutes for it. */
+const PIECE = 64 * 1024
 
 /**
  * The text of an export. A batch of rows is read when the client has taken the one before it, so that one batch is in memory, whatever the number of rows.
@@ -33,9 +38,12 @@ export class RowStream extends LateStream {
   readonly #format: Format
   readonly #limits: ExportLimits
   readonly #requestId: string
+  readonly #rate: LeastRate
   #endExport: () => void = () => {}
   #isOpen = false
-  /** Whether the client has room for a batch. */
+  /** How many bytes wait for the client. */
+  #waiting = 0
+  /** Whether the client has room for more. */
   #isWanted = false
   #onWanted: ((error?: Error) => void) | undefined
   #failure: Error | undefined
@@ -43,20 +51,23 @@ export class RowStream extends LateStream {
   #whole: NodeJS.Timeout | undefined
 
   constructor(reader: RowReader, format: Format, limits: ExportLimits, requestId: string) {
-    super({ highWaterMark: 0, encoding: 'utf8' })
+    super({ highWaterMark: 0 })
     this.#reader = reader
     this.#format = format
     this.#limits = limits
+    const { clientTimeout, leastRate } = limits
+    this.#rate = new LeastRate(clientTimeout, leastRate, () => this.destroy(tooSlow(limits)))
     this.#requestId = requestId
   }
 
   override open(): Promise<void> {
     const { atOnce, ofClient, timeout } = this.#limits
     this.#endExport = startExport(this.#reader.sequelize, atOnce, ofClient)
-    this.#whole = setTimeout(() => this.destroy(new HttpError(408, TOO_LONG)), timeout)
     return new Promise((resolve, reject) => {
       const opened = () => {
+        if (this.#isOpen || this.destroyed) return resolve()
         this.#isOpen = true
+        this.#whole = setTimeout(() => this.destroy(new SlowClient(TOO_LONG)), timeout)
         resolve()
       }
       this.#send(opened).then(opened, (error: Error) => {
@@ -82,24 +93,33 @@ export class RowStream extends LateStream {
         onFirst()
         isFirst = false
         count = nextCount(rows.length, written.length)
-        await this.#wanted()
-        this.push(text)
+        await this.#sendPieces(Buffer.from(text))
         text = ''
       }
     })
     this.#endExport()
+    this.#rate.stop() // nothing is held for the client any more
     onFirst()
     if (text + end !== '') this.push(text + end)
     this.push(null)
   }
 
-  /** Resolves when the client has room for a batch. */
+  /** Resolves when the client has taken all but the last one. */
+  async #sendPieces(bytes: Buffer): Promise<void> {
+    for (let at = 0; at < bytes.length; at += PIECE) {
+      await this.#wanted()
+      const piece = bytes.subarray(at, at + PIECE)
+      this.#waiting = piece.length
+      this.#rate.waits()
+      this.push(piece)
+    }
+  }
+
+  /** Resolves when the client has room for more. */
   #wanted(): Promise<void> {
     if (this.#isWanted) return Promise.resolve(void (this.#isWanted = false))
     return new Promise((resolve, reject) => {
-      this.#timer = setTimeout(() => this.destroy(new HttpError(408, STALLED)), this.#limits.clientTimeout)
       this.#onWanted = (error) => {
-        clearTimeout(this.#timer)
         this.#onWanted = undefined
         this.#isWanted = false
         if (error) reject(error)
@@ -111,6 +131,8 @@ export class RowStream extends LateStream {
 
   override _read(): void {
     this.#isWanted = true
+    if (this.#waiting > 0) this.#rate.took(this.#waiting)
+    this.#waiting = 0
     // The turn of the event loop in which the last line is written.
     if (this.#failure) setImmediate(() => this.destroy(this.#failure))
     this.#onWanted?.()
@@ -119,6 +141,7 @@ export class RowStream extends LateStream {
   // The end of a broken response looks like any other to a client that only reads lines: NDJSON has one more, which tells.
   #fail(error: Error): void {
     if (this.destroyed) return
+    this.#rate.stop()
     if (!this.#format.endsWithProblem) return void this.destroy(error)
     this.#failure = error
     this.#timer = setTimeout(() => this.destroy(error), this.#limits.clientTimeout)
@@ -130,14 +153,19 @@ export class RowStream extends LateStream {
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     clearTimeout(this.#timer)
     clearTimeout(this.#whole)
+    this.#rate.stop()
     this.#reader.abandon()
     this.#onWanted?.(LEFT)
     callback(error)
   }
 }
 
-const STALLED = 'The client has not read for too long.'
-const TOO_LONG = 'The client has not read all rows in time.'
+function tooSlow({ clientTimeout, leastRate }: ExportLimits): SlowClient {
+  const taken = leastRate === 0 ? 'nothing' : `less than ${leastRate} bytes per second`
+  return new SlowClient(`The client has taken ${taken} for ${clientTimeout} ms: the export was ended.`)
+}
+
+const TOO_LONG = 'The client has not taken all rows in time: the export was ended.'
 const CUT = 'Not all rows could be sent.'
 
 const LEFT = new Error('The client has left.')

@@ -31,9 +31,14 @@ export interface RowsOptions {
    * Each holds a connection as long as its client reads.
    */
   readonly atOnce?: number
-  /** Milliseconds in which a client has to take a batch, of about 64 KiB; else the connection is closed. Default 60000. */
+  /** Milliseconds over which `leastRate` is measured, and in which a client has to take at least 64 KiB. Default 60000. */
   readonly clientTimeout?: number
-  /** Milliseconds in which a client has to take all rows; else the connection is closed. Default 1800000, half an hour. */
+  /**
+   * Bytes per second that a client has to take, as the mean of `clientTimeout`; else the connection is reset. Time in which the database reads rows does not
+   * count. Default 8192. 0: 64 KiB within each `clientTimeout` are enough.
+   */
+  readonly leastRate?: number
+  /** Milliseconds in which a client has to take all rows; else the connection is reset. Default 1800000, half an hour. */
   readonly timeout?: number
   /**
    * Who the client is, for `perClient`: `(request) => userOf(request.headers.authorization)`. Default: clients are not told apart, and one may run all
@@ -49,6 +54,7 @@ export interface RowsOptions {
 const OPTIONS: OptionNames<RowsOptions> = {
   atOnce: true,
   clientTimeout: true,
+  leastRate: true,
   timeout: true,
   of: true,
   perClient: true,
@@ -75,8 +81,11 @@ export interface Rows<T> {
 }
 
 const CLIENT_TIMEOUT = 60_000
+/** Bytes per second: a mobile network of the second generation has more. */
+const LEAST_RATE = 8_192
 const TIMEOUT = 1_800_000
 const MOST_AT_ONCE = 10_000
+const MOST_RATE = Number.MAX_SAFE_INTEGER
 
 /**
  * The response of a route that sends all rows of a statement, as NDJSON, as one JSON array, or as CSV: by the header `Accept`.
@@ -92,11 +101,13 @@ export const Rows = {
   },
 }
 
-function checkOptions({ atOnce, clientTimeout, timeout, of, perClient, spreadsheets, ...others }: RowsOptions): void {
-  refuseUnknownOptions('Rows.of()', others, OPTIONS)
+function checkOptions(options: RowsOptions): void {
+  refuseUnknownOptions('Rows.of()', options, OPTIONS)
+  const { atOnce, clientTimeout, leastRate, timeout, of, perClient, spreadsheets } = options
   if (atOnce !== undefined) refuseOtherThanWhole(atOnce, 'Rows.of(): atOnce', 'exports', 1, MOST_AT_ONCE)
   if (clientTimeout !== undefined)
     refuseOtherThanWhole(clientTimeout, 'Rows.of(): clientTimeout', 'milliseconds', 1, LONGEST)
+  if (leastRate !== undefined) refuseOtherThanWhole(leastRate, 'Rows.of(): leastRate', 'bytes per second', 0, MOST_RATE)
   if (timeout !== undefined) refuseOtherThanWhole(timeout, 'Rows.of(): timeout', 'milliseconds', 1, LONGEST)
   refuseOtherType('Rows.of(): of', of, 'function', 'a function of the request, such as (request) => userOf(request)')
   if (perClient !== undefined) refuseOtherThanWhole(perClient, 'Rows.of(): perClient', 'exports', 1, MOST_AT_ONCE)
@@ -135,8 +146,8 @@ class RowsOf implements ItemStream {
   }
 
   compile(item: Shape, name: string): (value: unknown, request: StreamRequest) => OutgoingResponse {
-    const { atOnce, clientTimeout = CLIENT_TIMEOUT, timeout = TIMEOUT, spreadsheets = false } = this.#options
-    const { of, perClient = 1 } = this.#options
+    const { clientTimeout = CLIENT_TIMEOUT, leastRate = LEAST_RATE, timeout = TIMEOUT } = this.#options
+    const { atOnce, of, perClient = 1, spreadsheets = false } = this.#options
     const formatOf = formatsOf(csvColumns(item, name), spreadsheets)
     return (value, request) => {
       const { headers, id } = request
@@ -146,7 +157,7 @@ class RowsOf implements ItemStream {
       checkHeaders(value.headers, name)
       const format = formatOf(media)
       const ofClient = of && { client: clientOf(of(request), name), most: perClient }
-      const limits: ExportLimits = { atOnce, clientTimeout, timeout, ofClient }
+      const limits: ExportLimits = { atOnce, clientTimeout, leastRate, timeout, ofClient }
       return {
         status: 200,
         headers: { ...VARY, 'content-type': format.contentType, ...value.headersFor(format.extension) },

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
+import { SlowClient } from './slow-client.js'
 
 /*
  * A response without a length and without chunks, as every one of HTTP/1.0, ends where its connection ends. If that is broken off, only a reset tells the
@@ -24,7 +25,9 @@ export function resetIfBroken(response: ServerResponse): void {
   let isOver = false
   const close = (error?: Error) => {
     release()
-    return endsWithConnection(response) ? reset(socket, error) : destroy.call(socket, error)
+    return endsWithConnection(response) || error instanceof SlowClient
+      ? reset(socket, error)
+      : destroy.call(socket, error)
   }
   const closeLater = (error?: Error) => {
     if (isOver) return destroy.call(socket, error)

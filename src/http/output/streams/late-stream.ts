@@ -14,11 +14,12 @@ export abstract class LateStream extends Readable {
 export async function openLate(stream: LateStream, response: ServerResponse): Promise<boolean> {
   const leave = () => void stream.destroy()
   response.once('close', leave)
+  stream.on('error', () => {}) // without a listener, an error with which it is destroyed meanwhile would end the process
   try {
     await stream.open()
     return true
   } catch (error) {
-    stream.on('error', () => {}).destroy()
+    stream.destroy()
     if (response.destroyed) return false
     throw error
   } finally {

@@ -16,6 +16,7 @@ import type { Docs } from '../../openapi/docs-page.js'
 import { EventStream } from '../../output/event-stream.js'
 import { type OutgoingResponse, writeReply } from '../../output/outgoing-response.js'
 import { breakOff } from '../../output/streams/break-off.js'
+import { SlowClient } from '../../output/streams/slow-client.js'
 import { isUnobserved, writeWhole } from '../../output/whole-response.js'
 import { limitUnreadBody } from '../../output/unread-body.js'
 import { type ErrorRules, toProblemReply } from '../../problem.js'
@@ -291,6 +292,7 @@ export class Listener {
     if (record) this.#recorder.failed(record, error, reply.status)
     if (failure !== undefined) this.#report(failure, request)
     const known = types.isNativeError(error) ? error : undefined // `instanceof` may throw for a Proxy
+    if (known instanceof SlowClient) this.#parts.log.warn(`${describe(request)} ${known.message}`)
     if (!serverFault || known instanceof ClientGone) return reply
     if (known instanceof HandlerTimeout) this.#parts.log.error(describe(request), known.logEntry)
     else if (refusal === undefined) this.#report(error, request)
