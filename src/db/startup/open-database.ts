@@ -103,7 +103,8 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     for (const model of models) dialect.adaptToTable?.(model, (field) => tableColumn(model, field)?.type)
     const { findPlainTables } = dialect
     if (findPlainTables) await rememberPlainTables(sequelize, models, findPlainTables)
-    await boundary?.check(sequelize, models)
+    const { warn } = database
+    await boundary?.check(sequelize, warn && ((line) => warn(`The database (${name}): ${line}`)))
     if (database.createTables) boundary?.enforce(sequelize)
     return connection
   } catch (error) {
