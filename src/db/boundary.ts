@@ -10,8 +10,13 @@ export interface Boundary {
   readonly columns?: readonly string[]
   /** Called once the models are mapped, before the first statement. */
   prepare(sequelize: Sequelize, models: readonly ModelStatic<Model>[]): void
-  /** Called once the tables fit the models. @throws BootError for a database that the boundary cannot limit. */
-  check(sequelize: Sequelize, models: readonly ModelStatic<Model>[]): Promise<void>
+  /**
+   * Called once the tables fit the models.
+   *
+   * @param warn receives what is limited, but tells of what is beyond the limits.
+   * @throws BootError for a database that the boundary cannot limit.
+   */
+  check(sequelize: Sequelize, warn?: (line: string) => void): Promise<void>
   /** Called when the database is open: statements are limited from now on. */
   enforce(sequelize: Sequelize): void
   /** The limits of each run of a route's handler, from the request. Called when the app is built. */

@@ -1,8 +1,9 @@
 import type { Model, ModelStatic } from 'sequelize'
 import { modelInternals, type RowValues } from '../db/sequelize/internals.js'
+import { howToCompareBytes } from './column-facts.js'
 import { NoTenantError, OtherTenantError, TenancyError } from './errors.js'
 import type { StatementLimits, StatementOptions } from './statement-limits.js'
-import type { TenantTable } from './tenant-tables.js'
+import type { TenantTable } from './tenant.js'
 
 /** Gives new rows their tenant, and adds the condition of the tenant to each UPDATE and DELETE. */
 export function limitWrites(limits: StatementLimits): void {
@@ -49,10 +50,16 @@ function refuseUpsertsOfOthers(
   const limit = options.updateOnDuplicate && !limits.hasPolicies ? limits.limitOf(name) : undefined
   if (!limit) return
   const { table } = limit
-  const sharedKey = keysOfUpsert(limits, table, rows, options).find((key) => !key.includes(table.column))
+  const keys = keysOfUpsert(limits, table, rows, options)
+  const sharedKey = keys.find((key) => !key.includes(table.column))
   if (sharedKey)
     throw new TenancyError(
       `An upsert of ${table.model.name} could change the row of another tenant with the same ${sharedKey.join(', ')}, and was refused. Add ${table.column} to that key, or write findOne() and create() or update().`,
+    )
+  const collation = limits.tables.looseCollationOf(table)
+  if (collation !== undefined && keys.length > 0)
+    throw new TenancyError(
+      `An upsert of ${table.model.name} could change the row of a tenant whose name differs by case alone, and was refused: its keys compare ${table.column} by the collation ${collation}. ${howToCompareBytes(limits.dialect, table)}, or write findOne() and create() or update().`,
     )
 }
 
@@ -70,6 +77,7 @@ function keysOfUpsert(
   // A number that the database generates meets no row.
   return tables
     .keysOf(table)
+    .map(({ columns }) => columns)
     .filter((key) => !(key.length === 1 && key[0] !== undefined && key[0] === generated && hasNone(key[0])))
 }
 

@@ -1,8 +1,8 @@
 import { type Model, type ModelStatic, QueryTypes, type Sequelize } from 'sequelize'
 import { BootError } from '../core/boot-error.js'
 import { queryGeneratorOf } from '../db/sequelize/internals.js'
-import type { TenantTable, TenantTables } from './tenant-tables.js'
-import type { TenantKind } from './tenant.js'
+import type { TenantTables } from './tenant-tables.js'
+import type { TenantKind, TenantTable } from './tenant.js'
 
 /*
  * PostgreSQL limits the rows itself, by policies. A role that is exempt from them, a table without one, or one that allows more would be silent: they
@@ -81,6 +81,7 @@ async function missingSql(sequelize: Sequelize, { model, column }: TenantTable, 
   )
   if (!facts) return []
   if (facts.kind === 'v') return facts.has_invoker ? [] : [`ALTER VIEW ${table} SET (security_invoker = true);`]
+  const looseType = await findLooseType(sequelize, table, column)
   const policies = await sequelize.query<PolicyRow>(
     `SELECT polname AS name, polcmd AS command, polpermissive AS is_permissive,
        pg_get_expr(polqual, polrelid) AS visible, pg_get_expr(polwithcheck, polrelid) AS written
@@ -90,8 +91,27 @@ async function missingSql(sequelize: Sequelize, { model, column }: TenantTable, 
   return [
     ...(facts.is_enabled ? [] : [`ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY;`]),
     ...(facts.is_forced ? [] : [`ALTER TABLE ${table} FORCE ROW LEVEL SECURITY;`]),
-    ...missingPolicy(policies, table, quotedName(sequelize, column), kind, (name) => quotedName(sequelize, name)),
+    ...missingPolicy(policies, { table, column: quotedName(sequelize, column), kind, looseType }, (name) =>
+      quotedName(sequelize, name),
+    ),
   ]
+}
+
+/**
+ * The type that the column should have, if it compares texts that differ as equal ones: with such a collation, or of the type citext, a policy shows the
+ * rows of the tenant acme to the tenant ACME.
+ */
+async function findLooseType(sequelize: Sequelize, table: string, column: string): Promise<string | undefined> {
+  const [row] = await sequelize.query<{ readonly type: string; readonly is_citext: boolean }>(
+    `SELECT format_type(a.atttypid, a.atttypmod) AS type, t.typname = 'citext' AS is_citext
+     FROM pg_catalog.pg_attribute AS a
+       JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
+       LEFT JOIN pg_catalog.pg_collation AS c ON c.oid = a.attcollation
+     WHERE a.attrelid = to_regclass($1) AND a.attname = $2
+       AND (t.typname = 'citext' OR to_jsonb(c) ->> 'collisdeterministic' = 'false')`,
+    { bind: [table, column], type: QueryTypes.SELECT },
+  )
+  return row && `${row.is_citext ? 'text' : row.type} COLLATE "C"`
 }
 
 const CASTS: Readonly<Record<TenantKind, string>> = {
@@ -101,23 +121,41 @@ const CASTS: Readonly<Record<TenantKind, string>> = {
   text: '',
 }
 
+interface LimitedColumn {
+  readonly table: string
+  readonly column: string
+  readonly kind: TenantKind
+  /** See {@link findLooseType}. */
+  readonly looseType: string | undefined
+}
+
 function missingPolicy(
   policies: readonly PolicyRow[],
-  table: string,
-  column: string,
-  kind: TenantKind,
+  { table, column, kind, looseType }: LimitedColumn,
   quote: (name: string) => string,
 ): string[] {
-  const permissive = policies.filter(({ is_permissive }) => is_permissive)
   const isLimit = (text: string | null) => text?.includes('sequitur.tenant') === true
   // A policy without WITH CHECK has that of USING; one of INSERT has WITH CHECK alone.
   const limits = ({ command, visible, written }: PolicyRow) =>
     command === 'a' ? isLimit(written) : isLimit(visible) && (written === null || isLimit(written))
-  const tooWide = permissive.filter((policy) => !limits(policy))
-  const drops = tooWide.map(({ name }) => `DROP POLICY ${quote(name)} ON ${table}; -- it allows rows of all tenants`)
-  if (permissive.some((policy) => limits(policy))) return drops
+  const drop = ({ name }: PolicyRow, why: string) => `DROP POLICY ${quote(name)} ON ${table}; -- ${why}`
+  const permissive = policies.filter(({ is_permissive }) => is_permissive)
+  const drops = permissive
+    .filter((policy) => !limits(policy))
+    .map((policy) => drop(policy, 'it allows rows of all tenants'))
+  const limiting = permissive.filter(limits)
+  if (looseType === undefined && limiting.length > 0) return drops
   const own = `${column} = nullif(current_setting('sequitur.tenant', true), '')${CASTS[kind]}`
-  return [...drops, `CREATE POLICY tenancy ON ${table} USING (${own}) WITH CHECK (${own});`]
+  return [
+    ...drops,
+    ...(looseType === undefined
+      ? []
+      : [
+          ...limiting.map((policy) => drop(policy, 'the next statement needs it')),
+          `ALTER TABLE ${table} ALTER COLUMN ${column} TYPE ${looseType}; -- it takes tenants for one whose names differ by case`,
+        ]),
+    `CREATE POLICY tenancy ON ${table} USING (${own}) WITH CHECK (${own});`,
+  ]
 }
 
 function tableOf(sequelize: Sequelize, model: ModelStatic<Model>): string {

@@ -2,7 +2,8 @@ import { literal, Op, type Sequelize, Utils } from 'sequelize'
 import { type BindOptions, type QueryGenerator, queryGeneratorOf, type RowValues } from '../db/sequelize/internals.js'
 import { boundaryOf, type GivenTransaction } from '../db/session/join-current-transaction.js'
 import { refuseLeavingExpression, refuseOwnSubqueries, refuseSeveralValues, refuseUnbalanced } from './own-sql.js'
-import type { TenantTable, TenantTables } from './tenant-tables.js'
+import type { TenantTable } from './tenant.js'
+import type { TenantTables } from './tenant-tables.js'
 import { type Reach, TenantUnit } from './tenant-unit.js'
 
 /** Options of Sequelize's generator. */

@@ -10,6 +10,7 @@ import { limitWrites } from './limit-writes.js'
 import { checkRowSecurity } from './row-security.js'
 import { StatementLimits } from './statement-limits.js'
 import { TenantTables } from './tenant-tables.js'
+import { warningsOf } from './shared-keys.js'
 import { type UnitOrigin, type UnitSettings, TenantUnit } from './tenant-unit.js'
 import type { Tenant } from './tenant.js'
 
@@ -81,9 +82,11 @@ class TenantBoundary implements Boundary {
     limitWrites(limits)
   }
 
-  async check(sequelize: Sequelize): Promise<void> {
+  async check(sequelize: Sequelize, warn?: (line: string) => void): Promise<void> {
     const { tables, role, hasPolicies } = this.#settingsOf(sequelize)
-    if (!hasPolicies) return tables.readKeys()
+    await tables.readFacts({ hasPolicies })
+    if (warn) for (const line of warningsOf(tables)) warn(line)
+    if (!hasPolicies) return
     const [route] = this.#unscopedRoutes
     if (route !== undefined && role === undefined)
       throw new BootError(

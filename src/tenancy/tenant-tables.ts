@@ -1,15 +1,15 @@
 import type { Model, ModelStatic, Sequelize } from 'sequelize'
 import { BootError } from '../core/boot-error.js'
 import { indexesOf } from '../db/indexes/table-indexes.js'
+import { lengthOf, looseCollationOf, refuseOtherColumnType } from './column-facts.js'
 import { dataTypeInternals, modelInternals, queryGeneratorOf } from '../db/sequelize/internals.js'
-import type { TenantKind } from './tenant.js'
+import type { TenantKind, TenantTable } from './tenant.js'
 
-/** A mapped table with the column of the tenant. */
-export interface TenantTable {
-  readonly model: ModelStatic<Model>
-  /** The name of the column. */
-  readonly column: string
-  readonly attribute: string
+/** A unique key of a table. */
+export interface TenantKey {
+  readonly name: string
+  /** Without expressions. */
+  readonly columns: readonly string[]
 }
 
 /** The mapped tables of one database. */
@@ -18,7 +18,9 @@ export class TenantTables {
   readonly all: readonly TenantTable[]
   /** Undefined for a mapped table without the column. */
   readonly #byName = new Map<string, TenantTable | undefined>()
-  readonly #keys = new Map<ModelStatic<Model>, readonly (readonly string[])[]>()
+  readonly #keys = new Map<ModelStatic<Model>, readonly TenantKey[]>()
+  readonly #collations = new Map<ModelStatic<Model>, string>()
+  #longest = Number.POSITIVE_INFINITY
   readonly #sequelize: Sequelize
 
   /** @throws BootError if no table has the column, or if its types differ. */
@@ -52,20 +54,47 @@ export class TenantTables {
     return this.all.find(({ model }) => bareName(model.getTableName()) === bare)
   }
 
-  /** Reads which keys the tables have, for {@link keysOf}. */
-  async readKeys(): Promise<void> {
-    for (const { model } of this.all) {
-      const indexes = await indexesOf(this.#sequelize, model)
-      this.#keys.set(
-        model,
-        indexes.filter(({ unique }) => unique).map(({ columns }) => columns.flatMap(({ name }) => name ?? [])),
-      )
+  /**
+   * Reads which keys the tables have, and on databases without policies what their columns make of tenants.
+   *
+   * @throws BootError for a column that takes different tenants for one.
+   */
+  async readFacts({ hasPolicies }: { readonly hasPolicies: boolean }): Promise<void> {
+    for (const table of this.all) {
+      this.#keys.set(table.model, await this.#readKeys(table))
+      if (hasPolicies) continue
+      refuseOtherColumnType(table, this.kind)
+      if (this.kind !== 'text') continue // others have one form each
+      this.#longest = Math.min(this.#longest, lengthOf(table))
+      const collation = await looseCollationOf(this.#sequelize, table)
+      if (collation !== undefined) this.#collations.set(table.model, collation)
     }
   }
 
-  /** The columns of each unique key, also of the primary key. */
-  keysOf({ model }: TenantTable): readonly (readonly string[])[] {
+  async #readKeys({ model }: TenantTable): Promise<readonly TenantKey[]> {
+    const indexes = await indexesOf(this.#sequelize, model)
+    return indexes
+      .filter(({ unique }) => unique)
+      .map(({ name, columns }) => ({ name, columns: columns.flatMap((column) => column.name ?? []) }))
+  }
+
+  /** Each unique key, also the primary key. */
+  keysOf({ model }: TenantTable): readonly TenantKey[] {
     return this.#keys.get(model) ?? []
+  }
+
+  /** The collation of the column, if unique keys may take tenants for one that differ by case. */
+  looseCollationOf({ model }: TenantTable): string | undefined {
+    return this.#collations.get(model)
+  }
+
+  get dialect(): string {
+    return this.#sequelize.getDialect()
+  }
+
+  /** How many characters of a tenant every table holds. */
+  get longest(): number {
+    return this.#longest
   }
 
   /** Several tables in one statement, as only programs that call the generator write them. */

@@ -62,7 +62,10 @@ export class TenantUnit implements UnitBoundary {
     const { given, find } = this.#origin
     const tenant = given?.kind === 'tenant' ? given.tenant : find()
     if (tenant === undefined || tenant === null) return undefined
-    return (this.#text = tenantText(tenant, this.#settings.tables.kind))
+    const { kind, longest } = this.#settings.tables
+    const text = tenantText(tenant, kind)
+    if (text.length > longest) throw new NoTenantError() // shortened, it would be another tenant
+    return (this.#text = text)
   }
 
   /**

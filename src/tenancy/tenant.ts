@@ -1,3 +1,4 @@
+import type { Model, ModelStatic } from 'sequelize'
 import { shown } from '../core/options.js'
 import { NoTenantError } from './errors.js'
 
@@ -6,6 +7,14 @@ export type Tenant = string | number
 
 /** The kind of the column that has the tenant. */
 export type TenantKind = 'integer' | 'bigint' | 'uuid' | 'text'
+
+/** A mapped table with the column of the tenant. */
+export interface TenantTable {
+  readonly model: ModelStatic<Model>
+  /** The name of the column. */
+  readonly column: string
+  readonly attribute: string
+}
 
 // No quote, backslash, dollar or control character: the text means the same in every literal, of every database.
 const TEXT = /^[A-Za-z0-9][A-Za-z0-9_.:@+=-]{0,99}$/

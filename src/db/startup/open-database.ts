@@ -125,7 +125,7 @@ async function check(
     warn?.(`The database (${name}): ${advice}`)
   const { findPlainTables } = dialect
   if (findPlainTables) await rememberPlainTables(sequelize, models, findPlainTables)
-  await options.boundary?.check(sequelize, models)
+  await options.boundary?.check(sequelize, warn && ((line) => warn(`The database (${name}): ${line}`)))
 }
 
 /** Warns of each thing once, also if the checks run again. */
