@@ -78,7 +78,7 @@ function unbalanced(text: string): TenancyError {
  *   could do so.
  */
 export function refuseLeaving(sql: string): void {
-  if (!leaves(sql) && !SETS.test(sql) && !hasSecondStatement(sql)) return
+  if (!leaves(sql) && !SETS.test(sql) && !hasSecondStatement(sql) && !setsOtherThanParameter(sql)) return
   throw new TenancyError(
     `Raw SQL that could leave the tenant of its session was refused: '${sql.trim().slice(0, 40)}'. Execute one statement at a time, none that sets roles or changes tables; write those in a migration, or in unscoped().`,
   )
@@ -94,16 +94,24 @@ export function refuseLeavingExpression(text: string): void {
   )
 }
 
-const leaves = startsWithKeyword(
-  'TRUNCATE',
-  'DISCARD',
-  'RESET',
-  'ALTER',
-  'DROP',
-  'DO',
-  'SET\\s+(?:(?:LOCAL|SESSION)\\s+)?"?(?:ROLE|SESSION\\w*|sequitur)',
-)
-const SETS = /\bset_config\b|\bsequitur\.tenant\b/i
+const leaves = startsWithKeyword('TRUNCATE', 'DISCARD', 'RESET', 'ALTER', 'DROP', 'DO')
+/** What sets the tenant or the role, may hide their names (U&"\\0072ole"), or executes SQL of a text. `?` stands for what was quoted. */
+const SETS =
+  /\bset_config\b|\bsequitur\.tenant\b|\bU&(?:"| \? )|\bquery_to_xml|\bcursor_to_xml|\bts_stat\b|\bts_rewrite\b|\bdblink/i
+
+const mayBeOfRoles = startsWithKeyword('SET', 'CREATE')
+const SET = /^[\s;]*SET\b/i
+/** SET LOCAL statement_timeout, SET TIME ZONE, SET TRANSACTION, SET CONSTRAINTS. */
+const SETS_PARAMETER =
+  /^[\s;]*SET\s+(?:(?:LOCAL|SESSION)\s+)?(?!(?:LOCAL|SESSION\w*|ROLE|AUTHORIZATION|sequitur)\b)[a-z_]/i
+/** Their bodies are texts. */
+const CREATES_ROUTINE = /^[\s;]*CREATE\s[^(]*?\b(?:FUNCTION|PROCEDURE)\b/i
+
+function setsOtherThanParameter(sql: string): boolean {
+  if (!mayBeOfRoles(sql)) return false
+  const { text } = plainParts(sql, 'postgres')
+  return SET.test(text) ? !SETS_PARAMETER.test(text) : CREATES_ROUTINE.test(text)
+}
 
 function hasSecondStatement(sql: string): boolean {
   return sql.includes(';') && SECOND.test(plainParts(sql, 'postgres').text)
@@ -113,7 +121,7 @@ function countOf(sql: string): number {
   return sql.match(SELECT)?.length ?? 0
 }
 
-/** The statement without what is quoted. */
+/** The statement without what is quoted, and without comments. */
 function plainParts(sql: string, dialect: string): { readonly text: string; readonly hasComment: boolean } {
   let text = ''
   let from = 0
@@ -121,7 +129,7 @@ function plainParts(sql: string, dialect: string): { readonly text: string; read
   for (const { kind, start, end } of tokensOf(sql, dialect)) {
     if (kind === 'parenthesis') continue
     hasComment ||= kind !== 'quoted'
-    text += `${sql.slice(from, start)} ? `
+    text += `${sql.slice(from, start)}${kind === 'quoted' ? ' ? ' : ' '}`
     from = end
   }
   return { text: text + sql.slice(from), hasComment }

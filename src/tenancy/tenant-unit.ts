@@ -1,6 +1,6 @@
 import type { Model, ModelStatic } from 'sequelize'
 import type { UnitBoundary } from '../db/boundary.js'
-import { startsWithKeyword } from '../db/sql/starts-with-keyword.js'
+import { startsOnlyWithKeyword } from '../db/sql/starts-with-keyword.js'
 import { NoTenantError, TenancyError } from './errors.js'
 import { type GivenTenant, givenTenant } from './given-tenant.js'
 import { refuseLeaving } from './own-sql.js'
@@ -183,7 +183,7 @@ function noTenant(kind: UnitOrigin['kind']): Error {
 }
 
 /** Statements that Sequelize sends for transactions of the program. */
-const isAboutTransaction = startsWithKeyword(
+const isAboutTransaction = startsOnlyWithKeyword(
   'SAVEPOINT',
   'RELEASE',
   'ROLLBACK',

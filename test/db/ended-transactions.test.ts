@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { Controller, type LifespanOptions, newLifespan, Post, Session, withSession } from 'sequitur'
+import { Sequelize } from 'sequelize-typescript'
+import { Controller, type Database, type LifespanOptions, newLifespan, Post, Session, withSession } from 'sequitur'
 import { rawSql } from '../../src/db/statements/statement.js'
 import { databaseApp, mysqls, type TestDatabase } from '../support/databases.js'
 import { said } from '../support/faults.js'
@@ -26,6 +27,9 @@ const CASES: readonly (readonly [what: string, answer: string, kept: readonly st
   ["EXECUTE IMMEDIATE 'COMMIT'", PARTLY_SAVED, ['a']],
   ['IF 1 THEN COMMIT; END IF', PARTLY_SAVED, ['a']],
   ['SET STATEMENT max_statement_time = 1 FOR COMMIT', PARTLY_SAVED, ['a']],
+  ['SET/**/STATEMENT max_statement_time = 1 FOR COMMIT', PARTLY_SAVED, ['a']],
+  ['CREATE TEMPORARY SEQUENCE other', PARTLY_SAVED, ['a']],
+  ['LOCK/**/TABLES team WRITE', PARTLY_SAVED, ['a']],
   ['FLUSH TABLES', FAILED, []],
   ['SET autocommit = 1', FAILED, []],
   ['SET SESSION lock_wait_timeout = 1, @@autocommit := 0', FAILED, []],
@@ -40,6 +44,10 @@ const PROCEDURES = [
   "commits_and_fails() BEGIN COMMIT; SIGNAL SQLSTATE '45000'; END",
   'rolls_back() ROLLBACK',
   "keeps() BEGIN INSERT INTO hero (name) VALUES ('inner'); SELECT 1; END",
+  'begins_read_only() BEGIN COMMIT; START TRANSACTION READ ONLY; END',
+  "sets_mode() SET SESSION sql_mode = 'NO_BACKSLASH_ESCAPES'",
+  'sets_autocommit() SET autocommit = 0',
+  'locks() DO GET_LOCK("left_over", 0)',
 ]
 
 async function appOn(t: TestContext, kind: TestDatabase, lifespan: LifespanOptions) {
@@ -49,6 +57,12 @@ async function appOn(t: TestContext, kind: TestDatabase, lifespan: LifespanOptio
       await Hero.create({ name: 'a' })
       await session.execute(rawSql(what)).catch(() => {})
       await Hero.create({ name: 'b' })
+      throw new Error('undo')
+    }
+    @Post('/autocommit') async autocommit(what: string, after: string, session: Session) {
+      await session.execute(rawSql(what))
+      await Hero.create({ name: 'a' })
+      await session.execute(rawSql(after))
       throw new Error('undo')
     }
     @Post('/alone') async alone(what: string, after: string, session: Session) {
@@ -107,6 +121,105 @@ for (const kind of mysqls)
       assert.deepEqual(autocommit, { it: 'on' })
     })
   }
+
+for (const kind of mysqls)
+  test(`${kind.name}: autocommit that is set beside other variables saves nothing unnoticed`, async (t) => {
+    const { post, names } = await appOn(t, kind, { poolSize: 1 })
+    for (const set of ["SET @a = 'x', autocommit", 'SET/**/autocommit', 'SET@@autocommit']) {
+      assert.deepEqual([set, await post('/autocommit', `${set} = 0`, `${set} = 1`)], [set, PARTLY_SAVED])
+      assert.deepEqual(await names(), ['a'])
+      await Hero.destroy({ where: {} })
+    }
+  })
+
+/** A database whose driver executes several statements of one text. */
+async function withSeveralStatements(t: TestContext, kind: TestDatabase): Promise<Database> {
+  const url = await kind.url()
+  const { hostname: host, port, username, password, pathname, protocol } = new URL(url)
+  const sequelize = new Sequelize({
+    dialect: protocol.startsWith('mariadb') ? 'mariadb' : 'mysql',
+    host,
+    port: Number(port || 3306),
+    username,
+    password,
+    database: pathname.slice(1),
+    logging: false,
+    pool: { max: 1 },
+    dialectOptions: { multipleStatements: true },
+  })
+  const database = newLifespan(sequelize, { sync: true, models: [Team, Hero] })
+  await database.start()
+  t.after(() => database.stop())
+  for (const procedure of PROCEDURES) await sequelize.query(`CREATE PROCEDURE ${procedure}`)
+  return database
+}
+
+for (const kind of mysqls)
+  test(`${kind.name}: each statement of a text with several is judged`, async (t) => {
+    const database = await withSeveralStatements(t, kind)
+    const between = (text: string) =>
+      withSession(database, async (session) => {
+        await Hero.create({ name: 'a' })
+        await session.execute(rawSql(text))
+        await Hero.create({ name: 'b' })
+      })
+    for (const [text, error, kept] of [
+      ['SELECT 1; COMMIT', 'TransactionControlError', []],
+      ['SELECT 1; CREATE TABLE other (id INT)', 'ImplicitCommitError', []],
+      ["SELECT ';'; CALL commits()", 'PartialCommitError', ['a', 'inner']],
+      ["SELECT 1; INSERT INTO hero (name) VALUES ('a')", 'SequelizeUniqueConstraintError', []],
+    ] as const) {
+      await assert.rejects(between(text), { name: error }, text)
+      const rows = await Hero.findAll({ order: ['name'] })
+      assert.deepEqual([text, rows.map(({ name }) => name)], [text, kept])
+      await Hero.destroy({ where: {} })
+    }
+    await between("SELECT 1; INSERT INTO hero (name) VALUES ('c')")
+    assert.equal(await Hero.count(), 3)
+    await withSession(database, (session) => session.execute(rawSql("SELECT 1; SET SESSION sql_mode = 'ANSI'")))
+    const [mode] = await withSession(database, (session) => session.execute(rawSql('SELECT @@sql_mode AS mode')))
+    assert.doesNotMatch(JSON.stringify(mode), /ANSI/)
+  })
+
+for (const kind of mysqls)
+  test(`${kind.name}: the next session does not go on in a transaction that a procedure has begun`, async (t) => {
+    const { database } = await appOn(t, kind, { poolSize: 1 })
+    const call = withSession(database, (session) => session.execute(rawSql('CALL begins_read_only()')))
+    const next = withSession(database, () => Hero.create({ name: 'a' })) // waits for the connection
+    await call
+    await next
+    assert.equal(await Hero.count(), 1)
+  })
+
+const STATE = `SELECT @@sql_mode AS m, @x AS x, @@tx_isolation AS i, @@time_zone AS z, DATABASE() AS d, CAST(@@autocommit AS CHAR) AS a,
+  COALESCE(IS_USED_LOCK('left_over') = CONNECTION_ID(), 0) = 0 AS free`
+
+for (const kind of mysqls)
+  test(`${kind.name}: what a procedure, or a statement outside of sessions, has set on a connection is not there in the next session`, async (t) => {
+    const { database } = await appOn(t, kind, { poolSize: 1 })
+    const { sequelize } = database
+    const run = (text: string) => withSession(database, (session) => session.execute(rawSql(text)))
+    const before = await run(STATE)
+    for (const text of [
+      'CALL sets_mode()',
+      'CALL sets_autocommit()',
+      'CALL locks()',
+      'SELECT 7 INTO @x',
+      'SELECT @x := 7',
+    ])
+      for (const execute of [run, (sql: string) => sequelize.query(sql)]) {
+        await execute(text)
+        assert.deepEqual([text, await run(STATE)], [text, before])
+      }
+    for (const text of [
+      "SET time_zone = '+05:00'",
+      'SET GLOBAL max_connections = @@max_connections, @x = 7',
+      'USE mysql',
+    ]) {
+      await sequelize.query(text)
+      assert.deepEqual([text, await run(STATE)], [text, before])
+    }
+  })
 
 for (const kind of mysqls)
   test(`${kind.name}: what a session has set on its connection is not there in the next one`, async (t) => {

@@ -331,6 +331,14 @@ export const leaving: Readonly<Record<string, Operation>> = Object.fromEntries(
     'TRUNCATE hero_power',
     'ALTER TABLE hero DISABLE ROW LEVEL SECURITY',
     'DROP POLICY tenancy ON hero',
+    'SET/**/ROLE NONE',
+    'SET /* a */ LOCAL /* b */ ROLE NONE',
+    'SET LOCAL -- x\n sequitur . tenant = 2',
+    `SET LOCAL U&"r\\006fle" TO none`,
+    `SET LOCAL U&"\\0073equitur".tenant = 2`,
+    `SELECT U&"set\\005fconfig"('sequitur' || '.tenant', '2', true)`,
+    `SELECT query_to_xml('SELECT set_' || 'config(''sequitur'' || ''.tenant'', ''2'', true)', true, true, '')`,
+    `CREATE FUNCTION pg_temp.leave() RETURNS void LANGUAGE plpgsql AS $$ BEGIN EXECUTE 'RESET ' || 'ROLE'; END $$`,
   ].map((text): [string, Operation] => [text, ({ session }) => session.sequelize.query(text)]),
 )
 
@@ -339,6 +347,8 @@ export const staying: readonly string[] = [
   `UPDATE hero SET name = 'reset role; set role x'`,
   `SELECT 'truncate' AS "drop";`,
   'SET LOCAL statement_timeout = 10000',
+  'SET /* a */ LOCAL lock_timeout TO 10000',
+  'SELECT 1; -- one statement',
   `SELECT name AS role FROM hero WHERE name <> 'DISCARD ALL' ; `,
 ]
 
@@ -350,6 +360,11 @@ export const raw: Readonly<Record<string, Operation>> = {
     session.sequelize.query('SELECT * FROM hero', { model: Hero, mapToModel: true }),
   'sequelize.query of a write': async ({ session }) => (await session.sequelize.query('UPDATE hero SET age = 99'), []),
   'a write': ({ session }) => session.execute(sql`UPDATE team SET city_id = NULL`),
+  // What one database takes for a comment is a statement in another.
+  'a write that looks like a savepoint': async ({ session }) => (
+    await session.sequelize.query('/* /* */ DELETE FROM hero_power -- */ SAVEPOINT a'),
+    []
+  ),
   'pages of raw SQL': async ({ paginate }) => (await paginate(sql`SELECT * FROM hero ORDER BY id` as never)).data,
   'a literal with a subquery': () => Hero.findAll({ where: literal('id IN (SELECT id FROM hero)') }),
   'a literal with a comment': () => Hero.findAll({ where: literal('1 = 1 -- all') }),

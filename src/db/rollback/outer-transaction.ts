@@ -4,6 +4,7 @@ import type { Database } from '../database.js'
 import type { Dialect, Lease, TransactionEnd, TransactionNeeds } from '../dialect.js'
 import { CommitFailedError } from '../errors.js'
 import { LazyTransaction } from '../session/transaction/lazy-transaction.js'
+import { laterStatements } from '../sql/later-statements.js'
 import { isKnownWrite } from '../sql/writes.js'
 import type { Connection } from '../startup/connect.js'
 import { type CommitCheck, commitCheckOf } from './commit-check.js'
@@ -125,8 +126,10 @@ export class OuterTransaction {
   #beforeStatement(sql: string, { readOnly }: TransactionNeeds): Promise<never> | undefined {
     try {
       this.#assertUsable()
-      if (this.#dialect.isCommitting?.(sql)) throw this.#remember(committing(sql))
-      if (readOnly && this.#isMysql && isKnownWrite(sql)) throw refusedWrite(sql)
+      const statements = [sql, ...laterStatements(sql, this.#sequelize.getDialect())]
+      const found = statements.find((text) => this.#dialect.isCommitting?.(text))
+      if (found !== undefined) throw this.#remember(committing(found))
+      if (readOnly && this.#isMysql && statements.some(isKnownWrite)) throw refusedWrite(sql)
       return undefined
     } catch (error) {
       return Promise.reject(error)

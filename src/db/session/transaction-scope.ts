@@ -124,7 +124,8 @@ export class TransactionScope implements QueryOwner {
       const later = laterStatements(sql, sequelize.getDialect())
       const control = [sql, ...later].find(isTransactionControl)
       if (control !== undefined) throw new TransactionControlError(control.trim().slice(0, 40))
-      if (commits && state.hasWritten) throw new ImplicitCommitError(sql.trim().slice(0, 40))
+      const committing = state.hasWritten ? [sql, ...later].find((text) => dialect.isCommitting?.(text)) : undefined
+      if (committing !== undefined) throw new ImplicitCommitError(committing.trim().slice(0, 40))
       hadWritten = state.hasWritten
       if (mayEnd || (!commits && (isKnownWrite(sql) || later.some(isKnownWrite)))) state.hasWritten = true
       state.mayHaveWritten ||= mayWrite(sql) || later.some(mayWrite)

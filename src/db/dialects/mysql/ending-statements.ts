@@ -1,5 +1,6 @@
 import type { Sequelize } from 'sequelize'
 import { sequelizeInternals } from '../../sequelize/internals.js'
+import { laterStatements } from '../../sql/later-statements.js'
 import { startsOnlyWithKeyword, startsWithKeyword } from '../../sql/starts-with-keyword.js'
 
 /** Source: MySQL manual and MariaDB documentation, "Statements That Cause an Implicit Commit". Temporary tables cause none. */
@@ -28,7 +29,7 @@ export const isCommitting = startsWithKeyword(
 )
 
 /** Statements that read or write rows. The server refuses a commit in the functions and triggers that they call: ER_COMMIT_NOT_ALLOWED_IN_SF_OR_TRG. */
-const keepsTransaction = startsOnlyWithKeyword(
+const ABOUT_ROWS = [
   'SELECT',
   'INSERT',
   'UPDATE',
@@ -45,16 +46,19 @@ const keepsTransaction = startsOnlyWithKeyword(
   'SAVEPOINT',
   'RELEASE',
   'ROLLBACK',
-  'USE',
-  'SET(?!\\s+STATEMENT)',
-  '(?:CREATE|DROP)\\s+TEMPORARY',
-)
+]
+
+const keepsTransaction = startsOnlyWithKeyword(...ABOUT_ROWS, 'USE', 'SET', '(?:CREATE|DROP)\\s+TEMPORARY\\s+TABLE')
+const isSet = startsWithKeyword('SET')
+/** SET STATEMENT ... FOR COMMIT, and SET autocommit = 1. */
+const ENDING_SET = /\b(?:STATEMENT|AUTOCOMMIT)\b/i
 
 const SEVERAL = /;\s*\S/
 
 /** Whether a statement may end the transaction in a way that its text does not show: CALL, EXECUTE, compound statements, and what is not known here. */
 export function mayEndTransaction(sql: string, sequelize: Sequelize): boolean {
-  return !keepsTransaction(sql) || (allowsSeveral(sequelize) && SEVERAL.test(sql))
+  if (!keepsTransaction(sql) || (isSet(sql) && ENDING_SET.test(sql))) return true
+  return allowsSeveral(sequelize) && SEVERAL.test(sql)
 }
 
 function allowsSeveral(sequelize: Sequelize): boolean {
@@ -62,16 +66,29 @@ function allowsSeveral(sequelize: Sequelize): boolean {
   return Boolean(dialectOptions?.multipleStatements)
 }
 
-/** Whether a statement leaves something on its connection: a setting, another database, a temporary table, a lock. */
-export function leavesState(sql: string): boolean {
-  return leaves(sql) || LOCKS.test(sql)
+const leavesNothing = startsOnlyWithKeyword(
+  ...ABOUT_ROWS,
+  'ALTER',
+  'CREATE',
+  'DROP',
+  'RENAME',
+  'TRUNCATE',
+  'START\\s+TRANSACTION',
+  'COMMIT',
+)
+const isCreate = startsWithKeyword('CREATE')
+const TEMPORARY = /\bTEMPORARY\b/i
+const LOCKS_OR_VARIABLES = /\bGET_LOCK\s*\(|:=|\bINTO\s+@/i
+
+/**
+ * Whether a statement may leave something on its connection: a setting, another database, a temporary table, a lock. A procedure may leave
+ * anything. What functions and triggers set is not seen.
+ */
+export function leavesState(sql: string, sequelize: Sequelize): boolean {
+  if (leavesSomething(sql)) return true
+  return allowsSeveral(sequelize) && laterStatements(sql, sequelize.getDialect()).some(leavesSomething)
 }
 
-const leaves = startsWithKeyword(
-  'SET(?!\\s+(?:STATEMENT|TRANSACTION|GLOBAL|PERSIST))',
-  'USE',
-  'PREPARE',
-  'CREATE\\s+(?:OR\\s+REPLACE\\s+)?TEMPORARY',
-  'HANDLER',
-)
-const LOCKS = /\bGET_LOCK\s*\(/i
+function leavesSomething(sql: string): boolean {
+  return !leavesNothing(sql) || LOCKS_OR_VARIABLES.test(sql) || (isCreate(sql) && TEMPORARY.test(sql))
+}

@@ -22,7 +22,8 @@ import { beginnerOf, direct, useSender, withMeta, withNumericInsertId } from './
 import { closeAtOnce, rememberConfig } from './close.js'
 import { openCursor } from './cursor.js'
 import { MYSQL2, type MysqlConnection, mysqlConnectionOf } from './driver.js'
-import { isCommitting, leavesState, mayEndTransaction } from './ending-statements.js'
+import { closeChanged, isChanged, noteChange } from './changed-connections.js'
+import { isCommitting, mayEndTransaction } from './ending-statements.js'
 import { leaveUnreadyNodes, useHosts } from './hosts.js'
 import { isHarmless, type MariadbSender } from './mariadb-sender.js'
 import { runQuery } from './run-query.js'
@@ -44,6 +45,7 @@ export const mysql: Dialect = {
     keepMilliseconds(sequelize)
     const dialect = sequelize.getDialect()
     leaveUnreadyNodes(sequelize)
+    closeChanged(sequelize)
     prepareForOthers(sequelize, (connection) => endTransactionAhead(sequelize, connection))
     return onEachConnection(sequelize, async (opened, config) => {
       const connection = mysqlConnectionOf(opened, dialect)
@@ -69,10 +71,9 @@ export const mysql: Dialect = {
         wasBegun,
         beginsWith,
         hasBegun,
-        end: () => endAndBegin(sequelize, connection, needs),
-        beforeStatement: (sql) => (leavesState(sql) ? void changed.add(connection) : undefined),
-        beforeRelease: () =>
-          changed.has(connection) ? Promise.reject(new Error(CHANGED)) : endUnwantedTransaction(sequelize, connection),
+        end: () => (isChanged(connection) ? undefined : endAndBegin(sequelize, connection, needs)),
+        beforeStatement: (sql) => noteChange(sequelize, connection, sql),
+        beforeRelease: () => endUnwantedTransaction(sequelize, connection),
         drop: () => closeAtOnce(sequelize, mysqlConnectionOf(connection, sequelize.getDialect())),
       }
     }),
@@ -98,10 +99,6 @@ export const mysql: Dialect = {
   oneAtATime: true,
   isLost: (error) => LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)),
 }
-
-/** Connections on which a statement of the program has left something that the next session would find: they are closed instead of released. */
-const changed = new WeakSet<object>()
-const CHANGED = 'The connection has other settings than a new one.'
 
 /** The dialect of a database with a URL, which may have several hosts. */
 export function mysqlDialect(config: MysqlConfig): Dialect {

@@ -3,6 +3,7 @@ import type { Lease, TransactionNeeds } from '../../../dialect.js'
 import { logStatement } from '../../../sequelize/query.js'
 import { mayWrite } from '../../../sql/writes.js'
 import type { SqliteConnection } from '../driver.js'
+import { assertStaysReadOnly, leavesState } from '../left-state.js'
 import { acceptWrites, beginStatements, type SqliteLease } from './sqlite-lease.js'
 import { endAndBegin, takeTransactionAhead } from './transaction-ahead.js'
 
@@ -23,6 +24,7 @@ export class ReaderLease implements SqliteLease {
   readonly #observer: TransactionNeeds['observer']
   readonly #pools: ReaderPools
   #writer: Promise<SqliteConnection> | undefined
+  #isChanged = false
 
   constructor(sequelize: Sequelize, connection: SqliteConnection, needs: TransactionNeeds, pools: ReaderPools) {
     const hasBegun = takeTransactionAhead(connection)
@@ -38,15 +40,19 @@ export class ReaderLease implements SqliteLease {
   // Before its first write, the session acquires the write connection as a lock. It goes on with its own connection. A write that is not
   // recognised makes the handler run a second time.
   beforeStatement(sql: string): Promise<SqliteConnection> | undefined {
+    if (this.#readOnly) assertStaysReadOnly(sql)
+    this.#isChanged ||= leavesState(sql)
     return !this.#readOnly && mayWrite(sql) ? (this.#writer ??= this.#pools.acquireWriter(this.#observer)) : undefined
   }
 
   /** Ends a transaction that has only read, and begins the next one. */
   get end(): Lease['end'] {
-    return this.#writer ? undefined : endAndBegin(this.#sequelize, this.connection)
+    return this.#writer || this.#isChanged ? undefined : endAndBegin(this.#sequelize, this.connection)
   }
 
+  // What a session has left on a connection would be there for the next one.
   release(): Promise<void> | undefined {
+    if (this.#isChanged) return this.destroy()
     if (this.#readOnly) return acceptWrites(this.connection).then(() => this.#release())
     return this.#release()
   }

@@ -2,6 +2,7 @@ import type { Sequelize } from 'sequelize'
 import type { FirstStatement, Lease, TransactionNeeds } from '../../../dialect.js'
 import { logStatement } from '../../../sequelize/query.js'
 import type { SqliteConnection } from '../driver.js'
+import { assertStaysReadOnly, leavesState } from '../left-state.js'
 import { acceptWrites, beginStatements, type SqliteLease } from './sqlite-lease.js'
 import { beginImmediate, endAndBegin, takeTransactionAhead } from './transaction-ahead.js'
 
@@ -21,6 +22,7 @@ export class WriterLease implements SqliteLease {
   readonly #readOnly: boolean
   readonly #isAhead: boolean
   readonly #pool: WriterPool
+  #isChanged = false
 
   constructor(sequelize: Sequelize, connection: SqliteConnection, needs: TransactionNeeds, pool: WriterPool) {
     this.#sequelize = sequelize
@@ -42,13 +44,19 @@ export class WriterLease implements SqliteLease {
     return this.#isAhead ? () => beginImmediate(this.#sequelize, this.connection) : undefined
   }
 
+  beforeStatement(sql: string): undefined {
+    if (this.#readOnly) assertStaysReadOnly(sql)
+    this.#isChanged ||= leavesState(sql)
+  }
+
   get end(): Lease['end'] {
-    return this.#pool.isShared ? undefined : endAndBegin(this.#sequelize, this.connection)
+    return this.#pool.isShared || this.#isChanged ? undefined : endAndBegin(this.#sequelize, this.connection)
   }
 
   // The next writer begins at once. Its statements are executed in another thread: new requests are received while they are.
   release(): Promise<void> | undefined {
-    if (!this.#readOnly) return this.#release()
+    if (this.#isChanged && !this.#pool.isShared) return this.destroy()
+    if (!this.#readOnly && !this.#isChanged) return this.#release()
     return acceptWrites(this.connection).then(() => this.#release())
   }
 
