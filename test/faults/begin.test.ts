@@ -99,17 +99,17 @@ for (const fastPath of [true, false]) {
     const storm = async () => {
       while (!over.signal.aborted) cancels.push(...(await sequelize.query(cancel))[0])
     }
-    const ended = storm()
-    for (let round = 0; round < 40 || (cancels.length === 0 && round < 1_000); round++) {
-      const names = routes.slice(0, -1).map((route) => ({ route, name: `${route}-${round}` })) // without a key
-      const answers = names.map(async ({ route, name }) => {
-        const { ok } = await fetch(`/${route}/${name}`, post)
-        if (!ok) refused.add(name)
-      })
-      await Promise.all(answers)
+    const requests = async () => {
+      for (let round = 0; round < 40 || (cancels.length === 0 && round < 1_000); round++) {
+        const names = routes.slice(0, -1).map((route) => ({ route, name: `${route}-${round}` })) // without a key
+        const answers = names.map(async ({ route, name }) => {
+          const { ok } = await fetch(`/${route}/${name}`, post)
+          if (!ok) refused.add(name)
+        })
+        await Promise.all(answers)
+      }
     }
-    over.abort()
-    await ended
+    await Promise.all([requests().finally(() => over.abort()), storm()])
     assert.ok(cancels.length > 0)
     const kept = await sequelize.query<{ request: string }>('SELECT request FROM entry', { type: QueryTypes.SELECT })
     assert.deepEqual(

@@ -2,6 +2,7 @@ import { BaseError, ConnectionAcquireTimeoutError, ConnectionError, type Sequeli
 import { loadLater } from '../../core/load-later.js'
 import { codeOf, isLostConnection, type Lease, type TransactionNeeds } from '../dialect.js'
 import { hasFastPath } from '../sequelize/fast-path.js'
+import { closeUnprepared } from './close-unprepared.js'
 import {
   type ConnectionManager,
   type ConnectionPool,
@@ -19,11 +20,15 @@ let lastOpened = 0
 /**
  * Calls a function with each connection that Sequelize opens. If the program has created the instance, it may have opened connections before:
  * they are closed, and opened again when they are needed.
+ *
+ * @param close closes the socket of a connection for which `work` fails, without waiting for the server.
  */
 export function onEachConnection(
   sequelize: Sequelize,
   work: (connection: object, config: object) => Promise<void> | void,
+  close: (connection: object) => void,
 ): Promise<void> {
+  closeUnprepared(sequelize, close)
   sequelize.addHook('afterConnect', (connection: object, config: object) => {
     openingOrder.set(connection, ++lastOpened)
     return work(connection, config)

@@ -35,6 +35,7 @@ const REQUIRED: readonly RequiredMembers<Probe>[] = [
       connectionManager: 'object',
       log: 'function',
       normalizeDataType: 'function',
+      runHooks: 'function',
     },
   },
   {
@@ -236,6 +237,11 @@ const REQUIRED_OF_DIALECT: Readonly<Record<string, readonly RequiredMembers<Prob
   postgres: [
     POOL,
     CONNECT,
+    {
+      owner: 'ConnectionManager',
+      of: ({ sequelize }) => sequelize.connectionManager,
+      members: { _refreshDynamicOIDs: 'function' },
+    },
     {
       owner: 'RANGE.prototype',
       of: () => dataTypesOf('postgres')?.['RANGE']?.prototype,

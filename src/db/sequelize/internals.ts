@@ -22,6 +22,7 @@ export interface SequelizeInternals {
   readonly dialect: DialectInternals
   readonly connectionManager: ConnectionManager
   hasHook(name: string): boolean
+  runHooks(name: string, ...args: readonly unknown[]): Promise<unknown>
   /** Public, with another type. */
   getQueryInterface(): QueryInterface
   log(message: string, options: object): void
@@ -60,6 +61,10 @@ export interface SequelizeOptions extends HookOptions {
     readonly collation?: unknown
     readonly mode?: unknown
     readonly multipleStatements?: unknown
+    /** Milliseconds, of pg. */
+    readonly connectionTimeoutMillis?: number
+    /** Milliseconds, of the drivers of MySQL and MariaDB. */
+    readonly connectTimeout?: number
   }
 }
 
@@ -147,6 +152,8 @@ export interface ConnectionManager {
   /** Only of servers: whether an idle connection can be used again. */
   validate(connection: object): boolean
   _onProcessExit(): Promise<void>
+  /** Only on PostgreSQL: reads the types of the database, when a connection is opened and they are not known. */
+  _refreshDynamicOIDs(connection?: object): Promise<void>
   /** Only on SQLite: the open connections; that of a database in memory has the key '1'. */
   readonly connections: Record<string, unknown>
 }

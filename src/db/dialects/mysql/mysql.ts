@@ -19,7 +19,7 @@ import type { MysqlConfig } from '../../config/url.js'
 import type { ServerOptions, SslMode } from '../../config/url-options.js'
 import { keepMilliseconds, keepWholeSeconds, readEarlyYears } from './dates.js'
 import { beginnerOf, direct, useSender, withMeta, withNumericInsertId } from './direct.js'
-import { closeAtOnce, rememberConfig } from './close.js'
+import { close, closeAtOnce, rememberConfig } from './close.js'
 import { openCursor } from './cursor.js'
 import { MYSQL2, type MysqlConnection, mysqlConnectionOf } from './driver.js'
 import { closeChanged, isChanged, noteChange } from './changed-connections.js'
@@ -47,13 +47,14 @@ export const mysql: Dialect = {
     leaveUnreadyNodes(sequelize)
     closeChanged(sequelize)
     prepareForOthers(sequelize, (connection) => endTransactionAhead(sequelize, connection))
-    return onEachConnection(sequelize, async (opened, config) => {
+    const prepareConnection = async (opened: object, config: object) => {
       const connection = mysqlConnectionOf(opened, dialect)
       rememberConfig(connection, configOfServer(connection) ?? config)
       await setVariables(connection, `SESSION ${BACKSLASH_ESCAPES}, ${UTF8_CLIENT}`)
       if (dialect !== 'mariadb') return
       adaptResults(connection)
-    })
+    }
+    return onEachConnection(sequelize, prepareConnection, (opened) => close(mysqlConnectionOf(opened, dialect)))
   },
   adaptToTable: keepWholeSeconds,
   direct,

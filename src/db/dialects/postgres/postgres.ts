@@ -36,11 +36,13 @@ export const postgres: Dialect = {
   prepare(sequelize) {
     // A Sequelize instance of the program may have another client, of which only query() is used.
     if (isPipelinedLibrary(sequelizeInternals(sequelize).connectionManager.lib)) checkPg()
-    return onEachConnection(sequelize, (connection: unknown) => {
+    closeWithoutTypes(sequelize)
+    const prepareClient = (connection: unknown) => {
       if (!isPipelined(connection)) return setStandardStrings(pgClientOf(connection))
       if (hasFastPath(sequelize)) connection.generateRows()
       return examineConnection(connection)
-    })
+    }
+    return onEachConnection(sequelize, prepareClient, (connection) => close(sequelize, connection))
   },
   adaptToTable: refuseBigIntegers,
   findPlainTables: (sequelize, names) => findPlainTables(sequelize, names),
@@ -77,6 +79,27 @@ export const postgres: Dialect = {
   sendsAhead: true,
   isLost: (error) =>
     LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)) || isEndedByPooler(error) || isBroken(error),
+}
+
+// Sequelize asks for the types of the database on its first connection, and would keep that open if the query fails.
+function closeWithoutTypes(sequelize: Sequelize): void {
+  const { connectionManager: manager } = sequelizeInternals(sequelize)
+  const refresh = manager._refreshDynamicOIDs.bind(manager)
+  manager._refreshDynamicOIDs = async (connection) => {
+    try {
+      await refresh(connection)
+    } catch (error) {
+      if (connection) close(sequelize, connection)
+      throw error
+    }
+  }
+}
+
+function close(sequelize: Sequelize, connection: object): void {
+  if (isPipelined(connection)) return void connection.terminate()
+  void sequelizeInternals(sequelize)
+    .connectionManager._disconnect(connection)
+    .catch(() => {}) // it is closed already
 }
 
 function sendToClient(...[connection, sql, values, done, form]: Parameters<SendDirect>): void {
