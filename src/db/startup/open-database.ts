@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { BaseError, type Sequelize } from 'sequelize'
+import { BaseError, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { BootError } from '../../core/boot-error.js'
 import { refuseSecondCopies } from '../../core/package-copies.js'
 import type { Constructor } from '../../di/token.js'
@@ -8,6 +8,7 @@ import { checkEnvironment } from '../config/environment.js'
 import type { DatabaseConfig } from '../config/url.js'
 import { MEMORY } from '../config/url-parts.js'
 import { DEFAULT_START_TIMEOUT, readFastPath, readProcesses, readSettings } from '../config/settings.js'
+import type { Dialect } from '../dialect.js'
 import { other } from '../dialects/other.js'
 import { DatabaseStartError } from '../errors.js'
 import { factsOf } from '../events/session-observer.js'
@@ -29,6 +30,7 @@ import { rememberPlainTables } from '../statements/compiled/plain-tables.js'
 import { parenthesizeLiterals } from '../statements/parenthesize-literals.js'
 import { refuseImpossibleValues } from '../values/impossible-values.js'
 import { refuseImpossibleIncrements } from '../values/increments.js'
+import { rememberStoredForms } from '../values/stored-forms.js'
 import { compileModelMethods } from './compile-model-methods.js'
 import { warnOfTooManyConnections } from './connection-limit.js'
 import { connect, type Connection, connectionOf } from './connect.js'
@@ -100,7 +102,7 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     if (database.warn) await warnOfTablesWithoutTransactions(connection, models, database.warn)
     for (const advice of database.warn ? await adviseUsedColumns(sequelize, models, boundary?.columns) : [])
       database.warn?.(`The database (${name}): ${advice}`)
-    for (const model of models) dialect.adaptToTable?.(model, (field) => tableColumn(model, field)?.type)
+    for (const model of models) adaptToTable(dialect, model)
     const { findPlainTables } = dialect
     if (findPlainTables) await rememberPlainTables(sequelize, models, findPlainTables)
     await boundary?.check(sequelize, models)
@@ -110,6 +112,15 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     await sequelize.close()
     throw error
   }
+}
+
+function adaptToTable(dialect: Dialect, model: ModelStatic<Model>): void {
+  const typeOf = (field: string) => tableColumn(model, field)?.type
+  dialect.adaptToTable?.(model, typeOf)
+  rememberStoredForms(model, (type, field) => {
+    const columnType = typeOf(field)
+    return columnType === undefined ? undefined : dialect.storedForm?.(type, columnType)
+  })
 }
 
 async function createTables(sequelize: Sequelize, name: string): Promise<void> {

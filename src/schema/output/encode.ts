@@ -16,6 +16,7 @@ import {
   encodeNumber,
   stringEncoder,
   toScale,
+  withoutZeroSign,
 } from './scalars.js'
 import { type JsonSchema, type ObjectShape, propertiesOf, type Shape, type UnionShape } from '../shape/shape.js'
 import { type StandardSchema, toIssues, writtenJsonSchema } from '../shape/standard-schema.js'
@@ -106,7 +107,8 @@ class EncoderCompiler {
         return encodeBigint
       case 'decimal': {
         const { digits } = shape
-        return digits ? (value) => toScale(encodeDecimal(value), digits.fraction) : encodeDecimal
+        return (value) =>
+          digits ? toScale(encodeDecimal(value), digits.fraction) : withoutZeroSign(encodeDecimal(value))
       }
       case 'bytes':
         return (value) =>

@@ -26,6 +26,7 @@ import { isCommitting, leavesState, mayEndTransaction } from './ending-statement
 import { leaveUnreadyNodes, useHosts } from './hosts.js'
 import { isHarmless, type MariadbSender } from './mariadb-sender.js'
 import { runQuery } from './run-query.js'
+import { keepDoubles, storedForm } from './stored-forms.js'
 import {
   endAndBegin,
   endTransactionAhead,
@@ -42,6 +43,7 @@ export const mysql: Dialect = {
     requireUtf8(sequelize)
     readEarlyYears(sequelize)
     keepMilliseconds(sequelize)
+    keepDoubles(sequelize)
     const dialect = sequelize.getDialect()
     leaveUnreadyNodes(sequelize)
     prepareForOthers(sequelize, (connection) => endTransactionAhead(sequelize, connection))
@@ -54,6 +56,7 @@ export const mysql: Dialect = {
     })
   },
   adaptToTable: keepWholeSeconds,
+  storedForm,
   direct,
   openCursor,
   placeholder: '?',
