@@ -169,7 +169,7 @@ test(
     await page.locator('.auth-btn-wrapper button.authorize').click()
     await page.locator('.auth-btn-wrapper button.btn-done').click()
     await page.locator(`${member} [aria-label="authorization button locked"]`).waitFor()
-  assert.deepEqual(await padlocks(), ['authorization button locked', 'authorization button locked'])
+    assert.deepEqual(await padlocks(), ['authorization button locked', 'authorization button locked'])
     assert.deepEqual(await words(), [1, 0])
     assert.deepEqual(complaints(), [])
   },
