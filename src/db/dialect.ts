@@ -1,8 +1,9 @@
-import { ConnectionError, DatabaseError, type Model, type ModelStatic, type Sequelize } from 'sequelize'
+import { ConnectionError, DatabaseError, type DataType, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import type { ClientToken } from '../core/client-token.js'
 import type { TransactionOutcome } from '../core/events/request-record.js'
 import type { UnitBoundary } from './boundary.js'
 import type { Query } from './sequelize/internals.js'
+import type { StoredForm } from './values/stored-forms.js'
 
 /** The requirements of a transaction. */
 export interface TransactionNeeds {
@@ -167,6 +168,8 @@ export interface Dialect {
    * @throws DatabaseStartError when the driver would return values of other types than the model declares.
    */
   adaptToTable?(model: ModelStatic<Model>, typeOf: (column: string) => string | undefined): void
+  /** What is returned of the values of a column; undefined if all are returned as they were written. `columnType` is that of the table. */
+  storedForm?(type: DataType, columnType: string): StoredForm | undefined
   /** Which of these tables, named as SQL quotes them, are plain: no views, and without policies. */
   findPlainTables?(sequelize: Sequelize, names: readonly string[]): Promise<readonly string[]>
   /** The isolation level in which all statements of a transaction read one snapshot; undefined if they always do. */

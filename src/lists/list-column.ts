@@ -129,7 +129,7 @@ function operatorsOfString(key: string): readonly ListOperator[] {
 }
 
 function unpadding(shape: Shape, key: string): ListColumn['unpad'] {
-  return key === 'CHAR' && shape.kind === 'string' ? shape.trimEnd : undefined
+  return key === 'CHAR' && shape.kind === 'string' ? shape.asStored : undefined
 }
 
 function bounded(shape: Shape): Shape {

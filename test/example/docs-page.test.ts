@@ -3,7 +3,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
 import { chromium, type Page } from 'playwright-core'
-import { Controller, createApp, Get } from 'sequitur'
+import { Controller, createApp, Get, Header, Injectable, Security } from 'sequitur'
+import { testApp } from 'sequitur/testing'
 import { plainServer } from '../support/connection.js'
 import { jsonOf, serve, temporaryFolder } from '../support/processes.js'
 
@@ -115,3 +116,61 @@ test('/docs of an app that is mounted below a path sends its requests there', { 
   await page.goto(`${url}/api/docs`)
   assert.equal(await (await tryOut(page, 'operations-Notes-notesList', '/api/notes'))(), 200)
 })
+
+const bearer = { type: 'http', scheme: 'bearer' } as const
+
+@Injectable()
+@Security(bearer, { name: 'Bearer', optional: true })
+class Visitor {
+  readonly name: string
+  constructor(@Header({ optional: true }) authorization?: string) {
+    this.name = authorization ?? 'nobody'
+  }
+}
+
+@Injectable()
+@Security(bearer, { name: 'Bearer' })
+class Member extends Visitor {}
+
+@Controller('/names')
+class Names {
+  @Get('/visitor') visitor(visitor: Visitor) {
+    return visitor.name
+  }
+  @Get('/member') member(member: Member) {
+    return member.name
+  }
+}
+
+test(
+  '/docs says which credentials are optional, and closes the padlocks only with credentials',
+  { skip },
+  async (t) => {
+    const { url, close } = await testApp({ controllers: [Names], logger: false })
+    t.after(close)
+    const page = await openPage(t)
+    const complaints = watch(page, url)
+    await page.goto(`${url}/docs`)
+    await page.locator('.opblock').first().waitFor()
+    const [visitor, member] = ['#operations-Names-namesVisitor', '#operations-Names-namesMember'] as const
+    const padlocks = () =>
+      Promise.all([visitor, member].map((id) => page.locator(`${id} .authorization__btn`).getAttribute('aria-label')))
+    const words = () => Promise.all([visitor, member].map((id) => page.locator(`${id} .optional-credentials`).count()))
+    if (process.env['SCREENSHOT']) await page.screenshot({ path: process.env['SCREENSHOT'] })
+
+    assert.deepEqual(await padlocks(), ['authorization button unlocked', 'authorization button unlocked'])
+    assert.deepEqual(await words(), [1, 0])
+    assert.equal(await page.locator(`${visitor} .optional-credentials`).innerText(), 'optional')
+    assert.equal(await (await tryOut(page, visitor.slice(1), '/names/visitor'))(), 200)
+    assert.match(await page.locator(`${visitor} .live-responses-table`).innerText(), /nobody/)
+
+    await page.locator(`${visitor} .authorization__btn`).click()
+    await page.locator('.auth-container input').fill('let-me-in')
+    await page.locator('.auth-btn-wrapper button.authorize').click()
+    await page.locator('.auth-btn-wrapper button.btn-done').click()
+    await page.locator(`${member} [aria-label="authorization button locked"]`).waitFor()
+    assert.deepEqual(await padlocks(), ['authorization button locked', 'authorization button locked'])
+    assert.deepEqual(await words(), [1, 0])
+    assert.deepEqual(complaints(), [])
+  },
+)

@@ -11,7 +11,7 @@ const scalars: readonly Shape[] = [
   { kind: 'string', maxLength: 3 },
   { kind: 'string', minLength: 1, maxLength: 3 },
   { kind: 'string', pattern: '^a' },
-  { kind: 'string', trimEnd: (text) => text.trimEnd() },
+  { kind: 'string', asStored: (text) => text.trimEnd() },
   { kind: 'string', binary: true },
   { kind: 'integer' },
   { kind: 'integer', minimum: 0 },

@@ -28,8 +28,8 @@ export function bigintBounds(given: unknown): readonly [min: bigint, max: bigint
   return [isUnsigned(type) ? 0n : -(2n ** 63n), type._unsigned ? 2n ** 64n - 1n : 2n ** 63n - 1n]
 }
 
-/** The largest number of four bytes. */
-export const MAX_REAL = 3.4028234663852886e38
+/** The largest number of four bytes, as PostgreSQL writes it. */
+export const MAX_REAL = 3.4028235e38
 
 function isUnsigned({ _unsigned, options }: DataTypeInternals): boolean {
   return _unsigned ?? options?.unsigned ?? false
@@ -44,7 +44,7 @@ function typeShape(given: unknown): Shape {
       return {
         kind: 'string',
         maxLength: type._length ?? 255,
-        ...(type._binary ? { binary: true } : { trimEnd: withoutSpaces }),
+        ...(type._binary ? { binary: true } : { asStored: withoutSpaces }),
       }
     case 'TEXT':
     case 'CITEXT':
@@ -63,7 +63,7 @@ function typeShape(given: unknown): Shape {
     case 'MACADDR':
       return MACADDR
     case 'UUID':
-      return { kind: 'string', format: 'uuid' }
+      return { kind: 'string', format: 'uuid', asStored: (text) => text.toLowerCase() }
     case 'TIME':
       return TIME
     case 'ENUM':
@@ -109,7 +109,7 @@ function typeShape(given: unknown): Shape {
 const TIME: StringShape = {
   kind: 'string',
   pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]$',
-  trimEnd: (text) => text.replace(/\.\d+$/, ''),
+  asStored: (text) => text.replace(/\.\d+$/, ''),
 }
 
 // Not / +$/: it takes quadratic time for a long run of spaces.

@@ -11,12 +11,13 @@ import type { Boundary, UnitBoundary } from '../boundary.js'
 import { type Dialect, isLostConnection, wasNotSent } from '../dialect.js'
 import { observeQuery } from '../events/session-observer.js'
 import { ForeignTransactionError, SecondConnectionError, WriteUnknownError } from '../errors.js'
-import { sequelizeInternals, sequelizeOf, type TransactionWork } from '../sequelize/internals.js'
+import { instanceInternals, sequelizeInternals, sequelizeOf, type TransactionWork } from '../sequelize/internals.js'
 import { isCaughtBySequelize, isPlain, lightenQueries, type QueryOptions as PlainOptions } from '../sequelize/query.js'
 import { laterStatements } from '../sql/later-statements.js'
 import { startsWithKeyword } from '../sql/starts-with-keyword.js'
 import { mayWrite } from '../sql/writes.js'
 import { bindValues } from '../statements/bind-placeholders.js'
+import { hasStoredForms, setStoredForms } from '../values/stored-forms.js'
 import { currentScope } from './current-scope.js'
 import { markSent } from './flush.js'
 import { assertUsable, markResult, markWritten } from './ownership.js'
@@ -120,6 +121,10 @@ function joinQueries(sequelize: Sequelize, dialect: Dialect): void {
     const refusal = isLimited ? refusalOf(sequelize, givenSql, givenOptions) : undefined
     if (refusal) return refusal
     const { sql, options } = bindValues(givenSql, givenOptions)
+    return withStoredForms(options, joinOrSend(sql, options))
+  }
+
+  const joinOrSend = (sql: unknown, options: QueryOptions | undefined): Promise<unknown> => {
     const given = options?.transaction
     if (given?.sequelize && given.sequelize !== sequelize)
       return Promise.reject(markQueryError(new ForeignTransactionError(), noSession(sequelize)))
@@ -135,6 +140,16 @@ function joinQueries(sequelize: Sequelize, dialect: Dialect): void {
       },
     )
   }
+}
+
+/** The answer to a statement that may write an instance; `fields` are the attributes that are written. */
+function withStoredForms(options: QueryOptions | undefined, answer: Promise<unknown>): Promise<unknown> {
+  const { instance, fields } = options ?? {}
+  if (!(instance instanceof Model) || !Array.isArray(fields) || !hasStoredForms(instance)) return answer
+  return answer.then((result) => {
+    setStoredForms(instance, (name) => fields.includes(name))
+    return result
+  })
 }
 
 /** Whether a statement was sent, and its connection lost before the answer. Errors of a connection that could not be opened have no SQL. */
@@ -249,7 +264,10 @@ export function markBulkCreated(models: readonly ModelStatic<Model>[]): void {
     const marking = async function (this: ModelStatic<Model>, rows: never, options?: BulkCreateOptions) {
       const state = currentScope(sequelizeOf(this))?.state
       const instances = await original.call(this, rows, options)
-      if (state) for (const instance of instances) markWritten(state, instance)
+      for (const instance of instances) {
+        setStoredForms(instance, (name) => !instanceInternals(instance)._changed.has(name))
+        if (state) markWritten(state, instance)
+      }
       return instances
     }
     markingMethods.add(marking)

@@ -8,6 +8,7 @@ import { checkEnvironment } from '../config/environment.js'
 import type { DatabaseConfig } from '../config/url.js'
 import { MEMORY } from '../config/url-parts.js'
 import { DEFAULT_START_TIMEOUT, readFastPath, readProcesses, readSettings } from '../config/settings.js'
+import type { Dialect } from '../dialect.js'
 import { other } from '../dialects/other.js'
 import { DatabaseStartError } from '../errors.js'
 import { factsOf } from '../events/session-observer.js'
@@ -29,6 +30,7 @@ import { rememberPlainTables } from '../statements/compiled/plain-tables.js'
 import { parenthesizeLiterals } from '../statements/parenthesize-literals.js'
 import { refuseImpossibleValues } from '../values/impossible-values.js'
 import { refuseImpossibleIncrements } from '../values/increments.js'
+import { rememberStoredForms } from '../values/stored-forms.js'
 import { compileModelMethods } from './compile-model-methods.js'
 import { warnOfTooManyConnections } from './connection-limit.js'
 import { connect, type Connection, connectionOf } from './connect.js'
@@ -97,7 +99,7 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     await whenDatabaseAnswers({ sequelize, dialect, name, timeout: startTimeout, log, signal }, () =>
       check(connection, models, sync, once),
     )
-    for (const model of models) dialect.adaptToTable?.(model, (field) => tableColumn(model, field)?.type)
+    for (const model of models) adaptToTable(dialect, model)
     if (database.createTables) boundary?.enforce(sequelize)
     return connection
   } catch (error) {
@@ -137,6 +139,15 @@ function onceEach(database: DatabaseToOpen): DatabaseToOpen {
     known.add(line)
   }
   return { ...database, warn: warn && warnOnce }
+}
+
+function adaptToTable(dialect: Dialect, model: ModelStatic<Model>): void {
+  const typeOf = (field: string) => tableColumn(model, field)?.type
+  dialect.adaptToTable?.(model, typeOf)
+  rememberStoredForms(model, (type, field) => {
+    const columnType = typeOf(field)
+    return columnType === undefined ? undefined : dialect.storedForm?.(type, columnType)
+  })
 }
 
 async function createMissingTables({ sequelize, dialect, name }: Connection): Promise<void> {

@@ -47,9 +47,39 @@ function escaped(text: string): string {
 }
 
 // An app may be mounted below a path, which is known only to the browser: it replaces the server '/' of the OpenAPI document.
+// Swagger UI takes a requirement of nothing, {}, for one that is met: it would show the padlock of an operation with optional credentials closed.
 const START = `const source = new URL('openapi.json', location.href)
 const home = new URL('.', source).pathname.replace(/\\/$/, '')
+const requiresNothing = (requirement) => requirement.isEmpty()
+const optionalCredentials = (system) => {
+  const element = system.React.createElement
+  const withWord = (Padlock) => (props) =>
+    element('span', { className: 'optional-credentials', title: 'Works without credentials, too.', style: { display: 'flex', alignItems: 'center' } },
+      element('small', null, 'optional'), element(Padlock, props))
+  return {
+    statePlugins: {
+      auth: {
+        wrapSelectors: {
+          isAuthorized: (original) => (_, requirements) =>
+            original(requirements && requirements.filterNot(requiresNothing)),
+        },
+      },
+    },
+    wrapComponents: {
+      OperationSummary: (Summary) => (props) => {
+        const requirements = props.operationProps.get('security')
+        if (!requirements || !requirements.some(requiresNothing)) return element(Summary, props)
+        const getComponent = (name, ...others) => {
+          const component = props.getComponent(name, ...others)
+          return name === 'authorizeOperationBtn' ? withWord(component) : component
+        }
+        return element(Summary, { ...props, getComponent })
+      },
+    },
+  }
+}
 SwaggerUIBundle({
+  plugins: [optionalCredentials],
   url: 'openapi.json',
   dom_id: '#swagger-ui',
   deepLinking: true,

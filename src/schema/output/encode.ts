@@ -17,6 +17,7 @@ import {
   encodeNumber,
   stringEncoder,
   toScale,
+  withoutZeroSign,
 } from './scalars.js'
 import { type JsonSchema, type ObjectShape, propertiesOf, type Shape, type UnionShape } from '../shape/shape.js'
 import { type StandardSchema, toIssues, writtenJsonSchema } from '../shape/standard-schema.js'
@@ -107,7 +108,8 @@ class EncoderCompiler {
         return encodeBigint
       case 'decimal': {
         const { digits } = shape
-        return digits ? (value) => toScale(encodeDecimal(value), digits.fraction) : encodeDecimal
+        return (value) =>
+          digits ? toScale(encodeDecimal(value), digits.fraction) : withoutZeroSign(encodeDecimal(value))
       }
       case 'bytes':
         return (value) =>

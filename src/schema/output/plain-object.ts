@@ -79,8 +79,8 @@ function checkOf(shape: Shape): string | undefined {
 function notNullCheckOf(shape: Shape): string | undefined {
   switch (shape.kind) {
     case 'string': {
-      const { trimEnd, binary, maxLength, ...others } = shape
-      if (trimEnd || binary || compileConstraint(others)) return undefined
+      const { asStored, binary, maxLength, ...others } = shape
+      if (asStored || binary || compileConstraint(others)) return undefined
       // A length in UTF-16 is at least that in characters.
       return `typeof $ === 'string'${maxLength === undefined ? '' : ` && $.length <= ${maxLength}`}`
     }

@@ -13,9 +13,9 @@ import type { StringShape } from '../shape/shape.js'
  */
 
 /** The encoder of a string column or field. */
-export function stringEncoder({ trimEnd, binary }: StringShape): (value: unknown) => unknown {
+export function stringEncoder({ asStored, binary }: StringShape): (value: unknown) => unknown {
   if (binary) return (value) => encodeString(value instanceof Uint8Array ? Buffer.from(value).toString() : value)
-  return trimEnd ? (value) => trimEnd(encodeString(value)) : encodeString
+  return asStored ? (value) => asStored(encodeString(value)) : encodeString
 }
 
 function encodeString(value: unknown): string {
@@ -70,7 +70,8 @@ function isWritable(value: unknown): value is Date {
 
 export function encodeBigint(value: unknown): unknown {
   const text = typeof value === 'bigint' || Number.isSafeInteger(value) ? String(value) : value
-  return typeof text === 'string' && isIntegerText(text) ? text : refuseMismatch(value, 'bigint')
+  if (typeof text !== 'string' || !isIntegerText(text)) return refuseMismatch(value, 'bigint')
+  return text === '-0' ? '0' : text
 }
 
 export function encodeDecimal(value: unknown): string {
@@ -81,6 +82,11 @@ export function encodeDecimal(value: unknown): string {
         ? plainDigits(value)
         : value
   return typeof text === 'string' && isDecimalText(text) ? text : refuseMismatch(value, 'decimal')
+}
+
+/** No database keeps the sign of a zero. */
+export function withoutZeroSign(decimal: string): string {
+  return decimal.startsWith('-0') && Number(decimal) === 0 ? decimal.slice(1) : decimal
 }
 
 // Writes a decimal with exactly `scale` digits after the point. SQLite drops trailing zeros, and an unsaved value may have any digits.

@@ -36,8 +36,8 @@ export interface StringShape extends Common {
   readonly pattern?: string
   /** A JSON Schema format that validation checks: `email`, `uuid`, `uri`, `ipv4`, `time`, ... */
   readonly format?: string
-  /** Removes what a database appends to the value, such as the spaces that fill a CHAR, before it is sent. */
-  readonly trimEnd?: (text: string) => string
+  /** Gives the value its only form before it is sent: a CHAR without the spaces that fill it, a UUID in lower case. */
+  readonly asStored?: (text: string) => string
   /** A driver may return the string as bytes, as for a column of type STRING.BINARY. */
   readonly binary?: boolean
 }

@@ -67,4 +67,4 @@ export function keepWholeSeconds(model: ModelStatic<Model>, typeOf: (column: str
   }
 }
 
-const WHOLE_SECONDS = /^(?:datetime|timestamp)(?:\(0\))?$/i
+export const WHOLE_SECONDS = /^(?:datetime|timestamp)(?:\(0\))?$/i

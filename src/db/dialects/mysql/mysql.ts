@@ -27,6 +27,7 @@ import { isCommitting, mayEndTransaction } from './ending-statements.js'
 import { leaveUnreadyNodes, useHosts } from './hosts.js'
 import { isHarmless, type MariadbSender } from './mariadb-sender.js'
 import { runQuery } from './run-query.js'
+import { keepDoubles, storedForm } from './stored-forms.js'
 import {
   endAndBegin,
   endTransactionAhead,
@@ -43,6 +44,7 @@ export const mysql: Dialect = {
     requireUtf8(sequelize)
     readEarlyYears(sequelize)
     keepMilliseconds(sequelize)
+    keepDoubles(sequelize)
     const dialect = sequelize.getDialect()
     leaveUnreadyNodes(sequelize)
     closeChanged(sequelize)
@@ -57,6 +59,7 @@ export const mysql: Dialect = {
     return onEachConnection(sequelize, prepareConnection, (opened) => close(mysqlConnectionOf(opened, dialect)))
   },
   adaptToTable: keepWholeSeconds,
+  storedForm,
   direct,
   openCursor,
   placeholder: '?',

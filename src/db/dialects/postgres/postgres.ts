@@ -29,6 +29,7 @@ import { hasReplayed } from './servers/own-writes.js'
 import { ReplicaLag } from './servers/replica-lag.js'
 import { examineConnection } from './server-connection.js'
 import { settingsOf } from './server-settings.js'
+import { nearestSingle, numberForm } from '../../values/stored-forms.js'
 import { parsePosition, writtenPosition } from './servers/wal-position.js'
 
 /** PostgreSQL with the driver pg, and databases with the same protocol: CockroachDB, YugabyteDB. */
@@ -45,6 +46,7 @@ export const postgres: Dialect = {
     return onEachConnection(sequelize, prepareClient, (connection) => close(sequelize, connection))
   },
   adaptToTable: refuseBigIntegers,
+  storedForm: (_, columnType) => (columnType === 'REAL' ? numberForm(nearestSingle) : undefined),
   findPlainTables: (sequelize, names) => findPlainTables(sequelize, names),
   lease: (sequelize, needs) =>
     needs.readOnly && !needs.onPrimary && (needs.maxLag !== undefined || needs.token?.received !== undefined)

@@ -8,6 +8,7 @@ import { enforceIncrementBounds } from './increment-bounds.js'
 import { SqlitePools } from './pools/sqlite-pools.js'
 import { adaptQueries } from './query.js'
 import { runQuery } from './run-query.js'
+import { storedForm } from './stored-forms.js'
 
 /**
  * SQLite with the driver sqlite3. One connection writes, and writers queue for it; a few other connections read at the same time (WAL).
@@ -29,6 +30,7 @@ export function sqliteDialect(config: SqliteConfig): Dialect {
       lease: async (sequelize) => pools.get(sequelize)?.leaseIdleReader(),
     },
     leaseIdle: async (sequelize) => pools.get(sequelize)?.leaseIdle(),
+    storedForm,
     direct,
     openCursor,
     runQuery,

@@ -99,7 +99,7 @@ function asSaved<M extends Model>(
   setGenerated(state, row, insertedKey)
   state.isNewRecord = false
   markSaved(
-    state,
+    instance,
     columns.map(({ name }) => name),
     sent,
     later,

@@ -32,7 +32,7 @@ export function updateStatement<M extends Model>(instance: M): CompiledStatement
   if (sql === '') return undefined
   Object.assign(state.dataValues, timestamp)
   const sent = { ...state.dataValues }
-  const read = () => (markSaved(state, names, sent, { ...state.dataValues }), instance)
+  const read = () => (markSaved(instance, names, sent, { ...state.dataValues }), instance)
   return { sql, values, form: 'constant', instance, read }
 }
 

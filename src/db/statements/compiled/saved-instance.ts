@@ -1,5 +1,6 @@
 import type { Model, ModelStatic } from 'sequelize'
-import { type InstanceInternals, modelInternals } from '../../sequelize/internals.js'
+import { instanceInternals, modelInternals } from '../../sequelize/internals.js'
+import { setStoredForms } from '../../values/stored-forms.js'
 import { isOfSequelize } from './plain-model.js'
 
 export type Values = Readonly<Record<string, unknown>>
@@ -25,7 +26,9 @@ export function boundValue(model: ModelStatic<Model>, name: string, value: unkno
  *
  * @param now the values of the instance when the database had answered.
  */
-export function markSaved(state: InstanceInternals, names: readonly string[], sent: Values, now: Values): void {
+export function markSaved(instance: Model, names: readonly string[], sent: Values, now: Values): void {
+  const state = instanceInternals(instance)
+  setStoredForms(instance, (name) => names.includes(name) && now[name] === sent[name])
   for (const name of names) {
     const isSame = now[name] === sent[name]
     state._previousDataValues[name] = isSame ? state.dataValues[name] : sent[name]
