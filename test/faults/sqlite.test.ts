@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test'
 import { Controller, Get, newLifespan, Post, Session, sql, Transactional, withSession } from 'sequitur'
 import { databaseApp, sqliteFile, sqliteMemory } from '../support/databases.js'
 import { assertWhole, said } from '../support/faults.js'
-import { gate } from '../support/waiting.js'
+import { gate, until } from '../support/waiting.js'
 import { Hero, Team } from '../support/hero.js'
 
 const models = [Team, Hero]
@@ -17,6 +17,9 @@ const MANY = Array.from({ length: 1_000 }, (_, n) => ({ name: `${n}`.padEnd(200,
 class Heroes {
   @Post() async create() {
     await Hero.create({ name: 'Robin' })
+  }
+  @Post('/many') async another() {
+    await Hero.create({ name: `${Math.random()}` })
   }
   @Transactional({ retry: 50 })
   @Post('/patient')
@@ -115,6 +118,27 @@ for (const fastPath of [true, false]) {
     await assertWhole(app)
   })
 }
+
+for (const removed of [['-wal'], ['-shm'], ['-wal', '-shm']])
+  test(`nothing of what was answered is lost when ${removed.join(' and ')} of a file in use are removed`, async (t) => {
+    const url = await fileWithTables(t)
+    const kind = { name: 'SQLite', url: () => Promise.resolve(url) }
+    const app = await databaseApp(t, kind, models, [Heroes], { lifespan: { echo: false } })
+    const file = new URL(url).pathname.slice(1)
+    let created = 0
+    const create = async () => {
+      const answer = await said(app.fetch('/many', post))
+      if (answer === '204: ') created++
+      return answer
+    }
+    assert.equal(await create(), '204: ')
+    for (const end of removed) await rm(`${file}${end}`)
+    await until('a write is refused', async () => (await create()) === AWAY)
+    assert.match(app.log.join('\n'), /The database file \S+ has lost its write-ahead log, .* Remove neither/)
+    assert.equal(await create(), '204: ')
+    assert.deepEqual([await Hero.count(), await countIn(file)], [created, created]) // the second by a connection of its own
+    await assertWhole(app)
+  })
 
 /** Another process that holds the file's lock until it is told to let go. */
 async function lockElsewhere(t: TestContext, url: string): Promise<() => Promise<void>> {

@@ -9,20 +9,45 @@ const INTERVAL = 100
 /** The file that the connections of a database have opened. Its path may later lead to another file, or to none; SQLite does not notice it. */
 export class OpenedFile {
   readonly #path: string
+  /** Otherwise the log is that of another program, which may remove it. */
+  readonly #keepsLog: boolean
   #opened: string | undefined
   #isThere = true
   #next = -Infinity
+  #connections = 0
+  /** The write-ahead log and its index, which SQLite keeps until the last connection is closed; undefined before they were seen. */
+  #log: string | undefined
+  #isLogThere = true
+  #nextLog = -Infinity
 
-  constructor(path: string) {
-    this.#path = resolve(path) // the program may change its directory
+  constructor({ storage, mode }: SqliteConfig) {
+    this.#path = resolve(storage) // the program may change its directory
+    this.#keepsLog = mode !== 'ro'
   }
 
-  /** Whether the path leads to the opened file. @param always also if that was checked a moment ago. */
+  /** Whether the path leads to the opened file, and its log is there. @param always also if the first was checked a moment ago. */
   isThere(always: boolean): boolean {
     const now = performance.now()
-    if (this.#isThere && !always && now < this.#next) return true
+    if (this.#isThere && this.#isLogThere && !always && now < this.#next) return true
     this.#next = now + INTERVAL
-    return (this.#isThere = this.#opened === undefined || identityOf(this.#path) === this.#opened)
+    this.#isThere = this.#opened === undefined || identityOf(this.#path) === this.#opened
+    return this.#isThere && this.#hasLog(now)
+  }
+
+  // What is written to a log that was removed is not lost as long as the app runs: looked for less often.
+  #hasLog(now: number): boolean {
+    if (this.#log === undefined) this.#log = this.#foundLog()
+    else if (!this.#isLogThere || now >= this.#nextLog) {
+      this.#nextLog = now + INTERVAL
+      this.#isLogThere = this.#foundLog() === this.#log
+    }
+    return this.#isLogThere
+  }
+
+  #foundLog(): string | undefined {
+    if (!this.#keepsLog || this.#connections === 0) return undefined
+    const [log, index] = [identityOf(`${this.#path}-wal`), identityOf(`${this.#path}-shm`)]
+    return log && index && `${log} ${index}`
   }
 
   /** How further connections are opened: a running app creates no file, since an empty one would hide that the file was removed. */
@@ -44,23 +69,41 @@ export class OpenedFile {
     const after = identityOf(this.#path)
     if (after !== undefined && after === (this.#opened ?? before ?? after)) {
       this.#opened = after
+      this.#connections++
+      this.#log ??= this.#foundLog()
       return connection
     }
     await close(connection)
     throw this.missing()
   }
 
+  /** Called when a connection was closed. */
+  closed(): void {
+    if (--this.#connections === 0) this.#forgetLog()
+  }
+
+  #forgetLog(): void {
+    this.#log = undefined
+    this.#isLogThere = true
+  }
+
   /** The next connection may open another file. Called when all connections are closed. */
   forget(): void {
     this.#opened = undefined
     this.#isThere = true
+    this.#forgetLog()
   }
 
   missing(): ConnectionError {
-    const what = this.exists
-      ? 'was replaced by another file, and the app uses that one as soon as no request uses the old one. What was written after the replacement is not in it. Stop the app before you replace its file'
-      : 'was removed, or moved. What was written after that may be lost. Put the file back, or start the app again: while it runs, it creates no new file'
-    return new ConnectionError(new Error(`The database file ${this.#path} ${what}.`))
+    return new ConnectionError(new Error(`The database file ${this.#path} ${this.#whatIsMissing()}.`))
+  }
+
+  #whatIsMissing(): string {
+    if (!this.exists)
+      return 'was removed, or moved. What was written after that may be lost. Put the file back, or start the app again: while it runs, it creates no new file'
+    if (this.#isThere)
+      return 'has lost its write-ahead log, the file -wal beside it, or the index -shm, which was removed while the app runs. The app writes what it has of the log into the database file as soon as no request uses it. Remove neither -wal nor -shm of a database in use'
+    return 'was replaced by another file, and the app uses that one as soon as no request uses the old one. What was written after the replacement is not in it. Stop the app before you replace its file'
   }
 }
 

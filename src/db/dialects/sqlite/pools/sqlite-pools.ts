@@ -39,15 +39,16 @@ export class SqlitePools implements ReaderPools, WriterPool {
     const wait = config.options.poolTimeout ?? WRITER_TIMEOUT
     const sqlite3 = sqlite3Of(manager.lib)
     const memory = this.#isInMemory ? takeMemory(manager) : undefined
-    const file = this.#isInMemory ? undefined : new OpenedFile(config.storage)
+    const file = this.#isInMemory ? undefined : new OpenedFile(config)
     this.#file = file
     const openFile = () => openConnection(sqlite3, file?.again(config) ?? config)
     const openMemory = () => (memory ? configure(sqlite3, memory, config) : openConnection(sqlite3, config))
     const open = file ? () => file.open(openFile, close) : openMemory
-    this.#writers = newPool('writer', 1, wait, open)
+    const closeFile = (connection: SqliteConnection) => close(connection).finally(() => file?.closed())
+    this.#writers = newPool('writer', 1, wait, open, closeFile)
     this.#readers = this.#isInMemory
       ? this.#writers
-      : newPool('readers', config.options.poolSize ?? READERS, wait, open)
+      : newPool('readers', config.options.poolSize ?? READERS, wait, open, closeFile)
     this.#replaceMethods(manager)
     observePools(manager, { writer: this.#writers, readers: this.#isInMemory ? undefined : this.#readers })
   }
@@ -215,6 +216,7 @@ function newPool(
   max: number,
   wait: number,
   create: () => Promise<SqliteConnection>,
+  destroy: (connection: SqliteConnection) => Promise<void>,
 ): Pool<SqliteConnection> {
   return new (pools().Pool)({
     name,
@@ -225,7 +227,7 @@ function newPool(
     idleTimeoutMillis: Number.MAX_SAFE_INTEGER,
     reapIntervalMillis: 2 ** 30,
     create,
-    destroy: close,
+    destroy,
     validate: () => true,
   })
 }
