@@ -3,6 +3,7 @@ import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { ServiceUnavailable } from '../http/errors.js'
 import type { StoredContent } from './uploaded-file.js'
 
 /** Bytes of all files of a request that are kept in memory. A file that does not fit is written to a temporary one. */
@@ -17,7 +18,11 @@ export class Spool {
   readonly #read = new Set<Readable>()
   #storing: Promise<unknown> = Promise.resolve()
 
-  /** Stores a content, of which this is read to the end. One at a time. */
+  /**
+   * Stores a content, of which this is read to the end. One at a time.
+   *
+   * @throws ServiceUnavailable if there is no temporary file for it; what the content throws.
+   */
   store(chunks: AsyncIterable<Buffer>): Promise<StoredContent> {
     const storing = this.#store(chunks)
     this.#storing = storing.catch(() => {})
@@ -37,14 +42,14 @@ export class Spool {
           continue
         }
         if (!file) {
-          file = await this.#newFile()
-          await file.handle.writeFile(kept.take())
+          file = await orUnavailable(this.#newFile())
+          await orUnavailable(file.handle.writeFile(kept.take()))
           this.#memory += size - chunk.length
         }
-        await file.handle.writeFile(chunk)
+        await orUnavailable(file.handle.writeFile(chunk))
       }
     } finally {
-      await file?.handle.close()
+      if (file) await orUnavailable(file.handle.close())
     }
     const open = file ? readerOf(file.path) : bytesReader(kept.take())
     return { size, open: () => this.#opened(open) }
@@ -78,6 +83,18 @@ export class Spool {
 interface TemporaryFile {
   readonly path: string
   readonly handle: FileHandle
+}
+
+/** Of the file system: its folder is full or was removed, or too many files are open. All of that may be over soon. */
+async function orUnavailable<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (cause) {
+    throw new ServiceUnavailable('The files cannot be stored now; try again later.', {
+      headers: { 'retry-after': '10' },
+      cause,
+    })
+  }
 }
 
 function readerOf(path: string): () => Readable {
