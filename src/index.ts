@@ -19,6 +19,8 @@ export { Security, type SecurityOptions, type SecurityScheme } from './http/open
 export { Request } from './http/request.js'
 export { Budget } from './http/routing/budget.js'
 export type { QueryBudget, QueryBudgetOption } from './http/observation/query-budget.js'
+export type { LogFields, LogValue } from './http/observation/log-fields.js'
+export { RequestLogger } from './http/observation/request-logger.js'
 export type { LogFormat, LogOptions } from './http/observation/log-options.js'
 export type { Logger } from './http/server/logger.js'
 export type { Middleware, ScopedMiddleware } from './http/routing/middleware.js'
@@ -97,6 +99,7 @@ export type {
   TransactionRetried,
 } from './core/events/channels.js'
 export type { RequestRecord, SentStatement, TransactionOutcome } from './core/events/request-record.js'
+export type { Trace } from './core/events/trace.js'
 
 // Errors with a status
 export {

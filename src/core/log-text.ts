@@ -51,7 +51,7 @@ export function copyError(error: unknown, depth = 0): Error {
   } catch {
     // A getter, or a Proxy, that throws.
   }
-  return new Error(escapeForLog(toText(error), MAX_MESSAGE_LENGTH))
+  return new Error(escapeForLog(textOf(error), MAX_MESSAGE_LENGTH))
 }
 
 function copyKnown(error: Error, depth: number): Error {
@@ -59,7 +59,7 @@ function copyKnown(error: Error, depth: number): Error {
   const name = nameOf(error)
   // Serializers write the name of the class.
   const Copy = { [name]: class extends Error {} }[name] ?? Error
-  const copy = new Copy(escapeForLog(toText(read(error, 'message') ?? ''), MAX_MESSAGE_LENGTH))
+  const copy = new Copy(escapeForLog(textOf(read(error, 'message') ?? ''), MAX_MESSAGE_LENGTH))
   const [title, ...lines] = linesOf(error)
   const hidden = { configurable: true, writable: true }
   Object.defineProperty(copy, 'name', { ...hidden, value: name })
@@ -98,7 +98,7 @@ function describe(entry: Entry, lead: string, error: unknown, outer: readonly un
   } catch {
     // A getter, or a Proxy, that throws.
   }
-  entry.add(lead + escapeForLog(toText(error), MAX_MESSAGE_LENGTH))
+  entry.add(lead + escapeForLog(textOf(error), MAX_MESSAGE_LENGTH))
 }
 
 function describeKnown(entry: Entry, lead: string, error: Error, outer: readonly unknown[]): void {
@@ -156,11 +156,11 @@ function quoted(line: string): string {
 
 function titleOf(error: Error): string {
   const message = read(error, 'message') ?? 'its message cannot be read'
-  return `${nameOf(error)}: ${escapeForLog(toText(message), MAX_MESSAGE_LENGTH)}`
+  return `${nameOf(error)}: ${escapeForLog(textOf(message), MAX_MESSAGE_LENGTH)}`
 }
 
 function nameOf(error: Error): string {
-  return escapeForLog(toText(read(error, 'name') ?? 'Error'), MAX_LINE_LENGTH)
+  return escapeForLog(textOf(read(error, 'name') ?? 'Error'), MAX_LINE_LENGTH)
 }
 
 function read(error: Error, key: string): unknown {
@@ -171,7 +171,8 @@ function read(error: Error, key: string): unknown {
   }
 }
 
-function toText(value: unknown): string {
+/** A string as it is, other values as `inspect()` writes them. Never throws. */
+export function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   try {
     return inspect(value, { depth: 1, breakLength: Infinity })

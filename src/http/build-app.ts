@@ -20,6 +20,7 @@ import { infoOf, openApiDocument } from './openapi/document.js'
 import { isProduction } from './observation/is-production.js'
 import { limitsOf, type ReportExcess, warnOnce } from './observation/query-budget.js'
 import { explainIn, PlanLog } from './observation/plan-log.js'
+import { RequestLogger } from './observation/request-logger.js'
 import { RequestLog } from './observation/request-log.js'
 import { type BudgetOfApp, RequestRecorder } from './observation/request-recorder.js'
 import { cachingHeaders } from './clients/caching.js'
@@ -109,7 +110,10 @@ function budgetOfApp(
 // The last provision of a token wins. Every database provides the common Session token, which stands for the first one.
 function allProvisions(options: AppOptions, lifespans: readonly Lifespan[], log: Log): readonly Provision[] {
   return [
-    ...[Request, ReplyHeaders, AbortSignal].map((token): Provision => ({ token, provider: { kind: 'given' } })),
+    ...[Request, RequestLogger, ReplyHeaders, AbortSignal].map((token): Provision => ({
+      token,
+      provider: { kind: 'given' },
+    })),
     provide(cursorSecret, { value: options.cursorSecret }),
     provide(appLog, { value: log }),
     ...lifespans.toReversed().flatMap((lifespan) => lifespan.provisions),

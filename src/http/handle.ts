@@ -6,6 +6,7 @@ import { andThen, isThenable } from '../core/promises.js'
 import type { Container, InputValues, Scope } from '../di/container.js'
 import type { Token } from '../di/token.js'
 import type { RequestTokens } from './client-tokens/client-tokens.js'
+import { RequestLogger } from './observation/request-logger.js'
 import { discard, type OutgoingResponse, refuseUnreadable } from './output/outgoing-response.js'
 import { type Content, Reply, ReplyHeaders } from './output/reply.js'
 import { Request } from './request.js'
@@ -22,6 +23,8 @@ export interface Aftermath {
   report(error: unknown, request: Request): void
   /** Receives what goes on behind the response. The promise never rejects. */
   inBackground(end: Promise<void>): void
+  /** The logger of the request. @param route its path. */
+  newLogger(request: Request, route: string): RequestLogger
   /** Exists if somebody listens to what happens to requests. */
   readonly record?: RequestRecord | undefined
   /** What databases leave with the client; undefined if none does. */
@@ -59,7 +62,7 @@ function runHandler(
   inputs: InputValues,
   request: Request,
   container: Container,
-  { report, inBackground, record, tokens }: Aftermath,
+  { report, inBackground, newLogger, record, tokens }: Aftermath,
   call: InterceptedCall | undefined,
 ): OutgoingResponse | PromiseLike<OutgoingResponse> {
   const { abort } = request
@@ -77,7 +80,7 @@ function runHandler(
     () => {
       const run = () => {
         headers = new ReplyHeaders()
-        scope = container.scope(givenBy(request, headers))
+        scope = container.scope(givenBy(request, headers, () => newLogger(request, route.pattern)))
         return streams.of(
           scope.run(
             route.plan,
@@ -190,9 +193,10 @@ class ReturnedStreams {
   }
 }
 
-function givenBy(request: Request, headers: ReplyHeaders): (token: Token) => unknown {
+function givenBy(request: Request, headers: ReplyHeaders, newLogger: () => RequestLogger): (token: Token) => unknown {
   return (token) => {
     if (token === Request) return request
+    if (token === RequestLogger) return newLogger()
     return token === ReplyHeaders ? headers : request.signal // the tokens that build-app.ts declares
   }
 }

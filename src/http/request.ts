@@ -1,5 +1,7 @@
 import { type IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Abort } from '../core/abort.js'
+import type { RequestRecord } from '../core/events/request-record.js'
+import { type Trace, traceOf } from '../core/events/trace.js'
 import { howToProvide } from '../di/provider.js'
 import { cookiesOf } from './input/cookies.js'
 import { FORM, parseFields, type ParseForm } from './input/form-fields.js'
@@ -44,6 +46,8 @@ export class Request {
   #releases: (() => Promise<void>)[] = []
   /** @internal Whether an interceptor of the route needs {@link bodyBytes}. */
   keepsBody = false
+  /** @internal Exists if somebody listens to what happens to it. */
+  record: RequestRecord | undefined
   /** @internal The bytes of a body that is not a multipart form, when the route has one and {@link keepsBody} is set. */
   bodyBytes: Buffer | undefined
 
@@ -76,6 +80,11 @@ export class Request {
   end(): Promise<unknown> | undefined {
     const releases = this.#releases.splice(0)
     return releases.length > 0 ? Promise.all(releases.map((release) => release())) : undefined
+  }
+
+  /** @internal The trace that it belongs to, for the log. */
+  get trace(): Trace | undefined {
+    return this.record ? this.record.trace : traceOf(this.headers)
   }
 
   /** The path without the query, in its normal form: percent-encoded only where that is required. */

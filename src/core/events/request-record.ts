@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { QueryCounter } from './query-counter.js'
+import { type Trace, traceOf } from './trace.js'
 
 /** How a transaction ended. `unknown`: the connection was lost while COMMIT was sent, so that the work may have been saved. */
 export type TransactionOutcome = 'commit' | 'rollback' | 'unknown'
@@ -57,12 +58,25 @@ export class RequestRecord {
   /** @internal Whether the values of its statements are kept until its end, for their plans. */
   keepsValues = false
   #around: ((work: () => void) => void) | undefined
+  #trace: Trace | undefined
 
   constructor(id: string, raw: IncomingMessage) {
     this.id = id
     this.method = raw.method ?? 'GET'
     this.raw = raw
     this.path = (raw.url ?? '/').split('?', 1)[0] ?? '/'
+  }
+
+  /**
+   * The trace that it belongs to, which the log has too: that of `openTelemetry()`, else that of the header `traceparent`. Undefined without one. A
+   * subscriber of `sequitur.request.start` that traces requests in another way may set it.
+   */
+  get trace(): Trace | undefined {
+    return (this.#trace ??= traceOf(this.raw.headers))
+  }
+
+  set trace(trace: Trace | undefined) {
+    this.#trace = trace
   }
 
   /** How many times the last run has sent the read that it has sent most often, with whatever values: many times is an N+1. */

@@ -1,4 +1,5 @@
 import type { RequestRecord, SentStatement } from '../../core/events/request-record.js'
+import type { Trace } from '../../core/events/trace.js'
 import { escapeForLog } from '../../core/log-text.js'
 
 /** Characters of what a client or a program has written: a path, a shape. */
@@ -17,6 +18,19 @@ export function describeStatement({ shape, milliseconds, rows }: SentStatement) 
     ...(rows === undefined ? {} : { rows }),
     shape: escapeForLog(shape, MAX_SHAPE),
   }
+}
+
+/** How a line of the log names a request: `[0d6f4a7e]`, in a trace `[0d6f4a7e trace_id=0af7651916cd43dd8448eb211c80319c]`. */
+export function tagOf(id: string, trace: Trace | undefined): string {
+  return trace ? `[${id} trace_id=${escapeForLog(trace.traceId, MAX_TEXT)}]` : `[${id}]`
+}
+
+/** The fields of a trace, with the names that OpenTelemetry recommends for logs. */
+export function traceFields(trace: Trace | undefined): { readonly trace_id?: string; readonly span_id?: string } {
+  if (!trace) return {}
+  const { traceId, spanId } = trace
+  const fields = { trace_id: escapeForLog(traceId, MAX_TEXT) }
+  return spanId === undefined ? fields : { ...fields, span_id: escapeForLog(spanId, MAX_TEXT) }
 }
 
 /** Of a request without a route, what the client wrote; of all others only what the program has written. */

@@ -1,7 +1,7 @@
 import type { RequestRecord, SentStatement } from '../../core/events/request-record.js'
 import { escapeForLog } from '../../core/log-text.js'
 import type { Lifespan } from '../lifespan.js'
-import { describeStatement, type EntryLog, placeOf } from './log-entry.js'
+import { describeStatement, type EntryLog, placeOf, tagOf, traceFields } from './log-entry.js'
 
 /** Asks the databases of the app for the plan of a statement; undefined if none of them has it, or not now. */
 export type Explain = (statement: SentStatement) => Promise<readonly string[] | undefined>
@@ -73,8 +73,13 @@ export class PlanLog {
     this.#inMinute++
     if (!('failure' in outcome) && outcome.length === 0) return // as of an INSERT of values on SQLite
     const described = describeStatement(statement)
-    const fields = { id: record.id, [record.route === undefined ? 'path' : 'route']: placeOf(record), ...described }
-    const title = `of a statement of ${placeOf(record)}, ${described.milliseconds} ms [${record.id}]: ${described.shape}`
+    const fields = {
+      id: record.id,
+      ...traceFields(record.trace),
+      [record.route === undefined ? 'path' : 'route']: placeOf(record),
+      ...described,
+    }
+    const title = `of a statement of ${placeOf(record)}, ${described.milliseconds} ms ${tagOf(record.id, record.trace)}: ${described.shape}`
     if ('failure' in outcome)
       return this.#log.entry('warn', `No plan (${outcome.failure}) ${title}`, { ...fields, ...outcome })
     const plan = linesOf(outcome)

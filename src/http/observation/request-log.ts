@@ -1,5 +1,5 @@
 import type { RequestRecord, SentStatement } from '../../core/events/request-record.js'
-import { describeStatement, type EntryLog, methodOf, placeOf, rounded } from './log-entry.js'
+import { describeStatement, type EntryLog, methodOf, placeOf, rounded, tagOf, traceFields } from './log-entry.js'
 import type { LogOptions } from './log-options.js'
 import type { PlanLog } from './plan-log.js'
 
@@ -74,9 +74,11 @@ function fieldsOf(record: RequestRecord): Readonly<Record<string, unknown>> {
     statementMilliseconds,
     retries,
     transaction,
+    trace,
   } = record
   return {
     id,
+    ...traceFields(trace),
     method: methodOf(record),
     [record.route === undefined ? 'path' : 'route']: placeOf(record),
     ...(handler === undefined ? {} : { handler }),
@@ -99,7 +101,7 @@ function lineOf(record: RequestRecord): string {
     (statements > 0 ? `, ${counted(statements, 'statement')} in ${rounded(statementMilliseconds)} ms` : '') +
     (retries > 0 ? `, ${retries === 1 ? '1 retry' : `${retries} retries`}` : '') +
     (transaction === undefined ? '' : `, ${transaction}`) +
-    ` [${id}]`
+    ` ${tagOf(id, record.trace)}`
   )
 }
 

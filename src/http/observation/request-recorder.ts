@@ -46,6 +46,7 @@ export class RequestRecorder {
     const record = new RequestRecord(request.id, request.raw)
     record.onStatement = this.#onStatement
     record.keepsValues = this.#log?.explains === true
+    request.record = record
     if (isObserved) countBytes(response, record)
     return record
   }

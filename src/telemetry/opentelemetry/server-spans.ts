@@ -49,7 +49,7 @@ export class ServerSpans {
     if (metadata) {
       provideRoute(metadata, request)
       metadata.span.setAttribute(REQUEST_ID, [request.id])
-      this.#traced.set(request, { span: metadata.span, context: active, isForeign: true })
+      this.#trace(request, { span: metadata.span, context: active, isForeign: true })
     } else this.#startSpan(request, active)
   }
 
@@ -60,8 +60,14 @@ export class ServerSpans {
     const span = this.#tracer.startSpan(methodName(request), { kind: SpanKind.SERVER, attributes }, parent)
     const own = trace.setSpan(parent, span)
     this.#open.add(span)
-    this.#traced.set(request, { span, context: own, isForeign: false })
+    this.#trace(request, { span, context: own, isForeign: false })
     request.runIn((work) => context.with(own, work))
+  }
+
+  #trace(request: RequestRecord, traced: TracedRequest): void {
+    this.#traced.set(request, traced)
+    const context = traced.span.spanContext()
+    if (this.#api.isSpanContextValid(context)) request.trace = context // not without an SDK
   }
 
   // An app that another server calls may run in a span already.

@@ -20,12 +20,13 @@ export class RefusalLog {
   /**
    * @param where the request.
    * @param detail the detail that the client receives: refusals with the same one, and errors of the same name, are of one kind.
+   * @param fields of the entry with its error.
    */
-  add(where: string, error: unknown, detail: string): void {
+  add(where: string, error: unknown, detail: string, fields?: Readonly<Record<string, unknown>>): void {
     const kind = `${kindOf(error)}: ${detail}`
     const count = this.#counts.get(kind)
     this.#counts.set(kind, count === undefined ? 0 : count + 1)
-    if (count === undefined) this.#log.error(where, error)
+    if (count === undefined) this.#log.error(where, error, fields)
     this.#timer ??= setInterval(() => this.flush(), INTERVAL).unref()
   }
 

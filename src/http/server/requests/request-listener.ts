@@ -11,6 +11,8 @@ import { handle } from '../../handle.js'
 import type { AppTokens } from '../../client-tokens/client-tokens.js'
 import type { Health } from '../../health/health.js'
 import type { Input } from '../../input/parameters.js'
+import { tagOf, traceFields } from '../../observation/log-entry.js'
+import { NotesOfRequest, type RequestLogger } from '../../observation/request-logger.js'
 import type { RequestRecorder } from '../../observation/request-recorder.js'
 import type { Docs } from '../../openapi/docs-page.js'
 import { EventStream } from '../../output/event-stream.js'
@@ -247,6 +249,7 @@ export class Listener {
   ): OutgoingResponse | PromiseLike<OutgoingResponse> {
     return handle(match, request, this.#parts.container, {
       report: this.#report,
+      newLogger: this.#newLogger,
       inBackground: (end) => this.#running.addPart(running, end),
       record,
       tokens: this.#parts.tokens.of(request),
@@ -294,15 +297,19 @@ export class Listener {
     const known = types.isNativeError(error) ? error : undefined // `instanceof` may throw for a Proxy
     if (known instanceof SlowClient) this.#parts.log.warn(`${describe(request)} ${known.message}`)
     if (!serverFault || known instanceof ClientGone) return reply
-    if (known instanceof HandlerTimeout) this.#parts.log.error(describe(request), known.logEntry)
+    if (known instanceof HandlerTimeout)
+      this.#parts.log.error(describe(request), known.logEntry, traceFields(request.trace))
     else if (refusal === undefined) this.#report(error, request)
-    else this.#refusals.add(describe(request), error, refusal)
+    else this.#refusals.add(describe(request), error, refusal, traceFields(request.trace))
     return reply
   }
 
   readonly #report = (error: unknown, request: Request): void => {
-    this.#parts.log.error(describe(request), error)
+    this.#parts.log.error(describe(request), error, traceFields(request.trace))
   }
+
+  readonly #newLogger = (request: Request, route: string): RequestLogger =>
+    new NotesOfRequest(this.#parts.log, request, route)
 
   /** Closes each connection after the next response on it: a client that stays connected would not notice other servers. */
   closeConnections(): void {
@@ -336,8 +343,8 @@ export class Listener {
   }
 }
 
-function describe({ method, path, id }: Request): string {
-  return `${method} ${path} [${id}]`
+function describe({ method, path, id, trace }: Request): string {
+  return `${method} ${path} ${tagOf(id, trace)}`
 }
 
 // The connection cannot be used again: the rest of the body would be read before the next request.
