@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { BaseError, type Sequelize } from 'sequelize'
+import { BaseError, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { BootError } from '../../core/boot-error.js'
 import { refuseSecondCopies } from '../../core/package-copies.js'
 import type { Constructor } from '../../di/token.js'
@@ -13,6 +13,7 @@ import { DatabaseStartError } from '../errors.js'
 import { factsOf } from '../events/session-observer.js'
 import { adviseUsedColumns } from '../indexes/index-advice.js'
 import { readGeneratedColumns } from '../models/database-generated-columns.js'
+import { nameIndexColumns, unknownIndexColumns } from '../models/index-columns.js'
 import '../models/model-shape.js'
 import { checkInternals } from '../sequelize/check-internals.js'
 import { disableFastPath } from '../sequelize/fast-path.js'
@@ -83,6 +84,7 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     joinCurrentTransaction(sequelize, dialect, boundary)
     readGeneratedColumns(sequelize)
     const models = mapModels(sequelize, database.models, database.owner)
+    nameIndexColumns(models)
     nestFindCreateFind(models)
     markBulkCreated(models)
     compileModelMethods(models)
@@ -95,7 +97,7 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     if (rivals !== undefined) (database.warn ?? database.log)(`The database (${name}): ${rivals}`)
     if (database.warn) await warnOfStandby(connection, database.warn)
     if (database.warn) await warnOfTooManyConnections(connection, readProcesses(database.options), database.warn)
-    if (sync && database.createTables) await createTables(sequelize, name)
+    if (sync && database.createTables) await createTables(sequelize, name, models)
     await checkTables(sequelize, models, { mayBeMissing: sync && !database.createTables })
     if (database.warn) await warnOfTablesWithoutTransactions(connection, models, database.warn)
     for (const advice of database.warn ? await adviseUsedColumns(sequelize, models, boundary?.columns) : [])
@@ -113,12 +115,16 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
   }
 }
 
-async function createTables(sequelize: Sequelize, name: string): Promise<void> {
+async function createTables(sequelize: Sequelize, name: string, models: readonly ModelStatic<Model>[]): Promise<void> {
   try {
     await sequelize.sync()
   } catch (cause) {
     if (!(cause instanceof BaseError)) throw cause
-    throw new DatabaseStartError(`Cannot create the missing tables (${name}): ${cause.message}`, { cause })
+    const causes = unknownIndexColumns(models)
+    throw new DatabaseStartError(
+      [`Cannot create the missing tables (${name}): ${cause.message}`, ...causes].join('\n'),
+      { cause },
+    )
   }
 }
 
