@@ -1,6 +1,7 @@
 import {
   DataTypes,
   type FindOptions,
+  type IndexesOptions,
   type Model,
   type ModelStatic,
   type Sequelize,
@@ -332,6 +333,14 @@ export interface BindOptions {
   readonly returning?: boolean
 }
 
+/** A declared index. */
+export interface IndexInternals {
+  readonly name: string
+  readonly fields: readonly NonNullable<IndexesOptions['fields']>[number][]
+  readonly unique?: unknown
+  readonly where?: object
+}
+
 /** A model's class. */
 export interface ModelInternals {
   readonly rawAttributes: Attributes
@@ -356,11 +365,7 @@ export interface ModelInternals {
   readonly uniqueKeys: Readonly<Record<string, { readonly fields: readonly string[]; readonly column: string }>>
   readonly _scope?: object
   /** Those of the option `indexes`, with their names. */
-  readonly _indexes: readonly {
-    readonly name: string
-    readonly fields: readonly unknown[]
-    readonly unique?: unknown
-  }[]
+  _indexes: readonly IndexInternals[]
   readonly _hasVirtualAttributes?: boolean
   readonly _versionAttribute?: string
   /** By their names. `useHooks`: destroy() of an instance destroys the associated ones, too. */

@@ -14,6 +14,7 @@ import { DatabaseStartError } from '../errors.js'
 import { factsOf } from '../events/session-observer.js'
 import { adviseUsedColumns } from '../indexes/index-advice.js'
 import { readGeneratedColumns } from '../models/database-generated-columns.js'
+import { nameIndexColumns, unknownIndexColumns } from '../models/index-columns.js'
 import '../models/model-shape.js'
 import { checkInternals } from '../sequelize/check-internals.js'
 import { disableFastPath } from '../sequelize/fast-path.js'
@@ -87,6 +88,7 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     joinCurrentTransaction(sequelize, dialect, boundary)
     readGeneratedColumns(sequelize)
     const models = mapModels(sequelize, database.models, database.owner)
+    nameIndexColumns(models)
     nestFindCreateFind(models)
     markBulkCreated(models)
     compileModelMethods(models)
@@ -120,7 +122,7 @@ async function check(
   if (rivals !== undefined) (warn ?? log)(`The database (${name}): ${rivals}`)
   if (warn) await warnOfStandby(connection, warn)
   if (warn) await warnOfTooManyConnections(connection, readProcesses(options), warn)
-  if (sync && createTables) await createMissingTables(connection)
+  if (sync && createTables) await createMissingTables(connection, models)
   await checkTables(sequelize, models, { mayBeMissing: sync && !createTables })
   if (warn) await warnOfTablesWithoutTransactions(connection, models, warn)
   for (const advice of warn ? await adviseUsedColumns(sequelize, models, options.boundary?.columns) : [])
@@ -150,12 +152,19 @@ function adaptToTable(dialect: Dialect, model: ModelStatic<Model>): void {
   })
 }
 
-async function createMissingTables({ sequelize, dialect, name }: Connection): Promise<void> {
+async function createMissingTables(
+  { sequelize, dialect, name }: Connection,
+  models: readonly ModelStatic<Model>[],
+): Promise<void> {
   try {
     await sequelize.sync()
   } catch (cause) {
     if (!(cause instanceof BaseError) || mayAnswerLater(cause, dialect)) throw cause
-    throw new DatabaseStartError(`Cannot create the missing tables (${name}): ${cause.message}`, { cause })
+    const causes = unknownIndexColumns(models)
+    throw new DatabaseStartError(
+      [`Cannot create the missing tables (${name}): ${cause.message}`, ...causes].join('\n'),
+      { cause },
+    )
   }
 }
 
