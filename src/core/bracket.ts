@@ -11,6 +11,8 @@ import { isThenable, nextTurn } from './promises.js'
 export interface Unit {
   /** For the log: the database. */
   readonly name: string
+  /** Called before all others: nothing of it begins before the promise has resolved, and what waits for it fails with its error. */
+  beginAfter?(ready: () => Promise<void>): void
   /** Runs the work with this unit as the current one. */
   enter<T>(work: () => T): T
   /** Runs the synchronous work that makes the response of this unit. */

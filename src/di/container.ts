@@ -56,11 +56,11 @@ export class Container {
 
 /** The values of a plan's inputs, by their index; read for each run of a handler. */
 export interface InputValues {
-  /** Those of the plan's first steps. */
-  first(): readonly unknown[]
-  /** Those of the others, called when the first steps are built. If these authenticate, it also validates the others, and rejects when one is invalid. */
-  others(): readonly unknown[] | Promise<readonly unknown[]>
+  /** Those of a stage of the plan, called in their order when the steps before it are built. Rejects when one is invalid; the last stage has all the others. */
+  read(stage: number): readonly unknown[] | Promise<readonly unknown[]>
 }
+
+const NO_INPUTS: readonly unknown[] = []
 
 /** What a request disposes, or has disposed: another one must not use it. */
 const ownedByRequests = new WeakSet<object>()
@@ -90,7 +90,7 @@ export class Scope {
    * Builds the plan's values and calls `use` with the controller and the handler's arguments. Each managed provider wraps the rest, including
    * `use`. Returns a promise only if something has to be waited for.
    *
-   * @param around called when the plan's first values are built and all inputs are valid, with what does the rest; may return without calling it.
+   * @param around called when the values before the plan's last stage are built and all inputs are valid, with what does the rest; may return without calling it.
    * @throws what a factory or `use` throws, and an Error when the scope is disposed before `use` is called.
    */
   run<R>(
@@ -100,17 +100,18 @@ export class Scope {
     around?: (rest: () => R | PromiseLike<R>) => R | PromiseLike<R>,
   ): R | PromiseLike<R> {
     const values: unknown[] = []
-    let inputs = given.first()
-    let hasOthers = false
+    const { stages } = plan
+    let inputs = NO_INPUTS
+    let stage = 0
     const buildFrom = (index: number): R | PromiseLike<R> => {
       for (let i = index; ; i++) {
-        if (i === plan.first && !hasOthers) {
-          hasOthers = true
-          const others = given.others()
-          if (isThenable(others))
-            return others.then((read) => ((inputs = read), around ? around(() => buildFrom(i)) : buildFrom(i)))
-          inputs = others
-          if (around) return around(() => buildFrom(i))
+        if (i === stages[stage]) {
+          const reading = given.read(stage++)
+          const wrap = stage === stages.length ? around : undefined
+          if (isThenable(reading))
+            return reading.then((read) => ((inputs = read), wrap ? wrap(() => buildFrom(i)) : buildFrom(i)))
+          inputs = reading
+          if (wrap) return wrap(() => buildFrom(i))
         }
         if (i === plan.steps.length) break
         this.#refuseClosed()

@@ -2,32 +2,59 @@ import type { Argument, Plan, Step } from './plan.js'
 import type { Token } from './token.js'
 
 /**
- * The plan with some steps moved to the front: those that `isFirst` selects, the ones that they need, and classes that inject a selected one
- * and nothing that is built later.
+ * The plan with some steps moved to the front, as its first stage: those that `isFirst` selects, the ones that they need, and classes that inject a
+ * selected one and nothing that is built later.
+ *
+ * @param waits selects steps that are built after others: they, and those that need them, are a second stage of these first steps.
  */
-export function buildFirst<I>(plan: Plan<I>, isFirst: (token: Token) => boolean): Plan<I> {
+export function buildFirst<I>(
+  plan: Plan<I>,
+  isFirst: (token: Token) => boolean,
+  waits: (step: Step) => boolean = () => false,
+): Plan<I> {
   const { steps } = plan
   const first = firstSteps(steps, isFirst)
   if (first.size === 0) return plan
-  const order = [...steps.keys()].sort((a, b) => Number(first.has(b)) - Number(first.has(a)) || a - b)
+  const waiting = stepsThatNeed(steps, waits)
+  const stageOf = (index: number) => (first.has(index) ? (waiting.has(index) ? 1 : 0) : 2)
+  const order = [...steps.keys()].sort((a, b) => stageOf(a) - stageOf(b) || a - b)
   const places = new Map(order.map((index, place) => [index, place]))
   const moved = (argument: Argument): Argument =>
     argument.kind === 'request' ? { kind: 'request', index: places.get(argument.index) ?? argument.index } : argument
   const movedSteps = steps.map((step) => ({ ...step, arguments: step.arguments.map(moved) }))
+  const countBefore = (stage: number) => order.filter((index) => stageOf(index) < stage).length
   return {
     inputs: plan.inputs,
     steps: order.map((index) => movedSteps[index] as Step), // every index is one of steps
-    first: first.size,
+    stages: [...new Set([0, countBefore(1), first.size])],
     controller: moved(plan.controller),
     arguments: plan.arguments.map(moved),
   }
 }
 
-/** The inputs of the steps that come first. */
-export function inputsOfFirst({ steps, first }: Plan<unknown>): readonly number[] {
-  return steps
-    .slice(0, first)
-    .flatMap((step) => step.arguments.flatMap(({ kind, index }) => (kind === 'input' ? [index] : [])))
+/** The steps of a stage. */
+export function stepsOfStage({ steps, stages }: Plan<unknown>, stage: number): readonly Step[] {
+  return steps.slice(stages[stage], stages[stage + 1])
+}
+
+/** The inputs of the steps of each stage but the last, which has all the others. */
+export function inputsOfStages(plan: Plan<unknown>): readonly (readonly number[])[] {
+  return plan.stages
+    .slice(0, -1)
+    .map((_, stage) =>
+      stepsOfStage(plan, stage).flatMap((step) =>
+        step.arguments.flatMap(({ kind, index }) => (kind === 'input' ? [index] : [])),
+      ),
+    )
+}
+
+/** The steps that `isOne` selects, and those that need one of them. */
+function stepsThatNeed(steps: readonly Step[], isOne: (step: Step) => boolean): ReadonlySet<number> {
+  const found = new Set<number>()
+  for (const [index, step] of steps.entries())
+    if (isOne(step) || step.arguments.some((argument) => argument.kind === 'request' && found.has(argument.index)))
+      found.add(index)
+  return found
 }
 
 function firstSteps(steps: readonly Step[], isFirst: (token: Token) => boolean): ReadonlySet<number> {

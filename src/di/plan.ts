@@ -35,8 +35,8 @@ export interface Plan<I> {
   readonly inputs: readonly I[]
   /** The values that each request builds, in this order. */
   readonly steps: readonly Step[]
-  /** The first steps whose inputs are read before all others: so many. */
-  readonly first: number
+  /** The steps before which inputs are read, by their index: those of each stage. The first is 0. */
+  readonly stages: readonly number[]
   readonly controller: Argument
   readonly arguments: readonly Argument[]
 }
@@ -94,7 +94,7 @@ export class Planner<I> {
     try {
       for (const token of requires) this.#require(token, draft, `${controller.name}.${member}`)
       const values = this.#arguments(readMethod(controller, member, params), draft)
-      return { inputs: draft.inputs, steps: draft.steps, first: 0, controller: self, arguments: values }
+      return { inputs: draft.inputs, steps: draft.steps, stages: [0], controller: self, arguments: values }
     } catch (error) {
       throw InjectionError.at(`${controller.name}.${member}`, error)
     }

@@ -3,9 +3,10 @@ import { bracket, type OpenUnits, untilAborted } from '../core/bracket.js'
 import { requestWithoutSession } from '../core/events/current-request.js'
 import type { RequestRecord } from '../core/events/request-record.js'
 import { andThen, isThenable } from '../core/promises.js'
-import type { Container, InputValues, Scope } from '../di/container.js'
+import type { Container, Scope } from '../di/container.js'
 import type { Token } from '../di/token.js'
 import type { RequestTokens } from './client-tokens/client-tokens.js'
+import type { LateBody, RequestInputs } from './input/staged-inputs.js'
 import { RequestLogger } from './observation/request-logger.js'
 import { discard, type OutgoingResponse, refuseUnreadable } from './output/outgoing-response.js'
 import { type Content, Reply, ReplyHeaders } from './output/reply.js'
@@ -59,7 +60,7 @@ export function handle(
 
 function runHandler(
   route: ServedRoute,
-  inputs: InputValues,
+  inputs: RequestInputs,
   request: Request,
   container: Container,
   { report, inBackground, newLogger, record, tokens }: Aftermath,
@@ -75,8 +76,9 @@ function runHandler(
   }
   const streams = new ReturnedStreams()
   let rest: Promise<void> | undefined
+  const { lateBody } = inputs
   const response = bracket(
-    opened(route, request, record, tokens),
+    opened(route, request, record, tokens, lateBody),
     () => {
       const run = () => {
         headers = new ReplyHeaders()
@@ -95,6 +97,7 @@ function runHandler(
           ),
         )
       }
+      if (lateBody) return lateBody.during(() => andThen(dispose(), run))
       return andThen(dispose(), run) // the previous attempt may still hold something, such as a lock
     },
     (value) => {
@@ -125,6 +128,7 @@ function runHandler(
       (sent) => andThen(end(), () => (tokens ? tokens.addTo(sent) : sent)),
       (error: Error) => {
         streams.discard()
+        lateBody?.giveUp(error)
         return andThen(end(), () => Promise.reject<OutgoingResponse>(error))
       },
     )
@@ -138,7 +142,9 @@ function opened(
   request: Request,
   record: RequestRecord | undefined,
   tokens: RequestTokens | undefined,
+  lateBody: LateBody | undefined,
 ): OpenUnits {
+  if (lateBody) return (attempt) => lateBody.holdBack(open(attempt, record, tokens, request))
   return record || tokens || opensWithRequest ? (attempt) => open(attempt, record, tokens, request) : open
 }
 

@@ -185,6 +185,13 @@ function charsetOf(headers: IncomingHttpHeaders): string | undefined {
     .replaceAll('"', '')
 }
 
+const continues = new WeakMap<IncomingMessage, () => void>()
+
+/** Calls this when the body of the request is read: to ask the client for it. */
+export function continueWhenRead(raw: IncomingMessage, ask: () => void): void {
+  continues.set(raw, ask)
+}
+
 /** Receives a body. After `end` or `fail` it is called no more. */
 export interface BodySink {
   add(chunk: Buffer): void
@@ -235,6 +242,7 @@ export function receiveBody({ raw, abort }: Request, limit: number, sink: BodySi
     new PayloadTooLarge(`The body is larger than ${limit} bytes.`, { headers: { connection: 'close' } })
   if (raw.destroyed) return failed(incomplete())
   if (Number(raw.headers['content-length'] ?? 0) > limit) return failed(tooLarge())
+  if (raw.headers.expect !== undefined) continues.get(raw)?.()
   let size = 0
   let stopped = false
   const add = (chunk: Buffer) => {

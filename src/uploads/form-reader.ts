@@ -1,3 +1,4 @@
+import type { Abort } from '../core/abort.js'
 import { InvalidInput, PayloadTooLarge, UnsupportedMediaType } from '../http/errors.js'
 import { decodeUtf8, type JsonBody, LARGE } from '../http/input/json.js'
 import { readStrings } from '../http/input/read-strings.js'
@@ -50,15 +51,16 @@ export class FormReader {
   /**
    * Reads a form. Its files are removed at the end of the request.
    *
+   * @param stop when it is aborted, nothing more is read.
    * @throws UnsupportedMediaType for another body; what {@link readParts} throws; PayloadTooLarge for a file beyond its limit.
    */
-  async read(request: Request, appLimit: number): Promise<JsonBody> {
+  async read(request: Request, appLimit: number, stop?: Abort): Promise<JsonBody> {
     const boundary = boundaryOf(request)
     const spool = new Spool()
     request.onEnd(() => spool.release())
     const form = new ReceivedForm(this.#files, this.#texts, spool, appLimit)
     const limit = this.#bodyLimit ?? appLimit + this.#largestFiles()
-    await readParts(request, boundary, limit, (header, content) => form.add(header, content))
+    await readParts(request, boundary, limit, (header, content) => form.add(header, content), stop)
     return form.body()
   }
 

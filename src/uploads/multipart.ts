@@ -48,7 +48,7 @@ function mediaOf({ bodyLimit }: MultipartOptions): BodyMedia {
       return {
         mediaType: MULTIPART,
         encoding: reader.encoding,
-        read: (request, appLimit) => reader.read(request, appLimit),
+        read: (request, appLimit, stop) => reader.read(request, appLimit, stop),
       }
     },
   }

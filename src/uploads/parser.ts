@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { Dicer } from '@fastify/busboy'
 import { BootError } from '../core/boot-error.js'
+import type { Abort } from '../core/abort.js'
 import { loadLater } from '../core/load-later.js'
 import { packageManager } from '../core/package-manager.js'
 import { PayloadTooLarge } from '../http/errors.js'
@@ -33,11 +34,21 @@ export type ReceivePart = (header: PartHeader, content: AsyncIterable<Buffer>) =
 /**
  * Reads a form to its end, one part after the other.
  *
+ * @param stop when it is aborted, nothing more is read.
  * @throws BadRequest for a body that is truncated, or no multipart form; PayloadTooLarge for one with too many parts, or more than `limit` bytes;
- * what `receive` throws.
+ * what `receive` throws; the reason of `stop`.
  */
-export function readParts(request: Request, boundary: string, limit: number, receive: ReceivePart): Promise<void> {
-  return new Promise((resolve, reject) => new PartsReader(request, boundary, limit, receive, resolve, reject))
+export function readParts(
+  request: Request,
+  boundary: string,
+  limit: number,
+  receive: ReceivePart,
+  stop?: Abort,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const reader = new PartsReader(request, boundary, limit, receive, resolve, reject)
+    stop?.onAbort((reason) => reader.fail(reason))
+  })
 }
 
 class PartsReader {
@@ -83,11 +94,11 @@ class PartsReader {
       this.#isClosed = true
       void this.#settle()
     })
-    this.#parser.on('error', () => this.#isClosed || this.#fail(malformed('it is truncated')))
+    this.#parser.on('error', () => this.#isClosed || this.fail(malformed('it is truncated')))
     this.#stop = receiveBody(request, limit, {
       add: (chunk) => this.#add(chunk),
       end: () => this.#end(),
-      fail: (error) => this.#fail(error),
+      fail: (error) => this.fail(error),
     })
   }
 
@@ -137,14 +148,14 @@ class PartsReader {
     if (this.#isSettled) return void part.resume()
     if (++this.#count > MAX_PARTS) {
       part.resume()
-      return this.#fail(new PayloadTooLarge(`The form has more than ${MAX_PARTS} parts.`))
+      return this.fail(new PayloadTooLarge(`The form has more than ${MAX_PARTS} parts.`))
     }
     let header: RawHeader | undefined
     part.once('header', (read: RawHeader) => (header = read))
     this.#unread.add(part)
     this.#received = this.#received
       .then(() => (this.#isSettled ? undefined : this.#receivePart(part, () => header)))
-      .catch((error: unknown) => this.#fail(error))
+      .catch((error: unknown) => this.fail(error))
   }
 
   async #receivePart(part: Readable, header: () => RawHeader | undefined): Promise<void> {
@@ -173,7 +184,7 @@ class PartsReader {
     this.#resolve()
   }
 
-  #fail(error: unknown): void {
+  fail(error: unknown): void {
     if (this.#isSettled) return
     this.#isSettled = true
     // Undefined when the body fails at once.

@@ -64,6 +64,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
   readonly family: object
   readonly begunAt = now()
   #made: Parts | undefined
+  #ready: (() => Promise<void>) | undefined
   /** How the unit ended before its session was made. */
   #ended: string | undefined
   #staleError: unknown
@@ -84,7 +85,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
 
   #make(): Parts {
     const { sequelize } = this
-    const transaction = new LazyTransaction(sequelize, this.#dialect, this.#options, this)
+    const transaction = new LazyTransaction(sequelize, this.#dialect, this.#options, this, this.#ready)
     const state = new TransactionState(sequelize, transaction, this.#dialect, this)
     const scope = new TransactionScope(state)
     const session = new this.#SessionClass(scope)
@@ -194,6 +195,10 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
 
   get commitsLast(): boolean {
     return this.#made?.transaction.commitsLast === true
+  }
+
+  beginAfter(ready: () => Promise<void>): void {
+    this.#ready = ready
   }
 
   enter<T>(work: () => T): T {

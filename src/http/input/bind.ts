@@ -1,6 +1,5 @@
 import { memo } from '../../core/memo.js'
-import { andThen } from '../../core/promises.js'
-import type { InputValues } from '../../di/container.js'
+import { andThen, isThenable } from '../../core/promises.js'
 import { compileDecoder, compileDefault, type Decode } from '../../schema/input/decode.js'
 import type { SchemaWriter } from '../../schema/json-schema/writer.js'
 import type { JsonSchema, ObjectShape, Shape } from '../../schema/shape/shape.js'
@@ -14,7 +13,6 @@ import {
 import { parseableShape } from '../../schema/input/parse-string.js'
 import { type Issue, MAX_ISSUES } from '../../schema/shape/issue.js'
 import { type Validate, type ValidatorCompiler } from '../../schema/input/validate.js'
-import { InvalidInput } from '../errors.js'
 import { illFormed, type IndexedInput, invalidInputs } from './input-issues.js'
 import { headerName, type Input } from './parameters.js'
 import { objectReader, stringReader, type StringSource } from './read-strings.js'
@@ -22,16 +20,34 @@ import type { JsonBody } from './json.js'
 import { compileForm } from './form.js'
 import type { ParseForm } from './form-fields.js'
 import { parseBody, readBody, type Request } from '../request.js'
+import {
+  type CheckStage,
+  type Decoder,
+  NO_BODY,
+  type Receive,
+  type Received,
+  type RequestInputs,
+  type StageChecks,
+  StagedInputs,
+  type UnboundRequest,
+} from './staged-inputs.js'
 
 /**
  * Reads and validates the inputs of a route; returns what makes their values, new ones for each run of the handler. Where classes
  * authenticate the request, only the bytes of the body and the inputs of these classes are read, and the others when these classes are built.
- * Throws, or rejects with, InvalidInput, which has all issues, or what reading the body throws; so does `others()`.
+ * Throws, or rejects with, InvalidInput, which has all issues, or what reading the body throws; so does `read()` of later stages.
  */
 export type Bind = (
   request: Request,
   variables: Readonly<Record<string, string>>,
-) => InputValues | PromiseLike<InputValues>
+) => RequestInputs | PromiseLike<RequestInputs>
+
+/** The inputs of each stage of a plan but the last, by their index. */
+export interface InputStages {
+  readonly inputs: readonly (readonly number[])[]
+  /** Whether the first stage is built before the body is received. */
+  readonly receivesLate: boolean
+}
 
 interface Source extends StringSource {
   readonly body: JsonBody | undefined
@@ -60,58 +76,50 @@ export function inputSchema(inputs: readonly Input[], writer: SchemaWriter): Inp
   }
 }
 
-/**
- * Compiles what binds a route's inputs.
- *
- * @param first the inputs of the classes that authenticate; undefined when the route has no such class.
- */
+/** Compiles what binds a route's inputs. */
 export function compileBind(
   inputs: readonly Input[],
   schema: InputsSchema,
   validators: ValidatorCompiler,
   bodyLimit: number,
-  first: readonly number[] | undefined,
+  stages: InputStages,
 ): Bind {
   if (inputs.length === 0) return () => NO_INPUTS
   const bound = inputs.map(boundInput)
-  const readsBody = inputs.some((input) => input.kind === 'body')
   const checkAll = compileCheck(bound, schema, validators, bodyLimit)
-  const media = inputs.flatMap((input) => (input.kind === 'body' ? (input.media ?? []) : []))[0]
-  const receive = (request: Request): Received | Promise<Received> => {
-    if (media) return media.read(request, bodyLimit)
-    if (!readsBody) return NO_BODY
-    const reading = readBody(request, bodyLimit)
-    return request.keepsBody ? reading.then((bytes) => (request.bodyBytes = bytes)) : reading
-  }
-  if (!first) {
+  const receive = compileReceive(inputs, bodyLimit)
+  if (stages.inputs.length === 0) {
     return (request, variables) =>
       andThen(receive(request), (received) =>
-        andThen(checkAll({ request, variables, received }), (checked) => ({
-          first: none,
-          others: decoderOf(bound, checked),
-        })),
+        andThen(checkAll({ request, variables, received }), (checked) => ({ read: decoderOf(bound, checked) })),
       )
   }
-  const [early, late] = [
-    bound.filter(({ index }) => first.includes(index)),
-    bound.filter(({ index }) => !first.includes(index)),
-  ]
-  const checkFirst = compileCheck(early, partOf(schema, first), validators, bodyLimit)
-  const firstOf = async (source: UnboundRequest) => {
-    try {
-      return await checkFirst(source)
-    } catch (error) {
-      // Nothing can authenticate the request: the response has the issues of all inputs.
-      if (error instanceof InvalidInput) return checkAll(source)
-      throw error
-    }
-  }
-  return async (request, variables) => {
-    const source = { request, variables, received: await receive(request) }
-    const checked = await firstOf(source)
-    let decode: (() => unknown[]) | undefined
-    const others = async () => (decode ??= decoderOf(late, await checkAll(source)))()
-    return { first: decoderOf(early, checked), others }
+  const all =
+    (part: readonly BoundInput[]): CheckStage =>
+    (source) =>
+      decoderAfter(checkAll(source), part)
+  const parts = stages.inputs.map((indexes): StageChecks => {
+    const part = bound.filter(({ index }) => indexes.includes(index))
+    const check = compileCheck(part, partOf(schema, indexes), validators, bodyLimit)
+    return { own: (source) => decoderAfter(check(source), part), all: all(part) }
+  })
+  const last = all(bound.filter(({ index }) => !stages.inputs.flat().includes(index)))
+  const compiled = { checks: [...parts, { own: last, all: last }], receive, receivesLate: stages.receivesLate }
+  return (request, variables) => new StagedInputs(compiled, request, variables).begin()
+}
+
+function decoderAfter(checked: Checked | Promise<Checked>, bound: readonly BoundInput[]): Decoder | Promise<Decoder> {
+  return isThenable(checked) ? checked.then((later) => decoderOf(bound, later)) : decoderOf(bound, checked)
+}
+
+/** What reads the body of a route, if it has one. */
+function compileReceive(inputs: readonly Input[], limit: number): Receive {
+  if (!inputs.some(({ kind }) => kind === 'body')) return () => NO_BODY
+  const media = inputs.flatMap((input) => (input.kind === 'body' ? (input.media ?? []) : []))[0]
+  if (media) return (request, stop) => media.read(request, limit, stop)
+  return (request) => {
+    const reading = readBody(request, limit)
+    return request.keepsBody ? reading.then((bytes) => (request.bodyBytes = bytes)) : reading
   }
 }
 
@@ -123,18 +131,10 @@ function boundInput(input: Input, index: number): BoundInput {
   return { index, input, findParts, read: (source) => read()(source), decode: (json) => decode()(json) }
 }
 
-const NO_BODY = Buffer.alloc(0)
-const none = () => []
-const NO_INPUTS: InputValues = { first: none, others: none }
+const NO_INPUTS: RequestInputs = { read: () => [] }
 
 /** The JSON of each input that the client sent, by its index. */
 type Values = Record<number, unknown>
-
-/** A body as its bytes, or as the reader of another media type has parsed it. */
-type Received = Buffer | JsonBody
-
-/** A request whose inputs are not read yet, and what has arrived of its body. */
-type UnboundRequest = Omit<Source, 'body'> & { readonly received: Received }
 
 /** The JSON of the inputs, valid, and of the body. */
 interface Checked {
@@ -177,8 +177,8 @@ function partOf({ type, properties, required }: InputsSchema, indexes: readonly 
   }
 }
 
-/** Makes the values of these inputs, by their index: new ones for each run. */
-function decoderOf(bound: readonly BoundInput[], { values, body }: Checked): () => unknown[] {
+/** Makes the values of these inputs: new ones for each run. */
+function decoderOf(bound: readonly BoundInput[], { values, body }: Checked): Decoder {
   let runs = 0
   return () => {
     if (runs++ > 0 && body) readBodyAgain(bound, values, body)

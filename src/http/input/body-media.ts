@@ -1,3 +1,4 @@
+import type { Abort } from '../../core/abort.js'
 import type { JsonSchema, ObjectShape } from '../../schema/shape/shape.js'
 import type { Request } from '../request.js'
 import type { JsonBody } from './json.js'
@@ -25,7 +26,8 @@ export interface PreparedMedia {
    * `request.onEnd()`.
    *
    * @param bodyLimit that of the app, in bytes.
-   * @throws HttpError for a body that cannot be read; the reason of the request's signal when that is aborted before.
+   * @param stop when it is aborted, nothing more is read.
+   * @throws HttpError for a body that cannot be read; the reason of `stop`, or of the request's signal, when that is aborted before.
    */
-  read(request: Request, bodyLimit: number): Promise<JsonBody>
+  read(request: Request, bodyLimit: number, stop?: Abort): Promise<JsonBody>
 }

@@ -1,8 +1,8 @@
 import type { OpenUnits } from '../../core/bracket.js'
 import { BootError, withPlace } from '../../core/boot-error.js'
 import { refuseOtherThanList } from '../../core/options.js'
-import type { Plan, Planner } from '../../di/plan.js'
-import { buildFirst, inputsOfFirst } from '../../di/plan-order.js'
+import type { Argument, Plan, Planner, Step } from '../../di/plan.js'
+import { buildFirst, inputsOfStages, stepsOfStage } from '../../di/plan-order.js'
 import type { RouteFacts, TransactionDescription } from '../../di/route-facts.js'
 import type { Constructor, Token } from '../../di/token.js'
 import type { SchemaWriter } from '../../schema/json-schema/writer.js'
@@ -10,7 +10,7 @@ import { refuseFiles } from '../../schema/output/refuse-files.js'
 import type { Shape } from '../../schema/shape/shape.js'
 import { shapeOf } from '../../schema/shape/shape-of.js'
 import type { ValidatorCompiler } from '../../schema/input/validate.js'
-import { type Bind, compileBind, type InputsSchema, inputSchema } from '../input/bind.js'
+import { type Bind, compileBind, type InputStages, type InputsSchema, inputSchema } from '../input/bind.js'
 import { type Around, refuseOtherThanAround } from './around.js'
 import { type Interceptor, interceptorsOf } from './interceptors/interceptor.js'
 import { type ControllerDeclaration, controllerOf } from './controller.js'
@@ -106,7 +106,8 @@ function planRoute(
   const requires = [...declared.requires, ...requirementsOf(name, options)]
   refuseUselessScopes(name, requires, authenticates)
   const planned = planner.plan(controller, member, new RouteInputs(variables, method), { params, requires })
-  const plan = buildFirst(planned, (token) => authenticates(token) || requires.includes(token))
+  const isFirst = (token: Token) => authenticates(token) || requires.includes(token)
+  const plan = buildFirst(planned, isFirst, waitsForBody(planned.inputs))
   refuseUnusedVariables(name, path, variables, plan.inputs)
   refuseTwoBodies(name, plan.inputs)
   refuseClashingInputs(name, plan.inputs)
@@ -161,6 +162,22 @@ function planRoute(
   }
 }
 
+/**
+ * The steps that are built when the body is there, of a route that takes a form, which is stored: those with an input of it, and those whose
+ * resource would be held while the client sends. Undefined for other routes, whose bodies are received first.
+ */
+function waitsForBody(inputs: readonly Input[]): ((step: Step) => boolean) | undefined {
+  if (!inputs.some((input) => input.kind === 'body' && input.media !== undefined)) return undefined
+  const isOfBody = ({ kind, index }: Argument) => kind === 'input' && inputs[index]?.kind === 'body'
+  return ({ provider, arguments: args }) => provider.kind === 'managed' || args.some(isOfBody)
+}
+
+function stagesOf(plan: Plan<Input>): InputStages {
+  const waits = waitsForBody(plan.inputs)
+  const inputs = inputsOfStages(plan)
+  return { inputs, receivesLate: waits !== undefined && inputs.length > 0 && !stepsOfStage(plan, 0).some(waits) }
+}
+
 // What a DELETE returns is what the database has returned, such as a number of rows.
 function usualStatus(method: string, hasResponse: boolean, isStream: boolean): number {
   if (method === 'DELETE' && !hasResponse) return 204
@@ -195,13 +212,7 @@ export function serveRoute(
     ...route,
     pattern: pathPattern(route.segments),
     budget: budgetOf(route.controller, route.member),
-    bind: compileBind(
-      plan.inputs,
-      route.schema,
-      validators,
-      bodyLimit,
-      plan.first > 0 ? inputsOfFirst(plan) : undefined,
-    ),
+    bind: compileBind(plan.inputs, route.schema, validators, bodyLimit, stagesOf(plan)),
     open: openUnits(lifespans, factsOf(route)),
     opensWithRequest,
     respond: compileRespond({ ...route, caching: cachingOf(plan, opensWithRequest) }, warn),

@@ -12,6 +12,7 @@ import { faultOf } from './framing.js'
 import { type ErrorBodies, type Problem, toProblem } from '../problem.js'
 import { RequestTurns } from './request-turns.js'
 import { writeReply } from '../output/outgoing-response.js'
+import { continueWhenRead } from '../request.js'
 
 /** The address of a listening app. */
 export interface Address {
@@ -147,8 +148,12 @@ function newServer(
   }
   server.on('request', respond)
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    // Without '100 Continue' the client does not send a body that would be refused.
-    if (!faultOf(request) && Number(request.headers['content-length'] ?? 0) <= body) response.writeContinue()
+    // Without '100 Continue' the client does not send a body that would be refused. Only a form may be larger.
+    if (!faultOf(request)) {
+      const isSmall = Number(request.headers['content-length'] ?? 0) <= body
+      if (isSmall) response.writeContinue()
+      else continueWhenRead(request, () => response.headersSent || response.writeContinue())
+    }
     respond(request, response)
   })
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {

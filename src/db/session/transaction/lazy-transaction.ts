@@ -57,11 +57,18 @@ export class LazyTransaction extends TransactionBase {
   #savepoints = 0
   #hasEnded = false
 
-  constructor(sequelize: Sequelize, dialect: Dialect, needs: TransactionNeeds, around: TransactionsAround) {
+  /** @param ready resolves when a connection may be taken; undefined for at once. */
+  constructor(
+    sequelize: Sequelize,
+    dialect: Dialect,
+    needs: TransactionNeeds,
+    around: TransactionsAround,
+    ready?: () => Promise<void>,
+  ) {
     super(sequelize, { readOnly: needs.readOnly === true })
     this.#sequelize = sequelize
     this.#dialect = dialect
-    this.#leased = new LeasedConnection(sequelize, dialect, needs)
+    this.#leased = new LeasedConnection(sequelize, dialect, needs, ready)
     this.#around = around
   }
 

@@ -22,6 +22,7 @@ export class LeasedConnection {
   readonly #sequelize: Sequelize
   readonly #dialect: Dialect
   #needs: TransactionNeeds
+  readonly #ready: (() => Promise<void>) | undefined
   #opening: Promise<Lease> | undefined
   /** The lease, once the connection is there and what `begin` lists was answered. */
   #lease: Lease | undefined
@@ -32,10 +33,17 @@ export class LeasedConnection {
   /** A lost connection that was not idle: it may have been opened, and lost, for another session. One is replaced, so that this has an end. */
   #replacedNew: Lease | undefined
 
-  constructor(sequelize: Sequelize, dialect: Dialect, needs: TransactionNeeds) {
+  /** @param ready resolves when it may be taken; undefined for at once. */
+  constructor(
+    sequelize: Sequelize,
+    dialect: Dialect,
+    needs: TransactionNeeds,
+    ready: (() => Promise<void>) | undefined,
+  ) {
     this.#sequelize = sequelize
     this.#dialect = dialect
     this.#needs = needs
+    this.#ready = ready
   }
 
   get needs(): TransactionNeeds {
@@ -63,7 +71,7 @@ export class LeasedConnection {
 
   /** Takes the connection. @param first the statement that is sent first, if the transaction may begin with it. */
   acquire(first?: FirstStatement): Promise<Lease> {
-    return (this.#opening ??= this.#open(first))
+    return (this.#opening ??= this.#ready ? this.#ready().then(() => this.#open(first)) : this.#open(first))
   }
 
   /** Takes the connection, and begins the transaction. */

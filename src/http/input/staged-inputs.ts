@@ -1,0 +1,162 @@
+import { Abort } from '../../core/abort.js'
+import type { Unit } from '../../core/bracket.js'
+import { andThen, isThenable } from '../../core/promises.js'
+import type { InputValues } from '../../di/container.js'
+import { InvalidInput } from '../errors.js'
+import type { Request } from '../request.js'
+import type { JsonBody } from './json.js'
+
+/** The inputs of a request. */
+export interface RequestInputs extends InputValues {
+  /** The body, if it is received behind the first stage. */
+  readonly lateBody?: LateBody | undefined
+}
+
+/** A body as its bytes, or as the reader of another media type has parsed it. */
+export type Received = Buffer | JsonBody
+
+export const NO_BODY = Buffer.alloc(0)
+
+/** Reads the body of a route, if it has one. @param stop ends the reading of a form. */
+export type Receive = (request: Request, stop?: Abort) => Received | Promise<Received>
+
+/** A request whose inputs are not read yet, and what has arrived of its body. */
+export interface UnboundRequest {
+  readonly request: Request
+  readonly variables: Readonly<Record<string, string>>
+  readonly received: Received
+}
+
+/** Makes the values of inputs, by their index. */
+export type Decoder = () => unknown[]
+
+/** Validates inputs, and returns what makes the values of a stage. Throws, or rejects with, InvalidInput. */
+export type CheckStage = (source: UnboundRequest) => Decoder | Promise<Decoder>
+
+export interface StageChecks {
+  /** Validates the inputs of the stage. */
+  readonly own: CheckStage
+  /** Validates those of the route. */
+  readonly all: CheckStage
+}
+
+interface CompiledStages {
+  readonly checks: readonly StageChecks[]
+  readonly receive: Receive
+  /** Whether the body is received behind the first stage. */
+  readonly receivesLate: boolean
+}
+
+/** The inputs of a request whose classes authenticate it: those of each stage are validated when the stages before it are built. */
+export class StagedInputs implements RequestInputs {
+  readonly lateBody: LateBody | undefined
+  readonly #compiled: CompiledStages
+  readonly #request: Request
+  readonly #variables: Readonly<Record<string, string>>
+  readonly #decoders: Decoder[] = []
+  #received: Received = NO_BODY
+
+  constructor(compiled: CompiledStages, request: Request, variables: Readonly<Record<string, string>>) {
+    this.#compiled = compiled
+    this.#request = request
+    this.#variables = variables
+    if (compiled.receivesLate)
+      this.lateBody = new LateBody(async (stop) => void (this.#received = await compiled.receive(request, stop)))
+  }
+
+  /** Receives the body, unless that is late, and validates the inputs of the first stage. */
+  begin(): this | PromiseLike<this> {
+    const received = this.lateBody ? NO_BODY : this.#compiled.receive(this.#request)
+    return andThen(received, (body) => {
+      this.#received = body
+      return andThen(this.#check(0), () => this)
+    })
+  }
+
+  read(stage: number): unknown[] | Promise<unknown[]> {
+    const known = this.#decoders[stage]
+    if (known) return known()
+    if (this.lateBody) return this.#receiveAndCheck(this.lateBody, stage)
+    const decode = this.#check(stage)
+    return isThenable(decode) ? decode.then((later) => later()) : decode()
+  }
+
+  async #receiveAndCheck(lateBody: LateBody, stage: number): Promise<unknown[]> {
+    await lateBody.received()
+    return (await this.#check(stage))()
+  }
+
+  #check(stage: number): Decoder | Promise<Decoder> {
+    const decode = this.#decoderOf(stage)
+    if (isThenable(decode)) return decode.then((later) => (this.#decoders[stage] = later))
+    return (this.#decoders[stage] = decode)
+  }
+
+  #decoderOf(stage: number): Decoder | Promise<Decoder> {
+    const { own, all } = this.#compiled.checks[stage] as StageChecks // each stage of the plan has them
+    const source = { request: this.#request, variables: this.#variables, received: this.#received }
+    // Nothing can authenticate the request: the response has the issues of all inputs, if they are there.
+    const failed = (error: unknown) => {
+      if (error instanceof InvalidInput && own !== all && !(this.lateBody && stage === 0)) return all(source)
+      throw error
+    }
+    try {
+      const decode = own(source)
+      return isThenable(decode) ? decode.then(undefined, failed) : decode
+    } catch (error) {
+      return failed(error)
+    }
+  }
+}
+
+/**
+ * A body that is received when something needs it: the first class that takes a part of it, or the first statement of a unit of work. What is built
+ * before can refuse the request, and no transaction waits for a slow client.
+ */
+export class LateBody {
+  readonly #receive: (stop: Abort) => Promise<void>
+  readonly #stop = new Abort()
+  #receiving: Promise<void> | undefined
+  /** Ends what waits for the body in the current run of the handler. */
+  #run = new Abort()
+
+  /** @param receive called once; fails with the reason of the abort. */
+  constructor(receive: (stop: Abort) => Promise<void>) {
+    this.#receive = receive
+  }
+
+  /** Resolves when the body is there. @throws what receiving it throws. */
+  received(): Promise<void> {
+    return (this.#receiving ??= this.#receive(this.#stop))
+  }
+
+  /** Lets the units of a run begin only behind the body. */
+  holdBack(units: readonly Unit[]): readonly Unit[] {
+    const run = (this.#run = new Abort())
+    for (const unit of units) unit.beginAfter?.(() => this.#receivedDuring(run))
+    return units
+  }
+
+  // What a failed run has not awaited would keep its rollback waiting for a client.
+  #receivedDuring(run: Abort): Promise<void> {
+    return new Promise((resolve, reject) => {
+      run.onAbort(reject)
+      this.received().then(resolve, reject)
+    })
+  }
+
+  /** Calls the work of a run, which waits no more for the body once it has failed. */
+  async during<T>(work: () => T | PromiseLike<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      this.#run.abort(error)
+      throw error
+    }
+  }
+
+  /** The request has failed: nothing needs the rest of the body. */
+  giveUp(reason: unknown): void {
+    this.#stop.abort(reason)
+  }
+}
