@@ -324,6 +324,7 @@ const takers: Readonly<Record<string, Taker>> = {
     tracerProvider: 0,
     meterProvider: 0,
     ignore: 0,
+    urlPath: 0,
     urlQuery: 0,
     queryText: 0,
     exceptions: 0,

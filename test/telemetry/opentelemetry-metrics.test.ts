@@ -33,6 +33,18 @@ class Stored {
   }
 }
 
+@Controller('/held')
+class Held {
+  #count = 0
+
+  @Post('/') async hold(session: Session) {
+    session.add(Hero.build({ name: `hero ${++this.#count}` }))
+    await session.flush()
+    arrived.open()
+    await waiting.opened
+  }
+}
+
 function attributesOf(points: readonly Point[]): readonly unknown[] {
   return points.map(({ attributes }) => ({ ...attributes }))
 }
@@ -122,6 +134,42 @@ for (const kind of databases)
     const [wait] = await points('db.client.connection.wait_time')
     assert.equal(histogramOf(wait).count, 2)
     assert.match(String(wait?.attributes['db.client.connection.pool.name']), /^(?:sqlite|postgres|mysql|mariadb)\b/)
+  })
+
+for (const kind of databases)
+  test(`connections are counted by their state: ${kind.name}`, async (t) => {
+    ;[waiting, arrived] = [gate(), gate()]
+    const { fetch } = await databaseApp(t, kind, [Team, Hero], [Held])
+    const { spans, points, stop } = telemetry(t)
+    const ofMain = async (name: string) =>
+      (await points(name))
+        .filter(({ attributes }) => !String(attributes['db.client.connection.pool.name']).endsWith(' readers'))
+        .map(({ value, attributes }) => [attributes['db.client.connection.state'], value])
+    const answer = fetch('/held', { method: 'POST' })
+    await arrived.opened
+    const [used] = await ofMain('db.client.connection.count')
+    assert.deepEqual(used, ['used', 1])
+    assert.deepEqual(await ofMain('db.client.connection.pending_requests'), [[undefined, 0]])
+    assert.deepEqual(await ofMain('db.client.connection.max'), [[undefined, kind.name.startsWith('SQLite') ? 1 : 10]])
+    const [named] = await points('db.client.connection.count')
+    const [wait] = await points('db.client.connection.wait_time')
+    assert.deepEqual(
+      named?.attributes['db.client.connection.pool.name'],
+      wait?.attributes['db.client.connection.pool.name'],
+    )
+    waiting.open()
+    assert.equal((await answer).status, 204)
+    await spans()
+    const [unused, idle] = await ofMain('db.client.connection.count')
+    assert.deepEqual([unused, idle?.[0]], [['used', 0], 'idle'])
+    stop()
+    ;[waiting, arrived] = [gate(), gate()]
+    const unseen = fetch('/held', { method: 'POST' })
+    await arrived.opened
+    const [last] = await ofMain('db.client.connection.count') // the SDK keeps the last number
+    assert.deepEqual(last, ['used', 0])
+    waiting.open()
+    await unseen
   })
 
 test("waits for SQLite's writer are a histogram", async (t) => {

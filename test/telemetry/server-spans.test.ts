@@ -75,7 +75,7 @@ test('a request has a span by the conventions of OpenTelemetry', async (t) => {
     'http.route': '/heros/:hero_id',
     'http.response.status_code': 200,
     'http.response.header.x-request-id': [response.headers.get('x-request-id')],
-    'url.path': '/heros/7',
+    'url.path': '/heros/:hero_id',
     'url.scheme': 'http',
     'server.address': '127.0.0.1',
     'server.port': Number(new URL(url).port),
@@ -84,6 +84,27 @@ test('a request has a span by the conventions of OpenTelemetry', async (t) => {
     'network.protocol.version': '1.1',
     'user_agent.original': 'tests',
   })
+})
+
+test('no value of a path is in a span, unless it is asked for', async (t) => {
+  const { fetch } = await api(t, [Heros])
+  const { spans } = telemetry(t)
+  await fetch('/heros/7')
+  await fetch('/heros/S3CRET') // a 422
+  await fetch('/villains')
+  const { all } = await spans(3)
+  assert.deepEqual(
+    all.map(({ attributes }) => attributes['url.path']),
+    ['/heros/:hero_id', '/heros/:hero_id', '/villains'],
+  )
+  assert.doesNotMatch(JSON.stringify(all.map(({ name, attributes, events }) => [name, attributes, events])), /S3CRET/)
+})
+
+test('the path as it was sent is an attribute when it is asked for', async (t) => {
+  const { fetch } = await api(t, [Heros])
+  const { spans } = telemetry(t, { urlPath: true })
+  await fetch('/heros/7?a=1')
+  assert.equal((await spans()).one('GET /heros/:hero_id').attributes['url.path'], '/heros/7')
 })
 
 test('the query string is an attribute when it is asked for', async (t) => {
@@ -206,7 +227,7 @@ test('ignored requests have no spans, nor has what they do', async (t) => {
 
 test('two apps of one process have spans, each request one', async (t) => {
   const [one, two] = [await api(t, [Heros]), await api(t, [Heros])]
-  const { spans } = telemetry(t)
+  const { spans } = telemetry(t, { urlPath: true })
   await one.fetch('/heros/1')
   await two.fetch('/heros/2')
   const all = await spans(2)

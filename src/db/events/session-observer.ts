@@ -10,6 +10,7 @@ import type { Settle } from '../sequelize/query.js'
 import { poolsOf } from './pools.js'
 import { shapeOfStatement } from '../sql/shape.js'
 import { isKnownWrite } from '../sql/writes.js'
+import { type ReadBatch, readBatch } from './keyset-loop.js'
 import { keepSource } from './statement-sources.js'
 
 type Send<T> = (settle: Settle<T>) => void
@@ -66,7 +67,7 @@ export class SessionObserver implements TransactionObserver {
 
   /** Sends a statement, and publishes its answer. @param source has its values. */
   timed<T>(sql: string, send: Send<T>, isSavepoint: boolean, source?: StatementSource): Send<T> {
-    if (!isSavepoint) this.request?.queries.add(shapeOfStatement(sql, this.database.dialect), !isKnownWrite(sql))
+    const batch = isSavepoint ? undefined : this.#count(sql, source)
     const publish = inThisContext((start: number, rows: number | undefined, error: unknown) =>
       this.#statementEnded(sql, start, isSavepoint, rows, error, source),
     )
@@ -75,8 +76,12 @@ export class SessionObserver implements TransactionObserver {
       let rows: number | undefined
       const ended = (error: unknown, value?: unknown) => publish(start, rows ?? rowsIn(value), error)
       send({
-        received: (result) => void (rows = result.rows.length),
+        received: (result) => {
+          rows = result.rows.length
+          batch?.answered(result.rows)
+        },
         resolve: (value) => {
+          if (rows === undefined) batch?.answered(rowsOf(value))
           ended(undefined, value)
           settle.resolve(value)
         },
@@ -86,6 +91,18 @@ export class SessionObserver implements TransactionObserver {
         },
       })
     }
+  }
+
+  /** Counts a statement of the request. Undefined if it is no batch of a list. */
+  #count(sql: string, source: StatementSource | undefined): ReadBatch | undefined {
+    const { request } = this
+    if (!request) return undefined
+    const { dialect } = this.database
+    const shape = shapeOfStatement(sql, dialect)
+    const isRead = !isKnownWrite(sql)
+    const batch = isRead ? readBatch(request, { sql, shape, dialect }, source) : undefined
+    request.queries.add(shape, isRead && batch?.isNext !== true)
+    return batch
   }
 
   #statementEnded(
@@ -215,6 +232,12 @@ class Statement implements StatementEnded {
   get shape(): string {
     return shapeOfStatement(this.sql, this.database.dialect)
   }
+}
+
+function rowsOf(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) return [value]
+  const [first]: readonly unknown[] = value
+  return Array.isArray(first) ? first : value // of raw SQL
 }
 
 // What Sequelize returns: the rows; of raw SQL the rows and what the driver tells; of a write the instance and a number.

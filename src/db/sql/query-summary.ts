@@ -5,11 +5,11 @@ const MAX_SUMMARY = 255
 const MAX_READ = 8_000
 
 /**
- * The operations and tables of a statement, in their order: `INSERT "shipping" SELECT "orders"`. Contains no values and no aliases, so that it names
- * a class of statements (`db.query.summary` of OpenTelemetry).
+ * The operations and tables of a statement, in their order: `INSERT shipping SELECT orders`. Contains no values and no aliases, and each table by one name,
+ * however it is written, so that it names a class of statements (`db.query.summary` of OpenTelemetry).
  */
 export function summarizeQuery(sql: string, dialect: string): string {
-  const summary = new Summary()
+  const summary = new Summary(dialect)
   for (const lexeme of lexemesOf(sql.slice(0, MAX_READ), dialect)) {
     if (summary.isFull) break
     summary.read(lexeme)
@@ -52,6 +52,7 @@ const END_OF_TABLES = new Set(
 const CLAUSES = new Set(['FOR', 'DO', 'KEY', 'ON', 'THEN', 'BEFORE', 'AFTER'])
 
 class Summary {
+  readonly #dialect: string
   #text = ''
   readonly #levels: Level[] = []
   #level: Level = { hasOperation: false, expectsTable: false, isTableList: false }
@@ -62,6 +63,10 @@ class Summary {
   #table = ''
   isFull = false
 
+  constructor(dialect: string) {
+    this.#dialect = dialect
+  }
+
   end(): string {
     this.#addTable()
     return this.#text
@@ -70,7 +75,7 @@ class Summary {
   read(lexeme: string): void {
     if (this.#table !== '') {
       const goesOn = lexeme === '.' || (this.#table.endsWith('.') && isName(lexeme))
-      if (goesOn) return void (this.#table += lexeme)
+      if (goesOn) return void (this.#table += normalName(lexeme, this.#dialect))
       this.#addTable()
     }
     const word = lexeme.toUpperCase()
@@ -135,7 +140,7 @@ class Summary {
 
   #readTable(lexeme: string): void {
     this.#level.expectsTable = false
-    if (isName(lexeme)) this.#table = lexeme
+    if (isName(lexeme)) this.#table = normalName(lexeme, this.#dialect)
   }
 
   #addTable(): void {
@@ -148,6 +153,24 @@ class Summary {
     const length = this.#text.length + (this.#text === '' ? 0 : 1) + part.length
     if (this.isFull || length > MAX_SUMMARY) this.isFull = true
     else this.#text += this.#text === '' ? part : ` ${part}`
+  }
+}
+
+/** The one form of a name in a database, without quotes where it is the same name without them. */
+function normalName(lexeme: string, dialect: string): string {
+  const isQuoted = /^["`[]./.test(lexeme)
+  const name = isQuoted ? lexeme.slice(1, -1) : lexeme
+  const lower = name.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase()) // databases fold no other letters
+  switch (dialect) {
+    case 'postgres':
+      return isQuoted && (name !== lower || !WORD.test(name)) ? lexeme : lower
+    case 'sqlite': // case-insensitive in quotes, too
+      return isQuoted && !WORD.test(name) ? `"${lower}"` : lower
+    case 'mysql': // whether it is case-sensitive is a setting of the server, with quotes and without
+    case 'mariadb':
+      return isQuoted && !WORD.test(name) ? lexeme : name
+    default:
+      return lexeme
   }
 }
 

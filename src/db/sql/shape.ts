@@ -35,8 +35,11 @@ export function withoutLiterals(sql: string, dialect: string): string {
   return (shape + withoutNumbers(text.slice(at))).replaceAll(LIST, '?, ...') + (sql.length > MAX_LENGTH ? '...' : '')
 }
 
-// In the mode ANSI_QUOTES of MySQL, double quotes are of identifiers. Those appear as `?` then: a value never appears.
-function isLiteral(sql: string, start: number, dialect: string): boolean {
+/**
+ * Whether what is quoted is a value, and no name. In the mode ANSI_QUOTES of MySQL, double quotes are of identifiers. Those appear as `?` then: a value
+ * never appears.
+ */
+export function isLiteral(sql: string, start: number, dialect: string): boolean {
   const quote = sql[start]
   if (quote === '"') return dialect === 'mysql' || dialect === 'mariadb'
   return quote !== '`' && quote !== '['

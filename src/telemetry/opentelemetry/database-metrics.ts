@@ -11,6 +11,7 @@ import { BoundedLabel } from '../bounded.js'
 import { isAcquireTimeout } from '../error-code.js'
 import { summaryOf } from '../statement-summary.js'
 import { databaseAttributes, failureAttributes } from './database-attributes.js'
+import { poolAttributes } from './pool-metrics.js'
 
 /** In seconds, as the conventions recommend. */
 const BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10]
@@ -65,7 +66,7 @@ export class DatabaseMetrics {
   }
 
   acquired(event: ConnectionAcquired): void {
-    const attributes = { 'db.client.connection.pool.name': event.database.description }
+    const attributes = poolAttributes(event.database)
     if (event.error === undefined) this.#waits.record(event.milliseconds / 1000, attributes)
     else if (isAcquireTimeout(event.error)) this.#timeouts.add(1, attributes)
   }

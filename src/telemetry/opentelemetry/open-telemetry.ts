@@ -7,6 +7,7 @@ import { openTelemetryApi } from './api.js'
 import { DatabaseMetrics } from './database-metrics.js'
 import { DatabaseSpans } from './database-spans.js'
 import { checkOpenTelemetryOptions, type OpenTelemetryOptions } from './options.js'
+import { PoolMetrics } from './pool-metrics.js'
 import { ServerMetrics } from './server-metrics.js'
 import { ServerSpans } from './server-spans.js'
 
@@ -35,6 +36,9 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): () => void {
   const metrics = new ServerMetrics(meter)
   const subscriptions = new Subscriptions((error) => api.diag.error('sequitur/opentelemetry:', error))
   const ignored = observeRequests(subscriptions, spans, metrics, options)
+  const pools = new PoolMetrics(meter)
+  // Also of ignored requests: the numbers are those of all.
+  subscriptions.on(channels.connectionAcquired, ({ database }) => pools.add(database))
   observeDatabases(subscriptions, ignored, new DatabaseSpans(api, tracer, options, spans), new DatabaseMetrics(meter))
   running = subscriptions
   return () => {
@@ -43,6 +47,7 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): () => void {
     subscriptions.end()
     spans.stop()
     metrics.stop()
+    pools.stop()
   }
 }
 

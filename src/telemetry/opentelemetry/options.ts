@@ -11,6 +11,11 @@ export interface OpenTelemetryOptions {
   readonly meterProvider?: MeterProvider
   /** Requests that get neither spans nor metrics, such as those of health checks. `request` is Node's. */
   readonly ignore?: (request: IncomingMessage) => boolean
+  /**
+   * Whether spans have the path of the URL as it was sent, as `url.path`, from their start on: it may contain secrets, such as a token of a link. Default
+   * false: `url.path` is the route, `/heros/:hero_id`, set at the end; the path of a request without a route.
+   */
+  readonly urlPath?: boolean
   /** Whether spans have the query string of the URL, as `url.query`. Default false: it may contain secrets. */
   readonly urlQuery?: boolean
   /** Whether spans of statements have their text, as `db.query.text`, with `?` for every literal. Default true. */
@@ -23,6 +28,7 @@ const OPTIONS: OptionNames<OpenTelemetryOptions> = {
   tracerProvider: true,
   meterProvider: true,
   ignore: true,
+  urlPath: true,
   urlQuery: true,
   queryText: true,
   exceptions: true,
@@ -37,7 +43,7 @@ export function checkOpenTelemetryOptions(options: OpenTelemetryOptions): void {
     throw new BootError(
       `openTelemetry(): ignore is ${shown(options.ignore)}. Write a function: (request) => request.url === '/livez'.`,
     )
-  for (const name of ['urlQuery', 'queryText', 'exceptions'] as const)
+  for (const name of ['urlPath', 'urlQuery', 'queryText', 'exceptions'] as const)
     refuseOtherType(`openTelemetry(): ${name}`, options[name], 'boolean', 'true or false')
 }
 

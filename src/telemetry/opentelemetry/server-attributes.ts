@@ -2,20 +2,24 @@ import type { Attributes } from '@opentelemetry/api'
 import type { IncomingMessage } from 'node:http'
 import type { RequestRecord } from '../../core/events/request-record.js'
 import { knownMethod } from '../known-method.js'
+import type { OpenTelemetryOptions } from './options.js'
 
 /** The id of the request, which the response and the log have too. */
 export const REQUEST_ID = 'http.response.header.x-request-id'
 
 /** What is known of a request before its route is found. Attributes that are undefined are left out. */
-export function startAttributes({ id, method, path, raw }: RequestRecord, hasQuery: boolean): Attributes {
+export function startAttributes(
+  { id, method, path, raw }: RequestRecord,
+  { urlPath, urlQuery }: OpenTelemetryOptions,
+): Attributes {
   const known = knownMethod(method)
   const { socket, headers } = raw
   const { address, port } = hostOf(headers.host)
   return {
     'http.request.method': known,
     'http.request.method_original': known === method ? undefined : method,
-    'url.path': path,
-    'url.query': hasQuery ? queryOf(raw) : undefined,
+    'url.path': urlPath === true ? path : undefined,
+    'url.query': urlQuery === true ? queryOf(raw) : undefined,
     'url.scheme': schemeOf(raw),
     'server.address': address,
     'server.port': port,

@@ -56,7 +56,7 @@ export class ServerSpans {
   #startSpan(request: RequestRecord, active: Context): void {
     const { context, trace, SpanKind } = this.#api
     const parent = this.#parentOf(request, active)
-    const attributes = startAttributes(request, this.#options.urlQuery === true)
+    const attributes = startAttributes(request, this.#options)
     const span = this.#tracer.startSpan(methodName(request), { kind: SpanKind.SERVER, attributes }, parent)
     const own = trace.setSpan(parent, span)
     this.#open.add(span)
@@ -80,7 +80,8 @@ export class ServerSpans {
     const traced = this.#traced.get(request)
     if (!traced || traced.isForeign || !this.#open.delete(traced.span)) return
     const { span } = traced
-    const { route, status } = request
+    const { route, path, status } = request
+    if (this.#options.urlPath !== true) span.setAttribute('url.path', route ?? path)
     if (route !== undefined) span.updateName(`${methodName(request)} ${route}`).setAttribute('http.route', route)
     if (status !== undefined) span.setAttribute('http.response.status_code', status)
     const error = errorTypeOf(request)

@@ -1,5 +1,6 @@
 import * as channels from '../../core/events/channels.js'
-import type { DatabaseFacts, PoolFacts } from '../../core/events/channels.js'
+import type { PoolFacts } from '../../core/events/channels.js'
+import { KnownPools } from '../known-pools.js'
 import type { Subscriptions } from '../subscriptions.js'
 import { databaseLabel } from './database-label.js'
 import type { Instruments } from './instruments.js'
@@ -8,15 +9,10 @@ type Labels = Readonly<Record<'database' | 'pool', string>>
 
 /** The metrics of pools of connections, from the first transaction of their database on. */
 export function observePools(subscriptions: Subscriptions, instruments: Instruments): void {
-  const databases = new Map<string, WeakRef<DatabaseFacts>>()
-  subscriptions.on(channels.connectionAcquired, ({ database }) => {
-    const label = databaseLabel(database)
-    if (databases.get(label)?.deref() !== database) databases.set(label, new WeakRef(database))
-  })
-  const each = (report: (labels: Labels, pool: PoolFacts) => void) => {
-    for (const [database, facts] of databases)
-      for (const pool of facts.deref()?.pools() ?? []) report({ database, pool: pool.name }, pool)
-  }
+  const pools = new KnownPools()
+  subscriptions.on(channels.connectionAcquired, ({ database }) => pools.add(databaseLabel(database), database))
+  const each = (report: (labels: Labels, pool: PoolFacts) => void) =>
+    pools.each((database, pool) => report({ database, pool: pool.name }, pool))
   instruments.gauge('db_pool_connections', 'Open connections.', ['database', 'pool', 'state'], (gauge) => {
     gauge.reset()
     each((labels, { used, idle }) => {
