@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test, type TestContext } from 'node:test'
+import { INVALID_SPAN_CONTEXT, trace } from '@opentelemetry/api'
 import * as fc from 'fast-check'
 import { pino } from 'pino'
 import {
@@ -370,10 +371,22 @@ test('the fields of every entry cannot be replaced: their names do not compile, 
 
 test('more fields than an entry has room for are counted', async (t) => {
   const app = await logged(t)
-  note = (log) => log.info('many', Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`f${at}`, at])))
+  const fields = (value: (at: number) => number | string) =>
+    Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`f${at}`, value(at)]))
+  note = (log) => {
+    log.info(
+      'many',
+      fields((at) => at),
+    )
+    log.info(
+      'long',
+      fields(() => '"'.repeat(1_000)),
+    )
+  }
   await app.fetch('/things/7')
-  const [entry] = app.entries()
-  assert.deepEqual([entry?.['f49'], entry?.['f50'], entry?.['omitted']], [49, undefined, 10])
+  const [many, long] = app.entries()
+  assert.deepEqual([many?.['f49'], many?.['f50'], many?.['omitted']], [49, undefined, 10])
+  assert.deepEqual([String(long?.['f3']).length, long?.['f4'], long?.['omitted']], [1_000, undefined, 56])
 })
 
 for (const [what, header, expected] of [
@@ -417,6 +430,15 @@ test('with openTelemetry(), entries have the trace and the span of the request, 
     assert.equal(traceId === TRACE, 'traceparent' in headers)
     for (const entry of app.entries()) assert.deepEqual([entry['trace_id'], entry['span_id']], [traceId, spanId])
   }
+})
+
+test('without an SDK, openTelemetry() leaves the trace of the caller', async (t) => {
+  const app = await logged(t, { requests: true })
+  const startSpan = () => trace.wrapSpanContext(INVALID_SPAN_CONTEXT)
+  telemetry(t, { tracerProvider: { getTracer: () => ({ startSpan, startActiveSpan: () => assert.fail() }) } })
+  await app.fetch('/things/7', { headers: { traceparent } })
+  await until('it is there', () => app.lines.length > 0)
+  assert.equal(app.entries().at(-1)?.['trace_id'], TRACE)
 })
 
 test('logged.ts: what is committed is logged, with the request', async (t) => {
