@@ -9,7 +9,17 @@ const acorn = loadLater<typeof import('acorn')>('acorn')
 /** The parameters of a method, read from the source text of the running function. */
 export function methodParameters(method: (...args: never[]) => unknown): readonly NamedParameter[] {
   const source = sourceOf(method)
-  return isNative(source) ? [] : (plainParameters(source) ?? parseFunction(source))
+  if (isNative(source)) return []
+  const plain = plainParameters(source)
+  if (plain) return plain
+  const { node, text } = parseFunction(source)
+  return parametersOf(node, text)
+}
+
+/** The source text of a method, parsed; undefined if it is not available. */
+export function parseMethod(method: (...args: never[]) => unknown): AnyNode | undefined {
+  const source = sourceOf(method)
+  return isNative(source) ? undefined : parseFunction(source).node
 }
 
 /** The constructor of a class, or of its nearest ancestor that has one. */
@@ -75,11 +85,17 @@ function parse(source: string): Expression {
   })
 }
 
+interface ParsedFunction {
+  readonly node: FunctionExpression | ArrowFunctionExpression
+  /** What was parsed. */
+  readonly text: string
+}
+
 // 'async list(a, b) {}' is a method only inside an object; '(a) => {}' and 'function (a) {}' are expressions.
-function parseFunction(source: string): readonly NamedParameter[] {
+function parseFunction(source: string): ParsedFunction {
   for (const text of [`({${source}})`, `(${source})`]) {
-    const found = functionIn(tryTo(() => parse(text)))
-    if (found) return parametersOf(found, text)
+    const node = functionIn(tryTo(() => parse(text)))
+    if (node) return { node, text }
   }
   throw new BootError(`Its parameter names cannot be read from its source: ${source.slice(0, 60)} ...`)
 }

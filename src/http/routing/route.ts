@@ -18,6 +18,7 @@ import { type Responses, type RouteDeclaration, type RouteOptions, routesOf } fr
 import { type Input, RouteInputs } from '../input/parameters.js'
 import { refuseClashingInputs } from '../input/refuse-clashing-inputs.js'
 import { refuseRequiredFields } from './refuse-required-fields.js'
+import { runRouteChecks } from './route-checks.js'
 import { type Lifespan, openUnits } from '../lifespan.js'
 import { refuseOtherThanRequirements, refuseUselessScopes } from './guard.js'
 import type { MiddlewareStep } from './middleware.js'
@@ -122,6 +123,7 @@ function planRoute(
   refuseOtherThanList(options.tags, `${name}: tags`, `'Heroes'`)
   if (response) refuseEmptyStatus(name, options.status)
   refuseRequiredFields(name, plan.inputs, response)
+  runRouteChecks(plan, { name, handler: Reflect.get(controller.prototype, member), response })
   const schema = withPlace(name, () => inputSchema(plan.inputs, writer))
   const facts = factsOf({ controller, member, method, name, plan, segments })
   return {

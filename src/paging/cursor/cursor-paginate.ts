@@ -11,6 +11,7 @@ import { invalidInput } from '../../http/errors.js'
 import { inputDependency } from '../../http/input/parameters.js'
 import { ReplyHeaders } from '../../http/output/reply.js'
 import { Request } from '../../http/request.js'
+import { checkRoutes } from '../../http/routing/route-checks.js'
 import { UnreadableValueError } from '../column-codec.js'
 import { pageOf } from '../lazy-instances.js'
 import { limitInput, limitsOf, SIZE_OPTIONS, type SizeOptions } from '../limits.js'
@@ -23,6 +24,7 @@ import { DATABASE_OPTIONS, type DatabaseOptions, sessionTokenOf } from '../pagin
 import type { CursorPosition } from './cursor-body.js'
 import { CursorKey } from './cursor-key.js'
 import { type Binding, CURSOR_LENGTH, proofOf, readCursor, signatureOf, writeCursor } from './cursor.js'
+import { refuseUnordered } from './refuse-unordered.js'
 import { type PageRequest, type PageRows, readPage } from './read-page.js'
 
 /** A paginator: reads the page of a statement that follows the client's cursor. `T` is the type of the page's rows, `P` of its `meta`. */
@@ -95,6 +97,7 @@ export function newCursorPagination(options: CursorPaginationOptions = {}): unkn
       ...(isTwoWay ? [cursorInput('prev_cursor', "A page's meta.prev_cursor: the page before it is sent.")] : []),
     ],
   })
+  checkRoutes(token, refuseUnordered)
   // The class has no instances: what is injected for it is the function that the provider above creates.
   return token
 }
