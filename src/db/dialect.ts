@@ -255,6 +255,7 @@ export function isLostConnection(error: unknown): error is DatabaseError | Conne
     BROKEN_SOCKET.has(codeOf(error)) ||
     isConnectionException(error) ||
     isEndedByPooler(error) ||
+    isFatal(error) ||
     BROKEN_CONNECTION.test(error.message)
   )
 }
@@ -273,6 +274,12 @@ const NOT_SENT: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ER_CMD_CONNECTIO
 export function isEndedByPooler(error: unknown): boolean {
   if (codeOf(error) !== '08P01' || !(error instanceof DatabaseError || error instanceof ConnectionError)) return false
   return 'severity' in error.original && error.original.severity === 'FATAL'
+}
+
+/** Whether PostgreSQL, or a pooler, has ended the connection with the error of a statement. A server with messages in another language may tell so in it. */
+export function isFatal(error: unknown): boolean {
+  if (!(error instanceof DatabaseError) || !('severity' in error.original)) return false
+  return error.original.severity === 'FATAL' || error.original.severity === 'PANIC'
 }
 
 // The SQLSTATE of class 08, with which the driver mariadb reports a connection that is lost while it is set up.

@@ -15,6 +15,7 @@ import { DirectQuery, type DirectStatement } from './direct-query.js'
 import { generateRows } from './generated-rows.js'
 import { PostgresStatements } from './prepared-statements.js'
 import type { PreparableForm } from './statement-names.js'
+import { reportWithEnd, unknownCompletion } from './unknown-completion.js'
 import { inTransaction, leavesState, type ServerSettings, STARTUP } from './server-settings.js'
 
 export interface ClientOptions {
@@ -246,8 +247,11 @@ export class PipelinedClient extends pg.Client {
     const onFirst = () => this.#listener.begun()
     const done: QueryCallback = (error, result) => {
       const isOfBegin = error !== null && !this.#hasBegun
-      callback(error && withPositionBehind(before, error), result)
-      if (isOfBegin) this.#listener.failed(error)
+      try {
+        callback(error && withPositionBehind(before, error), result)
+      } finally {
+        if (isOfBegin) this.#listener.failed(error)
+      }
     }
     const statement = { name: '', text: before + sql, values: undefined, prepared: undefined, onFirst }
     this.#superQuery(new DirectQuery(statement, this, done))
@@ -297,7 +301,8 @@ export class PipelinedClient extends pg.Client {
     if (values === undefined) {
       const answered: QueryCallback = (error, result) => {
         clearTimeout(cancelTimer)
-        callback(error ?? this.#takeUnconfirmed(), result)
+        if (error && sql === 'COMMIT') reportWithEnd(this.#internals.connection, error, callback)
+        else callback(error ?? this.#takeUnconfirmed(), result)
       }
       return this.#sendQuery(
         { name: '', text: this.#withSettings(sql), values, prepared: undefined },
@@ -321,7 +326,7 @@ export class PipelinedClient extends pg.Client {
     const notice = this.#unconfirmed
     if (!notice) return null
     this.#unconfirmed = undefined
-    return Object.assign(new Error(notice.message), { code: COMPLETION_UNKNOWN, severity: 'ERROR' })
+    return unknownCompletion(notice.message)
   }
 
   #sendQuery(statement: DirectStatement, done: QueryCallback, isDirect: boolean): void {
@@ -431,8 +436,6 @@ interface Notice {
 
 /** The function of the server that warns of a cancelled wait for a synchronous standby. Its message may be in another language. */
 const WAIT_FOR_STANDBY = 'SyncRepWaitForLSN'
-/** SQLSTATE statement_completion_unknown. */
-const COMPLETION_UNKNOWN = '40003'
 
 interface HeldStatement {
   send(): void

@@ -5,6 +5,7 @@ import {
   DEFAULTS,
   type Dialect,
   isEndedByPooler,
+  isFatal,
   type Lease,
   isLostConnection,
   type SendDirect,
@@ -80,7 +81,11 @@ export const postgres: Dialect = {
   oneAtATime: false,
   sendsAhead: true,
   isLost: (error) =>
-    LOST.has(codeOf(error)) || BROKEN_SOCKET.has(codeOf(error)) || isEndedByPooler(error) || isBroken(error),
+    LOST.has(codeOf(error)) ||
+    BROKEN_SOCKET.has(codeOf(error)) ||
+    isEndedByPooler(error) ||
+    isFatal(error) ||
+    isBroken(error),
 }
 
 // Sequelize asks for the types of the database on its first connection, and would keep that open if the query fails.
@@ -141,8 +146,9 @@ function isOutdated(error: unknown): boolean {
 
 const CONSEQUENCES: ReadonlySet<string> = new Set(['25P02', '26000'])
 const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01'])
-// 40003 is CockroachDB's: the node that was asked does not know whether the others have executed the statement.
-const LOST: ReadonlySet<string> = new Set(['57P01', '57P02', '57P03', '08006', '08003', '40003'])
+// Errors with which the server ends the connection. 40003 is CockroachDB's: the node that was asked does not know whether the others have executed the
+// statement.
+const LOST: ReadonlySet<string> = new Set('57P01 57P02 57P03 57P04 57P05 25P03 25P04 08006 08003 40003'.split(' '))
 
 // When the socket breaks, pg's errors have no code, only this message. Its error "... is not queryable" is not meant: it is for a statement
 // that was not sent.
