@@ -2,7 +2,15 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { IdempotencyRecord } from 'sequitur/idempotency'
-import { type DatabaseApp, databaseApp, databases, postgres, sqliteFile, statements } from '../support/databases.js'
+import {
+  type DatabaseApp,
+  databaseApp,
+  databases,
+  postgres,
+  sqliteFile,
+  sqliteMemory,
+  statements,
+} from '../support/databases.js'
 import { gate, until } from '../support/waiting.js'
 import { during, models, Payment, PaymentController } from './app.js'
 
@@ -230,6 +238,21 @@ for (const kind of [sqliteFile, postgres])
     for (let n = 0; n < 20; n++) assert.equal((await send(app, { key: `b${n}` })).status, 201)
     assert.equal(deletes(), 1)
   })
+
+test('the cleaning ends although a trigger inserts again what it deletes', async (t) => {
+  const app = await databaseApp(t, sqliteMemory, models, [PaymentController])
+  await app.database.sequelize.query(
+    `CREATE TRIGGER again AFTER DELETE ON idempotency_record
+     BEGIN INSERT INTO idempotency_record VALUES (OLD.id, OLD.route, OLD.request, OLD.expires, OLD.status, OLD.headers, OLD.body); END`,
+  )
+  const old = { route: 'POST /payments', request: '', status: 200, headers: '{}', body: null }
+  await IdempotencyRecord.bulkCreate(Array.from({ length: 200 }, (_, n) => ({ ...old, id: `${n}`, expires: n })))
+  const deletes = () => statements(app.log).filter((text) => text.startsWith('DELETE')).length
+  assert.equal((await send(app, { key: 'a' })).status, 201)
+  await until('the cleaning has come to its end', () => deletes() >= 1_000, 100, 60_000)
+  for (let n = 0; n < 5; n++) assert.equal((await send(app, { key: `b${n}` })).status, 201)
+  assert.equal(deletes(), 1_000)
+})
 
 test('without its header, a route requires a key or runs each time, as its option says', async (t) => {
   const [kind] = databases

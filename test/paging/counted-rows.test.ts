@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type CreationOptional, literal } from 'sequelize'
-import { Column, DataType, Table } from 'sequelize-typescript'
-import { Base, Controller, Get, Page, Paginate, select, withSession } from 'sequitur'
-import { databaseApp, databases, postgres, statements } from '../support/databases.js'
+import { Column, DataType, Sequelize, Table } from 'sequelize-typescript'
+import { Base, Controller, type Database, Get, newLifespan, Page, Paginate, select, withSession } from 'sequitur'
+import { testApp, type TestApp } from 'sequitur/testing'
+import { databaseApp, databases, mysqls, postgres, statements } from '../support/databases.js'
 
 @Table({ tableName: 'stock', timestamps: false })
 class Stock extends Base<Stock> {
@@ -39,13 +40,76 @@ interface StockPage {
   readonly meta: { readonly total_items: number }
 }
 
+interface OpenedApp {
+  readonly database: Database
+  readonly fetch: TestApp['fetch']
+}
+
+async function fill(app: OpenedApp, size: number): Promise<void> {
+  await withSession(app.database, () => Stock.bulkCreate(Array.from({ length: size }, () => ({ size }))))
+}
+
+async function assertOneSnapshot(app: OpenedApp): Promise<void> {
+  await fill(app, 60)
+  const end = new AbortController()
+  const write = async () => {
+    for (let turn = 0; !end.signal.aborted; turn++)
+      await withSession(app.database, async () => {
+        if (turn % 3 === 2) await Stock.destroy({ where: { id: await Stock.max<number, Stock>('id') } })
+        else await Stock.create({ size: 0 })
+        await Stock.update(
+          { size: literal('(SELECT n FROM (SELECT count(*) AS n FROM stock) AS counted)') },
+          { where: {} },
+        )
+      })
+  }
+  const writing = write()
+  try {
+    for (let turn = 0; turn < 40; turn++) {
+      const response = await app.fetch(`/stock?offset=${turn % 20}&limit=${1 + (turn % 40)}`)
+      const { data, meta } = (await response.json()) as StockPage
+      for (const { size } of data) assert.equal(size, meta.total_items)
+    }
+  } finally {
+    end.abort()
+    await writing
+  }
+}
+
+for (const kind of mysqls)
+  for (const fastPath of [true, false])
+    test(`the rows and the total of a page are of one snapshot on a server with READ COMMITTED: ${kind.name}, fastPath ${fastPath}`, async (t) => {
+      const { hostname: host, port, username, password, pathname, protocol } = new URL(await kind.url())
+      const sequelize = new Sequelize({
+        dialect: protocol.startsWith('mariadb') ? 'mariadb' : 'mysql',
+        host,
+        port: Number(port || 3306),
+        username,
+        password,
+        database: pathname.slice(1),
+        logging: false,
+        hooks: {
+          afterConnect: (connection) => setIsolation(connection as Parameters<typeof setIsolation>[0]),
+        },
+      })
+      const database = newLifespan(sequelize, { sync: true, models: [Stock], fastPath })
+      const app = await testApp({ controllers: [Lists], models: [Stock, Odd], lifespan: database, logger: false })
+      t.after(app.close)
+      await assertOneSnapshot({ database, fetch: app.fetch })
+    })
+
+/** As an administrator does by SET GLOBAL. */
+function setIsolation(connection: { query(sql: string, done: (error: unknown) => void): unknown }): Promise<void> {
+  const sql = 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED'
+  return new Promise((resolve, reject) => {
+    const sent = connection.query(sql, (error) => (error ? reject(error as Error) : resolve()))
+    if (sent instanceof Promise) sent.then(() => resolve(), reject) // of mariadb
+  })
+}
+
 for (const kind of databases) {
   const appWith = (t: Parameters<typeof databaseApp>[0], fastPath: boolean) =>
     databaseApp(t, kind, [Stock, Odd], [Lists], { lifespan: { fastPath } })
-
-  async function fill(app: Awaited<ReturnType<typeof appWith>>, size: number) {
-    await withSession(app.database, () => Stock.bulkCreate(Array.from({ length: size }, () => ({ size }))))
-  }
 
   for (const fastPath of [true, false]) {
     const where = `${kind.name}, fastPath ${fastPath}`
@@ -70,28 +134,7 @@ for (const kind of databases) {
     })
 
     test(`the rows and the total of a page are of one snapshot: ${where}`, async (t) => {
-      const app = await appWith(t, fastPath)
-      await fill(app, 60)
-      const end = new AbortController()
-      const write = async () => {
-        for (let turn = 0; !end.signal.aborted; turn++)
-          await withSession(app.database, async () => {
-            if (turn % 3 === 2) await Stock.destroy({ where: { id: await Stock.max<number, Stock>('id') } })
-            else await Stock.create({ size: 0 })
-            await Stock.update(
-              { size: literal('(SELECT n FROM (SELECT count(*) AS n FROM stock) AS counted)') },
-              { where: {} },
-            )
-          })
-      }
-      const writing = write()
-      for (let turn = 0; turn < 40; turn++) {
-        const response = await app.fetch(`/stock?offset=${turn % 20}&limit=${1 + (turn % 40)}`)
-        const { data, meta } = (await response.json()) as StockPage
-        for (const { size } of data) assert.equal(size, meta.total_items)
-      }
-      end.abort()
-      await writing
+      await assertOneSnapshot(await appWith(t, fastPath))
     })
 
     test(`instances have no column of a total: ${where}`, async (t) => {

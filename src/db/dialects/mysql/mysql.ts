@@ -35,6 +35,7 @@ import {
   keepTransactionAhead,
   takeTransactionAhead,
 } from './transaction-ahead.js'
+import { rememberIsolation, SNAPSHOT, withoutDefault } from './isolation.js'
 import { setVariables } from './variables.js'
 
 /** MySQL with the driver mysql2, and MariaDB with the driver mariadb. */
@@ -53,6 +54,7 @@ export const mysql: Dialect = {
       const connection = mysqlConnectionOf(opened, dialect)
       rememberConfig(connection, configOfServer(connection) ?? config)
       await setVariables(connection, `SESSION ${BACKSLASH_ESCAPES}, ${UTF8_CLIENT}`)
+      await rememberIsolation(connection)
       if (dialect !== 'mariadb') return
       adaptResults(connection)
     }
@@ -66,8 +68,10 @@ export const mysql: Dialect = {
   findPlainTables,
   findTablesWithoutTransactions,
   runQuery,
-  lease: (sequelize, needs) =>
-    leaseFromPool(sequelize, needs, (connection) => {
+  snapshotIsolation: SNAPSHOT,
+  lease: (sequelize, given) =>
+    leaseFromPool(sequelize, given, (connection) => {
+      const needs = withoutDefault(connection, given)
       const { begin, wasBegun, beginsWith, hasBegun } = beginning(sequelize, needs, connection)
       // One literal: V8 adds properties slowly to an object that was spread.
       return {
