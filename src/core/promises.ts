@@ -56,8 +56,8 @@ export function nextTurn(): Promise<void> {
 /** Calls `use` with the value: at once, unless it has to be waited for. A promise that nothing waits for would cost every request time. */
 export function andThen<T, R>(value: T | PromiseLike<T>, use: (value: T) => R | PromiseLike<R>): R | PromiseLike<R> {
   if (!isThenable(value)) return use(value)
-  // The `then()` of another object need not return what `use` returns, nor wait for it.
-  return (value instanceof Promise ? value : Promise.resolve(value)).then(use)
+  // The `then()` of another object, or of a subclass, need not return what `use` returns, nor wait for it.
+  return Promise.resolve(value).then(use)
 }
 
 /** Whether `await` would wait for the value. */

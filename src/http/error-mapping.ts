@@ -1,4 +1,5 @@
 import { BootError } from '../core/boot-error.js'
+import { ignoreRejections } from '../core/ignore-rejections.js'
 import { refuseOtherThanWhole, shown } from '../core/options.js'
 import { isConstructor } from '../di/token.js'
 import { HttpError } from './errors.js'
@@ -58,6 +59,7 @@ function httpErrorOf({ type, toHttpError }: ErrorMapping, error: Error): HttpErr
   try {
     const made: unknown = toHttpError(error)
     if (made instanceof HttpError) return made
+    ignoreRejections(made)
     throw new TypeError(`The function returned ${shown(made)}, which is no HttpError.`)
   } catch (thrown) {
     if (thrown instanceof HttpError) return thrown

@@ -1,11 +1,13 @@
 import { STATUS_CODES } from 'node:http'
 import type { ErrorStatus, FindErrorStatus } from '../core/error-status.js'
+import { ignoreRejections } from '../core/ignore-rejections.js'
 import { shown } from '../core/options.js'
 import { PartialCommitError } from '../core/partial-commit-error.js'
 import { fromHttpErrorLike, HttpError, type InputIssue } from './errors.js'
 import type { Input } from './input/parameters.js'
 import { locateIssues } from './input/input-location.js'
 import type { OutgoingResponse } from './output/outgoing-response.js'
+import { OF_CONNECTION } from './output/respond.js'
 import type { Request } from './request.js'
 import { MAX_ISSUES } from '../schema/shape/issue.js'
 
@@ -110,6 +112,7 @@ function translated({ errors, ...known }: KnownError, request: Request, translat
 function refuseOtherThanText(translated: unknown): string | undefined {
   if (typeof translated === 'string') return translated
   if (translated === undefined || translated === null) return undefined
+  ignoreRejections(translated)
   throw new TypeError(`It returned ${shown(translated)}. Return a string, or undefined to keep the text.`)
 }
 
@@ -123,10 +126,23 @@ function replyOf(known: KnownError, requestId: string, { mediaType, write }: Err
   const { status } = known
   const serverFault = status >= 500 || (status === 422 && known.fields?.length === 0)
   const problem = toProblem(known, status >= 500 ? `urn:request:${requestId}` : undefined)
-  const headers = { ...known.headers, 'content-type': mediaType }
+  const headers = { ...withoutFraming(known.headers), 'content-type': mediaType }
   const isRefusal = status === 503 && known.headers?.['retry-after'] !== undefined
   const reply = { status, headers, body: write(problem) }
   return { reply, serverFault, ...(isRefusal ? { refusal: known.detail } : {}) }
+}
+
+/** Headers of an error that are not about the error: errors of other libraries may have those of the response of another server. */
+const OF_OTHER_BODIES: ReadonlySet<string> = new Set(['content-length', 'content-encoding'])
+
+function withoutFraming(headers: KnownError['headers'] = {}): KnownError['headers'] {
+  return Object.fromEntries(
+    Object.entries(headers).filter(([key, value]) => {
+      const name = key.toLowerCase()
+      if (name === 'connection') return value === 'close'
+      return !OF_CONNECTION.has(name) && !OF_OTHER_BODIES.has(name)
+    }),
+  )
 }
 
 // `fields` becomes an empty list when none of them came from an input: the client cannot correct them, so the error is logged.

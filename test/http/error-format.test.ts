@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { UniqueConstraintError } from 'sequelize'
 import {
+  type AppOptions,
   conflict,
   Controller,
   createApp,
@@ -105,6 +106,25 @@ test('a mapping that fails is a 500, and both errors are logged', async (t) => {
   assert.equal((await fetch('/')).status, 500)
   assert.match(log.join('\n'), /in the mapping/)
   assert.match(log.join('\n'), /the first one/)
+})
+
+test('a mapping, a translation and a format that are asynchronous are a 500, and do not end the process when they fail', async (t) => {
+  const failing = () => Promise.reject(new Error('It is asynchronous.')) as never
+  const isFormatted = (status: number) => status === 418
+  const apps: readonly Partial<AppOptions>[] = [
+    { errors: { mappings: [mapError(Missing, failing)] } },
+    { errors: { translate: failing } },
+    {
+      errors: { format: errorFormat(ErrorBody, ({ status }) => (isFormatted(status) ? failing() : { body: [] })) },
+    },
+  ]
+  for (const options of apps) {
+    const { fetch, log } = await api(t, [Throwing], options)
+    thrown = () => (options.errors?.format ? new HttpError(418) : new Missing('a'))
+    assert.equal((await fetch('/')).status, 500)
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.match(log.join('\n'), /ErrorRuleError/)
+  }
 })
 
 test('the type and the extensions of an HttpError are in the body; the standard members stay what they are', async (t) => {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { inspect } from 'node:util'
 import {
@@ -293,6 +294,44 @@ test('a header that HTTP does not allow is a 500 and not the end of the process'
   assert.equal(response.status, 500)
   assert.equal(response.headers.get('set-cookie'), null)
   assert.match(log.join(), /ERR_INVALID_CHAR/)
+})
+
+const OF_ANOTHER_RESPONSE: readonly Readonly<Record<string, string>>[] = [
+  { 'Transfer-Encoding': 'chunked' },
+  { 'content-length': '3' },
+  { 'Content-Encoding': 'gzip', te: 'trailers' },
+  { connection: 'upgrade', upgrade: 'foo' },
+  { trailer: 'x-sum', 'keep-alive': 'timeout=5' },
+]
+
+for (const [where, isMiddleware] of [
+  ['a handler', false],
+  ['middleware', true],
+] as const)
+  test(`an error of ${where} with the headers of another response has its own length, and no other framing`, async (t) => {
+    const headers = { 'x-kept': 'yes' }
+    const failing = (_request: unknown, _response: unknown, next: (error?: unknown) => void) =>
+      next(isMiddleware ? thrown() : undefined)
+    const { url } = await api(t, [Throwing], { middleware: [failing] })
+    for (const other of OF_ANOTHER_RESPONSE) {
+      thrown = () => new HttpError(409, 'No.', { headers: { ...headers, ...other } })
+      const text = await exchange(t, url, `GET / HTTP/1.1\nHost: a\nConnection: close\n\n`)
+      const [head = '', body = ''] = text.split('\r\n\r\n')
+      assert.match(head, /^HTTP\/1\.1 409 [^]*\r\nx-kept: yes(?:\r\n|$)/)
+      assert.deepEqual(head.match(/content-length: \d+/gi), [`content-length: ${Buffer.byteLength(body)}`])
+      assert.doesNotMatch(head, /transfer-encoding|content-encoding|upgrade|trailer|timeout=5|\r\nte:/i)
+    }
+  })
+
+test('a response with a length has no other framing, also if middleware has set one', async (t) => {
+  const copying = (_request: unknown, response: ServerResponse, next: () => void) => {
+    response.setHeader('transfer-encoding', 'chunked')
+    next()
+  }
+  const { url } = await api(t, [Throwing], { middleware: [copying] })
+  const text = await exchange(t, url, `GET / HTTP/1.1\nHost: a\nConnection: close\n\n`)
+  assert.match(text, /content-length: /)
+  assert.doesNotMatch(text, /transfer-encoding/i)
 })
 
 test('an error whose prototype cannot be read is a 500 also where requests are logged', async (t) => {

@@ -55,6 +55,34 @@ test('a handler that returns such an object is waited for, and rolled back if it
   )
 })
 
+/** Its then() returns nothing, as `await` allows. */
+class Lazy<T> extends Promise<T> {
+  // oxlint-disable-next-line unicorn/no-thenable
+  override then(...args: Parameters<Promise<T>['then']>): never {
+    return void super.then(...args) as never
+  }
+}
+
+test('a handler that returns an instance of a subclass of Promise is waited for', async (t) => {
+  @Controller('/')
+  class Lazies {
+    @Get('/') read() {
+      return Lazy.resolve('read')
+    }
+    @Post('/:name') async create(name: string, _session: Session) {
+      await Hero.create({ name })
+      return { name: await Lazy.resolve(name) }
+    }
+    @Post('/') at(_session: Session) {
+      return Lazy.resolve('without a statement')
+    }
+  }
+  const { fetch } = await databaseApp(t, sqliteFile, [Team, Hero], [Lazies])
+  assert.equal(await (await fetch('/')).json(), 'read')
+  assert.deepEqual(await (await fetch('/Robin', { method: 'POST' })).json(), { name: 'Robin' })
+  assert.equal(await (await fetch('/', { method: 'POST' })).json(), 'without a statement')
+})
+
 test('a promise in a value that is not sent does not end the process when it fails', async (t) => {
   @Controller('/')
   class Forgetful {

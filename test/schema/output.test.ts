@@ -85,6 +85,25 @@ for (const [value, json] of written) {
   })
 }
 
+/** A Date as libraries make them, whose text is not that of JSON. */
+class LocalDate extends Date {
+  override toISOString() {
+    return 'yesterday'
+  }
+  override getUTCFullYear() {
+    return 10_000
+  }
+}
+
+test('a Date of a subclass with methods of its own is sent as any other', async () => {
+  const time = new LocalDate('2026-01-31T12:00:00Z')
+  const response = await responder().say({ time, day: time })
+  assert.deepEqual(
+    [response.statusCode, response.json()],
+    [200, { time: '2026-01-31T12:00:00.000Z', day: '2026-01-31' }],
+  )
+})
+
 const misfits: readonly (readonly [value: unknown, line: string])[] = [
   [{ text: 1 }, '/text is the number 1, declared string'],
   [{ text: null }, '/text is null, declared string'],
@@ -114,6 +133,7 @@ const misfits: readonly (readonly [value: unknown, line: string])[] = [
   [{ tags: [{ label: 'a' }, { label: 2 }] }, '/tags/1/label is the number 2, declared string'],
   [{ tags: [{}] }, '/tags/0/label is missing, declared string'],
   [{ tags: Array(1) }, '/tags/0 is missing, declared object'],
+  [{ tags: Array(2 ** 32 - 1) }, '/tags has 4294967295 items, and may have 33554432: send them in pages'],
   [{ tags: { 0: { label: 'a' } } }, '/tags is Object, declared array'],
   [{ tag: 'a' }, '/tag is a string, declared Tag'],
   [{ tag: Promise.resolve({ label: 'a' }) }, '/tag is a promise that was not awaited, declared Tag'],

@@ -70,6 +70,8 @@ export function writeReply(
   response.statusCode = status
   if (mustClose(request)) response.setHeader('connection', 'close')
   if (body instanceof Readable || typeof body === 'function') return stream(response, body, request)
+  // Of middleware: with a length it would be another framing of the same response.
+  if (response.hasHeader('transfer-encoding')) response.removeHeader('transfer-encoding')
   // A wrong length, such as one copied from the response of another server, would make the client read into the next response.
   if (status === 204 || status === 304) response.removeHeader('content-length')
   else response.setHeader('content-length', body === undefined ? 0 : Buffer.byteLength(body))

@@ -286,8 +286,13 @@ function isPlainObject(value: unknown): value is object {
   return prototype === null || prototype === Object.prototype
 }
 
+/** The most items of a list. More would hardly fit into a string; a sparse array has any number of them in a few bytes, and V8 ends the process. */
+const MAX_ITEMS = 2 ** 25
+
 function encodeArray(value: unknown, encode: Encode): unknown {
   if (!Array.isArray(value)) return refuseMismatch(value, 'array')
+  if (value.length > MAX_ITEMS)
+    throw new ResponseMismatchError('', `has ${value.length} items, and may have ${MAX_ITEMS}: send them in pages`)
   const encoded: unknown[] = []
   // Not map(), which would skip the holes of a sparse array.
   for (let index = 0; index < value.length; index++) {

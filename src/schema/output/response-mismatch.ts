@@ -1,3 +1,4 @@
+import { ignoreRejections } from '../../core/ignore-rejections.js'
 import { escapePointer } from '../shape/issue.js'
 
 /** A returned value does not match the declared response. `path` is a JSON Pointer to the value. */
@@ -40,7 +41,10 @@ export function refuseMismatch(value: unknown, declared: string): never {
 }
 
 function describe(value: unknown): string {
-  if (value instanceof Promise) return 'a promise that was not awaited'
+  if (value instanceof Promise) {
+    ignoreRejections(value)
+    return 'a promise that was not awaited'
+  }
   if (value instanceof Date)
     return Number.isNaN(value.getTime()) ? 'an invalid Date' : `the Date ${value.toISOString()}`
   if (typeof value === 'object') return Array.isArray(value) ? 'an array' : (value?.constructor?.name ?? 'an object')

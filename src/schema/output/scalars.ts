@@ -48,23 +48,26 @@ export function encodeBoolean(value: unknown): unknown {
 // In rows of raw SQL, times of SQLite and days of a DATE column are strings. They are in UTC, with a zone or without one.
 const STORED_TIME = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}:\d{2}(?:\.\d+)?) ?(Z|[+-]\d{2}:\d{2})?$/
 
+// A subclass of Date may have methods of its own, which write something else.
+const { toISOString: isoText, getUTCFullYear: utcYear } = Date.prototype
+
 export function encodeDateTime(value: unknown): unknown {
   const text =
     typeof value === 'string' ? value.replace(/^[\d-]{10}$/, '$& 00:00:00').replace(STORED_TIME, '$1T$2$3') : undefined
   const zoned = text?.replace(/T[\d:.]+$/, '$&Z')
   const date = zoned !== undefined && isPointInTimeText(zoned) ? new Date(zoned) : value
-  return isWritable(date) ? date.toISOString() : refuseMismatch(value, 'date-time')
+  return isWritable(date) ? isoText.call(date) : refuseMismatch(value, 'date-time')
 }
 
 export function encodeDay(value: unknown): unknown {
   if (typeof value === 'string' && isDatabaseDayText(value)) return value
-  return isWritable(value) ? value.toISOString().slice(0, 10) : refuseMismatch(value, 'date')
+  return isWritable(value) ? isoText.call(value).slice(0, 10) : refuseMismatch(value, 'date')
 }
 
 // The years that INSTANT_TEXT and DAY_TEXT allow.
 function isWritable(value: unknown): value is Date {
   if (!(value instanceof Date)) return false
-  const year = value.getUTCFullYear() // NaN for an invalid date, which fails both comparisons
+  const year = utcYear.call(value) // NaN for an invalid date, which fails both comparisons
   return year >= 1 && year <= 9999
 }
 
