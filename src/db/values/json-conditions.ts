@@ -56,8 +56,19 @@ const anyOf = (...types: readonly string[]): Casts => new Map(types.map((type) =
 
 /** As Sequelize writes them for MySQL and MariaDB. */
 const MYSQL_CASTS = [
-  ...['integer', 'float', 'double precision', 'decimal', 'signed', 'unsigned', 'boolean', 'text', 'char'],
-  ...['date', 'datetime', 'timestamp', 'timestamptz'],
+  'integer',
+  'float',
+  'double precision',
+  'decimal',
+  'signed',
+  'unsigned',
+  'boolean',
+  'text',
+  'char',
+  'date',
+  'datetime',
+  'timestamp',
+  'timestamptz',
 ]
 
 const CASTS: Readonly<Record<string, Casts>> = {
@@ -81,8 +92,24 @@ function faultOf(path: readonly string[], value: unknown, casts: Casts): string 
 }
 
 const COMPARISONS: ReadonlySet<unknown> = new Set([
-  ...[Op.eq, Op.ne, Op.gt, Op.gte, Op.lt, Op.lte, Op.is, Op.like, Op.notLike, Op.iLike, Op.notILike],
-  ...[Op.startsWith, Op.endsWith, Op.substring, Op.regexp, Op.notRegexp, Op.iRegexp, Op.notIRegexp],
+  Op.eq,
+  Op.ne,
+  Op.gt,
+  Op.gte,
+  Op.lt,
+  Op.lte,
+  Op.is,
+  Op.like,
+  Op.notLike,
+  Op.iLike,
+  Op.notILike,
+  Op.startsWith,
+  Op.endsWith,
+  Op.substring,
+  Op.regexp,
+  Op.notRegexp,
+  Op.iRegexp,
+  Op.notIRegexp,
 ])
 const OF_LISTS: ReadonlySet<unknown> = new Set([Op.in, Op.notIn, Op.not, Op.between, Op.notBetween])
 
