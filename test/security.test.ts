@@ -1,8 +1,29 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { Controller, createApp, Field, Get, guard, Header, Injectable, Post, Security, Session, sql } from 'sequitur'
+import {
+  Base,
+  Controller,
+  createApp,
+  Field,
+  Get,
+  guard,
+  Header,
+  Injectable,
+  newLifespan,
+  Post,
+  Security,
+  Session,
+  sql,
+  withSession,
+} from 'sequitur'
+import type { CreationOptional } from 'sequelize'
+import { Column, DataType, Table } from 'sequelize-typescript'
 import { testApp } from 'sequitur/testing'
+import { api } from './support/api.js'
+import { exchange } from './support/connection.js'
 import { databaseApp, databases } from './support/databases.js'
 
 /*
@@ -152,3 +173,82 @@ for (const kind of databases)
     assert.match(entry, /POST \/failing .*nowhere/)
     assert.doesNotMatch(entry, /secret/)
   })
+
+test('a method that a path does not have is a 405, what is no method of HTTP a 400', async (t) => {
+  @Controller()
+  class Things {
+    @Get('/') get() {
+      return 1
+    }
+  }
+  const { url } = await api(t, [Things])
+  for (const [method, status] of [
+    ['PUT', 405],
+    ['PROPFIND', 405],
+    ['FOO', 400],
+  ] as const)
+    assert.match(
+      await exchange(t, url, `${method} / HTTP/1.1\nHost: a\nConnection: close\n\n`),
+      new RegExp(`^HTTP/1.1 ${status} `),
+    )
+})
+
+test('a declared response has only its properties, and one that is not declared all that the handler returns', async (t) => {
+  class Public {
+    @Field() name!: string
+  }
+  const account = () => ({ name: 'Ann', secret: 'x' })
+  @Controller()
+  class Accounts {
+    @Get('/declared', Public) declared() {
+      return account()
+    }
+    @Get('/all') all() {
+      return account()
+    }
+  }
+  const { fetch } = await api(t, [Accounts])
+  assert.deepEqual(await (await fetch('/declared')).json(), { name: 'Ann' })
+  assert.deepEqual(await (await fetch('/all')).json(), account())
+})
+
+@Table({ tableName: 'member', timestamps: false })
+class Member extends Base<Member> {
+  @Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true }) declare id: CreationOptional<number>
+  @Column({ type: DataType.STRING(50), unique: true }) declare mail: string
+  @Column({ type: DataType.STRING(50), defaultValue: 'hidden-note' }) declare note: CreationOptional<string>
+}
+
+for (const kind of databases)
+  test(`${kind.name}: a 409 says that a value is taken, and nothing else of the row that has it`, async (t) => {
+    class NewMember {
+      @Field() mail!: string
+    }
+    @Controller()
+    class Members {
+      @Post('/', { status: 204 }) async add({ mail }: NewMember) {
+        await Member.create({ mail })
+      }
+    }
+    const { fetch } = await databaseApp(t, kind, [Member], [Members])
+    const post = () => fetch('/', { method: 'POST', json: { mail: 'ann@example.com' } })
+    assert.equal((await post()).status, 204)
+    const response = await post()
+    const body = await response.text()
+    assert.equal(response.status, 409)
+    assert.match(body, /mail/)
+    assert.doesNotMatch(body, /hidden-note|INSERT|ann@example|constraint/i)
+  })
+
+test('a new SQLite file can be read by its owner alone, an existing one keeps its mode', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'security-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const [created, existing] = [join(folder, 'new.sqlite'), join(folder, 'old.sqlite')]
+  writeFileSync(existing, '')
+  chmodSync(existing, 0o644)
+  for (const file of [created, existing]) {
+    const database = newLifespan(`sqlite+sqlite3:///${file}`)
+    await withSession(database, (session) => session.execute(sql`SELECT 1`))
+  }
+  assert.deepEqual([statSync(created).mode & 0o777, statSync(existing).mode & 0o777], [0o600, 0o644])
+})

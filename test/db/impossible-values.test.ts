@@ -229,32 +229,3 @@ test('the literals of a database without a dialect are sent as Sequelize writes 
   const at = new Date('2026-01-31T12:00:00Z')
   assert.equal(await withSession(database, () => Account.count({ where: { at } })), 0)
 })
-
-@Table({ tableName: 'note', timestamps: false })
-class Note extends Base<Note> {
-  @Column({ type: DataType.INTEGER, primaryKey: true }) declare id: number
-  @Column(DataType.JSON) declare data: object
-}
-
-@Controller('/')
-class Notes {
-  @Post('/found') async found(@Body({ type: 'any' }) body: unknown) {
-    return (await Note.findAll({ where: { data: { tag: body } as never } })).map(({ id }) => id)
-  }
-}
-
-for (const kind of databases)
-  for (const fastPath of [true, false])
-    test(`${kind.name}: a list of a client in a condition of JSON is a 422, an object is compared: fastPath ${fastPath}`, async (t) => {
-      const app = await databaseApp(t, kind, [Note], [Notes], { lifespan: { fastPath } })
-      await Note.create({ id: 1, data: { tag: { x: 'a' } } })
-      const find = (tag: unknown) =>
-        app.fetch('/found', {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify(tag),
-        })
-      assert.deepEqual(await (await find({ x: 'a' })).json(), [1])
-      for (const tag of [[], [1], { x: ['a', { b: 1 }] }])
-        assert.equal((await find(tag)).status, 422, JSON.stringify(tag))
-    })

@@ -217,8 +217,8 @@ export interface QueryGenerator {
   handleSequelizeMethod(method: unknown, ...rest: unknown[]): string
   /** A condition; several are joined with the binding, by default AND. */
   whereItemsQuery(where: unknown, options?: object, binding?: string): string
-  /** One of its parts: a comparison of a column, the conditions of an `Op`, or a condition without a key. */
-  whereItemQuery(key: PropertyKey | undefined, value: unknown, options?: object): string
+  /** One of its parts: a comparison of a column or an expression, the conditions of an `Op`, or a condition without a key. */
+  whereItemQuery(key: PropertyKey | object | undefined, value: unknown, options?: object): string
   /** The join of a belongsToMany. */
   generateThroughJoin(include: ThroughInclude, includeAs: IncludeNames, ...rest: unknown[]): JoinSql
   /** The join of any other association. */

@@ -6,6 +6,7 @@ import {
   type EscapeOptions,
   queryGeneratorOf,
 } from '../sequelize/internals.js'
+import { checkJsonConditions } from './json-conditions.js'
 import { textOf, valueReader } from './value-readers.js'
 
 /**
@@ -51,20 +52,7 @@ export function refuseImpossibleValues(
       value,
       options,
     )
-  // A list is equal to nothing in JSON: its SQL is an error, another one on each database, or compares with its only item.
-  const traverse = generator._traverseJSON
-  generator._traverseJSON = (items, column, key, value, path) => {
-    if (Array.isArray(value)) return checked(() => refuseList(path))
-    traverse.call(generator, items, column, key, value, path) // calls this function again for each key of an object
-  }
-}
-
-function refuseList(path: readonly string[]): never {
-  const field = path.join('.')
-  throw new ImpossibleValueError(
-    `${shown(field)} in a condition of a JSON column cannot be a list. Write { [Op.in]: [...] } for one of several values.`,
-    field,
-  )
+  checkJsonConditions(sequelize, onRefusal)
 }
 
 const REGEXPS: ReadonlySet<unknown> = new Set([Op.regexp, Op.notRegexp, Op.iRegexp, Op.notIRegexp])
