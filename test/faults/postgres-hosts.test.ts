@@ -126,6 +126,27 @@ test('of several hosts, the first one that accepts writes is used', async (t) =>
   assert.deepEqual(await (await app.fetch('/')).json(), ['server 1', 'Robin'])
 })
 
+test('several hosts that accept writes are named at the start, with the one that is used, and no others', async () => {
+  const { servers, url } = await twoServers()
+  const [a = '', b = ''] = servers.map((server) => new URL(server.url).host)
+  const warningsAtStart = async () => {
+    const warnings: string[] = []
+    const database = newLifespan(url, { models })
+    await database.start(undefined, undefined, (line) => warnings.push(line))
+    await database.stop()
+    return warnings.filter((line) => line.includes('accept writes'))
+  }
+  const [warning = '', ...more] = await warningsAtStart()
+  assert.deepEqual(more, [])
+  assert.ok(
+    warning.includes(`): Several hosts of its URL accept writes: ${a}, ${b}. Only one of them is used`),
+    warning,
+  )
+  assert.doesNotMatch(warning, /secret/)
+  await refuseWrites(servers[1].url)
+  assert.deepEqual(await warningsAtStart(), [])
+})
+
 test('the next host is used when one refuses writes, or is away', async (t) => {
   const { servers, url } = await twoServers()
   const app = await open(t, url)
