@@ -26,7 +26,7 @@ const FIRST_ROWS = 100
 const MOST_ROWS = 2_000
 /** Characters that a batch is to have: fewer rows are read at once if they are long. */
 const BATCH_LENGTH = 64 * 1024
-/** Bytes that are sent at once: a batch of long rows has many times as many, and a client may need minutes for it. */
+/** Bytes that are sent at once, or up to twice as many: a batch of long rows has many times as many, and a client may need minutes for it. */
 const PIECE = 64 * 1024
 
 /**
@@ -106,9 +106,11 @@ export class RowStream extends LateStream {
 
   /** Resolves when the client has taken all but the last one. */
   async #sendPieces(bytes: Buffer): Promise<void> {
-    for (let at = 0; at < bytes.length; at += PIECE) {
+    // A usual batch is one piece: the next one is read while the client takes it.
+    const size = Math.ceil(bytes.length / Math.max(1, Math.floor(bytes.length / PIECE)))
+    for (let at = 0; at < bytes.length; at += size) {
       await this.#wanted()
-      const piece = bytes.subarray(at, at + PIECE)
+      const piece = bytes.subarray(at, at + size)
       this.#waiting = piece.length
       this.#rate.waits()
       this.push(piece)

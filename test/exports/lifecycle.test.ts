@@ -137,7 +137,7 @@ for (const kind of databases) {
   })
 
   test(`a client that takes all rows too slowly is cut, on ${kind.name}`, async (t) => {
-    const app = await start(t, kind, { timeout: 300, atOnce: 1 })
+    const app = await start(t, kind, { timeout: 1_000, atOnce: 1 })
     const client = new SlowClient(t, app.url, '/lines/6')
     await client.head()
     assert.equal((await app.fetch('/heroes')).status, 503)
