@@ -129,6 +129,7 @@ const types = [
   'MappedPaginationOptions',
   'Middleware',
   'NamedToken',
+  'OwnResponse',
   'PageMeta',
   'PaginateType',
   'PaginationOptions',

@@ -5,6 +5,7 @@ import { refuseSecondCopies } from '../../core/package-copies.js'
 import type { Constructor } from '../../di/token.js'
 import type { LifespanOptions } from '../config/lifespan-options.js'
 import { checkEnvironment } from '../config/environment.js'
+import { rememberConstraints } from '../constraints/table-constraints.js'
 import type { DatabaseConfig } from '../config/url.js'
 import { MEMORY } from '../config/url-parts.js'
 import { DEFAULT_START_TIMEOUT, readFastPath, readProcesses, readSettings } from '../config/settings.js'
@@ -99,6 +100,7 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     if (database.warn) await warnOfTooManyConnections(connection, readProcesses(database.options), database.warn)
     if (sync && database.createTables) await createTables(sequelize, name, models)
     await checkTables(sequelize, models, { mayBeMissing: sync && !database.createTables })
+    await rememberConstraints(sequelize, models)
     if (database.warn) await warnOfTablesWithoutTransactions(connection, models, database.warn)
     for (const advice of database.warn ? await adviseUsedColumns(sequelize, models, boundary?.columns) : [])
       database.warn?.(`The database (${name}): ${advice}`)
