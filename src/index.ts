@@ -27,7 +27,7 @@ export type { Middleware, ScopedMiddleware } from './http/routing/middleware.js'
 export type { Lifespan } from './http/lifespan.js'
 export { type ErrorFormat, errorFormat } from './http/error-format.js'
 export { type ErrorMapping, mapError } from './http/error-mapping.js'
-export type { Problem, Translate } from './http/problem.js'
+export type { OwnResponse, Problem, Translate } from './http/problem.js'
 
 // Schemas: fields, DTOs, unions
 export { dto, type DtoOptions } from './schema/declare/dto.js'

@@ -132,6 +132,7 @@ const types = [
   'MappedPaginationOptions',
   'Middleware',
   'NamedToken',
+  'OwnResponse',
   'PageMeta',
   'PaginateType',
   'PaginationOptions',

@@ -77,9 +77,8 @@ function isRecoveryConflict({ code, message, routine }: DriverError): boolean {
 interface DriverError extends Error {
   readonly code?: unknown
   readonly errno?: unknown
-  /** Of pg, as the next two. */
+  /** Of pg, as the next one. */
   readonly routine?: unknown
-  readonly column?: unknown
   readonly constraint?: unknown
 }
 
@@ -91,15 +90,18 @@ export function statusOfCode({ original }: { readonly original?: Error }): Error
   if (isRecoveryConflict(error)) return CANCELLED_BY_REPLICA
   if (isOfStandby(error)) return BY_CODE.get(REFUSED_WRITE)
   if (code === NOT_SUPPORTED && !isCachedPlanError(error)) return undefined
-  return statusOfConstraint(error) ?? BY_CODE.get(String(code)) ?? BY_CODE.get(String(errno))
+  return BY_CODE.get(String(code)) ?? BY_CODE.get(String(errno))
 }
 
-function statusOfConstraint(error: DriverError): ErrorStatus | undefined {
-  const kind = KIND_OF_CONSTRAINT.get(codeOfConstraint(error))
-  if (kind === 'not null') return { ...invalid('A value is not valid.'), fields: [requiredField(error)] }
-  if (kind !== 'check') return undefined
-  const name = checkName(error)
-  return invalid(name === undefined ? 'A constraint is violated.' : `The constraint ${name} is violated.`)
+/** Which constraint of single rows was violated, if it was one. Keys are not among them. */
+export function constraintKindOf({ original }: { readonly original?: Error }): 'check' | 'not null' | undefined {
+  return original && KIND_OF_CONSTRAINT.get(codeOfConstraint(original))
+}
+
+/** The sentence for a violated CHECK constraint. */
+export function checkDetailOf({ original }: { readonly original?: Error }): string {
+  const name = original && checkName(original)
+  return name === undefined ? 'A constraint is violated.' : `The constraint ${name} is violated.`
 }
 
 const KIND_OF_CONSTRAINT: ReadonlyMap<unknown, 'check' | 'not null'> = new Map([
@@ -113,25 +115,17 @@ function codeOfConstraint({ code, errno, message }: DriverError): unknown {
   return KIND_OF_CONSTRAINT.has(errno) ? errno : code
 }
 
-const SQLITE_COLUMN = /^SQLITE_CONSTRAINT: NOT NULL constraint failed: [^.]*\.(.+)/
-const MYSQL_COLUMN = /(?:Column|Field) '([^']+)'/
-
-function requiredField({ column, message }: DriverError): {
-  readonly field: string | undefined
-  readonly message: string
-} {
-  const [, named] = SQLITE_COLUMN.exec(message) ?? MYSQL_COLUMN.exec(message) ?? []
-  return { field: typeof column === 'string' ? column : named, message: 'is required' }
-}
-
 const SQLITE_CHECK = /^SQLITE_CONSTRAINT: CHECK constraint failed: (.+)/
 const MYSQL_CHECK = /CONSTRAINT `([^`]+)` failed|Check constraint '([^']+)' is violated/
 
-// SQLite reports the condition of a constraint that has no name: it is not disclosed.
+/** Names that databases make of those of the table and the column: hero_age_check, hero_chk_1, hero.age. */
+const GENERATED_NAME = /_check\d*$|_chk_\d+$|\./
+
+// SQLite reports the condition of a constraint that has no name: it is not disclosed, as names of columns are not.
 function checkName({ constraint, message }: DriverError): string | undefined {
   const [, first, second] = SQLITE_CHECK.exec(message) ?? MYSQL_CHECK.exec(message) ?? []
   const name = typeof constraint === 'string' ? constraint : (first ?? second)
-  return name !== undefined && /^[\w.$-]+$/.test(name) ? name : undefined
+  return name !== undefined && /^[\w$-]+$/.test(name) && !GENERATED_NAME.test(name) ? name : undefined
 }
 
 function invalid(detail: string): ErrorStatus {

@@ -12,8 +12,9 @@ import {
   type ValidationErrorItem,
 } from 'sequelize'
 import type { ErrorStatus, FieldIssue } from '../core/error-status.js'
+import { violationOf } from './constraints/violation.js'
 import { isLostConnection } from './dialect.js'
-import { RETRY, statusOfCode, UNAVAILABLE } from './error-codes.js'
+import { checkDetailOf, constraintKindOf, RETRY, statusOfCode, UNAVAILABLE } from './error-codes.js'
 import {
   CommitFailedError,
   CommitUnknownError,
@@ -33,10 +34,8 @@ export function findErrorStatus(error: unknown): ErrorStatus | undefined {
   if (error instanceof OptimisticLockError)
     return { status: 409, detail: 'Another request has changed it since it was read; read it again.' }
   // On SQLite, Sequelize reports every violated constraint but a foreign key as a UniqueConstraintError.
-  if (error instanceof UniqueConstraintError)
-    return statusOfCode(error) ?? { status: 409, detail: 'It exists already.', fields: issuesOf(error) }
-  if (error instanceof ForeignKeyConstraintError)
-    return { status: 409, detail: 'It refers to something that does not exist, or something still refers to it.' }
+  if (error instanceof UniqueConstraintError) return statusOfConstraint(error) ?? statusOfCode(error) ?? taken(error)
+  if (error instanceof ForeignKeyConstraintError) return statusOfReference(error)
   if (error instanceof ValidationError) return invalid(issuesOf(error))
   if (error instanceof AggregateError && error.errors.every(isInvalidRecord))
     return invalid(error.errors.slice(0, MAX_ISSUES).flatMap(({ errors }) => issuesOf(errors)))
@@ -45,7 +44,54 @@ export function findErrorStatus(error: unknown): ErrorStatus | undefined {
   if (error instanceof ConnectionError || isLostConnection(error)) return statusOfCode(error) ?? UNAVAILABLE
   if (error instanceof ImpossibleValueError && error.field !== undefined)
     return invalid([{ field: error.field, message: 'is not a value of its column' }])
-  return error instanceof DatabaseError ? statusOfCode(error) : undefined
+  return error instanceof DatabaseError ? (statusOfConstraint(error) ?? statusOfCode(error)) : undefined
+}
+
+function taken(error: UniqueConstraintError): ErrorStatus {
+  const { fields, message } = violationOf(error)
+  return {
+    status: 409,
+    detail: 'It exists already.',
+    fields: fields.map((field) => ({ field, message: message ?? `${field} must be unique`, rule: 'unique' })),
+    detailOf: (inputs) => `It exists already: another one has the same ${inputs.join(' and ')}.`,
+  }
+}
+
+function statusOfReference(error: ForeignKeyConstraintError): ErrorStatus {
+  const detail = 'It refers to something that does not exist, or something still refers to it.'
+  if (!isOfReferringRow(error)) return { status: 409, detail }
+  return {
+    status: 409,
+    detail,
+    fields: violationOf(error).fields.map((field) => ({
+      field,
+      message: 'refers to something that does not exist',
+      rule: 'foreignKey',
+    })),
+    detailOf: (inputs) => `It refers to something that does not exist: ${inputs.join(' and ')}.`,
+  }
+}
+
+const NO_REFERENCED_ROW: ReadonlySet<unknown> = new Set([1216, 1452])
+
+// PostgreSQL says it in the language of the server; what is inserted cannot be referred to yet.
+function isOfReferringRow({ original, sql }: ForeignKeyConstraintError): boolean {
+  const { errno, detail }: Error & { readonly errno?: unknown; readonly detail?: unknown } = original
+  if (errno !== undefined) return NO_REFERENCED_ROW.has(errno)
+  return /is not present in table/.test(String(detail)) || /^\s*INSERT\b/i.test(String(sql))
+}
+
+function statusOfConstraint(error: DatabaseError | UniqueConstraintError): ErrorStatus | undefined {
+  const kind = constraintKindOf(error)
+  if (kind === undefined) return undefined
+  const { fields } = violationOf(error)
+  if (kind === 'not null') return invalid([{ field: fields[0], message: 'is required', rule: 'required' }])
+  const message = 'is not a value that the database allows'
+  return {
+    status: 422,
+    detail: checkDetailOf(error),
+    ...(fields.length > 0 ? { fields: fields.map((field) => ({ field, message, rule: 'check' })) } : {}),
+  }
 }
 
 // The statement whose error was caught may have failed for a temporary reason. What else it was is a mistake of the program to hide.

@@ -31,10 +31,23 @@ interface KnownError extends ErrorStatus {
   readonly extensions?: Readonly<Record<string, unknown>>
 }
 
+/**
+ * The response that an error would have without a mapping. `errors` locates the fields that a database has refused in the inputs of the request, in
+ * one form for all databases; `rule` is `unique`, `foreignKey`, `required` or `check` for a constraint.
+ */
+export interface OwnResponse {
+  readonly status: number
+  readonly detail: string
+  readonly errors: readonly InputIssue[]
+}
+
+/** Finds the response to an error of a mapped class; undefined for others. `own` returns the one without the mapping, if there is a rule for it. */
+export type FindMapped = (error: unknown, own: () => OwnResponse | undefined) => HttpError | undefined
+
 /** How the errors of an app become responses. */
 export interface ErrorRules {
   /** The response to an error of a class of the program that has one. */
-  readonly findMapped: (error: unknown) => HttpError | undefined
+  readonly findMapped: FindMapped
   readonly findStatus: FindErrorStatus
   readonly bodies: ErrorBodies
   readonly translate: Translate | undefined
@@ -83,7 +96,7 @@ export function toProblemReply(
   request?: Request,
 ): ProblemReply {
   try {
-    const known = located(toKnownError(error, rules), inputs)
+    const known = toKnownError(error, rules, inputs)
     const { translate } = rules
     return replyOf(translate && request ? translated(known, request, translate) : known, requestId, rules.bodies)
   } catch (failure) {
@@ -146,10 +159,13 @@ function withoutFraming(headers: KnownError['headers'] = {}): KnownError['header
 }
 
 // `fields` becomes an empty list when none of them came from an input: the client cannot correct them, so the error is logged.
-function located({ fields = [], ...known }: KnownError, inputs: readonly Input[]): KnownError {
+function located({ fields = [], detailOf, ...known }: KnownError, inputs: readonly Input[]): KnownError {
   if (fields.length === 0) return known
-  const found = locateIssues(fields, inputs)
-  return found.length > 0 ? { ...known, errors: found.slice(0, MAX_ISSUES) } : { ...known, fields: [] }
+  const found = fields.flatMap((issue) => locateIssues([issue], inputs).map((place) => ({ field: issue.field, place })))
+  if (found.length === 0) return fields.every(({ rule }) => rule === 'check') ? known : { ...known, fields: [] }
+  const names = found.flatMap(({ field }) => field ?? [])
+  const detail = detailOf && names.length > 0 ? detailOf([...new Set(names)]) : known.detail
+  return { ...known, detail, errors: found.slice(0, MAX_ISSUES).map(({ place }) => place) }
 }
 
 /** A status in words may be enough. */
@@ -169,15 +185,23 @@ export function toProblem({ status, detail, errors = [], type, extensions }: Pro
   }
 }
 
-function toKnownError(error: unknown, { findMapped, findStatus }: ErrorRules): KnownError {
+function toKnownError(error: unknown, { findMapped, findStatus }: ErrorRules, inputs: readonly Input[]): KnownError {
   if (error instanceof PartialCommitError) return PARTLY_SAVED
+  const own = () => {
+    const status = findStatus(error)
+    return status && located(status, inputs)
+  }
   return (
     fromHttpError(error) ??
-    fromHttpError(findMapped(error)) ??
-    findStatus(error) ??
+    fromHttpError(findMapped(error, () => toOwnResponse(own()))) ??
+    own() ??
     fromHttpError(fromHttpErrorLike(error)) ??
     UNKNOWN
   )
+}
+
+function toOwnResponse(known: KnownError | undefined): OwnResponse | undefined {
+  return known && { status: known.status, detail: known.detail, errors: known.errors ?? [] }
 }
 
 function fromHttpError(error: unknown): KnownError | undefined {

@@ -3,7 +3,8 @@ import { randomBytes } from 'node:crypto'
 import { test, type TestContext } from 'node:test'
 import { Client } from 'pg'
 import { Column, DataType, ForeignKey, Sequelize, Table } from 'sequelize-typescript'
-import { Base, BootError, type Database, newLifespan, withSession } from 'sequitur'
+import { Base, BootError, Controller, type Database, Field, newLifespan, Post, withSession } from 'sequitur'
+import { testApp } from 'sequitur/testing'
 import { NoTenantError, tenancy, TenancyError, unscoped, withTenant } from 'sequitur/tenancy'
 import type { Constructor } from '../../src/di/token.js'
 import { databases, mysqls, postgres, sqliteFile, type TestDatabase } from '../support/databases.js'
@@ -243,4 +244,49 @@ for (const kind of databases)
       found[0] ?? '',
       /: tenancy\(\): the values of email in table account are unique among all tenants \(.*\), so that a 409 tells a tenant which of them others have\. Add tenant_id to the key: UNIQUE \(tenant_id, email\)\.$/,
     )
+  })
+
+class AccountInput {
+  @Field() phone!: string
+}
+
+@Controller('/')
+class Accounts {
+  @Post('/', { status: 204 }) async create({ phone }: AccountInput) {
+    await Account.create({ phone } as never)
+  }
+}
+
+for (const kind of databases)
+  test(`${kind.name}: a key of the tenant's rows names the field of the client, and not the column of the tenant`, async (t) => {
+    const url = await kind.url()
+    const role = `tenants_${randomBytes(4).toString('hex')}`
+    if (kind === postgres) {
+      const setup = newLifespan(url, { models: [Account], sync: true })
+      await setup.start()
+      await setup.stop()
+      // With policies, the server leaves the key out of its errors.
+      await execute(
+        url,
+        policyOf('account'),
+        `CREATE ROLE ${role} NOLOGIN`,
+        `GRANT ALL ON account, account_id_seq TO ${role}`,
+      )
+      t.after(() => execute(url, `DROP OWNED BY ${role}`, `DROP ROLE ${role}`))
+    }
+    const app = await testApp({
+      controllers: [Accounts],
+      models: [Account],
+      lifespan: newLifespan(url, {
+        sync: kind !== postgres,
+        boundary: tenancy({ of: () => 1, column: 'tenant_id', ...(kind === postgres ? { role } : {}) }),
+      }),
+      logger: false,
+    })
+    t.after(app.close)
+    const post = () => app.fetch('/', { method: 'POST', json: { phone: '7' } })
+    assert.equal((await post()).status, 204)
+    const { detail, errors } = (await (await post()).json()) as { detail: string; errors: unknown }
+    assert.equal(detail, 'It exists already: another one has the same phone.')
+    assert.deepEqual(errors, [{ in: 'body', path: '/phone', message: 'phone must be unique' }])
   })

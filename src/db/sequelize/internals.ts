@@ -86,6 +86,9 @@ export interface Query {
   readonly options: unknown
   /** Undefined for a query that only formats an error. */
   readonly connection?: object
+  readonly sequelize?: Sequelize
+  /** Undefined for raw SQL. */
+  readonly model?: object
   run(sql: string, parameters?: unknown): Promise<unknown>
   formatError(error: Error, stack?: string): Error
   /** Logs the statement. Returns a function to call when it was answered. */
@@ -362,7 +365,9 @@ export interface ModelInternals {
     _initValues(values: object, options: object): void
   }
   /** By their names; `column` is the attribute of a key of one column. */
-  readonly uniqueKeys: Readonly<Record<string, { readonly fields: readonly string[]; readonly column: string }>>
+  readonly uniqueKeys: Readonly<
+    Record<string, { readonly fields: readonly string[]; readonly column: string; readonly msg?: string | null }>
+  >
   readonly _scope?: object
   /** Those of the option `indexes`, with their names. */
   _indexes: readonly IndexInternals[]

@@ -9,6 +9,7 @@ import {
 } from 'sequelize'
 import { codeOf, type Dialect, type DirectResult, type SendDirect, type StatementForm } from '../dialect.js'
 import { hasFastPath } from './fast-path.js'
+import { rememberOrigin } from './statement-origin.js'
 import {
   type InstanceInternals,
   instanceInternals,
@@ -53,7 +54,9 @@ function withLateStackTraces(Query: QueryClass): QueryClass {
     // For some errors of PostgreSQL, Sequelize's method throws instead of returning: its UnknownConstraintError, or a TypeError if the
     // server's error has no detail.
     override formatError(error: Error, stack?: string): Error {
-      return withoutSql(this.#format(error, stack), error)
+      const formatted = withoutSql(this.#format(error, stack), error)
+      rememberOrigin(formatted, this)
+      return formatted
     }
 
     #format(error: Error, stack?: string): Error {

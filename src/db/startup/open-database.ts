@@ -5,6 +5,7 @@ import { refuseSecondCopies } from '../../core/package-copies.js'
 import type { Constructor } from '../../di/token.js'
 import type { LifespanOptions } from '../config/lifespan-options.js'
 import { checkEnvironment } from '../config/environment.js'
+import { rememberConstraints } from '../constraints/table-constraints.js'
 import type { DatabaseConfig } from '../config/url.js'
 import { MEMORY } from '../config/url-parts.js'
 import { DEFAULT_START_TIMEOUT, readFastPath, readProcesses, readSettings } from '../config/settings.js'
@@ -124,6 +125,7 @@ async function check(
   if (warn) await warnOfTooManyConnections(connection, readProcesses(options), warn)
   if (sync && createTables) await createMissingTables(connection, models)
   await checkTables(sequelize, models, { mayBeMissing: sync && !createTables })
+  await rememberConstraints(sequelize, models)
   if (warn) await warnOfTablesWithoutTransactions(connection, models, warn)
   for (const advice of warn ? await adviseUsedColumns(sequelize, models, options.boundary?.columns) : [])
     warn?.(`The database (${name}): ${advice}`)

@@ -20,16 +20,19 @@ export function locateIssues(issues: readonly FieldIssue[], inputs: readonly Inp
   })
 }
 
-function locateIn(input: Input, { field, message }: FieldIssue): InputIssue | undefined {
+function locateIn(input: Input, { field, message, rule }: FieldIssue): InputIssue | undefined {
+  const kind = rule === undefined ? {} : { rule }
   const { in: location } = input
-  if (field === undefined) return input.kind === 'body' ? { in: location, path: '', message } : undefined
+  if (field === undefined) return input.kind === 'body' ? { in: location, path: '', message, ...kind } : undefined
   const path = `/${escapePointer(field)}`
   switch (input.kind) {
     case 'value':
-      return input.name === field ? { in: location, path, message } : undefined
+      return input.name === field ? { in: location, path, message, ...kind } : undefined
     case 'group': {
       const named = propertiesOf(input.shape, 'input').some(([name]) => name === field)
-      return named ? { in: location, path: location === 'header' ? `/${headerName(field)}` : path, message } : undefined
+      return named
+        ? { in: location, path: location === 'header' ? `/${headerName(field)}` : path, message, ...kind }
+        : undefined
     }
     case 'body': {
       const place = placeInBody(input.property.shape, field)
@@ -37,7 +40,7 @@ function locateIn(input: Input, { field, message }: FieldIssue): InputIssue | un
       const pointer = place.path.map((name) => `/${escapePointer(name)}`).join('')
       // Which item of a list is wrong is not known, nor which of several objects.
       const namesField = place.isExact || message.startsWith(`${field} `)
-      return { in: location, path: pointer, message: namesField ? message : `${field} ${message}` }
+      return { in: location, path: pointer, message: namesField ? message : `${field} ${message}`, ...kind }
     }
   }
 }
