@@ -111,7 +111,7 @@ const accepted = {
 }
 
 function sorted(): typeof Note {
-  return Object.assign(class extends Note {})
+  return class extends Note {}
 }
 
 function statement(): Select<Note> {

@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { CreationOptional } from 'sequelize'
+import {
+  col,
+  fn,
+  literal,
+  Op,
+  where as sqlWhere,
+  type Attributes,
+  type FindOptions,
+  type WhereOptions,
+  type CreationOptional,
+} from 'sequelize'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import {
   Base,
@@ -461,6 +471,22 @@ export class WrongPages {
   }
 }
 
+export function conditions(where: WhereOptions<Attributes<Hero>>, options: FindOptions<Attributes<Hero>>): object[] {
+  return [
+    select(Hero, { where }),
+    select(Hero, options),
+    select<Hero>(Hero, { where: { age: 1 } }),
+    select(Hero, { where: { age: 1, '$team.name$': 'x', $age$: 1, 'age::text': '1' } }),
+    select(Hero, { where: { age: [1, 2], name: { [Op.like]: 'x%' } } }),
+    select(Hero, { where: { age: { [Op.in]: [1, 2], [Op.gt]: 1, [Op.or]: [1, null], [Op.like]: '1%' } } }),
+    select(Hero, { where: { age: { [Op.eq]: fn('abs', col('age')), [Op.gt]: { [Op.col]: 'size' } } } }),
+    select(Hero, { where: { age: literal('1'), [Op.or]: [{ age: 1 }, literal('true'), { [Op.not]: { age: 2 } }] } }),
+    select(Hero, { where: literal('true') }),
+    select(Hero, { where: sqlWhere(col('age'), 1) }),
+    select(Hero, { where: [{ age: 1 }, sqlWhere(fn('lower', col('name')), 'x')] }),
+  ]
+}
+
 export async function sessions(session: Session) {
   const found: Hero | null = await session.get(Hero, 1)
   // @ts-expect-error: it may be null
@@ -469,6 +495,20 @@ export async function sessions(session: Session) {
   const team: Team | null = await session.get(Hero, 1)
   // @ts-expect-error: no such column
   select(Hero, { where: { agee: 1 } })
+  // @ts-expect-error: a string, for a number
+  select(Hero, { where: { age: 'x' } })
+  // @ts-expect-error
+  select(Hero, { where: { age: ['x'] } })
+  // @ts-expect-error
+  select(Hero, { where: { age: { [Op.gt]: 'x' } } })
+  // @ts-expect-error
+  select(Hero, { where: { age: { [Op.or]: [1, 'x'] } } })
+  // @ts-expect-error
+  select(Hero, { where: { [Op.or]: [{ age: 1 }, { age: 'x' }] } })
+  // @ts-expect-error
+  select(Hero, { where: [{ age: 'x' }] })
+  // @ts-expect-error: no such option
+  select(Hero, { wher: {} })
   const heroes: Hero[] = await session.all(select(Hero, { where: { age: 1 }, limit: 1 }))
   return [found, sure, team, heroes]
 }

@@ -53,6 +53,9 @@ type UserId = string & { readonly brand: 'UserId' }
 
 /** Members of a class, and what the compiler says of them: one message, or several. */
 const wrong: readonly (readonly [members: string, ...messages: RegExp[]])[] = [
+  // Conditions
+  [`statement = select(Hero, { where: { id: 'x' } })`, /'string & NotComparableWith<number \| bigint>'/],
+  [`statement = select(Hero, { where: { nam: 'x' } })`, /'string & NoAttribute<"nam">'/],
   // Lists
   [`list = listOf(Hero, { filter: { nam: ['eq'] } })`, /'nam' does not exist in type/],
   [`list = listOf(Hero, { filter: { id: ['contains'] } })`, /'"contains"' is not assignable to type/],

@@ -1,5 +1,6 @@
 import { escapeDollars } from '../sequelize/quote.js'
-import type { Attributes, FindOptions, Model, ModelStatic } from 'sequelize'
+import type { Attributes, FindOptions, Model, ModelStatic, WhereOptions } from 'sequelize'
+import type { CheckedWhere } from './checked-where.js'
 
 /** A query for models; made by {@link select}. */
 export interface Select<M extends Model> {
@@ -21,11 +22,16 @@ export interface Sql<Row = Record<string, unknown>> {
 }
 
 /**
- * A statement for a session or a paginator: all rows of a model, or those that match Sequelize's find options.
+ * A statement for a session or a paginator: all rows of a model, or those that match Sequelize's find options. The compiler checks the values of `where`: an
+ * attribute that is a number, a boolean or a date is compared with its own kind.
  *
  * @example
  * select(Hero, { where: { age: { [Op.gte]: 30 } }, order: [['name', 'ASC']], include: [Team] })
  */
+export function select<M extends Model, W extends WhereOptions<Attributes<M>> = WhereOptions<Attributes<M>>>(
+  model: ModelStatic<M>,
+  options?: Omit<FindOptions<Attributes<M>>, 'where'> & { where?: W & CheckedWhere<W, Attributes<M>> },
+): Select<M>
 export function select<M extends Model>(model: ModelStatic<M>, options: FindOptions<Attributes<M>> = {}): Select<M> {
   return { kind: 'select', model, options }
 }
