@@ -46,6 +46,52 @@ test(
   },
 )
 
+test(
+  'PostgreSQL: a setting that a function changes, and that the server reports, is not met by the next request',
+  { skip: skipIfShared },
+  async (t) => {
+    @Controller('/')
+    class Zones {
+      @Get('/change') async change(session: Session) {
+        await session.execute(sql`SELECT change_zone()`)
+      }
+      @Get('/local') async local(session: Session) {
+        await session.execute(sql`SET LOCAL TimeZone = 'Asia/Tokyo'`)
+        await session.execute(sql`SET LOCAL application_name = 'local'`)
+      }
+      @Get('/zone') zone(session: Session) {
+        return session.execute(sql`SELECT current_setting('TimeZone') AS zone, pg_backend_pid() AS process`)
+      }
+    }
+    const { fetch, database } = await databaseApp(t, postgres, [], [Zones], { lifespan })
+    await database.sequelize.query(`CREATE FUNCTION change_zone() RETURNS void LANGUAGE plpgsql AS $$
+      BEGIN SET TimeZone = 'Asia/Tokyo'; END $$`)
+    const ask = async () => ((await (await fetch('/zone')).json()) as [{ zone: string; process: number }])[0]
+    const before = await ask()
+    assert.equal(before.zone, 'UTC')
+    await fetch('/local')
+    assert.deepEqual(await ask(), before)
+    await fetch('/change')
+    const after = await ask()
+    assert.equal(after.zone, 'UTC')
+    assert.notEqual(after.process, before.process)
+  },
+)
+
+test('PostgreSQL: a handler goes on after it has closed all prepared statements', async (t) => {
+  @Controller('/')
+  class Closing {
+    @Get() async close(session: Session) {
+      const one = async () => (await session.execute(sql<{ one: number }>`SELECT ${1}::integer AS one`))[0]?.one
+      const before = await one()
+      await session.execute(sql`DEALLOCATE ALL`)
+      return [before, await one(), await one()]
+    }
+  }
+  const { fetch } = await databaseApp(t, postgres, [], [Closing], { lifespan })
+  for (const _ of [1, 2]) assert.deepEqual(await (await fetch('/')).json(), [1, 1, 1])
+})
+
 test('PostgreSQL: values are read as they are, whatever the defaults of the database are', async (t) => {
   const first = await databaseApp(t, postgres, [], [], { lifespan })
   const { sequelize } = first.database

@@ -3,9 +3,11 @@ import { test, type TestContext } from 'node:test'
 import { Client } from 'pg'
 import { Controller, Get, Session, sql } from 'sequitur'
 import { sequelizeInternals } from '../../src/db/sequelize/internals.js'
-import { databaseApp } from '../support/databases.js'
+import { databaseApp, postgres } from '../support/databases.js'
+import { fatal } from '../support/failing-messages.js'
 import { ownPostgres, said } from '../support/faults.js'
 import { type Gate, gate, until } from '../support/waiting.js'
+import { watchedNetwork } from '../support/watched-network.js'
 
 const skip = process.env['TEST_QUICK'] !== undefined
 
@@ -113,3 +115,29 @@ test('a request waits no longer than poolTimeout for a full server', { skip }, a
   held.open()
   assert.equal((await first).status, 204)
 })
+
+test('requests wait for the connections of the pool when PgBouncer takes no more clients', { skip }, async (t) => {
+  const held = gate()
+  let count = 0
+  let isFull = false
+  // As PgBouncer answers the first message of a client.
+  const network = await watchedNetwork(t, await postgres.url(), (bytes, client, upstream) => {
+    if (isFull && bytes.length > 8 && bytes.readInt32BE(4) === PROTOCOL_3)
+      client.end(fatal('FATAL 08P01', 'no more connections allowed (max_client_conn)'))
+    else upstream.write(bytes)
+  })
+  const through = { name: 'PgBouncer', url: async () => network }
+  const options = { health: true, lifespan: { poolSize: 5, poolTimeout: 30_000 } }
+  const { fetch } = await databaseApp(t, through, [], [holding(held, () => count++)], options)
+  const first = fetch('/held')
+  await until('the connection is in use', () => count === 1)
+  isFull = true
+  const others = Array.from({ length: 3 }, () => fetch('/served'))
+  assert.equal((await fetch('/readyz')).status, 200)
+  held.open()
+  assert.equal((await first).status, 204)
+  for (const other of others) assert.equal((await other).status, 200)
+})
+
+/** In the message that opens a connection. */
+const PROTOCOL_3 = 196608

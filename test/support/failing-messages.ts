@@ -175,9 +175,10 @@ function garbled(message: Buffer, type: string): Buffer {
   return Buffer.from(wrong, 'latin1')
 }
 
-function fatal(error: string): Buffer {
+/** @param error its severity and its code, and its text, if that matters. */
+export function fatal(error: string, text = 'the end'): Buffer {
   const [severity = '', code = ''] = error.split(' ')
-  const fields = [`S${severity}`, `C${code}`, 'Mthe end', ''].map((field) => `${field}\0`).join('')
+  const fields = [`S${severity}`, `C${code}`, `M${text}`, ''].map((field) => `${field}\0`).join('')
   const length = Buffer.byteLength(fields)
   const message = Buffer.alloc(5 + length)
   message.write('E')

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Sequelize } from 'sequelize'
-import { codeOf } from '../dialect.js'
+import { codeOf, isEndedByPooler } from '../dialect.js'
 import { type PoolCounts, sequelizeInternals, writePoolOf } from '../sequelize/internals.js'
 
 /** Codes of a server that answers, but accepts no more connections: of PostgreSQL, of MySQL and MariaDB. */
@@ -11,10 +11,14 @@ const TOO_MANY: ReadonlySet<string> = new Set([
   'ER_USER_LIMIT_REACHED',
 ])
 
-/** Whether a server has answered that it, the account or the database has as many connections as are allowed. */
+/** Whether a server, or PgBouncer, has answered that it, the account or the database has as many connections as are allowed. */
 export function isFull(error: unknown): boolean {
-  return TOO_MANY.has(codeOf(error))
+  if (TOO_MANY.has(codeOf(error))) return true
+  return error instanceof Error && isEndedByPooler(error) && FULL_POOLER.test(error.message)
 }
+
+/** PgBouncer has one code for all errors: these are of max_client_conn, max_db_client_connections and max_user_client_connections. */
+const FULL_POOLER = /no more connections allowed|client connections exceeded/
 
 /** Milliseconds between two attempts to open a connection to a server that is full. */
 const PAUSE = 100

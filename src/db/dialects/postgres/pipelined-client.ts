@@ -16,7 +16,14 @@ import { generateRows } from './generated-rows.js'
 import { PostgresStatements } from './prepared-statements.js'
 import type { PreparableForm } from './statement-names.js'
 import { reportWithEnd, unknownCompletion } from './unknown-completion.js'
-import { inTransaction, leavesState, type ServerSettings, STARTUP } from './server-settings.js'
+import {
+  ChangedSettings,
+  closesStatements,
+  inTransaction,
+  leavesState,
+  type ServerSettings,
+  STARTUP,
+} from './server-settings.js'
 
 export interface ClientOptions {
   /** Whether statements with values are prepared on the connection. Undefined: where that is possible, see server-connection.ts. */
@@ -57,6 +64,8 @@ export class PipelinedClient extends pg.Client {
   #isReadOnlyLease = false
   /** What the server has reported, and reports again after each change. */
   readonly #parameters = new Map<string, string>()
+  /** Undefined until the connection is set up, and behind a pooler. */
+  #changed: ChangedSettings | undefined
 
   constructor(config: object, options: ClientOptions) {
     super({ ...config, pipeline: true })
@@ -67,9 +76,10 @@ export class PipelinedClient extends pg.Client {
     this.on('notice', (notice: Notice) => {
       if (notice.routine === WAIT_FOR_STANDBY) this.#unconfirmed = notice
     })
-    this.#internals.connection.on('parameterStatus', ({ parameterName, parameterValue }: ParameterStatus) =>
-      this.#parameters.set(parameterName, parameterValue),
-    )
+    this.#internals.connection.on('parameterStatus', ({ parameterName, parameterValue }: ParameterStatus) => {
+      this.#parameters.set(parameterName, parameterValue)
+      this.#changed?.note(parameterName, parameterValue)
+    })
     this.#internals.connection.on('parameterDescription', ({ dataTypeIDs }: ParameterDescription) => {
       const query = this.#internals._getActiveQuery()
       if (query instanceof DirectQuery || query instanceof BeginningQuery) query.handleParameterDescription(dataTypeIDs)
@@ -134,6 +144,7 @@ export class PipelinedClient extends pg.Client {
   /** Called when the server connection was found to be the client's own. */
   own(defaultIsolation: unknown): void {
     this.#hasState = false // its own settings
+    this.#changed = new ChangedSettings(this.#parameters)
     this.#isPrepared = true
     this.#isReadCommitted = defaultIsolation === 'read committed'
   }
@@ -175,7 +186,7 @@ export class PipelinedClient extends pg.Client {
 
   /** Whether a statement of the program may have left something on the connection, such as a setting: it cannot serve another request. */
   get hasState(): boolean {
-    return this.#hasState
+    return this.#hasState || this.#changed?.isEmpty === false
   }
 
   get #internals(): ClientInternals {
@@ -296,7 +307,10 @@ export class PipelinedClient extends pg.Client {
     }
     if (this.#isReadCommitted && sql !== 'COMMIT' && !this.#statements.has(sql) && CHANGES_DEFAULTS.test(sql))
       this.#isReadCommitted = false
-    if ((form === undefined || form === 'constant') && leavesState(sql)) this.#hasState = true
+    if ((form === undefined || form === 'constant') && leavesState(sql)) {
+      this.#hasState = true
+      if (closesStatements(sql)) this.#statements.forget()
+    }
     const cancelTimer = this.#transactionSettings === undefined ? undefined : this.#cancelLater()
     if (values === undefined) {
       const answered: QueryCallback = (error, result) => {

@@ -52,6 +52,13 @@ export class PostgresStatements {
     this.#suffix = ` /* ${comment} */`
   }
 
+  /** Called when the program closes all statements: each is prepared again at its next use. */
+  forget(): void {
+    const { parsedStatements, submittedNamedStatements } = this.#connection()
+    for (const names of [parsedStatements, submittedNamedStatements])
+      for (const name of Object.keys(names)) delete names[name]
+  }
+
   has(sql: string): boolean {
     return this.#statements.has(sql)
   }

@@ -34,7 +34,7 @@ export function settingsOf(options: ServerOptions): ServerSettings {
 
 /**
  * Whether SQL of the program may leave something on its connection beyond the transaction: a setting, a lock, a table, a cursor. What functions and DO
- * blocks leave is not seen. Names in quotes and comments may be taken for it: the connection is then closed for nothing.
+ * blocks leave is not seen, except for {@link ChangedSettings}. Names in quotes and comments may be taken for it: the connection is then closed for nothing.
  */
 export function leavesState(sql: string): boolean {
   return LEAVES_STATE.test(sql)
@@ -50,6 +50,38 @@ const LEAVES_STATE = new RegExp(
   ].join('|'),
   'i',
 )
+
+/**
+ * The settings that differ from those that the connection was set up with, of those whose changes the server reports: TimeZone and DateStyle, for example, and
+ * from PostgreSQL 18 on search_path. A setting for a transaction is reported again when that ends.
+ */
+export class ChangedSettings {
+  readonly #before: ReadonlyMap<string, string>
+  readonly #changed = new Set<string>()
+
+  constructor(reported: ReadonlyMap<string, string>) {
+    this.#before = new Map(reported)
+  }
+
+  get isEmpty(): boolean {
+    return this.#changed.size === 0
+  }
+
+  /** Called with each report. */
+  note(name: string, value: string): void {
+    if (OF_SERVER.has(name)) return
+    if (this.#before.get(name) === value) this.#changed.delete(name)
+    else this.#changed.add(name)
+  }
+}
+
+/** Reported when the server itself changes; and the name under which monitoring shows a connection. */
+const OF_SERVER: ReadonlySet<string> = new Set(['in_hot_standby', 'default_transaction_read_only', 'application_name'])
+
+/** Whether SQL of the program closes the prepared statements of its connection. */
+export function closesStatements(sql: string): boolean {
+  return /\bDEALLOCATE\s+(?:PREPARE\s+)?ALL\b|\bDISCARD\s+ALL\b/i.test(sql)
+}
 
 /** What is sent together with BEGIN, so that the settings end with the transaction. COMMIT is limited by them as well. */
 export function inTransaction(settings: ServerSettings): string {
