@@ -10,7 +10,7 @@ import { discard, type OutgoingResponse, refuseUnreadable } from './output/outgo
 import { type Content, Reply, ReplyHeaders } from './output/reply.js'
 import { Request } from './request.js'
 import { NO_UNITS } from './lifespan.js'
-import { ClientGone } from './server/abort-reasons.js'
+import { ClientGone, withUnknownOutcome } from './server/abort-reasons.js'
 import type { Around } from './routing/around.js'
 import { InterceptedCall } from './routing/interceptors/intercepted-call.js'
 import type { ServedRoute } from './routing/route.js'
@@ -122,7 +122,8 @@ function runHandler(
       (sent) => andThen(end(), () => (tokens ? tokens.addTo(sent) : sent)),
       (error: Error) => {
         streams.discard()
-        return andThen(end(), () => Promise.reject<OutgoingResponse>(error))
+        const isGivenUp = route.isKeptUnfinished && error === abort.reason
+        return andThen(end(), () => Promise.reject<OutgoingResponse>(isGivenUp ? withUnknownOutcome(error) : error))
       },
     )
   if (isThenable(response)) return endLater(response)
