@@ -12,7 +12,7 @@ import { discard, type OutgoingResponse, refuseUnreadable } from './output/outgo
 import { type Content, Reply, ReplyHeaders } from './output/reply.js'
 import { Request } from './request.js'
 import { NO_UNITS } from './lifespan.js'
-import { ClientGone } from './server/abort-reasons.js'
+import { ClientGone, withUnknownOutcome } from './server/abort-reasons.js'
 import type { Around } from './routing/around.js'
 import { InterceptedCall } from './routing/interceptors/intercepted-call.js'
 import type { ServedRoute } from './routing/route.js'
@@ -129,7 +129,8 @@ function runHandler(
       (error: Error) => {
         streams.discard()
         lateBody?.giveUp(error)
-        return andThen(end(), () => Promise.reject<OutgoingResponse>(error))
+        const isGivenUp = route.isKeptUnfinished && error === abort.reason
+        return andThen(end(), () => Promise.reject<OutgoingResponse>(isGivenUp ? withUnknownOutcome(error) : error))
       },
     )
   if (isThenable(response)) return endLater(response)

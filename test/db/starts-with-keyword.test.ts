@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { laterStatements } from '../../src/db/sql/later-statements.js'
 import { startsWithKeyword } from '../../src/db/sql/starts-with-keyword.js'
 
 const isEnd = startsWithKeyword('COMMIT')
@@ -33,4 +34,10 @@ test('what a text or a comment says is no statement', () => {
 test('a comment within a comment, as PostgreSQL has it, is passed over', () => {
   for (const text of ['/* /* */ */ commit', '/*/**/*/ commit', '/* a /* b */ c */ commit'])
     assert.equal(isEnd(text), true, text)
+})
+
+test('a carriage return ends a comment of PostgreSQL, and of no other database', () => {
+  assert.equal(isEnd('-- a\rcommit'), true)
+  assert.deepEqual(laterStatements('SELECT 1 -- a\r; COMMIT', 'postgres'), ['COMMIT'])
+  assert.deepEqual(laterStatements('SELECT 1 -- a\r; COMMIT', 'sqlite'), [])
 })

@@ -4,6 +4,7 @@ import { Controller, Get, Post, Transactional } from 'sequitur'
 import { type DatabaseApp, databaseApp, databases, type TestDatabase } from '../support/databases.js'
 import { said } from '../support/faults.js'
 import { Hero, Team } from '../support/hero.js'
+import { gate, until } from '../support/waiting.js'
 import { watchedNetwork } from '../support/watched-network.js'
 
 /*
@@ -81,3 +82,47 @@ for (const kind of databases.filter(({ name }) => !name.startsWith('SQLite')))
         /WriteUnknownError: The outcome is unknown: a statement outside of a transaction/,
       )
     })
+
+let end = gate()
+
+@Controller('/')
+class Unfinished {
+  @Transactional(false)
+  @Post('/saved')
+  async saved() {
+    await Hero.create({ name: 'Robin' })
+    await end.opened
+  }
+  @Transactional(false)
+  @Get('/saved')
+  async read() {
+    await end.opened
+  }
+  @Post('/undone') async undone() {
+    await Hero.create({ name: 'Batman' })
+    await end.opened
+  }
+}
+
+const LATE = '503, again in 1 s: The answer took too long.'
+
+for (const kind of databases)
+  test(`${kind.name}: of a handler without a transaction that is given up it is not known what is saved`, async (t) => {
+    end = gate()
+    const timeouts = { handler: 500, drain: 20 }
+    const opened = await databaseApp(t, kind, [Team, Hero], [Unfinished], { timeouts, lifespan: { echo: false } })
+    const post = { method: 'POST' }
+    assert.deepEqual(await Promise.all([said(opened.fetch('/saved', post)), said(opened.fetch('/saved'))]), [
+      UNKNOWN,
+      LATE,
+    ])
+    assert.equal(await said(opened.fetch('/undone', post)), LATE)
+    await until('one row is there', async () => (await Hero.count()) === 1)
+    await Hero.destroy({ where: {} })
+    const running = said(opened.fetch('/saved', post))
+    await until('the row is there', async () => (await Hero.count()) === 1)
+    const closing = opened.close()
+    assert.equal(await running, UNKNOWN)
+    end.open()
+    await closing
+  })

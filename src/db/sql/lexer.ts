@@ -3,6 +3,8 @@ interface Syntax {
   /** The first characters of a token. */
   readonly begin: RegExp
   readonly nestsComments: boolean
+  /** What ends a comment that begins with --. */
+  readonly lineEnd: RegExp
   /** The quotes in which a backslash escapes the next character. */
   readonly escapingQuotes: string
 }
@@ -21,6 +23,7 @@ const POSTGRES: Syntax = {
   begin:
     /--|\/\*|(?<![\w$\u0080-\uffff])[eE]'|'|"|(?<![\w$\u0080-\uffff])\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$|[()]/,
   nestsComments: true,
+  lineEnd: /[\n\r]/g,
   escapingQuotes: '',
 }
 
@@ -28,10 +31,11 @@ const POSTGRES: Syntax = {
 const MYSQL: Syntax = {
   begin: /--(?=\s|$)|#|\/\*M?!\d*|\/\*|\*\/|['"`()]/,
   nestsComments: false,
+  lineEnd: /\n/g,
   escapingQuotes: `'"`,
 }
 
-const OTHER: Syntax = { begin: /--|\/\*|['"`[()]/, nestsComments: false, escapingQuotes: '' }
+const OTHER: Syntax = { begin: /--|\/\*|['"`[()]/, nestsComments: false, lineEnd: /\n/g, escapingQuotes: '' }
 
 const SYNTAXES: Readonly<Record<string, Syntax>> = { postgres: POSTGRES, mysql: MYSQL, mariadb: MYSQL }
 
@@ -73,7 +77,7 @@ function tokenOf(sql: string, start: number, begin: string, syntax: Syntax): Tok
       return { kind: 'parenthesis', start, end: from }
     case '--':
     case '#':
-      return { kind: 'comment', start, end: indexOrEnd(sql, '\n', from) }
+      return { kind: 'comment', start, end: lineEnd(sql, syntax.lineEnd, from) }
     case '/*':
       return { kind: 'comment', start, end: syntax.nestsComments ? nestedEnd(sql, from) : endOf(sql, '*/', from) }
     case '[':
@@ -111,7 +115,7 @@ function endOf(sql: string, delimiter: string, from: number): number {
   return at < 0 ? sql.length : at + delimiter.length
 }
 
-function indexOrEnd(sql: string, delimiter: string, from: number): number {
-  const at = sql.indexOf(delimiter, from)
-  return at < 0 ? sql.length : at
+function lineEnd(sql: string, end: RegExp, from: number): number {
+  end.lastIndex = from
+  return end.exec(sql)?.index ?? sql.length
 }

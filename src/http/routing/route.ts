@@ -66,6 +66,8 @@ export interface ServedRoute extends Route {
   readonly open: OpenUnits
   /** Whether `open` needs the request. */
   readonly opensWithRequest: boolean
+  /** Whether what the handler has written is kept when it is given up: it has no transaction. */
+  readonly isKeptUnfinished: boolean
   readonly respond: Respond
 }
 
@@ -217,8 +219,14 @@ export function serveRoute(
     bind: compileBind(plan.inputs, route.schema, validators, bodyLimit, stagesOf(plan)),
     open: openUnits(lifespans, factsOf(route)),
     opensWithRequest,
+    isKeptUnfinished: writesOutsideOfTransactions(route, lifespans),
     respond: compileRespond({ ...route, caching: cachingOf(plan, opensWithRequest) }, warn),
   }
+}
+
+function writesOutsideOfTransactions(route: Route, lifespans: readonly Lifespan[]): boolean {
+  const isSafe = route.method === 'GET'
+  return !isSafe && lifespans.length > 0 && transactionsOf(factsOf(route), lifespans).length === 0
 }
 
 /** What the databases may know of a route. */

@@ -8,20 +8,32 @@ export class ClientGone extends Error {
   }
 }
 
+const UNKNOWN = 'It is not known whether this was saved. Check before you try again.'
+const RETRY = { 'retry-after': '1' }
+
 /** Why the signal of a request is aborted: the handler took longer than `timeouts.handler`. */
 export class HandlerTimeout extends ServiceUnavailable {
   override name = 'HandlerTimeout'
+  readonly milliseconds: number
   /** What is logged of it: no stack, as every handler that takes too long would have the same one. */
   readonly logEntry: string
 
-  constructor(milliseconds: number) {
+  /** @param isUnknown whether the handler may have saved something, or still does. */
+  constructor(milliseconds: number, isUnknown = false) {
     const cause = new Error(`no result after ${milliseconds} ms`)
-    super('The answer took too long.', { headers: { 'retry-after': '1' }, cause })
+    super(isUnknown ? UNKNOWN : 'The answer took too long.', isUnknown ? { cause } : { headers: RETRY, cause })
+    this.milliseconds = milliseconds
     this.logEntry = `${this.message} (${cause.message})`
   }
 }
 
+/** The error for the client of a handler that was given up, and whose work is not undone. */
+export function withUnknownOutcome(reason: Error): Error {
+  if (reason instanceof HandlerTimeout) return new HandlerTimeout(reason.milliseconds, true)
+  return reason instanceof ServiceUnavailable ? new ServiceUnavailable(UNKNOWN, { cause: reason }) : reason
+}
+
 /** Why the signal of a request is aborted, or a new request is refused: the app is closing. */
 export function shuttingDown(): ServiceUnavailable {
-  return new ServiceUnavailable('The server is shutting down.', { headers: { 'retry-after': '1' } })
+  return new ServiceUnavailable('The server is shutting down.', { headers: RETRY })
 }
