@@ -1,4 +1,5 @@
 import type { Model, ModelStatic } from 'sequelize'
+import { ignoreRejections } from '../core/ignore-rejections.js'
 import { shown } from '../core/options.js'
 import { NoTenantError } from './errors.js'
 
@@ -28,10 +29,12 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
  * @throws NoTenantError for a text that is no tenant of the column, as a client may have sent it. TypeError for anything else, such as a promise.
  */
 export function tenantText(tenant: unknown, kind: TenantKind): string {
-  if (typeof tenant !== 'string' && !Number.isSafeInteger(tenant))
+  if (typeof tenant !== 'string' && !Number.isSafeInteger(tenant)) {
+    ignoreRejections(tenant) // of an asynchronous function
     throw new TypeError(
       `tenancy(): the tenant is ${shown(tenant)}. Return a string, a whole number, or undefined for none.`,
     )
+  }
   const text = kind === 'uuid' ? String(tenant).toLowerCase() : String(tenant)
   if (!isOfKind(text, kind)) throw new NoTenantError()
   return text

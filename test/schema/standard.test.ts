@@ -141,3 +141,51 @@ test('a model in what a schema lets through is a 500, as its public properties a
   assert.deepEqual([(await fetch('/')).status, (await fetch('/part')).status], [500, 500])
   assert.match(log.join('\n'), /Leaks\.whole[^]*\/deep\/0 is a Secret[^]*Leaks\.part[^]*\/data\/0\/secret is a Secret/)
 })
+
+test('a library that returns an object with a then() is waited for: its issues are a 422', async (t) => {
+  const thenable = noteSchema({
+    // oxlint-disable-next-line unicorn/no-thenable
+    validate: () => ({ then: (resolve: (result: unknown) => void) => resolve({ issues: [{ message: 'is taken' }] }) }),
+    jsonSchema: anyJson,
+  })
+  @Controller()
+  class Thenables {
+    @Post() create(@Body({ type: thenable }) input: Note) {
+      return { got: String(input) }
+    }
+    @Get('/', thenable) read() {
+      return { text: 'a', at: '2026-01-31' }
+    }
+  }
+  const { fetch, log } = await api(t, [Thenables])
+  const response = await fetch('/', { method: 'POST', json: { text: 'a' } })
+  assert.equal(response.status, 422)
+  assert.equal((await fetch('/')).status, 500)
+  assert.match(log.join('\n'), /validates asynchronously/)
+})
+
+test('a part that fails later does not end the process when another one throws', async (t) => {
+  let fail: () => void = () => {}
+  const failing = new Promise<never>((_, reject) => (fail = () => reject(new Error('It fails later.'))))
+  const slow = noteSchema({ validate: () => failing.then((value) => value), jsonSchema: anyJson })
+  const throwing = noteSchema({
+    validate: (value: unknown) => {
+      if (value !== undefined) throw new Error('It throws.')
+      return { issues: [{ message: 'is required' }] }
+    },
+    jsonSchema: anyJson,
+  })
+  class Both {
+    @Field({ type: slow }) first!: unknown
+    @Field({ type: throwing }) second!: unknown
+  }
+  @Controller()
+  class Parts {
+    @Post() create(_both: Both) {}
+  }
+  const { fetch, log } = await api(t, [Parts])
+  assert.equal((await fetch('/', { method: 'POST', json: { first: {}, second: {} } })).status, 500)
+  assert.match(log.join('\n'), /It throws\./)
+  fail()
+  await new Promise((resolve) => setImmediate(resolve))
+})

@@ -68,9 +68,10 @@ for (const kind of withConditions) {
     const database = await open()
     await database.start()
     t.after(() => database.stop())
+    const later = async () => Promise.reject(new Error('An asynchronous function fails.'))
     const read = (tenant: unknown) =>
       withTenant(tenant as never, () => withSession(database, () => PageOfTenant.count()))
-    for (const tenant of [{}, [], true, Number.NaN, 1.5, Infinity, Promise.resolve('acme'), () => 'acme', 7n])
+    for (const tenant of [{}, [], true, Number.NaN, 1.5, Infinity, Promise.resolve('acme'), () => 'acme', 7n, later()])
       await assert.rejects(
         read(tenant),
         (error) => error instanceof TypeError && error.message.includes('the tenant is'),

@@ -43,7 +43,7 @@ interface SentChange {
 /** The pending changes of one transaction scope. A flush executes each once, in foreign-key order; flushes run one after the other. */
 export class ChangeQueue {
   readonly #scope: FlushScope
-  readonly #pending: PendingChange[] = []
+  #pending: PendingChange[] = []
   /** Restores the instances that were written, if the scope is rolled back. */
   readonly #restore: (() => void)[] = []
   #flushing: Promise<unknown> | undefined
@@ -106,7 +106,7 @@ export class ChangeQueue {
     try {
       while (changes.length > 0) await this.#writeBatch(changes)
     } finally {
-      this.#pending.unshift(...changes)
+      if (changes.length > 0) this.#pending = changes.concat(this.#pending) // as arguments, a hundred thousand would exceed the stack
     }
   }
 
@@ -149,7 +149,7 @@ export class ChangeQueue {
 
   /** The savepoint was released: a rollback of the outer scope also undoes its changes. */
   moveUndoTo(outer: ChangeQueue): void {
-    outer.#restore.push(...this.#restore)
+    for (const restore of this.#restore) outer.#restore.push(restore)
   }
 
   /** The scope was rolled back: its instances get back the state that they had before they were written. */

@@ -33,7 +33,7 @@ async function run<T>(outer: TransactionScope, work: () => Promise<T>): Promise<
     })
     await inner.close('released')
     await outer.command(`RELEASE SAVEPOINT ${name}`)
-    outer.afterCommit.push(...inner.afterCommit)
+    for (const callback of inner.afterCommit) outer.afterCommit.push(callback)
     inner.changes.moveUndoTo(outer.changes)
     return result
   } catch (error) {

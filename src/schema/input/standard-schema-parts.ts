@@ -2,7 +2,9 @@ import { usableJsonSchemaOf } from '../output/json-schema-validator.js'
 import { compileKeepListed, type KeepListed } from '../output/listed-properties.js'
 import { coercedSchemaOf } from '../shape/coercion.js'
 import { escapePointer, type Issue } from '../shape/issue.js'
+import { ignoreRejections } from '../../core/ignore-rejections.js'
 import { memo } from '../../core/memo.js'
+import { isThenable } from '../../core/promises.js'
 import { type ObjectShape, propertiesOf, type Shape } from '../shape/shape.js'
 import { type StandardResult, type StandardSchema, acceptsOmission, toIssues } from '../shape/standard-schema.js'
 import { type Validate, ValidatorCompiler } from './validate.js'
@@ -75,12 +77,26 @@ export async function validateParts(parts: readonly Part[], most: number, isLarg
     if (hasIssues) for (const issue of known) issues.push({ ...issue, path: pathOf(part) + issue.path })
     if (hasIssues && isLarge) break
     const paths = new Set(known?.map(({ path }) => path))
-    const result = part.schema['~standard'].validate(part.keepListed(given))
-    if (result instanceof Promise) waiting.push(result.then((later) => settle(part, later, issues, paths)))
+    const result = validateBeside(waiting, part, given)
+    if (isThenable(result)) waiting.push(Promise.resolve(result).then((later) => settle(part, later, issues, paths)))
     else settle(part, result, issues, paths)
   }
   await Promise.all(waiting)
   return issues
+}
+
+/** If it throws, nothing awaits the parts that are validated asynchronously. */
+function validateBeside(
+  waiting: readonly Promise<unknown>[],
+  { schema, keepListed }: Part,
+  given: unknown,
+): StandardResult | PromiseLike<StandardResult> {
+  try {
+    return schema['~standard'].validate(keepListed(given))
+  } catch (error) {
+    ignoreRejections(waiting)
+    throw error
+  }
 }
 
 /** @param known the paths of values that have issues already. */

@@ -4,6 +4,7 @@ import { compileKeepListed } from './listed-properties.js'
 import { escapePointer } from '../shape/issue.js'
 import { ignoreRejections } from '../../core/ignore-rejections.js'
 import { memo } from '../../core/memo.js'
+import { isThenable } from '../../core/promises.js'
 import { compilePlainObject, type PlainProperty } from './plain-object.js'
 import { describeRecord, refuseMismatch, ResponseMismatchError } from './response-mismatch.js'
 import { isInherited, valueOf } from '../shape/inherited-names.js'
@@ -214,7 +215,7 @@ function standardEncoder(schema: StandardSchema, jsonSchema: typeof writtenJsonS
   const keepListed = memo(() => compileKeepListed(jsonSchema(schema, 'output') ?? {}, 'output', encodeTyped))
   return (value) => {
     const result = schema['~standard'].validate(value)
-    if (result instanceof Promise) {
+    if (isThenable(result)) {
       ignoreRejections(result)
       throw new TypeError(
         `A response is declared by a schema of ${schema['~standard'].vendor} that validates asynchronously. Validate the value before you return it, and declare a schema without asynchronous checks.`,

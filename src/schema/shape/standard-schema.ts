@@ -1,4 +1,6 @@
 import { BootError } from '../../core/boot-error.js'
+import { ignoreRejections } from '../../core/ignore-rejections.js'
+import { isThenable } from '../../core/promises.js'
 import { closeObjects } from './close-objects.js'
 import { escapePointer, type Issue } from './issue.js'
 import type { Direction, JsonSchema } from './subschemas.js'
@@ -109,7 +111,7 @@ const CURES: Readonly<Record<string, string>> = {
 export function acceptsOmission(schema: StandardSchema): boolean {
   try {
     const result = schema['~standard'].validate(undefined)
-    if (result instanceof Promise) return (result.catch(() => {}), false)
+    if (isThenable(result)) return (ignoreRejections(result), false)
     return !result.issues && (result.value === undefined || 'default' in (writtenJsonSchema(schema, 'input') ?? {}))
   } catch {
     return false // thrown by a function of the program in the schema, which expected a value
