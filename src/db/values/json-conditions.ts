@@ -9,7 +9,8 @@ import {
 
 /**
  * Makes conditions of JSON columns the same on all databases. What a client can send in one, a list, a key without a name, or one that names a type
- * which the value does not have, is refused: its SQL would be an error. On PostgreSQL a JSON column is compared as JSONB, since JSON has no `=`.
+ * which the value does not have, is refused: its SQL would be an error. So is an empty object: Sequelize writes no condition for it, so that a DELETE
+ * would delete all rows. On PostgreSQL a JSON column is compared as JSONB, since JSON has no `=`.
  *
  * @param refused receives the error of a refusal, and returns what is thrown.
  */
@@ -24,6 +25,16 @@ export function checkJsonConditions(sequelize: Sequelize, refused: (error: Impos
     traverse.call(generator, items, column, key, value, path) // calls this function again for each key of an object
   }
   if (dialect === 'postgres') compareAsJsonb(generator)
+  const write = generator.whereItemQuery
+  generator.whereItemQuery = (key, value, options: ConditionOptions = {}) => {
+    if (typeof key === 'string' && isEmpty(value) && isJsonColumn(columnOf(key, options)))
+      throw refused(impossibleCondition([key], `${NO_CONDITION} Write { [Op.eq]: {} } for one that is stored.`))
+    return write.call(generator, key, value, options)
+  }
+}
+
+function isJsonColumn(field: AttributeInternals | undefined): boolean {
+  return field !== undefined && /^JSONB?$/.test(dataTypeInternals(field.type).key ?? '')
 }
 
 function impossibleCondition(path: readonly string[], fault: string): ImpossibleValueError {
@@ -81,6 +92,7 @@ const SQLITE_CASTS = anyOf(...POSTGRES_CASTS.keys(), ...MYSQL_CASTS, 'nvarchar',
 function faultOf(path: readonly string[], value: unknown, casts: Casts): string | undefined {
   // A list is equal to nothing in JSON: its SQL is an error, another one on each database, or compares with its only item.
   if (Array.isArray(value)) return 'cannot be a list. Write { [Op.in]: [...] } for one of several values.'
+  if (isEmpty(value)) return NO_CONDITION
   if (hasUnknownOperand(value))
     return 'is compared with a list or an object by an operator that takes a string, a number or a boolean.'
   const [, type] = path.at(-1)?.split('::') ?? []
@@ -128,6 +140,12 @@ function isJson(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (Array.isArray(value)) return true
   return Object.getPrototypeOf(value) === Object.prototype && Object.getOwnPropertySymbols(value).length === 0
+}
+
+const NO_CONDITION = 'is an empty object, which is no condition.'
+
+function isEmpty(value: unknown): boolean {
+  return isJson(value) && !Array.isArray(value) && Object.keys(Object(value)).length === 0
 }
 
 /** The values that a key is compared with, of those that have a type in SQL: null and expressions have none. */
