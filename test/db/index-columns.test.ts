@@ -67,6 +67,21 @@ class Misspelt extends Base<Misspelt> {
   @Column({ type: DataType.STRING }) declare name: string
 }
 
+@Table({ tableName: 'twofold', timestamps: false, indexes: [{ name: 'by_name', fields: ['name'] }] })
+class Twofold extends Base<Twofold> {
+  @Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true }) declare id: number
+  @Index({ name: 'one_name', unique: true }) @Column({ type: DataType.STRING }) declare name: string
+}
+
+test('a model with @Index and @Table({ indexes }) does not start: those of @Index would be lost', async () => {
+  const database = newLifespan('sqlite+sqlite3:///:memory:', { sync: true, models: [Twofold] })
+  await assert.rejects(database.start(), {
+    name: 'BootError',
+    message:
+      'Twofold has @Index and @Table({ indexes }), of which sequelize-typescript keeps the indexes of @Table alone. Write all of them in one of the two.',
+  })
+})
+
 for (const kind of databases) {
   test(`${kind.name}: an index has the columns of the attributes that it names, also when its model is mapped again`, async () => {
     for (let time = 0; time < 2; time++) {

@@ -1,7 +1,21 @@
 import { type Model, type ModelStatic, Utils } from 'sequelize'
+import { getIndexes, getOptions } from 'sequelize-typescript'
+import { BootError } from '../../core/boot-error.js'
 import { type IndexInternals, modelInternals } from '../sequelize/internals.js'
 
 type IndexField = IndexInternals['fields'][number]
+
+/** @throws BootError for a model with `@Index` and `@Table({ indexes })`: sequelize-typescript drops the indexes of `@Index`, also unique ones. */
+export function refuseLostIndexes(models: readonly ModelStatic<Model>[]): void {
+  for (const { name, prototype } of models) {
+    const { named, unnamed } = getIndexes(prototype)
+    const lost = Object.keys(named).length + unnamed.length
+    if (lost > 0 && getOptions(prototype)?.indexes)
+      throw new BootError(
+        `${name} has @Index and @Table({ indexes }), of which sequelize-typescript keeps the indexes of @Table alone. Write all of them in one of the two.`,
+      )
+  }
+}
 
 /**
  * Gives each declared index the columns of the attributes that it names. `@Index` names the attribute, and Sequelize takes the name for that of a

@@ -15,7 +15,7 @@ import { DatabaseStartError } from '../errors.js'
 import { factsOf } from '../events/session-observer.js'
 import { adviseUsedColumns } from '../indexes/index-advice.js'
 import { readGeneratedColumns } from '../models/database-generated-columns.js'
-import { nameIndexColumns, unknownIndexColumns } from '../models/index-columns.js'
+import { nameIndexColumns, refuseLostIndexes, unknownIndexColumns } from '../models/index-columns.js'
 import '../models/model-shape.js'
 import { checkInternals } from '../sequelize/check-internals.js'
 import { disableFastPath } from '../sequelize/fast-path.js'
@@ -89,6 +89,7 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     joinCurrentTransaction(sequelize, dialect, boundary)
     readGeneratedColumns(sequelize)
     const models = mapModels(sequelize, database.models, database.owner)
+    refuseLostIndexes(models)
     nameIndexColumns(models)
     nestFindCreateFind(models)
     markBulkCreated(models)
