@@ -75,6 +75,8 @@ const leavesNothing = startsOnlyWithKeyword(
   'TRUNCATE',
   'START\\s+TRANSACTION',
   'COMMIT',
+  'ANALYZE',
+  'KILL',
 )
 const isCreate = startsWithKeyword('CREATE')
 const TEMPORARY = /\bTEMPORARY\b/i
