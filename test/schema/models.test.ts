@@ -195,7 +195,7 @@ const ruled: Readonly<Record<string, object>> = {
   sticky: { type: ['string', 'null'], maxLength: 255 },
   off: { type: ['string', 'null'], maxLength: 255 },
   unsigned: { type: ['integer', 'null'], minimum: 0, maximum: 4294967295 },
-  real: { type: ['number', 'null'], minimum: -3.4028235e38, maximum: 3.4028234663852886e38 },
+  real: { type: ['number', 'null'], minimum: -3.4028235e38, maximum: 3.4028235e38 },
   capped: { type: ['number', 'null'], minimum: 0.5, maximum: 3.4028235e38 },
   commented: { type: ['boolean', 'null'], description: 'Whether it is' },
   day: { type: ['string', 'null'], format: 'date', pattern: '^(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}$' },
