@@ -9,7 +9,7 @@ export async function endsWithin(work: Promise<unknown>, milliseconds: number): 
   }
 }
 
-/** How long work goes on after a signal. */
+/** How long work may continue after a signal. */
 export interface Limit {
   readonly signal: AbortSignal
   /** Milliseconds after the signal. */

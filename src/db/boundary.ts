@@ -34,7 +34,7 @@ export interface UnitBoundary {
    * semicolons, on databases that have settings of a transaction. They end with the transaction.
    */
   settings(): string | undefined
-  /** Whose rows the unit reaches, as text; undefined for nobody in particular. What is kept for later requests is kept for this owner alone. */
+  /** Whose rows the unit reaches, as text; undefined for no owner in particular. What is kept for later requests is kept for this owner alone. */
   owner(): string | undefined
   /** Called with each statement that is sent as it is, of Sequelize or of the program. @throws to refuse it. */
   assertStatement(sql: string): void

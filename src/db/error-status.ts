@@ -12,7 +12,7 @@ import {
   type ValidationErrorItem,
 } from 'sequelize'
 import type { ErrorStatus, FieldIssue } from '../core/error-status.js'
-import { violationOf } from './constraints/violation.js'
+import { violationOf } from './models/violation.js'
 import { isLostConnection } from './dialect.js'
 import { checkDetailOf, constraintKindOf, RETRY, statusOfCode, UNAVAILABLE } from './error-codes.js'
 import {

@@ -31,7 +31,7 @@ const PIECE = 64 * 1024
 
 /**
  * The text of an export. A batch of rows is read when the client has taken the one before it, so that one batch is in memory, whatever the number of rows.
- * The first one is read before the head of the response is sent; behind the last one, the connection is free before its text is sent.
+ * The first one is read before the head of the response is sent; after the last one, the connection is free before its text is sent.
  */
 export class RowStream extends LateStream {
   readonly #reader: RowReader

@@ -41,7 +41,7 @@ export interface RowsOptions {
   /** Milliseconds in which a client has to take all rows; else the connection is reset. Default 1800000, half an hour. */
   readonly timeout?: number
   /**
-   * Who the client is, for `perClient`: `(request) => userOf(request.headers.authorization)`. Default: clients are not told apart, and one may run all
+   * Who the client is, for `perClient`: `(request) => userOf(request.headers.authorization)`. Default: clients are not distinguished, and one may run all
    * exports that `atOnce` allows.
    */
   readonly of?: (request: Request) => string

@@ -22,11 +22,11 @@ import type { Match } from './routing/router.js'
 export interface Aftermath {
   /** Logs an error that happens too late to change the response. */
   report(error: unknown, request: Request): void
-  /** Receives what goes on behind the response. The promise never rejects. */
+  /** Receives what continues after the response. The promise never rejects. */
   inBackground(end: Promise<void>): void
   /** The logger of the request. @param route its path. */
   newLogger(request: Request, route: string): RequestLogger
-  /** Exists if somebody listens to what happens to requests. */
+  /** Exists if something listens to what happens to requests. */
   readonly record?: RequestRecord | undefined
   /** What databases leave with the client; undefined if none does. */
   readonly tokens?: RequestTokens | undefined

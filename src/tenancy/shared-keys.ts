@@ -23,7 +23,7 @@ function sharedKey({ model, column }: TenantTable, { name, columns }: TenantKey)
   )
 }
 
-// Values that nobody can guess, or that the database numbers, tell nothing. A reference belongs to the tenant of the row that it names.
+// Values that cannot be guessed, or that the database numbers, reveal nothing. A reference belongs to the tenant of the row that it names.
 function isShared(tables: TenantTables, { model, column }: TenantTable, { columns }: TenantKey): boolean {
   if (columns.includes(column)) return false
   const { autoIncrementAttribute } = modelInternals(model)

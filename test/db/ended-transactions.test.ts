@@ -6,6 +6,7 @@ import { rawSql } from '../../src/db/statements/statement.js'
 import { databaseApp, mysqls, type TestDatabase } from '../support/databases.js'
 import { said } from '../support/faults.js'
 import { Hero, Team } from '../support/hero.js'
+import { mariadbOptions } from '../support/mariadb.js'
 
 /*
  * Statements that end the transaction of a session on MariaDB and MySQL, in ways that their text does not show.
@@ -134,16 +135,8 @@ for (const kind of mysqls)
 
 /** A database whose driver executes several statements of one text. */
 async function withSeveralStatements(t: TestContext, kind: TestDatabase): Promise<Database> {
-  const url = await kind.url()
-  const { hostname: host, port, username, password, pathname, protocol } = new URL(url)
   const sequelize = new Sequelize({
-    dialect: protocol.startsWith('mariadb') ? 'mariadb' : 'mysql',
-    host,
-    port: Number(port || 3306),
-    username,
-    password,
-    database: pathname.slice(1),
-    logging: false,
+    ...mariadbOptions(await kind.url()),
     pool: { max: 1 },
     dialectOptions: { multipleStatements: true },
   })

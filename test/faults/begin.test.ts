@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { type CreationOptional, DataTypes, QueryTypes } from 'sequelize'
-import { Column, Table } from 'sequelize-typescript'
-import { Base, Controller, Get, Post, Session, sql, Transactional } from 'sequitur'
-import { Idempotent, IdempotencyRecord } from 'sequitur/idempotency'
+import { QueryTypes } from 'sequelize'
+import { IdempotencyRecord } from 'sequitur/idempotency'
+import { Entries, Entry } from '../support/apps/entries.js'
 import { databaseApp, openWithLog, postgres } from '../support/databases.js'
 import { assertWhole } from '../support/faults.js'
 import { watchedNetwork } from '../support/watched-network.js'
@@ -12,46 +11,7 @@ import { watchedNetwork } from '../support/watched-network.js'
  * A statement is executed only behind a BEGIN that was.
  */
 
-@Table({ tableName: 'entry', timestamps: false })
-class Entry extends Base<Entry> {
-  @Column({ type: DataTypes.INTEGER, primaryKey: true, autoIncrement: true }) declare id: CreationOptional<number>
-  @Column({ type: DataTypes.TEXT }) declare request: string
-}
-
-const insert = (request: string) => sql`INSERT INTO entry (request) VALUES (${request})`
 const post = { method: 'POST' }
-
-@Controller('/')
-class Entries {
-  @Get('/whole') whole() {
-    return Entry.count()
-  }
-  @Post('/one/:name') async one(name: string) {
-    await Entry.create({ request: name })
-  }
-  @Post('/four/:name') async four(name: string, session: Session) {
-    await Promise.all(
-      [1, 2, 3, 4].map((n) => (n % 2 ? Entry.create({ request: name }) : session.execute(insert(name)))),
-    )
-  }
-  @Post('/flush/:name') async flush(name: string, session: Session) {
-    for (let n = 0; n < 4; n++) session.add(Entry.build({ request: name }))
-  }
-  @Post('/read/:name') async read(name: string, session: Session) {
-    await Promise.all([Entry.count(), session.execute(sql`SELECT 1`), session.execute(insert(name))])
-  }
-  @Transactional({ isolation: 'repeatable read' })
-  @Post('/text/:name')
-  async text(name: string) {
-    const text = `INSERT INTO entry (request) VALUES ('${name}')`
-    const query = async (words: string) => void (await Entry.sequelize?.query(words))
-    await Promise.all([query(`${text}; ${text}`), query(text)])
-  }
-  @Idempotent() @Post('/key/:name') async key(name: string, session: Session) {
-    await session.execute(insert(name))
-    return {}
-  }
-}
 
 const routes = ['one', 'four', 'flush', 'read', 'text', 'key']
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { type CreationOptional, DataTypes, QueryTypes } from 'sequelize'
-import { Column, Table } from 'sequelize-typescript'
-import { Base, Controller, Get, Page, Paginate, Post, select, Session, sql, Transactional } from 'sequitur'
-import { Idempotent, IdempotencyRecord } from 'sequitur/idempotency'
+import { QueryTypes } from 'sequelize'
+import { Controller, Get, Page, Paginate, Post, select, Session, Transactional } from 'sequitur'
+import { IdempotencyRecord } from 'sequitur/idempotency'
+import { Entries, Entry } from '../support/apps/entries.js'
 import { databaseApp, openWithLog, postgres } from '../support/databases.js'
 import { FAILURES, failingMessages, type Fault, type Sender } from '../support/failing-messages.js'
 import { assertWhole, said } from '../support/faults.js'
@@ -13,45 +13,8 @@ import { assertWhole, said } from '../support/faults.js'
  * missing of one that has succeeded, and the next request is served.
  */
 
-@Table({ tableName: 'entry', timestamps: false })
-class Entry extends Base<Entry> {
-  @Column({ type: DataTypes.INTEGER, primaryKey: true, autoIncrement: true }) declare id: CreationOptional<number>
-  @Column({ type: DataTypes.TEXT }) declare request: string
-}
-
-const insert = (request: string) => sql`INSERT INTO entry (request) VALUES (${request})`
-
 @Controller('/')
-class Entries {
-  @Get('/whole') whole() {
-    return Entry.count()
-  }
-  @Post('/one/:name') async one(name: string) {
-    await Entry.create({ request: name })
-  }
-  @Post('/four/:name') async four(name: string, session: Session) {
-    await Promise.all(
-      [1, 2, 3, 4].map((n) => (n % 2 ? Entry.create({ request: name }) : session.execute(insert(name)))),
-    )
-  }
-  @Post('/flush/:name') async flush(name: string, session: Session) {
-    for (let n = 0; n < 4; n++) session.add(Entry.build({ request: name }))
-  }
-  @Post('/read/:name') async read(name: string, session: Session) {
-    await Promise.all([Entry.count(), session.execute(sql`SELECT 1`), session.execute(insert(name))])
-    await Entry.create({ request: name })
-  }
-  @Transactional({ isolation: 'repeatable read' })
-  @Post('/text/:name')
-  async text(name: string) {
-    const text = `INSERT INTO entry (request) VALUES ('${name}')`
-    const query = async (words: string) => void (await Entry.sequelize?.query(words))
-    await Promise.all([query(`${text}; ${text}`), query(text)])
-  }
-  @Idempotent() @Post('/key/:name') async key(name: string, session: Session) {
-    await session.execute(insert(name))
-    return {}
-  }
+class MoreEntries extends Entries {
   @Post('/nested/:name') async nested(name: string, session: Session) {
     await Entry.create({ request: name })
     await session.nested(() => Entry.create({ request: name }))
@@ -104,7 +67,7 @@ async function open(t: TestContext, fastPath: boolean) {
   const through = { ...postgres, url: () => Promise.resolve(network.url) }
   const lifespan = { fastPath, poolSize: 1, echo: false }
   const options = { lifespan, timeouts: { handler: 1_000 } }
-  const app = await databaseApp(t, through, [Entry, IdempotencyRecord], [Entries], options)
+  const app = await databaseApp(t, through, [Entry, IdempotencyRecord], [MoreEntries], options)
   const { sequelize } = (await openWithLog(t, url, {})).database
   let last = 0
   const ask = async (route: Route) => {

@@ -5,6 +5,7 @@ import { Column, DataType, Sequelize, Table } from 'sequelize-typescript'
 import { Base, Controller, type Database, Get, newLifespan, Page, Paginate, select, withSession } from 'sequitur'
 import { testApp, type TestApp } from 'sequitur/testing'
 import { databaseApp, databases, mysqls, postgres, statements } from '../support/databases.js'
+import { mariadbOptions } from '../support/mariadb.js'
 
 @Table({ tableName: 'stock', timestamps: false })
 class Stock extends Base<Stock> {
@@ -79,15 +80,8 @@ async function assertOneSnapshot(app: OpenedApp): Promise<void> {
 for (const kind of mysqls)
   for (const fastPath of [true, false])
     test(`the rows and the total of a page are of one snapshot on a server with READ COMMITTED: ${kind.name}, fastPath ${fastPath}`, async (t) => {
-      const { hostname: host, port, username, password, pathname, protocol } = new URL(await kind.url())
       const sequelize = new Sequelize({
-        dialect: protocol.startsWith('mariadb') ? 'mariadb' : 'mysql',
-        host,
-        port: Number(port || 3306),
-        username,
-        password,
-        database: pathname.slice(1),
-        logging: false,
+        ...mariadbOptions(await kind.url()),
         hooks: {
           afterConnect: (connection) => setIsolation(connection as Parameters<typeof setIsolation>[0]),
         },

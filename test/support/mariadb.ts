@@ -19,6 +19,20 @@ export async function mariadbUrl(scheme: 'mariadb+mariadb' | 'mysql+mysql2'): Pr
   return `${scheme}://${admin.username}${admin.password ? `:${admin.password}` : ''}@${admin.host}/${name}`
 }
 
+/** The options of an own Sequelize instance for a URL of a database here. */
+export function mariadbOptions(url: string) {
+  const { hostname: host, port, username, password, pathname, protocol } = new URL(url)
+  return {
+    dialect: protocol.startsWith('mariadb') ? ('mariadb' as const) : ('mysql' as const),
+    host,
+    port: Number(port || 3306),
+    username,
+    password,
+    database: pathname.slice(1),
+    logging: false as const,
+  }
+}
+
 /** A connection of its own to a database on the server of `TEST_MARIADB_URL`. */
 export function connectToMariadb(database: string): Promise<Connection> {
   return connect(new URL(process.env['TEST_MARIADB_URL'] ?? ''), database)

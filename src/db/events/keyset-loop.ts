@@ -26,7 +26,7 @@ interface Slot {
   readonly isBound: boolean
 }
 
-/** How a statement goes on with what the request has read. */
+/** How a statement continues a list that the request has read. */
 export interface ReadBatch {
   /** Whether it reads what follows the last row of the same statement before it. */
   readonly isNext: boolean

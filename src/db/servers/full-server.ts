@@ -44,7 +44,7 @@ export class PoolOpening {
     this.#connect = connect
   }
 
-  /** @throws the error of the server, also when it is full and the pool has no other connection, or nobody waits for one any more. */
+  /** @throws the error of the server, also when it is full and the pool has no other connection, or no request waits for one any more. */
   async open(config: object): Promise<object> {
     if (this.#refused === 0) {
       try {
@@ -77,7 +77,7 @@ export class PoolOpening {
     }
   }
 
-  /** Ends when nobody waits: requests for a connection end with the time that the pool allows. */
+  /** Ends when no request waits: requests for a connection end with the time that the pool allows. */
   async #tryAgain(config: object): Promise<object> {
     for (;;) {
       if (this.#mayWait(this.#refusal)) await setTimeout(PAUSE)

@@ -21,7 +21,7 @@ export function knowsAuthorization(plan: Plan<Input>): boolean {
   return reads || schemesOf(plan).some(({ scheme }) => isInAuthorization(scheme))
 }
 
-/** Headers that say in which form a response is wanted, or of what: nobody is known by them. */
+/** Headers that say in which form a response is wanted, or of what: no client is known by them. */
 const OF_CONTENT = /^(?:accept|accept-.+|content-.+|if-.+)$/i
 
 /** What the route knows its clients by, or may know them by, besides the header `Authorization`; for a message. */

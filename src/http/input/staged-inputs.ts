@@ -8,7 +8,7 @@ import type { JsonBody } from './json.js'
 
 /** The inputs of a request. */
 export interface RequestInputs extends InputValues {
-  /** The body, if it is received behind the first stage. */
+  /** The body, if it is received after the first stage. */
   readonly lateBody?: LateBody | undefined
 }
 
@@ -43,7 +43,7 @@ export interface StageChecks {
 interface CompiledStages {
   readonly checks: readonly StageChecks[]
   readonly receive: Receive
-  /** Whether the body is received behind the first stage. */
+  /** Whether the body is received after the first stage. */
   readonly receivesLate: boolean
 }
 
@@ -130,7 +130,7 @@ export class LateBody {
     return (this.#receiving ??= this.#receive(this.#stop))
   }
 
-  /** Lets the units of a run begin only behind the body. */
+  /** Lets the units of a run begin only after the body is there. */
   holdBack(units: readonly Unit[]): readonly Unit[] {
     const run = (this.#run = new Abort())
     for (const unit of units) unit.beginAfter?.(() => this.#receivedDuring(run))

@@ -3,24 +3,8 @@ import { escapeForLog, textOf } from '../../core/log-text.js'
 /** A value of an entry of the log; of anything else, the text is logged that `inspect()` writes. */
 export type LogValue = string | number | bigint | boolean | Date | null | undefined
 
-/** Fields of an entry that a program logs. The names of the fields that every entry has are taken. */
-export interface LogFields {
-  readonly [name: string]: LogValue
-  readonly time?: never
-  readonly level?: never
-  readonly id?: never
-  readonly trace_id?: never
-  readonly span_id?: never
-  readonly method?: never
-  readonly route?: never
-  readonly message?: never
-  readonly msg?: never
-  readonly error?: never
-  readonly err?: never
-}
-
-/** Of programs without a type check: such a field gets a name with an underscore. */
-const TAKEN: ReadonlySet<string> = new Set([
+/** The fields that every entry has, in one of the formats. */
+const TAKEN_NAMES = [
   'time',
   'level',
   'id',
@@ -32,7 +16,15 @@ const TAKEN: ReadonlySet<string> = new Set([
   'msg',
   'error',
   'err',
-])
+] as const
+
+/** Fields of an entry that a program logs. The names of the fields that every entry has are taken. */
+export type LogFields = { readonly [name: string]: LogValue } & {
+  readonly [Name in (typeof TAKEN_NAMES)[number]]?: never
+}
+
+/** Of programs without a type check: such a field gets a name with an underscore. */
+const TAKEN: ReadonlySet<string> = new Set(TAKEN_NAMES)
 
 /** Limits in characters, and in number. JSON may double those of a text, and escapes have six: with an error, an entry has at most 65,536. */
 const MAX_MESSAGE = 4_096

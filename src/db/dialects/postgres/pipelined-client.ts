@@ -1,6 +1,6 @@
 import * as pg from 'pg'
 import type { DirectResult, StatementForm } from '../../dialect.js'
-import { BeginningQuery, type BeginListener, isExtendable } from './beginning-query.js'
+import { BeginningQuery, isExtendable } from './beginning-query.js'
 import { cancelStatement } from './cancel.js'
 import {
   clientInternals,
@@ -13,6 +13,7 @@ import {
 } from './driver.js'
 import { DirectQuery, type DirectStatement } from './direct-query.js'
 import { generateRows } from './generated-rows.js'
+import { HeldStatements } from './held-statements.js'
 import { PostgresStatements } from './prepared-statements.js'
 import type { PreparableForm } from './statement-names.js'
 import { reportWithEnd, unknownCompletion } from './unknown-completion.js'
@@ -49,10 +50,7 @@ export class PipelinedClient extends pg.Client {
   #begin: string | undefined
   #beginSettings = ''
   #beginsApart = false
-  #beginError: Error | undefined
-  #hasBegun = false
-  /** What is sent once BEGIN has succeeded, while it is not answered. */
-  #held: HeldStatement[] | undefined
+  readonly #held = new HeldStatements()
   /** Set while the statement is answered whose changes no standby has confirmed. */
   #unconfirmed: Notice | undefined
   #isReadCommitted = false
@@ -108,7 +106,7 @@ export class PipelinedClient extends pg.Client {
   /** Called when the client was taken from the pool. */
   startLease(isReadOnly: boolean): void {
     this.#begin = undefined
-    this.#hasBegun = false
+    this.#held.startLease()
     this.#unconfirmed = undefined
     this.#isReadOnlyLease = isReadOnly
   }
@@ -130,7 +128,7 @@ export class PipelinedClient extends pg.Client {
   }
 
   /**
-   * Sends the statement that begins a transaction together with the next query, and with it `settings`, each behind a semicolon. Later queries are sent once it
+   * Sends the statement that begins a transaction together with the next query, and with it `settings`, each after a semicolon. Later queries are sent once it
    * has succeeded. If it fails, none of them is executed: all fail with its error.
    *
    * @param isApart whether it is always a message of its own, so that {@link hasBegun} is exact.
@@ -166,7 +164,7 @@ export class PipelinedClient extends pg.Client {
 
   /** Whether the last BEGIN is known to be executed: see Lease#hasBegun(). */
   get hasBegun(): boolean {
-    return this.#hasBegun
+    return this.#held.hasBegun
   }
 
   /** False if a raw statement of the program has ended the transaction. */
@@ -253,57 +251,28 @@ export class PipelinedClient extends pg.Client {
   #sendInOneMessage(begin: string, sql: string, callback: QueryCallback): void {
     this.#corkUntilNextTick()
     this.#begin = undefined
-    this.#held = []
+    this.#held.sendsBegin()
     const before = `${begin}; `
-    const onFirst = () => this.#listener.begun()
+    const onFirst = () => this.#held.begun()
     const done: QueryCallback = (error, result) => {
-      const isOfBegin = error !== null && !this.#hasBegun
+      const isOfBegin = error !== null && !this.#held.hasBegun
       try {
         callback(error && withPositionBehind(before, error), result)
       } finally {
-        if (isOfBegin) this.#listener.failed(error)
+        if (isOfBegin) this.#held.failed(error)
       }
     }
     const statement = { name: '', text: before + sql, values: undefined, prepared: undefined, onFirst }
     this.#superQuery(new DirectQuery(statement, this, done))
   }
 
-  readonly #listener: BeginListener = {
-    begun: () => {
-      this.#hasBegun = true
-      for (const { send, fail } of this.#takeHeld()) {
-        try {
-          send()
-        } catch (error) {
-          fail(error as Error) // of a value of the program
-        }
-      }
-    },
-    failed: (error) => {
-      this.#beginError = error
-      for (const { fail } of this.#takeHeld()) fail(error)
-    },
-  }
-
-  #takeHeld(): readonly HeldStatement[] {
-    const held = this.#held ?? []
-    this.#held = undefined
-    return held
-  }
-
-  /** Sends a statement once BEGIN has succeeded, or fails with its error: without BEGIN the statement would be executed on its own. */
-  #hold(send: () => void, fail: (error: Error) => void): void {
-    if (this.#beginError) process.nextTick(fail, this.#beginError)
-    else this.#held?.push({ send, fail })
-  }
-
   #send(given: Statement, callback: QueryCallback): void {
     const { sql, values, form, isDirect = false } = given
     this.#corkUntilNextTick()
     if (this.#begin !== undefined && values === undefined && !isExtendable(sql)) this.#sendBeginApart()
-    if (this.#held || this.#beginError) {
+    if (this.#held.isHolding) {
       const fail = (error: Error) => callback(error, NOTHING)
-      return this.#hold(() => this.#send(given, callback), fail)
+      return this.#held.hold(() => this.#send(given, callback), fail)
     }
     if (this.#isReadCommitted && sql !== 'COMMIT' && !this.#statements.has(sql) && CHANGES_DEFAULTS.test(sql))
       this.#isReadCommitted = false
@@ -344,7 +313,7 @@ export class PipelinedClient extends pg.Client {
   }
 
   #sendQuery(statement: DirectStatement, done: QueryCallback, isDirect: boolean): void {
-    if (this.#begin !== undefined) return this.#sendBehindBegin(statement, done, isDirect)
+    if (this.#begin !== undefined) return this.#sendWithBegin(statement, done, isDirect)
     if (isDirect) return void this.#superQuery(new DirectQuery(statement, this, done))
     this.#superQuery(this.#newQuery(statement, done))
   }
@@ -354,12 +323,12 @@ export class PipelinedClient extends pg.Client {
     return this.#generatesRows ? generateRows(query) : query
   }
 
-  #sendBehindBegin(statement: DirectStatement, done: QueryCallback, isDirect: boolean): void {
+  #sendWithBegin(statement: DirectStatement, done: QueryCallback, isDirect: boolean): void {
     const begin = this.#takeBegin().split(BEFORE_SETTING)
     const extended = { ...statement, values: statement.values ?? [] }
     const first = isDirect ? new DirectQuery(extended, this, done) : asExtended(this.#newQuery(extended, done))
-    this.#held = []
-    this.#superQuery(new BeginningQuery(begin, first, this.#listener))
+    this.#held.sendsBegin()
+    this.#superQuery(new BeginningQuery(begin, first, this.#held))
   }
 
   /** Limits a statement outside of transactions, where no setting of the server can. */
@@ -398,24 +367,24 @@ export class PipelinedClient extends pg.Client {
   /** Sends BEGIN as a message of its own; what follows waits for its answer. */
   #sendBeginApart(): void {
     const text = this.#takeBegin()
-    const answered: QueryCallback = (error) => (error ? this.#listener.failed(error) : this.#listener.begun())
+    const answered: QueryCallback = (error) => (error ? this.#held.failed(error) : this.#held.begun())
     this.#sendQuery({ name: '', text, values: undefined, prepared: undefined }, answered, this.#generatesRows)
-    this.#held = []
+    this.#held.sendsBegin()
   }
 
   /** A query of the program on this client: with a promise, or an object of pg. */
   #queryOfProgram(args: readonly unknown[]): unknown {
     if (this.#begin !== undefined) this.#sendBeginApart()
-    if (!this.#held && !this.#beginError) return this.#superQuery(...args)
+    if (!this.#held.isHolding) return this.#superQuery(...args)
     const [query] = args
     const callback = args.find((arg) => typeof arg === 'function')
     const send = () => this.#superQuery(...args)
     if (query instanceof pg.Query) {
-      this.#hold(send, (error) => queryInternals(query).handleError(error))
+      this.#held.hold(send, (error) => queryInternals(query).handleError(error))
       return query
     }
-    if (callback) return void this.#hold(send, (error) => callback(error))
-    return new Promise((resolve, reject) => this.#hold(() => resolve(send()), reject))
+    if (callback) return void this.#held.hold(send, (error) => callback(error))
+    return new Promise((resolve, reject) => this.#held.hold(() => resolve(send()), reject))
   }
 
   #corkUntilNextTick(): void {
@@ -450,11 +419,6 @@ interface Notice {
 
 /** The function of the server that warns of a cancelled wait for a synchronous standby. Its message may be in another language. */
 const WAIT_FOR_STANDBY = 'SyncRepWaitForLSN'
-
-interface HeldStatement {
-  send(): void
-  fail(error: Error): void
-}
 
 /** Between BEGIN and each of its settings. */
 const BEFORE_SETTING = /; (?=SET LOCAL )/

@@ -9,7 +9,7 @@ export function unknownCompletion(message: string | undefined, cause?: Error): E
 }
 
 /**
- * Reports the error of a COMMIT when it is known whether the connection goes on. An error with which the server, or a pooler, ends the connection does not
+ * Reports the error of a COMMIT when it is known whether the connection stays open. An error with which the server, or a pooler, ends the connection does not
  * tell whether the transaction was committed. Its severity would tell it apart, but may be in the language of the server.
  */
 export function reportWithEnd(connection: PgConnection, error: Error, report: QueryCallback): void {
