@@ -2,6 +2,7 @@ import { ConnectionError, DatabaseError, type DataType, type Model, type ModelSt
 import type { ClientToken } from '../core/client-token.js'
 import type { TransactionOutcome } from '../core/events/request-record.js'
 import type { UnitBoundary } from './boundary.js'
+import type { LeasedConnection, TransactionConnection } from './connection.js'
 import type { Query } from './sequelize/internals.js'
 import type { StoredForm } from './values/stored-forms.js'
 
@@ -34,7 +35,7 @@ export interface TransactionNeeds {
 /** Publishes what happens in a transaction. */
 export interface TransactionObserver {
   /** Waits for a connection, and publishes how long that took. */
-  acquired(leasing: Promise<Lease>): Promise<Lease>
+  acquired<T>(acquiring: Promise<T>): Promise<T>
   /** Waits for the turn to write to an SQLite file. @param queue how many wait for it already. */
   writerTurn<T>(acquiring: Promise<T>, queue: number): Promise<T>
   /** BEGIN was sent, or is sent with the next statement. */
@@ -62,45 +63,6 @@ export interface Cursor {
   finish(): Promise<void>
   /** Gives up the rows that are left. Synchronous; a statement that is running fails, or ends soon. */
   abandon(): void
-}
-
-/** The statement with which the work of a transaction begins: a read of plain tables, or the write of a row. */
-export interface FirstStatement {
-  readonly sql: string
-  readonly kind: 'read' | 'write'
-}
-
-/** A connection, for the duration of one transaction. */
-export interface Lease {
-  readonly connection: unknown
-  /** The statements that begin the transaction. */
-  readonly begin: readonly string[]
-  /** Whether the transaction has begun, so that `begin` is only for another one on the same connection. */
-  readonly wasBegun?: boolean | undefined
-  /** Begins the transaction together with the next statement. Called once, before the first statement that needs the transaction. */
-  readonly beginWithNextStatement?: (() => void) | undefined
-  /** Whether a statement reads the same rows outside of a transaction as in one that has not written; not of leases that `begin` has begun. */
-  readonly readsAlone?: (() => boolean) | undefined
-  /** Called with the first statement: whether the transaction begins with it, instead of with `begin` before it. */
-  readonly beginsWith?: ((first: FirstStatement) => boolean) | undefined
-  /** Begins the transaction in another way than by what `begin` lists. */
-  readonly sendBegin?: (() => Promise<unknown>) | undefined
-  /** Called before each statement. Returns a promise if the statement has to wait, as for the turn to write on SQLite. */
-  readonly beforeStatement?: ((sql: string) => Promise<unknown> | undefined) | undefined
-  /** Whether the connection was opened before it was needed: in the pool it may have been lost unnoticed. */
-  readonly wasIdle?: boolean
-  /**
-   * Whether BEGIN is known to be executed; only of connections that send it with the first statement. Until then no statement of the transaction
-   * was, except for a read in the same message as BEGIN, or without BEGIN, which may have been.
-   */
-  readonly hasBegun?: (() => boolean) | undefined
-  /** Whether the transaction is still open, if the connection knows it. */
-  readonly isOpen?: (() => boolean) | undefined
-  /** Ends the transaction in another way than by COMMIT or ROLLBACK: that of a test that is undone is a savepoint. Resolves to the answer. */
-  readonly end?: ((end: TransactionEnd) => Promise<unknown>) | undefined
-  release(): Promise<void> | undefined
-  /** Closes a connection whose state is unknown. */
-  destroy(): Promise<void>
 }
 
 /** A driver's answer to a statement. */
@@ -145,11 +107,8 @@ export type SendDirect = (
 export interface ProbeStatement {
   readonly sql: string
   /** A connection, without waiting for those that are in use; undefined if the database needs no statement to show that it answers. */
-  lease(sequelize: Sequelize): Promise<ProbeLease | undefined>
+  acquire(sequelize: Sequelize): Promise<LeasedConnection | undefined>
 }
-
-/** The part of a lease that a health check uses. */
-export type ProbeLease = Pick<Lease, 'connection' | 'wasIdle' | 'release' | 'destroy'>
 
 /** How many connections a server accepts. */
 export interface ConnectionLimit {
@@ -176,7 +135,8 @@ export interface Dialect {
   readonly snapshotIsolation?: string
   /** The engines, by the names of their tables, that have no transactions. */
   findTablesWithoutTransactions?(sequelize: Sequelize): Promise<ReadonlyMap<string, string>>
-  lease(sequelize: Sequelize, needs: TransactionNeeds): Promise<Lease>
+  /** Takes a connection for one transaction. Call {@link TransactionConnection.begin} with its first statement. */
+  acquire(sequelize: Sequelize, needs: TransactionNeeds): Promise<TransactionConnection>
   /** Sends a statement past Sequelize; only for drivers that return the same rows, and errors with the same details. */
   readonly direct?: SendDirect
   /** The placeholder of each value in the SQL that `direct` takes, if it is not numbered as `$1`. */
@@ -186,11 +146,6 @@ export interface Dialect {
    * sends the queries whose result is made of their rows alone.
    */
   readonly runQuery?: (query: Query, bound: BoundQuery) => Promise<unknown> | undefined
-  /**
-   * Called right behind COMMIT, without waiting for its answer: reads up to where a replica must be to have all that is committed now, for `token` of a later
-   * transaction. Without this method a client that has committed something reads from the primary until its token expires.
-   */
-  readonly readPosition?: (connection: unknown) => Promise<string>
   /**
    * Executes a statement in a transaction that has begun, and whose rows are read as they are wanted, however long that takes: the time limits of the
    * server apply to a batch, or not at all. Undefined for a database without cursors. @throws Sequelize's error of the statement.
@@ -205,9 +160,7 @@ export interface Dialect {
   /** Undefined for a database that health checks do not ask. */
   readonly probe?: ProbeStatement
   /** A connection that is idle, and that no request would miss; undefined if there is none. Its transaction is not begun. */
-  leaseIdle?(sequelize: Sequelize): Promise<Lease | undefined>
-  /** Whether the answer to COMMIT, as Sequelize returns it, means that the transaction was committed. */
-  isKept(answer: unknown): boolean
+  acquireIdle?(sequelize: Sequelize): Promise<LeasedConnection | undefined>
   /** Whether an error means that the snapshot of a reader is too old to write on, so that it must begin again as a writer. */
   isStale(error: unknown): boolean
   /** Whether an error means a conflict with another transaction, so that the same work may succeed if it is run again. */

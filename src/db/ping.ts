@@ -1,7 +1,8 @@
 import { basename } from 'node:path'
 import type { Sequelize } from 'sequelize'
 import { endsWithin } from '../core/promises.js'
-import type { Dialect, ProbeLease } from './dialect.js'
+import type { LeasedConnection } from './connection.js'
+import type { Dialect } from './dialect.js'
 import { sequelizeInternals } from './sequelize/internals.js'
 
 /**
@@ -20,7 +21,7 @@ export async function ping(sequelize: Sequelize, dialect: Dialect, limit: number
 class Probe {
   readonly #sequelize: Sequelize
   readonly #dialect: Dialect
-  #lease: ProbeLease | undefined
+  #connection: LeasedConnection | undefined
   #isLate = false
 
   constructor(sequelize: Sequelize, dialect: Dialect) {
@@ -31,23 +32,23 @@ class Probe {
   async run(): Promise<void> {
     const { probe, direct } = this.#dialect
     if (!probe || !direct) return // a database without a dialect of its own
-    const lease = await probe.lease(this.#sequelize)
-    if (lease === undefined) return
-    if (this.#isLate) return lease.release()
-    this.#lease = lease
+    const connection = await probe.acquire(this.#sequelize)
+    if (connection === undefined) return
+    if (this.#isLate) return connection.release()
+    this.#connection = connection
     try {
       await new Promise<void>((resolve, reject) =>
-        direct(lease.connection, probe.sql, [], (error) => (error ? reject(error) : resolve())),
+        direct(connection.raw, probe.sql, [], (error) => (error ? reject(error) : resolve())),
       )
     } catch (error) {
       await this.#destroy()
       // It may have been lost while it was idle: only a new connection tells whether the database is away.
-      if (lease.wasIdle && !this.#isLate) return this.run()
+      if (connection.wasIdle && !this.#isLate) return this.run()
       throw error
     }
-    if (this.#lease === undefined) return
-    await lease.release()?.catch(() => this.#destroy())
-    this.#lease = undefined
+    if (this.#connection === undefined) return
+    await connection.release()?.catch(() => this.#destroy())
+    this.#connection = undefined
   }
 
   /** Closes the connection that has not answered; one that is still being opened is released when it is open. */
@@ -57,9 +58,9 @@ class Probe {
   }
 
   async #destroy(): Promise<void> {
-    const lease = this.#lease
-    this.#lease = undefined
-    await lease?.destroy()
+    const connection = this.#connection
+    this.#connection = undefined
+    await connection?.destroy()
   }
 }
 

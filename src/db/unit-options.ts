@@ -9,7 +9,7 @@ import type { Connection } from './startup/connect.js'
 /** What a route, or a job, needs of its unit of work. */
 export type UnitNeeds = TransactionNeeds & Pick<SessionUnitOptions, 'route' | 'safe'>
 
-/** The options of one unit. A class for the reason that PooledLease gives, in src/db/dialects/pool-lease.ts. */
+/** The options of one unit. A class for the reason that PooledConnection gives, in src/db/dialects/pooled-connection.ts. */
 export class UnitOptions implements SessionUnitOptions {
   readonly isolation: string | undefined
   readonly readOnly: boolean | undefined

@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks'
 import type { Model, Sequelize } from 'sequelize'
 import type { Cursor } from '../dialect.js'
 import { currentScope, currentScopes, leaveScopes } from '../session/current-scope.js'
-import type { ReaderUnit } from '../session/transaction/transaction-state.js'
+import type { ReaderUnit } from '../session/transaction/session-transaction.js'
 import type { TransactionScope } from '../session/transaction-scope.js'
 import type { Select, Sql } from '../statements/statement.js'
 import { type CursorQuery, cursorQueryOf } from './cursor-query.js'
@@ -32,7 +32,7 @@ export class RowReader {
     const scope = scopeOf(statement, database)
     this.sequelize = scope.sequelize
     this.#statement = statement
-    this.#unit = scope.state.newReader()
+    this.#unit = scope.transaction.owner.newReader()
   }
 
   /**
@@ -53,7 +53,7 @@ export class RowReader {
 
   async #read(work: (next: NextRows) => Promise<void>): Promise<void> {
     const scope = currentScope(this.sequelize) as TransactionScope // its own
-    const { dialect } = scope.state
+    const { dialect } = scope.transaction
     const query = await cursorQueryOf(this.#statement, this.sequelize, dialect, (sql) =>
       scope.assertWithinBoundary(sql),
     )

@@ -1,5 +1,6 @@
+import type { Sequelize } from 'sequelize'
 import { BROKEN_SOCKET, codeOf, type Dialect } from '../dialect.js'
-import { leaseFromPool } from './pool-lease.js'
+import { acquireFromPool, PooledConnection } from './pooled-connection.js'
 
 /**
  * A database that Sequelize supports and this package has no dialect for: mssql, oracle, db2, snowflake. Only standard SQL is sent. Isolation
@@ -7,14 +8,17 @@ import { leaseFromPool } from './pool-lease.js'
  */
 export const other: Dialect = {
   prepare() {},
-  lease: (sequelize, needs) =>
-    leaseFromPool(sequelize, needs, () => ({
-      begin: [sequelize.getDialect() === 'mssql' ? 'BEGIN TRANSACTION' : 'START TRANSACTION'],
-    })),
-  isKept: () => true,
+  acquire: (sequelize: Sequelize, needs) =>
+    acquireFromPool(sequelize, needs, (raw, wasIdle) => new OtherConnection(sequelize, undefined, raw, wasIdle, needs)),
   isStale: () => false,
   isConflict: () => false,
   isUndoing: () => false,
   oneAtATime: true,
   isLost: (error) => BROKEN_SOCKET.has(codeOf(error)),
+}
+
+class OtherConnection extends PooledConnection {
+  protected override get beginning(): readonly string[] {
+    return [this.sequelize.getDialect() === 'mssql' ? 'BEGIN TRANSACTION' : 'START TRANSACTION']
+  }
 }

@@ -4,7 +4,7 @@ import * as channels from '../../core/events/channels.js'
 import type { DatabaseFacts, StatementEnded } from '../../core/events/channels.js'
 import { requestWithoutSession } from '../../core/events/current-request.js'
 import type { RequestRecord, TransactionOutcome } from '../../core/events/request-record.js'
-import type { Lease, TransactionNeeds, TransactionObserver } from '../dialect.js'
+import type { TransactionNeeds, TransactionObserver } from '../dialect.js'
 import type { StatementSource } from '../statements/statement-source.js'
 import type { Settle } from '../sequelize/query.js'
 import { poolsOf } from './pools.js'
@@ -123,10 +123,10 @@ export class SessionObserver implements TransactionObserver {
     if (channels.statementEnd.hasSubscribers) channels.statementEnd.publish(statement)
   }
 
-  acquired(leasing: Promise<Lease>): Promise<Lease> {
+  acquired<T>(acquiring: Promise<T>): Promise<T> {
     const { connectionAcquired } = channels
-    if (!connectionAcquired.hasSubscribers) return leasing
-    return timedWait(leasing, (milliseconds, error) =>
+    if (!connectionAcquired.hasSubscribers) return acquiring
+    return timedWait(acquiring, (milliseconds, error) =>
       connectionAcquired.publish({ ...this.#common, milliseconds, error }),
     )
   }

@@ -1,7 +1,8 @@
 import type { Sequelize } from 'sequelize'
 import type { SentStatement } from '../../core/events/request-record.js'
 import { endsWithin } from '../../core/promises.js'
-import type { Dialect, DirectResult, Lease, SendDirect } from '../dialect.js'
+import type { LeasedConnection } from '../connection.js'
+import type { Dialect, DirectResult, SendDirect } from '../dialect.js'
 import { sourceOf } from '../events/statement-sources.js'
 import { NoAnswerError } from '../session/transaction/answer-timeout.js'
 import { startsWithKeyword } from '../sql/starts-with-keyword.js'
@@ -31,30 +32,34 @@ export async function explain(
   if (!sent || sent.sequelize !== sequelize || !reader || !dialect.direct || !hasPlan(statement.sql)) return undefined
   const bound = toDriverStatement(sequelize, dialect, statement.sql, sent.source)
   if (SEVERAL.test(bound.sql)) return undefined
-  const lease = await dialect.leaseIdle?.(sequelize)
-  return lease && readWithin(LIMIT, lease, new Explanation(lease, dialect.direct, reader, bound))
+  const connection = await dialect.acquireIdle?.(sequelize)
+  return connection && readWithin(LIMIT, connection, new Explanation(connection, dialect.direct, reader, bound))
 }
 
-async function readWithin(limit: number, lease: Lease, explanation: Explanation): Promise<readonly string[]> {
+async function readWithin(
+  limit: number,
+  connection: LeasedConnection,
+  explanation: Explanation,
+): Promise<readonly string[]> {
   const reading = explanation.read()
   try {
     if (!(await endsWithin(reading, limit))) throw new NoAnswerError('EXPLAIN', limit)
   } catch (error) {
-    await lease.destroy().catch(() => {}) // the first error is the one to report
+    await connection.destroy().catch(() => {}) // the first error is the one to report
     throw error
   }
-  await lease.release()
+  await connection.release()
   return reading
 }
 
 class Explanation {
-  readonly #lease: Lease
+  readonly #connection: LeasedConnection
   readonly #direct: SendDirect
   readonly #reader: PlanReader
   readonly #statement: DriverStatement
 
-  constructor(lease: Lease, direct: SendDirect, reader: PlanReader, statement: DriverStatement) {
-    this.#lease = lease
+  constructor(connection: LeasedConnection, direct: SendDirect, reader: PlanReader, statement: DriverStatement) {
+    this.#connection = connection
     this.#direct = direct
     this.#reader = reader
     this.#statement = statement
@@ -71,7 +76,7 @@ class Explanation {
 
   #send(sql: string, values: readonly unknown[] = []): Promise<DirectResult> {
     return new Promise((resolve, reject) =>
-      this.#direct(this.#lease.connection, sql, values, (error, result) => (error ? reject(error) : resolve(result))),
+      this.#direct(this.#connection.raw, sql, values, (error, result) => (error ? reject(error) : resolve(result))),
     )
   }
 }

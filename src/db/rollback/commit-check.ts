@@ -1,6 +1,6 @@
 import { QueryTypes, type Sequelize } from 'sequelize'
 import { sequelizeInternals } from '../sequelize/internals.js'
-import type { LazyTransaction } from '../session/transaction/lazy-transaction.js'
+import type { SessionTransaction } from '../session/transaction/session-transaction.js'
 import { sql } from '../statements/statement.js'
 
 /** Makes the checks of COMMIT, without it. @throws the error that COMMIT would have. */
@@ -8,7 +8,7 @@ export type CommitCheck = () => Promise<void>
 
 /** What COMMIT checks on this database, for savepoints of a transaction that has begun; undefined if it checks nothing. */
 export async function commitCheckOf(
-  transaction: LazyTransaction,
+  transaction: SessionTransaction,
   sequelize: Sequelize,
 ): Promise<CommitCheck | undefined> {
   if (sequelize.getDialect() === 'postgres') return deferredConstraints(transaction)
@@ -21,7 +21,7 @@ interface Constraint {
   readonly deferred: boolean
 }
 
-async function deferredConstraints(transaction: LazyTransaction): Promise<CommitCheck | undefined> {
+async function deferredConstraints(transaction: SessionTransaction): Promise<CommitCheck | undefined> {
   const constraints = await transaction.rows<Constraint>(sql`
     SELECT DISTINCT format('%I.%I', nspname, conname) AS name, condeferred AS deferred
     FROM pg_catalog.pg_constraint JOIN pg_catalog.pg_namespace ON pg_namespace.oid = connamespace WHERE condeferrable`)
@@ -42,7 +42,7 @@ interface Violation {
 }
 
 // SQLite checks deferred foreign keys only when the outermost transaction is committed.
-async function foreignKeys(transaction: LazyTransaction, sequelize: Sequelize): Promise<CommitCheck> {
+async function foreignKeys(transaction: SessionTransaction, sequelize: Sequelize): Promise<CommitCheck> {
   const violations = async (): Promise<readonly string[]> => {
     try {
       const rows = await transaction.rows<Violation>(sql`SELECT "table", rowid, fkid FROM pragma_foreign_key_check`)

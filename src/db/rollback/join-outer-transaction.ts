@@ -1,5 +1,6 @@
 import type { Sequelize } from 'sequelize'
-import type { Lease, TransactionNeeds } from '../dialect.js'
+import type { TransactionConnection } from '../connection.js'
+import type { TransactionNeeds } from '../dialect.js'
 import { sequelizeInternals } from '../sequelize/internals.js'
 import { NotUndoableError } from './rollback-errors.js'
 
@@ -13,12 +14,12 @@ const METHODS = ['getConnection', 'releaseConnection', 'destroyConnection'] as c
  */
 export function joinOuterTransaction(
   sequelize: Sequelize,
-  lease: (needs: TransactionNeeds) => Promise<Lease>,
+  acquire: (needs: TransactionNeeds) => Promise<TransactionConnection>,
 ): () => void {
   const { connectionManager: manager } = sequelizeInternals(sequelize)
   const own = METHODS.map((name) => [name, Object.getOwnPropertyDescriptor(manager, name)] as const)
   /** Of the query that runs: there is one at a time. */
-  let current: Lease | undefined
+  let current: TransactionConnection | undefined
 
   const methods = {
     async getConnection({ uuid }: { readonly uuid?: string } = {}) {
@@ -26,14 +27,14 @@ export function joinOuterTransaction(
         throw new NotUndoableError(
           'sequelize.transaction() outside of a session cannot be undone by withRollback(): its COMMIT would keep all that the test has done. It was refused. Use withSession().',
         )
-      const taken = await lease({})
+      const taken = await acquire({})
       try {
-        await sendBegin(sequelize, taken)
+        await taken.begin()
       } catch (error) {
         await taken.destroy()
         throw error
       }
-      return (current = taken).connection
+      return (current = taken).raw
     },
     releaseConnection: () => void end(),
     destroyConnection: () => end(),
@@ -41,8 +42,9 @@ export function joinOuterTransaction(
   const end = async (): Promise<void> => {
     const ending = current
     current = undefined
+    if (!ending) return
     // A statement that has failed has to be rolled back on PostgreSQL; on others it has done nothing.
-    await ending?.end?.('commit').then(
+    await commit(ending).then(
       () => ending.release(),
       () => ending.destroy(),
     )
@@ -57,8 +59,6 @@ export function joinOuterTransaction(
   }
 }
 
-async function sendBegin(sequelize: Sequelize, { connection, begin }: Lease): Promise<void> {
-  const { dialect, options } = sequelizeInternals(sequelize)
-  const { logging = false } = options
-  for (const sql of begin) await new dialect.Query(connection, sequelize, { logging, type: 'RAW', raw: true }).run(sql)
+function commit(connection: TransactionConnection): Promise<boolean> {
+  return new Promise((resolve, reject) => connection.end('commit', { resolve, reject }))
 }

@@ -1,15 +1,16 @@
 import { DatabaseError, type Sequelize } from 'sequelize'
 import { endsWithin } from '../../core/promises.js'
 import type { Database } from '../database.js'
-import type { Dialect, Lease, TransactionEnd, TransactionNeeds } from '../dialect.js'
+import type { Dialect, TransactionEnd, TransactionNeeds } from '../dialect.js'
 import { CommitFailedError } from '../errors.js'
-import { LazyTransaction } from '../session/transaction/lazy-transaction.js'
+import { SessionTransaction, type TransactionOwner } from '../session/transaction/session-transaction.js'
 import { laterStatements } from '../sql/later-statements.js'
 import { isKnownWrite } from '../sql/writes.js'
 import type { Connection } from '../startup/connect.js'
 import { type CommitCheck, commitCheckOf } from './commit-check.js'
 import { joinOuterTransaction } from './join-outer-transaction.js'
 import { NotUndoableError, RollbackLostError, StillRunningError, TurnTimeoutError } from './rollback-errors.js'
+import { readOnlyStatements, SavepointConnection, type SavepointOwner } from './savepoint-connection.js'
 import { Turns } from './turns.js'
 
 /** Milliseconds that a transaction of the app waits for the one before it. */
@@ -21,13 +22,24 @@ const OUTERMOST = 'sequitur_test'
 
 const active = new WeakSet<Database>()
 
+/** Of a transaction without a session. */
+const NO_SESSION: TransactionOwner = {
+  family: {},
+  begunAt: 0,
+  current: () => undefined,
+  onError: (error) => error,
+  newReader() {
+    throw new Error('The transaction of a test has no session that reads.')
+  },
+}
+
 /**
  * The transaction of a test. The transactions of the app are savepoints in it, one after the other, on its connection; it is rolled back at the end.
  */
-export class OuterTransaction {
+export class OuterTransaction implements SavepointOwner {
   readonly #sequelize: Sequelize
   readonly #dialect: Dialect
-  readonly #transaction: LazyTransaction
+  readonly #transaction: SessionTransaction
   readonly #turns = new Turns(MAX_WAIT_FOR_TURN)
   #check: CommitCheck | undefined
   #restore: () => void = () => {}
@@ -39,7 +51,7 @@ export class OuterTransaction {
   private constructor({ sequelize, dialect, endTimeout }: Connection) {
     this.#sequelize = sequelize
     this.#dialect = dialect
-    this.#transaction = new LazyTransaction(sequelize, dialect, { endTimeout }, { outer: undefined, current() {} })
+    this.#transaction = new SessionTransaction(sequelize, dialect, { endTimeout }, NO_SESSION)
   }
 
   /** Begins it. From now on what the app does in this database is part of it. @throws Error if the last one of the database has not ended. */
@@ -62,16 +74,16 @@ export class OuterTransaction {
   async #begin(database: Database): Promise<void> {
     const transaction = this.#transaction
     try {
-      await transaction.beforeStatement(`SAVEPOINT ${OUTERMOST}`)
+      await transaction.prepare({ sql: `SAVEPOINT ${OUTERMOST}` })
       await transaction.command(`SAVEPOINT ${OUTERMOST}`)
       this.#check = await commitCheckOf(transaction, this.#sequelize)
     } catch (error) {
       await transaction.sendRollback()?.catch(() => {}) // the first error is the one to report
       throw error
     }
-    const lease = (needs: TransactionNeeds) => this.#lease(needs)
-    const restoreDialect = database.replaceDialect({ ...this.#dialect, lease: (_, needs) => lease(needs) })
-    const restoreQueries = joinOuterTransaction(this.#sequelize, lease)
+    const acquire = (needs: TransactionNeeds) => this.#acquire(needs)
+    const restoreDialect = database.replaceDialect({ ...this.#dialect, acquire: (_, needs) => acquire(needs) })
+    const restoreQueries = joinOuterTransaction(this.#sequelize, acquire)
     this.#restore = () => {
       active.delete(database)
       restoreQueries()
@@ -79,30 +91,19 @@ export class OuterTransaction {
     }
   }
 
-  /** A savepoint, as the lease of a transaction of the app. */
-  async #lease(needs: TransactionNeeds): Promise<Lease> {
+  async #acquire(needs: TransactionNeeds): Promise<SavepointConnection> {
     const endTurn = await this.#turns.take().catch((error: unknown) => {
       if (error instanceof TurnTimeoutError) this.#problem ??= error
       throw error
     })
     try {
       this.#assertUsable()
+      const name = `${OUTERMOST}_${++this.#savepoints}`
+      const raw = (await this.#transaction.connection) as object // of the driver
+      return new SavepointConnection(this.#sequelize, this.#dialect.direct, raw, needs, name, this, endTurn)
     } catch (error) {
       endTurn()
       throw error
-    }
-    const name = `${OUTERMOST}_${++this.#savepoints}`
-    return {
-      connection: await this.#transaction.connection,
-      begin: [`SAVEPOINT ${name}`, ...this.#readOnly(needs, 'begin'), ...settingsOf(needs)],
-      beforeStatement: (sql) => this.#beforeStatement(sql, needs),
-      isOpen: () => this.#isOpen(),
-      end: (end) => this.#endSavepoint(name, needs, end),
-      release: () => void endTurn(),
-      destroy: async () => {
-        await this.#endSavepoint(name, needs, 'rollback').catch(() => {}) // remembered by #lose()
-        endTurn()
-      },
     }
   }
 
@@ -114,7 +115,7 @@ export class OuterTransaction {
     if (this.#problem instanceof RollbackLostError) throw this.#problem
   }
 
-  #isOpen(): boolean {
+  get isOpen(): boolean {
     try {
       this.#transaction.assertOpen()
       return true
@@ -123,17 +124,12 @@ export class OuterTransaction {
     }
   }
 
-  #beforeStatement(sql: string, { readOnly }: TransactionNeeds): Promise<never> | undefined {
-    try {
-      this.#assertUsable()
-      const statements = [sql, ...laterStatements(sql, this.#sequelize.getDialect())]
-      const found = statements.find((text) => this.#dialect.isCommitting?.(text))
-      if (found !== undefined) throw this.#remember(committing(found))
-      if (readOnly && this.#isMysql && statements.some(isKnownWrite)) throw refusedWrite(sql)
-      return undefined
-    } catch (error) {
-      return Promise.reject(error)
-    }
+  assertUndoable(sql: string, { readOnly }: TransactionNeeds): void {
+    this.#assertUsable()
+    const statements = [sql, ...laterStatements(sql, this.#sequelize.getDialect())]
+    const found = statements.find((text) => this.#dialect.isCommitting?.(text))
+    if (found !== undefined) throw this.#remember(committing(found))
+    if (readOnly && this.#isMysql && statements.some(isKnownWrite)) throw refusedWrite(sql)
   }
 
   #remember<E extends Error>(error: E): E {
@@ -145,17 +141,10 @@ export class OuterTransaction {
     return ['mysql', 'mariadb'].includes(this.#sequelize.getDialect())
   }
 
-  // MySQL cannot make a part of a transaction read-only.
-  #readOnly({ readOnly }: TransactionNeeds, when: 'begin' | 'end'): readonly string[] {
-    if (!readOnly) return []
-    if (this.#sequelize.getDialect() === 'sqlite') return [`PRAGMA query_only = ${when === 'begin' ? 1 : 0}`]
-    return this.#sequelize.getDialect() === 'postgres' && when === 'begin' ? ['SET TRANSACTION READ ONLY'] : []
-  }
-
-  async #endSavepoint(name: string, needs: TransactionNeeds, end: TransactionEnd): Promise<void> {
+  async endSavepoint(name: string, needs: TransactionNeeds, end: TransactionEnd): Promise<void> {
     if (this.#isOver || this.#problem instanceof RollbackLostError) return
     const transaction = this.#transaction
-    for (const sql of this.#readOnly(needs, 'end')) await transaction.command(sql)
+    for (const sql of readOnlyStatements(this.#sequelize, needs, 'end')) await transaction.command(sql)
     if (end === 'commit') return this.#release(name)
     try {
       await transaction.command(`ROLLBACK TO SAVEPOINT ${name}`)
@@ -200,11 +189,6 @@ export class OuterTransaction {
       this.#lose(error)
     }
   }
-}
-
-// They replace those of the unit before, which last as long as the transaction of the test.
-function settingsOf({ settings }: TransactionNeeds): readonly string[] {
-  return settings ? [settings.slice(1).trim()] : []
 }
 
 function committing(sql: string): NotUndoableError {

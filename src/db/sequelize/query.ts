@@ -303,6 +303,30 @@ export function sendThen<T>(
   send(connection, text, values, done, form)
 }
 
+/**
+ * Sends a statement without values and rows, such as COMMIT. Resolves to what Sequelize's query() returns for it.
+ *
+ * @param direct undefined for Sequelize's query path.
+ */
+export function sendCommand(
+  sequelize: Sequelize,
+  direct: SendDirect | undefined,
+  connection: object,
+  text: string,
+  settle: Settle<unknown>,
+): void {
+  if (direct && mayBypassQuery(sequelize))
+    return sendThen(sequelize, direct, { connection, text, values: [] }, asSequelizeReturns, settle)
+  const { dialect, options } = sequelizeInternals(sequelize)
+  const { logging = false } = options
+  const query = new dialect.Query(connection, sequelize, { logging, type: QueryTypes.RAW, raw: true })
+  query.run(text).then(settle.resolve, settle.reject)
+}
+
+function asSequelizeReturns(result: DirectResult): unknown {
+  return [result.rows, result]
+}
+
 /** The driver's error of a statement, as Sequelize's. */
 export function toSequelizeError(
   sequelize: Sequelize,

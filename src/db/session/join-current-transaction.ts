@@ -22,7 +22,7 @@ import { currentScope } from './current-scope.js'
 import { markSent } from './flush.js'
 import { assertUsable, markResult, markWritten } from './ownership.js'
 import { inSavepoint } from './savepoint.js'
-import { LazyTransaction } from './transaction/lazy-transaction.js'
+import { SessionTransaction } from './transaction/session-transaction.js'
 import type { TransactionScope } from './transaction-scope.js'
 import { markQueryError, type QueryOwner } from './unhandled-queries.js'
 
@@ -92,9 +92,9 @@ export function boundaryOf(sequelize: Sequelize, given: GivenTransaction | null 
 }
 
 /** The transaction of a session, of which a given one may be a savepoint. */
-function sessionTransactionOf(given: GivenTransaction | null): LazyTransaction | undefined {
+function sessionTransactionOf(given: GivenTransaction | null): SessionTransaction | undefined {
   for (let at: GivenTransaction | null | undefined = given; at; at = at.parent)
-    if (at instanceof LazyTransaction) return at
+    if (at instanceof SessionTransaction) return at
   return undefined
 }
 
@@ -199,10 +199,9 @@ function queryInScope(
     return answer
   }
   const executeAndMark = () => {
-    if (instance) markWritten(state, instance)
-    return markResult(state, execute())
+    if (instance) markWritten(transaction, instance)
+    return markResult(transaction, execute())
   }
-  const { state } = scope
   const instance = joined.instance instanceof Model ? joined.instance : undefined
   try {
     if (instance) assertUsable(instance)
@@ -262,11 +261,11 @@ export function markBulkCreated(models: readonly ModelStatic<Model>[]): void {
     const original = model.bulkCreate
     if (markingMethods.has(original)) continue
     const marking = async function (this: ModelStatic<Model>, rows: never, options?: BulkCreateOptions) {
-      const state = currentScope(sequelizeOf(this))?.state
+      const transaction = currentScope(sequelizeOf(this))?.transaction
       const instances = await original.call(this, rows, options)
       for (const instance of instances) {
         setStoredForms(instance, (name) => !instanceInternals(instance)._changed.has(name))
-        if (state) markWritten(state, instance)
+        if (transaction) markWritten(transaction, instance)
       }
       return instances
     }

@@ -3,7 +3,7 @@ import { OtherSessionError } from '../errors.js'
 import { instanceInternals, modelOf } from '../sequelize/internals.js'
 import type { CompiledStatement } from '../statements/compiled/compiled-select.js'
 import { currentScope, type ScopeHolder } from './current-scope.js'
-import type { TransactionState } from './transaction/transaction-state.js'
+import type { SessionTransaction } from './transaction/session-transaction.js'
 
 /*
  * A queue that requests share runs the work of one request in the asynchronous context of another one, whose transaction its queries join then. Nothing
@@ -12,7 +12,7 @@ import type { TransactionState } from './transaction/transaction-state.js'
  */
 
 interface Mark {
-  readonly state: TransactionState
+  readonly transaction: SessionTransaction
   readonly isWritten: boolean
   /** Whose row it is; undefined where the boundary of the session does not limit its table. */
   readonly rowOwner: string | undefined
@@ -49,40 +49,40 @@ export function respondFor<T>(holder: ScopeHolder, work: () => T): T {
 }
 
 /** Called with an instance that is written in the session which was found in the asynchronous context. */
-export function markWritten(state: TransactionState, instance: Model): void {
-  mark(instance, { state, isWritten: true, rowOwner: rowOwnerOf(state, modelOf(instance)) })
+export function markWritten(transaction: SessionTransaction, instance: Model): void {
+  mark(instance, { transaction, isWritten: true, rowOwner: rowOwnerOf(transaction, modelOf(instance)) })
 }
 
 /** Called with rows of a model that were read in the session which was found in the asynchronous context. Returns them. */
-function markRead<T>(state: TransactionState, model: ModelStatic<Model>, found: T): T {
-  const rowOwner = rowOwnerOf(state, model)
-  if (state.mayHaveWritten || rowOwner !== undefined) markAll(found, { state, isWritten: false, rowOwner })
+function markRead<T>(transaction: SessionTransaction, model: ModelStatic<Model>, found: T): T {
+  const rowOwner = rowOwnerOf(transaction, model)
+  if (transaction.mayHaveWritten || rowOwner !== undefined) markAll(found, { transaction, isWritten: false, rowOwner })
   return found
 }
 
 /** Returns the statement, whose rows are marked if need be. */
 export function markingReads<T>(
-  state: TransactionState,
+  transaction: SessionTransaction,
   model: ModelStatic<Model>,
   statement: CompiledStatement<T> | undefined,
 ): CompiledStatement<T> | undefined {
-  if (!statement || (!state.mayHaveWritten && state.transaction.boundary === undefined)) return statement
-  return { ...statement, read: (result) => markRead(state, model, statement.read(result)) }
+  if (!statement || (!transaction.mayHaveWritten && transaction.boundary === undefined)) return statement
+  return { ...statement, read: (result) => markRead(transaction, model, statement.read(result)) }
 }
 
 /** Marks the instances that a query returns. */
-export function markResult<T>(state: TransactionState, result: Promise<T>): Promise<T> {
-  const mayMark = state.mayHaveWritten || state.transaction.boundary !== undefined
-  return mayMark ? result.then((value) => (markFound(state, value), value)) : result
+export function markResult<T>(transaction: SessionTransaction, result: Promise<T>): Promise<T> {
+  const mayMark = transaction.mayHaveWritten || transaction.boundary !== undefined
+  return mayMark ? result.then((value) => (markFound(transaction, value), value)) : result
 }
 
-function markFound(state: TransactionState, result: unknown): void {
+function markFound(transaction: SessionTransaction, result: unknown): void {
   const first: unknown = Array.isArray(result) ? result.flat().find((one) => one instanceof Model) : result
-  if (first instanceof Model) markRead(state, modelOf(first), result)
+  if (first instanceof Model) markRead(transaction, modelOf(first), result)
 }
 
-function rowOwnerOf({ transaction }: TransactionState, model: ModelStatic<Model>): string | undefined {
-  return transaction.boundary?.rowOwner(model)
+function rowOwnerOf({ boundary }: SessionTransaction, model: ModelStatic<Model>): string | undefined {
+  return boundary?.rowOwner(model)
 }
 
 function markAll(found: unknown, made: Mark): void {
@@ -115,34 +115,35 @@ const GUARDED = {
 }
 
 /** @throws OtherSessionError for an instance of another session than the given one, or the current one. */
-export function assertUsable(instance: Model, given?: TransactionState): void {
+export function assertUsable(instance: Model, given?: SessionTransaction): void {
   const made = markOf(instance)
   if (!made) return
-  const here = given ?? currentState(made.state.sequelize)
-  if (!here || here === made.state || here.family === made.state.family) return
-  if (isOfOther(made, here, modelOf(instance)) || mayBeUndone(made.state, here)) throw refusal(made, here, instance)
+  const here = given ?? currentTransaction(made.transaction.sequelize)
+  if (!here || here === made.transaction || here.owner.family === made.transaction.owner.family) return
+  if (isOfOther(made, here, modelOf(instance)) || mayBeUndone(made.transaction, here))
+    throw refusal(made, here, instance)
 }
 
-function currentState(sequelize: Sequelize): TransactionState | undefined {
+function currentTransaction(sequelize: Sequelize): SessionTransaction | undefined {
   let at = responding
   while (at && at.holder.sequelize !== sequelize) at = at.outer
-  return (at?.holder.scope ?? currentScope(sequelize))?.state
+  return (at?.holder.scope ?? currentScope(sequelize))?.transaction
 }
 
-function isOfOther({ rowOwner }: Mark, here: TransactionState, model: ModelStatic<Model>): boolean {
+function isOfOther({ rowOwner }: Mark, here: SessionTransaction, model: ModelStatic<Model>): boolean {
   const own = rowOwner === undefined ? undefined : rowOwnerOf(here, model)
   return own !== undefined && own !== rowOwner
 }
 
 // What had been rolled back before a session began may be used in it: jobs save an instance again.
-function mayBeUndone({ isKept, endedAt }: TransactionState, here: TransactionState): boolean {
-  return !isKept && (endedAt === undefined || endedAt > here.begunAt)
+function mayBeUndone({ isKept, endedAt }: SessionTransaction, here: SessionTransaction): boolean {
+  return !isKept && (endedAt === undefined || endedAt > here.owner.begunAt)
 }
 
 // Both are rolled back, also if a handler catches the error: the row of a request that is refused must not be kept by the other one.
-function refusal({ state, isWritten }: Mark, here: TransactionState, instance: Model): unknown {
-  const error = new OtherSessionError(modelOf(instance).name, state.route)
+function refusal({ transaction, isWritten }: Mark, here: SessionTransaction, instance: Model): unknown {
+  const error = new OtherSessionError(modelOf(instance).name, transaction.owner.route)
   here.rollbackReason ??= { error }
-  if (isWritten) state.rollbackReason ??= { error }
+  if (isWritten) transaction.rollbackReason ??= { error }
   return error
 }

@@ -7,12 +7,12 @@ import { markQueryError } from './unhandled-queries.js'
  * flushed first, so that a rollback does not undo them.
  */
 export async function inSavepoint<T>(outer: TransactionScope, work: () => Promise<T>): Promise<T> {
-  const { pending } = outer.state
+  const { pending } = outer.transaction
   pending.enter()
   try {
     if (outer.changes.isBusy) await enterScope(outer, () => outer.flush())
     outer.assertOpen()
-    return await outer.order.savepoint(() => {
+    return await outer.inTurn(() => {
       outer.assertOpen()
       return run(outer, work)
     })
@@ -23,7 +23,7 @@ export async function inSavepoint<T>(outer: TransactionScope, work: () => Promis
 
 async function run<T>(outer: TransactionScope, work: () => Promise<T>): Promise<T> {
   const name = `sequitur_${outer.transaction.nextSavepoint()}`
-  const inner = new TransactionScope(outer.state)
+  const inner = new TransactionScope(outer.transaction)
   await outer.command(`SAVEPOINT ${name}`)
   try {
     const result = await enterScope(inner, async () => {
@@ -46,11 +46,11 @@ async function run<T>(outer: TransactionScope, work: () => Promise<T>): Promise<
 
 // If the rollback to the savepoint fails, the transaction still holds the work of the savepoint: it must be rolled back as a whole.
 async function rollBack(outer: TransactionScope, name: string): Promise<void> {
-  outer.state.failure = undefined
+  outer.transaction.failure = undefined
   try {
     await outer.command(`ROLLBACK TO SAVEPOINT ${name}`)
     await outer.command(`RELEASE SAVEPOINT ${name}`)
   } catch (error) {
-    outer.state.rollbackReason ??= { error }
+    outer.transaction.rollbackReason ??= { error }
   }
 }

@@ -6,11 +6,10 @@ import { CommitUnknownError, ReadOnlyError, StaleSnapshotError } from '../errors
 import { observeAgain, type SessionObserver } from '../events/session-observer.js'
 import { callAll } from './callbacks.js'
 import { currentScope, enterScope, type ScopeHolder } from './current-scope.js'
-import { LazyTransaction, type TransactionsAround } from './transaction/lazy-transaction.js'
 import { respondFor } from './ownership.js'
 import type { Session } from './session.js'
 import { TransactionScope } from './transaction-scope.js'
-import { now, type ReaderUnit, type StateOwner, TransactionState } from './transaction/transaction-state.js'
+import { now, type ReaderUnit, SessionTransaction, type TransactionOwner } from './transaction/session-transaction.js'
 
 export interface SessionUnitOptions extends TransactionNeeds {
   /** For the log: the database. */
@@ -24,7 +23,7 @@ export interface SessionUnitOptions extends TransactionNeeds {
   /** The session for which this one is opened. */
   readonly family?: object | undefined
   /** The transaction of the session inside which this one is opened. */
-  readonly outer?: LazyTransaction | undefined
+  readonly outer?: SessionTransaction | undefined
   readonly observer?: SessionObserver | undefined
   /** Has the sessions of the database that run outside of requests. */
   readonly running: Set<SessionUnit>
@@ -37,34 +36,20 @@ const REFUSED_WRITES: ReadonlySet<string> = new Set([
   'SQLITE_READONLY',
 ])
 
-/** What a session consists of. A class for the reason that PooledLease gives, in src/db/dialects/pool-lease.ts. */
-class Parts {
-  readonly session: Session
-  readonly transaction: LazyTransaction
-  readonly state: TransactionState
-  readonly scope: TransactionScope
-
-  constructor(session: Session, transaction: LazyTransaction, state: TransactionState, scope: TransactionScope) {
-    this.session = session
-    this.transaction = transaction
-    this.state = state
-    this.scope = scope
-  }
-}
-
 /**
  * A session as a unit of work: core/bracket.ts calls these methods, in this order, around a handler. The session is made when something asks for
  * it: a handler that does not use the database pays nothing for it.
  */
-export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, StateOwner {
+export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
   readonly sequelize: Sequelize
   readonly #options: SessionUnitOptions
   readonly #dialect: Dialect
   readonly #SessionClass: typeof Session
   readonly family: object
   readonly begunAt = now()
-  #made: Parts | undefined
-  #ready: (() => Promise<void>) | undefined
+  /** Undefined until the session is made. */
+  #made: TransactionScope | undefined
+  ready: (() => Promise<void>) | undefined
   /** How the unit ended before its session was made. */
   #ended: string | undefined
   #staleError: unknown
@@ -79,30 +64,27 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
     this.family = options.family ?? this
   }
 
-  get #parts(): Parts {
+  get scope(): TransactionScope {
     return (this.#made ??= this.#make())
   }
 
-  #make(): Parts {
-    const { sequelize } = this
-    const transaction = new LazyTransaction(sequelize, this.#dialect, this.#options, this, this.#ready)
-    const state = new TransactionState(sequelize, transaction, this.#dialect, this)
-    const scope = new TransactionScope(state)
-    const session = new this.#SessionClass(scope)
-    transaction.session = session
-    state.ended = this.#ended
-    return new Parts(session, transaction, state, scope)
+  #make(): TransactionScope {
+    const transaction = new SessionTransaction(this.sequelize, this.#dialect, this.#options, this)
+    transaction.ended = this.#ended
+    const scope = new TransactionScope(transaction)
+    transaction.session = new this.#SessionClass(scope)
+    return scope
   }
 
   get session(): Session {
-    return this.#parts.session
+    return this.scope.transaction.session as Session // see #make()
   }
 
-  get outer(): LazyTransaction | undefined {
+  get outer(): SessionTransaction | undefined {
     return this.#options.outer
   }
 
-  current(): LazyTransaction | undefined {
+  current(): SessionTransaction | undefined {
     return currentScope(this.sequelize)?.transaction
   }
 
@@ -112,10 +94,6 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
 
   get observer(): SessionObserver | undefined {
     return this.#options.observer
-  }
-
-  get scope(): TransactionScope {
-    return this.#parts.scope
   }
 
   /** The unit of a session of its own, for afterEnd(). */
@@ -151,7 +129,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
   abandon(): void {
     this.#ended ??= 'rolled back'
     if (!this.#made || this.#made.transaction.hasEnded) return
-    this.#made.state.end('rolled back')
+    this.#made.transaction.end('rolled back')
     this.#made.transaction.closeConnection()
   }
 
@@ -186,11 +164,11 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
   }
 
   get partSaved(): Error | undefined {
-    return this.#made?.state.endedBy
+    return this.#made?.transaction.endedBy
   }
 
   get hasWritten(): boolean {
-    return this.#made?.state.hasWritten === true
+    return this.#made?.transaction.hasWritten === true
   }
 
   get commitsLast(): boolean {
@@ -198,7 +176,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
   }
 
   beginAfter(ready: () => Promise<void>): void {
-    this.#ready = ready
+    this.ready = ready
   }
 
   enter<T>(work: () => T): T {
@@ -210,70 +188,67 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
   }
 
   get isPending(): boolean {
-    return this.#made !== undefined && (!this.#made.state.pending.isEmpty || this.#made.scope.hasChanges)
+    return this.#made !== undefined && (!this.#made.transaction.pending.isEmpty || this.#made.hasChanges)
   }
 
   settle(): Promise<void> | undefined {
     return this.#made && this.#settleAll(this.#made)
   }
 
-  #settleAll(parts: Parts): Promise<void> | undefined {
-    const { state, scope } = parts
-    const settling = state.settle()
-    if (settling) return settling.then(() => this.#settleAll(parts))
-    return scope.hasChanges ? this.#flush(parts) : undefined
+  #settleAll(scope: TransactionScope): Promise<void> | undefined {
+    const settling = scope.transaction.settle()
+    if (settling) return settling.then(() => this.#settleAll(scope))
+    return scope.hasChanges ? this.#flush(scope) : undefined
   }
 
-  async #flush(parts: Parts): Promise<void> {
-    await this.enter(() => parts.scope.flush())
+  async #flush(scope: TransactionScope): Promise<void> {
+    await this.enter(() => scope.flush())
     await nextTurn() // for what its hooks have not awaited
-    await this.#settleAll(parts)
+    await this.#settleAll(scope)
   }
 
   assertCommittable(): void {
     // Also if the handler has caught the error: what it has read is outdated.
     if (this.#staleError !== undefined) throw new StaleSnapshotError(this.#staleError)
-    if (!this.#made || this.#made.state.rollbackRequested) return
-    this.#made.state.assertCommittable()
-    this.#made.transaction.assertOpen()
+    if (this.#made && !this.#made.transaction.rollbackRequested) this.#made.transaction.assertCommittable()
   }
 
   commit(): Promise<void> | undefined {
-    if (this.#made) return this.#commit(this.#made)
+    if (this.#made) return this.#commit(this.#made.transaction)
     this.#ended = 'committed'
     return undefined
   }
 
-  #commit({ state, transaction }: Parts): Promise<void> | undefined {
+  #commit(transaction: SessionTransaction): Promise<void> | undefined {
     this.assertCommittable() // again: an unawaited query may have failed during the commit of another unit
-    const commits = !state.rollbackRequested
-    state.end(commits ? 'committed' : 'rolled back')
+    const commits = !transaction.rollbackRequested
+    transaction.end(commits ? 'committed' : 'rolled back')
     const setCommitted = (): undefined => {
-      state.isKept = commits
-      this.#hasCommitted = commits && this.#mayHaveWritten(transaction, state)
+      transaction.isKept = commits
+      this.#hasCommitted = commits && this.#mayHaveWritten(transaction)
     }
     // If ROLLBACK fails, the connection is closed, which also undoes the work.
     const { token } = this.#options
-    const sends = token && this.#mayHaveWritten(transaction, state) ? token : undefined
+    const sends = token && this.#mayHaveWritten(transaction) ? token : undefined
     const end = () => (commits ? transaction.sendCommit(sends) : transaction.sendRollback()?.catch(() => {}))
     // A read that was sent without the transaction after all had settled: its connection must not be given to another session before it ends.
-    const isReading = !transaction.hasBegun && !state.statements.isEmpty
-    const ending = isReading ? state.statements.empty().then(end) : end()
+    const isReading = !transaction.hasBegun && !transaction.statements.isEmpty
+    const ending = isReading ? transaction.statements.empty().then(end) : end()
     return ending ? ending.then(setCommitted) : setCommitted()
   }
 
   // A SELECT may call a function that writes; not in a handler of GET.
-  #mayHaveWritten(transaction: LazyTransaction, { mayHaveWritten }: TransactionState): boolean {
+  #mayHaveWritten({ used, mayHaveWritten }: SessionTransaction): boolean {
     const { readOnly, safe } = this.#options
-    return transaction.used && readOnly !== true && (safe !== true || mayHaveWritten)
+    return used && readOnly !== true && (safe !== true || mayHaveWritten)
   }
 
   async rollback(): Promise<void> {
     this.#ended ??= 'rolled back'
     if (!this.#made) return
-    const { transaction, state } = this.#made
+    const { transaction } = this.#made
     if (transaction.hasEnded) return
-    const hasStopped = await state.stop()
+    const hasStopped = await transaction.stop()
     if (transaction.hasEnded) return // it was rolled back meanwhile, as by a database that stops
     if (!hasStopped) return transaction.closeConnection()
     // If ROLLBACK fails, the connection is closed, which also undoes the work.
@@ -282,9 +257,8 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
 
   runCallbacks(isCommitted: boolean, report: Report): Promise<void> | undefined {
     if (!this.#made) return undefined
-    const { state, scope } = this.#made
-    const afterCommit = isCommitted && !state.rollbackRequested ? scope.afterCommit : []
-    const { afterEnd } = state
+    const { afterEnd, rollbackRequested } = this.#made.transaction
+    const afterCommit = isCommitted && !rollbackRequested ? this.#made.afterCommit : []
     if (afterCommit.length + afterEnd.length === 0) return undefined
     const runInOwnSession = (work: () => Promise<unknown>) => this.#newUnit().run(work, report)
     return callAll(afterCommit, afterEnd, runInOwnSession, report)

@@ -81,13 +81,15 @@ export class Session {
   }
 
   // The asynchronous context may have been lost, or be that of another session: queries of this session join its own transaction all the same.
-  #inside<T>(work: () => Promise<T>): Promise<T> {
-    const scope = this.#innerScope
+  #inside<T>(work: (scope: TransactionScope) => Promise<T>): Promise<T> {
+    const current = currentScope(this.sequelize)
+    const isInside = current?.transaction === this.#scope.transaction
+    const scope = isInside ? current : this.#scope
     try {
       scope.assertOpen()
-      if (currentScope(this.sequelize) === scope) return work()
+      if (isInside) return work(scope)
       scope.transaction.assertOnlyConnection()
-      return enterScope(scope, work)
+      return enterScope(scope, () => work(scope))
     } catch (error) {
       return Promise.reject(error)
     }
@@ -220,7 +222,7 @@ export class Session {
     const scope = this.#innerScope
     scope.assertOpen()
     this.#refuseForeign(modelOf(change.instance))
-    assertUsable(change.instance, scope.state)
+    assertUsable(change.instance, scope.transaction)
     scope.changes.add(change)
   }
 
@@ -236,7 +238,7 @@ export class Session {
    * @throws the database's error, such as UniqueConstraintError. The change that failed is dropped; those after it stay queued.
    */
   flush(): Promise<void> {
-    return this.#inside(() => this.#innerScope.flush())
+    return this.#inside((scope) => scope.flush())
   }
 
   /** Reads the columns of an instance again. Returns the instance. */
@@ -279,18 +281,18 @@ export class Session {
    */
   afterEnd(work: (session: Session) => Promise<unknown>): void {
     this.#scope.assertNotEnded()
-    this.#scope.state.afterEnd.push(() => work(currentSession(this.sequelize) as Session)) // it runs in one
+    this.#scope.transaction.afterEnd.push(() => work(currentSession(this.sequelize) as Session)) // it runs in one
   }
 
   /** @internal Whether {@link rollback} was called: nothing of the session is saved. */
   get isRollingBack(): boolean {
-    return this.#scope.state.rollbackRequested
+    return this.#scope.transaction.rollbackRequested
   }
 
   /** Rolls the transaction back when the handler returns. The handler's result is sent as usual. */
   rollback(): void {
     this.#scope.assertOpen()
-    this.#scope.state.rollbackRequested = true
+    this.#scope.transaction.rollbackRequested = true
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Model, ModelStatic, Sequelize } from 'sequelize'
 import { nextTurn } from '../../core/promises.js'
+import type { SendDirect } from '../dialect.js'
 import { ImplicitCommitError, SessionClosedError, StatementRefusedError, TransactionControlError } from '../errors.js'
 import type { StatementSource } from '../statements/statement-source.js'
 import { modelOf } from '../sequelize/internals.js'
@@ -12,32 +13,29 @@ import { insertStatement } from '../statements/compiled/compiled-insert.js'
 import type { CompiledStatement } from '../statements/compiled/compiled-select.js'
 import { updateStatement } from '../statements/compiled/compiled-update.js'
 import { ChangeQueue } from './flush.js'
-import type { LazyTransaction } from './transaction/lazy-transaction.js'
-import type { PendingCounter } from './pending-counter.js'
-import { QueryOrder } from './query-order.js'
-import { type GoesOn, StatementRunner } from './transaction/statement-runner.js'
-import type { TransactionState } from './transaction/transaction-state.js'
+import { PendingCounter } from './pending-counter.js'
+import type { SessionTransaction } from './transaction/session-transaction.js'
+import { type ContinuesAfter, runStatement, type Statement } from './transaction/statement-run.js'
 import { untilEnd } from './transaction/until-end.js'
 import { markQueryError, type QueryOwner } from './unhandled-queries.js'
 
 /**
- * A session, or a savepoint in it. Every query of a session passes here, in the order of {@link QueryOrder}.
+ * A session, or a savepoint in it. Every query of a session passes here. A query that is started while a savepoint is open runs after it, because
+ * ROLLBACK TO SAVEPOINT would undo the query, too.
  */
 export class TransactionScope implements QueryOwner {
-  readonly state: TransactionState
-  readonly order: QueryOrder
+  readonly transaction: SessionTransaction
   #changes: ChangeQueue | undefined
   /** Called after COMMIT, unless this scope was rolled back. */
   readonly afterCommit: (() => unknown)[] = []
-  readonly #queryCounters: readonly PendingCounter[]
-  readonly #runner: StatementRunner
+  /** The running queries of this scope, without those of its savepoints. */
+  readonly #running: PendingCounter
+  #lastSavepoint: Promise<void> | undefined
   #ended: string | undefined
 
-  constructor(state: TransactionState) {
-    this.state = state
-    this.order = new QueryOrder(state.pending)
-    this.#runner = new StatementRunner(state, this)
-    this.#queryCounters = [state.pending, state.statements, this.order.running]
+  constructor(transaction: SessionTransaction) {
+    this.transaction = transaction
+    this.#running = new PendingCounter(transaction.statements)
   }
 
   /** The pending changes of this scope. Made when somebody asks for it: most handlers only read. */
@@ -50,7 +48,7 @@ export class TransactionScope implements QueryOwner {
   }
 
   get sequelize(): Sequelize {
-    return this.state.sequelize
+    return this.transaction.sequelize
   }
 
   get scope(): this {
@@ -58,35 +56,31 @@ export class TransactionScope implements QueryOwner {
   }
 
   get route(): string | undefined {
-    return this.state.route
+    return this.transaction.owner.route
   }
 
   get sendsAhead(): boolean {
-    return this.state.dialect.sendsAhead === true
-  }
-
-  get transaction(): LazyTransaction {
-    return this.state.transaction
+    return this.transaction.dialect.sendsAhead === true
   }
 
   /** @throws SessionClosedError after the end; else the error because of which the transaction must be rolled back, if there is one. */
   assertOpen(): void {
-    const ended = this.state.ended ?? this.#ended
+    const ended = this.transaction.ended ?? this.#ended
     if (ended !== undefined) throw markQueryError(new SessionClosedError(ended), this)
-    this.state.assertAlive()
-    this.state.assertNotEndedByStatement()
+    this.transaction.assertAlive()
   }
 
   /** @throws SessionClosedError after the end of the session. */
   assertNotEnded(): void {
-    if (this.state.ended !== undefined) throw markQueryError(new SessionClosedError(this.state.ended), this)
+    const { ended } = this.transaction
+    if (ended !== undefined) throw markQueryError(new SessionClosedError(ended), this)
   }
 
   /** A value was refused before its statement was sent: it counts as a statement that the database has refused. Returns the error to throw. */
   refuse(error: unknown): unknown {
-    const { failure } = this.state
+    const { failure } = this.transaction
     if (failure) return markQueryError(new StatementRefusedError(failure.error), this)
-    this.state.fail(error)
+    this.transaction.fail(error)
     return markQueryError(error, this)
   }
 
@@ -101,50 +95,66 @@ export class TransactionScope implements QueryOwner {
 
   /** An unawaited query failed: the transaction is incomplete, so it must be rolled back. */
   onUnhandled(error: unknown): void {
-    this.state.rollbackReason ??= { error }
+    this.transaction.rollbackReason ??= { error }
   }
 
   /**
    * Executes a query of the program after those that it has to wait for.
    *
    * @param source has its values.
-   * @param goesOn whether the transaction goes on after an error of this query. By default all later statements are refused.
+   * @param continuesAfter whether the transaction continues after an error of this query. By default all later statements are refused.
    */
-  query<T>(sql: string, execute: () => Promise<T>, source: StatementSource, goesOn?: GoesOn): Promise<T> {
-    return this.order.query(() => this.#query(sql, execute, source, goesOn))
-  }
-
-  #query<T>(sql: string, execute: () => Promise<T>, source: StatementSource, goesOn?: GoesOn): Promise<T> {
-    const { state } = this
-    const { dialect, sequelize } = state
+  query<T>(
+    sql: string,
+    execute: () => Promise<T>,
+    source: StatementSource,
+    continuesAfter?: ContinuesAfter,
+  ): Promise<T> {
+    const { transaction } = this
+    const { dialect, sequelize } = transaction
     const commits = dialect.isCommitting?.(sql) === true
     const mayEnd = !commits && dialect.mayEndTransaction?.(sql, sequelize) === true
     let hadWritten = false
-    const prepare = () => {
+    const check = () => {
       const later = laterStatements(sql, sequelize.getDialect())
       const control = [sql, ...later].find(isTransactionControl)
       if (control !== undefined) throw new TransactionControlError(control.trim().slice(0, 40))
-      const committing = state.hasWritten ? [sql, ...later].find((text) => dialect.isCommitting?.(text)) : undefined
+      const committing = transaction.hasWritten
+        ? [sql, ...later].find((text) => dialect.isCommitting?.(text))
+        : undefined
       if (committing !== undefined) throw new ImplicitCommitError(committing.trim().slice(0, 40))
-      hadWritten = state.hasWritten
-      if (mayEnd || (!commits && (isKnownWrite(sql) || later.some(isKnownWrite)))) state.hasWritten = true
-      state.mayHaveWritten ||= mayWrite(sql) || later.some(mayWrite)
-      return state.transaction.beforeStatement(sql)
+      hadWritten = transaction.hasWritten
+      if (mayEnd || (!commits && (isKnownWrite(sql) || later.some(isKnownWrite)))) transaction.hasWritten = true
+      transaction.mayHaveWritten ||= mayWrite(sql) || later.some(mayWrite)
     }
     const whole = () => {
-      if (commits) return execute().finally(() => state.transaction.beginAgain())
-      return mayEnd ? untilEnd(state, { sql, hadWritten }, execute) : execute()
+      if (commits) return execute().finally(() => transaction.beginAgain())
+      return mayEnd ? untilEnd(transaction, { sql, hadWritten }, execute) : execute()
     }
     const send = (settle: Settle<T>) => void whole().then(settle.resolve, settle.reject)
-    return this.#runner.run({ sql, prepare, send, counters: this.#queryCounters, goesOn, source })
+    return this.#run({ sql, check, send, counter: this.#running, continuesAfter, source })
+  }
+
+  #run<T>(statement: Statement<T>): Promise<T> {
+    return this.#lastSavepoint ? this.#runAfter(this.#lastSavepoint, statement) : runStatement(this, statement)
+  }
+
+  async #runAfter<T>(savepoint: Promise<void>, statement: Statement<T>): Promise<T> {
+    const { pending } = this.transaction
+    pending.enter()
+    try {
+      await savepoint
+      return await runStatement(this, statement)
+    } finally {
+      pending.leave()
+    }
   }
 
   /** Executes a compiled read. Undefined if Sequelize has to execute it, as for the following methods. */
   read<T>(model: ModelStatic<Model>, compile: () => CompiledStatement<T> | undefined): Promise<T> | undefined {
-    const { transaction } = this
-    return this.#compiled(model, 'read', compile, ({ sql, readsAlone }) =>
-      readsAlone ? transaction.beforeRead(sql) : transaction.beforeStatement(sql),
-    )
+    const direct = this.#directFor(model, 'read')
+    const statement = direct && compile()
+    return statement && this.#send(direct, statement, statement.readsAlone ? 'read' : undefined, true)
   }
 
   /** Executes a compiled read in the transaction, for reads that have to be of one snapshot. */
@@ -152,9 +162,9 @@ export class TransactionScope implements QueryOwner {
     model: ModelStatic<Model>,
     compile: () => CompiledStatement<T> | undefined,
   ): Promise<T> | undefined {
-    return this.#compiled(model, 'read', compile, ({ sql, readsAlone }) =>
-      this.transaction.beforeStatement(sql, readsAlone ? 'read' : undefined),
-    )
+    const direct = this.#directFor(model, 'read')
+    const statement = direct && compile()
+    return statement && this.#send(direct, statement, statement.readsAlone ? 'read' : undefined)
   }
 
   /**
@@ -163,67 +173,67 @@ export class TransactionScope implements QueryOwner {
    * @param onSent called when the statement was sent.
    */
   save(instance: Model, onSent?: () => void): Promise<Model> | undefined {
-    const compile = () => insertStatement(instance) ?? updateStatement(instance)
-    return this.#compiled(modelOf(instance), 'write', compile, ({ sql }) => this.#beforeWrite(sql), onSent)
+    const direct = this.#directFor(modelOf(instance), 'write')
+    const statement = direct && (insertStatement(instance) ?? updateStatement(instance))
+    return statement && this.#send(direct, statement, 'write', false, onSent)
   }
 
   /** Deletes the row of an instance. */
   destroy(instance: Model, onSent?: () => void): Promise<unknown> | undefined {
-    return this.#compiled(
-      modelOf(instance),
-      'write',
-      () => deleteStatement(instance),
-      ({ sql }) => this.#beforeWrite(sql),
-      onSent,
-    )
+    const direct = this.#directFor(modelOf(instance), 'write')
+    const statement = direct && deleteStatement(instance)
+    return statement && this.#send(direct, statement, 'write', false, onSent)
   }
 
-  // No property with an arrow function: V8 creates functions that are assigned to properties in the old space.
-  #beforeWrite(sql: string): Promise<unknown> | undefined {
-    const { state } = this
-    state.hasWritten = state.mayHaveWritten = true
-    return state.transaction.beforeStatement(sql, 'write')
+  #directFor(model: ModelStatic<Model>, kind: 'read' | 'write'): SendDirect | undefined {
+    const { direct, boundary, sequelize } = this.transaction
+    return model.sequelize === sequelize && boundary?.allowsCompiled(model, kind) !== false ? direct : undefined
   }
 
-  #compiled<T>(
-    model: ModelStatic<Model>,
-    kind: 'read' | 'write',
-    compile: () => CompiledStatement<T> | undefined,
-    prepare: (statement: CompiledStatement<T>) => Promise<unknown> | undefined,
+  #send<T>(
+    direct: SendDirect,
+    statement: CompiledStatement<T>,
+    kind: 'read' | 'write' | undefined,
+    mayReadAlone = false,
     onSent?: () => void,
-  ): Promise<T> | undefined {
+  ): Promise<T> {
     const { transaction } = this
-    const sender = model.sequelize === this.sequelize ? transaction.directSender : undefined
-    if (sender && transaction.boundary?.allowsCompiled(model, kind) === false) return undefined
-    const statement = sender && compile()
-    if (!statement) return undefined
+    const { sql } = statement
+    const check = kind === 'write' ? () => void (transaction.hasWritten = transaction.mayHaveWritten = true) : undefined
     const send = (settle: Settle<T>) => {
-      transaction.read(statement, sender, settle)
+      transaction.send(statement, direct, settle)
       onSent?.()
     }
-    const { sql } = statement
-    return this.order.query(() =>
-      this.#runner.run({
-        sql,
-        prepare: () => prepare(statement),
-        send,
-        counters: this.#queryCounters,
-        source: statement,
-      }),
-    )
+    const readsAlone = mayReadAlone && kind === 'read'
+    return this.#run({ sql, kind, readsAlone, check, send, counter: this.#running, source: statement })
+  }
+
+  /** Runs the work of a savepoint after the queries and savepoints that were started before it. */
+  async inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const previous = this.#lastSavepoint
+    let close: () => void = () => {}
+    const closed = new Promise<void>((resolve) => (close = resolve))
+    this.#lastSavepoint = closed
+    try {
+      await previous
+      await this.#running.empty()
+      return await work()
+    } finally {
+      if (this.#lastSavepoint === closed) this.#lastSavepoint = undefined
+      close()
+    }
   }
 
   /** Executes a statement about a savepoint. Refused after the end of the session, when another session may use the connection. */
   async command(sql: string): Promise<void> {
-    const { statements, transaction } = this.state
-    const prepare = () => transaction.beforeStatement(sql)
+    const { transaction } = this
     const send = (settle: Settle<unknown>) => void transaction.command(sql).then(settle.resolve, settle.reject)
-    await this.#runner.run({ sql, prepare, send, counters: [statements], isSavepoint: true })
+    await runStatement(this, { sql, send, counter: transaction.statements, isSavepoint: true })
   }
 
   /** Executes the pending changes of this scope. */
   flush(): Promise<void> {
-    const { pending } = this.state
+    const { pending } = this.transaction
     pending.enter()
     return this.changes.flush(() => pending.leave())
   }
@@ -231,8 +241,8 @@ export class TransactionScope implements QueryOwner {
   /** Refuses further queries in this scope once the running ones have ended; `end` is 'released' or 'rolled back'. */
   async close(end: string): Promise<void> {
     await nextTurn()
-    await this.order.lastSavepoint
-    await this.order.running.empty()
+    await this.#lastSavepoint
+    await this.#running.empty()
     this.#ended ??= end
   }
 }

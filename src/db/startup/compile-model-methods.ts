@@ -73,12 +73,12 @@ const OF_INSTANCES: Readonly<Record<string, Compiled<Model>>> = {
   save: (instance, options) =>
     write(instance, options, (scope, others) =>
       hasNone(others) || isOfUpdate(instance, others)
-        ? scope.save(instance, () => markWritten(scope.state, instance))
+        ? scope.save(instance, () => markWritten(scope.transaction, instance))
         : undefined,
     ),
   destroy: (instance, options) =>
     write(instance, options, (scope, others) =>
-      hasNone(others) ? scope.destroy(instance, () => markWritten(scope.state, instance)) : undefined,
+      hasNone(others) ? scope.destroy(instance, () => markWritten(scope.transaction, instance)) : undefined,
     ),
 }
 
@@ -121,7 +121,7 @@ function inScope<T>(
 ): Promise<T> | undefined {
   const scope = scopeOf(model)
   const others = scope && withoutTransaction(scope, options)
-  return others && scope.read(model, () => markingReads(scope.state, model, compile(others)))
+  return others && scope.read(model, () => markingReads(scope.transaction, model, compile(others)))
 }
 
 // A program that replaces query(), to trace it, sees the statements of its models.

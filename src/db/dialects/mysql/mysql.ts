@@ -5,37 +5,31 @@ import {
   type ConnectionLimit,
   DEFAULTS,
   type Dialect,
-  type Lease,
   type TransactionNeeds,
 } from '../../dialect.js'
+import type { TransactionConnection } from '../../connection.js'
 import { refuseOldDriver } from '../driver-version.js'
-import { leaseFromPool, leaseIdleFromPool, onEachConnection, prepareForOthers } from '../pool-lease.js'
-import { leaseForProbe } from '../probe-lease.js'
+import { acquireFromPool, acquireIdleFromPool, onEachConnection, prepareForOthers } from '../pooled-connection.js'
+import { acquireForProbe } from '../probe-connection.js'
 import { DatabaseStartError } from '../../errors.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'
-import { directSender, logStatement } from '../../sequelize/query.js'
+import { mayBypassQuery } from '../../sequelize/query.js'
 import { configOfServer } from '../../servers/first-available.js'
 import type { MysqlConfig } from '../../config/url.js'
 import type { ServerOptions, SslMode } from '../../config/url-options.js'
 import { keepMilliseconds, keepWholeSeconds, readEarlyYears } from './dates.js'
-import { beginnerOf, direct, useSender, withMeta, withNumericInsertId } from './direct.js'
+import { direct, useSender, withMeta, withNumericInsertId } from './direct.js'
 import { close, closeAtOnce, rememberConfig } from './close.js'
 import { openCursor } from './cursor.js'
 import { MYSQL2, type MysqlConnection, mysqlConnectionOf } from './driver.js'
-import { closeChanged, isChanged, noteChange } from './changed-connections.js'
+import { closeChanged } from './changed-connections.js'
 import { isCommitting, mayEndTransaction } from './ending-statements.js'
 import { leaveUnreadyNodes, useHosts } from './hosts.js'
-import { isHarmless, type MariadbSender } from './mariadb-sender.js'
 import { runQuery } from './run-query.js'
 import { keepDoubles, storedForm } from './stored-forms.js'
-import {
-  endAndBegin,
-  endTransactionAhead,
-  endUnwantedTransaction,
-  keepTransactionAhead,
-  takeTransactionAhead,
-} from './transaction-ahead.js'
-import { rememberIsolation, SNAPSHOT, withoutDefault } from './isolation.js'
+import { endTransactionAhead } from './begin-ahead.js'
+import { MysqlTransactionConnection } from './mysql-connection.js'
+import { rememberIsolation, SNAPSHOT } from './isolation.js'
 import { setVariables } from './variables.js'
 
 /** MySQL with the driver mysql2, and MariaDB with the driver mariadb. */
@@ -69,37 +63,21 @@ export const mysql: Dialect = {
   findTablesWithoutTransactions,
   runQuery,
   snapshotIsolation: SNAPSHOT,
-  lease: (sequelize, given) =>
-    leaseFromPool(sequelize, given, (connection) => {
-      const needs = withoutDefault(connection, given)
-      const { begin, wasBegun, beginsWith, hasBegun } = beginning(sequelize, needs, connection)
-      // One literal: V8 adds properties slowly to an object that was spread.
-      return {
-        begin,
-        wasBegun,
-        beginsWith,
-        hasBegun,
-        end: () => (isChanged(connection) ? undefined : endAndBegin(sequelize, connection, needs)),
-        beforeStatement: (sql) => noteChange(sequelize, connection, sql),
-        beforeRelease: () => endUnwantedTransaction(sequelize, connection),
-        drop: () => closeAtOnce(sequelize, mysqlConnectionOf(connection, sequelize.getDialect())),
-      }
-    }),
+  acquire,
   connectionLimit,
   probe: {
     sql: 'SELECT 1',
-    lease: (sequelize) =>
-      leaseForProbe(
+    acquire: (sequelize) =>
+      acquireForProbe(
         sequelize,
-        () => leaseForHealth(sequelize),
+        () => acquireForHealth(sequelize),
         (connection) => closeAtOnce(sequelize, mysqlConnectionOf(connection, sequelize.getDialect())),
       ),
   },
-  leaseIdle: (sequelize) => leaseIdleFromPool(sequelize, () => mysql.lease(sequelize, {})),
-  // After a failed statement the transaction can go on, and COMMIT commits the rest; for the errors of isUndoing it was rolled back.
-  isKept: () => true,
+  acquireIdle: (sequelize) => acquireIdleFromPool(sequelize, () => acquire(sequelize, {})),
   isStale: () => false,
   isConflict: (error) => CONFLICTS.has(codeOf(error)),
+  // After another failed statement the transaction can continue, and COMMIT commits the rest.
   isUndoing: (error) => UNDOING.has(codeOf(error)),
   isCommitting,
   mayEndTransaction,
@@ -117,43 +95,20 @@ export function mysqlDialect(config: MysqlConfig): Dialect {
   return { ...mysql, prepare }
 }
 
+function acquire(sequelize: Sequelize, needs: TransactionNeeds): Promise<MysqlTransactionConnection> {
+  const isFast = mayBypassQuery(sequelize)
+  return acquireFromPool(
+    sequelize,
+    needs,
+    (raw, wasIdle) => new MysqlTransactionConnection(sequelize, direct, raw, wasIdle, needs, isFast),
+  )
+}
+
 // Without a COMMIT, which might not be answered. The statement of a health check reads no table.
-async function leaseForHealth(sequelize: Sequelize): Promise<Lease> {
-  const lease = await mysql.lease(sequelize, {})
-  if (lease.wasBegun) keepTransactionAhead(lease.connection as object) // a connection of the pool
-  return lease
-}
-
-type Beginning = Pick<Lease, 'begin' | 'wasBegun' | 'beginsWith' | 'hasBegun'>
-
-function beginning(sequelize: Sequelize, needs: TransactionNeeds, connection: object): Beginning {
-  const begin = beginStatements(needs)
-  const beginner = directSender(sequelize, mysql) && beginnerOf(connection)
-  beginner?.startLease()
-  if (takeTransactionAhead(connection)) return begunAhead(sequelize, needs, begin)
-  return beginner ? beginningWith(sequelize, begin, beginner) : { begin }
-}
-
-function begunAhead(sequelize: Sequelize, needs: TransactionNeeds, begin: readonly string[]): Beginning {
-  if (needs.readOnly || needs.isolation !== undefined) return { begin: ['COMMIT', ...begin] }
-  for (const sql of begin) logStatement(sequelize, sql)
-  return { begin, wasBegun: true }
-}
-
-// A BEGIN that fails is followed by the statement that was sent with it, which then is not part of a transaction: only a harmless one is.
-function beginningWith(sequelize: Sequelize, statements: readonly string[], beginner: MariadbSender): Beginning {
-  const [begin, second] = statements
-  if (begin === undefined || second !== undefined) return { begin: statements }
-  return {
-    begin: statements,
-    hasBegun: () => beginner.hasBegun,
-    beginsWith: ({ sql, kind }) => {
-      if (kind !== 'read' || !isHarmless(sql)) return false
-      logStatement(sequelize, begin)
-      beginner.beginWithNext(begin)
-      return true
-    },
-  }
+async function acquireForHealth(sequelize: Sequelize): Promise<TransactionConnection> {
+  const connection = await acquire(sequelize, {})
+  connection.keepAhead()
+  return connection
 }
 
 const CONFLICTS: ReadonlySet<string> = new Set(['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT', 'ER_CHECKREAD'])
@@ -194,12 +149,6 @@ async function connectionLimit(sequelize: Sequelize): Promise<ConnectionLimit | 
     if (error instanceof DatabaseError) return undefined // a proxy that does not know the variable
     throw error
   }
-}
-
-// MySQL has no isolation level in START TRANSACTION.
-function beginStatements({ isolation, readOnly }: TransactionNeeds): readonly string[] {
-  const begin = `START TRANSACTION${readOnly ? ' READ ONLY' : ''}`
-  return isolation ? [`SET TRANSACTION ISOLATION LEVEL ${isolation}`, begin] : [begin]
 }
 
 // Sequelize escapes quotes with backslashes. With NO_BACKSLASH_ESCAPES a backslash escapes nothing, and the quote after it would end the literal.

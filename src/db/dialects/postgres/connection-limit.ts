@@ -1,14 +1,15 @@
-import type { ConnectionLimit, Lease } from '../../dialect.js'
+import type { LeasedConnection } from '../../connection.js'
+import type { ConnectionLimit } from '../../dialect.js'
 import { clientInternals, pgClientOf } from './driver.js'
 
 /** Undefined behind a pooler: the connection is numbered by that, and its server's limit is not the app's. */
-export async function readConnectionLimit(lease: Lease): Promise<ConnectionLimit | undefined> {
-  const client = pgClientOf(lease.connection)
+export async function readConnectionLimit(connection: LeasedConnection): Promise<ConnectionLimit | undefined> {
+  const client = pgClientOf(connection.raw)
   const row = await new Promise<unknown>((resolve) =>
     // Other servers with this protocol have other settings.
     client.query(CONNECTION_LIMIT, (error, result) => resolve(error ? undefined : result.rows[0])),
   )
-  await lease.release()
+  await connection.release()
   if (row === undefined) return undefined
   const { pid, most, reserved } = row as Readonly<Record<'pid' | 'most' | 'reserved', number>> // its columns
   if (most <= 0 || pid !== clientInternals(client).processID) return undefined

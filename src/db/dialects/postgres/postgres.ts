@@ -6,16 +6,15 @@ import {
   type Dialect,
   isEndedByPooler,
   isFatal,
-  type Lease,
   isLostConnection,
   type SendDirect,
   type TransactionNeeds,
 } from '../../dialect.js'
-import { leaseFromPool, leaseIdleFromPool, onEachConnection } from '../pool-lease.js'
-import { leaseForProbe } from '../probe-lease.js'
+import type { TransactionConnection } from '../../connection.js'
+import { acquireFromPool, acquireIdleFromPool, onEachConnection } from '../pooled-connection.js'
+import { acquireForProbe } from '../probe-connection.js'
 import { hasFastPath } from '../../sequelize/fast-path.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'
-import { logStatement } from '../../sequelize/query.js'
 import type { PostgresConfig } from '../../config/url.js'
 import type { SslMode } from '../../config/url-options.js'
 import { refuseBigIntegers } from './big-integers.js'
@@ -28,10 +27,11 @@ import { isPipelined, isPipelinedLibrary, pipelinedPg } from './pipelined-client
 import { isOutdatedStatement } from './prepared-statements.js'
 import { hasReplayed } from './servers/own-writes.js'
 import { ReplicaLag } from './servers/replica-lag.js'
+import { PgConnection, PipelinedConnection } from './postgres-connection.js'
 import { examineConnection } from './server-connection.js'
 import { settingsOf } from './server-settings.js'
 import { nearestSingle, numberForm } from '../../values/stored-forms.js'
-import { parsePosition, writtenPosition } from './servers/wal-position.js'
+import { parsePosition } from './servers/wal-position.js'
 
 /** PostgreSQL with the driver pg, and databases with the same protocol: CockroachDB, YugabyteDB. */
 export const postgres: Dialect = {
@@ -49,27 +49,25 @@ export const postgres: Dialect = {
   adaptToTable: refuseBigIntegers,
   storedForm: (_, columnType) => (columnType === 'REAL' ? numberForm(nearestSingle) : undefined),
   findPlainTables: (sequelize, names) => findPlainTables(sequelize, names),
-  lease: (sequelize, needs) =>
+  acquire: (sequelize, needs) =>
     needs.readOnly && !needs.onPrimary && (needs.maxLag !== undefined || needs.token?.received !== undefined)
-      ? leaseProven(sequelize, needs)
-      : lease(sequelize, needs, onServer(needs)),
-  readPosition: writtenPosition,
+      ? acquireProven(sequelize, needs)
+      : acquire(sequelize, needs, onServer(needs)),
   direct: sendToClient,
   openCursor: (sequelize, connection, statement) => openCursor(sequelize, connection, statement, sendToClient),
-  connectionLimit: async (sequelize) => readConnectionLimit(await postgres.lease(sequelize, {})),
+  connectionLimit: async (sequelize) => readConnectionLimit(await postgres.acquire(sequelize, {})),
   isStandby,
   rivals: rivalsOf,
   probe: {
     sql: 'SELECT 1',
-    lease: (sequelize) =>
-      leaseForProbe(
+    acquire: (sequelize) =>
+      acquireForProbe(
         sequelize,
-        () => postgres.lease(sequelize, {}),
+        () => postgres.acquire(sequelize, {}),
         (connection) => isPipelined(connection) && connection.terminate(),
       ),
   },
-  leaseIdle: (sequelize) => leaseIdleFromPool(sequelize, () => postgres.lease(sequelize, {})),
-  isKept: (answer) => commandOf(answer) !== 'ROLLBACK',
+  acquireIdle: (sequelize) => acquireIdleFromPool(sequelize, () => postgres.acquire(sequelize, {})),
   snapshotIsolation: 'REPEATABLE READ',
   // A transaction that began as a reader writes a row that another transaction has changed since.
   isStale: (error) => codeOf(error) === '40001' || isOutdated(error),
@@ -129,15 +127,9 @@ export function postgresDialect(config: PostgresConfig): Dialect {
 
 /** False before PostgreSQL 14, and behind a pooler, which do not tell. */
 async function isStandby(sequelize: Sequelize): Promise<boolean> {
-  const lease = await postgres.lease(sequelize, {})
-  await lease.release()
-  return isPipelined(lease.connection) && lease.connection.isStandby === true
-}
-
-// Sequelize's query() resolves to [rows, result] for COMMIT; the result has the command that the server has executed.
-function commandOf(answer: unknown): unknown {
-  const result: unknown = Array.isArray(answer) ? answer[1] : undefined
-  return typeof result === 'object' && result !== null && 'command' in result ? result.command : undefined
+  const connection = await postgres.acquire(sequelize, {})
+  await connection.release()
+  return isPipelined(connection.raw) && connection.raw.isStandby === true
 }
 
 function isOutdated(error: unknown): boolean {
@@ -165,57 +157,43 @@ const ON_PRIMARY: TransactionNeeds = { readOnly: false }
 const ON_REPLICA: TransactionNeeds = { readOnly: true }
 
 /** @param server which server serves it: the primary, or a replica for what is read-only. */
-function lease(sequelize: Sequelize, needs: TransactionNeeds, server: TransactionNeeds): Promise<Lease> {
-  return leaseFromPool(sequelize, server, (connection) => {
-    const begin = beginStatement(needs)
-    const { settings = '' } = needs
-    if (!isPipelined(connection)) return { begin: [`${begin}${settings}`] }
-    connection.startLease(needs.readOnly === true)
-    return {
-      begin: [],
-      beginWithNextStatement() {
-        connection.beginWithNextQuery(begin, settings, needs.beginsApart === true)
-        logStatement(sequelize, `${begin}${settings}`)
-      },
-      readsAlone: () => connection.isReadCommitted,
-      hasBegun: () => connection.hasBegun,
-      isOpen: () => connection.isInTransaction,
-      isSpent: () => connection.hasState,
-      drop: () => connection.terminate(),
-    }
-  })
+function acquire(
+  sequelize: Sequelize,
+  needs: TransactionNeeds,
+  server: TransactionNeeds,
+): Promise<TransactionConnection> {
+  return acquireFromPool(sequelize, server, (raw, wasIdle) =>
+    isPipelined(raw)
+      ? new PipelinedConnection(sequelize, sendToClient, raw, wasIdle, needs)
+      : new PgConnection(sequelize, sendToClient, raw, wasIdle, needs),
+  )
 }
 
 /** The lag of the replicas of each instance. */
 const lags = new WeakMap<Sequelize, ReplicaLag>()
 
 /** Of a replica that has what the client has committed, and is not further behind than `maxLag`, else of the primary. */
-async function leaseProven(sequelize: Sequelize, needs: TransactionNeeds): Promise<Lease> {
+async function acquireProven(sequelize: Sequelize, needs: TransactionNeeds): Promise<TransactionConnection> {
   const { maxLag, token, isolation } = needs
   const { replication } = sequelizeInternals(sequelize).options
-  if (!replication || isolation === 'SERIALIZABLE') return lease(sequelize, needs, ON_PRIMARY)
+  if (!replication || isolation === 'SERIALIZABLE') return acquire(sequelize, needs, ON_PRIMARY)
   const received = token?.received
   const position = received === undefined ? 0n : parsePosition(received)
-  if (position === undefined) return lease(sequelize, needs, ON_PRIMARY)
-  const onReplica = await lease(sequelize, needs, ON_REPLICA)
-  const { connection } = onReplica
-  const isFresh = maxLag === undefined || (await lagOf(sequelize).isWithin(maxLag, connection))
-  if (isFresh && (position === 0n || (await hasReplayed(position, connection)))) return onReplica
-  const isSilent = isPipelined(connection) && connection.isBusy
+  if (position === undefined) return acquire(sequelize, needs, ON_PRIMARY)
+  const onReplica = await acquire(sequelize, needs, ON_REPLICA)
+  const { raw } = onReplica
+  const isFresh = maxLag === undefined || (await lagOf(sequelize).isWithin(maxLag, raw))
+  if (isFresh && (position === 0n || (await hasReplayed(position, raw)))) return onReplica
+  const isSilent = isPipelined(raw) && raw.isBusy
   if (isSilent) onReplica.destroy().catch(() => {}) // it is closed already
   else void onReplica.release()
-  return lease(sequelize, needs, ON_PRIMARY)
+  return acquire(sequelize, needs, ON_PRIMARY)
 }
 
 function lagOf(sequelize: Sequelize): ReplicaLag {
   let lag = lags.get(sequelize)
   if (!lag) lags.set(sequelize, (lag = new ReplicaLag(sequelize)))
   return lag
-}
-
-// Sent together with the first statement; those that follow wait for its answer.
-function beginStatement({ isolation, readOnly }: TransactionNeeds): string {
-  return `START TRANSACTION${isolation ? ` ISOLATION LEVEL ${isolation}` : ''}${readOnly ? ' READ ONLY' : ''}`
 }
 
 // Sequelize doubles quotes in literals, and does not escape backslashes. If standard_conforming_strings is off, a backslash before a quote

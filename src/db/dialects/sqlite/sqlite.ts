@@ -23,18 +23,17 @@ export function sqliteDialect(config: SqliteConfig): Dialect {
       enforceColumnBounds(sequelize)
       enforceIncrementBounds(sequelize)
     },
-    lease: (sequelize, needs) => (pools.get(sequelize) as SqlitePools).lease(needs), // set by prepare()
+    acquire: (sequelize, needs) => (pools.get(sequelize) as SqlitePools).acquire(needs), // set by prepare()
     // Reads the header of the file. A database in memory has no other user.
     probe: {
       sql: 'PRAGMA schema_version',
-      lease: async (sequelize) => pools.get(sequelize)?.leaseIdleReader(),
+      acquire: async (sequelize) => pools.get(sequelize)?.acquireIdleReader(),
     },
-    leaseIdle: async (sequelize) => pools.get(sequelize)?.leaseIdle(),
+    acquireIdle: async (sequelize) => pools.get(sequelize)?.acquireIdle(),
     storedForm,
     direct,
     openCursor,
     runQuery,
-    isKept: () => true,
     isStale: isBusy,
     isConflict: isBusy,
     isUndoing: (error) => UNDOING.has(codeOf(error)),

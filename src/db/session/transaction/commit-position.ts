@@ -1,6 +1,6 @@
 import type { ClientToken } from '../../../core/client-token.js'
 import { endsWithin } from '../../../core/promises.js'
-import type { Dialect, Lease } from '../../dialect.js'
+import type { TransactionConnection } from '../../connection.js'
 
 /** Milliseconds to wait for a position after COMMIT was answered. The response waits as long. */
 const TIMEOUT = 1_000
@@ -13,14 +13,12 @@ export type SendPosition = (hasCommitted: boolean) => Promise<void>
  *
  * @param release releases the connection, or closes it.
  */
-export function readPositionBehindCommit(
-  dialect: Dialect,
-  lease: Lease,
+export function readPositionOfCommit(
+  connection: TransactionConnection,
   token: ClientToken,
   release: () => Promise<void> | undefined,
 ): SendPosition {
-  // Of the transaction of a test, which ends with a savepoint, there is none.
-  const reading = lease.end ? undefined : dialect.readPosition?.(lease.connection)
+  const reading = connection.readPosition()
   reading?.catch(() => {}) // COMMIT may fail for the same reason, and reports it
   return async (hasCommitted) => {
     let position = ''
@@ -29,7 +27,7 @@ export function readPositionBehindCommit(
       position = (await reading) ?? ''
       await release()
     } catch {
-      await lease.destroy().catch(() => {}) // the transaction has ended
+      await connection.destroy().catch(() => {}) // the transaction has ended
     }
     if (hasCommitted) token.send(position)
   }

@@ -1,5 +1,5 @@
 import { TransactionEndedError } from '../../errors.js'
-import type { TransactionState } from './transaction-state.js'
+import type { SessionTransaction } from './session-transaction.js'
 
 const SAVEPOINT = 'sequitur_until_end'
 
@@ -13,30 +13,34 @@ interface Work {
  * Executes a statement that may end the transaction, and notices it: the end of a transaction removes its savepoints, also if the statement has begun
  * another transaction, or fails.
  */
-export async function untilEnd<T>(state: TransactionState, { sql, hadWritten }: Work, execute: () => Promise<T>) {
-  await state.transaction.command(`SAVEPOINT ${SAVEPOINT}`)
+export async function untilEnd<T>(
+  transaction: SessionTransaction,
+  { sql, hadWritten }: Work,
+  execute: () => Promise<T>,
+): Promise<T> {
+  await transaction.command(`SAVEPOINT ${SAVEPOINT}`)
   try {
     const result = await execute()
-    if (await hasEnded(state)) end(state, sql, hadWritten)
+    if (await hasEnded(transaction)) end(transaction, sql, hadWritten)
     return result
   } catch (error) {
     // A deadlock rolls the transaction back: nothing of it is saved.
-    if (!state.dialect.isUndoing(error) && (await hasEnded(state))) end(state, sql, true)
+    if (!transaction.dialect.isUndoing(error) && (await hasEnded(transaction))) end(transaction, sql, true)
     throw error
   }
 }
 
-async function hasEnded({ transaction, dialect }: TransactionState): Promise<boolean> {
+async function hasEnded(transaction: SessionTransaction): Promise<boolean> {
   try {
     await transaction.command(`RELEASE SAVEPOINT ${SAVEPOINT}`)
     return false
   } catch (error) {
-    return dialect.isMissingSavepoint?.(error) === true // else the connection is lost, as the next statement finds
+    return transaction.dialect.isMissingSavepoint?.(error) === true // else the connection is lost, as the next statement finds
   }
 }
 
-function end(state: TransactionState, sql: string, hadWritten: boolean): void {
-  state.endedBy ??= new TransactionEndedError(sql.trim().slice(0, 40))
+function end(transaction: SessionTransaction, sql: string, hadWritten: boolean): void {
+  transaction.endedBy ??= new TransactionEndedError(sql.trim().slice(0, 40))
   // Of what came before it is not known whether it was committed or rolled back.
-  if (hadWritten) state.rollbackReason ??= { error: state.endedBy }
+  if (hadWritten) transaction.rollbackReason ??= { error: transaction.endedBy }
 }

@@ -5,14 +5,14 @@ import type { TransactionNeeds } from '../../../dialect.js'
 import { observePools } from '../../../events/pools.js'
 import { type ConnectionManager, sequelizeInternals } from '../../../sequelize/internals.js'
 import type { SqliteConfig } from '../../../config/url.js'
-import { hasSpare } from '../../pool-lease.js'
+import { hasSpare } from '../../pooled-connection.js'
 import { close, configure, execute, MEMORY, openConnection } from '../connection.js'
 import { openedConnection, type SqliteConnection, sqlite3Of } from '../driver.js'
 import { OpenedFile } from '../opened-file.js'
-import { ReaderLease, type ReaderPools } from './reader-lease.js'
-import { acceptWrites, type SqliteLease } from './sqlite-lease.js'
-import { endTransactionAhead } from './transaction-ahead.js'
-import { WriterLease, type WriterPool } from './writer-lease.js'
+import { endTransactionAhead } from './begin-ahead.js'
+import { ReaderConnection, type ReaderPools } from './reader-connection.js'
+import { acceptWrites, type SqliteTransactionConnection } from './sqlite-connection.js'
+import { WriterConnection, type WriterPool } from './writer-connection.js'
 
 const pools = loadLater<typeof import('sequelize-pool')>('sequelize-pool')
 
@@ -29,7 +29,7 @@ export class SqlitePools implements ReaderPools, WriterPool {
   #leaving: Promise<never> | undefined
   readonly #writers: Pool<SqliteConnection>
   readonly #readers: Pool<SqliteConnection>
-  readonly #leases = new WeakMap<SqliteConnection, SqliteLease>()
+  readonly #taken = new WeakMap<SqliteConnection, SqliteTransactionConnection>()
 
   constructor(sequelize: Sequelize, config: SqliteConfig) {
     const { connectionManager: manager } = sequelizeInternals(sequelize)
@@ -57,12 +57,12 @@ export class SqlitePools implements ReaderPools, WriterPool {
   #replaceMethods(manager: ConnectionManager): void {
     manager.getConnection = async (options = {}) => {
       const reader = options.type === 'SELECT' && options.useMaster !== true
-      const lease = await this.#leaseAlone(reader)
-      this.#leases.set(lease.connection, lease)
-      return lease.connection
+      const taken = await this.#acquireAlone(reader)
+      this.#taken.set(taken.raw, taken)
+      return taken.raw
     }
-    manager.releaseConnection = (connection: SqliteConnection) => void this.#leases.get(connection)?.release()
-    manager.destroyConnection = async (connection: SqliteConnection) => this.#leases.get(connection)?.destroy()
+    manager.releaseConnection = (connection: SqliteConnection) => void this.#taken.get(connection)?.release()
+    manager.destroyConnection = async (connection: SqliteConnection) => this.#taken.get(connection)?.destroy()
     // The program may have opened connections to a file before the start.
     const closeOthers = manager._onProcessExit.bind(manager)
     manager._onProcessExit = async () => {
@@ -71,15 +71,15 @@ export class SqlitePools implements ReaderPools, WriterPool {
     }
   }
 
-  lease(needs: TransactionNeeds): Promise<SqliteLease> {
-    const lease = (connection: SqliteConnection) => this.#newLease(connection, needs)
-    return this.#reads(needs) ? this.#acquire(this.#readers, lease, false) : this.#acquireWriter(needs.observer, lease)
+  acquire(needs: TransactionNeeds): Promise<SqliteTransactionConnection> {
+    const use = (raw: SqliteConnection) => this.#connection(raw, needs)
+    return this.#reads(needs) ? this.#acquire(this.#readers, use, false) : this.#acquireWriter(needs.observer, use)
   }
 
-  #newLease(connection: SqliteConnection, needs: TransactionNeeds): SqliteLease {
+  #connection(raw: SqliteConnection, needs: TransactionNeeds): SqliteTransactionConnection {
     return this.#reads(needs)
-      ? new ReaderLease(this.#sequelize, connection, needs, this)
-      : new WriterLease(this.#sequelize, connection, needs, this)
+      ? new ReaderConnection(this.#sequelize, raw, needs, this)
+      : new WriterConnection(this.#sequelize, raw, needs, this)
   }
 
   #reads({ reader, readOnly }: TransactionNeeds): boolean {
@@ -91,25 +91,25 @@ export class SqlitePools implements ReaderPools, WriterPool {
   }
 
   /** Undefined while all readers are in use, or for a database in memory. */
-  async leaseIdleReader(): Promise<SqliteLease | undefined> {
+  async acquireIdleReader(): Promise<SqliteTransactionConnection | undefined> {
     const { waiting, available, size, maxSize } = this.#readers
     if (this.#isInMemory) return undefined
     if (waiting > 0 || (available === 0 && size >= maxSize)) {
       this.#requireFile()
       return undefined
     }
-    return this.#leaseAlone()
+    return this.#acquireAlone()
   }
 
   /** A read connection while one is idle and another is left for requests; in memory the only one. Undefined otherwise. */
-  async leaseIdle(): Promise<SqliteLease | undefined> {
+  async acquireIdle(): Promise<SqliteTransactionConnection | undefined> {
     const { waiting, available } = this.#readers
     const isIdle = this.#isInMemory ? waiting === 0 && available > 0 : hasSpare(this.#readers)
-    return isIdle ? this.#leaseAlone() : undefined
+    return isIdle ? this.#acquireAlone() : undefined
   }
 
   /** For statements outside of sessions, each of which commits itself. */
-  async #leaseAlone(reader = true): Promise<SqliteLease> {
+  async #acquireAlone(reader = true): Promise<SqliteTransactionConnection> {
     const needs = { reader }
     const pool = this.#reads(needs) ? this.#readers : this.#writers
     const connection = await this.#acquire(pool, (acquired) => acquired)
@@ -119,7 +119,7 @@ export class SqlitePools implements ReaderPools, WriterPool {
       await pool.destroy(connection)
       throw error
     }
-    return this.#newLease(connection, needs)
+    return this.#connection(connection, needs)
   }
 
   acquireWriter(observer: TransactionNeeds['observer']): Promise<SqliteConnection> {

@@ -1,5 +1,5 @@
 import type { Sequelize } from 'sequelize'
-import type { Lease, SendDirect } from '../../../dialect.js'
+import type { SendDirect, TransactionEnd } from '../../../dialect.js'
 import { mayBypassQuery, sendDirectly } from '../../../sequelize/query.js'
 import { execute } from '../connection.js'
 import { openedConnection, type SqliteConnection } from '../driver.js'
@@ -22,7 +22,10 @@ export function endTransactionAhead(connection: SqliteConnection): Promise<void>
 }
 
 /** Ends a transaction, and begins the next one. Undefined if COMMIT has to take Sequelize's query path. */
-export function endAndBegin(sequelize: Sequelize, connection: SqliteConnection): Lease['end'] {
+export function endAndBegin(
+  sequelize: Sequelize,
+  connection: SqliteConnection,
+): ((end: TransactionEnd) => Promise<void>) | undefined {
   if (!mayBypassQuery(sequelize)) return undefined
   return (end) => {
     const request = { connection, text: end === 'commit' ? 'COMMIT' : 'ROLLBACK', values: [] }

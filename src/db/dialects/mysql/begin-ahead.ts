@@ -1,5 +1,5 @@
 import type { Sequelize } from 'sequelize'
-import type { Lease, SendDirect, TransactionNeeds } from '../../dialect.js'
+import type { SendDirect, TransactionEnd, TransactionNeeds } from '../../dialect.js'
 import { writePoolOf } from '../../sequelize/internals.js'
 import { mayBypassQuery, sendDirectly } from '../../sequelize/query.js'
 import { direct } from './direct.js'
@@ -36,7 +36,7 @@ export function endAndBegin(
   sequelize: Sequelize,
   connection: object,
   { readOnly, isolation }: TransactionNeeds,
-): Lease['end'] {
+): ((end: TransactionEnd) => Promise<void>) | undefined {
   if (readOnly || isolation !== undefined || !isWanted(sequelize) || !mayBypassQuery(sequelize)) return undefined
   return (end) => {
     const request = { connection, text: end === 'commit' ? 'COMMIT' : 'ROLLBACK', values: [] }

@@ -1,6 +1,7 @@
 import { BaseError, ConnectionAcquireTimeoutError, ConnectionError, type Sequelize } from 'sequelize'
 import { loadLater } from '../../core/load-later.js'
-import { codeOf, isLostConnection, type Lease, type TransactionNeeds } from '../dialect.js'
+import { type LeasedConnection, TransactionConnection } from '../connection.js'
+import { codeOf, isLostConnection, type TransactionNeeds } from '../dialect.js'
 import { hasFastPath } from '../sequelize/fast-path.js'
 import { closeUnprepared } from './close-unprepared.js'
 import {
@@ -36,84 +37,41 @@ export function onEachConnection(
   return sequelizeInternals(sequelize).connectionManager.pool.destroyAllNow()
 }
 
-/** How a dialect begins a transaction on a connection. */
-interface Beginning extends Pick<
-  Lease,
-  | 'begin'
-  | 'wasBegun'
-  | 'beginsWith'
-  | 'beginWithNextStatement'
-  | 'readsAlone'
-  | 'hasBegun'
-  | 'isOpen'
-  | 'beforeStatement'
-> {
-  /** Called for each `end` of the lease. */
-  readonly end?: () => Lease['end']
-  /** Called before the connection returns to the pool. */
-  readonly beforeRelease?: () => Promise<void> | undefined
-  /** Whether another session cannot use the connection: it is closed then instead of returned to the pool. */
-  readonly isSpent?: () => boolean
-  /** Closes the socket without waiting for answers to what was sent: the server may no longer respond. */
-  readonly drop?: () => Promise<void> | void
-}
-
 /**
- * A class, as are the parts of a session: of object literals that have survived some collections, V8 creates all later ones in the old space. What
- * they refer to is kept then until the next full collection.
+ * A connection of Sequelize's pool. A class, as are the parts of a session: of object literals that have survived some collections, V8 creates all later
+ * ones in the old space. What they refer to is kept then until the next full collection.
  */
-class PooledLease implements Lease {
-  readonly connection: object
-  readonly wasIdle: boolean
-  readonly begin: Lease['begin']
-  readonly wasBegun: Lease['wasBegun']
-  readonly beginsWith: Lease['beginsWith']
-  readonly beginWithNextStatement: Lease['beginWithNextStatement']
-  readonly readsAlone: Lease['readsAlone']
-  readonly hasBegun: Lease['hasBegun']
-  readonly isOpen: Lease['isOpen']
-  readonly beforeStatement: Lease['beforeStatement']
-  readonly #end: Beginning['end']
-  readonly #beforeRelease: Beginning['beforeRelease']
-  readonly #drop: Beginning['drop']
-  readonly #isSpent: Beginning['isSpent']
-  readonly #manager: ConnectionManager
-
-  constructor(manager: ConnectionManager, connection: object, wasIdle: boolean, beginning: Beginning) {
-    this.connection = connection
-    this.wasIdle = wasIdle
-    this.begin = beginning.begin
-    this.wasBegun = beginning.wasBegun
-    this.beginsWith = beginning.beginsWith
-    this.beginWithNextStatement = beginning.beginWithNextStatement
-    this.readsAlone = beginning.readsAlone
-    this.hasBegun = beginning.hasBegun
-    this.isOpen = beginning.isOpen
-    this.beforeStatement = beginning.beforeStatement
-    this.#end = beginning.end
-    this.#beforeRelease = beginning.beforeRelease
-    this.#drop = beginning.drop
-    this.#isSpent = beginning.isSpent
-    this.#manager = manager
+export abstract class PooledConnection extends TransactionConnection {
+  /** Whether another session cannot use it: it is closed then, instead of returned to the pool. */
+  protected get isSpent(): boolean {
+    return false
   }
 
-  get end(): Lease['end'] {
-    return this.#end?.()
+  /** Called before it returns to the pool. */
+  protected beforeRelease(): Promise<void> | undefined {
+    return undefined
   }
+
+  /** Closes the socket without waiting for answers to what was sent: the server may no longer respond. */
+  protected drop(): Promise<void> | void {}
 
   release(): Promise<void> | undefined {
-    if (this.#isSpent?.() === true) return this.destroy()
-    return this.#beforeRelease?.()?.then(() => this.#release()) ?? this.#release()
+    if (this.isSpent) return this.destroy()
+    return this.beforeRelease()?.then(() => this.#release()) ?? this.#release()
   }
 
   #release(): undefined {
-    void this.#manager.releaseConnection(this.connection)
+    void this.#manager.releaseConnection(this.raw)
   }
 
   destroy(): Promise<void> {
-    const dropped = this.#drop?.()
-    const leavePool = () => this.#manager.destroyConnection(this.connection)
+    const dropped = this.drop()
+    const leavePool = () => this.#manager.destroyConnection(this.raw)
     return dropped ? dropped.then(leavePool) : leavePool()
+  }
+
+  get #manager(): ConnectionManager {
+    return sequelizeInternals(this.sequelize).connectionManager
   }
 }
 
@@ -141,23 +99,27 @@ export function prepareForOthers(
   }
 }
 
-/** A lease from Sequelize's pool; for a read-only transaction from that of the replicas, if there are any. */
-export function leaseFromPool(
+/**
+ * Takes a connection from Sequelize's pool; for a read-only transaction from that of the replicas, if there are any.
+ *
+ * @param lease makes it the connection of a transaction. `wasIdle`: see {@link TransactionConnection}.
+ */
+export function acquireFromPool<C extends TransactionConnection>(
   sequelize: Sequelize,
   { readOnly = false, onPrimary = false, maxLag, token }: TransactionNeeds,
-  begin: (connection: object) => Beginning,
-): Promise<Lease> {
+  lease: (raw: object, wasIdle: boolean) => C,
+): Promise<C> {
   const { connectionManager: manager } = sequelizeInternals(sequelize)
   const lastBefore = lastOpened
   // A dialect that knows how far a replica is leaves these two out.
   const isForReplica = readOnly && !onPrimary && maxLag === undefined && token?.received === undefined
-  const lease = (connection: object): Lease | Promise<never> => {
-    const wasIdle = (openingOrder.get(connection) ?? Infinity) <= lastBefore
+  const use = (raw: object): C | Promise<never> => {
+    const wasIdle = (openingOrder.get(raw) ?? Infinity) <= lastBefore
     try {
-      return new PooledLease(manager, connection, wasIdle, begin(connection))
+      return lease(raw, wasIdle)
     } catch (error) {
       // Of the program's logging.
-      return manager.destroyConnection(connection).then(() => {
+      return manager.destroyConnection(raw).then(() => {
         throw error
       })
     }
@@ -167,20 +129,23 @@ export function leaseFromPool(
       ? manager.getConnection(isForReplica ? { type: 'SELECT' } : { useMaster: true })
       : acquireFrom(manager.pool, isForReplica)
   // The pool may have begun to open the connection for another session, before it was lost.
-  const acquireAgain = (raised: unknown): Promise<Lease> => {
+  const acquireAgain = (raised: unknown): Promise<C> => {
     const error = toAcquireError(raised)
     if (!isLostConnection(error) || isRefused(error)) throw error
-    return acquire().then(lease, throwAcquireError)
+    return acquire().then(use, throwAcquireError)
   }
   const throwAcquireError = (error: unknown): never => {
     throw toAcquireError(error)
   }
-  return acquire().then(lease, acquireAgain)
+  return acquire().then(use, acquireAgain)
 }
 
 /** A connection of the pool while one is idle and requests can still get another at once; undefined otherwise. */
-export async function leaseIdleFromPool(sequelize: Sequelize, lease: () => Promise<Lease>): Promise<Lease | undefined> {
-  return hasSpare(writePoolOf(sequelize)) ? lease() : undefined
+export async function acquireIdleFromPool(
+  sequelize: Sequelize,
+  acquire: () => Promise<LeasedConnection>,
+): Promise<LeasedConnection | undefined> {
+  return hasSpare(writePoolOf(sequelize)) ? acquire() : undefined
 }
 
 /** Whether a connection is idle, beside another one that is idle or can be opened. */

@@ -1,5 +1,5 @@
 import type { Sequelize } from 'sequelize'
-import type { Lease, ProbeLease } from '../dialect.js'
+import type { LeasedConnection } from '../connection.js'
 import { connectBesidePool, isFull } from '../servers/full-server.js'
 import { sequelizeInternals, writePoolOf } from '../sequelize/internals.js'
 
@@ -10,29 +10,30 @@ import { sequelizeInternals, writePoolOf } from '../sequelize/internals.js'
  * @param drop closes a connection without waiting for the server.
  * @returns undefined when the server answers that it has as many connections as it accepts.
  */
-export async function leaseForProbe(
+export async function acquireForProbe(
   sequelize: Sequelize,
-  lease: () => Promise<Lease>,
+  acquire: () => Promise<LeasedConnection>,
   drop: (connection: object) => void,
-): Promise<ProbeLease | undefined> {
+): Promise<LeasedConnection | undefined> {
   const { waiting, available } = writePoolOf(sequelize)
   try {
-    return await (waiting === 0 && available > 0 ? lease() : leaseBesidePool(sequelize, drop))
+    return await (waiting === 0 && available > 0 ? acquire() : acquireBesidePool(sequelize, drop))
   } catch (error) {
     if (isFull(error)) return undefined
     throw error
   }
 }
 
-async function leaseBesidePool(sequelize: Sequelize, drop: (connection: object) => void): Promise<ProbeLease> {
+async function acquireBesidePool(sequelize: Sequelize, drop: (connection: object) => void): Promise<LeasedConnection> {
   const { connectionManager: manager } = sequelizeInternals(sequelize)
-  const connection = await connectBesidePool(sequelize)
-  const close = () => void manager._disconnect(connection).catch(() => {}) // it may be lost meanwhile
+  const raw = await connectBesidePool(sequelize)
+  const close = () => void manager._disconnect(raw).catch(() => {}) // it may be lost meanwhile
   return {
-    connection,
+    raw,
+    wasIdle: false,
     release: close,
     destroy: async () => {
-      drop(connection)
+      drop(raw)
       close()
     },
   }

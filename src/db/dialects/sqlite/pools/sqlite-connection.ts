@@ -1,0 +1,47 @@
+import type { Sequelize } from 'sequelize'
+import { type NextStatement, TransactionConnection } from '../../../connection.js'
+import type { TransactionEnd, TransactionNeeds } from '../../../dialect.js'
+import type { Settle } from '../../../sequelize/query.js'
+import { execute } from '../connection.js'
+import type { SqliteConnection } from '../driver.js'
+import { direct } from '../execute.js'
+import { assertStaysReadOnly, leavesState } from '../left-state.js'
+import { endAndBegin } from './begin-ahead.js'
+
+/** What readers and writers have in common. */
+export abstract class SqliteTransactionConnection extends TransactionConnection {
+  declare readonly raw: SqliteConnection
+  protected readonly isReadOnly: boolean
+  /** Whether a statement has left something on the connection that the next session would find. */
+  protected isChanged = false
+
+  constructor(sequelize: Sequelize, raw: SqliteConnection, needs: TransactionNeeds) {
+    super(sequelize, direct, raw, false, needs)
+    this.isReadOnly = needs.readOnly === true
+  }
+
+  /** With PRAGMA query_only, SQLite rejects writes. It is a setting of the connection, so it is turned off at release. */
+  protected get refusingWrites(): readonly string[] {
+    return this.isReadOnly ? ['PRAGMA query_only = 1'] : []
+  }
+
+  override prepare(next?: NextStatement): Promise<unknown> | undefined {
+    if (!next) return undefined
+    if (this.isReadOnly) assertStaysReadOnly(next.sql)
+    this.isChanged ||= leavesState(next.sql)
+    return undefined
+  }
+
+  /** Whether the next transaction may begin together with the end of this one. */
+  protected abstract get mayBeginNext(): boolean
+
+  override end(end: TransactionEnd, settle: Settle<boolean>): void {
+    const ending = this.mayBeginNext ? endAndBegin(this.sequelize, this.raw) : undefined
+    if (ending) ending(end).then(() => settle.resolve(true), settle.reject)
+    else super.end(end, settle)
+  }
+}
+
+export function acceptWrites(connection: SqliteConnection): Promise<void> {
+  return execute(connection, 'PRAGMA query_only = 0')
+}

@@ -1,0 +1,74 @@
+import type { ClientToken } from '../../../core/client-token.js'
+import type { TransactionConnection } from '../../connection.js'
+import type { Dialect, TransactionEnd, TransactionNeeds } from '../../dialect.js'
+import { CommitFailedError, CommitUnknownError } from '../../errors.js'
+import { answerWithin, NoAnswerError } from './answer-timeout.js'
+import { readPositionOfCommit, type SendPosition } from './commit-position.js'
+
+/**
+ * Ends the transaction of a connection, and releases the connection.
+ *
+ * @param token receives the position of the commit.
+ * @throws CommitFailedError if the database answered COMMIT with a rollback, CommitUnknownError if it did not answer, else the error of the statement.
+ */
+export function endTransaction(
+  connection: TransactionConnection,
+  end: TransactionEnd,
+  dialect: Dialect,
+  { endTimeout, observer }: TransactionNeeds,
+  token?: ClientToken,
+): Promise<void> {
+  const release = () => releaseConnection(connection, endTimeout)
+  // Not an async function: its promises would cost every request time.
+  return new Promise((resolve, reject) => {
+    const sentAt = observer ? performance.now() : 0
+    let sendPosition: SendPosition | undefined
+    const answered = (isKept: boolean) => {
+      const refusal = end === 'commit' && !isKept ? new CommitFailedError() : undefined
+      observer?.ended(refusal ? 'rollback' : end, sentAt, refusal)
+      const finish = () => (refusal ? reject(refusal) : resolve())
+      // After a BEGIN that failed, the connection is not known to be usable.
+      const released = connection.isBegun ? (sendPosition?.(refusal === undefined) ?? release()) : destroy(connection)
+      if (released) void released.then(finish)
+      else finish()
+    }
+    const failed = (raised: unknown) => {
+      const isUnknown = end === 'commit' && (raised instanceof NoAnswerError || dialect.isLost(raised))
+      const error = isUnknown ? new CommitUnknownError(raised) : raised
+      observer?.ended(isUnknown ? 'unknown' : 'rollback', sentAt, error)
+      // The connection is in an unknown state, and on SQLite still holds the lock.
+      void destroy(connection).then(() => reject(error))
+    }
+    const settle = answerWithin(endTimeout, end === 'commit' ? 'COMMIT' : 'ROLLBACK', {
+      resolve: answered,
+      reject: failed,
+    })
+    try {
+      connection.end(end, settle)
+      if (token) sendPosition = readPositionOfCommit(connection, token, release)
+    } catch (error) {
+      settle.reject(error) // of the program's logging
+    }
+  })
+}
+
+/** Releases the connection of a transaction that has ended. A failure concerns only the connection: it is closed then. */
+export function releaseConnection(
+  connection: TransactionConnection,
+  timeout: number | undefined,
+): Promise<void> | undefined {
+  try {
+    const releasing = connection.release()
+    if (!releasing) return undefined
+    return new Promise<void>((resolve, reject) => {
+      const settle = answerWithin(timeout, 'The end of a transaction', { resolve, reject })
+      releasing.then(settle.resolve, settle.reject)
+    }).catch(() => destroy(connection))
+  } catch {
+    return destroy(connection)
+  }
+}
+
+function destroy(connection: TransactionConnection): Promise<void> {
+  return connection.destroy().catch(() => {}) // it is closed already, or another error is the one to report
+}
