@@ -2,7 +2,7 @@ import { type FindOptions, Model, type ModelStatic } from 'sequelize'
 import { Model as TypescriptModel } from 'sequelize-typescript'
 import { hasFastPath } from '../db/sequelize/fast-path.js'
 import { dataTypeInternals, dataTypesOf, modelInternals } from '../db/sequelize/internals.js'
-import { isOfSequelize } from '../db/statements/compiled/plain-model.js'
+import { mayBuildLater } from '../db/statements/compiled/may-compile.js'
 import { isInherited } from '../schema/shape/inherited-names.js'
 
 /*
@@ -52,17 +52,13 @@ export function instancesOf(rows: readonly unknown[]): readonly unknown[] {
 
 /** The rows of a query. Their instances are built later, if the program cannot notice. */
 export function findRows(model: ModelStatic<Model>, options: FindOptions): Promise<Row[]> {
-  return mayBuildLater(model) ? lazyClassOf(model).findAll(options) : model.findAll(options)
+  return isBuiltLater(model) ? lazyClassOf(model).findAll(options) : model.findAll(options)
 }
 
-const METHODS = ['findAll', 'build', 'bulkBuild'] as const
-
 // afterFind hooks receive instances, and a model may override the methods that build them.
-function mayBuildLater(model: ModelStatic<Model>): boolean {
+function isBuiltLater(model: ModelStatic<Model>): boolean {
   const { sequelize } = model
-  if (!sequelize || !hasFastPath(sequelize)) return false
-  const isHooked = model.hasHook('afterFind') || sequelize.hasHook('afterFind')
-  return !isHooked && METHODS.every((name) => isOfSequelize(model, name))
+  return sequelize !== undefined && hasFastPath(sequelize) && mayBuildLater(model)
 }
 
 const lazyClasses = new WeakMap<object, ModelStatic<Model>>()

@@ -1,5 +1,5 @@
 import { modelInternals } from '../../src/db/sequelize/internals.js'
-import { markAsInherited } from '../../src/db/statements/compiled/plain-model.js'
+import { markAsInherited } from '../../src/db/statements/compiled/may-compile.js'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DataTypes, literal } from 'sequelize'

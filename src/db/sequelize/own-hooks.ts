@@ -11,12 +11,17 @@ export const CHECK_BOUNDS = 'sequitur: check bounds'
 
 const OWN: ReadonlySet<unknown> = new Set([READ_GENERATED, CHECK_BOUNDS])
 
-const SAVE_HOOKS = [
+/** The hooks that Sequelize runs when it saves an instance. */
+export const SAVE_HOOKS: readonly string[] = [
   'validationFailed',
   ...['Validate', 'Save', 'Create', 'Update'].flatMap((name) => [`before${name}`, `after${name}`]),
 ]
 
+export function isOfProgram({ name }: { readonly name?: string }): boolean {
+  return !OWN.has(name)
+}
+
 /** Whether the program has hooks that Sequelize runs when it saves an instance. */
 export function hasSaveHooks({ hooks = {} }: HookOptions): boolean {
-  return SAVE_HOOKS.some((type) => hooks[type]?.some(({ name }) => !OWN.has(name)))
+  return SAVE_HOOKS.some((type) => hooks[type]?.some(isOfProgram))
 }

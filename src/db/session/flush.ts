@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { Model } from 'sequelize'
 import { instanceInternals, modelOf } from '../sequelize/internals.js'
 import { hasSaveHooks } from '../sequelize/own-hooks.js'
-import { isOfSequelize } from '../statements/compiled/plain-model.js'
+import { isOfSequelize } from '../statements/compiled/may-compile.js'
 import { inForeignKeyOrder, type PendingChange } from './foreign-key-order.js'
 
 /** The change that is being written in the current asynchronous context, in which hooks of its model run. */

@@ -12,7 +12,7 @@ import {
   keyStatement,
 } from '../statements/compiled/compiled-select.js'
 import { isPlainObject } from '../statements/compiled/conditions.js'
-import { isOfSequelize, markAsInherited } from '../statements/compiled/plain-model.js'
+import { isOfSequelize, markAsInherited } from '../statements/compiled/may-compile.js'
 import type { Select } from '../statements/statement.js'
 
 type AnyModel = ModelStatic<Model>

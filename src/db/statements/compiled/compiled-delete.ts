@@ -3,16 +3,14 @@ import { modelInternals, modelOf } from '../../sequelize/internals.js'
 import { type CompiledStatement, sqlOf } from './compiled-select.js'
 import { keyConditions, toWhere } from './conditions.js'
 import { hasLiterals, withLiterals } from './literals.js'
+import { mayCompileDestroy } from './may-compile.js'
 import { planOf } from './model-plan.js'
-import { isOfSequelize, isPlainToDestroy } from './plain-model.js'
 import type { Values } from './saved-instance.js'
-
-const METHODS = ['destroy', 'where', 'get'] as const
 
 /** The DELETE of a row by its key, as destroy() of Sequelize sends it. Undefined if Sequelize has to. */
 export function deleteStatement(instance: Model): CompiledStatement<unknown> | undefined {
   const model = modelOf(instance)
-  if (!METHODS.every((name) => isOfSequelize(instance, name)) || !isPlainToDestroy(model)) return undefined
+  if (!mayCompileDestroy(model, instance)) return undefined
   const plan = planOf(model)
   const conditions = keyConditions(model, plan, instance.dataValues as Values) // an instance of any model
   if (!conditions) return undefined

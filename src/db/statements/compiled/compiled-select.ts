@@ -4,8 +4,8 @@ import { modelInternals } from '../../sequelize/internals.js'
 import type { Select } from '../statement.js'
 import { type Condition, conditionsOf, isPlainObject, toWhere } from './conditions.js'
 import { hasLiterals, withLiterals } from './literals.js'
+import { mayCompileRead } from './may-compile.js'
 import { type ModelPlan, planOf } from './model-plan.js'
-import { isPlainModel } from './plain-model.js'
 
 /*
  * Sequelize generates the SQL of a statement for each call, with its values as literals. For statements of a simple form the SQL is generated
@@ -81,7 +81,7 @@ export function rowsStatement<R>(
   build: BuildRows<R>,
   more: readonly (readonly [sql: string, name: string])[] = [],
 ): CompiledStatement<R[]> | undefined {
-  if (!hasOnlyRows(options) || !isPlainModel(model)) return undefined
+  if (!hasOnlyRows(options) || !mayCompileRead(model)) return undefined
   const plan = planOf(model)
   const conditions = conditionsOf(plan, options.where)
   const order = conditions && orderOf(plan, options.order)
@@ -111,7 +111,7 @@ export function rowsStatement<R>(
 
 /** The number of rows of a statement, as `count()` returns it. */
 export function countStatement({ model, options }: Select<Model>): CompiledStatement<number> | undefined {
-  if (!hasOnlyRows(options) || !isPlainModel(model)) return undefined
+  if (!hasOnlyRows(options) || !mayCompileRead(model)) return undefined
   const plan = planOf(model)
   const conditions = conditionsOf(plan, options.where)
   if (!conditions) return undefined

@@ -1,16 +1,8 @@
 import type { Model, ModelStatic } from 'sequelize'
 import { instanceInternals, modelInternals } from '../../sequelize/internals.js'
 import { setStoredForms } from '../../values/stored-forms.js'
-import { isOfSequelize } from './plain-model.js'
 
 export type Values = Readonly<Record<string, unknown>>
-
-const METHODS = ['save', 'validate', 'changed', 'set', 'where'] as const
-
-/** Whether the class of an instance leaves it to Sequelize to save it. */
-export function isPlainInstance(instance: Model): boolean {
-  return METHODS.every((name) => isOfSequelize(instance, name))
-}
 
 /** A value as Sequelize binds it; undefined if it does not. */
 export function boundValue(model: ModelStatic<Model>, name: string, value: unknown): unknown {

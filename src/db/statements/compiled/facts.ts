@@ -1,0 +1,64 @@
+import type { Model, ModelStatic } from 'sequelize'
+
+type Judge = (model: ModelStatic<Model>, facts: Facts) => boolean
+
+/** Reads what an answer depends on. */
+export interface Facts {
+  read<T extends object, K extends keyof T>(object: T, key: K): T[K]
+  /** The entries of a list that may grow; none if there is no list. */
+  list<E>(lists: Readonly<Record<string, readonly E[]>> | undefined, key: string): readonly E[]
+}
+
+export const NOT_REMEMBERED: Facts = {
+  read: (object, key) => object[key],
+  list: (lists, key) => lists?.[key] ?? [],
+}
+
+/** An answer, with the properties that it was made of. */
+class Answer implements Facts {
+  readonly #objects: object[] = []
+  readonly #keys: PropertyKey[] = []
+  readonly #values: unknown[] = []
+  readonly isYes: boolean
+
+  constructor(model: ModelStatic<Model>, judge: Judge) {
+    this.isYes = judge(model, this)
+  }
+
+  read<T extends object, K extends keyof T>(object: T, key: K): T[K] {
+    const value = object[key]
+    this.#objects.push(object)
+    this.#keys.push(key)
+    this.#values.push(value)
+    return value
+  }
+
+  list<E>(lists: Readonly<Record<string, readonly E[]>> | undefined, key: string): readonly E[] {
+    const list = lists ? this.read(lists, key) : undefined
+    if (list) this.read(list, 'length')
+    return list ?? []
+  }
+
+  /** Whether the properties are the same as they were. */
+  get holds(): boolean {
+    const values = this.#values
+    for (let index = 0; index < values.length; index++)
+      if (Reflect.get(this.#objects[index] as object, this.#keys[index] as PropertyKey) !== values[index]) return false
+    return true
+  }
+}
+
+/**
+ * A question about a model that is asked once, and again when something has changed that its answer was made of: a method was replaced, or a hook was added.
+ * Methods are compared rather than observed, as a mock replaces the property itself.
+ */
+export function rememberedByModel(judge: Judge): (model: ModelStatic<Model>) => boolean {
+  const answers = new WeakMap<object, Answer>()
+  return (model) => {
+    const known = answers.get(model)
+    if (known?.holds) return known.isYes
+    const answer = new Answer(model, judge)
+    answers.set(model, answer)
+    return answer.isYes
+  }
+}
