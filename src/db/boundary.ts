@@ -17,6 +17,12 @@ export interface Boundary {
    * @throws BootError for a database that the boundary cannot limit.
    */
   check(sequelize: Sequelize, warn?: (line: string) => void): Promise<void>
+  /**
+   * Called while the app runs, now and then: whether the database still has the limits that `check` has found.
+   *
+   * @throws BootError if it has not.
+   */
+  checkAgain?(sequelize: Sequelize): Promise<void>
   /** Called when the database is open: statements are limited from now on. */
   enforce(sequelize: Sequelize): void
   /** The limits of each run of a route's handler, from the request. Called when the app is built. */

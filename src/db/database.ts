@@ -9,6 +9,7 @@ import { describeError, escapeForLog } from '../core/log-text.js'
 import type { Provision } from '../di/provider.js'
 import type { RouteFacts, TransactionDescription } from '../di/route-facts.js'
 import type { Constructor } from '../di/token.js'
+import { BoundaryWatch } from './boundary-watch.js'
 import { checkLifespanOptions, type LifespanOptions } from './config/lifespan-options.js'
 import { readStartTimeout, readTokenPlace } from './config/settings.js'
 import type { Dialect } from './dialect.js'
@@ -69,6 +70,7 @@ export class Database {
   #warn: ((line: string) => void) | undefined
   /** Ends the wait for a database that does not answer: of the app that starts. */
   #signal: AbortSignal | undefined
+  #limits: BoundaryWatch | undefined
   /** See {@link replaceDialect}. */
   #replaced: Dialect | undefined
 
@@ -145,6 +147,8 @@ export class Database {
     try {
       refuseSharedModels(this.#models, this)
       const connection = await this.#connect({ createTables: true })
+      const { boundary } = this.#options
+      this.#limits = boundary && new BoundaryWatch(boundary, connection.sequelize)
       reportUnhandledQueries(connection.sequelize, (query) => this.#reportUnhandled(query), innermostScope)
       return connection
     } catch (error) {
@@ -270,11 +274,14 @@ export class Database {
    * Resolves when the database has answered a statement, also while all connections of the pool are in use.
    *
    * @param limit milliseconds to wait for the answer.
-   * @throws an Error when it does not answer in time, or is not running; the driver's error when it cannot be reached.
+   * @throws an Error when it does not answer in time, or is not running; the driver's error when it cannot be reached; BootError if the policies that
+   * limit its tenants are missing, for which it is asked from time to time.
    */
   async ping(limit = 1_000): Promise<void> {
     const { sequelize, dialect } = this.#started
+    const begunAt = performance.now()
     await ping(sequelize, dialect, limit)
+    await this.#limits?.assertLimits((limit - (performance.now() - begunAt)) / 2)
   }
 
   /**

@@ -4,7 +4,7 @@ import { type OptionNames, refuseOtherType, refuseUnknownOptions, shown } from '
 import type { Boundary, UnitBoundary } from '../db/boundary.js'
 import type { RouteFacts } from '../di/route-facts.js'
 import type { Request } from '../http/request.js'
-import { forgetGivenTenant, givenTenant, isUnscoped } from './given-tenant.js'
+import { forgetGivenTenant, givenTenant, isUnscoped, unscoped } from './given-tenant.js'
 import { limitReads } from './limit-reads.js'
 import { limitWrites } from './limit-writes.js'
 import { checkRowSecurity } from './row-security.js'
@@ -93,6 +93,11 @@ class TenantBoundary implements Boundary {
         `${route} has @Unscoped(), but the policies of PostgreSQL limit every session. Write tenancy({ role }) with a role for the sessions of tenants, and connect as a role that has BYPASSRLS.`,
       )
     await checkRowSecurity(sequelize, tables, role)
+  }
+
+  async checkAgain(sequelize: Sequelize): Promise<void> {
+    const { tables, role, hasPolicies } = this.#settingsOf(sequelize)
+    if (hasPolicies) await unscoped(() => checkRowSecurity(sequelize, tables, role))
   }
 
   enforce(sequelize: Sequelize): void {
