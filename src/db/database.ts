@@ -1,5 +1,6 @@
 import type { Sequelize } from 'sequelize'
 import { BootError } from '../core/boot-error.js'
+import { nextTurn } from '../core/promises.js'
 import type { Unit } from '../core/bracket.js'
 import type { ClientToken, ClientTokenPlace } from '../core/client-token.js'
 import type { RequestRecord, SentStatement } from '../core/events/request-record.js'
@@ -42,7 +43,12 @@ const MAX_LOGGED_SQL = 1_000
 const STARTED_INSIDE =
   'app.start() was called inside withSession(), which has opened the database without the models of the app. Start the app before or after it, or write newLifespan(url, { models }).'
 
-type OpenDatabaseUnit = (attempt: number, record?: RequestRecord, token?: ClientToken, request?: object) => Unit
+type OpenDatabaseUnit = (
+  attempt: number,
+  record?: RequestRecord,
+  token?: ClientToken,
+  request?: object,
+) => Unit | undefined
 
 /** The databases that are running, or starting. */
 export function runningDatabases(): readonly Database[] {
@@ -206,7 +212,7 @@ export class Database {
   }
 
   /**
-   * How each attempt of a route opens its unit of work; undefined with `@Transactional(false)`.
+   * How each attempt of a route opens its unit of work; without a unit with `@Transactional(false)`.
    *
    * @throws BootError for a route that injects a session although it has `@Transactional(false)`.
    */
@@ -216,7 +222,8 @@ export class Database {
     if (options === false) {
       if (tokens.some((token) => token === Session || token === this.Session))
         throw new BootError(sessionWithoutTransaction(controller, member))
-      return undefined
+      const { boundary } = this.#options
+      return boundary && (() => void boundary.enterRequest())
     }
     const isolation = isolationText(options.isolation)
     const readOnly = options.readOnly === true
@@ -322,8 +329,9 @@ export class Database {
   }
 
   /** Runs the work in a new session. @throws the error of the work or of COMMIT. */
-  session<R>(work: (session: Session) => Promise<R>, given: UnitNeeds = {}): Promise<R> {
+  async session<R>(work: (session: Session) => Promise<R>, given: UnitNeeds = {}): Promise<R> {
     const { boundary } = this.#options
+    if (boundary) await nextTurn() // a job that a queue has started sees then that the job before it has ended
     const needs = boundary ? { ...given, boundary: boundary.ofJob(this.sequelize) } : given
     return this.#unit(needs).run(work, (error) => this.#report('A session', error))
   }

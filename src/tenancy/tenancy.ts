@@ -4,7 +4,7 @@ import { type OptionNames, refuseOtherType, refuseUnknownOptions, shown } from '
 import type { Boundary, UnitBoundary } from '../db/boundary.js'
 import type { RouteFacts } from '../di/route-facts.js'
 import type { Request } from '../http/request.js'
-import { forgetGivenTenant, givenTenant, isUnscoped, unscoped } from './given-tenant.js'
+import { forgetGivenTenant, givenTenant, isUnscoped, refuseEnded, unscoped } from './given-tenant.js'
 import { limitReads } from './limit-reads.js'
 import { limitWrites } from './limit-writes.js'
 import { checkRowSecurity } from './row-security.js'
@@ -118,8 +118,14 @@ class TenantBoundary implements Boundary {
     }
   }
 
+  enterRequest(): void {
+    forgetGivenTenant()
+  }
+
   ofJob(sequelize: Sequelize): UnitBoundary {
-    return this.#unit(sequelize, { kind: 'job', find: noTenant, given: givenTenant() })
+    const given = givenTenant()
+    refuseEnded(given)
+    return this.#unit(sequelize, { kind: 'job', find: noTenant, given })
   }
 
   outside(sequelize: Sequelize): UnitBoundary {
