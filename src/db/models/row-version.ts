@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { literal, Model, type ModelAttributeColumnOptions, type ModelStatic } from 'sequelize'
 import type { ValueVersion } from '../../schema/shape/shape.js'
 import { dataTypeInternals, modelInternals, modelOf, queryGeneratorOf, sequelizeOf } from '../sequelize/internals.js'
-import { isVirtual } from './column-shape.js'
+import { isJson, isVirtual } from './column-shape.js'
+import { hasOwnGetter, readsItself } from './own-reading.js'
 
 /** How the instance was made: by a read, or by a write, whose values the database may have stored otherwise. */
 export type RowSource = 'read' | 'written'
@@ -12,7 +13,8 @@ export type RowSource = 'read' | 'written'
  * Besides the number it has a digest of the model, the key, and the sent values, so that it is that of no other row, and of none that is made
  * again under the same key. Only sent values: from a digest, values can be guessed.
  *
- * @param names the properties that are sent of it. If one that the row has is not the value of a column, the version does not cover it.
+ * @param names the properties that are sent of it. If one that the row has is not the value of a column, or its class decides what is read of it, the
+ *   version does not cover it.
  */
 export function rowVersion(row: unknown, names: readonly string[], source: RowSource): ValueVersion | undefined {
   if (!(row instanceof Model)) return undefined
@@ -22,13 +24,15 @@ export function rowVersion(row: unknown, names: readonly string[], source: RowSo
   const changed = new Set<string>(row.changed() || [])
   const isValue = (name: string) => {
     const column = columns[name]
-    return column !== undefined && !isVirtual(column.type) && !hasGetter(column) && !changed.has(name)
+    if (!column || isVirtual(column.type) || changed.has(name)) return false
+    return !hasOwnGetter(identity.model, name) && !Object.hasOwn(row, name)
   }
   const isCovered = (name: string) => isValue(name) || (!columns[name] && Reflect.get(row, name) === undefined)
   const isExact = (name: string) =>
     source === 'read' || isStoredAsGiven(columns[name], row.getDataValue(name), identity)
   const digested = names.filter((name) => isValue(name) && row.getDataValue(name) !== undefined && isExact(name))
-  return { version: versionText(row, identity, maskOf(columns, digested)), coversBody: names.every(isCovered) }
+  const coversBody = names.every(isCovered) && !readsItself(row)
+  return { version: versionText(row, identity, maskOf(columns, digested)), coversBody }
 }
 
 /** The version of a row by its number and its key alone; undefined as for {@link rowVersion}. */
@@ -68,7 +72,7 @@ function identityOf(row: Model): Identity | undefined {
 function versionText(row: Model, { model, version, key }: Identity, mask: bigint): string {
   const attributes = model.getAttributes()
   const names = Object.keys(attributes).filter((_, index) => (mask >> BigInt(index)) & 1n)
-  const values = names.map((name) => [name, comparable(row.getDataValue(name), typeKey(attributes[name]))])
+  const values = names.map((name) => [name, comparable(row.getDataValue(name), attributes[name])])
   const parts = [model.getTableName(), key.map((value) => comparable(value)), version, values]
   const digest = createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22)
   return `${version}-${mask.toString(36)}-${digest}`
@@ -86,23 +90,16 @@ function bitsOf(mask: string): bigint {
   return [...mask].reduce((bits, digit) => bits * 36n + BigInt(parseInt(digit, 36)), 0n)
 }
 
-// Drivers return one value in several forms: 1 and true, 0.1 and the nearest number of four bytes.
-function comparable(value: unknown, type?: string): unknown {
+// Drivers return one value in several forms, such as 1 and true. In JSON, these are two values.
+function comparable(value: unknown, column?: Column): unknown {
+  if (column && isJson(column.type)) return value
   if (typeof value === 'boolean') return value ? '1' : '0'
-  if (typeof value === 'bigint') return String(value)
-  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : value.toPrecision(6)
-  return type === 'UUID' && typeof value === 'string' ? value.toLowerCase() : value
-}
-
-function typeKey(column: Column | undefined): string | undefined {
-  return column && dataTypeInternals(column.type).key
+  if (typeof value === 'bigint' || typeof value === 'number') return String(value)
+  const isUuid = column !== undefined && dataTypeInternals(column.type).key === 'UUID'
+  return isUuid && typeof value === 'string' ? value.toLowerCase() : value
 }
 
 type Column = ModelAttributeColumnOptions
-
-function hasGetter(column: Column): boolean {
-  return column.get !== undefined
-}
 
 const EXACT: ReadonlySet<string | undefined> = new Set([
   'STRING',
