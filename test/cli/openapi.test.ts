@@ -46,6 +46,20 @@ test('--check of JSON that is no OpenAPI document exits with 1', () => {
   assert.match(stdout, /^The old document is not one of OpenAPI 3: /)
 })
 
+for (const [name, paths] of Object.entries({
+  'a list of paths': [],
+  'a path that is null': { '/gone': null },
+  'a path elsewhere': { '/gone': { $ref: 'gone.json' } },
+  'an operation that is no object': { '/gone': { get: 5 } },
+}))
+  test(`--check of a document with ${name} exits with 1, and does not pass it over`, (t) => {
+    const old = join(folder(t), 'old.json')
+    writeFileSync(old, JSON.stringify({ ...document, paths }))
+    const { status, stdout } = sequitur('openapi', 'example/app.ts', '--check', old)
+    assert.equal(status, 1)
+    assert.match(stdout, /^The old document (?:is not one of OpenAPI 3|cannot be compared: \/gone, )[^\n]*\n$/)
+  })
+
 test('control characters of an old document are escaped', (t) => {
   const old = join(folder(t), 'old.json')
   const paths = { ...document.paths, '/gone\n::error::forged\u001b[2K': { get: { responses: {} } } }

@@ -51,6 +51,10 @@ class Jobs {
     return redirect(to, 307)
   }
 
+  @Get('/place') place() {
+    return reply({ id: 'é' }, { headers: { 'x-place': 'café' } })
+  }
+
   @Get('/nothing') nothing(status: number) {
     return reply(undefined, { status })
   }
@@ -463,3 +467,13 @@ for (const [when, chunks] of Object.entries({ before: 0, after: 1 }))
     await assert.rejects(app.fetch('/').then((got) => got.text()))
     await until('it is logged', async () => /destroyed before its end, so the connection/.test(app.log.join()))
   })
+
+test('a header beyond ASCII has the same bytes for GET and HEAD: those of ISO 8859-1', async (t) => {
+  const { fetch } = await api(t, [Jobs])
+  for (const method of ['GET', 'HEAD']) {
+    const response = await fetch('/place', { method })
+    assert.equal(response.headers.get('x-place'), 'café', method)
+    assert.equal(response.headers.get('content-length'), '11')
+    assert.equal(await response.text(), method === 'GET' ? '{"id":"é"}' : '')
+  }
+})

@@ -76,7 +76,7 @@ export function writeReply(
   if (status === 204 || status === 304) response.removeHeader('content-length')
   else response.setHeader('content-length', body === undefined ? 0 : Buffer.byteLength(body))
   // Node omits the body for HEAD, but middleware that wraps end() may not.
-  const sent = request.method === 'HEAD' ? undefined : body
+  const sent = request.method === 'HEAD' ? undefined : typeof body === 'string' ? besideHeaders(body, response) : body
   if (!closesUnread(response, request)) response.end(sent)
   else {
     if (sent === undefined) response.flushHeaders()
@@ -84,6 +84,14 @@ export function writeReply(
     endAfterReading(response, request)
   }
   return undefined
+}
+
+const BEYOND_ASCII = /[\x80-\xff]/ // Node refuses others
+
+/** Node writes the headers in the encoding of a body that is a string: those of HEAD, of bytes, and of a stored response would be other bytes. */
+function besideHeaders(body: string, response: ServerResponse): string | Uint8Array {
+  const values = Object.values(response.getHeaders()).flat()
+  return values.some((value) => BEYOND_ASCII.test(String(value))) ? Buffer.from(body) : body
 }
 
 async function stream(
