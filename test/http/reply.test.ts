@@ -408,6 +408,38 @@ test('a stream is read after COMMIT, and destroyed when there is none', async (t
   )
 })
 
+/** Headers that are valid at the first reading, and not at the next one. */
+const changing: Readonly<Record<string, (session: Session) => Record<string, string | string[]>>> = {
+  'a getter': () => {
+    let reads = 0
+    return Object.defineProperty({}, 'x-name', { enumerable: true, get: () => (reads++ === 0 ? 'a' : 'a\r\nb: c') })
+  },
+  'an object': () => {
+    let reads = 0
+    return { 'x-name': { toString: () => (reads++ === 0 ? 'a' : 'a\r\nb: c') } as never }
+  },
+  'a list that others change': (session) => {
+    const list = ['a']
+    session.afterCommit(() => void list.push('a\r\nb: c'))
+    return { 'x-name': list }
+  },
+}
+
+for (const [what, make] of Object.entries(changing))
+  test(`the headers that were checked before COMMIT are those that are sent: ${what}`, async (t) => {
+    @Controller()
+    class Changing {
+      @Post('/') async create(session: Session) {
+        await Download.create({ id: 1 })
+        return reply('done', { headers: make(session) })
+      }
+    }
+    const app = await api(t, [Changing], { models: [Download], lifespan: memoryDatabase() })
+    const response = await app.fetch('/', { method: 'POST' })
+    assert.deepEqual([response.status, response.headers.get('x-name')], [201, 'a'])
+    assert.deepEqual(app.log, [])
+  })
+
 const unreadable: Readonly<Record<string, readonly [make: () => Promise<Readable>, log: RegExp]>> = {
   'was destroyed': [async () => Readable.from(['abc']).destroy(), /was destroyed before it was sent\. Do not/],
   'was read to its end': [

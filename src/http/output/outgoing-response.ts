@@ -35,9 +35,18 @@ export function refuseUnreadable(stream: Readable): void {
   )
 }
 
+interface EarlyEnd {
+  isBySource: boolean
+  /** With which the source has failed while the client was there. */
+  error?: Error
+}
+
 /** Tells who ends a response too early. Call it before the stream is read. */
-function watchEnd(source: Readable, response: ServerResponse): { isBySource: boolean } {
-  const end = { isBySource: false }
+function watchEnd(source: Readable, response: ServerResponse): EarlyEnd {
+  const end: EarlyEnd = { isBySource: false }
+  source.once('error', (error) => {
+    if (!response.destroyed) end.error = error
+  })
   source.once('close', () => {
     end.isBySource = !source.readableEnded && !response.destroyed
   })
@@ -103,7 +112,7 @@ async function stream(
     discard(body)
     return void response.end()
   }
-  let early: { isBySource: boolean } | undefined
+  let early: EarlyEnd | undefined
   try {
     const length = lengthOf(response.getHeader('content-length'))
     const source = body instanceof Readable ? body : body()
@@ -119,6 +128,8 @@ async function stream(
     if (!end) endAfterReading(response, request)
   } catch (error) {
     discard(body)
+    // Of any code: the source may read from another response, which was closed too early.
+    if (early?.error) throw early.error
     if (!(error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE')) throw error
     // Otherwise the client has closed the connection, which is not an error of the program.
     if (early?.isBySource) throw destroyedWhileSent(error)
