@@ -29,37 +29,26 @@ export { ResponseMismatchError } from './response-mismatch.js'
 /** Converts a returned value to plain JSON values: only the declared properties, of the same types on every database. */
 export type Encode = (value: unknown) => unknown
 
+interface EncoderOptions {
+  /** Whether values must meet the constraints of the shape, as those of responses must. Default: true. */
+  readonly checks?: boolean
+  /** Whether objects are encoded by generated code, which is faster and does the same. Default: true. */
+  readonly generated?: boolean
+}
+
 /** Compiles the encoder of a shape. The encoder throws a ResponseMismatchError for a value of another type. */
-export function compileEncoder(shape: Shape): Encode {
-  return new EncoderCompiler(() => undefined, writtenJsonSchema).compile(shape)
-}
-
-/** As {@link compileEncoder}; the encoder also checks the constraints of the shape, so that responses match the OpenAPI document. */
-export function compileStrictEncoder(shape: Shape): Encode {
-  return new EncoderCompiler(compileConstraint, usableJsonSchemaOf, compilePlainObject).compile(shape)
-}
-
-/** As {@link compileStrictEncoder}, without the short path of objects. */
-export function compileReferenceEncoder(shape: Shape): Encode {
-  return new EncoderCompiler(compileConstraint, usableJsonSchemaOf).compile(shape)
+export function compileEncoder(shape: Shape, options: EncoderOptions = {}): Encode {
+  return new EncoderCompiler(options).compile(shape)
 }
 
 class EncoderCompiler {
   readonly #objects = new Map<unknown, Encode>()
-  readonly #constrain: typeof compileConstraint
+  readonly #checks: boolean
+  readonly #generated: boolean
 
-  readonly #jsonSchemaOf: typeof writtenJsonSchema
-
-  readonly #compilePlain: typeof compilePlainObject | undefined
-
-  constructor(
-    constrain: typeof compileConstraint,
-    jsonSchema: typeof writtenJsonSchema,
-    compilePlain?: typeof compilePlainObject,
-  ) {
-    this.#constrain = constrain
-    this.#jsonSchemaOf = jsonSchema
-    this.#compilePlain = compilePlain
+  constructor({ checks = true, generated = true }: EncoderOptions) {
+    this.#checks = checks
+    this.#generated = generated
   }
 
   compile(shape: Shape): Encode {
@@ -77,7 +66,7 @@ class EncoderCompiler {
 
   #constrained(shape: Shape): Encode {
     const encode = this.#notNull(shape)
-    const constraint = this.#constrain(shape)
+    const constraint = this.#checks ? compileConstraint(shape) : undefined
     if (!constraint) return encode
     return (value) => {
       const json = encode(value)
@@ -128,7 +117,7 @@ class EncoderCompiler {
       case 'union':
         return this.#union(shape)
       case 'standard':
-        return standardEncoder(shape.schema, this.#jsonSchemaOf)
+        return standardEncoder(shape.schema, this.#checks ? usableJsonSchemaOf : writtenJsonSchema)
       case 'any':
         return encodeAny
       case 'file':
@@ -164,7 +153,9 @@ class EncoderCompiler {
         )
       }
     }
-    const plain = memo(() => this.#compilePlain?.(properties, { alias: selectedAlias, encode: encodeProperty }))
+    const plain = memo(() =>
+      this.#generated ? compilePlainObject(properties, { alias: selectedAlias, encode: encodeProperty }) : undefined,
+    )
     const encode: Encode = (value) => {
       if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Promise)
         return refuseMismatch(value, shape.name)
