@@ -1,3 +1,4 @@
+import { isRecord } from '../core/records.js'
 import { BootError } from '../core/boot-error.js'
 import {
   both,
@@ -176,7 +177,7 @@ const OPTIONS: OptionChecks<AppOptions> = {
   errors: options(ERRORS),
   info: unchecked,
   servers: list(`{ url: 'https://api.example.com' }`),
-  tags: list(`{ name: 'Heroes' }`, fitting(isObject, `an object, as in { name: 'Heroes' }`)),
+  tags: list(`{ name: 'Heroes' }`, fitting(isRecord, `an object, as in { name: 'Heroes' }`)),
   externalDocs: unchecked,
   extensions: unchecked,
 }
@@ -190,10 +191,6 @@ export function checkAppOptions(options: AppOptions): void {
   refuseDuplicateControllers(options.controllers)
   refuseSecondProvision(options.providers ?? [])
   refuseModelsWithoutLifespan(options)
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null
 }
 
 function requirePrefix(prefix: unknown, where: string): void {

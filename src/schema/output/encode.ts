@@ -1,3 +1,4 @@
+import { isPlainRecord } from '../../core/records.js'
 import { compileConstraint } from './constraints.js'
 import { usableJsonSchemaOf } from './json-schema-validator.js'
 import { compileKeepListed } from './listed-properties.js'
@@ -260,7 +261,7 @@ function writeAny(value: unknown): string | undefined {
 
 // Plain objects only: the values of a Map, or of an instance, are not its properties.
 function encodeMap(value: unknown, encode: Encode): unknown {
-  if (!isPlainObject(value)) return refuseMismatch(value, 'a plain object')
+  if (!isPlainRecord(value)) return refuseMismatch(value, 'a plain object')
   const entries = Object.entries(value).flatMap(([name, part]): (readonly [string, unknown])[] => {
     if (part === undefined) return []
     try {
@@ -270,12 +271,6 @@ function encodeMap(value: unknown, encode: Encode): unknown {
     }
   })
   return Object.fromEntries(entries) // own properties, also of names such as '__proto__'
-}
-
-function isPlainObject(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || prototype === Object.prototype
 }
 
 /** The most items of a list. More would hardly fit into a string; a sparse array has any number of them in a few bytes, and V8 ends the process. */
