@@ -87,6 +87,12 @@ const PARTLY_SAVED: ErrorStatus = {
   detail: 'A part of this was saved, and a part was not. Do not send it again before you have checked what is there.',
 }
 
+const PERHAPS_PARTLY_SAVED: ErrorStatus = {
+  status: 500,
+  detail:
+    'It is not known whether all of this was saved, or only a part. Do not send it again before you have checked what is there.',
+}
+
 /** The response to any error. A client receives the message only of an HttpError, of a mapped error, or of one with `expose: true`. */
 export function toProblemReply(
   error: unknown,
@@ -185,8 +191,13 @@ export function toProblem({ status, detail, errors = [], type, extensions }: Pro
   }
 }
 
+// Where something was rolled back, a part is missing in any case.
+function statusOfPart({ isUnknown, rolledBack }: PartialCommitError): ErrorStatus {
+  return isUnknown && rolledBack.length === 0 ? PERHAPS_PARTLY_SAVED : PARTLY_SAVED
+}
+
 function toKnownError(error: unknown, { findMapped, findStatus }: ErrorRules, inputs: readonly Input[]): KnownError {
-  if (error instanceof PartialCommitError) return PARTLY_SAVED
+  if (error instanceof PartialCommitError) return statusOfPart(error)
   const own = () => {
     const status = findStatus(error)
     return status && located(status, inputs)

@@ -5,7 +5,7 @@ import { type OptionNames, refuseUnknownOptions, shown } from '../core/options.j
 import type { Boundary, UnitBoundary } from '../db/boundary.js'
 import type { RouteFacts } from '../di/route-facts.js'
 import type { Request } from '../http/request.js'
-import { forgetGivenTenant, givenTenant, isUnscoped } from './given-tenant.js'
+import { forgetGivenTenant, givenTenant, isUnscoped, refuseEnded, unscoped } from './given-tenant.js'
 import { limitReads } from './limit-reads.js'
 import { limitWrites } from './limit-writes.js'
 import { checkRowSecurity } from './row-security.js'
@@ -96,6 +96,11 @@ class TenantBoundary implements Boundary {
     await checkRowSecurity(sequelize, tables, role)
   }
 
+  async checkAgain(sequelize: Sequelize): Promise<void> {
+    const { tables, role, hasPolicies } = this.#settingsOf(sequelize)
+    if (hasPolicies) await unscoped(() => checkRowSecurity(sequelize, tables, role))
+  }
+
   enforce(sequelize: Sequelize): void {
     this.#settingsOf(sequelize).isEnforced = true
   }
@@ -114,8 +119,14 @@ class TenantBoundary implements Boundary {
     }
   }
 
+  enterRequest(): void {
+    forgetGivenTenant()
+  }
+
   ofJob(sequelize: Sequelize): UnitBoundary {
-    return this.#unit(sequelize, { kind: 'job', find: noTenant, given: givenTenant() })
+    const given = givenTenant()
+    refuseEnded(given)
+    return this.#unit(sequelize, { kind: 'job', find: noTenant, given })
   }
 
   outside(sequelize: Sequelize): UnitBoundary {

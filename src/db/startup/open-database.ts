@@ -23,7 +23,6 @@ import { waitWhileFull } from '../servers/full-server.js'
 import { escapeEveryValue } from '../sequelize/value-literals.js'
 import {
   joinCurrentTransaction,
-  joinsCurrentTransaction,
   markBulkCreated,
   nestFindCreateFind,
   refusalInSession,
@@ -196,11 +195,15 @@ function existing(config: DatabaseConfig, sync: boolean): DatabaseConfig {
   throw new DatabaseStartError(`There is no file ${config.storage} yet. Run your migrations, or correct the URL.`)
 }
 
+/** Instances of the program. What replaces their members does it once. */
+const used = new WeakSet<Sequelize>()
+
 function connectionOfProgram(sequelize: Sequelize, options: LifespanOptions): NewConnection {
-  if (joinsCurrentTransaction(sequelize))
+  if (used.has(sequelize))
     throw new BootError(
-      'This Sequelize instance was closed with its app and cannot be opened again. Make a new one for each app.',
+      'This Sequelize instance is in use by another app, or was closed with its app and cannot be opened again. Make a new one for each app.',
     )
+  used.add(sequelize) // before the first await: of two apps that start at once, one has to fail
   const { sync = false, startTimeout = DEFAULT_START_TIMEOUT } = options
   return { connection: connectionOf(sequelize), sync, startTimeout }
 }

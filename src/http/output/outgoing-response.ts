@@ -31,7 +31,7 @@ export function refuseUnreadable(stream: Readable): void {
   throw new TypeError(
     stream.readableEnded
       ? 'The stream of the response was already read to its end. Return a new stream, or the bytes that were read.'
-      : 'The stream of the response was destroyed before it was sent. Do not call destroy(), and do not close what it reads from (using, finally, pipeline): the stream is read behind the COMMIT, and destroyed then.',
+      : 'The stream of the response was destroyed before it was sent. Do not call destroy(), and do not close what it reads from (using, finally, pipeline): the stream is read after the COMMIT, and destroyed then.',
   )
 }
 

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 
 /**
- * The body of a response whose status is known only when it is opened, such as the rows of a statement. It is opened behind COMMIT, and before the
+ * The body of a response whose status is known only when it is opened, such as the rows of a statement. It is opened after COMMIT, and before the
  * head of the response: what fails until then is a response of its own. When the client leaves, also meanwhile, it is destroyed.
  */
 export abstract class LateStream extends Readable {
