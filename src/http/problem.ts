@@ -117,7 +117,7 @@ export function toProblemReply(
 function translated({ errors, ...known }: KnownError, request: Request, translate: Translate): KnownError {
   const inWords = (text: string, issue?: InputIssue) => {
     try {
-      return refuseOtherThanText(translate(text, request, issue)) ?? text
+      return requireText(translate(text, request, issue)) ?? text
     } catch (cause) {
       throw new ErrorRuleError(`errors.translate cannot translate ${JSON.stringify(text)}.`, { cause })
     }
@@ -130,7 +130,7 @@ function translated({ errors, ...known }: KnownError, request: Request, translat
 }
 
 // Programs without a type check may return a promise, which would be sent as {}.
-function refuseOtherThanText(translated: unknown): string | undefined {
+function requireText(translated: unknown): string | undefined {
   if (typeof translated === 'string') return translated
   if (translated === undefined || translated === null) return undefined
   ignoreRejections(translated)

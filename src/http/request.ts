@@ -143,7 +143,7 @@ export function parseBody(
     return parseForm(bytes) // one without bytes has no fields
   }
   if (bytes.length === 0) return undefined
-  refuseOtherThanJson(headers, parseForm ? `application/json or ${FORM}` : 'application/json')
+  requireJson(headers, parseForm ? `application/json or ${FORM}` : 'application/json')
   return parseJsonBody(bytes, limit)
 }
 
@@ -152,7 +152,7 @@ export function mediaTypeOf(headers: IncomingHttpHeaders): string {
   return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }
 
-function refuseOtherThanJson(headers: IncomingHttpHeaders, accepted: string): void {
+function requireJson(headers: IncomingHttpHeaders, accepted: string): void {
   const type = mediaTypeOf(headers)
   if (type !== 'application/json' && !/^application\/[\w.+-]+\+json$/.test(type)) {
     throw new UnsupportedMediaType(

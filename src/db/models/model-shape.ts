@@ -89,7 +89,7 @@ function toProperty(column: Column): Property {
 function literalDefault(shape: Shape, value: unknown): { default?: unknown } {
   if (!isLiteral(value)) return {}
   try {
-    compileEncoder(shape)(value)
+    compileEncoder(shape, { checks: false })(value)
     return { default: value }
   } catch (error) {
     if (error instanceof ResponseMismatchError) return {}

@@ -77,7 +77,7 @@ function compileValueResponse(
   warn: (text: string) => void,
 ): RespondToValue {
   if (!hasBody(status)) return compileEmptyResponse(name, status, warn)
-  if (sendsEvents) return () => refuseOtherThanEvents(name)
+  if (sendsEvents) return () => requireEvents(name)
   if (produces !== undefined && !isJson(produces)) return (value) => refuseValue(name, value, produces)
   const stringify = response ? stringifyDeclared(response, name) : stringifyAny(name)
   const headers = produces === undefined ? JSON_HEADERS : sharedHeaders({ 'content-type': produces })
@@ -123,7 +123,7 @@ function compileReplyResponse(
   ])
   const withData = compileEvents(route)
   return ({ value, status = usual, headers: given, content }, request) => {
-    refuseOtherThanSuccess(name, status)
+    requireSuccess(name, status)
     const headers = checkedHeaders(given, name)
     const respond = responds.get(status)
     if (!respond) throw undeclaredStatus(name, status, [...responds.keys()])
@@ -152,7 +152,7 @@ function compileEvents({ name, sendsEvents, response }: RespondingRoute): (strea
   }
 }
 
-function refuseOtherThanEvents(name: string): never {
+function requireEvents(name: string): never {
   throw new TypeError(`${name} declares events, but returned a value. Write return events(source).`)
 }
 
@@ -194,7 +194,7 @@ function refuseUndeclaredMedia({ name, options: { produces } }: RespondingRoute,
   )
 }
 
-function refuseOtherThanSuccess(name: string, status: number): void {
+function requireSuccess(name: string, status: number): void {
   if (Number.isInteger(status) && status >= 200 && status <= 399) return
   throw new TypeError(
     `${name} replied with the status ${status}. Write the status of a success, 200 to 399; for an error, throw an HttpError: notFound('...').`,

@@ -1,6 +1,6 @@
 import type { OpenUnits } from '../../core/bracket.js'
 import { BootError, withPlace } from '../../core/boot-error.js'
-import { refuseOtherThanList } from '../../core/options.js'
+import { requireArray } from '../../core/option-checks.js'
 import type { Argument, Plan, Planner, Step } from '../../di/plan.js'
 import { buildFirst, inputsOfStages, stepsOfStage } from '../../di/plan-order.js'
 import type { RouteFacts, TransactionDescription } from '../../di/route-facts.js'
@@ -11,7 +11,7 @@ import type { Shape } from '../../schema/shape/shape.js'
 import { shapeOf } from '../../schema/shape/shape-of.js'
 import type { ValidatorCompiler } from '../../schema/input/validate.js'
 import { type Bind, compileBind, type InputStages, type InputsSchema, inputSchema } from '../input/bind.js'
-import { type Around, refuseOtherThanAround } from './around.js'
+import { type Around, requireAround } from './around.js'
 import { type Interceptor, interceptorsOf } from './interceptors/interceptor.js'
 import { type ControllerDeclaration, controllerOf } from './controller.js'
 import { type Responses, type RouteDeclaration, type RouteOptions, routesOf } from './methods.js'
@@ -20,7 +20,7 @@ import { refuseClashingInputs } from '../input/refuse-clashing-inputs.js'
 import { refuseRequiredFields } from './refuse-required-fields.js'
 import { runRouteChecks } from './route-checks.js'
 import { type Lifespan, openUnits } from '../lifespan.js'
-import { refuseOtherThanRequirements, refuseUselessScopes } from './guard.js'
+import { requireTokens, refuseUselessScopes } from './guard.js'
 import type { MiddlewareStep } from './middleware.js'
 import type { QueryBudgetOption } from '../observation/query-budget.js'
 import { budgetOf } from './budget.js'
@@ -120,9 +120,9 @@ function planRoute(
   if (stream) refuseOtherForStream(name, options)
   const body = isEvents(declaration.response) ? declaration.response.eventsOf : (stream?.of ?? declaration.response)
   const response = body === undefined && !sendsEvents ? undefined : responseShape(body, name)
-  refuseOtherThanSuccess(name, options.status)
-  refuseOtherThanErrors(name, options.errors ?? {})
-  refuseOtherThanList(options.tags, `${name}: tags`, `'Heroes'`)
+  requireSuccess(name, options.status)
+  requireErrors(name, options.errors ?? {})
+  requireArray(options.tags, `${name}: tags`, `'Heroes'`)
   if (response) refuseEmptyStatus(name, options.status)
   refuseRequiredFields(name, plan.inputs, response)
   runRouteChecks(plan, { name, handler: Reflect.get(controller.prototype, member), response })
@@ -189,12 +189,12 @@ function usualStatus(method: string, hasResponse: boolean, isStream: boolean): n
 }
 
 function requirementsOf(name: string, { requires = [] }: RouteOptions): readonly Token[] {
-  refuseOtherThanRequirements(`${name}: requires`, requires)
+  requireTokens(requires, `${name}: requires`)
   return requires
 }
 
 function aroundOf(name: string, { around = [] }: RouteOptions): readonly Around[] {
-  refuseOtherThanAround(`${name}: around`, around)
+  requireAround(around, `${name}: around`)
   return around
 }
 
@@ -292,7 +292,7 @@ function refuseUnusedVariables(
 
 function othersOf(responses: Responses, name: string): ReadonlyMap<number, OtherResponse> {
   const others = Object.entries(responses).map(([status, declared]): [number, OtherResponse] => {
-    refuseOtherThanSuccess(name, Number(status))
+    requireSuccess(name, Number(status))
     return typeof declared === 'string'
       ? [Number(status), { description: declared, shape: undefined }]
       : [refuseEmptyStatus(name, Number(status)), { description: 'Success', shape: responseShape(declared, name) }]
@@ -300,14 +300,14 @@ function othersOf(responses: Responses, name: string): ReadonlyMap<number, Other
   return new Map(others)
 }
 
-function refuseOtherThanSuccess(name: string, status: number | undefined): void {
+function requireSuccess(name: string, status: number | undefined): void {
   if (status === undefined || (Number.isInteger(status) && status >= 200 && status <= 399)) return
   throw new BootError(
     `${name}: status is ${status}. Write the status of a success, 200 to 399; for an error, throw an HttpError.`,
   )
 }
 
-function refuseOtherThanErrors(name: string, errors: Readonly<Record<string, string>>): void {
+function requireErrors(name: string, errors: Readonly<Record<string, string>>): void {
   const other = Object.keys(errors).find((status) => !/^[45]\d\d$/.test(status))
   if (other === undefined) return
   throw new BootError(

@@ -34,7 +34,7 @@ export interface ServerLimits {
 }
 
 /** @throws BootError for a port or a host that Node would take for something else: a text is a pipe, no host is every one. */
-export function refuseOtherThanAddress(port: unknown, host: unknown): void {
+export function requireAddress(port: unknown, host: unknown): void {
   if (!(typeof port === 'number' && Number.isInteger(port) && port >= 0 && port <= 65_535))
     throw new BootError(
       `listen(): the port is ${shown(port)}. Write a whole number from 0 to 65535, such as 8000, or 0 for any free port.`,

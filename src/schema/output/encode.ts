@@ -1,3 +1,4 @@
+import { isPlainRecord } from '../../core/records.js'
 import { compileConstraint } from './constraints.js'
 import { usableJsonSchemaOf } from './json-schema-validator.js'
 import { compileKeepListed } from './listed-properties.js'
@@ -29,37 +30,26 @@ export { ResponseMismatchError } from './response-mismatch.js'
 /** Converts a returned value to plain JSON values: only the declared properties, of the same types on every database. */
 export type Encode = (value: unknown) => unknown
 
+interface EncoderOptions {
+  /** Whether values must meet the constraints of the shape, as those of responses must. Default: true. */
+  readonly checks?: boolean
+  /** Whether objects are encoded by generated code, which is faster and does the same. Default: true. */
+  readonly generated?: boolean
+}
+
 /** Compiles the encoder of a shape. The encoder throws a ResponseMismatchError for a value of another type. */
-export function compileEncoder(shape: Shape): Encode {
-  return new EncoderCompiler(() => undefined, writtenJsonSchema).compile(shape)
-}
-
-/** As {@link compileEncoder}; the encoder also checks the constraints of the shape, so that responses match the OpenAPI document. */
-export function compileStrictEncoder(shape: Shape): Encode {
-  return new EncoderCompiler(compileConstraint, usableJsonSchemaOf, compilePlainObject).compile(shape)
-}
-
-/** As {@link compileStrictEncoder}, without the short path of objects. */
-export function compileReferenceEncoder(shape: Shape): Encode {
-  return new EncoderCompiler(compileConstraint, usableJsonSchemaOf).compile(shape)
+export function compileEncoder(shape: Shape, options: EncoderOptions = {}): Encode {
+  return new EncoderCompiler(options).compile(shape)
 }
 
 class EncoderCompiler {
   readonly #objects = new Map<unknown, Encode>()
-  readonly #constrain: typeof compileConstraint
+  readonly #checks: boolean
+  readonly #generated: boolean
 
-  readonly #jsonSchemaOf: typeof writtenJsonSchema
-
-  readonly #compilePlain: typeof compilePlainObject | undefined
-
-  constructor(
-    constrain: typeof compileConstraint,
-    jsonSchema: typeof writtenJsonSchema,
-    compilePlain?: typeof compilePlainObject,
-  ) {
-    this.#constrain = constrain
-    this.#jsonSchemaOf = jsonSchema
-    this.#compilePlain = compilePlain
+  constructor({ checks = true, generated = true }: EncoderOptions) {
+    this.#checks = checks
+    this.#generated = generated
   }
 
   compile(shape: Shape): Encode {
@@ -77,7 +67,7 @@ class EncoderCompiler {
 
   #constrained(shape: Shape): Encode {
     const encode = this.#notNull(shape)
-    const constraint = this.#constrain(shape)
+    const constraint = this.#checks ? compileConstraint(shape) : undefined
     if (!constraint) return encode
     return (value) => {
       const json = encode(value)
@@ -128,7 +118,7 @@ class EncoderCompiler {
       case 'union':
         return this.#union(shape)
       case 'standard':
-        return standardEncoder(shape.schema, this.#jsonSchemaOf)
+        return standardEncoder(shape.schema, this.#checks ? usableJsonSchemaOf : writtenJsonSchema)
       case 'any':
         return encodeAny
       case 'file':
@@ -164,7 +154,9 @@ class EncoderCompiler {
         )
       }
     }
-    const plain = memo(() => this.#compilePlain?.(properties, { alias: selectedAlias, encode: encodeProperty }))
+    const plain = memo(() =>
+      this.#generated ? compilePlainObject(properties, { alias: selectedAlias, encode: encodeProperty }) : undefined,
+    )
     const encode: Encode = (value) => {
       if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Promise)
         return refuseMismatch(value, shape.name)
@@ -269,7 +261,7 @@ function writeAny(value: unknown): string | undefined {
 
 // Plain objects only: the values of a Map, or of an instance, are not its properties.
 function encodeMap(value: unknown, encode: Encode): unknown {
-  if (!isPlainObject(value)) return refuseMismatch(value, 'a plain object')
+  if (!isPlainRecord(value)) return refuseMismatch(value, 'a plain object')
   const entries = Object.entries(value).flatMap(([name, part]): (readonly [string, unknown])[] => {
     if (part === undefined) return []
     try {
@@ -279,12 +271,6 @@ function encodeMap(value: unknown, encode: Encode): unknown {
     }
   })
   return Object.fromEntries(entries) // own properties, also of names such as '__proto__'
-}
-
-function isPlainObject(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || prototype === Object.prototype
 }
 
 /** The most items of a list. More would hardly fit into a string; a sparse array has any number of them in a few bytes, and V8 ends the process. */

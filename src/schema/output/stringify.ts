@@ -1,5 +1,5 @@
 import { memo } from '../../core/memo.js'
-import { compileStrictEncoder } from './encode.js'
+import { compileEncoder } from './encode.js'
 import type { Shape } from '../shape/shape.js'
 
 /** Writes a returned value as JSON. */
@@ -10,6 +10,6 @@ export type Stringify = (value: unknown) => string
  * ResponseMismatchError for a value that does not match the shape.
  */
 export function compileStringify(shape: Shape): Stringify {
-  const encode = memo(() => compileStrictEncoder(shape))
+  const encode = memo(() => compileEncoder(shape))
   return (value) => JSON.stringify(encode()(value))
 }
