@@ -1,0 +1,54 @@
+// Which test files there are, and what each needs: for scripts/test.js.
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+const DATABASE = /\b(?:newLifespan|memoryDatabase|newDatabase|databaseApp|new Sequelize)\b|['/]example\//
+
+/** Node 20 has no patterns after --test. */
+export function testFiles(/** @type {string} */ path) {
+  if (!existsSync(path)) {
+    console.error(`There is no ${path}.`)
+    process.exit(1)
+  }
+  if (!statSync(path).isDirectory()) return [path]
+  const names = readdirSync(path, { recursive: true, encoding: 'utf8' })
+  return names
+    .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules'))
+    .map((name) => join(path, name))
+    .sort()
+}
+
+export function isOfCluster(/** @type {string} */ file) {
+  return file.startsWith(join('test', 'cluster'))
+}
+
+/** Whether a test imports PostgreSQL by name; the others run on the databases that there are. */
+export function needsPostgres(/** @type {string} */ file) {
+  return /^import [^'"]*\b(?:ownPostgres|postgres)\b[^'"]*from|from '[^']*\bpostgres\b[^']*'/m.test(
+    readFileSync(file, 'utf8'),
+  )
+}
+
+/** Whether a test runs the built package. */
+export function needsBuild(/** @type {string} */ file) {
+  return /from '[^']*support\/(?:command|new-project)\.js'/.test(readFileSync(file, 'utf8'))
+}
+
+/** Whether dist is missing, or older than a file or folder of what it is built from. */
+export function isBuildStale() {
+  if (!existsSync('dist/index.js')) return true
+  const built = statSync('dist/index.js').mtimeMs
+  const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).map((name) => join('src', name))
+  return ['src', 'package.json', 'scripts/build.js', 'tsconfig.base.json', 'tsconfig.build.json', ...sources].some(
+    (path) => statSync(path).mtimeMs > built,
+  )
+}
+
+/** Whether a test, or a helper in its folder that it imports, opens a database. */
+export function opensDatabase(/** @type {string} */ file) {
+  const text = readFileSync(file, 'utf8')
+  const helpers = [...text.matchAll(/from '(\.[^']+)\.js'/g)]
+    .map(([, path = '']) => join(dirname(file), `${path}.ts`))
+    .filter((path) => path.startsWith('test') && existsSync(path))
+  return [text, ...helpers.map((path) => readFileSync(path, 'utf8'))].some((source) => DATABASE.test(source))
+}
