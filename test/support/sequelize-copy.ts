@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const packages = realpathSync(join(root, 'node_modules'))
@@ -35,8 +36,8 @@ export class SequelizeCopy {
         symlinkSync(join(packages, name), join(this.#folder, 'node_modules', name))
     for (const name of COPIED)
       cpSync(join(packages, name), join(this.#folder, 'node_modules', name), { recursive: true, dereference: true })
-    for (const name of ['src', 'package.json', 'tsconfig.json', 'tsconfig.base.json'])
-      cpSync(join(root, name), join(this.#folder, name), { recursive: true })
+    cpSync(join(root, 'package.json'), join(this.#folder, 'package.json'))
+    bundleSource(join(this.#folder, 'dist/core/sequitur.js'))
     const names = readdirSync(this.#lib, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'))
     this.#originals = new Map(names.map((name) => [join(this.#lib, name), readFileSync(join(this.#lib, name), 'utf8')]))
   }
@@ -46,10 +47,10 @@ export class SequelizeCopy {
     const names = new RegExp(`(?<![-/])\\b(?:${members.join('|')})\\b(?![-/])`, 'g')
     if (members.length > 0)
       for (const [path, text] of this.#originals) writeFileSync(path, text.replaceAll(names, '$&_renamed'))
-    const program = join(this.#folder, 'start.ts')
+    const program = join(this.#folder, 'start.js')
     writeFileSync(
       program,
-      `import { newLifespan } from './src/index.js'
+      `import { newLifespan } from './dist/core/sequitur.js'
        await newLifespan('${url}').start().then(() => console.log('started'), (error) => console.log(String(error)))
        process.exit()`,
     )
@@ -61,9 +62,22 @@ export class SequelizeCopy {
   }
 }
 
+/** One file, which the programs import in a third of the time. In dist/core, import.meta.url has the same depth as in src/core. */
+function bundleSource(outfile: string): void {
+  buildSync({
+    entryPoints: [join(root, 'src/index.ts')],
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    packages: 'external',
+    ignoreAnnotations: true,
+    logLevel: 'error',
+  })
+}
+
 function run(program: string, cwd: string): Promise<string> {
   return new Promise((resolve) => {
-    const args = ['--conditions=sequitur-source', '--import', 'tsx', program]
-    execFile(process.execPath, args, { cwd, timeout: 60_000 }, (_, stdout, stderr) => resolve(stdout + stderr))
+    execFile(process.execPath, [program], { cwd, timeout: 60_000 }, (_, stdout, stderr) => resolve(stdout + stderr))
   })
 }
