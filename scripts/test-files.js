@@ -44,8 +44,15 @@ export function isBuildStale() {
   )
 }
 
+/** What a file says at its top that gives the same with `toolkit_fast_path=false`, so that a run with it proves nothing more. */
+const SAME_ON_BOTH_PATHS = /^\/\/ The same on both query paths\b/m
+
+export function dependsOnQueryPath(/** @type {string} */ file) {
+  return opensDatabase(file) && !SAME_ON_BOTH_PATHS.test(readFileSync(file, 'utf8'))
+}
+
 /** Whether a test, or a helper in its folder that it imports, opens a database. */
-export function opensDatabase(/** @type {string} */ file) {
+function opensDatabase(/** @type {string} */ file) {
   const text = readFileSync(file, 'utf8')
   const helpers = [...text.matchAll(/from '(\.[^']+)\.js'/g)]
     .map(([, path = '']) => join(dirname(file), `${path}.ts`))

@@ -1,14 +1,14 @@
 // node scripts/test.js [--quick] [--databases] [--node-option...] [file or folder...]
 // Runs the tests, all of them when none is named, beside one PostgreSQL server that they share.
 // --quick runs them on SQLite in memory alone, without those that need a PostgreSQL server, and ends with what it left out.
-// --databases leaves out the files that open no database.
+// --databases leaves out the files that open no database, and those that are the same on both query paths.
 // Those of test/cluster run only when they are named: scripts/test-cluster.js.
 import { spawn, spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { availableParallelism, constants } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { startPostgres } from '../test/support/postgres-server.js'
-import { isBuildStale, isOfCluster, needsBuild, needsPostgres, opensDatabase, testFiles } from './test-files.js'
+import { dependsOnQueryPath, isBuildStale, isOfCluster, needsBuild, needsPostgres, testFiles } from './test-files.js'
 import { groupsOf, writeGroups } from './test-groups.js'
 
 const given = process.argv.slice(2)
@@ -18,7 +18,7 @@ const options = given.filter((argument) => argument.startsWith('-') && !['--quic
 const paths = given.filter((argument) => !argument.startsWith('-'))
 const all = testFiles('test').filter((file) => !isOfCluster(file))
 const files = (paths.length > 0 ? paths.flatMap(testFiles) : all).filter(
-  (file) => (!quick || !needsPostgres(file)) && (!withDatabases || opensDatabase(file)),
+  (file) => (!quick || !needsPostgres(file)) && (!withDatabases || dependsOnQueryPath(file)),
 )
 
 if (files.length === 0) {
