@@ -29,19 +29,14 @@ export function needsPostgres(/** @type {string} */ file) {
   )
 }
 
-/** Whether a test runs the built package. */
-export function needsBuild(/** @type {string} */ file) {
-  return /from '[^']*support\/(?:command|new-project)\.js'/.test(readFileSync(file, 'utf8'))
+/** Whether a test, or a helper that it imports, starts programs. */
+export function startsPrograms(/** @type {string} */ file) {
+  return textsOf(file).some((text) => /from 'node:child_process'/.test(text))
 }
 
-/** Whether dist is missing, or older than a file or folder of what it is built from. */
-export function isBuildStale() {
-  if (!existsSync('dist/index.js')) return true
-  const built = statSync('dist/index.js').mtimeMs
-  const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).map((name) => join('src', name))
-  return ['src', 'package.json', 'scripts/build.js', 'tsconfig.base.json', 'tsconfig.build.json', ...sources].some(
-    (path) => statSync(path).mtimeMs > built,
-  )
+/** Whether a test, or a helper that it imports, starts programs with the built package. */
+export function needsBuild(/** @type {string} */ file) {
+  return textsOf(file).some((text) => /from '[^']*\/(?:command|new-project|processes)\.js'/.test(text))
 }
 
 /** What a file says at its top that gives the same with `toolkit_fast_path=false`, so that a run with it proves nothing more. */
@@ -51,11 +46,16 @@ export function dependsOnQueryPath(/** @type {string} */ file) {
   return opensDatabase(file) && !SAME_ON_BOTH_PATHS.test(readFileSync(file, 'utf8'))
 }
 
-/** Whether a test, or a helper in its folder that it imports, opens a database. */
+/** Whether a test, or a helper that it imports, opens a database. */
 function opensDatabase(/** @type {string} */ file) {
+  return textsOf(file).some((text) => DATABASE.test(text))
+}
+
+/** The text of a test, and those of the helpers that it imports. */
+function textsOf(/** @type {string} */ file) {
   const text = readFileSync(file, 'utf8')
   const helpers = [...text.matchAll(/from '(\.[^']+)\.js'/g)]
     .map(([, path = '']) => join(dirname(file), `${path}.ts`))
     .filter((path) => path.startsWith('test') && existsSync(path))
-  return [text, ...helpers.map((path) => readFileSync(path, 'utf8'))].some((source) => DATABASE.test(source))
+  return [text, ...helpers.map((path) => readFileSync(path, 'utf8'))]
 }

@@ -1,14 +1,14 @@
 // node scripts/test.js [--quick] [--databases] [--node-option...] [file or folder...]
 // Runs the tests, all of them when none is named, beside one PostgreSQL server that they share.
-// --quick runs them on SQLite in memory alone, without those that need a PostgreSQL server, and ends with what it left out.
+// --quick runs them on SQLite in memory alone, without those that need a PostgreSQL server or start programs, and ends with what it left out.
 // --databases leaves out the files that open no database, and those that are the same on both query paths.
 // Those of test/cluster run only when they are named: scripts/test-cluster.js.
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { availableParallelism, constants } from 'node:os'
-import { fileURLToPath } from 'node:url'
 import { startPostgres } from '../test/support/postgres-server.js'
-import { dependsOnQueryPath, isBuildStale, isOfCluster, needsBuild, needsPostgres, testFiles } from './test-files.js'
+import { ensureBuilt } from './built.js'
+import { dependsOnQueryPath, isOfCluster, needsBuild, needsPostgres, startsPrograms, testFiles } from './test-files.js'
 import { groupsOf, writeGroups } from './test-groups.js'
 
 const given = process.argv.slice(2)
@@ -18,7 +18,7 @@ const options = given.filter((argument) => argument.startsWith('-') && !['--quic
 const paths = given.filter((argument) => !argument.startsWith('-'))
 const all = testFiles('test').filter((file) => !isOfCluster(file))
 const files = (paths.length > 0 ? paths.flatMap(testFiles) : all).filter(
-  (file) => (!quick || !needsPostgres(file)) && (!withDatabases || dependsOnQueryPath(file)),
+  (file) => (!quick || !(needsPostgres(file) || startsPrograms(file))) && (!withDatabases || dependsOnQueryPath(file)),
 )
 
 if (files.length === 0) {
@@ -37,12 +37,7 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
   process.on(signal, () => (tests ? tests.kill('SIGTERM') : process.exit(128 + constants.signals[signal])))
 }
 
-if (files.some(needsBuild) && isBuildStale()) {
-  const { status } = spawnSync(process.execPath, [fileURLToPath(new URL('build.js', import.meta.url))], {
-    stdio: 'inherit',
-  })
-  if (status !== 0) process.exit(status ?? 1)
-}
+if (files.some(needsBuild)) ensureBuilt()
 
 const server = quick || process.env['TEST_POSTGRES_URL'] ? undefined : await startPostgres()
 const env = {
@@ -90,7 +85,7 @@ function leftOut() {
   const whole = new Set(others.map(folderOf).filter((folder) => !folders.has(folder)))
   const inFolders = others.filter((file) => folders.has(folderOf(file))).length
   return (
-    `Left out: ${others.length} of ${all.length} files, which are ${[...whole].join(', ')}, and ${inFolders} that need PostgreSQL. ` +
+    `Left out: ${others.length} of ${all.length} files, which are ${[...whole].join(', ')}, and ${inFolders} that need PostgreSQL or start programs. ` +
     'The others ran on SQLite in memory alone. `npm test` runs all files, on all databases.'
   )
 }
