@@ -1,3 +1,4 @@
+// The same on both query paths: its programs do not get the setting of the tests.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -95,7 +96,7 @@ for (const [words, message] of [
 test('a mistake in the program is printed as its message and its line, another error with its stack and causes', (t) => {
   const made = folder(t)
   const [wrong, broken] = [join(made, 'wrong.mjs'), join(made, 'broken.mjs')]
-  const imported = `import { createApp } from '${new URL('../../src/index.ts', import.meta.url).href}'\n`
+  const imported = `import { createApp } from '${new URL('../../dist/index.js', import.meta.url).href}'\n`
   writeFileSync(wrong, `${imported}createApp({ controllers: [class Heroes {}] })\n`)
   writeFileSync(broken, `throw new Error('no\\u001b[2J', { cause: new Error('the settings are missing') })\n`)
   const mistake = sequitur('openapi', wrong)
