@@ -48,6 +48,23 @@ export class Abort {
     else (this.#listeners ??= []).push(listener)
   }
 
+  /** The outcome of the work, or the reason of an abort that comes first: work that never ends must not be waited for without end. */
+  race<T>(work: PromiseLike<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.onAbort(reject)
+      work.then(
+        (value) => {
+          this.offAbort(reject)
+          return resolve(value)
+        },
+        (error: Error) => {
+          this.offAbort(reject)
+          reject(error)
+        },
+      )
+    })
+  }
+
   offAbort(listener: Listener): void {
     const listeners = this.#listeners
     const index = listeners?.indexOf(listener) ?? -1

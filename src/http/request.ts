@@ -44,11 +44,9 @@ export class Request {
   #query: ReadonlyMap<string, readonly string[]> | undefined
   #cookies: ReadonlyMap<string, string> | undefined
   #releases: (() => Promise<void>)[] = []
-  /** @internal Whether an interceptor of the route needs {@link bodyBytes}. */
-  keepsBody = false
   /** @internal Exists if somebody listens to what happens to it. */
   record: RequestRecord | undefined
-  /** @internal The bytes of a body that is not a multipart form, when the route has one and {@link keepsBody} is set. */
+  /** @internal The bytes of a body that is not a multipart form, if an interceptor of the route reads them. */
   bodyBytes: Buffer | undefined
 
   /** @internal Declare a parameter of type Request. */
