@@ -114,7 +114,7 @@ export class Scope {
           if (wrap) return wrap(() => buildFrom(i))
         }
         if (i === plan.steps.length) break
-        this.#refuseClosed()
+        if (this.#closed) throw requestHasEnded()
         const step = plan.steps[i] as Step // i is below the length
         if (step.provider.kind === 'given') {
           values[i] = this.#given(step.token)
@@ -126,9 +126,9 @@ export class Scope {
         const value = create(step, args)
         if (isThenable(value)) return this.#later(step, value).then((later) => ((values[i] = later), buildFrom(i + 1)))
         values[i] = value
-        this.#own(step, value)
+        if (isDisposable(value)) this.#own(step, value)
       }
-      this.#refuseClosed()
+      if (this.#closed) throw requestHasEnded()
       const controller = argumentOf(plan.controller, inputs, values, this.#application)
       return use(controller, argumentsOf(plan.arguments, inputs, values, this.#application))
     }
@@ -137,23 +137,19 @@ export class Scope {
 
   async #later(step: Step, creating: PromiseLike<unknown>): Promise<unknown> {
     const value = await creating
-    this.#own(step, value)
+    if (isDisposable(value)) this.#own(step, value)
     if (this.#closed) await this.#owned?.dispose() // dispose() was called before it was built
     return value
   }
 
   // A factory may return a value of the app, which lives longer than the request.
-  #own({ token }: Step, value: unknown): void {
-    if (!isDisposable(value) || this.#application.includes(value)) return
+  #own({ token }: Step, value: object): void {
+    if (this.#application.includes(value)) return
     const owned = (this.#owned ??= new Owned())
     if (owned.has(value)) return
     if (ownedByRequests.has(value)) throw sharedValue(token)
     ownedByRequests.add(value)
     owned.add(value)
-  }
-
-  #refuseClosed(): void {
-    if (this.#closed) throw new Error('The request of this handler has ended: its services are disposed.')
   }
 
   /** The name of the class whose value is being disposed; undefined if none is. */
@@ -169,6 +165,10 @@ export class Scope {
     this.#closed = true
     return this.#owned?.dispose()
   }
+}
+
+function requestHasEnded(): Error {
+  return new Error('The request of this handler has ended: its services are disposed.')
 }
 
 // The result is the one of `use`: a managed provider need not return it.
@@ -227,7 +227,9 @@ function argumentsOf(
   request: readonly unknown[],
   application: readonly unknown[],
 ): unknown[] {
-  return from.map((argument) => argumentOf(argument, inputs, request, application))
+  const values: unknown[] = []
+  for (const argument of from) values.push(argumentOf(argument, inputs, request, application))
+  return values
 }
 
 function argumentOf(

@@ -9,7 +9,7 @@ import {
   refuseUnknownOptions,
   shown,
 } from '../core/options.js'
-import { refuseShortSecret } from '../core/config/cursor-secret.js'
+import { refuseShortSecret } from '../core/cursor-secret.js'
 import { isProvision, type Provision } from '../di/provider.js'
 import { type Constructor, isConstructor, token, tokenName } from '../di/token.js'
 import { type ErrorFormat, isErrorFormat } from './error-format.js'

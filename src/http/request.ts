@@ -101,8 +101,10 @@ export class Request {
     if (this.raw.url === this.#url && this.#url !== undefined) return
     const url = normalTarget(this.raw.url ?? '/')
     const { path, query } = splitQuery(url)
-    normalOriginal(this.raw)
-    this.raw.url = this.#url = url
+    const raw: IncomingMessage & { originalUrl?: unknown } = this.raw
+    // Connect and Express remove the prefix of a mounted app from `url`, and keep the whole target here, where their middleware reads it.
+    if (typeof raw.originalUrl === 'string') raw.originalUrl = normalTarget(raw.originalUrl)
+    raw.url = this.#url = url
     this.#path = path
     this.#search = query.slice(1)
     this.#query = undefined
@@ -117,11 +119,6 @@ export class Request {
   get cookies(): ReadonlyMap<string, string> {
     return (this.#cookies ??= cookiesOf(this.headers.cookie))
   }
-}
-
-// Connect and Express remove the prefix of a mounted app from `url`, and keep the whole target here, where their middleware reads it.
-function normalOriginal(raw: IncomingMessage & { originalUrl?: unknown }): void {
-  if (typeof raw.originalUrl === 'string') raw.originalUrl = normalTarget(raw.originalUrl)
 }
 
 /**
@@ -242,28 +239,27 @@ export function receiveBody({ raw, abort }: Request, limit: number, sink: BodySi
   if (Number(raw.headers['content-length'] ?? 0) > limit) return failed(tooLarge())
   if (raw.headers.expect !== undefined) continues.get(raw)?.()
   let size = 0
-  let stopped = false
+  let isReading = true
   const add = (chunk: Buffer) => {
     size += chunk.length
-    if (size > limit) settle(() => sink.fail(tooLarge()))
+    if (size > limit) fail(tooLarge())
     else sink.add(chunk)
   }
+  /** Whether it was reading until now. */
   const stop = () => {
-    stopped = true
+    if (!isReading) return false
+    isReading = false
     raw.off('data', add)
     abort.offAbort(aborted)
+    return true
   }
-  const settle = (last: () => void) => {
-    if (stopped) return
-    stop()
-    last()
-  }
-  const aborted = (reason: unknown) => settle(() => sink.fail(reason as Error))
+  const fail = (error: Error) => void (stop() && sink.fail(error))
+  const aborted = (reason: unknown) => fail(reason as Error)
   // Not `for await`: leaving it early destroys the socket, and the client would never receive the 413.
   raw.on('data', add)
-  raw.once('end', () => settle(() => sink.end()))
-  raw.on('error', (error) => settle(() => sink.fail(incomplete(error))))
-  raw.once('close', () => raw.readableEnded || settle(() => sink.fail(incomplete())))
+  raw.once('end', () => stop() && sink.end())
+  raw.on('error', (error) => fail(incomplete(error)))
+  raw.once('close', () => raw.readableEnded || fail(incomplete()))
   abort.onAbort(aborted)
   return stop
 }

@@ -65,7 +65,10 @@ function pageReader(item: Shape): (page: object) => object {
     if (!rows || !model) return page
     if (!readers.has(model)) readers.set(model, plainReader(model, namesOf(item)))
     const read = readers.get(model)
-    return read ? { data: rows.map(({ values }) => read(values)), meta: Reflect.get(page, 'meta') } : page
+    if (!read) return page
+    const data: object[] = []
+    for (const { values } of rows) data.push(read(values))
+    return { data, meta: Reflect.get(page, 'meta') }
   }
 }
 

@@ -26,7 +26,9 @@ export class LazyInstance {
 
   /** For the rows of a driver; the options are those of `Model.bulkBuild()`. */
   static ofRows(rows: readonly unknown[], model: ModelStatic<Model>, options: object): LazyInstance[] {
-    return rows.map((values) => new this(values as Values, model, options)) // drivers return an object for each row
+    const instances: LazyInstance[] = []
+    for (const values of rows) instances.push(new this(values as Values, model, options)) // drivers return an object for each row
+    return instances
   }
 
   /** Builds the instances of rows that have the same columns. */

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { Stringify } from '../../schema/output/stringify.js'
+import type { Stringify } from '../../schema/output/encode.js'
 
 /** An event of a stream of server-sent events. */
 export interface ServerEvent<T> {

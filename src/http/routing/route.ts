@@ -26,7 +26,7 @@ import type { QueryBudgetOption } from '../observation/query-budget.js'
 import { budgetOf } from './budget.js'
 import { joinPath, openApiPath, parsePath, pathPattern, type Segment, variablesOf } from './path.js'
 import { isEvents } from '../output/events.js'
-import { type ItemStream, streamOf } from '../output/streams/declared-stream.js'
+import { type ItemStream, streamOf } from '../output/declared-stream.js'
 import { compileRespond, hasBody, type OtherResponse, type Respond } from '../output/respond.js'
 
 /** A handler with its method, path, inputs and responses; planned at startup. */

@@ -77,7 +77,7 @@ export class OffsetList {
   #page(window: OffsetWindow, readsTotal: boolean): CompiledStatement<Row[]> | undefined {
     const { model, options } = this.#statement
     const find = { model, options, joins: [] }
-    const order = withNullsClauses(withPrimaryKey(find), find)
+    const order = options.order ? withNullsClauses(withPrimaryKey(find), find) : withPrimaryKey(find)
     const ordered: Select<Model> = { kind: 'select', model, options: Object.assign({}, options, { order }) }
     const counted = readsTotal ? this.#counted : undefined
     const more = counted ? [[`(${counted.sql.replace(/;$/, '')})`, TOTAL] as const] : undefined

@@ -5,7 +5,7 @@ import { escapePointer } from '../shape/issue.js'
 import { ignoreRejections } from '../../core/ignore-rejections.js'
 import { memo } from '../../core/memo.js'
 import { isThenable } from '../../core/promises.js'
-import { compilePlainObject, type PlainProperty } from './plain-object.js'
+import { compilePlainObject, type EncodePlain, type PlainProperty } from './plain-object.js'
 import { describeRecord, refuseMismatch, ResponseMismatchError } from './response-mismatch.js'
 import { isInherited, valueOf } from '../shape/inherited-names.js'
 import {
@@ -37,6 +37,18 @@ export function compileEncoder(shape: Shape): Encode {
 /** As {@link compileEncoder}; the encoder also checks the constraints of the shape, so that responses match the OpenAPI document. */
 export function compileStrictEncoder(shape: Shape): Encode {
   return new EncoderCompiler(compileConstraint, usableJsonSchemaOf, compilePlainObject).compile(shape)
+}
+
+/** Writes a returned value as JSON. */
+export type Stringify = (value: unknown) => string
+
+/**
+ * The writer of a shape, compiled at its first value: writing the OpenAPI document has found what is wrong with the shape. The writer throws a
+ * ResponseMismatchError for a value that does not match the shape.
+ */
+export function compileStringify(shape: Shape): Stringify {
+  let encode: Encode | undefined
+  return (value) => JSON.stringify((encode ??= compileStrictEncoder(shape))(value))
 }
 
 /** As {@link compileStrictEncoder}, without the short path of objects. */
@@ -164,13 +176,13 @@ class EncoderCompiler {
         )
       }
     }
-    const plain = memo(() => this.#compilePlain?.(properties, { alias: selectedAlias, encode: encodeProperty }))
+    let encodePlain: EncodePlain | undefined
     const encode: Encode = (value) => {
       if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Promise)
         return refuseMismatch(value, shape.name)
       // An object has all its properties by name, which TypeScript knows only of records.
       const source = (shape.read ? shape.read(value) : value) as Readonly<Record<string, unknown>>
-      const encoded = plain()?.(source)
+      const encoded = encodePlain?.(source)
       if (encoded !== undefined) return encoded
       const target: Record<string, unknown> = clashes ? Object.create(null) : {}
       for (const property of properties) {
@@ -188,6 +200,7 @@ class EncoderCompiler {
       properties.push({ name, shape: inner, optional, inherited: isInherited(name), encode })
       clashes ||= isInherited(name)
     }
+    encodePlain = this.#compilePlain?.(properties, { alias: selectedAlias, encode: encodeProperty })
     return encode
   }
 

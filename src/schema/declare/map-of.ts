@@ -1,10 +1,10 @@
-import { BootError } from '../../../core/boot-error.js'
-import { memo } from '../../../core/memo.js'
-import { type OptionNames, refuseUnknownOptions, shown } from '../../../core/options.js'
-import type { Described, Shape } from '../../shape/shape.js'
-import { shapeOf } from '../../shape/shape-of.js'
-import type { TypeOption } from '../value-options.js'
-import type { TypeValue } from '../value-type.js'
+import { BootError } from '../../core/boot-error.js'
+import { memo } from '../../core/memo.js'
+import { type OptionNames, refuseUnknownOptions, shown } from '../../core/options.js'
+import type { Described, Shape } from '../shape/shape.js'
+import { shapeOf } from '../shape/shape-of.js'
+import type { TypeOption } from './value-options.js'
+import type { TypeValue } from './value-type.js'
 
 /** Bounds of `mapOf()`. */
 export interface MapOptions {

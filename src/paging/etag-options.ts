@@ -1,6 +1,6 @@
-import { type OptionNames, refuseOtherType, refuseUnknownOptions } from '../../core/options.js'
-import { addSentNames, countBulkUpdates, rowVersion } from '../../db/models/row-version.js'
-import { propertiesOf, type Shape, type VersionOf } from '../../schema/shape/shape.js'
+import { type OptionNames, refuseOtherType, refuseUnknownOptions } from '../core/options.js'
+import { addSentNames, countBulkUpdates, rowVersion } from '../db/models/row-version.js'
+import { propertiesOf, type Shape, type VersionOf } from '../schema/shape/shape.js'
 
 /** The options of `Item.of(Hero, options)` and of the other envelopes. */
 export interface EtagOptions {
