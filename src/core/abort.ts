@@ -8,10 +8,7 @@ export class Abort {
   #reason: { readonly value: unknown } | undefined
   #controller: AbortController | undefined
   #listeners: Listener[] | undefined
-
-  get isAborted(): boolean {
-    return this.#reason !== undefined
-  }
+  isAborted = false
 
   /** Undefined until the abort. */
   get reason(): unknown {
@@ -30,6 +27,7 @@ export class Abort {
   /** Only the first abort counts. */
   abort(reason: unknown): void {
     if (this.#reason) return
+    this.isAborted = true
     this.#reason = { value: reason }
     this.#controller?.abort(reason)
     const listeners = this.#listeners

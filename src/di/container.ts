@@ -25,7 +25,11 @@ export class Container {
     try {
       for (const step of this.#steps) {
         limit.signal.throwIfAborted()
-        const value = await createWithin(limit, step, argumentsOf(step.arguments, [], [], values))
+        const value = await createWithin(
+          limit,
+          step,
+          argumentsOf(step.arguments, { input: [], request: [], application: values }),
+        )
         if (step.provider.kind !== 'value') owned.add(value)
         values.push(value)
       }
@@ -100,8 +104,8 @@ export class Scope {
     around?: (rest: () => R | PromiseLike<R>) => R | PromiseLike<R>,
   ): R | PromiseLike<R> {
     const values: unknown[] = []
+    const sources: Sources = { input: NO_INPUTS, request: values, application: this.#application }
     const { stages } = plan
-    let inputs = NO_INPUTS
     let stage = 0
     const buildFrom = (index: number): R | PromiseLike<R> => {
       for (let i = index; ; i++) {
@@ -109,8 +113,8 @@ export class Scope {
           const reading = given.read(stage++)
           const wrap = stage === stages.length ? around : undefined
           if (isThenable(reading))
-            return reading.then((read) => ((inputs = read), wrap ? wrap(() => buildFrom(i)) : buildFrom(i)))
-          inputs = reading
+            return reading.then((read) => ((sources.input = read), wrap ? wrap(() => buildFrom(i)) : buildFrom(i)))
+          sources.input = reading
           if (wrap) return wrap(() => buildFrom(i))
         }
         if (i === plan.steps.length) break
@@ -120,7 +124,7 @@ export class Scope {
           values[i] = this.#given(step.token)
           continue
         }
-        const args = argumentsOf(step.arguments, inputs, values, this.#application)
+        const args = argumentsOf(step.arguments, sources)
         if (step.provider.kind === 'managed')
           return runManaged(step, step.provider.around, args, async (value) => ((values[i] = value), buildFrom(i + 1)))
         const value = create(step, args)
@@ -129,8 +133,8 @@ export class Scope {
         if (isDisposable(value)) this.#own(step, value)
       }
       if (this.#closed) throw requestHasEnded()
-      const controller = argumentOf(plan.controller, inputs, values, this.#application)
-      return use(controller, argumentsOf(plan.arguments, inputs, values, this.#application))
+      const { kind, index: place } = plan.controller
+      return use(sources[kind][place], argumentsOf(plan.arguments, sources))
     }
     return buildFrom(0)
   }
@@ -221,31 +225,13 @@ function createWithin(limit: Limit, step: Step, args: unknown[]): unknown {
   })
 }
 
-function argumentsOf(
-  from: readonly Argument[],
-  inputs: readonly unknown[],
-  request: readonly unknown[],
-  application: readonly unknown[],
-): unknown[] {
-  const values: unknown[] = []
-  for (const argument of from) values.push(argumentOf(argument, inputs, request, application))
-  return values
-}
+/** The values that arguments are taken from. */
+type Sources = Record<Argument['kind'], readonly unknown[]>
 
-function argumentOf(
-  { kind, index }: Argument,
-  inputs: readonly unknown[],
-  request: readonly unknown[],
-  application: readonly unknown[],
-): unknown {
-  switch (kind) {
-    case 'input':
-      return inputs[index]
-    case 'request':
-      return request[index]
-    case 'application':
-      return application[index]
-  }
+function argumentsOf(from: readonly Argument[], sources: Sources): unknown[] {
+  const values: unknown[] = []
+  for (const { kind, index } of from) values.push(sources[kind][index])
+  return values
 }
 
 /** Milliseconds that a disposer of the app has at least: one that does not end must not take the time of the others. */

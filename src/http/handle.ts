@@ -106,7 +106,8 @@ class HandlerCall implements BracketOptions {
 
   readonly #attempt = (): unknown => {
     const { lateBody } = this.#inputs
-    return lateBody ? lateBody.during(() => this.#restart()) : this.#restart()
+    if (lateBody) return lateBody.during(() => this.#restart())
+    return this.#scope ? this.#restart() : this.#start()
   }
 
   #restart(): unknown {

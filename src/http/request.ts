@@ -138,7 +138,8 @@ export function parseBody(
     return parseForm(bytes) // one without bytes has no fields
   }
   if (bytes.length === 0) return undefined
-  refuseOtherThanJson(headers, parseForm ? `application/json or ${FORM}` : 'application/json')
+  const isUsual = headers['content-type'] === 'application/json' && headers['content-encoding'] === undefined
+  if (!isUsual) refuseOtherThanJson(headers, parseForm ? `application/json or ${FORM}` : 'application/json')
   return parseJsonBody(bytes, limit)
 }
 

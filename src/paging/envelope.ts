@@ -65,10 +65,7 @@ function pageReader(item: Shape): (page: object) => object {
     if (!rows || !model) return page
     if (!readers.has(model)) readers.set(model, plainReader(model, namesOf(item)))
     const read = readers.get(model)
-    if (!read) return page
-    const data: object[] = []
-    for (const { values } of rows) data.push(read(values))
-    return { data, meta: Reflect.get(page, 'meta') }
+    return read ? { data: read(rows), meta: Reflect.get(page, 'meta') } : page
   }
 }
 

@@ -136,8 +136,11 @@ class JsonScan {
       if ((byte | 0x20) === EXPONENT && digits > 0) this.hasHugeNumber = true
       digits = 0
       if (byte === QUOTE) index = this.#endOfString(index + 1)
-      else if (byte === LIST || byte === OBJECT) this.isDeep = this.#enter(++depth, mostLevels)
-      else if (byte === LIST_END || byte === OBJECT_END) depth--
+      else if (byte === LIST || byte === OBJECT) {
+        this.lists++
+        this.values++
+        this.isDeep = ++depth > mostLevels
+      } else if (byte === LIST_END || byte === OBJECT_END) depth--
       else if (byte === COMMA) this.values++
       else if (byte === COLON) this.properties++
     }
@@ -154,12 +157,6 @@ class JsonScan {
       index = end
     }
     return names.size
-  }
-
-  #enter(depth: number, mostLevels: number): boolean {
-    this.lists++
-    this.values++
-    return depth > mostLevels
   }
 
   #endOfString(from: number): number {

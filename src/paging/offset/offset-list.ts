@@ -21,12 +21,15 @@ const MAX_ROWS_WITH_TOTAL = 40
 export class OffsetList {
   readonly #statement: Select<Model>
   readonly #session: Session
+  /** Whether it is the list of all rows. */
+  readonly #isWhole: boolean
   #list: List | undefined
   #total: Promise<number> | undefined
 
   constructor(statement: Select<Model>, session: Session) {
     this.#statement = statement
     this.#session = session
+    this.#isWhole = statement.options.where === undefined
   }
 
   /**
@@ -62,11 +65,6 @@ export class OffsetList {
     }
     const { sql, values, form } = statement
     return { sql, values, form, read }
-  }
-
-  /** Whether it is the list of all rows. */
-  get #isWhole(): boolean {
-    return this.#statement.options.where === undefined
   }
 
   #hasColumnNamed(name: string): boolean {

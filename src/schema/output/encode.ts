@@ -75,27 +75,18 @@ class EncoderCompiler {
   }
 
   compile(shape: Shape): Encode {
-    const encode = this.#constrained(shape)
     const { nullable } = shape
+    const constraint = this.#constrain(shape)
+    const encode = constraint ? constrained(this.#notNull(shape), constraint) : this.#notNull(shape)
+    // The encoder of an object refuses null and undefined itself: there are many of them in a page.
+    if (shape.kind === 'object' && !nullable && !constraint) return encode
     return (value) => {
       if (value === null || value === undefined) {
         if (shape.kind === 'standard' && !(nullable && value === null)) return encode(value)
         if (nullable || (shape.kind === 'any' && !shape.notNull)) return null
-        throw new ResponseMismatchError('', `is ${value === null ? 'null' : 'missing'}, declared ${shape.kind}`)
+        refuseMissing(value, shape.kind)
       }
       return encode(value)
-    }
-  }
-
-  #constrained(shape: Shape): Encode {
-    const encode = this.#notNull(shape)
-    const constraint = this.#constrain(shape)
-    if (!constraint) return encode
-    return (value) => {
-      const json = encode(value)
-      const reason = constraint(json)
-      if (reason !== undefined) throw new ResponseMismatchError('', reason)
-      return json
     }
   }
 
@@ -179,7 +170,9 @@ class EncoderCompiler {
     let encodePlain: EncodePlain | undefined
     const encode: Encode = (value) => {
       if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Promise)
-        return refuseMismatch(value, shape.name)
+        return value === null || value === undefined
+          ? refuseMissing(value, shape.kind)
+          : refuseMismatch(value, shape.name)
       // An object has all its properties by name, which TypeScript knows only of records.
       const source = (shape.read ? shape.read(value) : value) as Readonly<Record<string, unknown>>
       const encoded = encodePlain?.(source)
@@ -209,6 +202,19 @@ class EncoderCompiler {
     const encode = memo(() => this.compile(shape))
     return (value) => encode()(value)
   }
+}
+
+function constrained(encode: Encode, constraint: (json: unknown) => string | undefined): Encode {
+  return (value) => {
+    const json = encode(value)
+    const reason = constraint(json)
+    if (reason !== undefined) throw new ResponseMismatchError('', reason)
+    return json
+  }
+}
+
+function refuseMissing(value: null | undefined, kind: Shape['kind']): never {
+  throw new ResponseMismatchError('', `is ${value === null ? 'null' : 'missing'}, declared ${kind}`)
 }
 
 // An alias that is no column of the model is only in `dataValues`: `attributes: [[col('team.name'), 'team_name']]`.

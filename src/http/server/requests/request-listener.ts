@@ -2,6 +2,7 @@ import { IncomingMessage, type ServerResponse } from 'node:http'
 import { setImmediate as turn } from 'node:timers/promises'
 import { types } from 'node:util'
 import { Abort } from '../../../core/abort.js'
+import type { ErrorStatus } from '../../../core/error-status.js'
 import { requestStart, type Shutdown, shutdown } from '../../../core/events/channels.js'
 import { isThenable } from '../../../core/promises.js'
 import type { Container } from '../../../di/container.js'
@@ -84,11 +85,10 @@ export class Listener {
   #accept(raw: IncomingMessage, response: ServerResponse, isOwn: boolean, closed?: () => void): void {
     // A pipelined request waits for the socket. Node gives the socket to one response at a time and emits 'close' on that one only: when the
     // client closes the connection, a request that had already started would never be aborted.
-    if (response.socket === null) response.once('socket', () => this.#receive(raw, response, isOwn, closed))
-    else this.#receive(raw, response, isOwn, closed)
-  }
-
-  #receive(raw: IncomingMessage, response: ServerResponse, isOwn: boolean, closed?: () => void): void {
+    if (response.socket === null) {
+      response.once('socket', () => this.#accept(raw, response, isOwn, closed))
+      return
+    }
     const isUnseen = isOwn && this.#parts.middleware.length === 0 && isUnobserved(response)
     // After such a request, Node drops the bytes that came with it, and would read the next ones as a request: the body of a dropped one.
     if (raw.headers.upgrade !== undefined) response.shouldKeepAlive = false
@@ -113,10 +113,12 @@ export class Listener {
   /** Answers a request in the asynchronous contexts that belong to it. */
   #run(exchange: Exchange): void {
     const { record } = exchange
-    const answer = () => this.#answer(exchange)
-    const answerInLog = hasSeveralApps ? () => inLog(this.#parts.log, answer) : answer
-    if (record && requestStart.hasSubscribers) requestStart.runStores(record, () => record.answer(answerInLog))
-    else answerInLog()
+    const isObserved = record && requestStart.hasSubscribers
+    if (!isObserved && !hasSeveralApps) return this.#answer(exchange)
+    const answer = () =>
+      hasSeveralApps ? inLog(this.#parts.log, () => this.#answer(exchange)) : this.#answer(exchange)
+    if (isObserved) requestStart.runStores(record, () => record.answer(answer))
+    else answer()
   }
 
   // Not an async function: its promises would cost every request time.
@@ -138,7 +140,7 @@ export class Listener {
 
   /** @param reply undefined when middleware answered. */
   #send(reply: OutgoingResponse | undefined, exchange: Exchange): void {
-    this.#endDeadline(exchange)
+    if (exchange.deadline) this.#deadlines.delete(exchange.deadline)
     let sending: Promise<void> | undefined
     try {
       sending = reply && this.#write(reply, exchange)
@@ -153,7 +155,7 @@ export class Listener {
   }
 
   #sendProblem(error: unknown, exchange: Exchange): void {
-    this.#endDeadline(exchange)
+    if (exchange.deadline) this.#deadlines.delete(exchange.deadline)
     let problem: OutgoingResponse
     try {
       problem = this.#problem(error, exchange)
@@ -161,10 +163,6 @@ export class Listener {
       return this.#giveUp(exchange)
     }
     this.#send(problem, exchange)
-  }
-
-  #endDeadline({ deadline }: Exchange): void {
-    if (deadline) this.#deadlines.delete(deadline)
   }
 
   /** After an error of the response to an error. Without an answer the client would wait until its own timeout. */
@@ -178,8 +176,9 @@ export class Listener {
     const { request } = exchange
     const start = performance.now()
     try {
-      const fault = framingError(request.raw)
-      if (fault) return this.#replyToRefused(fault, exchange)
+      // Also for the server of another program, whose checks are Node's. A request of app.inject() or of HTTP/2 has no framing.
+      const fault = request.raw instanceof IncomingMessage ? faultOf(request.raw) : undefined
+      if (fault) return this.#replyToRefused(framingError(fault), exchange)
       request.readTarget()
       const probed = this.#parts.health?.answer(request.method, request.path, this.#start)
       if (probed) return probed
@@ -263,7 +262,8 @@ export class Listener {
   #write(reply: OutgoingResponse, exchange: Exchange): Promise<void> | undefined {
     const { request, response, isUnseen, record } = exchange
     if (record?.queries.isExceeded) this.#recorder.exceeded(record)
-    const closes = this.#closesConnections || isCutOff(request)
+    // A connection whose request is cut off cannot be used again: the rest of the body would be read before the next request.
+    const closes = this.#closesConnections || (request.abort.isAborted && request.raw.complete === false)
     if (isUnseen) {
       if (!closes && writeWhole(response, reply, request.raw, exchange.firstHeaders)) return undefined
       limitUnreadBody(request.raw, response)
@@ -332,13 +332,6 @@ export class Listener {
   }
 }
 
-// The connection cannot be used again: the rest of the body would be read before the next request.
-function isCutOff({ raw, abort }: Request): boolean {
-  return abort.isAborted && raw.complete === false
-}
-
-// Also for the server of another program, whose checks are Node's. A request of app.inject() or of HTTP/2 has no framing.
-function framingError(raw: IncomingMessage): HttpError | undefined {
-  const fault = raw instanceof IncomingMessage ? faultOf(raw) : undefined
-  return fault && new HttpError(fault.status, fault.detail, { headers: { connection: 'close' } })
+function framingError({ status, detail }: ErrorStatus): HttpError {
+  return new HttpError(status, detail, { headers: { connection: 'close' } })
 }
