@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { toError } from '../../core/to-error.js'
-import type { Stringify } from '../../schema/output/stringify.js'
+import type { Stringify } from '../../schema/output/encode.js'
 
 /** An event of a stream of server-sent events. */
 export interface ServerEvent<T> {

@@ -3,9 +3,9 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { EventStream } from './event-stream.js'
 import { exactLength, lengthOf } from './exact-length.js'
-import { breakOff, resetIfBroken } from './streams/break-off.js'
-import { LateStream, openLate } from './streams/late-stream.js'
-import { writeOnlyBytes } from './streams/only-bytes.js'
+import { breakOff, resetIfBroken } from './break-off.js'
+import { DeferredStream, openDeferred } from './deferred-stream.js'
+import { writeOnlyBytes } from './only-bytes.js'
 import { closesUnread, endAfterReading, mustClose } from './unread-body.js'
 
 /** The response that is written to the client. */
@@ -118,7 +118,7 @@ async function stream(
     const source = body instanceof Readable ? body : body()
     refuseUnreadable(source) // nothing was sent yet
     early = watchEnd(source, response)
-    if (source instanceof LateStream && !(await openLate(source, response))) return
+    if (source instanceof DeferredStream && !(await openDeferred(source, response))) return
     if (length === undefined) resetIfBroken(response)
     if (source instanceof EventStream) response.flushHeaders() // its first event may come late
     const end = !closesUnread(response, request)

@@ -1,15 +1,13 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { ignoreRejections } from '../../core/ignore-rejections.js'
-import { memo } from '../../core/memo.js'
-import { ResponseMismatchError } from '../../schema/output/encode.js'
+import { compileStringify, ResponseMismatchError, type Stringify } from '../../schema/output/encode.js'
 import type { Shape } from '../../schema/shape/shape.js'
-import { compileStringify, type Stringify } from '../../schema/output/stringify.js'
 import { stringifyUntyped, UntypedValueError } from '../../schema/output/untyped-value.js'
-import { type Conditions, fileResponse } from './conditional.js'
+import { type Conditions, fileResponse } from './file-response.js'
 import { Reply, type ReplyHeaderValues } from './reply.js'
 import { taggedRespond } from './tagged-response.js'
 import { EventStream } from './event-stream.js'
-import type { ItemStream, StreamRequest } from './streams/declared-stream.js'
+import type { ItemStream, StreamRequest } from './declared-stream.js'
 import { StoredFile } from './stored-file.js'
 import type { OutgoingResponse } from './outgoing-response.js'
 import { NO_HEADERS, sharedHeaders } from './whole-response.js'
@@ -18,6 +16,7 @@ import { NO_HEADERS, sharedHeaders } from './whole-response.js'
 export type Respond = (value: unknown, request: StreamRequest) => OutgoingResponse
 
 type RespondToValue = (value: unknown) => OutgoingResponse
+type RespondToReply = (reply: Reply<unknown>, request: Conditions) => OutgoingResponse
 
 /** A response that a handler may return besides its usual one. */
 export interface OtherResponse {
@@ -62,10 +61,11 @@ export function hasBody(status: number): boolean {
 /** What makes a route's responses, compiled at the first one. @param warn logs a mistake that changes no response. */
 export function compileRespond(route: RespondingRoute, warn: (text: string) => void): Respond {
   if (route.stream && route.response) return route.stream.compile(route.response, route.name)
-  const respondToValue = memo(() => compileValueResponse(route, warn))
-  const respondToReply = memo(() => compileReplyResponse(route, warn))
+  let respondToValue: RespondToValue = (value) => (respondToValue = compileValueResponse(route, warn))(value)
+  let respondToReply: RespondToReply = (reply, request) =>
+    (respondToReply = compileReplyResponse(route, warn))(reply, request)
   const respond: Respond = (value, request) =>
-    value instanceof Reply ? respondToReply()(value, request) : respondToValue()(value)
+    value instanceof Reply ? respondToReply(value, request) : respondToValue(value)
   const { response } = route
   return response?.kind === 'object' && response.versionOf
     ? taggedRespond(respond, route.status, response.versionOf, route.caching ?? {})
@@ -108,10 +108,7 @@ function refuseValue(name: string, value: unknown, produces: string): never {
 }
 
 // Only what the OpenAPI document contains is sent: clients rely on it.
-function compileReplyResponse(
-  route: RespondingRoute,
-  warn: (text: string) => void,
-): (reply: Reply<unknown>, request: Conditions) => OutgoingResponse {
+function compileReplyResponse(route: RespondingRoute, warn: (text: string) => void): RespondToReply {
   const { name, status: usual, emptyStatus } = route
   const responds = new Map<number, RespondToValue>([
     ...(route.response ? [] : [[emptyStatus, () => ({ status: emptyStatus, headers: NO_HEADERS })] as const]),
