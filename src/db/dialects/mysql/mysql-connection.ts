@@ -103,6 +103,6 @@ export class MysqlTransactionConnection extends PooledConnection {
   }
 
   protected override drop(): Promise<void> | void {
-    return closeAtOnce(this.sequelize, mysqlConnectionOf(this.raw, this.sequelize.getDialect()))
+    return closeAtOnce(this.sequelize, mysqlConnectionOf(this.raw))
   }
 }

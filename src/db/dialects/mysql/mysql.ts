@@ -8,7 +8,7 @@ import {
   type TransactionNeeds,
 } from '../../dialect.js'
 import type { TransactionConnection } from '../../connection.js'
-import { refuseOldDriver } from '../driver-version.js'
+import { requireSupported } from '../../supported-version.js'
 import { acquireFromPool, acquireIdleFromPool, onEachConnection, prepareForOthers } from '../pooled-connection.js'
 import { acquireForProbe } from '../probe-connection.js'
 import { DatabaseStartError } from '../../errors.js'
@@ -21,7 +21,7 @@ import { keepMilliseconds, keepWholeSeconds, readEarlyYears } from './dates.js'
 import { direct, useSender, withMeta, withNumericInsertId } from './direct.js'
 import { close, closeAtOnce, rememberConfig } from './close.js'
 import { openCursor } from './cursor.js'
-import { MYSQL2, type MysqlConnection, mysqlConnectionOf } from './driver.js'
+import { type MysqlConnection, mysqlConnectionOf } from './driver.js'
 import { closeChanged } from './changed-connections.js'
 import { isCommitting, mayEndTransaction } from './ending-statements.js'
 import { leaveUnreadyNodes, useHosts } from './hosts.js'
@@ -35,24 +35,24 @@ import { setVariables } from './variables.js'
 /** MySQL with the driver mysql2, and MariaDB with the driver mariadb. */
 export const mysql: Dialect = {
   prepare(sequelize) {
-    if (sequelize.getDialect() === 'mysql') refuseOldDriver(MYSQL2, sequelizeInternals(sequelize).connectionManager.lib)
+    const dialect = sequelize.getDialect()
+    requireSupported(dialect === 'mysql' ? 'mysql2' : 'mariadb', sequelizeInternals(sequelize).connectionManager.lib)
     requireUtf8(sequelize)
     readEarlyYears(sequelize)
     keepMilliseconds(sequelize)
     keepDoubles(sequelize)
-    const dialect = sequelize.getDialect()
     leaveUnreadyNodes(sequelize)
     closeChanged(sequelize)
     prepareForOthers(sequelize, (connection) => endTransactionAhead(sequelize, connection))
     const prepareConnection = async (opened: object, config: object) => {
-      const connection = mysqlConnectionOf(opened, dialect)
+      const connection = mysqlConnectionOf(opened)
       rememberConfig(connection, configOfServer(connection) ?? config)
       await setVariables(connection, `SESSION ${BACKSLASH_ESCAPES}, ${UTF8_CLIENT}`)
       await rememberIsolation(connection)
       if (dialect !== 'mariadb') return
       adaptResults(connection)
     }
-    return onEachConnection(sequelize, prepareConnection, (opened) => close(mysqlConnectionOf(opened, dialect)))
+    return onEachConnection(sequelize, prepareConnection, (opened) => close(mysqlConnectionOf(opened)))
   },
   adaptToTable: keepWholeSeconds,
   storedForm,
@@ -71,7 +71,7 @@ export const mysql: Dialect = {
       acquireForProbe(
         sequelize,
         () => acquireForHealth(sequelize),
-        (connection) => closeAtOnce(sequelize, mysqlConnectionOf(connection, sequelize.getDialect())),
+        (connection) => closeAtOnce(sequelize, mysqlConnectionOf(connection)),
       ),
   },
   acquireIdle: (sequelize) => acquireIdleFromPool(sequelize, () => acquire(sequelize, {})),
@@ -208,7 +208,7 @@ export function mysqlOptions(config: MysqlConfig): Options {
     ...(password === undefined ? {} : { password }),
     pool: { max: options.poolSize ?? 10, acquire: options.poolTimeout ?? DEFAULTS.pool },
     retry: { max: 1 },
-    hooks: { afterConnect: (connection: unknown) => setTimeouts(mysqlConnectionOf(connection, dialect), options) },
+    hooks: { afterConnect: (connection: unknown) => setTimeouts(mysqlConnectionOf(connection), options) },
     dialectOptions: {
       charset: charset ?? 'utf8mb4',
       connectTimeout: options.connectTimeout ?? DEFAULTS.connect,
