@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import { types } from 'node:util'
 import type { ErrorStatus, FindErrorStatus } from '../core/error-status.js'
 import { ignoreRejections } from '../core/ignore-rejections.js'
 import { shown } from '../core/options.js'
@@ -108,14 +109,15 @@ export function toProblemReply(
   } catch (failure) {
     // A getter or a Proxy that throws, a value that JSON does not have. The error itself is logged.
     const reply = replyOf(UNKNOWN, requestId, PROBLEM_DETAILS)
-    return failure instanceof ErrorRuleError ? { ...reply, failure } : reply
+    const isRule = types.isNativeError(failure) && failure instanceof ErrorRuleError // `instanceof` may throw for a Proxy
+    return isRule ? { ...reply, failure } : reply
   }
 }
 
 function translated({ errors, ...known }: KnownError, request: Request, translate: Translate): KnownError {
   const inWords = (text: string, issue?: InputIssue) => {
     try {
-      return refuseOtherThanText(translate(text, request, issue)) ?? text
+      return requireText(translate(text, request, issue)) ?? text
     } catch (cause) {
       throw new ErrorRuleError(`errors.translate cannot translate ${JSON.stringify(text)}.`, { cause })
     }
@@ -128,7 +130,7 @@ function translated({ errors, ...known }: KnownError, request: Request, translat
 }
 
 // Programs without a type check may return a promise, which would be sent as {}.
-function refuseOtherThanText(translated: unknown): string | undefined {
+function requireText(translated: unknown): string | undefined {
   if (typeof translated === 'string') return translated
   if (translated === undefined || translated === null) return undefined
   ignoreRejections(translated)

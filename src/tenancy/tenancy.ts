@@ -1,6 +1,7 @@
 import type { Model, ModelStatic, Sequelize } from 'sequelize'
 import { BootError } from '../core/boot-error.js'
-import { type OptionNames, refuseOtherType, refuseUnknownOptions, shown } from '../core/options.js'
+import { requireType } from '../core/option-checks.js'
+import { type OptionNames, refuseUnknownOptions, shown } from '../core/options.js'
 import type { Boundary, UnitBoundary } from '../db/boundary.js'
 import type { RouteFacts } from '../di/route-facts.js'
 import type { Request } from '../http/request.js'
@@ -47,7 +48,7 @@ export function tenancy(options: TenancyOptions): Tenancy {
     throw new BootError(`tenancy(): of is ${shown(of)}. Write a function: (request) => accountOf(request)?.tenant.`)
   if (typeof column !== 'string' || column === '')
     throw new BootError(`tenancy(): column is ${shown(column)}. Write the name of the column: 'tenant_id'.`)
-  refuseOtherType('tenancy(): role', role, 'string', `the name of a role, such as 'tenants'`)
+  requireType('tenancy(): role', role, 'string', `the name of a role, such as 'tenants'`)
   return new TenantBoundary(options)
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { BaseError, type Model, type ModelStatic, type Sequelize } from 'sequelize'
+import { BaseError, type Model, type ModelStatic, Sequelize } from 'sequelize'
 import { BootError } from '../../core/boot-error.js'
 import { refuseSecondCopies } from '../../core/package-copies.js'
 import type { Constructor } from '../../di/token.js'
@@ -17,8 +17,8 @@ import { adviseUsedColumns } from '../indexes/index-advice.js'
 import { readGeneratedColumns } from '../models/database-generated-columns.js'
 import { nameIndexColumns, refuseLostIndexes, unknownIndexColumns } from '../models/index-columns.js'
 import '../models/model-shape.js'
-import { checkInternals } from '../sequelize/check-internals.js'
 import { disableFastPath } from '../sequelize/fast-path.js'
+import { requireSupported } from '../supported-version.js'
 import { waitWhileFull } from '../servers/full-server.js'
 import { escapeEveryValue } from '../sequelize/value-literals.js'
 import {
@@ -71,7 +71,7 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
   const { sequelize, dialect, name } = connection
   if (!readFastPath(database.options)) disableFastPath(sequelize)
   try {
-    await checkInternals(sequelize)
+    requireSupported('sequelize', Sequelize)
     connection.useServers?.()
     await dialect.prepare(sequelize)
     waitWhileFull(sequelize)

@@ -1,6 +1,6 @@
 import type { OpenUnits } from '../../core/bracket.js'
 import { BootError, withPlace } from '../../core/boot-error.js'
-import { refuseOtherThanList } from '../../core/options.js'
+import { requireArray } from '../../core/option-checks.js'
 import type { Argument, Plan, Planner, Step } from '../../di/plan.js'
 import { buildFirst, inputsOfStages, stepsOfStage } from '../../di/plan-order.js'
 import type { RouteFacts, TransactionDescription } from '../../di/route-facts.js'
@@ -11,7 +11,7 @@ import type { Shape } from '../../schema/shape/shape.js'
 import { shapeOf } from '../../schema/shape/shape-of.js'
 import type { ValidatorCompiler } from '../../schema/input/validate.js'
 import { type Bind, compileBind, type InputStages, type InputsSchema, inputSchema } from '../input/bind.js'
-import { type Around, refuseOtherThanAround } from './around.js'
+import { type Around, requireAround } from './around.js'
 import { type Interceptor, interceptorsOf } from './interceptors/interceptor.js'
 import { type ControllerDeclaration, controllerOf } from './controller.js'
 import { type Responses, type RouteDeclaration, type RouteOptions, routesOf } from './methods.js'
@@ -20,13 +20,13 @@ import { refuseClashingInputs } from '../input/refuse-clashing-inputs.js'
 import { refuseRequiredFields } from './refuse-required-fields.js'
 import { runRouteChecks } from './route-checks.js'
 import { type Lifespan, openUnits } from '../lifespan.js'
-import { refuseOtherThanRequirements, refuseUselessScopes } from './guard.js'
+import { requireTokens, refuseUselessScopes } from './guard.js'
 import type { MiddlewareStep } from './middleware.js'
 import type { QueryBudgetOption } from '../observation/query-budget.js'
 import { budgetOf } from './budget.js'
 import { joinPath, openApiPath, parsePath, pathPattern, type Segment, variablesOf } from './path.js'
 import { isEvents } from '../output/events.js'
-import { type ItemStream, streamOf } from '../output/streams/declared-stream.js'
+import { type ItemStream, streamOf } from '../output/declared-stream.js'
 import { compileRespond, hasBody, type OtherResponse, type Respond } from '../output/respond.js'
 
 /** A handler with its method, path, inputs and responses; planned at startup. */
@@ -64,8 +64,6 @@ export interface ServedRoute extends Route {
   readonly budget: QueryBudgetOption | undefined
   readonly bind: Bind
   readonly open: OpenUnits
-  /** Whether `open` needs the request. */
-  readonly opensWithRequest: boolean
   /** Whether what the handler has written is kept when it is given up: it has no transaction. */
   readonly isKeptUnfinished: boolean
   readonly respond: Respond
@@ -120,9 +118,9 @@ function planRoute(
   if (stream) refuseOtherForStream(name, options)
   const body = isEvents(declaration.response) ? declaration.response.eventsOf : (stream?.of ?? declaration.response)
   const response = body === undefined && !sendsEvents ? undefined : responseShape(body, name)
-  refuseOtherThanSuccess(name, options.status)
-  refuseOtherThanErrors(name, options.errors ?? {})
-  refuseOtherThanList(options.tags, `${name}: tags`, `'Heroes'`)
+  requireSuccess(name, options.status)
+  requireErrors(name, options.errors ?? {})
+  requireArray(options.tags, `${name}: tags`, `'Heroes'`)
   if (response) refuseEmptyStatus(name, options.status)
   refuseRequiredFields(name, plan.inputs, response)
   runRouteChecks(plan, { name, handler: Reflect.get(controller.prototype, member), response })
@@ -189,12 +187,12 @@ function usualStatus(method: string, hasResponse: boolean, isStream: boolean): n
 }
 
 function requirementsOf(name: string, { requires = [] }: RouteOptions): readonly Token[] {
-  refuseOtherThanRequirements(`${name}: requires`, requires)
+  requireTokens(requires, `${name}: requires`)
   return requires
 }
 
 function aroundOf(name: string, { around = [] }: RouteOptions): readonly Around[] {
-  refuseOtherThanAround(`${name}: around`, around)
+  requireAround(around, `${name}: around`)
   return around
 }
 
@@ -211,16 +209,16 @@ export function serveRoute(
   cachingOf: CachingOf,
 ): ServedRoute {
   const { plan } = route
-  const opensWithRequest = lifespans.some(({ needsRequest }) => needsRequest === true)
+  const keepsBody = route.interceptors.some(({ readsBody }) => readsBody === true)
+  const isLimited = lifespans.some(({ needsRequest }) => needsRequest === true)
   return {
     ...route,
     pattern: pathPattern(route.segments),
     budget: budgetOf(route.controller, route.member),
-    bind: compileBind(plan.inputs, route.schema, validators, bodyLimit, stagesOf(plan)),
+    bind: compileBind(plan.inputs, route.schema, validators, { bodyLimit, keepsBody, stages: stagesOf(plan) }),
     open: openUnits(lifespans, factsOf(route)),
-    opensWithRequest,
     isKeptUnfinished: writesOutsideOfTransactions(route, lifespans),
-    respond: compileRespond({ ...route, caching: cachingOf(plan, opensWithRequest) }, warn),
+    respond: compileRespond({ ...route, caching: cachingOf(plan, isLimited) }, warn),
   }
 }
 
@@ -292,7 +290,7 @@ function refuseUnusedVariables(
 
 function othersOf(responses: Responses, name: string): ReadonlyMap<number, OtherResponse> {
   const others = Object.entries(responses).map(([status, declared]): [number, OtherResponse] => {
-    refuseOtherThanSuccess(name, Number(status))
+    requireSuccess(name, Number(status))
     return typeof declared === 'string'
       ? [Number(status), { description: declared, shape: undefined }]
       : [refuseEmptyStatus(name, Number(status)), { description: 'Success', shape: responseShape(declared, name) }]
@@ -300,14 +298,14 @@ function othersOf(responses: Responses, name: string): ReadonlyMap<number, Other
   return new Map(others)
 }
 
-function refuseOtherThanSuccess(name: string, status: number | undefined): void {
+function requireSuccess(name: string, status: number | undefined): void {
   if (status === undefined || (Number.isInteger(status) && status >= 200 && status <= 399)) return
   throw new BootError(
     `${name}: status is ${status}. Write the status of a success, 200 to 399; for an error, throw an HttpError.`,
   )
 }
 
-function refuseOtherThanErrors(name: string, errors: Readonly<Record<string, string>>): void {
+function requireErrors(name: string, errors: Readonly<Record<string, string>>): void {
   const other = Object.keys(errors).find((status) => !/^[45]\d\d$/.test(status))
   if (other === undefined) return
   throw new BootError(

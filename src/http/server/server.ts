@@ -34,7 +34,7 @@ export interface ServerLimits {
 }
 
 /** @throws BootError for a port or a host that Node would take for something else: a text is a pipe, no host is every one. */
-export function refuseOtherThanAddress(port: unknown, host: unknown): void {
+export function requireAddress(port: unknown, host: unknown): void {
   if (!(typeof port === 'number' && Number.isInteger(port) && port >= 0 && port <= 65_535))
     throw new BootError(
       `listen(): the port is ${shown(port)}. Write a whole number from 0 to 65535, such as 8000, or 0 for any free port.`,
@@ -141,10 +141,11 @@ function newServer(
   const respond: RequestListener = (request, response) => {
     const connection = connections.get(request.socket)
     connection?.add(response)
-    turns.start(() => {
-      if (request.socket.destroyed) return
-      listener(request, response, connection?.forget)
-    })
+    const start = () => {
+      if (!request.socket.destroyed) listener(request, response, connection?.forget)
+    }
+    if (turns.isTaken) turns.wait(start)
+    else start()
   }
   server.on('request', respond)
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {

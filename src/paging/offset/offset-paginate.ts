@@ -1,4 +1,5 @@
-import { type OptionNames, refuseUnknownOptions, shown } from '../../core/options.js'
+import { checkOptions, type OptionChecks, unchecked } from '../../core/option-checks.js'
+import { shown } from '../../core/options.js'
 import type { Session } from '../../db/session/session.js'
 import { provideItself } from '../../di/provider.js'
 import { inputDependency } from '../../http/input/parameters.js'
@@ -7,7 +8,7 @@ import { Request } from '../../http/request.js'
 import { instancesOf, pageOf } from '../lazy-instances.js'
 import { limitInput, limitsOf, SIZE_OPTIONS, type SizeOptions } from '../limits.js'
 import { setLinks } from '../links.js'
-import { refuseOtherThanStatement } from '../refuse-unpageable.js'
+import { requireStatement } from '../refuse-unpageable.js'
 import type { Page, PageMeta, UncountedPageMeta } from '../page.js'
 import { DATABASE_OPTIONS, type DatabaseOptions, sessionFor, sessionTokenOf } from '../paginator-session.js'
 import { type CallbackOptions, type Callbacks, callbacksOf, injectedCallbacks } from './callbacks.js'
@@ -27,12 +28,12 @@ import { RawSqlList } from './raw-sql-list.js'
 
 interface AnyPaginationOptions extends SizeOptions, DatabaseOptions, CallbackOptions {}
 
-const OPTIONS: OptionNames<AnyPaginationOptions> = {
+const OPTIONS: OptionChecks<AnyPaginationOptions> = {
   ...SIZE_OPTIONS,
   ...DATABASE_OPTIONS,
-  count: true,
-  map: true,
-  mapPage: true,
+  count: unchecked,
+  map: unchecked,
+  mapPage: unchecked,
 }
 
 /**
@@ -57,9 +58,10 @@ export function newPagination<Row, T>(
 ): MappedPaginationToken<Row, T, UncountedPageMeta>
 export function newPagination<Row, T>(options: MappedPaginationOptions<Row, T>): MappedPaginationToken<Row, T>
 export function newPagination(options: AnyPaginationOptions = {}): unknown {
-  refuseUnknownOptions('newPagination()', options, OPTIONS)
+  checkOptions('newPagination()', options, OPTIONS)
   const limits = limitsOf(options)
   const injected = injectedCallbacks(options)
+  const fixed = injected.length === 0 ? callbacksOf(options, [], []) : undefined
   const token = class Paginate {}
   provideItself(token, {
     kind: 'factory',
@@ -77,7 +79,7 @@ export function newPagination(options: AnyPaginationOptions = {}): unknown {
         request,
         headers,
         window: { offset, limit },
-        callbacks: callbacksOf(options, injected, instances),
+        callbacks: fixed ?? callbacksOf(options, injected, instances),
       }),
     dependencies: [
       { kind: 'token', token: sessionTokenOf(options) },
@@ -124,7 +126,7 @@ interface PageRequest {
 
 function paginator({ session: injected, request, headers, window, callbacks }: PageRequest) {
   return async (statement: AnyStatement): Promise<Page<unknown, PageMeta | UncountedPageMeta>> => {
-    refuseOtherThanStatement(statement)
+    requireStatement(statement)
     const session = sessionFor(statement, injected)
     session.readOneSnapshot()
     const list = statement.kind === 'sql' ? new RawSqlList(statement, session) : new OffsetList(statement, session)
@@ -139,11 +141,11 @@ function paginator({ session: injected, request, headers, window, callbacks }: P
       setLinks(request, headers, uncountedNeighboursOf(has_next, window))
       meta = { offset, has_next }
     } else {
-      const { count = () => list.count() } = callbacks
+      const { count } = callbacks
       const { least, most } = boundsOfTotal(read, offset, requested)
       // An estimate, or a cached count, must not end the list before its last row.
-      const total =
-        least === most ? least : Math.min(Math.max(checkedTotal(await count(session, statement)), least), most)
+      const counted = least === most ? least : checkedTotal(await (count ? count(session, statement) : list.count()))
+      const total = Math.min(Math.max(counted, least), most)
       setLinks(request, headers, neighboursOf(total, window))
       meta = metaOf(total, window)
     }

@@ -1,3 +1,4 @@
+import { isPlainRecord } from '../../core/records.js'
 import { compileConstraint } from './constraints.js'
 import { usableJsonSchemaOf } from './json-schema-validator.js'
 import { compileKeepListed } from './listed-properties.js'
@@ -5,7 +6,7 @@ import { escapePointer } from '../shape/issue.js'
 import { ignoreRejections } from '../../core/ignore-rejections.js'
 import { memo } from '../../core/memo.js'
 import { isThenable } from '../../core/promises.js'
-import { compilePlainObject, type PlainProperty } from './plain-object.js'
+import { compilePlainObject, type EncodePlain, type PlainProperty } from './plain-object.js'
 import { describeRecord, refuseMismatch, ResponseMismatchError } from './response-mismatch.js'
 import { isInherited, valueOf } from '../shape/inherited-names.js'
 import {
@@ -29,61 +30,53 @@ export { ResponseMismatchError } from './response-mismatch.js'
 /** Converts a returned value to plain JSON values: only the declared properties, of the same types on every database. */
 export type Encode = (value: unknown) => unknown
 
+interface EncoderOptions {
+  /** Whether values must meet the constraints of the shape, as those of responses must. Default: true. */
+  readonly checks?: boolean
+  /** Whether objects are encoded by generated code, which is faster and does the same. Default: true. */
+  readonly generated?: boolean
+}
+
 /** Compiles the encoder of a shape. The encoder throws a ResponseMismatchError for a value of another type. */
-export function compileEncoder(shape: Shape): Encode {
-  return new EncoderCompiler(() => undefined, writtenJsonSchema).compile(shape)
+export function compileEncoder(shape: Shape, options: EncoderOptions = {}): Encode {
+  return new EncoderCompiler(options).compile(shape)
 }
 
-/** As {@link compileEncoder}; the encoder also checks the constraints of the shape, so that responses match the OpenAPI document. */
-export function compileStrictEncoder(shape: Shape): Encode {
-  return new EncoderCompiler(compileConstraint, usableJsonSchemaOf, compilePlainObject).compile(shape)
-}
+/** Writes a returned value as JSON. */
+export type Stringify = (value: unknown) => string
 
-/** As {@link compileStrictEncoder}, without the short path of objects. */
-export function compileReferenceEncoder(shape: Shape): Encode {
-  return new EncoderCompiler(compileConstraint, usableJsonSchemaOf).compile(shape)
+/**
+ * The writer of a shape, compiled at its first value: writing the OpenAPI document has found what is wrong with the shape. The writer throws a
+ * ResponseMismatchError for a value that does not match the shape.
+ */
+export function compileStringify(shape: Shape): Stringify {
+  let encode: Encode | undefined
+  return (value) => JSON.stringify((encode ??= compileEncoder(shape))(value))
 }
 
 class EncoderCompiler {
   readonly #objects = new Map<unknown, Encode>()
-  readonly #constrain: typeof compileConstraint
+  readonly #checks: boolean
+  readonly #generated: boolean
 
-  readonly #jsonSchemaOf: typeof writtenJsonSchema
-
-  readonly #compilePlain: typeof compilePlainObject | undefined
-
-  constructor(
-    constrain: typeof compileConstraint,
-    jsonSchema: typeof writtenJsonSchema,
-    compilePlain?: typeof compilePlainObject,
-  ) {
-    this.#constrain = constrain
-    this.#jsonSchemaOf = jsonSchema
-    this.#compilePlain = compilePlain
+  constructor({ checks = true, generated = true }: EncoderOptions) {
+    this.#checks = checks
+    this.#generated = generated
   }
 
   compile(shape: Shape): Encode {
-    const encode = this.#constrained(shape)
     const { nullable } = shape
+    const constraint = this.#checks ? compileConstraint(shape) : undefined
+    const encode = constraint ? constrained(this.#notNull(shape), constraint) : this.#notNull(shape)
+    // The encoder of an object refuses null and undefined itself: there are many of them in a page.
+    if (shape.kind === 'object' && !nullable && !constraint) return encode
     return (value) => {
       if (value === null || value === undefined) {
         if (shape.kind === 'standard' && !(nullable && value === null)) return encode(value)
         if (nullable || (shape.kind === 'any' && !shape.notNull)) return null
-        throw new ResponseMismatchError('', `is ${value === null ? 'null' : 'missing'}, declared ${shape.kind}`)
+        refuseMissing(value, shape.kind)
       }
       return encode(value)
-    }
-  }
-
-  #constrained(shape: Shape): Encode {
-    const encode = this.#notNull(shape)
-    const constraint = this.#constrain(shape)
-    if (!constraint) return encode
-    return (value) => {
-      const json = encode(value)
-      const reason = constraint(json)
-      if (reason !== undefined) throw new ResponseMismatchError('', reason)
-      return json
     }
   }
 
@@ -128,7 +121,7 @@ class EncoderCompiler {
       case 'union':
         return this.#union(shape)
       case 'standard':
-        return standardEncoder(shape.schema, this.#jsonSchemaOf)
+        return standardEncoder(shape.schema, this.#checks ? usableJsonSchemaOf : writtenJsonSchema)
       case 'any':
         return encodeAny
       case 'file':
@@ -164,13 +157,15 @@ class EncoderCompiler {
         )
       }
     }
-    const plain = memo(() => this.#compilePlain?.(properties, { alias: selectedAlias, encode: encodeProperty }))
+    let encodePlain: EncodePlain | undefined
     const encode: Encode = (value) => {
       if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Promise)
-        return refuseMismatch(value, shape.name)
+        return value === null || value === undefined
+          ? refuseMissing(value, shape.kind)
+          : refuseMismatch(value, shape.name)
       // An object has all its properties by name, which TypeScript knows only of records.
       const source = (shape.read ? shape.read(value) : value) as Readonly<Record<string, unknown>>
-      const encoded = plain()?.(source)
+      const encoded = encodePlain?.(source)
       if (encoded !== undefined) return encoded
       const target: Record<string, unknown> = clashes ? Object.create(null) : {}
       for (const property of properties) {
@@ -188,6 +183,7 @@ class EncoderCompiler {
       properties.push({ name, shape: inner, optional, inherited: isInherited(name), encode })
       clashes ||= isInherited(name)
     }
+    if (this.#generated) encodePlain = compilePlainObject(properties, { alias: selectedAlias, encode: encodeProperty })
     return encode
   }
 
@@ -196,6 +192,19 @@ class EncoderCompiler {
     const encode = memo(() => this.compile(shape))
     return (value) => encode()(value)
   }
+}
+
+function constrained(encode: Encode, constraint: (json: unknown) => string | undefined): Encode {
+  return (value) => {
+    const json = encode(value)
+    const reason = constraint(json)
+    if (reason !== undefined) throw new ResponseMismatchError('', reason)
+    return json
+  }
+}
+
+function refuseMissing(value: null | undefined, kind: Shape['kind']): never {
+  throw new ResponseMismatchError('', `is ${value === null ? 'null' : 'missing'}, declared ${kind}`)
 }
 
 // An alias that is no column of the model is only in `dataValues`: `attributes: [[col('team.name'), 'team_name']]`.
@@ -269,7 +278,7 @@ function writeAny(value: unknown): string | undefined {
 
 // Plain objects only: the values of a Map, or of an instance, are not its properties.
 function encodeMap(value: unknown, encode: Encode): unknown {
-  if (!isPlainObject(value)) return refuseMismatch(value, 'a plain object')
+  if (!isPlainRecord(value)) return refuseMismatch(value, 'a plain object')
   const entries = Object.entries(value).flatMap(([name, part]): (readonly [string, unknown])[] => {
     if (part === undefined) return []
     try {
@@ -279,12 +288,6 @@ function encodeMap(value: unknown, encode: Encode): unknown {
     }
   })
   return Object.fromEntries(entries) // own properties, also of names such as '__proto__'
-}
-
-function isPlainObject(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || prototype === Object.prototype
 }
 
 /** The most items of a list. More would hardly fit into a string; a sparse array has any number of them in a few bytes, and V8 ends the process. */
