@@ -3,7 +3,7 @@
 // Rounds are interleaved; read the ratio of CPU, not the microseconds.
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Controller, createApp, Get, newLifespan, Page, Paginate, select } from 'sequitur'
-import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
+import { CursorPage, CursorPaginate } from 'sequitur/cursor'
 import { benchDatabases, type BenchDatabase } from './databases.js'
 
 const ROUNDS = Number(process.argv[2] ?? 60)

@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises'
 import type { Sequelize } from 'sequelize'
 import { Column, DataType, Index, Table } from 'sequelize-typescript'
 import { Base, Controller, createApp, Get, newLifespan, Page, Paginate, select } from 'sequitur'
-import { newPagination, Page as CursorPage } from 'sequitur/cursor'
+import { newPagination, CursorPage } from 'sequitur/cursor'
 import { benchDatabases, type BenchDatabase } from './databases.js'
 import { plot, type Series } from './plot.js'
 

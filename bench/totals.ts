@@ -16,7 +16,7 @@ import {
   select,
   UncountedPage,
 } from 'sequitur'
-import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
+import { CursorPage, CursorPaginate } from 'sequitur/cursor'
 import { benchDatabases, type BenchDatabase } from './databases.js'
 
 const MOST = Number(process.argv[2] ?? 1_000_000)

@@ -14,6 +14,8 @@ const dist = join(root, 'dist')
 const ENTRIES = [
   'index.js',
   'cursor.js',
+  'errors.js',
+  'diagnostics.js',
   'lists.js',
   'settings.js',
   'testing.js',

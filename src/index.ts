@@ -41,28 +41,13 @@ export type { ValueOptions } from './schema/declare/value-options.js'
 export type { Declared } from './schema/declare/value-type.js'
 
 // Injection
-export { BootError } from './core/boot-error.js'
-export { InjectionError } from './di/errors.js'
 export { Factory, type FactoryDecorator } from './di/factory-method.js'
 export { Inject } from './di/parameter.js'
 export { Injectable, type Lifetime, provide, type Provision, type Recipe } from './di/provider.js'
 export { type NamedToken, token, type Token } from './di/token.js'
 
 // The database
-export { PartialCommitError } from './core/partial-commit-error.js'
 export { Base } from './db/base.js'
-export {
-  CommitFailedError,
-  CommitUnknownError,
-  DatabaseStartError,
-  DatabaseUrlError,
-  ForeignTransactionError,
-  OtherSessionError,
-  ReadOnlyError,
-  SessionClosedError,
-  StatementRefusedError,
-  WriteUnknownError,
-} from './db/errors.js'
 export type { LifespanOptions } from './db/config/lifespan-options.js'
 export type { Database } from './db/database.js'
 export { lifespan, newLifespan } from './db/lifespan.js'
@@ -82,24 +67,6 @@ export type {
 } from './paging/offset/offset-types.js'
 export type { EtagOptions } from './paging/etag-options.js'
 export { Collection, Item, Page, type PageMeta, UncountedPage, type UncountedPageMeta } from './paging/page.js'
-
-// Events of node:diagnostics_channel
-export type {
-  BudgetExceeded,
-  ConnectionAcquired,
-  DatabaseEvent,
-  DatabaseFacts,
-  EventMessages,
-  InputRefused,
-  Shutdown,
-  SqliteWriterTurn,
-  StatementEnded,
-  TransactionBegun,
-  TransactionEnded,
-  TransactionRetried,
-} from './core/events/channels.js'
-export type { RequestRecord, SentStatement, TransactionOutcome } from './core/events/request-record.js'
-export type { Trace } from './core/events/trace.js'
 
 // Errors with a status
 export {

@@ -43,11 +43,11 @@ import {
   type TransactionalOptions,
   type ValueOptions,
   sql,
-  BootError,
 } from 'sequitur'
+import { BootError } from 'sequitur/errors'
 import { Table } from 'sequelize-typescript'
 import { type IfMatchOptions, newIfMatch } from 'sequitur/conditional'
-import { newPagination as newCursorPagination } from 'sequitur/cursor'
+import { newCursorPagination } from 'sequitur/cursor'
 import { Idempotent, type IdempotentOptions } from 'sequitur/idempotency'
 import { Rows, rows, type RowsOptions, type RowsReplyOptions } from 'sequitur/exports'
 import { listOf, type ListOptions } from 'sequitur/lists'

@@ -8,58 +8,45 @@ const values = [
   'BadRequest',
   'Base',
   'Body',
-  'BootError',
   'Budget',
   'Collection',
-  'CommitFailedError',
-  'CommitUnknownError',
   'Conflict',
   'Controller',
   'Cookie',
-  'DatabaseStartError',
-  'DatabaseUrlError',
   'Delete',
   'Events',
   'Factory',
   'Field',
   'Forbidden',
-  'ForeignTransactionError',
   'Get',
   'Header',
   'HttpError',
   'Inject',
   'Injectable',
-  'InjectionError',
   'InvalidInput',
   'Item',
   'MethodNotAllowed',
   'NotFound',
-  'OtherSessionError',
   'Page',
   'Paginate',
-  'PartialCommitError',
   'Patch',
   'Path',
   'PayloadTooLarge',
   'Post',
   'Put',
   'Query',
-  'ReadOnlyError',
   'Reply',
   'Request',
   'RequestLogger',
   'Security',
   'ServiceUnavailable',
   'Session',
-  'SessionClosedError',
-  'StatementRefusedError',
   'TooManyRequests',
   'Transactional',
   'Unauthorized',
   'UncountedPage',
   'UnknownFields',
   'UnsupportedMediaType',
-  'WriteUnknownError',
   'badRequest',
   'conflict',
   'createApp',
@@ -97,19 +84,14 @@ const types = [
   'AppOptions',
   'Around',
   'BodyOptions',
-  'BudgetExceeded',
-  'ConnectionAcquired',
   'ControllerOptions',
   'Database',
-  'DatabaseEvent',
-  'DatabaseFacts',
   'Declared',
   'DtoOptions',
   'ErrorFormat',
   'ErrorMapping',
   'ErrorSettings',
   'EtagOptions',
-  'EventMessages',
   'EventsOptions',
   'FactoryDecorator',
   'FieldDecorator',
@@ -119,7 +101,6 @@ const types = [
   'InputDecorator',
   'InputIssue',
   'InputOptions',
-  'InputRefused',
   'Lifespan',
   'LifespanOptions',
   'Lifetime',
@@ -144,26 +125,16 @@ const types = [
   'Recipe',
   'RedirectOptions',
   'ReplyOptions',
-  'RequestRecord',
   'RouteOptions',
   'ScopedMiddleware',
   'SecurityOptions',
   'SecurityScheme',
   'Select',
-  'SentStatement',
   'ServerEvent',
-  'Shutdown',
   'Sql',
-  'SqliteWriterTurn',
   'StandardSchema',
-  'StatementEnded',
   'Timeouts',
   'Token',
-  'Trace',
-  'TransactionBegun',
-  'TransactionEnded',
-  'TransactionOutcome',
-  'TransactionRetried',
   'TransactionalOptions',
   'Translate',
   'UncountedPageMeta',
@@ -191,6 +162,47 @@ test('sequitur has these values', async () => {
 
 test('sequitur has these types', () => {
   assert.deepEqual(typesOf('index.ts'), types)
+})
+
+test('sequitur/errors has these values', async () => {
+  assert.deepEqual(Object.keys(await import('sequitur/errors')).sort(), [
+    'BootError',
+    'CommitFailedError',
+    'CommitUnknownError',
+    'DatabaseStartError',
+    'DatabaseUrlError',
+    'ForeignTransactionError',
+    'InjectionError',
+    'OtherSessionError',
+    'PartialCommitError',
+    'ReadOnlyError',
+    'SessionClosedError',
+    'StatementRefusedError',
+    'WriteUnknownError',
+  ])
+  assert.deepEqual(typesOf('errors.ts'), [])
+})
+
+test('sequitur/diagnostics has these types', async () => {
+  assert.deepEqual(Object.keys(await import('sequitur/diagnostics')), [])
+  assert.deepEqual(typesOf('diagnostics.ts'), [
+    'BudgetExceeded',
+    'ConnectionAcquired',
+    'DatabaseEvent',
+    'DatabaseFacts',
+    'EventMessages',
+    'InputRefused',
+    'RequestRecord',
+    'SentStatement',
+    'Shutdown',
+    'SqliteWriterTurn',
+    'StatementEnded',
+    'Trace',
+    'TransactionBegun',
+    'TransactionEnded',
+    'TransactionOutcome',
+    'TransactionRetried',
+  ])
 })
 
 test('sequitur/settings has these values and types', async () => {
@@ -253,9 +265,27 @@ test('sequitur/testing has these values and types', async () => {
 })
 
 test('sequitur/cursor has these values and types', async () => {
-  const values = ['Page', 'Paginate', 'TwoWayPage', 'newPagination', 'new_pagination', 'pages', 'typed']
+  const values = [
+    'CursorPage',
+    'CursorPaginate',
+    'Page',
+    'Paginate',
+    'TwoWayPage',
+    'newCursorPagination',
+    'newPagination',
+    'new_pagination',
+    'pages',
+    'typed',
+  ]
   assert.deepEqual(Object.keys(await import('sequitur/cursor')).sort(), values)
-  assert.deepEqual(typesOf('cursor.ts'), ['PageMeta', 'PaginateType', 'TwoWayPageMeta', 'Typing'])
+  assert.deepEqual(typesOf('cursor.ts'), [
+    'CursorPageMeta',
+    'CursorPaginateType',
+    'PageMeta',
+    'PaginateType',
+    'TwoWayPageMeta',
+    'Typing',
+  ])
 })
 
 test('sequitur/vite and sequitur/esbuild have one value, the plugin', async () => {
@@ -269,6 +299,11 @@ test('two names of one thing are one thing', async () => {
   const { newPagination, new_pagination, open_session, withSession } = await import('sequitur')
   assert.equal(new_pagination, newPagination)
   assert.equal(open_session, withSession)
+  const cursor = await import('sequitur/cursor')
+  assert.equal(cursor.CursorPage, cursor.Page)
+  assert.equal(cursor.CursorPaginate, cursor.Paginate)
+  assert.equal(cursor.newCursorPagination, cursor.newPagination)
+  assert.equal(cursor.new_pagination, cursor.newPagination)
 })
 
 test('the doors are the ones that package.json opens', async () => {
@@ -295,6 +330,8 @@ test('every export has a docstring', () => {
   const doors = [
     'index.ts',
     'cursor.ts',
+    'errors.ts',
+    'diagnostics.ts',
     'lists.ts',
     'settings.ts',
     'testing.ts',

@@ -1,5 +1,5 @@
 import { Base, Controller, Get, Page, Paginate } from 'sequitur'
-import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
+import { CursorPage, CursorPaginate } from 'sequitur/cursor'
 import { listOf } from 'sequitur/lists'
 import { type CreationOptional, Op } from 'sequelize'
 import { BelongsTo, Column, DataType, ForeignKey, Index, Table } from 'sequelize-typescript'

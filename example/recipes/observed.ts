@@ -1,5 +1,5 @@
 import { subscribe } from 'node:diagnostics_channel'
-import type { EventMessages } from 'sequitur'
+import type { EventMessages } from 'sequitur/diagnostics'
 
 /** Milliseconds in the database, by route and by shape of the statement. */
 export const spent = new Map<string, number>()

@@ -18,7 +18,7 @@ import {
   select,
   Session,
 } from 'sequitur'
-import { Page as CursorPage, Paginate as PaginateByCursor } from 'sequitur/cursor'
+import { CursorPage, CursorPaginate } from 'sequitur/cursor'
 import { databaseApp, databases, sqliteMemory } from '../support/databases.js'
 
 @Table({ tableName: 'team', timestamps: false })
@@ -81,7 +81,7 @@ class EtagController {
   }
 
   @Get('/cursor', CursorPage.of(Team, { etag: true }))
-  cursor(paginate: PaginateByCursor<Team>) {
+  cursor(paginate: CursorPaginate<Team>) {
     return paginate(select(Team, { order: ['id'] }))
   }
 

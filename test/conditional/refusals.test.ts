@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import {
   type AppOptions,
   Base,
-  BootError,
   Controller,
   Delete,
   dto,
@@ -16,6 +15,7 @@ import {
   sql,
   UncountedPage,
 } from 'sequitur'
+import { BootError } from 'sequitur/errors'
 import { IfMatch, newIfMatch } from 'sequitur/conditional'
 import type { CreationOptional } from 'sequelize'
 import { Column, DataType, Table } from 'sequelize-typescript'

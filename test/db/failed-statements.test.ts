@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { Body, Controller, Post, select, Session, sql, StatementRefusedError } from 'sequitur'
+import { Body, Controller, Post, select, Session, sql } from 'sequitur'
+import { StatementRefusedError } from 'sequitur/errors'
 import { databaseApp, databases, type TestDatabase } from '../support/databases.js'
 import { random, runs } from '../support/fuzz.js'
 import { Hero, Team } from '../support/hero.js'

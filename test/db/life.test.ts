@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BootError, Controller, createApp, Get, newLifespan, type Lifespan, sql, withSession } from 'sequitur'
+import { Controller, createApp, Get, newLifespan, type Lifespan, sql, withSession } from 'sequitur'
+import { BootError } from 'sequitur/errors'
 import { testApp } from 'sequitur/testing'
 import { databases } from '../support/databases.js'
 import { Hero, Team } from '../support/hero.js'

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { col, type FindOptions, literal, Op, where } from 'sequelize'
 import { BelongsToMany, Column, DataType, ForeignKey, HasMany, Scopes, Table } from 'sequelize-typescript'
 import { Base, Controller, Field, Get, Page, Paginate, select, Session } from 'sequitur'
-import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
+import { CursorPage, CursorPaginate } from 'sequitur/cursor'
 import { databaseApp, databases } from '../support/databases.js'
 import { walk } from '../support/walk.js'
 

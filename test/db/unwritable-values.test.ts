@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { type CreationOptional, type NonAttribute, QueryTypes } from 'sequelize'
 import { BelongsTo, Column, DataType, ForeignKey, Table } from 'sequelize-typescript'
 import { Base, Controller, dto, Field, Get, Page, Paginate, select, Session, sql } from 'sequitur'
-import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
+import { CursorPage, CursorPaginate } from 'sequitur/cursor'
 import { databaseApp, databases } from '../support/databases.js'
 
 /*

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join, resolve } from 'node:path'
 import { test } from 'node:test'
-import { DatabaseUrlError } from 'sequitur'
+import { DatabaseUrlError } from 'sequitur/errors'
 import { type DatabaseConfig, describeDatabase, parseDatabaseUrl } from '../../src/db/config/url.js'
 
 const here = (path: string) => resolve(process.cwd(), path)

@@ -4,7 +4,6 @@ import { test } from 'node:test'
 import { inspect } from 'node:util'
 import {
   Body,
-  BootError,
   Controller,
   createApp,
   Field,
@@ -22,6 +21,7 @@ import {
   Session,
   token,
 } from 'sequitur'
+import { BootError } from 'sequitur/errors'
 // A class brought as a type only: at run time there is none.
 import type { ServiceUnavailable } from 'sequitur'
 

@@ -18,7 +18,7 @@ import {
   Session,
   Transactional,
 } from 'sequitur'
-import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
+import { CursorPage, CursorPaginate } from 'sequitur/cursor'
 import { Wallet, WalletController } from '../../example/recipes/wallets.js'
 import type { Constructor } from '../../src/di/token.js'
 import { databaseApp, type DatabaseApp } from '../support/databases.js'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Controller, Get, Page, Paginate } from 'sequitur'
-import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
+import { CursorPage, CursorPaginate } from 'sequitur/cursor'
 import { databaseApp, databases, statements } from '../support/databases.js'
 import { random, runs } from '../support/fuzz.js'
 import { walk } from '../support/walk.js'

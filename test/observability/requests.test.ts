@@ -18,8 +18,8 @@ import {
   Post,
   Query,
   reply,
-  type RequestRecord,
 } from 'sequitur'
+import type { RequestRecord } from 'sequitur/diagnostics'
 import { api } from '../support/api.js'
 import { endedRequests, observed } from '../support/observed.js'
 import { root, run } from '../support/processes.js'

@@ -1,7 +1,8 @@
 // All doors of the package share one instance of each class, also where dist is bundled.
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { App, BootError, newLifespan } from 'sequitur'
+import { App, newLifespan } from 'sequitur'
+import { BootError } from 'sequitur/errors'
 import { newIfMatch } from 'sequitur/conditional'
 import { newPagination } from 'sequitur/cursor'
 import { sequitur as esbuildPlugin } from 'sequitur/esbuild'

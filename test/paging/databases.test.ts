@@ -19,12 +19,7 @@ import {
   sql,
   Transactional,
 } from 'sequitur'
-import {
-  newPagination as newCursorPagination,
-  Page as CursorPage,
-  Paginate as CursorPaginate,
-  type PaginateType as CursorPaginateType,
-} from 'sequitur/cursor'
+import { newCursorPagination, CursorPage, CursorPaginate, type CursorPaginateType } from 'sequitur/cursor'
 import { memoryDatabase, testApp } from 'sequitur/testing'
 import { databases, postgres, sqliteMemory, statements } from '../support/databases.js'
 import { walk } from '../support/walk.js'

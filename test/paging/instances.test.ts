@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { DataTypes, literal } from 'sequelize'
 import { AfterFind, BelongsTo, Column, DataType, ForeignKey, Model, Table } from 'sequelize-typescript'
 import { Base, Controller, dto, Field, Get, Page, Paginate, reply, select } from 'sequitur'
-import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
+import { CursorPage, CursorPaginate } from 'sequitur/cursor'
 import { type DatabaseApp, databaseApp, databases, sqliteMemory } from '../support/databases.js'
 
 /*

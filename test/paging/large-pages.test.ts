@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript'
 import { Base, Controller, Field, Get, newPagination, Page, select } from 'sequitur'
-import { newPagination as newCursorPagination, Page as CursorPage } from 'sequitur/cursor'
+import { newCursorPagination, CursorPage } from 'sequitur/cursor'
 import { databaseApp, databases } from '../support/databases.js'
 
 @Table({ tableName: 'shelf', timestamps: false })

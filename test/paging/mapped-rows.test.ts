@@ -16,7 +16,7 @@ import {
   select,
   sql,
 } from 'sequitur'
-import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
+import { CursorPage, CursorPaginate } from 'sequitur/cursor'
 import { databaseApp, databases } from '../support/databases.js'
 import { walk } from '../support/walk.js'
 

@@ -16,7 +16,7 @@ import {
   select,
   sql,
 } from 'sequitur'
-import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
+import { CursorPage, CursorPaginate } from 'sequitur/cursor'
 import { memoryDatabase } from 'sequitur/testing'
 import { databaseApp, databases, sqliteMemory } from '../support/databases.js'
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { cast, col, fn, type IncludeOptions, literal, Op, type WhereOptions, where } from 'sequelize'
 import { BelongsTo, Column, DataType, DefaultScope, ForeignKey, HasMany, Scopes, Table } from 'sequelize-typescript'
 import { Base, Controller, Field, Get, Page, Paginate, select } from 'sequitur'
-import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
+import { CursorPage, CursorPaginate } from 'sequitur/cursor'
 import { type DatabaseApp, databaseApp, databases, statements } from '../support/databases.js'
 import { walk } from '../support/walk.js'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Controller, Field, Get, newPagination, Query, type ValueOptions } from 'sequitur'
-import { newPagination as newCursorPagination } from 'sequitur/cursor'
+import { newCursorPagination } from 'sequitur/cursor'
 import { bootMessage } from '../support/api.js'
 import { componentsOf, echo, sample } from '../support/echo.js'
 import type { SizeOptions } from '../../src/paging/limits.js'

@@ -25,7 +25,7 @@ import {
   Transactional,
   withSession,
 } from 'sequitur'
-import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
+import { CursorPage, CursorPaginate } from 'sequitur/cursor'
 import { File, Multipart, UploadedFile } from 'sequitur/uploads'
 import { Counter, COUNTERS, Entry, models } from './models.js'
 import type { Report, Usage } from './server.js'

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { TestContext } from 'node:test'
-import type { EventMessages } from 'sequitur'
+import type { EventMessages } from 'sequitur/diagnostics'
 import { until } from './waiting.js'
 
 /*

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Controller, Get, Paginate, Post, Request, select, Session } from 'sequitur'
-import { Page as CursorPage, Paginate as PaginateByCursor } from 'sequitur/cursor'
+import { CursorPage, CursorPaginate } from 'sequitur/cursor'
 import { random } from '../support/fuzz.js'
 import { counts, leaving, type Operation, raw, reads, refused, staying, writes } from './operations.js'
 import { as, Hero, rowsOf, seed, type TenantApp, tenantApp, tenantDatabases, tenantOfHeader } from './tenants.js'
@@ -31,7 +31,7 @@ class Forgetful {
     request: Request,
     session: Session,
     paginate: Paginate<Hero>,
-    byCursor: PaginateByCursor<Hero>,
+    byCursor: CursorPaginate<Hero>,
   ) {
     const tenant = tenantOfHeader(request) ?? 0
     const found = await operations[operation]?.({
@@ -51,7 +51,7 @@ class Forgetful {
 @Controller('/')
 class Pages {
   @Get('/pages', CursorPage.of(Hero))
-  pages(paginate: PaginateByCursor<Hero>) {
+  pages(paginate: CursorPaginate<Hero>) {
     return paginate(select(Hero, { order: [['name', 'DESC'], 'id'] }))
   }
 }

@@ -11,7 +11,7 @@ import {
 } from 'sequelize'
 import type { Paginate, Session } from 'sequitur'
 import { select, sql } from 'sequitur'
-import type { Paginate as PaginateByCursor } from 'sequitur/cursor'
+import type { CursorPaginate } from 'sequitur/cursor'
 import { City, Hero, HeroPower, Power, Setting, Team } from './tenants.js'
 
 /*
@@ -22,7 +22,7 @@ import { City, Hero, HeroPower, Power, Setting, Team } from './tenants.js'
 export interface Tools {
   readonly session: Session
   readonly paginate: Paginate<Hero>
-  readonly byCursor: PaginateByCursor<Hero>
+  readonly byCursor: CursorPaginate<Hero>
   readonly foreign: number
   readonly foreignTeam: number
   readonly own: number

@@ -40,12 +40,7 @@ import {
   token,
   UncountedPage,
 } from 'sequitur'
-import {
-  newPagination as newCursorPagination,
-  Page as CursorPage,
-  Paginate as CursorPaginate,
-  TwoWayPage,
-} from 'sequitur/cursor'
+import { newCursorPagination, CursorPage, CursorPaginate, TwoWayPage } from 'sequitur/cursor'
 import { memoryDatabase } from 'sequitur/testing'
 
 /*

@@ -15,7 +15,7 @@ const repository = join(import.meta.dirname, '../..')
 const prelude = `
 import { Base, Body, Collection, dto, Field, Get, Header, Inject, Injectable, Item, newPagination, oneOf, Page, Paginate, Path, Post, Query, reply, Reply, select, Session, sql, token, UncountedPage } from 'sequitur'
 import type { PaginateType } from 'sequitur'
-import { Page as CursorPage, Paginate as CursorPaginate, TwoWayPage } from 'sequitur/cursor'
+import { CursorPage, CursorPaginate, TwoWayPage } from 'sequitur/cursor'
 import { listOf } from 'sequitur/lists'
 import type { CreationOptional } from 'sequelize'
 import { Column, DataType, Table } from 'sequelize-typescript'

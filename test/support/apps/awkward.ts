@@ -26,7 +26,7 @@ import {
   select,
   Session,
 } from 'sequitur'
-import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
+import { CursorPage, CursorPaginate } from 'sequitur/cursor'
 import { z } from 'zod'
 
 /*

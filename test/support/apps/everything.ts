@@ -27,7 +27,7 @@ import {
   Session,
   unauthorized,
 } from 'sequitur'
-import { Page as CursorPage, Paginate as CursorPaginate } from 'sequitur/cursor'
+import { CursorPage, CursorPaginate } from 'sequitur/cursor'
 import { z } from 'zod'
 
 /*
