@@ -1,6 +1,5 @@
-import type { Sequelize } from 'sequelize'
-import type { SendDirect, TransactionEnd, TransactionNeeds } from './dialect.js'
-import { sendCommand, type Settle } from './sequelize/query.js'
+/** How a transaction ends. */
+export type TransactionEnd = 'commit' | 'rollback'
 
 /** A statement that is sent next. */
 export interface NextStatement {
@@ -23,84 +22,35 @@ export interface LeasedConnection {
   destroy(): Promise<void>
 }
 
-const END_SQL = { commit: 'COMMIT', rollback: 'ROLLBACK' } as const
+/** Receives the answer to COMMIT or ROLLBACK. */
+export interface Ending {
+  /** @param isDone false if the database has answered COMMIT with a rollback. */
+  resolve(isDone: boolean): void
+  reject(error: unknown): void
+}
 
 /**
- * A connection for the duration of one transaction, of which each dialect has its class. It alone decides when the transaction begins: ahead, with the
- * first statement, before it, or not at all for reads that need none. The laws of all classes, which test/db/connection-laws.test.ts has:
+ * A connection for the duration of one transaction. It alone decides when the transaction begins: ahead, with the first statement, before it, or not at
+ * all for reads that need none. The laws, which test/db/connection-laws.test.ts has:
  *
  * - No statement that needs the transaction is executed unless its BEGIN was.
  * - {@link hasBegun} is true before the first such statement is sent.
  * - Until {@link isBegun}, nothing of the transaction was executed, but for a read of plain tables.
  * - {@link end} tells committed, rolled back, or unknown.
  */
-export abstract class TransactionConnection implements LeasedConnection {
-  readonly raw: object
-  readonly wasIdle: boolean
-  protected readonly sequelize: Sequelize
-  protected readonly needs: TransactionNeeds
-  readonly #direct: SendDirect | undefined
-  #hasBegun = false
-
-  /** @param direct sends the statements about the transaction; undefined if they take Sequelize's query path. */
-  constructor(
-    sequelize: Sequelize,
-    direct: SendDirect | undefined,
-    raw: object,
-    wasIdle: boolean,
-    needs: TransactionNeeds,
-  ) {
-    this.sequelize = sequelize
-    this.#direct = direct
-    this.raw = raw
-    this.wasIdle = wasIdle
-    this.needs = needs
-  }
-
+export interface TransactionConnection extends LeasedConnection {
   /** Whether BEGIN was sent, or is sent with the next statement. */
-  get hasBegun(): boolean {
-    return this.#hasBegun
-  }
-
+  readonly hasBegun: boolean
   /** Whether BEGIN is known to be executed. */
-  get isBegun(): boolean {
-    return this.#hasBegun
-  }
-
+  readonly isBegun: boolean
   /** False if a statement of the program has ended the transaction, as far as the connection knows. */
-  get isOpen(): boolean {
-    return true
-  }
-
-  /** The statements that begin a transaction before its first statement. */
-  protected get beginning(): readonly string[] {
-    return []
-  }
-
-  /** Called in the class of a dialect when BEGIN was executed, or is with the next statement. */
-  protected begun(): void {
-    this.#hasBegun = true
-    this.needs.observer?.begun(this.needs)
-  }
-
+  readonly isOpen: boolean
   /**
    * Called once, before the first statement. Returns a promise if BEGIN has to be answered first.
    *
    * @param first the statement, if a transaction may begin with it.
    */
-  begin(_first?: NextStatement): Promise<void> | undefined {
-    return this.beginning.length > 0 ? this.#begin() : undefined
-  }
-
-  async #begin(): Promise<void> {
-    await this.sendBeginning()
-    this.begun()
-  }
-
-  protected async sendBeginning(): Promise<void> {
-    for (const sql of this.beginning) await this.command(sql)
-  }
-
+  begin(first?: NextStatement): Promise<void> | undefined
   /**
    * Called before each statement of the transaction, which may be sent then.
    *
@@ -108,44 +58,16 @@ export abstract class TransactionConnection implements LeasedConnection {
    * @returns a promise if the statement has to wait, as for the turn to write on SQLite.
    * @throws the error of a statement that is refused.
    */
-  prepare(_next?: NextStatement): Promise<unknown> | undefined {
-    return undefined
-  }
-
+  prepare(next?: NextStatement): Promise<unknown> | undefined
   /** Sends a statement about the transaction itself, such as SAVEPOINT. Resolves to what Sequelize returns for it. */
-  command(sql: string): Promise<unknown> {
-    return new Promise((resolve, reject) => this.sendCommand(sql, { resolve, reject }))
-  }
-
-  protected sendCommand(sql: string, settle: Settle<unknown>): void {
-    sendCommand(this.sequelize, this.#direct, this.raw, sql, settle)
-  }
-
+  command(sql: string): Promise<unknown>
   /** Begins the next transaction, after a statement that made the database commit. */
-  async beginAgain(): Promise<void> {
-    this.needs.observer?.ended('commit')
-    await this.sendBeginning()
-    this.needs.observer?.begun(this.needs)
-  }
-
-  /** Ends the transaction. Resolves to whether it was kept: a database may answer COMMIT with a rollback. */
-  end(end: TransactionEnd, { resolve, reject }: Settle<boolean>): void {
-    this.sendCommand(END_SQL[end], { resolve: (answer) => resolve(this.isKept(answer)), reject })
-  }
-
-  /** @param _answer to COMMIT, as Sequelize returns it. */
-  protected isKept(_answer: unknown): boolean {
-    return true
-  }
-
+  beginAgain(): Promise<void>
+  /** Ends the transaction. */
+  end(end: TransactionEnd, ending: Ending): void
   /**
-   * Called when COMMIT was sent, without waiting for its answer: reads up to where a replica must be to have all that is committed now. Undefined if
-   * that cannot be read.
+   * Called when COMMIT was sent, without waiting for its answer: reads up to where a replica must be to have all that is committed now, for `token` of a
+   * later transaction. Undefined if that cannot be read: a client that has committed something reads from the primary until its token expires.
    */
-  readPosition(): Promise<string> | undefined {
-    return undefined
-  }
-
-  abstract release(): Promise<void> | undefined
-  abstract destroy(): Promise<void>
+  readPosition(): Promise<string> | undefined
 }

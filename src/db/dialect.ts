@@ -44,9 +44,6 @@ export interface TransactionObserver {
   ended(outcome: TransactionOutcome, sentAt?: number, error?: unknown): void
 }
 
-/** How a transaction ends. */
-export type TransactionEnd = 'commit' | 'rollback'
-
 /** A statement whose rows are read in batches, with the placeholders of the driver. */
 export interface CursorStatement {
   readonly sql: string

@@ -155,7 +155,7 @@ for (const kind of [sqliteFile, postgres])
       /An unawaited query in POST \/unawaited\/no-table \(Unawaited\.noTable\) failed: SELECT \* FROM nowhere: SequelizeDatabaseError/,
     )
     assert.doesNotMatch(heroes.output(), /at withStackOfHere/)
-    assert.match(heroes.output(), /at StatementRunner\.#failed/)
+    assert.match(heroes.output(), /at StatementRun\.#failed/)
     assert.equal(await heroes.stop(), 0)
   })
 

@@ -1,8 +1,9 @@
 import { BaseError, ConnectionAcquireTimeoutError, ConnectionError, type Sequelize } from 'sequelize'
 import { loadLater } from '../../core/load-later.js'
-import { type LeasedConnection, TransactionConnection } from '../connection.js'
+import type { LeasedConnection, TransactionConnection } from '../connection.js'
 import { codeOf, isLostConnection, type TransactionNeeds } from '../dialect.js'
 import { hasFastPath } from '../sequelize/fast-path.js'
+import { DialectConnection } from './dialect-connection.js'
 import { closeUnprepared } from './close-unprepared.js'
 import {
   type ConnectionManager,
@@ -41,7 +42,7 @@ export function onEachConnection(
  * A connection of Sequelize's pool. A class, as are the parts of a session: of object literals that have survived some collections, V8 creates all later
  * ones in the old space. What they refer to is kept then until the next full collection.
  */
-export abstract class PooledConnection extends TransactionConnection {
+export abstract class PooledConnection extends DialectConnection {
   /** Whether another session cannot use it: it is closed then, instead of returned to the pool. */
   protected get isSpent(): boolean {
     return false
@@ -101,7 +102,7 @@ export function prepareForOthers(
 /**
  * Takes a connection from Sequelize's pool; for a read-only transaction from that of the replicas, if there are any.
  *
- * @param lease makes it the connection of a transaction. `wasIdle`: see {@link TransactionConnection}.
+ * @param lease makes it the connection of a transaction. `wasIdle`: see {@link LeasedConnection}.
  */
 export function acquireFromPool<C extends TransactionConnection>(
   sequelize: Sequelize,

@@ -1,7 +1,7 @@
 import type { Sequelize } from 'sequelize'
-import { type NextStatement, TransactionConnection } from '../connection.js'
-import type { SendDirect, TransactionEnd, TransactionNeeds } from '../dialect.js'
-import type { Settle } from '../sequelize/query.js'
+import type { Ending, NextStatement, TransactionEnd } from '../connection.js'
+import { DialectConnection } from '../dialects/dialect-connection.js'
+import type { SendDirect, TransactionNeeds } from '../dialect.js'
 
 /** The transaction of a test, of which a connection is one savepoint. */
 export interface SavepointOwner {
@@ -12,7 +12,7 @@ export interface SavepointOwner {
 }
 
 /** A savepoint in the transaction of a test, as the connection of a transaction of the app. */
-export class SavepointConnection extends TransactionConnection {
+export class SavepointConnection extends DialectConnection {
   readonly #name: string
   readonly #owner: SavepointOwner
   readonly #endTurn: () => void
@@ -49,7 +49,7 @@ export class SavepointConnection extends TransactionConnection {
     if (next) this.#owner.assertUndoable(next.sql, this.needs)
   }
 
-  override end(end: TransactionEnd, { resolve, reject }: Settle<boolean>): void {
+  override end(end: TransactionEnd, { resolve, reject }: Ending): void {
     this.#owner.endSavepoint(this.#name, this.needs, end).then(() => resolve(true), reject)
   }
 

@@ -1,5 +1,6 @@
 import type { Sequelize } from 'sequelize'
-import type { SendDirect, TransactionEnd, TransactionNeeds } from '../../dialect.js'
+import type { TransactionEnd } from '../../connection.js'
+import type { SendDirect, TransactionNeeds } from '../../dialect.js'
 import { writePoolOf } from '../../sequelize/internals.js'
 import { mayBypassQuery, sendDirectly } from '../../sequelize/query.js'
 import { direct } from './direct.js'

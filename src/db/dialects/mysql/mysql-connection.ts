@@ -1,7 +1,7 @@
 import type { Sequelize } from 'sequelize'
-import type { NextStatement } from '../../connection.js'
-import type { SendDirect, TransactionEnd, TransactionNeeds } from '../../dialect.js'
-import { logStatement, type Settle } from '../../sequelize/query.js'
+import type { Ending, NextStatement, TransactionEnd } from '../../connection.js'
+import type { SendDirect, TransactionNeeds } from '../../dialect.js'
+import { logStatement } from '../../sequelize/query.js'
 import { PooledConnection } from '../pooled-connection.js'
 import { closeAtOnce } from './close.js'
 import { isChanged, noteChange } from './changed-connections.js'
@@ -92,7 +92,7 @@ export class MysqlTransactionConnection extends PooledConnection {
     if (next) noteChange(this.sequelize, this.raw, next.sql)
   }
 
-  override end(end: TransactionEnd, settle: Settle<boolean>): void {
+  override end(end: TransactionEnd, settle: Ending): void {
     const ending = isChanged(this.raw) ? undefined : endAndBegin(this.sequelize, this.raw, this.#needs)
     if (ending) ending(end).then(() => settle.resolve(true), settle.reject)
     else super.end(end, settle)

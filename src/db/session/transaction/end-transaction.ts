@@ -1,6 +1,6 @@
 import type { ClientToken } from '../../../core/client-token.js'
-import type { TransactionConnection } from '../../connection.js'
-import type { Dialect, TransactionEnd, TransactionNeeds } from '../../dialect.js'
+import type { TransactionConnection, TransactionEnd } from '../../connection.js'
+import type { Dialect, TransactionNeeds } from '../../dialect.js'
 import { CommitFailedError, CommitUnknownError } from '../../errors.js'
 import { answerWithin, NoAnswerError } from './answer-timeout.js'
 import { readPositionOfCommit, type SendPosition } from './commit-position.js'
@@ -23,8 +23,8 @@ export function endTransaction(
   return new Promise((resolve, reject) => {
     const sentAt = observer ? performance.now() : 0
     let sendPosition: SendPosition | undefined
-    const answered = (isKept: boolean) => {
-      const refusal = end === 'commit' && !isKept ? new CommitFailedError() : undefined
+    const answered = (isDone: boolean) => {
+      const refusal = end === 'commit' && !isDone ? new CommitFailedError() : undefined
       observer?.ended(refusal ? 'rollback' : end, sentAt, refusal)
       const finish = () => (refusal ? reject(refusal) : resolve())
       // After a BEGIN that failed, the connection is not known to be usable.

@@ -2,14 +2,13 @@ import { QueryTypes, type Sequelize, Transaction } from 'sequelize'
 import type { ClientToken } from '../../../core/client-token.js'
 import { endsWithin } from '../../../core/promises.js'
 import type { UnitBoundary } from '../../boundary.js'
-import type { NextStatement, TransactionConnection } from '../../connection.js'
+import type { NextStatement, TransactionConnection, TransactionEnd } from '../../connection.js'
 import {
   type Cursor,
   type CursorStatement,
   type Dialect,
   isLostConnection,
   type SendDirect,
-  type TransactionEnd,
   type TransactionNeeds,
 } from '../../dialect.js'
 import {

@@ -1,5 +1,6 @@
 import type { Sequelize } from 'sequelize'
-import type { SendDirect, TransactionEnd } from '../../../dialect.js'
+import type { TransactionEnd } from '../../../connection.js'
+import type { SendDirect } from '../../../dialect.js'
 import { mayBypassQuery, sendDirectly } from '../../../sequelize/query.js'
 import { execute } from '../connection.js'
 import { openedConnection, type SqliteConnection } from '../driver.js'

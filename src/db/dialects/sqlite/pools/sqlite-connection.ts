@@ -1,7 +1,7 @@
 import type { Sequelize } from 'sequelize'
-import { type NextStatement, TransactionConnection } from '../../../connection.js'
-import type { TransactionEnd, TransactionNeeds } from '../../../dialect.js'
-import type { Settle } from '../../../sequelize/query.js'
+import type { Ending, NextStatement, TransactionEnd } from '../../../connection.js'
+import type { TransactionNeeds } from '../../../dialect.js'
+import { DialectConnection } from '../../dialect-connection.js'
 import { execute } from '../connection.js'
 import type { SqliteConnection } from '../driver.js'
 import { direct } from '../execute.js'
@@ -9,7 +9,7 @@ import { assertStaysReadOnly, leavesState } from '../left-state.js'
 import { endAndBegin } from './begin-ahead.js'
 
 /** What readers and writers have in common. */
-export abstract class SqliteTransactionConnection extends TransactionConnection {
+export abstract class SqliteTransactionConnection extends DialectConnection {
   declare readonly raw: SqliteConnection
   protected readonly isReadOnly: boolean
   /** Whether a statement has left something on the connection that the next session would find. */
@@ -35,7 +35,7 @@ export abstract class SqliteTransactionConnection extends TransactionConnection 
   /** Whether the next transaction may begin together with the end of this one. */
   protected abstract get mayBeginNext(): boolean
 
-  override end(end: TransactionEnd, settle: Settle<boolean>): void {
+  override end(end: TransactionEnd, settle: Ending): void {
     const ending = this.mayBeginNext ? endAndBegin(this.sequelize, this.raw) : undefined
     if (ending) ending(end).then(() => settle.resolve(true), settle.reject)
     else super.end(end, settle)

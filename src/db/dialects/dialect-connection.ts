@@ -1,0 +1,102 @@
+import type { Sequelize } from 'sequelize'
+import type { Ending, NextStatement, TransactionConnection, TransactionEnd } from '../connection.js'
+import type { SendDirect, TransactionNeeds } from '../dialect.js'
+import { sendCommand, type Settle } from '../sequelize/query.js'
+
+const END_SQL = { commit: 'COMMIT', rollback: 'ROLLBACK' } as const
+
+/** What the connections of all dialects have in common: statements that begin a transaction are answered before its first statement is sent. */
+export abstract class DialectConnection implements TransactionConnection {
+  readonly raw: object
+  readonly wasIdle: boolean
+  protected readonly sequelize: Sequelize
+  protected readonly needs: TransactionNeeds
+  readonly #direct: SendDirect | undefined
+  #hasBegun = false
+
+  /** @param direct sends the statements about the transaction; undefined if they take Sequelize's query path. */
+  constructor(
+    sequelize: Sequelize,
+    direct: SendDirect | undefined,
+    raw: object,
+    wasIdle: boolean,
+    needs: TransactionNeeds,
+  ) {
+    this.sequelize = sequelize
+    this.#direct = direct
+    this.raw = raw
+    this.wasIdle = wasIdle
+    this.needs = needs
+  }
+
+  get hasBegun(): boolean {
+    return this.#hasBegun
+  }
+
+  get isBegun(): boolean {
+    return this.#hasBegun
+  }
+
+  get isOpen(): boolean {
+    return true
+  }
+
+  /** The statements that begin a transaction before its first statement. */
+  protected get beginning(): readonly string[] {
+    return []
+  }
+
+  /** Called in the class of a dialect when BEGIN was executed, or is with the next statement. */
+  protected begun(): void {
+    this.#hasBegun = true
+    this.needs.observer?.begun(this.needs)
+  }
+
+  begin(_first?: NextStatement): Promise<void> | undefined {
+    return this.beginning.length > 0 ? this.#begin() : undefined
+  }
+
+  async #begin(): Promise<void> {
+    await this.sendBeginning()
+    this.begun()
+  }
+
+  protected async sendBeginning(): Promise<void> {
+    for (const sql of this.beginning) await this.command(sql)
+  }
+
+  prepare(_next?: NextStatement): Promise<unknown> | undefined {
+    return undefined
+  }
+
+  command(sql: string): Promise<unknown> {
+    return new Promise((resolve, reject) => this.sendCommand(sql, { resolve, reject }))
+  }
+
+  protected sendCommand(sql: string, settle: Settle<unknown>): void {
+    sendCommand(this.sequelize, this.#direct, this.raw, sql, settle)
+  }
+
+  async beginAgain(): Promise<void> {
+    this.needs.observer?.ended('commit')
+    await this.sendBeginning()
+    this.needs.observer?.begun(this.needs)
+  }
+
+  end(end: TransactionEnd, { resolve, reject }: Ending): void {
+    const answered = (answer: unknown) => resolve(end === 'rollback' || this.isKept(answer))
+    this.sendCommand(END_SQL[end], { resolve: answered, reject })
+  }
+
+  /** @param _answer to COMMIT, as Sequelize returns it. */
+  protected isKept(_answer: unknown): boolean {
+    return true
+  }
+
+  readPosition(): Promise<string> | undefined {
+    return undefined
+  }
+
+  abstract release(): Promise<void> | undefined
+  abstract destroy(): Promise<void>
+}
