@@ -429,11 +429,6 @@ export interface DataTypeInternals {
 /** The column types of all databases, and those of one dialect under its name: `DataTypes.postgres.RANGE`. */
 export type DataTypesInternals = Readonly<Record<string, { readonly prototype?: DataTypeInternals }>>
 
-/** DATE. */
-export interface DateInternals {
-  _stringify(value: unknown, options: object): unknown
-}
-
 /** HSTORE of PostgreSQL. */
 export interface HstoreInternals {
   _value(values: object): unknown
