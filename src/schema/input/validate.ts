@@ -131,11 +131,11 @@ function located(error: ErrorObject): Issue {
         message: 'is not a known field',
       }
     default:
-      return { path: error.instancePath, message: describe(error) }
+      return { path: error.instancePath, message: describeIssue(error) }
   }
 }
 
-function describe({ keyword, params, message }: ErrorObject): string {
+function describeIssue({ keyword, params, message }: ErrorObject): string {
   switch (keyword) {
     case 'type': {
       const types = [params['type']].flat()

@@ -37,10 +37,10 @@ function isKeyValue(value: unknown): boolean {
 
 /** @throws ResponseMismatchError always. */
 export function refuseMismatch(value: unknown, declared: string): never {
-  throw new ResponseMismatchError('', `is ${describe(value)}, declared ${declared}`)
+  throw new ResponseMismatchError('', `is ${describeValue(value)}, declared ${declared}`)
 }
 
-function describe(value: unknown): string {
+function describeValue(value: unknown): string {
   if (value instanceof Promise) {
     ignoreRejections(value)
     return 'a promise that was not awaited'

@@ -295,17 +295,17 @@ export class Listener {
     if (record) this.#recorder.failed(record, error, reply.status)
     if (failure !== undefined) this.#report(failure, request)
     const known = types.isNativeError(error) ? error : undefined // `instanceof` may throw for a Proxy
-    if (known instanceof SlowClient) this.#parts.log.warn(`${describe(request)} ${known.message}`)
+    if (known instanceof SlowClient) this.#parts.log.warn(`${describeRequest(request)} ${known.message}`)
     if (!serverFault || known instanceof ClientGone) return reply
     if (known instanceof HandlerTimeout)
-      this.#parts.log.error(describe(request), known.logEntry, traceFields(request.trace))
+      this.#parts.log.error(describeRequest(request), known.logEntry, traceFields(request.trace))
     else if (refusal === undefined) this.#report(error, request)
-    else this.#refusals.add(describe(request), error, refusal, traceFields(request.trace))
+    else this.#refusals.add(describeRequest(request), error, refusal, traceFields(request.trace))
     return reply
   }
 
   readonly #report = (error: unknown, request: Request): void => {
-    this.#parts.log.error(describe(request), error, traceFields(request.trace))
+    this.#parts.log.error(describeRequest(request), error, traceFields(request.trace))
   }
 
   readonly #newLogger = (request: Request, route: string): RequestLogger =>
@@ -343,7 +343,7 @@ export class Listener {
   }
 }
 
-function describe({ method, path, id, trace }: Request): string {
+function describeRequest({ method, path, id, trace }: Request): string {
   return `${method} ${path} ${tagOf(id, trace)}`
 }
 
