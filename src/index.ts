@@ -34,8 +34,8 @@ export { dto, type DtoOptions } from './schema/declare/dto.js'
 export type { StandardSchema } from './schema/shape/standard-schema.js'
 export { Field, type FieldDecorator } from './schema/declare/field.js'
 export { UnknownFields, type UnknownFieldsRule } from './schema/declare/unknown-fields.js'
-export { mapOf, type MapOptions } from './schema/declare/types/map-of.js'
-export { named } from './schema/declare/types/named.js'
+export { mapOf, type MapOptions } from './schema/declare/map-of.js'
+export { named } from './schema/declare/named.js'
 export { oneOf } from './schema/declare/one-of.js'
 export type { ValueOptions } from './schema/declare/value-options.js'
 export type { Declared } from './schema/declare/value-type.js'
@@ -80,7 +80,7 @@ export type {
   PaginationOptions,
   UncountedPaginationOptions,
 } from './paging/offset/offset-types.js'
-export type { EtagOptions } from './paging/etag/etag-options.js'
+export type { EtagOptions } from './paging/etag-options.js'
 export { Collection, Item, Page, type PageMeta, UncountedPage, type UncountedPageMeta } from './paging/page.js'
 
 // Events of node:diagnostics_channel

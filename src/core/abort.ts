@@ -8,10 +8,7 @@ export class Abort {
   #reason: { readonly value: unknown } | undefined
   #controller: AbortController | undefined
   #listeners: Listener[] | undefined
-
-  get isAborted(): boolean {
-    return this.#reason !== undefined
-  }
+  isAborted = false
 
   /** Undefined until the abort. */
   get reason(): unknown {
@@ -30,6 +27,7 @@ export class Abort {
   /** Only the first abort counts. */
   abort(reason: unknown): void {
     if (this.#reason) return
+    this.isAborted = true
     this.#reason = { value: reason }
     this.#controller?.abort(reason)
     const listeners = this.#listeners
@@ -46,6 +44,23 @@ export class Abort {
   onAbort(listener: Listener): void {
     if (this.#reason) listener(this.#reason.value)
     else (this.#listeners ??= []).push(listener)
+  }
+
+  /** The outcome of the work, or the reason of an abort that comes first: work that never ends must not be waited for without end. */
+  race<T>(work: PromiseLike<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.onAbort(reject)
+      work.then(
+        (value) => {
+          this.offAbort(reject)
+          return resolve(value)
+        },
+        (error: Error) => {
+          this.offAbort(reject)
+          reject(error)
+        },
+      )
+    })
   }
 
   offAbort(listener: Listener): void {

@@ -51,8 +51,8 @@ export interface Unit {
 /** Receives errors that happen too late to be thrown: after the commits. */
 export type Report = (error: unknown) => void
 
-/** What goes on after the result was given: the rollback of work that was given up, or callbacks that take too long. */
-export type Rest = 'rollback' | 'callbacks'
+/** Work that continues after the result was given: the rollback of work that was given up, or callbacks that take too long. */
+export type Leftover = 'rollback' | 'callbacks'
 
 export interface BracketOptions {
   /**
@@ -61,8 +61,8 @@ export interface BracketOptions {
    */
   readonly abort?: Abort
   readonly report: Report
-  /** Receives what goes on after an abort. The promise never rejects. */
-  readonly inBackground?: (rest: Rest, end: Promise<void>) => void
+  /** Receives what continues after an abort. The promise never rejects. */
+  readonly onLeftover?: (kind: Leftover, done: Promise<void>) => void
 }
 
 /** The last work of an attempt: it receives the result, and runs in the units, which settle once more before their commits. */
@@ -94,7 +94,7 @@ export type OpenUnits = (
  */
 export function bracket<V, R>(
   open: OpenUnits,
-  work: (attempt: number) => V | PromiseLike<V>,
+  work: () => V | PromiseLike<V>,
   finish: (value: V) => R,
   options: BracketOptions,
   beforeCommit?: BeforeCommit<R>,
@@ -102,28 +102,30 @@ export function bracket<V, R>(
   const units = open(0)
   return units.length > 0
     ? runAttempts(units, open, work, finish, options, beforeCommit)
-    : runWithoutUnits(() => work(0), finish, options)
+    : runWithoutUnits(work, finish, options)
 }
 
 async function runAttempts<V, R>(
   first: readonly Unit[],
   open: OpenUnits,
-  work: (attempt: number) => V | PromiseLike<V>,
+  work: () => V | PromiseLike<V>,
   finish: (value: V) => R,
   options: BracketOptions,
   beforeCommit: BeforeCommit<R> | undefined,
 ): Promise<R> {
+  const { abort } = options
   for (let attempt = 0; ; attempt++) {
     const units = attempt === 0 ? first : open(attempt)
     let result: R
     try {
-      const running = unlessAborted(options.abort, () => enterAll(units, () => work(attempt)))
-      const value = isThenable(running) ? await running : running
-      await nextTurn() // without it, what the work did not await would find the units committed
-      const settling = settleAll(units, options.abort)
-      if (isThenable(settling)) await settling
-      result = respondFor(units, () => finish(value))
-      if (beforeCommit) await runLast(units, beforeCommit, result, options.abort)
+      abort?.throwIfAborted()
+      const running = within(units, 'enter', work)
+      const value = isThenable(running) ? await (abort?.race(running) ?? running) : running
+      await nextTurn() // promises that the work did not await get one turn of the event loop before the commit
+      const settling = settleAll(units, abort)
+      if (settling) await settling
+      result = within(units, 'respond', () => finish(value))
+      if (beforeCommit) await runLast(units, beforeCommit, result, abort)
       const committing = commitAll(units)
       if (committing) await committing
     } catch (error) {
@@ -132,10 +134,20 @@ async function runAttempts<V, R>(
       if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay))
       continue
     }
-    const callbacks = runCallbacks(units, () => true, options.report)
-    if (callbacks) await untilAborted(callbacks, options.abort, toBackground(options))
+    const callbacks = runCallbacks(units, true, options.report)
+    if (callbacks) await untilAborted(callbacks, abort, onLateCallbacks(options))
     return result
   }
+}
+
+/** Runs the work within all units, the first one outermost. */
+function within<T>(units: readonly Unit[], how: 'enter' | 'respond', work: () => T): T {
+  let run = work
+  for (let index = units.length - 1; index >= 0; index--) {
+    const [unit, inner] = [units[index] as Unit, run]
+    run = () => unit[how](inner)
+  }
+  return run()
 }
 
 // What the work itself has left undone is reported instead of what follows from it in the last work.
@@ -146,21 +158,24 @@ async function runLast<R>(
   abort: Abort | undefined,
 ): Promise<void> {
   for (const unit of units) unit.assertCommittable()
-  await unlessAborted(abort, () => enterAll(units, () => beforeCommit(result)))
+  abort?.throwIfAborted()
+  const running = within(units, 'enter', () => beforeCommit(result))
+  await (abort?.race(running) ?? running)
   await nextTurn()
   await settleAll(units, abort)
 }
 
-/** Waits for what still runs in any unit. Returns a promise only if something does. */
-function settleAll(units: readonly Unit[], abort: Abort | undefined): unknown {
+/** Waits for everything that still runs in any unit. Undefined if nothing does. */
+function settleAll(units: readonly Unit[], abort: Abort | undefined): Promise<void> | undefined {
   if (units.length > 1) return settleInTurn(units, abort)
-  const [unit] = units
-  return unit && unlessAborted(abort, () => unit.settle())
+  abort?.throwIfAborted()
+  const settling = units[0]?.settle()
+  return settling && (abort?.race(settling) ?? settling)
 }
 
 async function settleInTurn(units: readonly Unit[], abort: Abort | undefined): Promise<void> {
   do {
-    for (const unit of units) await unlessAborted(abort, () => unit.settle())
+    for (const unit of units) await settleAll([unit], abort)
     await nextTurn() // what one unit has waited for may begin something in another
   } while (units.some(({ isPending }) => isPending))
 }
@@ -170,19 +185,21 @@ function runWithoutUnits<V, R>(
   finish: (value: V) => R,
   options: BracketOptions,
 ): R | Promise<R> {
+  const { abort } = options
   const fail = async (error: unknown): Promise<never> => {
-    await undo([], error, 0, options) // reports what goes on after an abort
+    await undo([], error, 0, options) // reports what continues after an abort
     throw error
   }
   const finishLater = async (running: PromiseLike<V>) => {
     try {
-      return finish(await running)
+      return finish(await (abort?.race(running) ?? running))
     } catch (error) {
       return fail(error)
     }
   }
   try {
-    const running = unlessAborted(options.abort, work)
+    abort?.throwIfAborted()
+    const running = work()
     return isThenable(running) ? finishLater(running) : finish(running)
   } catch (error) {
     return fail(error)
@@ -196,17 +213,17 @@ async function undo(
   attempt: number,
   options: BracketOptions,
 ): Promise<number | undefined> {
-  const { abort, report, inBackground } = options
-  const callbacks = () => runCallbacks(units, ({ hasCommitted }) => hasCommitted, report)
+  const { abort, report, onLeftover } = options
+  const callbacks = () => runCallbacks(units, false, report)
   const rolledBack = rollBackAll(units, error)
-  if (abort?.isAborted && inBackground) {
-    inBackground('rollback', rolledBack.then(callbacks))
+  if (abort?.isAborted && onLeftover) {
+    onLeftover('rollback', rolledBack.then(callbacks))
     return undefined
   }
   await rolledBack
   const delay = retryDelay(units, error, attempt)
   const running = delay === undefined ? callbacks() : undefined
-  if (running) await untilAborted(running, options.abort, toBackground(options))
+  if (running) await untilAborted(running, abort, onLateCallbacks(options))
   return delay
 }
 
@@ -214,63 +231,46 @@ async function rollBackAll(units: readonly Unit[], cause: unknown): Promise<void
   await Promise.all(units.map((unit) => unit.rollback(cause))) // at once: from now on, none accepts further queries
 }
 
-/** Undefined when there is no callback: a promise would cost every request time. */
-function runCallbacks(
-  units: readonly Unit[],
-  isCommitted: (unit: Unit) => boolean,
-  report: Report,
-): Promise<void> | undefined {
+/**
+ * Undefined when there is no callback: a promise would cost every request time.
+ *
+ * @param allCommitted whether the commit of all units has succeeded; otherwise some of them may be committed.
+ */
+function runCallbacks(units: readonly Unit[], allCommitted: boolean, report: Report): Promise<void> | undefined {
   let last: Promise<void> | undefined
   for (const unit of units) {
-    const run = () => unit.runCallbacks(isCommitted(unit), report)
-    last = last ? last.then(run) : run()
+    const isCommitted = allCommitted || unit.hasCommitted
+    last = last ? last.then(() => unit.runCallbacks(isCommitted, report)) : unit.runCallbacks(isCommitted, report)
   }
   return last
 }
 
-// Work that never ends must not hold its transaction for ever. After the abort its result is ignored, and its session refuses queries.
-function unlessAborted<T>(abort: Abort | undefined, start: () => T | PromiseLike<T>): T | PromiseLike<T> {
-  abort?.throwIfAborted()
-  const work = start()
-  if (!abort || !isThenable(work)) return work
-  return new Promise((resolve, reject) => {
-    const settle = (outcome: () => void) => {
-      abort.offAbort(reject)
-      outcome()
-    }
-    abort.onAbort(reject)
-    work.then(
-      (value) => settle(() => resolve(value)),
-      (error: Error) => settle(() => reject(error)),
-    )
-  })
-}
-
-function toBackground({ inBackground }: BracketOptions): ((end: Promise<void>) => void) | undefined {
-  return inBackground && ((end) => inBackground('callbacks', end))
+function onLateCallbacks({ onLeftover }: BracketOptions): ((done: Promise<void>) => void) | undefined {
+  return onLeftover && ((done) => onLeftover('callbacks', done))
 }
 
 /**
- * Waits for what comes after a result, until the abort; gives it to `inBackground` if it has not ended then. Without one of the two, waits for its end.
+ * Waits for work that comes after a result, until the abort; gives it to `onLate` if it has not ended then. Without one of the two, waits for its end.
  *
  * @param work never rejects.
  */
 export async function untilAborted(
   work: Promise<void>,
   abort: Abort | undefined,
-  inBackground: ((end: Promise<void>) => void) | undefined,
+  onLate: ((done: Promise<void>) => void) | undefined,
 ): Promise<void> {
-  if (!abort || !inBackground) return work
+  if (!abort || !onLate) return work
   let hasEnded = false
   const end = work.then(() => void (hasEnded = true))
   // One turn of the event loop also for an abort during COMMIT: most of such work takes no longer.
   if (abort.isAborted) await Promise.race([end, nextTurn()])
   try {
-    await unlessAborted(abort, () => end)
+    abort.throwIfAborted()
+    await abort.race(end)
   } catch {
     // Only the abort throws.
   }
-  if (!hasEnded) inBackground(end)
+  if (!hasEnded) onLate(end)
 }
 
 /** Undefined if there is nothing to commit. */
@@ -316,14 +316,6 @@ function withPartSaved(units: readonly Unit[], error: unknown): unknown {
   const { name, partSaved } = broken
   const rolledBack = units.filter((unit) => unit !== broken).map((unit) => unit.name)
   return new PartialCommitError({ committed: [name], failed: name, rolledBack }, error, partSaved.message)
-}
-
-function enterAll<T>(units: readonly Unit[], work: () => T): T {
-  return units.reduceRight((inner, unit) => () => unit.enter(inner), work)()
-}
-
-function respondFor<T>(units: readonly Unit[], work: () => T): T {
-  return units.reduceRight((inner, unit) => () => unit.respond(inner), work)()
 }
 
 function retryDelay(units: readonly Unit[], error: unknown, attempt: number): number | undefined {

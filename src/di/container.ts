@@ -25,7 +25,11 @@ export class Container {
     try {
       for (const step of this.#steps) {
         limit.signal.throwIfAborted()
-        const value = await createWithin(limit, step, argumentsOf(step.arguments, [], [], values))
+        const value = await createWithin(
+          limit,
+          step,
+          argumentsOf(step.arguments, { input: [], request: [], application: values }),
+        )
         if (step.provider.kind !== 'value') owned.add(value)
         values.push(value)
       }
@@ -100,8 +104,8 @@ export class Scope {
     around?: (rest: () => R | PromiseLike<R>) => R | PromiseLike<R>,
   ): R | PromiseLike<R> {
     const values: unknown[] = []
+    const sources: Sources = { input: NO_INPUTS, request: values, application: this.#application }
     const { stages } = plan
-    let inputs = NO_INPUTS
     let stage = 0
     const buildFrom = (index: number): R | PromiseLike<R> => {
       for (let i = index; ; i++) {
@@ -109,51 +113,47 @@ export class Scope {
           const reading = given.read(stage++)
           const wrap = stage === stages.length ? around : undefined
           if (isThenable(reading))
-            return reading.then((read) => ((inputs = read), wrap ? wrap(() => buildFrom(i)) : buildFrom(i)))
-          inputs = reading
+            return reading.then((read) => ((sources.input = read), wrap ? wrap(() => buildFrom(i)) : buildFrom(i)))
+          sources.input = reading
           if (wrap) return wrap(() => buildFrom(i))
         }
         if (i === plan.steps.length) break
-        this.#refuseClosed()
+        if (this.#closed) throw requestHasEnded()
         const step = plan.steps[i] as Step // i is below the length
         if (step.provider.kind === 'given') {
           values[i] = this.#given(step.token)
           continue
         }
-        const args = argumentsOf(step.arguments, inputs, values, this.#application)
+        const args = argumentsOf(step.arguments, sources)
         if (step.provider.kind === 'managed')
           return runManaged(step, step.provider.around, args, async (value) => ((values[i] = value), buildFrom(i + 1)))
         const value = create(step, args)
         if (isThenable(value)) return this.#later(step, value).then((later) => ((values[i] = later), buildFrom(i + 1)))
         values[i] = value
-        this.#own(step, value)
+        if (isDisposable(value)) this.#own(step, value)
       }
-      this.#refuseClosed()
-      const controller = argumentOf(plan.controller, inputs, values, this.#application)
-      return use(controller, argumentsOf(plan.arguments, inputs, values, this.#application))
+      if (this.#closed) throw requestHasEnded()
+      const { kind, index: place } = plan.controller
+      return use(sources[kind][place], argumentsOf(plan.arguments, sources))
     }
     return buildFrom(0)
   }
 
   async #later(step: Step, creating: PromiseLike<unknown>): Promise<unknown> {
     const value = await creating
-    this.#own(step, value)
+    if (isDisposable(value)) this.#own(step, value)
     if (this.#closed) await this.#owned?.dispose() // dispose() was called before it was built
     return value
   }
 
   // A factory may return a value of the app, which lives longer than the request.
-  #own({ token }: Step, value: unknown): void {
-    if (!isDisposable(value) || this.#application.includes(value)) return
+  #own({ token }: Step, value: object): void {
+    if (this.#application.includes(value)) return
     const owned = (this.#owned ??= new Owned())
     if (owned.has(value)) return
     if (ownedByRequests.has(value)) throw sharedValue(token)
     ownedByRequests.add(value)
     owned.add(value)
-  }
-
-  #refuseClosed(): void {
-    if (this.#closed) throw new Error('The request of this handler has ended: its services are disposed.')
   }
 
   /** The name of the class whose value is being disposed; undefined if none is. */
@@ -169,6 +169,10 @@ export class Scope {
     this.#closed = true
     return this.#owned?.dispose()
   }
+}
+
+function requestHasEnded(): Error {
+  return new Error('The request of this handler has ended: its services are disposed.')
 }
 
 // The result is the one of `use`: a managed provider need not return it.
@@ -221,29 +225,13 @@ function createWithin(limit: Limit, step: Step, args: unknown[]): unknown {
   })
 }
 
-function argumentsOf(
-  from: readonly Argument[],
-  inputs: readonly unknown[],
-  request: readonly unknown[],
-  application: readonly unknown[],
-): unknown[] {
-  return from.map((argument) => argumentOf(argument, inputs, request, application))
-}
+/** The values that arguments are taken from. */
+type Sources = Record<Argument['kind'], readonly unknown[]>
 
-function argumentOf(
-  { kind, index }: Argument,
-  inputs: readonly unknown[],
-  request: readonly unknown[],
-  application: readonly unknown[],
-): unknown {
-  switch (kind) {
-    case 'input':
-      return inputs[index]
-    case 'request':
-      return request[index]
-    case 'application':
-      return application[index]
-  }
+function argumentsOf(from: readonly Argument[], sources: Sources): unknown[] {
+  const values: unknown[] = []
+  for (const { kind, index } of from) values.push(sources[kind][index])
+  return values
 }
 
 /** Milliseconds that a disposer of the app has at least: one that does not end must not take the time of the others. */

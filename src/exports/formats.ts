@@ -1,6 +1,6 @@
 import { memo } from '../core/memo.js'
 import type { ObjectShape } from '../schema/shape/shape.js'
-import { compileStringify } from '../schema/output/stringify.js'
+import { compileStringify } from '../schema/output/encode.js'
 import { compileCsv } from './csv.js'
 
 /** How rows are written in a media type. */

@@ -1,7 +1,8 @@
 import type { RowReader } from '../db/cursors/row-reader.js'
+import { toError } from '../core/to-error.js'
 import { findErrorStatus } from '../db/error-status.js'
-import { LateStream } from '../http/output/streams/late-stream.js'
-import { SlowClient } from '../http/output/streams/slow-client.js'
+import { DeferredStream } from '../http/output/deferred-stream.js'
+import { SlowClient } from '../http/output/break-off.js'
 import { toProblem, UNKNOWN } from '../http/problem.js'
 import { type ClientLimit, startExport } from './export-limit.js'
 import type { Format } from './formats.js'
@@ -33,7 +34,7 @@ const PIECE = 64 * 1024
  * The text of an export. A batch of rows is read when the client has taken the one before it, so that one batch is in memory, whatever the number of rows.
  * The first one is read before the head of the response is sent; after the last one, the connection is free before its text is sent.
  */
-export class RowStream extends LateStream {
+export class RowStream extends DeferredStream {
   readonly #reader: RowReader
   readonly #format: Format
   readonly #limits: ExportLimits
@@ -70,10 +71,10 @@ export class RowStream extends LateStream {
         this.#whole = setTimeout(() => this.destroy(new SlowClient(TOO_LONG)), timeout)
         resolve()
       }
-      this.#send(opened).then(opened, (error: Error) => {
+      this.#send(opened).then(opened, (thrown: unknown) => {
         this.#endExport()
-        if (this.#isOpen) this.#fail(error)
-        else reject(error)
+        if (this.#isOpen) this.#fail(toError(thrown))
+        else reject(thrown)
       })
     })
   }

@@ -8,10 +8,10 @@ import type { Select, Sql } from '../db/statements/statement.js'
 import { HttpError } from '../http/errors.js'
 import type { Request } from '../http/request.js'
 import { disposition } from '../http/output/file.js'
-import { checkHeaders, lowerCased } from '../http/output/respond.js'
+import { checkedHeaders } from '../http/output/respond.js'
 import type { OutgoingResponse } from '../http/output/outgoing-response.js'
 import { Reply, type ReplyHeaderValues } from '../http/output/reply.js'
-import type { DeclaredStream, ItemStream, StreamRequest } from '../http/output/streams/declared-stream.js'
+import type { DeclaredStream, ItemStream, StreamRequest } from '../http/output/declared-stream.js'
 import type { DataOf, Shape } from '../schema/shape/shape.js'
 import { preferredMedia } from './accept.js'
 import { csvColumns } from './csv.js'
@@ -140,13 +140,13 @@ class RowsOf implements ItemStream {
       if (!(value instanceof RowsReply)) throw new TypeError(notRows(name, value))
       const media = preferredMedia(headers.accept, MEDIA_TYPES)
       if (media === undefined) throw new HttpError(406, `This is sent as ${MEDIA_TYPES.join(', ')}.`, { headers: VARY })
-      checkHeaders(value.headers, name)
+      const given = checkedHeaders(value.headers, name)
       const format = formatOf(media)
       const ofClient = of && { client: clientOf(of(request), name), most: perClient }
       const limits: ExportLimits = { atOnce, clientTimeout, leastRate, timeout, ofClient }
       return {
         status: 200,
-        headers: { ...VARY, 'content-type': format.contentType, ...value.headersFor(format.extension) },
+        headers: { ...VARY, 'content-type': format.contentType, ...value.headersFor(format.extension, given) },
         body: () => new RowStream(value.reader, format, limits, id),
       }
     }
@@ -176,9 +176,8 @@ class RowsReply<T> extends Reply<Rows<T>> {
     this.#name = name
   }
 
-  headersFor(extension: string): ReplyHeaderValues {
+  headersFor(extension: string, given: ReplyHeaderValues): ReplyHeaderValues {
     const name = this.#name
-    const given = lowerCased(this.headers)
     return name === undefined ? given : { 'content-disposition': disposition(`${name}.${extension}`), ...given }
   }
 }

@@ -15,7 +15,7 @@ import {
   unchecked,
 } from '../core/option-checks.js'
 import { NOT_LOADED, shown } from '../core/options.js'
-import { refuseShortSecret } from '../core/config/cursor-secret.js'
+import { refuseShortSecret } from '../core/cursor-secret.js'
 import { isProvision, type Provision } from '../di/provider.js'
 import { classes, type Constructor, isConstructor, token, tokenName } from '../di/token.js'
 import { type ErrorFormat, isErrorFormat } from './error-format.js'

@@ -73,7 +73,7 @@ export function buildApp(options: AppOptions, onExceeded?: ReportExcess): BuiltA
     router: newRouter(routes, new ValidatorCompiler(inputs.components), options, log),
     container: new Container(planner.shared),
     tokens: new AppTokens(),
-    docs: options.docs === false ? () => undefined : docs(openapi, infoOf(options.info).title, routes),
+    docs: options.docs === false ? new Map() : docs(openapi, infoOf(options.info).title, routes),
     health: health && new Health(health, lifespans, log, routes),
     middleware: (options.middleware ?? []).map((entry, index) =>
       compileMiddleware(entry, `createApp(): middleware[${index}]`),

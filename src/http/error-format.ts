@@ -1,6 +1,6 @@
 import { BootError } from '../core/boot-error.js'
 import { shown } from '../core/options.js'
-import { compileStringify } from '../schema/output/stringify.js'
+import { compileStringify } from '../schema/output/encode.js'
 import { shapeOf } from '../schema/shape/shape-of.js'
 import type { DataOf, Shape } from '../schema/shape/shape.js'
 import { type ErrorBodies, ErrorRuleError, type Problem, PROBLEM_DETAILS, toProblem, UNKNOWN } from './problem.js'

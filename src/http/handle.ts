@@ -1,41 +1,43 @@
 import { Readable } from 'node:stream'
-import { bracket, type OpenUnits, untilAborted } from '../core/bracket.js'
+import type { Abort } from '../core/abort.js'
+import { bracket, type BracketOptions, type Leftover, untilAborted } from '../core/bracket.js'
 import { requestWithoutSession } from '../core/events/current-request.js'
 import type { RequestRecord } from '../core/events/request-record.js'
 import { andThen, isThenable } from '../core/promises.js'
 import type { Container, Scope } from '../di/container.js'
 import type { Token } from '../di/token.js'
 import type { RequestTokens } from './client-tokens/client-tokens.js'
-import type { LateBody, RequestInputs } from './input/staged-inputs.js'
+import type { RequestInputs } from './input/staged-inputs.js'
+import { LateCallbacks, LateDisposal } from './late-work.js'
+import { NO_UNITS } from './lifespan.js'
 import { RequestLogger } from './observation/request-logger.js'
 import { discard, type OutgoingResponse, refuseUnreadable } from './output/outgoing-response.js'
 import { type Content, Reply, ReplyHeaders } from './output/reply.js'
 import { Request } from './request.js'
-import { NO_UNITS } from './lifespan.js'
-import { ClientGone, withUnknownOutcome } from './server/abort-reasons.js'
-import type { Around } from './routing/around.js'
+import { callAround } from './routing/around.js'
 import { InterceptedCall } from './routing/interceptors/intercepted-call.js'
 import type { ServedRoute } from './routing/route.js'
 import type { Match } from './routing/router.js'
+import { ClientGone, withUnknownOutcome } from './server/abort-reasons.js'
 
-/** What becomes of a request besides its response. */
-export interface Aftermath {
+/** Callbacks for work that outlives the response, and what belongs to the request besides its inputs. */
+export interface HandleOptions {
   /** Logs an error that happens too late to change the response. */
-  report(error: unknown, request: Request): void
+  report(error: unknown): void
   /** Receives what continues after the response. The promise never rejects. */
-  inBackground(end: Promise<void>): void
+  inBackground(done: Promise<void>): void
   /** The logger of the request. @param route its path. */
-  newLogger(request: Request, route: string): RequestLogger
+  newLogger(route: string): RequestLogger
   /** Exists if something listens to what happens to requests. */
-  readonly record?: RequestRecord | undefined
+  readonly record: RequestRecord | undefined
   /** What databases leave with the client; undefined if none does. */
-  readonly tokens?: RequestTokens | undefined
+  readonly tokens: RequestTokens | undefined
 }
 
 /**
  * The life of a request, from its route to its reply: bind the inputs, open the units of work, build the arguments, call the handler, write
  * the result as JSON, commit. Throws, or rejects with, whatever fails; problem.ts turns that into the response. When the signal of the request is
- * aborted, nothing but a COMMIT is waited for: the rollback of the work, or callbacks after the COMMIT, go on in the background.
+ * aborted, nothing but a COMMIT is waited for: the rollback of the work, or callbacks after the COMMIT, continue in the background.
  *
  * Returns a promise only if something has to be waited for.
  */
@@ -43,199 +45,159 @@ export function handle(
   { route, variables }: Match<ServedRoute>,
   request: Request,
   container: Container,
-  aftermath: Aftermath,
+  options: HandleOptions,
 ): OutgoingResponse | PromiseLike<OutgoingResponse> {
-  const { interceptors } = route
-  const call =
-    interceptors.length > 0
-      ? new InterceptedCall(interceptors, request, (error) => aftermath.report(error, request))
-      : undefined
   return andThen(route.bind(request, variables), (inputs) => {
-    const { record } = aftermath
-    return record && route.open === NO_UNITS
-      ? requestWithoutSession.run(record, runHandler, route, inputs, request, container, aftermath, call)
-      : runHandler(route, inputs, request, container, aftermath, call)
+    const call = new HandlerCall(route, inputs, request, container, options)
+    return options.record && route.open === NO_UNITS
+      ? requestWithoutSession.run(options.record, () => call.run())
+      : call.run()
   })
 }
 
-function runHandler(
-  route: ServedRoute,
-  inputs: RequestInputs,
-  request: Request,
-  container: Container,
-  { report, inBackground, newLogger, record, tokens }: Aftermath,
-  call: InterceptedCall | undefined,
-): OutgoingResponse | PromiseLike<OutgoingResponse> {
-  const { abort } = request
-  let scope: Scope | undefined
-  const dispose = () => scope?.dispose()?.catch((error: unknown) => report(error, request))
-  let headers = new ReplyHeaders()
-  const disposeLate = (disposing: Promise<void>) => {
-    if (!(abort.reason instanceof ClientGone)) report(new LateDisposal(scope?.disposing, abort.reason), request)
-    inBackground(disposing)
-  }
-  const streams = new ReturnedStreams()
-  let rest: Promise<void> | undefined
-  const { lateBody } = inputs
-  const response = bracket(
-    opened(route, request, record, tokens, lateBody),
-    () => {
-      const run = () => {
-        headers = new ReplyHeaders()
-        scope = container.scope(givenBy(request, headers, () => newLogger(request, route.pattern)))
-        return streams.of(
-          scope.run(
-            route.plan,
-            inputs,
-            (controller, args) => {
-              abort.throwIfAborted() // building its arguments took too long
-              return route.around.length > 0
-                ? around(route, request, controller, args)
-                : invoke(route, controller, args)
-            },
-            call && ((handler) => call.run(handler)),
-          ),
-        )
-      }
-      if (lateBody) return lateBody.during(() => andThen(dispose(), run))
-      return andThen(dispose(), run) // the previous attempt may still hold something, such as a lock
-    },
-    (value) => {
-      abort.throwIfAborted()
-      streams.assertReadable()
-      if (call?.response) return call.response
-      return withHeaders(route.respond(value, request), headers)
-    },
-    {
-      abort,
-      report: (error) => report(error, request),
-      inBackground: (what, end) => {
-        if (what === 'callbacks' && !(abort.reason instanceof ClientGone))
-          report(new LateCallbacks(abort.reason), request)
-        rest = end
-      },
-    },
-    call && ((made) => call.beforeCommit(made)),
-  )
-  const end = (): Promise<void> | undefined => {
-    if (rest) inBackground(rest.then(dispose))
-    const disposing = rest ? undefined : dispose()
-    return disposing && untilAborted(disposing, abort, disposeLate)
-  }
-  // Not an async function: its promises would cost every request time.
-  const endLater = (running: PromiseLike<OutgoingResponse>) =>
-    running.then(
-      (sent) => andThen(end(), () => (tokens ? tokens.addTo(sent) : sent)),
-      (error: Error) => {
-        streams.discard()
-        lateBody?.giveUp(error)
-        const isGivenUp = route.isKeptUnfinished && error === abort.reason
-        return andThen(end(), () => Promise.reject<OutgoingResponse>(isGivenUp ? withUnknownOutcome(error) : error))
-      },
-    )
-  if (isThenable(response)) return endLater(response)
-  const disposing = end()
-  return disposing ? disposing.then(() => response) : response
-}
+/** The call of a handler for one request, with all of its attempts. Its functions are called by `bracket` and by the scope of an attempt. */
+class HandlerCall implements BracketOptions {
+  readonly abort: Abort
+  readonly #route: ServedRoute
+  readonly #inputs: RequestInputs
+  readonly #request: Request
+  readonly #container: Container
+  readonly #options: HandleOptions
+  readonly #intercepted: InterceptedCall | undefined
+  /** Of the current attempt. */
+  #scope: Scope | undefined
+  #headers = new ReplyHeaders()
+  /** What the last attempt has returned to be sent unchanged. A stream is destroyed unless it is sent. */
+  #content: Content | undefined
+  #hasFailed = false
+  /** Still uses the values of the scope. */
+  #leftover: Promise<void> | undefined
 
-function opened(
-  { open, opensWithRequest }: ServedRoute,
-  request: Request,
-  record: RequestRecord | undefined,
-  tokens: RequestTokens | undefined,
-  lateBody: LateBody | undefined,
-): OpenUnits {
-  if (lateBody) return (attempt) => lateBody.holdBack(open(attempt, record, tokens, request))
-  return record || tokens || opensWithRequest ? (attempt) => open(attempt, record, tokens, request) : open
-}
-
-class LateCallbacks extends Error {
-  override name = 'LateCallbacks'
-
-  constructor(cause: unknown) {
-    super(
-      'A callback of session.afterCommit() or session.afterEnd() has not ended in time; the response is sent without waiting for it. ' +
-        'Callbacks count into timeouts.handler. Give long work to a queue, or set a limit to it.',
-      { cause },
-    )
-  }
-}
-
-class LateDisposal extends Error {
-  override name = 'LateDisposal'
-
-  constructor(what: string | undefined, cause: unknown) {
-    super(
-      `The disposer of ${what ?? 'a service of the request'} has not ended in time; the response is sent without waiting for it. ` +
-        'Disposers count into timeouts.handler. Set a limit to what it waits for.',
-      { cause },
-    )
-  }
-}
-
-/** The stream that a handler returned. It is destroyed unless it is sent: also when the handler runs again, or returns after the abort. */
-class ReturnedStreams {
-  #last: Content | undefined
-  #discarded = false
-
-  of(work: unknown): unknown {
-    return andThen(work, (value) => this.#keep(value))
+  constructor(
+    route: ServedRoute,
+    inputs: RequestInputs,
+    request: Request,
+    container: Container,
+    options: HandleOptions,
+  ) {
+    this.abort = request.abort
+    this.#route = route
+    this.#inputs = inputs
+    this.#request = request
+    this.#container = container
+    this.#options = options
+    if (route.interceptors.length > 0) this.#intercepted = new InterceptedCall(route.interceptors, request, this.report)
   }
 
-  #keep(value: unknown): unknown {
-    discard(this.#last)
-    this.#last = value instanceof Reply ? value.content : undefined
-    if (this.#discarded) discard(this.#last)
+  run(): OutgoingResponse | PromiseLike<OutgoingResponse> {
+    const intercepted = this.#intercepted
+    const beforeCommit = intercepted && ((response: OutgoingResponse) => intercepted.beforeCommit(response))
+    const response = bracket(this.#open, this.#attempt, this.#respond, this, beforeCommit)
+    if (isThenable(response)) return response.then(this.#succeed, this.#fail)
+    const ending = this.#end()
+    return ending ? ending.then(() => response) : response
+  }
+
+  readonly #open = (attempt: number) => {
+    const { record, tokens } = this.#options
+    const units = this.#route.open(attempt, record, tokens, this.#request)
+    return this.#inputs.lateBody?.holdBack(units) ?? units
+  }
+
+  readonly #attempt = (): unknown => {
+    const { lateBody } = this.#inputs
+    if (lateBody) return lateBody.during(() => this.#restart())
+    return this.#scope ? this.#restart() : this.#start()
+  }
+
+  #restart(): unknown {
+    const disposing = this.#dispose() // the previous attempt may still hold something, such as a lock
+    return disposing ? disposing.then(() => this.#start()) : this.#start()
+  }
+
+  #start(): unknown {
+    const intercepted = this.#intercepted
+    const around = intercepted && ((handler: () => unknown) => intercepted.run(handler))
+    this.#headers = new ReplyHeaders()
+    this.#scope = this.#container.scope(this.#given)
+    return andThen(this.#scope.run(this.#route.plan, this.#inputs, this.#callMember, around), this.#keepContent)
+  }
+
+  /** The values of the tokens that build-app.ts declares. */
+  readonly #given = (token: Token): unknown => {
+    if (token === Request) return this.#request
+    if (token === ReplyHeaders) return this.#headers
+    return token === RequestLogger ? this.#options.newLogger(this.#route.pattern) : this.#request.signal
+  }
+
+  readonly #callMember = (controller: unknown, args: unknown[]): unknown => {
+    this.abort.throwIfAborted() // building its arguments took too long
+    const { around, name, member } = this.#route
+    // The planner has checked that this class has the method; an instance may still hide it.
+    const method = (controller as Readonly<Record<string, (...args: unknown[]) => unknown>>)[member]
+    if (!method) throw new TypeError(`${name} is not a method.`)
+    return around.length > 0
+      ? callAround(around, this.#request, () => method.apply(controller, args))
+      : method.apply(controller, args)
+  }
+
+  // Also of an attempt that returns after the abort, or before the handler runs again.
+  readonly #keepContent = (value: unknown): unknown => {
+    if (this.#content) discard(this.#content)
+    this.#content = value instanceof Reply ? value.content : undefined
+    if (this.#hasFailed) discard(this.#content)
     return value
   }
 
-  /** @throws for a stream that can no longer be read: a transaction whose response cannot be sent is rolled back. */
-  assertReadable(): void {
-    if (this.#last instanceof Readable) refuseUnreadable(this.#last)
+  /** Makes the response, before COMMIT: a transaction whose response cannot be sent is rolled back. */
+  readonly #respond = (value: unknown): OutgoingResponse => {
+    this.abort.throwIfAborted()
+    if (this.#content instanceof Readable) refuseUnreadable(this.#content)
+    if (this.#intercepted?.response) return this.#intercepted.response
+    const { status, headers, body } = this.#route.respond(value, this.#request)
+    return { status, headers, body, added: this.#headers.values }
   }
 
-  discard(): void {
-    this.#discarded = true
-    discard(this.#last)
+  readonly #succeed = (response: OutgoingResponse): OutgoingResponse | Promise<OutgoingResponse> => {
+    const { tokens } = this.#options
+    const ending = this.#end()
+    const sent = tokens ? tokens.addTo(response) : response
+    return ending ? ending.then(() => sent) : sent
   }
-}
 
-function givenBy(request: Request, headers: ReplyHeaders, newLogger: () => RequestLogger): (token: Token) => unknown {
-  return (token) => {
-    if (token === Request) return request
-    if (token === RequestLogger) return newLogger()
-    return token === ReplyHeaders ? headers : request.signal // the tokens that build-app.ts declares
+  readonly #fail = async (error: Error): Promise<never> => {
+    this.#hasFailed = true
+    discard(this.#content)
+    this.#inputs.lateBody?.giveUp(error)
+    await this.#end()
+    throw this.#route.isKeptUnfinished && error === this.abort.reason ? withUnknownOutcome(error) : error
   }
-}
 
-function withHeaders({ status, headers, body }: OutgoingResponse, { values }: ReplyHeaders): OutgoingResponse {
-  return { status, headers, body, added: values }
-}
-
-/** Calls the handler within the functions that wrap it. */
-function around(route: ServedRoute, request: Request, controller: unknown, args: unknown[]): unknown {
-  const call = () => invoke(route, controller, args)
-  return route.around.reduceRight<() => unknown>((next, wrap) => () => wrapped(wrap, next, request), call)()
-}
-
-// A call that the wrapping function has not awaited is waited for: nothing of a handler may go on behind its COMMIT, or fail unhandled.
-async function wrapped(wrap: Around, next: () => unknown, request: Request): Promise<unknown> {
-  const running = new Set<Promise<unknown>>()
-  const called = (): Promise<unknown> => {
-    const call = (async () => next())()
-    running.add(call)
-    const settled = () => void running.delete(call)
-    call.then(settled, settled)
-    return call
+  /** Disposes of what was built for the request, until the abort; afterwards, and after leftovers, in the background. */
+  #end(): Promise<void> | undefined {
+    if (this.#leftover) {
+      this.#options.inBackground(this.#leftover.then(() => this.#dispose()))
+      return undefined
+    }
+    const disposing = this.#dispose()
+    return disposing && untilAborted(disposing, this.abort, (done) => this.#disposeLate(done))
   }
-  const value = await wrap(called, request)
-  await Promise.all(running)
-  return value
-}
 
-function invoke({ name, member }: ServedRoute, controller: unknown, args: unknown[]): unknown {
-  // The planner has checked that this class has the method; an instance may still hide it.
-  const method = (controller as Readonly<Record<string, (...args: unknown[]) => unknown>>)[member]
-  if (!method) throw new TypeError(`${name} is not a method.`)
-  return method.apply(controller, args)
+  #dispose(): Promise<void> | undefined {
+    return this.#scope?.dispose()?.catch(this.report)
+  }
+
+  #disposeLate(disposing: Promise<void>): void {
+    const { reason } = this.abort
+    if (!(reason instanceof ClientGone)) this.report(new LateDisposal(this.#scope?.disposing, reason))
+    this.#options.inBackground(disposing)
+  }
+
+  readonly report = (error: unknown): void => this.#options.report(error)
+
+  readonly onLeftover = (kind: Leftover, done: Promise<void>): void => {
+    const { reason } = this.abort
+    if (kind === 'callbacks' && !(reason instanceof ClientGone)) this.report(new LateCallbacks(reason))
+    this.#leftover = done
+  }
 }

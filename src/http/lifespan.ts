@@ -123,7 +123,13 @@ export function openUnits(lifespans: readonly Lifespan[], route: RouteFacts): Op
     const open = lifespan.unitsOf(route)
     return open ? { lifespan, open } : []
   })
-  if (openers.length === 0) return NO_UNITS
+  const [only, ...others] = openers
+  if (!only) return NO_UNITS
+  if (others.length === 0)
+    return (attempt, record, tokens, request) => {
+      const unit = only.open(attempt, record, tokens?.get(only.lifespan), request)
+      return unit ? [unit] : []
+    }
   return (attempt, record, tokens, request) =>
     openers.flatMap(({ lifespan, open }) => open(attempt, record, tokens?.get(lifespan), request) ?? [])
 }

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import { types } from 'node:util'
 import type { ErrorStatus, FindErrorStatus } from '../core/error-status.js'
 import { ignoreRejections } from '../core/ignore-rejections.js'
 import { shown } from '../core/options.js'
@@ -108,7 +109,8 @@ export function toProblemReply(
   } catch (failure) {
     // A getter or a Proxy that throws, a value that JSON does not have. The error itself is logged.
     const reply = replyOf(UNKNOWN, requestId, PROBLEM_DETAILS)
-    return failure instanceof ErrorRuleError ? { ...reply, failure } : reply
+    const isRule = types.isNativeError(failure) && failure instanceof ErrorRuleError // `instanceof` may throw for a Proxy
+    return isRule ? { ...reply, failure } : reply
   }
 }
 

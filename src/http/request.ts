@@ -44,11 +44,9 @@ export class Request {
   #query: ReadonlyMap<string, readonly string[]> | undefined
   #cookies: ReadonlyMap<string, string> | undefined
   #releases: (() => Promise<void>)[] = []
-  /** @internal Whether an interceptor of the route needs {@link bodyBytes}. */
-  keepsBody = false
   /** @internal Exists if somebody listens to what happens to it. */
   record: RequestRecord | undefined
-  /** @internal The bytes of a body that is not a multipart form, when the route has one and {@link keepsBody} is set. */
+  /** @internal The bytes of a body that is not a multipart form, if an interceptor of the route reads them. */
   bodyBytes: Buffer | undefined
 
   /** @internal Declare a parameter of type Request. */
@@ -103,8 +101,10 @@ export class Request {
     if (this.raw.url === this.#url && this.#url !== undefined) return
     const url = normalTarget(this.raw.url ?? '/')
     const { path, query } = splitQuery(url)
-    normalOriginal(this.raw)
-    this.raw.url = this.#url = url
+    const raw: IncomingMessage & { originalUrl?: unknown } = this.raw
+    // Connect and Express remove the prefix of a mounted app from `url`, and keep the whole target here, where their middleware reads it.
+    if (typeof raw.originalUrl === 'string') raw.originalUrl = normalTarget(raw.originalUrl)
+    raw.url = this.#url = url
     this.#path = path
     this.#search = query.slice(1)
     this.#query = undefined
@@ -119,11 +119,6 @@ export class Request {
   get cookies(): ReadonlyMap<string, string> {
     return (this.#cookies ??= cookiesOf(this.headers.cookie))
   }
-}
-
-// Connect and Express remove the prefix of a mounted app from `url`, and keep the whole target here, where their middleware reads it.
-function normalOriginal(raw: IncomingMessage & { originalUrl?: unknown }): void {
-  if (typeof raw.originalUrl === 'string') raw.originalUrl = normalTarget(raw.originalUrl)
 }
 
 /**
@@ -143,7 +138,8 @@ export function parseBody(
     return parseForm(bytes) // one without bytes has no fields
   }
   if (bytes.length === 0) return undefined
-  requireJson(headers, parseForm ? `application/json or ${FORM}` : 'application/json')
+  const isUsual = headers['content-type'] === 'application/json' && headers['content-encoding'] === undefined
+  if (!isUsual) requireJson(headers, parseForm ? `application/json or ${FORM}` : 'application/json')
   return parseJsonBody(bytes, limit)
 }
 
@@ -244,28 +240,27 @@ export function receiveBody({ raw, abort }: Request, limit: number, sink: BodySi
   if (Number(raw.headers['content-length'] ?? 0) > limit) return failed(tooLarge())
   if (raw.headers.expect !== undefined) continues.get(raw)?.()
   let size = 0
-  let stopped = false
+  let isReading = true
   const add = (chunk: Buffer) => {
     size += chunk.length
-    if (size > limit) settle(() => sink.fail(tooLarge()))
+    if (size > limit) fail(tooLarge())
     else sink.add(chunk)
   }
+  /** Whether it was reading until now. */
   const stop = () => {
-    stopped = true
+    if (!isReading) return false
+    isReading = false
     raw.off('data', add)
     abort.offAbort(aborted)
+    return true
   }
-  const settle = (last: () => void) => {
-    if (stopped) return
-    stop()
-    last()
-  }
-  const aborted = (reason: unknown) => settle(() => sink.fail(reason as Error))
+  const fail = (error: Error) => void (stop() && sink.fail(error))
+  const aborted = (reason: unknown) => fail(reason as Error)
   // Not `for await`: leaving it early destroys the socket, and the client would never receive the 413.
   raw.on('data', add)
-  raw.once('end', () => settle(() => sink.end()))
-  raw.on('error', (error) => settle(() => sink.fail(incomplete(error))))
-  raw.once('close', () => raw.readableEnded || settle(() => sink.fail(incomplete())))
+  raw.once('end', () => stop() && sink.end())
+  raw.on('error', (error) => fail(incomplete(error)))
+  raw.once('close', () => raw.readableEnded || fail(incomplete()))
   abort.onAbort(aborted)
   return stop
 }

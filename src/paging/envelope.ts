@@ -65,7 +65,7 @@ function pageReader(item: Shape): (page: object) => object {
     if (!rows || !model) return page
     if (!readers.has(model)) readers.set(model, plainReader(model, namesOf(item)))
     const read = readers.get(model)
-    return read ? { data: rows.map(({ values }) => read(values)), meta: Reflect.get(page, 'meta') } : page
+    return read ? { data: read(rows), meta: Reflect.get(page, 'meta') } : page
   }
 }
 

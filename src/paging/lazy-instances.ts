@@ -1,5 +1,6 @@
 import { type FindOptions, Model, type ModelStatic } from 'sequelize'
 import { Model as TypescriptModel } from 'sequelize-typescript'
+import { hasOwnGetter } from '../db/models/own-reading.js'
 import { hasFastPath } from '../db/sequelize/fast-path.js'
 import { dataTypeInternals, dataTypesOf, modelInternals } from '../db/sequelize/internals.js'
 import { isOfSequelize } from '../db/statements/compiled/plain-model.js'
@@ -26,7 +27,9 @@ export class LazyInstance {
 
   /** For the rows of a driver; the options are those of `Model.bulkBuild()`. */
   static ofRows(rows: readonly unknown[], model: ModelStatic<Model>, options: object): LazyInstance[] {
-    return rows.map((values) => new this(values as Values, model, options)) // drivers return an object for each row
+    const instances: LazyInstance[] = []
+    for (const values of rows) instances.push(new this(values as Values, model, options)) // drivers return an object for each row
+    return instances
   }
 
   /** Builds the instances of rows that have the same columns. */
@@ -119,18 +122,22 @@ export function lazyRowsOf(page: object): readonly LazyInstance[] | undefined {
   return data === undefined ? rows : undefined
 }
 
-/** Converts the values of a row to those that its instance would return. */
-export type PlainReader = (values: Values) => Values
+/** The values of rows, as their instances would return them. */
+export type PlainReader = (rows: readonly LazyInstance[]) => Values[]
 
 /** Reads these attributes without an instance; undefined if the instance could return other values, as by a getter. */
 export function plainReader(model: ModelStatic<Model>, names: readonly string[]): PlainReader | undefined {
   if (!isPlain(model) || !names.every((name) => isPlainColumn(model, name))) return undefined
   const { _dataTypeSanitizers: sanitizers } = modelInternals(model)
   const sanitized = names.filter((name) => Object.hasOwn(sanitizers, name))
-  return (values) => {
-    for (const name of sanitized)
-      if (values[name] !== undefined) values[name] = sanitizers[name]?.(values[name], { raw: true })
-    return values
+  return (rows) => {
+    const read: Values[] = []
+    for (const { values } of rows) {
+      for (const name of sanitized)
+        if (values[name] !== undefined) values[name] = sanitizers[name]?.(values[name], { raw: true })
+      read.push(values)
+    }
+    return read
   }
 }
 
@@ -158,18 +165,7 @@ function hasNoConstructor(type: object): boolean {
 function isPlainColumn(model: ModelStatic<Model>, name: string): boolean {
   const attribute = Object.hasOwn(model.getAttributes(), name) ? model.getAttributes()[name] : undefined
   if (!attribute || isInherited(name)) return false
-  const { _attributeManipulation: accessors, prototype } = modelInternals(model)
-  return (
-    !Object.hasOwn(prototype._customGetters, name) &&
-    getterOf(prototype, name) === accessors[name]?.get &&
-    isSanitizedBySequelize(model, attribute.type)
-  )
-}
-
-function getterOf(prototype: object | null, name: string): unknown {
-  if (prototype === null) return null
-  const own = Object.getOwnPropertyDescriptor(prototype, name)
-  return own ? own.get : getterOf(Object.getPrototypeOf(prototype), name)
+  return !hasOwnGetter(model, name) && isSanitizedBySequelize(model, attribute.type)
 }
 
 // The sanitizer of a custom type may read the instance.

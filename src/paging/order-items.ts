@@ -41,8 +41,9 @@ function listOf(item: unknown): readonly unknown[] {
 export function withPrimaryKey({ model, options: { order } }: Find): OrderItem[] {
   const items: OrderItem[] = Array.isArray(order) ? order : order === undefined || order === null ? [] : [order]
   const columns = new Set(items.map(columnIn))
-  const missing = model.primaryKeyAttributes.filter((key) => !columns.has(key))
-  return [...items, ...missing.map((key): OrderItem => [key, 'ASC'])]
+  const complete = [...items]
+  for (const key of model.primaryKeyAttributes) if (!columns.has(key)) complete.push([key, 'ASC'])
+  return complete
 }
 
 function columnIn(item: OrderItem): unknown {

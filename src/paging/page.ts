@@ -1,6 +1,6 @@
 import type { DataOf, Described, ObjectShape, Property, Shape } from '../schema/shape/shape.js'
 import { envelope, pageEnvelope, required, withoutVersion } from './envelope.js'
-import { type EtagOptions, hasEtag, itemVersion } from './etag/etag-options.js'
+import { type EtagOptions, hasEtag, itemVersion } from './etag-options.js'
 
 /** The position of a page in its list. */
 export interface PageMeta {

@@ -1,25 +1,35 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { array, assert as check, nat, property } from 'fast-check'
-import { type Link, LinkedList } from '../../src/http/server/requests/linked-list.js'
+import { type Linked, LinkedList } from '../../src/http/server/requests/linked-list.js'
+
+interface Item extends Linked<Item> {
+  readonly value: number
+}
 
 test('a list has the values that were added and not deleted, in the order in which they were added', () => {
   check(
     property(array(nat({ max: 30 })), (choices) => {
-      const list = new LinkedList<number>()
-      const links: Link<number>[] = []
-      const expected = new Set<number>()
+      const list = new LinkedList<Item>()
+      const items: Item[] = []
+      const expected = new Set<Item>()
       for (const [value, choice] of choices.entries()) {
-        const link = links[choice]
-        if (link) assert.equal(list.delete(link), expected.delete(link.value))
+        const known = items[choice]
+        if (known) assert.equal(list.delete(known), expected.delete(known))
         else {
-          links.push(list.add(value))
-          expected.add(value)
+          const item: Item = { value, previous: undefined, next: undefined }
+          items.push(item)
+          list.add(item)
+          expected.add(item)
         }
-        assert.deepEqual([...list], [...expected])
+        assert.deepEqual(valuesOf(list), valuesOf(expected))
         assert.equal(list.size, expected.size)
-        assert.equal(list.first?.value, [...expected][0])
+        assert.equal(list.first?.value, valuesOf(expected)[0])
       }
     }),
   )
 })
+
+function valuesOf(items: Iterable<Item>): number[] {
+  return [...items].map(({ value }) => value)
+}

@@ -172,25 +172,27 @@ export const sqliteWriter = eventChannel('sequitur.sqlite.writer')
 export const budgetExceeded = eventChannel('sequitur.budget.exceeded')
 export const shutdown = eventChannel('sequitur.shutdown')
 
-/** Whether anybody listens to what happens in databases. */
+/** The channels of what happens in databases. */
+const OF_DATABASES = [
+  statementEnd,
+  transactionEnd,
+  transactionBegin,
+  transactionRetry,
+  connectionAcquired,
+  sqliteWriter,
+]
+
+/** The channels of all that refers to a request. */
+const OF_REQUESTS = [requestStart, requestEnd, inputRefused, budgetExceeded, ...OF_DATABASES]
+
+/** Whether something listens to what happens in databases. */
 export function isDatabaseObserved(): boolean {
-  return (
-    statementEnd.hasSubscribers ||
-    transactionEnd.hasSubscribers ||
-    transactionBegin.hasSubscribers ||
-    transactionRetry.hasSubscribers ||
-    connectionAcquired.hasSubscribers ||
-    sqliteWriter.hasSubscribers
-  )
+  for (const { hasSubscribers } of OF_DATABASES) if (hasSubscribers) return true
+  return false
 }
 
-/** Whether anybody listens to anything that refers to a request. */
+/** Whether something listens to anything that refers to a request. */
 export function isRequestObserved(): boolean {
-  return (
-    requestStart.hasSubscribers ||
-    requestEnd.hasSubscribers ||
-    inputRefused.hasSubscribers ||
-    budgetExceeded.hasSubscribers ||
-    isDatabaseObserved()
-  )
+  for (const { hasSubscribers } of OF_REQUESTS) if (hasSubscribers) return true
+  return false
 }

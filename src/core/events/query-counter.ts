@@ -31,18 +31,25 @@ interface Read {
 /** Counts the statements of one run of a handler by their shape. */
 export class QueryCounter {
   limits: QueryLimits = UNLIMITED
+  /** Whether there are {@link excesses}. */
+  isExceeded = false
   #total = 0
   #location: string | undefined
   #reads: Map<string, Read> | undefined
 
   /** A statement is sent. Call it in the stack of the program that sends it. */
   add(shape: string, isRead: boolean): void {
-    if (++this.#total === this.limits.statements + 1) this.#location = programLocation()
+    if (++this.#total === this.limits.statements + 1) this.#location = this.#exceed()
     if (!isRead) return
     this.#reads ??= new Map()
     const read = this.#reads.get(shape) ?? { count: 0, location: undefined }
     this.#reads.set(shape, read)
-    if (++read.count === this.limits.repeats) read.location = programLocation()
+    if (++read.count === this.limits.repeats) read.location = this.#exceed()
+  }
+
+  #exceed(): string | undefined {
+    this.isExceeded = true
+    return programLocation()
   }
 
   /** How many times the read was sent that was sent most often. */
@@ -54,6 +61,7 @@ export class QueryCounter {
 
   /** The handler runs again. */
   clear(): void {
+    this.isExceeded = false
     this.#total = 0
     this.#location = undefined
     this.#reads = undefined

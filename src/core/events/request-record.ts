@@ -99,12 +99,6 @@ export class RequestRecord {
     else work()
   }
 
-  /** @internal The route was found. */
-  matched(route: string, handler: string): void {
-    this.route = route
-    this.handler = handler
-  }
-
   /** @internal A statement of the handler was answered. */
   addStatement(milliseconds: number): void {
     this.statements++

@@ -1,6 +1,6 @@
 import type { ClientTokenPlace } from '../../core/client-token.js'
-import { refuseShortSecret } from '../../core/config/cursor-secret.js'
-import { variable, variableNames } from '../../core/config/environment.js'
+import { refuseShortSecret } from '../../core/cursor-secret.js'
+import { variable, variableNames } from '../../core/environment.js'
 import { meant } from '../../core/options.js'
 import { DatabaseStartError } from '../errors.js'
 import { type OptionType, optionTypes, wholeNumber } from './url-options.js'

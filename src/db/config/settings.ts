@@ -1,5 +1,5 @@
 import type { ClientTokenPlace } from '../../core/client-token.js'
-import { variable } from '../../core/config/environment.js'
+import { variable } from '../../core/environment.js'
 import { fromEnvironment } from './environment.js'
 import type { LifespanOptions } from './lifespan-options.js'
 import { DatabaseStartError } from '../errors.js'

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { literal, Model, type ModelAttributeColumnOptions, type ModelStatic } from 'sequelize'
 import type { ValueVersion } from '../../schema/shape/shape.js'
 import { dataTypeInternals, modelInternals, modelOf, queryGeneratorOf, sequelizeOf } from '../sequelize/internals.js'
-import { isVirtual } from './column-shape.js'
+import { isJson, isVirtual } from './column-shape.js'
+import { hasOwnGetter, readsItself } from './own-reading.js'
 
 /** How the instance was made: by a read, or by a write, whose values the database may have stored otherwise. */
 export type RowSource = 'read' | 'written'
@@ -12,7 +13,8 @@ export type RowSource = 'read' | 'written'
  * Besides the number it has a digest of the model, the key, and the sent values, so that it is that of no other row, and of none that is made
  * again under the same key. Only sent values: from a digest, values can be guessed.
  *
- * @param names the properties that are sent of it. If one that the row has is not the value of a column, the version does not cover it.
+ * @param names the properties that are sent of it. If one that the row has is not the value of a column, or its class decides what is read of it, the
+ *   version does not cover it.
  */
 export function rowVersion(row: unknown, names: readonly string[], source: RowSource): ValueVersion | undefined {
   if (!(row instanceof Model)) return undefined
@@ -20,11 +22,13 @@ export function rowVersion(row: unknown, names: readonly string[], source: RowSo
   if (!identity) return undefined
   const columns = columnsOf(identity.model)
   const changed = new Set<string>(row.changed() || [])
-  const isValue = (name: string) => columns.get(name)?.isValue === true && !changed.has(name)
+  const isValue = (name: string) =>
+    columns.get(name)?.isValue === true && !changed.has(name) && !Object.hasOwn(row, name)
   const isCovered = (name: string) => isValue(name) || (!columns.has(name) && Reflect.get(row, name) === undefined)
   const isExact = (name: string) => source === 'read' || columns.get(name)?.isStoredAsGiven(row.getDataValue(name))
   const digested = names.filter((name) => isValue(name) && row.getDataValue(name) !== undefined && isExact(name))
-  return { version: versionText(row, identity, maskOf(columns, digested)), coversBody: names.every(isCovered) }
+  const coversBody = names.every(isCovered) && !readsItself(row)
+  return { version: versionText(row, identity, maskOf(columns, digested)), coversBody }
 }
 
 /** The version of a row by its number and its key alone; undefined as for {@link rowVersion}. */
@@ -63,7 +67,7 @@ function identityOf(row: Model): Identity | undefined {
 
 function versionText(row: Model, { model, version, key }: Identity, mask: bigint): string {
   const sent = [...columnsOf(model).values()].filter(({ bit }) => (mask & bit) !== 0n)
-  const values = sent.map(({ name, type }) => [name, comparable(row.getDataValue(name), type)])
+  const values = sent.map((column) => [column.name, comparable(row.getDataValue(column.name), column)])
   const parts = [model.getTableName(), key.map((value) => comparable(value)), version, values]
   const digest = createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22)
   return `${version}-${mask.toString(36)}-${digest}`
@@ -77,12 +81,12 @@ function bitsOf(mask: string): bigint {
   return [...mask].reduce((bits, digit) => bits * 36n + BigInt(parseInt(digit, 36)), 0n)
 }
 
-// Drivers return one value in several forms: 1 and true, 0.1 and the nearest number of four bytes.
-function comparable(value: unknown, type?: string): unknown {
+// Drivers return one value in several forms, such as 1 and true. In JSON, these are two values.
+function comparable(value: unknown, column?: VersionedColumn): unknown {
+  if (column?.isJson) return value
   if (typeof value === 'boolean') return value ? '1' : '0'
-  if (typeof value === 'bigint') return String(value)
-  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : value.toPrecision(6)
-  return type === 'UUID' && typeof value === 'string' ? value.toLowerCase() : value
+  if (typeof value === 'bigint' || typeof value === 'number') return String(value)
+  return column?.isUuid && typeof value === 'string' ? value.toLowerCase() : value
 }
 
 /** What the version of each row needs to know of a column. */
@@ -90,8 +94,9 @@ interface VersionedColumn {
   readonly name: string
   /** In the mask of the sent columns. */
   readonly bit: bigint
-  readonly type: string | undefined
-  /** Whether the property of the row is what is stored. */
+  readonly isJson: boolean
+  readonly isUuid: boolean
+  /** Whether the property of a row is what is stored, unless the row has one of its own. */
   readonly isValue: boolean
   /** Whether the database returns what was written: not with fewer digits, without spaces, or rounded. */
   readonly isStoredAsGiven: (value: unknown) => boolean
@@ -115,8 +120,9 @@ function toVersioned(model: ModelStatic<Model>): (readonly [string, VersionedCol
     {
       name,
       bit: 1n << BigInt(index),
-      type: dataTypeInternals(column.type).key,
-      isValue: !isVirtual(column.type) && column.get === undefined,
+      isJson: isJson(column.type),
+      isUuid: dataTypeInternals(column.type).key === 'UUID',
+      isValue: !isVirtual(column.type) && !hasOwnGetter(model, name),
       isStoredAsGiven: storedAsGiven(column, model),
     },
   ])

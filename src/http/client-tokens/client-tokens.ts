@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { ClientToken, ClientTokenPlace } from '../../core/client-token.js'
-import { HOW_TO_SET_SECRET } from '../../core/config/cursor-secret.js'
-import { variable } from '../../core/config/environment.js'
+import { HOW_TO_SET_SECRET } from '../../core/cursor-secret.js'
+import { variable } from '../../core/environment.js'
 import type { Lifespan } from '../lifespan.js'
 import type { OutgoingResponse } from '../output/outgoing-response.js'
 import type { Request } from '../request.js'
@@ -22,6 +22,8 @@ interface Keeping {
 
 /** What the lifespans of an app leave with its clients. */
 export class AppTokens {
+  /** Whether a lifespan uses tokens; false until the start. */
+  isUsed = false
   #keepings: readonly Keeping[] = []
   #seal: TokenSeal | undefined
 
@@ -41,6 +43,7 @@ export class AppTokens {
         'No secret for the tokens of readYourWrites is set: they are encrypted with a random key. ' +
           `Other processes cannot read them, and send the readers of these clients to the main database. ${HOW_TO_SET_SECRET}`,
       )
+    this.isUsed = true
     this.#seal = new TokenSeal(secret ?? randomBytes(32).toString('base64'), TOKEN_LIFETIME)
   }
 

@@ -1,5 +1,3 @@
-import { memo } from '../../core/memo.js'
-import { andThen, isThenable } from '../../core/promises.js'
 import { compileDecoder, compileDefault, type Decode } from '../../schema/input/decode.js'
 import type { SchemaWriter } from '../../schema/json-schema/writer.js'
 import type { JsonSchema, ObjectShape, Shape } from '../../schema/shape/shape.js'
@@ -22,10 +20,9 @@ import type { ParseForm } from './form-fields.js'
 import { parseBody, readBody, type Request } from '../request.js'
 import {
   type CheckStage,
-  type Decoder,
+  type Decodable,
   NO_BODY,
   type Receive,
-  type Received,
   type RequestInputs,
   type StageChecks,
   StagedInputs,
@@ -53,12 +50,20 @@ interface Source extends StringSource {
   readonly body: JsonBody | undefined
 }
 
-/** An input with the compiled functions that bind it. */
-interface BoundInput extends IndexedInput {
-  /** The value as JSON; undefined when the client did not send it. */
-  readonly read: (source: Source) => unknown
-  readonly decode: Decode
+/** An input with the functions that bind it. They are compiled at its first value: writing the schemas of the inputs has found what is wrong with them. */
+class BoundInput implements IndexedInput {
+  readonly index: number
+  readonly input: Input
   readonly findParts: FindParts | undefined
+  /** The value as JSON; undefined when the client did not send it. */
+  read = (source: Source): unknown => (this.read = reader(this.input))(source)
+  decode: Decode = (json) => (this.decode = decoder(this.input, this.findParts !== undefined))(json)
+
+  constructor(input: Input, index: number) {
+    this.index = index
+    this.input = input
+    this.findParts = compileStandardParts(input.kind === 'group' ? input.whole : input.property.shape)
+  }
 }
 
 /** One JSON Schema for all inputs of a route: an object with each input under its index. */
@@ -76,59 +81,65 @@ export function inputSchema(inputs: readonly Input[], writer: SchemaWriter): Inp
   }
 }
 
+/** What a route knows of its inputs besides their types. */
+export interface BindOptions {
+  /** The largest body, in bytes. */
+  readonly bodyLimit: number
+  /** Whether an interceptor needs `request.bodyBytes`. */
+  readonly keepsBody: boolean
+  readonly stages: InputStages
+}
+
 /** Compiles what binds a route's inputs. */
 export function compileBind(
   inputs: readonly Input[],
   schema: InputsSchema,
   validators: ValidatorCompiler,
-  bodyLimit: number,
-  stages: InputStages,
+  { bodyLimit, keepsBody, stages }: BindOptions,
 ): Bind {
   if (inputs.length === 0) return () => NO_INPUTS
-  const bound = inputs.map(boundInput)
+  const bound = inputs.map((input, index) => new BoundInput(input, index))
   const checkAll = compileCheck(bound, schema, validators, bodyLimit)
-  const receive = compileReceive(inputs, bodyLimit)
-  if (stages.inputs.length === 0) {
-    return (request, variables) =>
-      andThen(receive(request), (received) =>
-        andThen(checkAll({ request, variables, received }), (checked) => ({ read: decoderOf(bound, checked) })),
-      )
+  const receive = compileReceive(inputs, bodyLimit, keepsBody)
+  if (stages.inputs.length > 0) {
+    const checks = compileStages(bound, schema, validators, bodyLimit, stages.inputs, checkAll)
+    const compiled = { checks, receive, receivesLate: stages.receivesLate }
+    return (request, variables) => new StagedInputs(compiled, request, variables).begin()
   }
+  return receive
+    ? (request, variables) => receive(request).then((received) => checkAll({ request, variables, received }))
+    : (request, variables) => checkAll({ request, variables, received: NO_BODY })
+}
+
+/** The checks of each stage: of its own inputs, and of those of the route. */
+function compileStages(
+  bound: readonly BoundInput[],
+  schema: InputsSchema,
+  validators: ValidatorCompiler,
+  bodyLimit: number,
+  stages: readonly (readonly number[])[],
+  checkAll: Check,
+): readonly StageChecks[] {
   const all =
     (part: readonly BoundInput[]): CheckStage =>
     (source) =>
-      decoderAfter(checkAll(source), part)
-  const parts = stages.inputs.map((indexes): StageChecks => {
+      checkAll(source, part)
+  const checks = stages.map((indexes): StageChecks => {
     const part = bound.filter(({ index }) => indexes.includes(index))
-    const check = compileCheck(part, partOf(schema, indexes), validators, bodyLimit)
-    return { own: (source) => decoderAfter(check(source), part), all: all(part) }
+    return { own: compileCheck(part, partOf(schema, indexes), validators, bodyLimit), all: all(part) }
   })
-  const last = all(bound.filter(({ index }) => !stages.inputs.flat().includes(index)))
-  const compiled = { checks: [...parts, { own: last, all: last }], receive, receivesLate: stages.receivesLate }
-  return (request, variables) => new StagedInputs(compiled, request, variables).begin()
+  const last = all(bound.filter(({ index }) => !stages.flat().includes(index)))
+  return [...checks, { own: last, all: last }]
 }
 
-function decoderAfter(checked: Checked | Promise<Checked>, bound: readonly BoundInput[]): Decoder | Promise<Decoder> {
-  return isThenable(checked) ? checked.then((later) => decoderOf(bound, later)) : decoderOf(bound, checked)
-}
-
-/** What reads the body of a route, if it has one. */
-function compileReceive(inputs: readonly Input[], limit: number): Receive {
-  if (!inputs.some(({ kind }) => kind === 'body')) return () => NO_BODY
+/** Reads the body of a route; undefined if it has none. */
+function compileReceive(inputs: readonly Input[], limit: number, keepsBody: boolean): Receive | undefined {
+  if (!inputs.some(({ kind }) => kind === 'body')) return undefined
   const media = inputs.flatMap((input) => (input.kind === 'body' ? (input.media ?? []) : []))[0]
   if (media) return (request, stop) => media.read(request, limit, stop)
-  return (request) => {
-    const reading = readBody(request, limit)
-    return request.keepsBody ? reading.then((bytes) => (request.bodyBytes = bytes)) : reading
-  }
-}
-
-/** What reads and decodes an input is compiled at its first value: writing the schemas of the inputs has found what is wrong with them. */
-function boundInput(input: Input, index: number): BoundInput {
-  const findParts = compileStandardParts(input.kind === 'group' ? input.whole : input.property.shape)
-  const read = memo(() => reader(input))
-  const decode = memo(() => decoder(input, findParts !== undefined))
-  return { index, input, findParts, read: (source) => read()(source), decode: (json) => decode()(json) }
+  return keepsBody
+    ? async (request) => (request.bodyBytes = await readBody(request, limit))
+    : (request) => readBody(request, limit)
 }
 
 const NO_INPUTS: RequestInputs = { read: () => [] }
@@ -136,29 +147,55 @@ const NO_INPUTS: RequestInputs = { read: () => [] }
 /** The JSON of each input that the client sent, by its index. */
 type Values = Record<number, unknown>
 
-/** The JSON of the inputs, valid, and of the body. */
-interface Checked {
-  readonly values: Values
-  readonly body: JsonBody | undefined
+/** Inputs that were read and are valid. */
+class ValidInputs implements Decodable {
+  readonly #bound: readonly BoundInput[]
+  readonly #values: Values
+  readonly #body: JsonBody | undefined
+  #runs = 0
+
+  constructor(bound: readonly BoundInput[], values: Values, body: JsonBody | undefined) {
+    this.#bound = bound
+    this.#values = values
+    this.#body = body
+  }
+
+  /** The values of the inputs, by their index: new ones for each run of the handler. */
+  read(): unknown[] {
+    if (this.#runs++ > 0 && this.#body) this.#readBodyAgain(this.#body)
+    const decoded: unknown[] = []
+    for (const input of this.#bound) decoded[input.index] = input.decode(this.#values[input.index])
+    return decoded
+  }
+
+  // A handler may modify its input, and run again: then it receives what was sent. A body that another library validated is copied instead.
+  #readBodyAgain(body: JsonBody): void {
+    for (const { index, input, findParts } of this.#bound)
+      if (input.kind === 'body' && !findParts && this.#values[index] !== undefined) this.#values[index] = body.again()
+  }
 }
 
-/** Reads and validates these inputs. */
-function compileCheck(bound: readonly BoundInput[], schema: JsonSchema, validators: ValidatorCompiler, limit: number) {
+/** Reads and validates inputs, of which `part` will be decoded. */
+type Check = (source: UnboundRequest, part?: readonly BoundInput[]) => ValidInputs | Promise<ValidInputs>
+
+function compileCheck(
+  bound: readonly BoundInput[],
+  schema: JsonSchema,
+  validators: ValidatorCompiler,
+  limit: number,
+): Check {
   const validate = validators.compile(schema)
   const readsBody = bound.some(({ input }) => input.kind === 'body')
   const parseForm = formParserOf(bound)
   const mayHaveParts = bound.some(({ findParts }) => findParts)
-  const bodyOf = (request: Request, received: Received) => {
-    if (!Buffer.isBuffer(received)) return received
-    return readsBody ? parseBody(request, received, limit, parseForm) : undefined
-  }
-  return ({ request, variables, received }: UnboundRequest): Checked | Promise<Checked> => {
-    const body = bodyOf(request, received)
-    const source = { request, variables, body }
-    if (mayHaveParts) return readWithParts(bound, validate, source).then((values) => ({ body, values }))
-    const { values, issues } = readAll(bound, validate, source)
+  return ({ request, variables, received }, part = bound) => {
+    const parsed = Buffer.isBuffer(received) ? undefined : received
+    const body = parsed ?? (readsBody ? parseBody(request, received as Buffer, limit, parseForm) : undefined)
+    const values = readValues(bound, { request, variables, body })
+    const issues = issuesOf(bound, validate, values, body)
+    if (mayHaveParts) return checkParts(bound, values, body, issues).then(() => new ValidInputs(part, values, body))
     if (issues.length > 0) throw invalidInputs(issues.slice(0, MAX_ISSUES), bound)
-    return { body, values }
+    return new ValidInputs(part, values, body)
   }
 }
 
@@ -177,48 +214,40 @@ function partOf({ type, properties, required }: InputsSchema, indexes: readonly 
   }
 }
 
-/** Makes the values of these inputs: new ones for each run. */
-function decoderOf(bound: readonly BoundInput[], { values, body }: Checked): Decoder {
-  let runs = 0
-  return () => {
-    if (runs++ > 0 && body) readBodyAgain(bound, values, body)
-    const decoded: unknown[] = []
-    for (const { index, decode } of bound) decoded[index] = decode(values[index])
-    return decoded
+function readValues(bound: readonly BoundInput[], source: Source): Values {
+  // V8 adds an element to an object that has none in slow code. To ajv, undefined is a missing property.
+  const values: Values = { 0: undefined, 1: undefined, 2: undefined, 3: undefined }
+  for (const input of bound) {
+    const value = input.read(source)
+    if (value !== undefined) values[input.index] = value
   }
+  return values
 }
 
-// A handler may modify its input, and run again: then it receives what was sent. A body that another library validated is copied instead.
-function readBodyAgain(bound: readonly BoundInput[], values: Values, body: JsonBody): void {
-  for (const { index, input, findParts } of bound)
-    if (input.kind === 'body' && !findParts && values[index] !== undefined) values[index] = body.again()
-}
-
-/** Reads the inputs and checks them against their schema. */
-function readAll(bound: readonly BoundInput[], validate: Validate, source: Source) {
-  const values = newValues()
-  for (const { index, read } of bound) {
-    const value = read(source)
-    if (value !== undefined) values[index] = value
-  }
-  const isLarge = source.body?.isLarge === true
+/** The issues of values against their schema, and those of texts and numbers that no database accepts. */
+function issuesOf(
+  bound: readonly BoundInput[],
+  validate: Validate,
+  values: Values,
+  body: JsonBody | undefined,
+): readonly Issue[] {
+  const isLarge = body?.isLarge === true
   const invalid = validate(values, isLarge)
-  const illegible = illFormed(bound, values, source.body, isLarge ? 1 : MAX_ISSUES)
-  return { values, issues: illegible.length > 0 ? [...invalid, ...illegible] : invalid }
+  const illegible = illFormed(bound, values, body, isLarge ? 1 : MAX_ISSUES)
+  return illegible.length > 0 ? [...invalid, ...illegible] : invalid
 }
 
-// V8 adds an element to an object that has none in slow code. To ajv, undefined is a missing property.
-function newValues(): Values {
-  return { 0: undefined, 1: undefined, 2: undefined, 3: undefined }
-}
-
-async function readWithParts(bound: readonly BoundInput[], validate: Validate, source: Source): Promise<Values> {
-  const { values, issues: own } = readAll(bound, validate, source)
-  const isLarge = source.body?.isLarge === true
+/** Validates the parts that other libraries validate, which may also convert them. @throws InvalidInput with these issues and those known. */
+async function checkParts(
+  bound: readonly BoundInput[],
+  values: Values,
+  body: JsonBody | undefined,
+  own: readonly Issue[],
+): Promise<void> {
+  const isLarge = body?.isLarge === true
   const issues =
     isLarge && own.length > 0 ? own : [...own, ...(await validateStandardParts(bound, values, own, isLarge))]
   if (issues.length > 0) throw invalidInputs(issues.slice(0, MAX_ISSUES), bound)
-  return values
 }
 
 /** Issues that libraries with Standard Schema find in their parts. Parts that already have an issue are not validated. */
@@ -254,7 +283,7 @@ function decoder(input: Input, copies: boolean): Decode {
   return (json) => (json === undefined ? missing() : decode(json))
 }
 
-function reader(input: Input): BoundInput['read'] {
+function reader(input: Input): (source: Source) => unknown {
   switch (input.kind) {
     case 'body':
       return ({ body }) => body?.json

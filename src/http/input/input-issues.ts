@@ -59,7 +59,7 @@ export function illFormed(
 ): readonly Issue[] {
   let issues = NO_ISSUES
   for (const { index, input } of inputs) {
-    if (input.kind === 'body' && body && !body.mayBeIllFormed) continue
+    if (values[index] === undefined || (input.kind === 'body' && body && !body.mayBeIllFormed)) continue
     const found = illFormedStrings(values[index], `/${index}`, most)
     if (found.length > 0) issues = [...issues, ...found]
   }

@@ -1,5 +1,5 @@
+import { randomInt } from 'node:crypto'
 import { BadRequest, PayloadTooLarge } from '../errors.js'
-import { JsonScan } from './json-scan.js'
 
 /** A JSON body. */
 export interface JsonBody {
@@ -60,16 +60,17 @@ function scan(bytes: Buffer, limit: number): JsonScan {
   const found = new JsonScan(bytes, MAX_LEVELS)
   if (found.isDeep)
     throw new BadRequest(`The body is nested too deeply: more than ${MAX_LEVELS} lists and objects within each other.`)
-  const most = (bytesForEach: number) => Math.max(Math.floor(limit / bytesForEach), LEAST)
-  refuseMore(found.lists, most(BYTES_FOR.list), 'lists and objects')
-  const mostNames = most(BYTES_FOR.name)
+  const mostLists = Math.max(Math.floor(limit / BYTES_FOR.list), LEAST)
+  const mostNames = Math.max(Math.floor(limit / BYTES_FOR.name), LEAST)
+  if (found.lists > mostLists) throw tooMany(mostLists, 'lists and objects')
   // A body with no more properties than allowed names cannot have too many names, so most bodies are not counted.
-  if (found.properties > mostNames) refuseMore(found.countNames(), mostNames, 'different property names')
+  if (found.properties > mostNames && found.countNames() > mostNames)
+    throw tooMany(mostNames, 'different property names')
   return found
 }
 
-function refuseMore(count: number, most: number, what: string): void {
-  if (count > most) throw new PayloadTooLarge(`The body has more than ${most} ${what}.`)
+function tooMany(most: number, what: string): PayloadTooLarge {
+  return new PayloadTooLarge(`The body has more than ${most} ${what}.`)
 }
 
 function parse(text: string): unknown {
@@ -101,4 +102,83 @@ function refusePrototypes(json: unknown): void {
 
 function hasPrototype(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype')
+}
+
+/** A number with so many digits may be larger than the largest number of JavaScript. */
+const HUGE = 309
+
+const [QUOTE, BACKSLASH, COMMA, COLON] = [0x22, 0x5c, 0x2c, 0x3a]
+const [LIST, LIST_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d]
+const [ZERO, NINE, EXPONENT] = [0x30, 0x39, 0x65]
+
+/** Counts the parts of JSON in one pass over its bytes, before it is parsed. For bytes that are not JSON, the counts have no meaning. */
+class JsonScan {
+  /** Lists and objects. */
+  lists = 0
+  properties = 0
+  /** Items of lists, and properties. */
+  values = 0
+  isDeep = false
+  /** Whether there is a number of hundreds of digits, or with an exponent. */
+  hasHugeNumber = false
+  readonly #bytes: Buffer
+
+  constructor(bytes: Buffer, mostLevels: number) {
+    this.#bytes = bytes
+    let depth = 0
+    let digits = 0
+    for (let index = 0; index < bytes.length && !this.isDeep; index++) {
+      const byte = bytes[index] as number // the index is below the length
+      if (byte >= ZERO && byte <= NINE) {
+        if (++digits === HUGE) this.hasHugeNumber = true
+        continue
+      }
+      if ((byte | 0x20) === EXPONENT && digits > 0) this.hasHugeNumber = true
+      digits = 0
+      if (byte === QUOTE) index = this.#endOfString(index + 1)
+      else if (byte === LIST || byte === OBJECT) {
+        this.lists++
+        this.values++
+        this.isDeep = ++depth > mostLevels
+      } else if (byte === LIST_END || byte === OBJECT_END) depth--
+      else if (byte === COMMA) this.values++
+      else if (byte === COLON) this.properties++
+    }
+  }
+
+  /** The number of different property names. */
+  countNames(): number {
+    const bytes = this.#bytes
+    const names = new Set<number>()
+    for (let index = 0; index < bytes.length; index++) {
+      if (bytes[index] !== QUOTE) continue
+      const end = this.#endOfString(index + 1)
+      if (this.#isName(end)) names.add(hash(bytes, index, end))
+      index = end
+    }
+    return names.size
+  }
+
+  #endOfString(from: number): number {
+    const bytes = this.#bytes
+    let index = from
+    while (index < bytes.length && bytes[index] !== QUOTE) index += bytes[index] === BACKSLASH ? 2 : 1
+    return index
+  }
+
+  #isName(end: number): boolean {
+    let index = end + 1
+    while ((this.#bytes[index] ?? COLON) <= 0x20) index++
+    return this.#bytes[index] === COLON
+  }
+}
+
+// Random, so that a client cannot choose names with the same hash.
+const SEED = randomInt(2 ** 31)
+
+function hash(bytes: Buffer, from: number, to: number): number {
+  let value = SEED
+  // Indexed, as it runs for each byte; the index is below the length.
+  for (let index = from; index < to; index++) value = Math.imul(value ^ (bytes[index] as number), 0x01000193)
+  return value
 }

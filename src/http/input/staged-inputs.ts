@@ -17,8 +17,8 @@ export type Received = Buffer | JsonBody
 
 export const NO_BODY = Buffer.alloc(0)
 
-/** Reads the body of a route, if it has one. @param stop ends the reading of a form. */
-export type Receive = (request: Request, stop?: Abort) => Received | Promise<Received>
+/** Reads the body of a route. @param stop ends the reading of a form. */
+export type Receive = (request: Request, stop?: Abort) => Promise<Received>
 
 /** A request whose inputs are not read yet, and what has arrived of its body. */
 export interface UnboundRequest {
@@ -27,11 +27,14 @@ export interface UnboundRequest {
   readonly received: Received
 }
 
-/** Makes the values of inputs, by their index. */
-export type Decoder = () => unknown[]
+/** Inputs that are valid. */
+export interface Decodable {
+  /** Their values, by their index. */
+  read(): unknown[]
+}
 
-/** Validates inputs, and returns what makes the values of a stage. Throws, or rejects with, InvalidInput. */
-export type CheckStage = (source: UnboundRequest) => Decoder | Promise<Decoder>
+/** Validates inputs, and returns those of a stage. Throws, or rejects with, InvalidInput. */
+export type CheckStage = (source: UnboundRequest) => Decodable | Promise<Decodable>
 
 export interface StageChecks {
   /** Validates the inputs of the stage. */
@@ -42,7 +45,7 @@ export interface StageChecks {
 
 interface CompiledStages {
   readonly checks: readonly StageChecks[]
-  readonly receive: Receive
+  readonly receive: Receive | undefined
   /** Whether the body is received after the first stage. */
   readonly receivesLate: boolean
 }
@@ -53,46 +56,46 @@ export class StagedInputs implements RequestInputs {
   readonly #compiled: CompiledStages
   readonly #request: Request
   readonly #variables: Readonly<Record<string, string>>
-  readonly #decoders: Decoder[] = []
+  /** By their stage. */
+  readonly #valid: Decodable[] = []
   #received: Received = NO_BODY
 
   constructor(compiled: CompiledStages, request: Request, variables: Readonly<Record<string, string>>) {
     this.#compiled = compiled
     this.#request = request
     this.#variables = variables
-    if (compiled.receivesLate)
-      this.lateBody = new LateBody(async (stop) => void (this.#received = await compiled.receive(request, stop)))
+    const { receive, receivesLate } = compiled
+    if (receive && receivesLate)
+      this.lateBody = new LateBody(async (stop) => void (this.#received = await receive(request, stop)))
   }
 
   /** Receives the body, unless that is late, and validates the inputs of the first stage. */
   begin(): this | PromiseLike<this> {
-    const received = this.lateBody ? NO_BODY : this.#compiled.receive(this.#request)
-    return andThen(received, (body) => {
-      this.#received = body
-      return andThen(this.#check(0), () => this)
-    })
+    const receiving = this.lateBody ? undefined : this.#compiled.receive?.(this.#request)
+    const start = () => andThen(this.#check(0), () => this)
+    return receiving ? receiving.then((received) => ((this.#received = received), start())) : start()
   }
 
   read(stage: number): unknown[] | Promise<unknown[]> {
-    const known = this.#decoders[stage]
-    if (known) return known()
+    const known = this.#valid[stage]
+    if (known) return known.read()
     if (this.lateBody) return this.#receiveAndCheck(this.lateBody, stage)
-    const decode = this.#check(stage)
-    return isThenable(decode) ? decode.then((later) => later()) : decode()
+    const checked = this.#check(stage)
+    return isThenable(checked) ? checked.then((valid) => valid.read()) : checked.read()
   }
 
   async #receiveAndCheck(lateBody: LateBody, stage: number): Promise<unknown[]> {
     await lateBody.received()
-    return (await this.#check(stage))()
+    return (await this.#check(stage)).read()
   }
 
-  #check(stage: number): Decoder | Promise<Decoder> {
-    const decode = this.#decoderOf(stage)
-    if (isThenable(decode)) return decode.then((later) => (this.#decoders[stage] = later))
-    return (this.#decoders[stage] = decode)
+  #check(stage: number): Decodable | Promise<Decodable> {
+    const checked = this.#checkOnce(stage)
+    if (isThenable(checked)) return checked.then((later) => (this.#valid[stage] = later))
+    return (this.#valid[stage] = checked)
   }
 
-  #decoderOf(stage: number): Decoder | Promise<Decoder> {
+  #checkOnce(stage: number): Decodable | Promise<Decodable> {
     const { own, all } = this.#compiled.checks[stage] as StageChecks // each stage of the plan has them
     const source = { request: this.#request, variables: this.#variables, received: this.#received }
     // Nothing can authenticate the request: the response has the issues of all inputs, if they are there.
@@ -101,8 +104,8 @@ export class StagedInputs implements RequestInputs {
       throw error
     }
     try {
-      const decode = own(source)
-      return isThenable(decode) ? decode.then(undefined, failed) : decode
+      const checked = own(source)
+      return isThenable(checked) ? checked.then(undefined, failed) : checked
     } catch (error) {
       return failed(error)
     }

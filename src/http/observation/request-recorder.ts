@@ -1,11 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import {
-  budgetExceeded,
-  inputRefused,
-  isRequestObserved,
-  requestEnd,
-  requestStart,
-} from '../../core/events/channels.js'
+import { budgetExceeded, inputRefused, isRequestObserved, requestEnd } from '../../core/events/channels.js'
 import type { QueryLimits } from '../../core/events/query-counter.js'
 import { RequestRecord } from '../../core/events/request-record.js'
 import { HttpError, type InputIssue } from '../errors.js'
@@ -51,21 +45,17 @@ export class RequestRecorder {
     return record
   }
 
-  /** Runs the work that answers the request, in the stores that subscribers have bound. */
-  run(record: RequestRecord, work: () => void): void {
-    requestStart.runStores(record, () => record.answer(work))
-  }
-
   /** The route was found. */
   matched(record: RequestRecord, { pattern, name, budget }: RecordedRoute): void {
     const { limits, report } = this.#budget
-    record.matched(pattern, name)
+    record.route = pattern
+    record.handler = name
     if (report || budgetExceeded.hasSubscribers)
       record.queries.limits = budget === undefined ? limits : limitsOf(budget, limits)
   }
 
-  /** The response is there, and not yet sent. */
-  answered(record: RequestRecord): void {
+  /** Its statements have exceeded their budget. The response is not sent yet. */
+  exceeded(record: RequestRecord): void {
     reportExcesses(record, this.#budget.report)
   }
 

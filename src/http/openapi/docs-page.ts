@@ -7,8 +7,8 @@ import { openApiPath } from '../routing/path.js'
 import type { OutgoingResponse } from '../output/outgoing-response.js'
 import type { Routable } from '../routing/router.js'
 
-/** The response for a path of the documentation; undefined for other paths. @throws MethodNotAllowed. */
-export type Docs = (method: string, path: string) => OutgoingResponse | undefined
+/** The responses of the documentation, by their paths and for a method. @throws MethodNotAllowed */
+export type Docs = ReadonlyMap<string, (method: string) => OutgoingResponse>
 
 // scripts/swagger-ui.js fills it.
 const ASSETS = new URL('assets/swagger-ui/', PACKAGE_ROOT)
@@ -108,14 +108,17 @@ export function docs(document: () => OpenAPIObject, title: string, routes: reado
     ['/docs/favicon-32x32.png', () => asset('favicon-32x32.png', 'image/png')],
   ])
   for (const route of routes) refuseTaken(files, route)
-  return (method, path) => {
-    const file = files.get(path)
-    if (!file) return path === '/docs/' ? { status: 308, headers: { location: '../docs' } } : undefined
-    const headers = { allow: 'GET, HEAD, OPTIONS' }
-    if (method === 'OPTIONS') return { status: 204, headers }
-    if (method === 'GET' || method === 'HEAD') return file()
-    throw new MethodNotAllowed(`This address does not support ${method}.`, { headers })
-  }
+  return new Map([
+    ...[...files].map(([path, file]) => [path, (method: string) => respond(method, file)] as const),
+    ['/docs/', () => ({ status: 308, headers: { location: '../docs' } })],
+  ])
+}
+
+function respond(method: string, file: () => OutgoingResponse): OutgoingResponse {
+  const headers = { allow: 'GET, HEAD, OPTIONS' }
+  if (method === 'OPTIONS') return { status: 204, headers }
+  if (method === 'GET' || method === 'HEAD') return file()
+  throw new MethodNotAllowed(`This address does not support ${method}.`, { headers })
 }
 
 function refuseTaken(files: ReadonlyMap<string, unknown>, { name, segments }: Routable): void {

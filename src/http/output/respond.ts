@@ -1,15 +1,13 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { ignoreRejections } from '../../core/ignore-rejections.js'
-import { memo } from '../../core/memo.js'
-import { ResponseMismatchError } from '../../schema/output/encode.js'
+import { compileStringify, ResponseMismatchError, type Stringify } from '../../schema/output/encode.js'
 import type { Shape } from '../../schema/shape/shape.js'
-import { compileStringify, type Stringify } from '../../schema/output/stringify.js'
 import { stringifyUntyped, UntypedValueError } from '../../schema/output/untyped-value.js'
-import { type Conditions, fileResponse } from './conditional.js'
+import { type Conditions, fileResponse } from './file-response.js'
 import { Reply, type ReplyHeaderValues } from './reply.js'
 import { taggedRespond } from './tagged-response.js'
 import { EventStream } from './event-stream.js'
-import type { ItemStream, StreamRequest } from './streams/declared-stream.js'
+import type { ItemStream, StreamRequest } from './declared-stream.js'
 import { StoredFile } from './stored-file.js'
 import type { OutgoingResponse } from './outgoing-response.js'
 import { NO_HEADERS, sharedHeaders } from './whole-response.js'
@@ -18,6 +16,7 @@ import { NO_HEADERS, sharedHeaders } from './whole-response.js'
 export type Respond = (value: unknown, request: StreamRequest) => OutgoingResponse
 
 type RespondToValue = (value: unknown) => OutgoingResponse
+type RespondToReply = (reply: Reply<unknown>, request: Conditions) => OutgoingResponse
 
 /** A response that a handler may return besides its usual one. */
 export interface OtherResponse {
@@ -62,10 +61,11 @@ export function hasBody(status: number): boolean {
 /** What makes a route's responses, compiled at the first one. @param warn logs a mistake that changes no response. */
 export function compileRespond(route: RespondingRoute, warn: (text: string) => void): Respond {
   if (route.stream && route.response) return route.stream.compile(route.response, route.name)
-  const respondToValue = memo(() => compileValueResponse(route, warn))
-  const respondToReply = memo(() => compileReplyResponse(route, warn))
+  let respondToValue: RespondToValue = (value) => (respondToValue = compileValueResponse(route, warn))(value)
+  let respondToReply: RespondToReply = (reply, request) =>
+    (respondToReply = compileReplyResponse(route, warn))(reply, request)
   const respond: Respond = (value, request) =>
-    value instanceof Reply ? respondToReply()(value, request) : respondToValue()(value)
+    value instanceof Reply ? respondToReply(value, request) : respondToValue(value)
   const { response } = route
   return response?.kind === 'object' && response.versionOf
     ? taggedRespond(respond, route.status, response.versionOf, route.caching ?? {})
@@ -108,10 +108,7 @@ function refuseValue(name: string, value: unknown, produces: string): never {
 }
 
 // Only what the OpenAPI document contains is sent: clients rely on it.
-function compileReplyResponse(
-  route: RespondingRoute,
-  warn: (text: string) => void,
-): (reply: Reply<unknown>, request: Conditions) => OutgoingResponse {
+function compileReplyResponse(route: RespondingRoute, warn: (text: string) => void): RespondToReply {
   const { name, status: usual, emptyStatus } = route
   const responds = new Map<number, RespondToValue>([
     ...(route.response ? [] : [[emptyStatus, () => ({ status: emptyStatus, headers: NO_HEADERS })] as const]),
@@ -124,8 +121,7 @@ function compileReplyResponse(
   const withData = compileEvents(route)
   return ({ value, status = usual, headers: given, content }, request) => {
     requireSuccess(name, status)
-    checkHeaders(given, name)
-    const headers = lowerCased(given)
+    const headers = checkedHeaders(given, name)
     const respond = responds.get(status)
     if (!respond) throw undeclaredStatus(name, status, [...responds.keys()])
     if (content === undefined) {
@@ -202,11 +198,6 @@ function requireSuccess(name: string, status: number): void {
   )
 }
 
-/** Headers with their names in lower case. */
-export function lowerCased(headers: ReplyHeaderValues): ReplyHeaderValues {
-  return Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value]))
-}
-
 /** Source: RFC 9110, 7.6.1. Copied from the response of another server, they would change how a client reads this one. */
 export const OF_CONNECTION: ReadonlySet<string> = new Set([
   'connection',
@@ -218,9 +209,29 @@ export const OF_CONNECTION: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** Checked before COMMIT: a response that cannot be sent rolls the transaction back. @throws TypeError */
-export function checkHeaders(headers: ReplyHeaderValues, name: string): void {
-  for (const [key, value] of Object.entries(headers)) {
+/**
+ * Headers with their names in lower case. Checked before COMMIT: a response that cannot be sent rolls the transaction back. What was checked is what is sent,
+ * although the program may change its object, or its lists, until then.
+ *
+ * @throws TypeError
+ */
+export function checkedHeaders(given: ReplyHeaderValues, name: string): ReplyHeaderValues {
+  const headers = Object.entries(given).map(([key, value]): [string, ReplyHeaderValues[string]] => [key, copyOf(value)])
+  checkHeaders(headers, name)
+  return Object.fromEntries(headers.map(([key, value]) => [key.toLowerCase(), value]))
+}
+
+// Programs without a type check may pass objects, whose text may change.
+function copyOf(value: ReplyHeaderValues[string]): ReplyHeaderValues[string] {
+  return Array.isArray(value) ? Array.from<string, string>(value, toText) : toText(value as string)
+}
+
+function toText(value: string): string {
+  return typeof value === 'object' ? String(value) : value
+}
+
+function checkHeaders(headers: readonly (readonly [string, ReplyHeaderValues[string]])[], name: string): void {
+  for (const [key, value] of headers) {
     if (OF_CONNECTION.has(key.toLowerCase()))
       throw new TypeError(
         `${name} replied with the header ${key.toLowerCase()}, which belongs to the connection and not to the response. Remove it.`,

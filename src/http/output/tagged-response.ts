@@ -1,9 +1,9 @@
 import type { ValueVersion, VersionOf } from '../../schema/shape/shape.js'
-import { type Conditions, withoutContent } from './conditional.js'
+import { type Conditions, withoutContent } from './file-response.js'
 import { digestOf, matchesWeakly } from './entity-tag.js'
 import type { OutgoingResponse } from './outgoing-response.js'
 import { Reply } from './reply.js'
-import type { StreamRequest } from './streams/declared-stream.js'
+import type { StreamRequest } from './declared-stream.js'
 
 type Respond = (value: unknown, request: StreamRequest) => OutgoingResponse
 

@@ -32,7 +32,8 @@ export function sharedHeaders(headers: Readonly<Record<string, string>>): Header
 export const NO_HEADERS = sharedHeaders({})
 
 const { writeHead, write, end } = ServerResponse.prototype
-const observers = [channel('http.server.request.start'), channel('http.server.response.finish')]
+const requestStart = channel('http.server.request.start')
+const responseFinish = channel('http.server.response.finish')
 
 /**
  * Whether only this package can see the headers of a response, and how it is written. Called before its first listener is added, for a
@@ -46,7 +47,8 @@ export function isUnobserved(response: ServerResponse): boolean {
     response.listenerCount('finish') === 1 && // Node's own
     response.listenerCount('close') === 0 &&
     response.getHeaderNames().length === 0 &&
-    !observers.some(({ hasSubscribers }) => hasSubscribers)
+    !requestStart.hasSubscribers &&
+    !responseFinish.hasSubscribers
   )
 }
 
@@ -63,7 +65,7 @@ function addedList(headers: Headers, added: Readonly<Record<string, string>>): r
   return list
 }
 
-/** The longest body that is copied behind its head. */
+/** The longest body that is copied after its head. */
 const MAX_LENGTH = 64 * 1024
 
 /**

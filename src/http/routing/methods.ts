@@ -161,7 +161,7 @@ function routeDecorator(method: string): RouteDecorators {
       refuseSecondRoute(where, routes, declaration)
       routesKey.write(target.constructor, [...routes, declaration])
     }
-  }) as RouteDecorators // the overloads check what this signature does not
+  }) as unknown as RouteDecorators // what they return for a handler that differs exists only for the compiler
 }
 
 // It is called on an instance of the controller.

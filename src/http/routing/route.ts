@@ -26,7 +26,7 @@ import type { QueryBudgetOption } from '../observation/query-budget.js'
 import { budgetOf } from './budget.js'
 import { joinPath, openApiPath, parsePath, pathPattern, type Segment, variablesOf } from './path.js'
 import { isEvents } from '../output/events.js'
-import { type ItemStream, streamOf } from '../output/streams/declared-stream.js'
+import { type ItemStream, streamOf } from '../output/declared-stream.js'
 import { compileRespond, hasBody, type OtherResponse, type Respond } from '../output/respond.js'
 
 /** A handler with its method, path, inputs and responses; planned at startup. */
@@ -64,8 +64,6 @@ export interface ServedRoute extends Route {
   readonly budget: QueryBudgetOption | undefined
   readonly bind: Bind
   readonly open: OpenUnits
-  /** Whether `open` needs the request. */
-  readonly opensWithRequest: boolean
   /** Whether what the handler has written is kept when it is given up: it has no transaction. */
   readonly isKeptUnfinished: boolean
   readonly respond: Respond
@@ -211,16 +209,16 @@ export function serveRoute(
   cachingOf: CachingOf,
 ): ServedRoute {
   const { plan } = route
-  const opensWithRequest = lifespans.some(({ needsRequest }) => needsRequest === true)
+  const keepsBody = route.interceptors.some(({ readsBody }) => readsBody === true)
+  const isLimited = lifespans.some(({ needsRequest }) => needsRequest === true)
   return {
     ...route,
     pattern: pathPattern(route.segments),
     budget: budgetOf(route.controller, route.member),
-    bind: compileBind(plan.inputs, route.schema, validators, bodyLimit, stagesOf(plan)),
+    bind: compileBind(plan.inputs, route.schema, validators, { bodyLimit, keepsBody, stages: stagesOf(plan) }),
     open: openUnits(lifespans, factsOf(route)),
-    opensWithRequest,
     isKeptUnfinished: writesOutsideOfTransactions(route, lifespans),
-    respond: compileRespond({ ...route, caching: cachingOf(plan, opensWithRequest) }, warn),
+    respond: compileRespond({ ...route, caching: cachingOf(plan, isLimited) }, warn),
   }
 }
 

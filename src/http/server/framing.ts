@@ -26,7 +26,7 @@ export function faultOf({ httpVersion, headers, rawHeaders, url = '' }: Incoming
   if (hosts > 1 || (hosts === 0 && httpVersion === '1.1'))
     return { status: 400, detail: `A request must have one Host header; this one has ${hosts === 0 ? 'none' : hosts}.` }
   if (!HOST.test(headers.host ?? '')) return { status: 400, detail: 'The Host header is not a valid host.' }
-  const authority = authorityOf(url)
+  const authority = url.startsWith('/') ? undefined : authorityOf(url)
   if (authority !== undefined && headers.host !== undefined && !isSameHost(authority, headers.host))
     return { status: 400, detail: 'The Host header differs from the host in the request target.' }
   return undefined

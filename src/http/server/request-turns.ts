@@ -7,7 +7,8 @@ import { AsyncResource } from 'node:async_hooks'
 export class RequestTurns {
   #waiting: (() => void)[] = []
   #accepted = false
-  #scheduled = false
+  /** Whether clients are connecting: a request has to wait. */
+  isTaken = false
 
   /** Called for each connection that is accepted. */
   accepted(): void {
@@ -15,22 +16,21 @@ export class RequestTurns {
     this.#schedule()
   }
 
-  /** Starts a request: at once, or, while clients are connecting, as the only one of its turn. */
-  start(request: () => void): void {
+  /** Starts a request as the only one of its turn. */
+  wait(request: () => void): void {
     // In its own asynchronous context: a tool that observes the process may have made one for the request.
-    if (this.#scheduled) this.#waiting.push(AsyncResource.bind(request))
-    else request()
+    this.#waiting.push(AsyncResource.bind(request))
   }
 
   #schedule(): void {
-    if (this.#scheduled) return
-    this.#scheduled = true
+    if (this.isTaken) return
+    this.isTaken = true
     setImmediate(() => this.#endTurn())
   }
 
   #endTurn(): void {
     const ready = this.#waiting.splice(0, this.#accepted ? 1 : Infinity)
-    this.#scheduled = false
+    this.isTaken = false
     if (this.#accepted) this.#schedule()
     this.#accepted = false
     for (const start of ready) start()

@@ -16,13 +16,13 @@ export async function runMiddleware(
   steps: readonly MiddlewareStep[],
   request: Request,
   response: ServerResponse,
-  report: (error: unknown, request: Request) => void,
+  report: (error: unknown) => void,
 ): Promise<boolean> {
   if (steps.length > 0) addExpressMembers(request.raw, response)
   for (const step of steps) {
     request.abort.throwIfAborted()
     if (!step.appliesTo(request.path)) continue
-    if (!(await runStep(step, request, response, (error) => report(error, request)))) return false
+    if (!(await runStep(step, request, response, report))) return false
     request.readTarget()
   }
   return true

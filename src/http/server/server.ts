@@ -144,10 +144,11 @@ function newServer(
   const respond: RequestListener = (request, response) => {
     const connection = connections.get(request.socket)
     connection?.add(response)
-    turns.start(() => {
-      if (request.socket.destroyed) return
-      listener(request, response, connection?.forget)
-    })
+    const start = () => {
+      if (!request.socket.destroyed) listener(request, response, connection?.forget)
+    }
+    if (turns.isTaken) turns.wait(start)
+    else start()
   }
   server.on('request', respond)
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {

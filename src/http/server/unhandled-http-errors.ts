@@ -7,13 +7,20 @@ import type { Log } from './logger.js'
 /** The log of the app whose request runs, if several apps are running. */
 const currentLog = new AsyncLocalStorage<Log>()
 
-/** The apps that are running. */
+/** How many apps are running. */
 let apps = 0
 
+/** Whether requests have to run in {@link inLog}. On Node 20, a storage that is in use makes every promise of the process cost more. */
+export let hasSeveralApps = false
+
+function countApps(change: 1 | -1): void {
+  apps += change
+  hasSeveralApps = apps > 1
+}
+
 /** Runs a request; what it does not await is logged by this log. */
-export function withLog<T>(log: Log, run: () => T): T {
-  // On Node 20, a storage that is in use makes every promise of the process cost more.
-  return apps > 1 ? currentLog.run(log, run) : run()
+export function inLog(log: Log, run: () => void): void {
+  currentLog.run(log, run)
 }
 
 /**
@@ -21,7 +28,7 @@ export function withLog<T>(log: Log, run: () => T): T {
  * when the returned function is called. The app of the request logs it; where no request runs, the app that started first.
  */
 export function logUnhandledHttpErrors(log: Log): () => void {
-  apps++
+  countApps(1)
   const stop = handleRejections((error) => {
     // An AbortError has the reason of its signal as its cause.
     const isByRequest = isHttpError(error) || (error instanceof Error && isHttpError(error.cause))
@@ -30,7 +37,7 @@ export function logUnhandledHttpErrors(log: Log): () => void {
     return isByRequest
   })
   return () => {
-    apps--
+    countApps(-1)
     stop()
   }
 }

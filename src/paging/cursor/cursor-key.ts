@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { HOW_TO_SET_SECRET } from '../../core/config/cursor-secret.js'
-import { variable } from '../../core/config/environment.js'
+import { HOW_TO_SET_SECRET } from '../../core/cursor-secret.js'
+import { variable } from '../../core/environment.js'
 import { provideItself } from '../../di/provider.js'
 import { appLog, type Log } from '../../http/server/logger.js'
 import { cursorSecret } from '../../http/app-options.js'

@@ -21,12 +21,15 @@ const MAX_ROWS_WITH_TOTAL = 40
 export class OffsetList {
   readonly #statement: Select<Model>
   readonly #session: Session
+  /** Whether it is the list of all rows. */
+  readonly #isWhole: boolean
   #list: List | undefined
   #total: Promise<number> | undefined
 
   constructor(statement: Select<Model>, session: Session) {
     this.#statement = statement
     this.#session = session
+    this.#isWhole = statement.options.where === undefined
   }
 
   /**
@@ -64,11 +67,6 @@ export class OffsetList {
     return { sql, values, form, read }
   }
 
-  /** Whether it is the list of all rows. */
-  get #isWhole(): boolean {
-    return this.#statement.options.where === undefined
-  }
-
   #hasColumnNamed(name: string): boolean {
     return name in this.#statement.model.getAttributes()
   }
@@ -77,7 +75,7 @@ export class OffsetList {
   #page(window: OffsetWindow, readsTotal: boolean): CompiledStatement<Row[]> | undefined {
     const { model, options } = this.#statement
     const find = { model, options, joins: [] }
-    const order = withNullsClauses(withPrimaryKey(find), find)
+    const order = options.order ? withNullsClauses(withPrimaryKey(find), find) : withPrimaryKey(find)
     const ordered: Select<Model> = { kind: 'select', model, options: Object.assign({}, options, { order }) }
     const counted = readsTotal ? this.#counted : undefined
     const more = counted ? [[`(${counted.sql.replace(/;$/, '')})`, TOTAL] as const] : undefined

@@ -61,6 +61,7 @@ export function newPagination(options: AnyPaginationOptions = {}): unknown {
   checkOptions('newPagination()', options, OPTIONS)
   const limits = limitsOf(options)
   const injected = injectedCallbacks(options)
+  const fixed = injected.length === 0 ? callbacksOf(options, [], []) : undefined
   const token = class Paginate {}
   provideItself(token, {
     kind: 'factory',
@@ -78,7 +79,7 @@ export function newPagination(options: AnyPaginationOptions = {}): unknown {
         request,
         headers,
         window: { offset, limit },
-        callbacks: callbacksOf(options, injected, instances),
+        callbacks: fixed ?? callbacksOf(options, injected, instances),
       }),
     dependencies: [
       { kind: 'token', token: sessionTokenOf(options) },
@@ -140,11 +141,11 @@ function paginator({ session: injected, request, headers, window, callbacks }: P
       setLinks(request, headers, uncountedNeighboursOf(has_next, window))
       meta = { offset, has_next }
     } else {
-      const { count = () => list.count() } = callbacks
+      const { count } = callbacks
       const { least, most } = boundsOfTotal(read, offset, requested)
       // An estimate, or a cached count, must not end the list before its last row.
-      const total =
-        least === most ? least : Math.min(Math.max(checkedTotal(await count(session, statement)), least), most)
+      const counted = least === most ? least : checkedTotal(await (count ? count(session, statement) : list.count()))
+      const total = Math.min(Math.max(counted, least), most)
       setLinks(request, headers, neighboursOf(total, window))
       meta = metaOf(total, window)
     }

@@ -41,12 +41,11 @@ export function uncountedNeighboursOf(hasNext: boolean, { offset, limit }: Offse
 
 /** The other pages of the list, by their relation to this one. */
 export function neighboursOf(total: number, { offset, limit }: OffsetWindow) {
-  const at = (start: number) => ({ offset: start, limit })
   const last = Math.max(Math.ceil(total / limit) - 1, 0) * limit
   return {
-    first: at(0),
-    prev: offset > 0 ? at(Math.max(Math.min(offset - limit, last), 0)) : undefined,
-    next: offset + limit < total ? at(offset + limit) : undefined,
-    last: at(last),
+    first: { offset: 0, limit },
+    prev: offset > 0 ? { offset: Math.max(Math.min(offset - limit, last), 0), limit } : undefined,
+    next: offset + limit < total ? { offset: offset + limit, limit } : undefined,
+    last: { offset: last, limit },
   }
 }

@@ -137,10 +137,12 @@ class DecoderCompiler {
     const decode = validated((json: JsonObject) => {
       const target = instance ? new instance() : {}
       for (const { name, inherited, decode: decodeProperty, makeDefault, initial } of properties) {
-        const given = valueOf(json, name, inherited)
+        const given = inherited ? valueOf(json, name, inherited) : json[name]
         const value =
           given !== undefined
-            ? decodeProperty(given)
+            ? decodeProperty === unchanged
+              ? given
+              : decodeProperty(given)
             : initial
               ? // The class itself has set it; one that dto() derives has not.
                 decodeInitial(valueOf(target, name, inherited) ?? initial(), decodeProperty)

@@ -36,15 +36,17 @@ export class ValidatorCompiler {
 
   /** Compiles at the first value. @throws the error of ajv for a schema that cannot be compiled. */
   compile(schema: JsonSchema): Validate {
-    const all = memo(() => this.#all().compile(withoutMappings(schema)))
-    const first = memo(() => this.#first().compile(withoutMappings(schema)))
+    let all: ValidateFunction | undefined
+    let first: ValidateFunction | undefined
     if (!this.#known.has(schema)) {
       const throws = true
       checker().validateSchema(withoutMappings(schema), throws)
-      all()
+      all = this.#all().compile(withoutMappings(schema))
     }
     return (value, isLarge = false) => {
-      const validate = isLarge ? first() : all()
+      const validate = isLarge
+        ? (first ??= this.#first().compile(withoutMappings(schema)))
+        : (all ??= this.#all().compile(withoutMappings(schema)))
       return validate(value) ? NONE : issues(validate)
     }
   }

@@ -6,7 +6,7 @@ import { escapePointer } from '../shape/issue.js'
 import { ignoreRejections } from '../../core/ignore-rejections.js'
 import { memo } from '../../core/memo.js'
 import { isThenable } from '../../core/promises.js'
-import { compilePlainObject, type PlainProperty } from './plain-object.js'
+import { compilePlainObject, type EncodePlain, type PlainProperty } from './plain-object.js'
 import { describeRecord, refuseMismatch, ResponseMismatchError } from './response-mismatch.js'
 import { isInherited, valueOf } from '../shape/inherited-names.js'
 import {
@@ -42,6 +42,18 @@ export function compileEncoder(shape: Shape, options: EncoderOptions = {}): Enco
   return new EncoderCompiler(options).compile(shape)
 }
 
+/** Writes a returned value as JSON. */
+export type Stringify = (value: unknown) => string
+
+/**
+ * The writer of a shape, compiled at its first value: writing the OpenAPI document has found what is wrong with the shape. The writer throws a
+ * ResponseMismatchError for a value that does not match the shape.
+ */
+export function compileStringify(shape: Shape): Stringify {
+  let encode: Encode | undefined
+  return (value) => JSON.stringify((encode ??= compileEncoder(shape))(value))
+}
+
 class EncoderCompiler {
   readonly #objects = new Map<unknown, Encode>()
   readonly #checks: boolean
@@ -53,27 +65,18 @@ class EncoderCompiler {
   }
 
   compile(shape: Shape): Encode {
-    const encode = this.#constrained(shape)
     const { nullable } = shape
+    const constraint = this.#checks ? compileConstraint(shape) : undefined
+    const encode = constraint ? constrained(this.#notNull(shape), constraint) : this.#notNull(shape)
+    // The encoder of an object refuses null and undefined itself: there are many of them in a page.
+    if (shape.kind === 'object' && !nullable && !constraint) return encode
     return (value) => {
       if (value === null || value === undefined) {
         if (shape.kind === 'standard' && !(nullable && value === null)) return encode(value)
         if (nullable || (shape.kind === 'any' && !shape.notNull)) return null
-        throw new ResponseMismatchError('', `is ${value === null ? 'null' : 'missing'}, declared ${shape.kind}`)
+        refuseMissing(value, shape.kind)
       }
       return encode(value)
-    }
-  }
-
-  #constrained(shape: Shape): Encode {
-    const encode = this.#notNull(shape)
-    const constraint = this.#checks ? compileConstraint(shape) : undefined
-    if (!constraint) return encode
-    return (value) => {
-      const json = encode(value)
-      const reason = constraint(json)
-      if (reason !== undefined) throw new ResponseMismatchError('', reason)
-      return json
     }
   }
 
@@ -154,15 +157,15 @@ class EncoderCompiler {
         )
       }
     }
-    const plain = memo(() =>
-      this.#generated ? compilePlainObject(properties, { alias: selectedAlias, encode: encodeProperty }) : undefined,
-    )
+    let encodePlain: EncodePlain | undefined
     const encode: Encode = (value) => {
       if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Promise)
-        return refuseMismatch(value, shape.name)
+        return value === null || value === undefined
+          ? refuseMissing(value, shape.kind)
+          : refuseMismatch(value, shape.name)
       // An object has all its properties by name, which TypeScript knows only of records.
       const source = (shape.read ? shape.read(value) : value) as Readonly<Record<string, unknown>>
-      const encoded = plain()?.(source)
+      const encoded = encodePlain?.(source)
       if (encoded !== undefined) return encoded
       const target: Record<string, unknown> = clashes ? Object.create(null) : {}
       for (const property of properties) {
@@ -180,6 +183,7 @@ class EncoderCompiler {
       properties.push({ name, shape: inner, optional, inherited: isInherited(name), encode })
       clashes ||= isInherited(name)
     }
+    if (this.#generated) encodePlain = compilePlainObject(properties, { alias: selectedAlias, encode: encodeProperty })
     return encode
   }
 
@@ -188,6 +192,19 @@ class EncoderCompiler {
     const encode = memo(() => this.compile(shape))
     return (value) => encode()(value)
   }
+}
+
+function constrained(encode: Encode, constraint: (json: unknown) => string | undefined): Encode {
+  return (value) => {
+    const json = encode(value)
+    const reason = constraint(json)
+    if (reason !== undefined) throw new ResponseMismatchError('', reason)
+    return json
+  }
+}
+
+function refuseMissing(value: null | undefined, kind: Shape['kind']): never {
+  throw new ResponseMismatchError('', `is ${value === null ? 'null' : 'missing'}, declared ${kind}`)
 }
 
 // An alias that is no column of the model is only in `dataValues`: `attributes: [[col('team.name'), 'team_name']]`.

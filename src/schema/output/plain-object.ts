@@ -32,15 +32,14 @@ export function compilePlainObject<P extends PlainProperty>(
   if (properties.some(({ name }) => isInherited(name))) return undefined
   // Only names of properties and numbers come from the program.
   // oxlint-disable-next-line no-new-func, typescript/no-implied-eval
-  const compiled = new Function('source', 'properties', 'alias', 'encode', codeOf(properties)) as (
-    source: object,
+  const make = new Function('properties', 'alias', 'encode', `return (source) => {${codeOf(properties)}}`) as (
     properties: readonly P[],
     ...parts: readonly unknown[]
-  ) => object | undefined
-  return (source) => compiled(source, properties, alias, encode)
+  ) => EncodePlain
+  return make(properties, alias, encode)
 }
 
-/** The body of a function: reads all properties, returns if one is not as declared, and makes the object. */
+/** The body of the function: reads all properties, returns if one is not as declared, and makes the object. */
 function codeOf(properties: readonly PlainProperty[]): string {
   const parts = properties.map(({ name, shape, optional }, index) => {
     const [key, value] = [JSON.stringify(name), `v${index}`]

@@ -17,7 +17,6 @@ export class InterceptedCall {
     this.#interceptors = interceptors
     this.#request = request
     this.#reportLate = reportLate
-    request.keepsBody = interceptors.some(({ readsBody }) => readsBody === true)
   }
 
   /** Begins an attempt: calls the interceptors, then `handler`, unless one of them has the response. */

@@ -1,10 +1,10 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { Abort } from '../../../core/abort.js'
 import { HandlerTimeout } from '../abort-reasons.js'
-import { type Link, LinkedList } from './linked-list.js'
+import { type Linked, LinkedList } from './linked-list.js'
 
 /** The deadline of a request. */
-export interface Deadline {
+export interface Deadline extends Linked<Deadline> {
   readonly abort: Abort
   /** In milliseconds of the process. */
   readonly end: number
@@ -27,15 +27,16 @@ export class Deadlines {
   }
 
   /** @param start when the request started, by `performance.now()`. */
-  add(abort: Abort, start: number): Link<Deadline> {
+  add(abort: Abort, start: number): Deadline {
     const end = start + this.#limit
-    const deadline = this.#running.add({ abort, end })
+    const deadline = { abort, end, previous: undefined, next: undefined }
+    this.#running.add(deadline)
     if (this.#timer === undefined) this.#waitFor(end, performance.now())
     else if (this.#running.size === 1) this.#timer.ref()
     return deadline
   }
 
-  delete(deadline: Link<Deadline>): void {
+  delete(deadline: Deadline): void {
     // Without a request the timer must not keep the process running. It is not cleared, as that would cost every request time.
     if (this.#running.delete(deadline) && this.#running.size === 0) this.#timer?.unref()
   }
@@ -53,7 +54,7 @@ export class Deadlines {
     // A timer counts from the begin of a turn of the event loop: by this clock it may be early.
     const latest = Math.max(now, this.#next)
     for (let oldest = this.#running.first; oldest; oldest = this.#running.first) {
-      const { abort, end } = oldest.value
+      const { abort, end } = oldest
       if (end > latest) return this.#waitFor(end, now)
       this.#running.delete(oldest)
       abort.abort(new HandlerTimeout(this.#limit))

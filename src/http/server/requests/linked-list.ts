@@ -1,59 +1,44 @@
-/** A place in a {@link LinkedList}. */
-export class Link<T> {
-  readonly value: T
-  /** @internal */ previous: Link<T> | undefined
-  /** @internal */ next: Link<T> | undefined
-
-  constructor(value: T) {
-    this.value = value
-  }
+/** What a {@link LinkedList} has: its place in the list, which is the only one that it is in. */
+export interface Linked<T> {
+  previous: T | undefined
+  next: T | undefined
 }
 
 /**
  * Values in the order in which they were added. For those that come and go with every request: a Set that they pass through makes a new table
  * again and again, to which the last one refers, so that what was in the tables is kept until the next collection of the old space.
  */
-export class LinkedList<T> implements Iterable<T> {
-  #first: Link<T> | undefined
-  #last: Link<T> | undefined
-  #size = 0
+export class LinkedList<T extends Linked<T>> implements Iterable<T> {
+  first: T | undefined
+  size = 0
+  #last: T | undefined
 
-  get size(): number {
-    return this.#size
+  add(value: T): void {
+    value.previous = this.#last
+    if (this.#last) this.#last.next = value
+    else this.first = value
+    this.#last = value
+    this.size++
   }
 
-  add(value: T): Link<T> {
-    const link = new Link(value)
-    link.previous = this.#last
-    if (this.#last) this.#last.next = link
-    else this.#first = link
-    this.#last = link
-    this.#size++
-    return link
-  }
-
-  /** Whether the link was in the list until now. */
-  delete(link: Link<T>): boolean {
-    const { previous, next } = link
-    if (!previous && this.#first !== link) return false
+  /** Whether the value was in the list until now. */
+  delete(value: T): boolean {
+    const { previous, next } = value
+    if (!previous && this.first !== value) return false
     if (previous) previous.next = next
-    else this.#first = next
+    else this.first = next
     if (next) next.previous = previous
     else this.#last = previous
-    link.previous = undefined
-    link.next = undefined
-    this.#size--
+    value.previous = undefined
+    value.next = undefined
+    this.size--
     return true
-  }
-
-  get first(): Link<T> | undefined {
-    return this.#first
   }
 
   /** The values that are in the list now. */
   *[Symbol.iterator](): Iterator<T> {
     const values: T[] = []
-    for (let link = this.#first; link; link = link.next) values.push(link.value)
+    for (let value = this.first; value; value = value.next) values.push(value)
     yield* values
   }
 }

@@ -2,23 +2,19 @@ import { IncomingMessage, type ServerResponse } from 'node:http'
 import { setImmediate as turn } from 'node:timers/promises'
 import { types } from 'node:util'
 import { Abort } from '../../../core/abort.js'
-import { type Shutdown, shutdown } from '../../../core/events/channels.js'
-import type { RequestRecord } from '../../../core/events/request-record.js'
+import type { ErrorStatus } from '../../../core/error-status.js'
+import { requestStart, type Shutdown, shutdown } from '../../../core/events/channels.js'
 import { isThenable } from '../../../core/promises.js'
 import type { Container } from '../../../di/container.js'
 import { HttpError } from '../../errors.js'
 import { handle } from '../../handle.js'
 import type { AppTokens } from '../../client-tokens/client-tokens.js'
 import type { Health } from '../../health/health.js'
-import type { Input } from '../../input/parameters.js'
-import { tagOf, traceFields } from '../../observation/log-entry.js'
-import { NotesOfRequest, type RequestLogger } from '../../observation/request-logger.js'
 import type { RequestRecorder } from '../../observation/request-recorder.js'
 import type { Docs } from '../../openapi/docs-page.js'
 import { EventStream } from '../../output/event-stream.js'
 import { type OutgoingResponse, writeReply } from '../../output/outgoing-response.js'
-import { breakOff } from '../../output/streams/break-off.js'
-import { SlowClient } from '../../output/streams/slow-client.js'
+import { breakOff, SlowClient } from '../../output/break-off.js'
 import { isUnobserved, writeWhole } from '../../output/whole-response.js'
 import { limitUnreadBody } from '../../output/unread-body.js'
 import { type ErrorRules, toProblemReply } from '../../problem.js'
@@ -27,16 +23,15 @@ import type { MiddlewareStep } from '../../routing/middleware.js'
 import type { ServedRoute } from '../../routing/route.js'
 import type { Match, Router } from '../../routing/router.js'
 import { ClientGone, HandlerTimeout, shuttingDown } from '../abort-reasons.js'
-import { type Deadline, Deadlines } from './deadlines.js'
+import { Deadlines } from './deadlines.js'
+import { Exchange } from './exchange.js'
 import { faultOf } from '../framing.js'
-import { firstHeaders, setFirstHeaders, setFirstHeadersLate } from './first-headers.js'
-import type { Link } from './linked-list.js'
 import { OpenEventStreams } from './open-event-streams.js'
-import { type RunningRequest, RunningRequests } from './running-requests.js'
+import { RunningRequests } from './running-requests.js'
 import type { Log } from '../logger.js'
 import { runMiddleware } from '../run-middleware.js'
 import { RefusalLog } from './refusal-log.js'
-import { withLog } from '../unhandled-http-errors.js'
+import { hasSeveralApps, inLog } from '../unhandled-http-errors.js'
 
 /** What the listener needs of the app. */
 export interface ListenerParts {
@@ -54,21 +49,6 @@ export interface ListenerParts {
   readonly errorRules: ErrorRules
 }
 
-/** One request and its response. */
-interface Exchange {
-  readonly request: Request
-  readonly response: ServerResponse
-  readonly running: Link<RunningRequest>
-  /** Whether nobody but this package sees the headers of the response: they are set when it is written. */
-  isUnseen: boolean
-  /** The inputs of its route; empty until that is found. Errors of the database are located in them. */
-  inputs: readonly Input[]
-  /** Aborts the request; undefined while nothing is waited for. */
-  deadline: Link<Deadline> | undefined
-  /** Exists if somebody listens. */
-  readonly record: RequestRecord | undefined
-}
-
 /** Milliseconds that requests cut off at the end of the drain have for their rollbacks, which wait up to a second for a running statement. */
 const GRACE = 1_500
 
@@ -77,7 +57,7 @@ export class Listener {
   readonly #parts: ListenerParts
   readonly #start: () => Promise<void>
   #isStarted = false
-  readonly #running: RunningRequests
+  readonly #running: RunningRequests<Exchange>
   readonly #deadlines: Deadlines
   readonly #refusals: RefusalLog
   readonly #recorder: RequestRecorder
@@ -105,48 +85,53 @@ export class Listener {
   #accept(raw: IncomingMessage, response: ServerResponse, isOwn: boolean, closed?: () => void): void {
     // A pipelined request waits for the socket. Node gives the socket to one response at a time and emits 'close' on that one only: when the
     // client closes the connection, a request that had already started would never be aborted.
-    if (response.socket === null) response.once('socket', () => this.#receive(raw, response, isOwn, closed))
-    else this.#receive(raw, response, isOwn, closed)
-  }
-
-  #receive(raw: IncomingMessage, response: ServerResponse, isOwn: boolean, closed?: () => void): void {
+    if (response.socket === null) {
+      response.once('socket', () => this.#accept(raw, response, isOwn, closed))
+      return
+    }
     const isUnseen = isOwn && this.#parts.middleware.length === 0 && isUnobserved(response)
-    // Behind such a request, Node drops the bytes that came with it, and would read the next ones as a request: the body of a dropped one.
+    // After such a request, Node drops the bytes that came with it, and would read the next ones as a request: the body of a dropped one.
     if (raw.headers.upgrade !== undefined) response.shouldKeepAlive = false
     if (!isUnseen) limitUnreadBody(raw, response)
     const abort = new Abort()
     const request = new Request(raw, abort)
     const record = this.#recorder.record(request, response)
-    const running = this.#running.add(request, record, response.destroyed ? 1 : 2)
+    const exchange = new Exchange(request, response, record, isUnseen, this.#parts.log, this.#running)
+    this.#running.add(exchange)
     // The only listener of this event: from two, Node makes an array in code that all emitters of a process share. As those of startup live long,
     // V8 may move each array to the old space at once, and it keeps its request in memory until the next collection of that space.
     response.on('close', () => {
       closed?.()
       if (!response.writableFinished) abort.abort(new ClientGone())
       if (record) this.#recorder.closed(record, response)
-      this.#running.endPart(running)
+      this.#running.endPart(exchange)
     })
     if (record && response.destroyed) this.#recorder.closed(record, response)
-    const exchange: Exchange = { request, response, running, isUnseen, inputs: [], deadline: undefined, record }
-    if (record) this.#recorder.run(record, () => this.#run(exchange))
-    else this.#run(exchange)
+    this.#run(exchange)
   }
 
+  /** Answers a request in the asynchronous contexts that belong to it. */
   #run(exchange: Exchange): void {
-    withLog(this.#parts.log, () => this.#answer(exchange))
+    const { record } = exchange
+    const isObserved = record && requestStart.hasSubscribers
+    if (!isObserved && !hasSeveralApps) return this.#answer(exchange)
+    const answer = () =>
+      hasSeveralApps ? inLog(this.#parts.log, () => this.#answer(exchange)) : this.#answer(exchange)
+    if (isObserved) requestStart.runStores(record, () => record.answer(answer))
+    else answer()
   }
 
   // Not an async function: its promises would cost every request time.
   #answer(exchange: Exchange): void {
     try {
-      if (!exchange.isUnseen) setFirstHeaders(exchange.request, exchange.response)
+      if (!exchange.isUnseen) exchange.setFirstHeaders()
       const reply = this.#reply(exchange)
       // A reply that is there waits, too: until then, Node has not read to the end of the request, nor seen whether what follows it is HTTP.
       if (!isThenable(reply)) process.nextTick(() => this.#send(reply, exchange))
       else
         void reply.then(
           (later) => this.#send(later, exchange),
-          (error: unknown) => this.#finish(exchange, () => this.#write(this.#problem(error, exchange), exchange)),
+          (error: unknown) => this.#sendProblem(error, exchange),
         )
     } catch {
       this.#giveUp(exchange)
@@ -155,30 +140,35 @@ export class Listener {
 
   /** @param reply undefined when middleware answered. */
   #send(reply: OutgoingResponse | undefined, exchange: Exchange): void {
-    this.#finish(exchange, () => reply && this.#write(reply, exchange))
-  }
-
-  /** @param write returns a promise if the response is a stream. */
-  #finish(exchange: Exchange, write: () => Promise<void> | undefined): void {
-    const { deadline, running } = exchange
-    if (deadline) this.#deadlines.delete(deadline)
+    if (exchange.deadline) this.#deadlines.delete(exchange.deadline)
     let sending: Promise<void> | undefined
     try {
-      sending = write()
+      sending = reply && this.#write(reply, exchange)
     } catch {
       return this.#giveUp(exchange)
     }
-    if (!sending) return this.#running.endPart(running)
+    if (!sending) return this.#running.endPart(exchange)
     void sending.then(
-      () => this.#running.endPart(running),
+      () => this.#running.endPart(exchange),
       () => this.#giveUp(exchange),
     )
   }
 
+  #sendProblem(error: unknown, exchange: Exchange): void {
+    if (exchange.deadline) this.#deadlines.delete(exchange.deadline)
+    let problem: OutgoingResponse
+    try {
+      problem = this.#problem(error, exchange)
+    } catch {
+      return this.#giveUp(exchange)
+    }
+    this.#send(problem, exchange)
+  }
+
   /** After an error of the response to an error. Without an answer the client would wait until its own timeout. */
-  #giveUp({ response, running }: Exchange): void {
-    breakOff(response)
-    this.#running.endPart(running)
+  #giveUp(exchange: Exchange): void {
+    breakOff(exchange.response)
+    this.#running.endPart(exchange)
   }
 
   /** Undefined when middleware answered. A promise only if something has to be waited for. */
@@ -186,8 +176,9 @@ export class Listener {
     const { request } = exchange
     const start = performance.now()
     try {
-      const fault = framingError(request.raw)
-      if (fault) return this.#replyToRefused(fault, exchange)
+      // Also for the server of another program, whose checks are Node's. A request of app.inject() or of HTTP/2 has no framing.
+      const fault = request.raw instanceof IncomingMessage ? faultOf(request.raw) : undefined
+      if (fault) return this.#replyToRefused(framingError(fault), exchange)
       request.readTarget()
       const probed = this.#parts.health?.answer(request.method, request.path, this.#start)
       if (probed) return probed
@@ -221,62 +212,62 @@ export class Listener {
       }
       this.#isStarted = true
     }
-    if (middleware.length > 0 && !(await runMiddleware(middleware, request, response, this.#report))) return undefined
+    if (
+      middleware.length > 0 &&
+      !(await runMiddleware(middleware, request, response, (error) => exchange.report(error)))
+    )
+      return undefined
     return this.#route(exchange)
   }
 
   #route(exchange: Exchange): OutgoingResponse | PromiseLike<OutgoingResponse | undefined> {
     const { request, record } = exchange
+    const { method, path } = request
     const { router, docs } = this.#parts
-    const page = docs(request.method, request.path)
+    const page = docs.get(path)
     if (page) {
-      if (record) record.route = request.path // one of a few that the app serves
-      return page
+      const response = page(method)
+      if (record) record.route = path // one of a few that the app serves
+      return response
     }
-    if (request.method === 'OPTIONS')
-      return { status: 204, headers: { allow: router.allowed(request.path).join(', ') } }
-    const match = router.match(request.method, request.path)
+    if (method === 'OPTIONS') return { status: 204, headers: { allow: router.allowed(path).join(', ') } }
+    const match = router.match(method, path)
     exchange.inputs = match.route.plan.inputs
     if (record) this.#recorder.matched(record, match.route)
     return match.route.middleware.length > 0
-      ? this.#handleBehindMiddleware(match, exchange)
+      ? this.#handleAfterMiddleware(match, exchange)
       : this.#handle(match, exchange)
   }
 
-  #handle(
-    match: Match<ServedRoute>,
-    { request, running, record }: Exchange,
-  ): OutgoingResponse | PromiseLike<OutgoingResponse> {
-    return handle(match, request, this.#parts.container, {
-      report: this.#report,
-      newLogger: this.#newLogger,
-      inBackground: (end) => this.#running.addPart(running, end),
-      record,
-      tokens: this.#parts.tokens.of(request),
-    })
+  #handle(match: Match<ServedRoute>, exchange: Exchange): OutgoingResponse | PromiseLike<OutgoingResponse> {
+    const { tokens, container } = this.#parts
+    if (tokens.isUsed) exchange.tokens = tokens.of(exchange.request)
+    return handle(match, exchange.request, container, exchange)
   }
 
   /** Undefined when the middleware of the controller answered. */
-  async #handleBehindMiddleware(match: Match<ServedRoute>, exchange: Exchange): Promise<OutgoingResponse | undefined> {
+  async #handleAfterMiddleware(match: Match<ServedRoute>, exchange: Exchange): Promise<OutgoingResponse | undefined> {
     const { request, response } = exchange
     if (exchange.isUnseen) {
       limitUnreadBody(request.raw, response)
-      setFirstHeadersLate(request, response)
+      exchange.setFirstHeadersLate()
     }
     exchange.isUnseen = false
-    if (!(await runMiddleware(match.route.middleware, request, response, this.#report))) return undefined
+    const { middleware } = match.route
+    if (!(await runMiddleware(middleware, request, response, (error) => exchange.report(error)))) return undefined
     return this.#handle(match, exchange)
   }
 
   /** A promise for a stream. */
   #write(reply: OutgoingResponse, exchange: Exchange): Promise<void> | undefined {
     const { request, response, isUnseen, record } = exchange
-    if (record) this.#recorder.answered(record)
-    const closes = this.#closesConnections || isCutOff(request)
+    if (record?.queries.isExceeded) this.#recorder.exceeded(record)
+    // A connection whose request is cut off cannot be used again: the rest of the body would be read before the next request.
+    const closes = this.#closesConnections || (request.abort.isAborted && request.raw.complete === false)
     if (isUnseen) {
-      if (!closes && writeWhole(response, reply, request.raw, firstHeaders(request))) return undefined
+      if (!closes && writeWhole(response, reply, request.raw, exchange.firstHeaders)) return undefined
       limitUnreadBody(request.raw, response)
-      if (!response.headersSent) setFirstHeadersLate(request, response)
+      if (!response.headersSent) exchange.setFirstHeadersLate()
     }
     if (closes && !response.headersSent) response.setHeader('connection', 'close')
     if (reply.body instanceof EventStream) this.#events.add(reply.body, request.abort)
@@ -289,27 +280,25 @@ export class Listener {
     }
   }
 
-  #problem(error: unknown, { request, inputs, record }: Exchange): OutgoingResponse {
+  #problem(error: unknown, exchange: Exchange): OutgoingResponse {
+    const { request, inputs, record } = exchange
     const { errorRules } = this.#parts
     const { reply, serverFault, refusal, failure } = toProblemReply(error, request.id, errorRules, inputs, request)
     if (record) this.#recorder.failed(record, error, reply.status)
-    if (failure !== undefined) this.#report(failure, request)
-    const known = types.isNativeError(error) ? error : undefined // `instanceof` may throw for a Proxy
-    if (known instanceof SlowClient) this.#parts.log.warn(`${describeRequest(request)} ${known.message}`)
-    if (!serverFault || known instanceof ClientGone) return reply
-    if (known instanceof HandlerTimeout)
-      this.#parts.log.error(describeRequest(request), known.logEntry, traceFields(request.trace))
-    else if (refusal === undefined) this.#report(error, request)
-    else this.#refusals.add(describeRequest(request), error, refusal, traceFields(request.trace))
+    if (failure !== undefined) exchange.report(failure)
+    this.#log(error, serverFault, refusal, exchange)
     return reply
   }
 
-  readonly #report = (error: unknown, request: Request): void => {
-    this.#parts.log.error(describeRequest(request), error, traceFields(request.trace))
+  #log(error: unknown, isServerFault: boolean, refusal: string | undefined, exchange: Exchange): void {
+    const { log } = this.#parts
+    const known = types.isNativeError(error) ? error : undefined // `instanceof` may throw for a Proxy
+    if (known instanceof SlowClient) log.warn(`${exchange.title} ${known.message}`)
+    if (!isServerFault || known instanceof ClientGone) return
+    if (known instanceof HandlerTimeout) log.error(exchange.title, known.logEntry, exchange.logFields)
+    else if (refusal === undefined) exchange.report(error)
+    else this.#refusals.add(exchange.title, error, refusal, exchange.logFields)
   }
-
-  readonly #newLogger = (request: Request, route: string): RequestLogger =>
-    new NotesOfRequest(this.#parts.log, request, route)
 
   /** Closes each connection after the next response on it: a client that stays connected would not notice other servers. */
   closeConnections(): void {
@@ -343,17 +332,6 @@ export class Listener {
   }
 }
 
-function describeRequest({ method, path, id, trace }: Request): string {
-  return `${method} ${path} ${tagOf(id, trace)}`
-}
-
-// The connection cannot be used again: the rest of the body would be read before the next request.
-function isCutOff({ raw, abort }: Request): boolean {
-  return abort.isAborted && raw.complete === false
-}
-
-// Also for the server of another program, whose checks are Node's. A request of app.inject() or of HTTP/2 has no framing.
-function framingError(raw: IncomingMessage): HttpError | undefined {
-  const fault = raw instanceof IncomingMessage ? faultOf(raw) : undefined
-  return fault && new HttpError(fault.status, fault.detail, { headers: { connection: 'close' } })
+function framingError({ status, detail }: ErrorStatus): HttpError {
+  return new HttpError(status, detail, { headers: { connection: 'close' } })
 }

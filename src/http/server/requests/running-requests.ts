@@ -2,26 +2,20 @@ import type { RequestRecord } from '../../../core/events/request-record.js'
 import type { RequestRecorder } from '../../observation/request-recorder.js'
 import type { Request } from '../../request.js'
 import { shuttingDown } from '../abort-reasons.js'
-import { type Link, LinkedList } from './linked-list.js'
+import { type Linked, LinkedList } from './linked-list.js'
 
-/** A request, with what goes on behind its response. */
-export class RunningRequest {
+/** A request, with what continues after its response. */
+export interface RunningRequest<Self> extends Linked<Self> {
   readonly request: Request
-  /** How many of its parts have not ended: the work, sending the response, and what goes on behind it. */
+  /** How many of its parts have not ended: the work, sending the response, and what continues after it. */
   parts: number
   /** Until its end is published. */
   record: RequestRecord | undefined
-
-  constructor(request: Request, record: RequestRecord | undefined, parts: number) {
-    this.request = request
-    this.record = record
-    this.parts = parts
-  }
 }
 
 /** The requests of an app that have not ended. */
-export class RunningRequests {
-  readonly #list = new LinkedList<RunningRequest>()
+export class RunningRequests<T extends RunningRequest<T>> {
+  readonly #list = new LinkedList<T>()
   readonly #recorder: RequestRecorder
   /** Called when nothing runs any more. */
   #waiting: (() => void)[] = []
@@ -34,28 +28,27 @@ export class RunningRequests {
     return this.#list.size
   }
 
-  /** @param parts how many parts of it have to end. */
-  add(request: Request, record: RequestRecord | undefined, parts: number): Link<RunningRequest> {
-    return this.#list.add(new RunningRequest(request, record, parts))
+  add(running: T): void {
+    this.#list.add(running)
   }
 
   /** Adds a part of a request, which ends when the promise is settled. */
-  addPart(running: Link<RunningRequest>, end: Promise<void>): void {
-    running.value.parts++
-    void end.then(() => this.endPart(running))
+  addPart(running: T, done: Promise<void>): void {
+    running.parts++
+    void done.then(() => this.endPart(running))
   }
 
-  endPart(running: Link<RunningRequest>): void {
-    if (--running.value.parts > 0) return
-    const releasing = running.value.request.end()
+  endPart(running: T): void {
+    if (--running.parts > 0) return
+    const releasing = running.request.end()
     if (releasing) void releasing.then(() => this.#end(running))
     else this.#end(running)
   }
 
-  #end(running: Link<RunningRequest>): void {
+  #end(running: T): void {
     this.#list.delete(running)
-    const { record } = running.value
-    running.value.record = undefined
+    const { record } = running
+    running.record = undefined
     if (record) this.#recorder.ended(record)
     if (this.#list.size > 0) return
     for (const resolve of this.#waiting.splice(0)) resolve()

@@ -1,6 +1,6 @@
-import type { Described, Shape } from '../../../schema/shape/shape.js'
-import type { Request } from '../../request.js'
-import type { OutgoingResponse } from '../outgoing-response.js'
+import type { Described, Shape } from '../../schema/shape/shape.js'
+import type { Request } from '../request.js'
+import type { OutgoingResponse } from './outgoing-response.js'
 
 /** What decides about the response of a declared stream. */
 export type StreamRequest = Request

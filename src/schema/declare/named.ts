@@ -1,8 +1,8 @@
-import { BootError } from '../../../core/boot-error.js'
-import { text } from '../../../core/option-checks.js'
-import { shown } from '../../../core/options.js'
-import type { DataOf, Described, Literal, Shape } from '../../shape/shape.js'
-import { isLiteral, shapeOf } from '../../shape/shape-of.js'
+import { BootError } from '../../core/boot-error.js'
+import { text } from '../../core/option-checks.js'
+import { shown } from '../../core/options.js'
+import type { DataOf, Described, Literal, Shape } from '../shape/shape.js'
+import { isLiteral, shapeOf } from '../shape/shape-of.js'
 
 /**
  * An object of declared types with a name in the OpenAPI document, where it is a component.

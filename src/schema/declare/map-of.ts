@@ -1,9 +1,9 @@
-import { memo } from '../../../core/memo.js'
-import { checkOptions, count, type OptionChecks } from '../../../core/option-checks.js'
-import type { Described, Shape } from '../../shape/shape.js'
-import { shapeOf } from '../../shape/shape-of.js'
-import type { TypeOption } from '../value-options.js'
-import type { TypeValue } from '../value-type.js'
+import { memo } from '../../core/memo.js'
+import { checkOptions, count, type OptionChecks } from '../../core/option-checks.js'
+import type { Described, Shape } from '../shape/shape.js'
+import { shapeOf } from '../shape/shape-of.js'
+import type { TypeOption } from './value-options.js'
+import type { TypeValue } from './value-type.js'
 
 /** Bounds of `mapOf()`. */
 export interface MapOptions {

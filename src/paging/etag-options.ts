@@ -1,6 +1,6 @@
-import { checkOptions, flag, type OptionChecks } from '../../core/option-checks.js'
-import { addSentNames, countBulkUpdates, rowVersion } from '../../db/models/row-version.js'
-import { propertiesOf, type Shape, type VersionOf } from '../../schema/shape/shape.js'
+import { checkOptions, flag, type OptionChecks } from '../core/option-checks.js'
+import { addSentNames, countBulkUpdates, rowVersion } from '../db/models/row-version.js'
+import { propertiesOf, type Shape, type VersionOf } from '../schema/shape/shape.js'
 
 /** The options of `Item.of(Hero, options)` and of the other envelopes. */
 export interface EtagOptions {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { types } from 'node:util'
-import { shown } from '../../../core/options.js'
+import { shown } from '../../core/options.js'
 
 /**
  * Destroys the stream, with an error that says why, instead of writing a chunk that is neither bytes nor a string. Node throws for one where nothing can

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import { SlowClient } from './slow-client.js'
+import { HttpError } from '../errors.js'
 
 /*
  * A response without a length and without chunks, as every one of HTTP/1.0, ends where its connection ends. If that is broken off, only a reset tells the
@@ -71,5 +71,17 @@ function reset(socket: Socket, error?: Error): Socket {
     return socket.resetAndDestroy()
   } catch {
     return socket.destroy(error)
+  }
+}
+
+/**
+ * Why a response is broken off: its client takes it too slowly. It is logged as a line, without a stack, and the connection is reset: the system would
+ * continue to send what it has buffered.
+ */
+export class SlowClient extends HttpError {
+  override name = 'SlowClient'
+
+  constructor(message: string) {
+    super(408, message)
   }
 }

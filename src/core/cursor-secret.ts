@@ -1,4 +1,4 @@
-import { BootError } from '../boot-error.js'
+import { BootError } from './boot-error.js'
 
 /** Characters. */
 const MIN_SECRET_LENGTH = 16

@@ -5,13 +5,13 @@ import { Readable } from 'node:stream'
  * The body of a response whose status is known only when it is opened, such as the rows of a statement. It is opened after COMMIT, and before the
  * head of the response: what fails until then is a response of its own. When the client leaves, also meanwhile, it is destroyed.
  */
-export abstract class LateStream extends Readable {
+export abstract class DeferredStream extends Readable {
   /** Resolves when the head may be sent. Called once. @throws the error whose status the response has instead. */
   abstract open(): Promise<void>
 }
 
 /** Opens a stream; destroys it if that fails. Resolves to false if the client has left meanwhile. */
-export async function openLate(stream: LateStream, response: ServerResponse): Promise<boolean> {
+export async function openDeferred(stream: DeferredStream, response: ServerResponse): Promise<boolean> {
   const leave = () => void stream.destroy()
   response.once('close', leave)
   stream.on('error', () => {}) // without a listener, an error with which it is destroyed meanwhile would end the process
