@@ -1,5 +1,5 @@
 import { BootError } from '../core/boot-error.js'
-import { ignoreRejections } from '../core/ignore-rejections.js'
+import { ignoreRejections } from '../core/promises.js'
 import { integer } from '../core/option-checks.js'
 import { shown } from '../core/options.js'
 import { isConstructor } from '../di/token.js'

@@ -9,7 +9,7 @@ import {
   Transaction,
   Utils,
 } from 'sequelize'
-import { loadLater } from '../../core/load-later.js'
+import { loadLater } from '../../core/memo.js'
 
 /*
  * Every member of Sequelize 6 that this package uses and that Sequelize's types leave out. The functions at the end of this file return

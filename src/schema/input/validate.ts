@@ -1,6 +1,5 @@
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
-import { loadLater } from '../../core/load-later.js'
-import { memo } from '../../core/memo.js'
+import { loadLater, memo } from '../../core/memo.js'
 import { escapePointer, type Issue, MAX_ISSUES } from '../shape/issue.js'
 import { ANY_BUT_NULL, type JsonSchema } from '../shape/shape.js'
 import { KEYWORDS } from './keywords.js'

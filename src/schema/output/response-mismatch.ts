@@ -1,4 +1,4 @@
-import { ignoreRejections } from '../../core/ignore-rejections.js'
+import { ignoreRejections } from '../../core/promises.js'
 import { escapePointer } from '../shape/issue.js'
 
 /** A returned value does not match the declared response. `path` is a JSON Pointer to the value. */
