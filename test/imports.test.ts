@@ -188,7 +188,7 @@ test('the imports of a file are read whatever their form', () => {
     importsOf('http/output/respond.ts').map(({ target, atRunTime }) => [target, atRunTime]),
     [
       ['node:http', true],
-      ['core/ignore-rejections.ts', true],
+      ['core/promises.ts', true],
       ['schema/output/encode.ts', true],
       ['schema/shape/shape.ts', false],
       ['schema/output/untyped-value.ts', true],

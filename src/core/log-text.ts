@@ -56,7 +56,7 @@ export function copyError(error: unknown, depth = 0): Error {
 
 function copyKnown(error: Error, depth: number): Error {
   const cause = read(error, 'cause')
-  const name = nameOf(error)
+  const name = errorName(error)
   // Serializers write the name of the class.
   const Copy = { [name]: class extends Error {} }[name] ?? Error
   const copy = new Copy(escapeForLog(textOf(read(error, 'message') ?? ''), MAX_MESSAGE_LENGTH))
@@ -102,8 +102,8 @@ function describe(entry: Entry, lead: string, error: unknown, outer: readonly un
 }
 
 function describeKnown(entry: Entry, lead: string, error: Error, outer: readonly unknown[]): void {
-  if (outer.includes(error)) return entry.add(`${lead}${nameOf(error)} (again)`)
-  if (outer.length > MAX_CAUSES) return entry.add(`${lead}${nameOf(error)} (its causes are omitted)`)
+  if (outer.includes(error)) return entry.add(`${lead}${errorName(error)} (again)`)
+  if (outer.length > MAX_CAUSES) return entry.add(`${lead}${errorName(error)} (its causes are omitted)`)
   const [title = '', ...lines] = linesOf(error)
   for (const line of [lead + title, ...lines]) entry.add(line)
   const inside = [...outer, error]
@@ -156,10 +156,10 @@ function quoted(line: string): string {
 
 function titleOf(error: Error): string {
   const message = read(error, 'message') ?? 'its message cannot be read'
-  return `${nameOf(error)}: ${escapeForLog(textOf(message), MAX_MESSAGE_LENGTH)}`
+  return `${errorName(error)}: ${escapeForLog(textOf(message), MAX_MESSAGE_LENGTH)}`
 }
 
-function nameOf(error: Error): string {
+function errorName(error: Error): string {
   return escapeForLog(textOf(read(error, 'name') ?? 'Error'), MAX_LINE_LENGTH)
 }
 

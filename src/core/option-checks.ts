@@ -11,14 +11,23 @@ export type OptionCheck = (value: unknown, place: string) => void
 /** A check for each option of `T`, or of the members of a union. A new option that is missing here is a compile error. */
 export type OptionChecks<T> = Readonly<Record<KeyOf<T>, OptionCheck>>
 
-/** @throws BootError for options that are no object, for unknown names, and for values that a check refuses. */
-export function checkOptions(where: string, options: unknown, checks: Readonly<Record<string, OptionCheck>>): void {
+/**
+ * @param required the options whose checks refuse `undefined`.
+ * @throws BootError for options that are no object, for unknown names, and for values that a check refuses.
+ */
+export function checkOptions(
+  where: string,
+  options: unknown,
+  checks: Readonly<Record<string, OptionCheck>>,
+  required: readonly string[] = [],
+): void {
   refuseUnknownOptions(where, options, checks)
   // `createApp(): timeouts` is already inside of an option.
   const separator = where.includes('(): ') ? '.' : ': '
-  for (const [name, value] of Object.entries(options as object))
-    // refused above if it is none
-    if (value !== undefined) checks[name]?.(value, `${where}${separator}${name}`)
+  for (const [name, check] of Object.entries(checks)) {
+    const value: unknown = Reflect.get(options, name)
+    if (value !== undefined || required.includes(name)) check(value, `${where}${separator}${name}`)
+  }
 }
 
 /** Of an option that is checked with others, or where it is used. */
@@ -32,13 +41,18 @@ export function text(expected: string): OptionCheck {
   return typed('string', expected)
 }
 
+/** The value is not displayed: it may be a secret. */
 export function typed(type: 'string' | 'boolean' | 'function', expected: string): OptionCheck {
-  return (value, place) => requireType(place, value, type, expected)
+  return (value, place) => {
+    if (typeof value !== type)
+      throw new BootError(`${place} is of type ${value === null ? 'null' : typeof value}. Write ${expected}.`)
+  }
 }
 
 /** @param unit of what it is a number: `bytes, as in 1024 * 1024`. */
 export function integer(unit: string, least: number, most: number): OptionCheck {
-  return (value, place) => requireInteger(value, place, unit, least, most)
+  const fits = (value: unknown) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most
+  return fitting(fits, `a whole number of ${unit}, from ${least} to ${most}`)
 }
 
 /** How many of something, or none. */
@@ -102,25 +116,4 @@ export function requireArray(
   throw new BootError(
     `${place} takes a list, got ${typeof value === 'string' ? 'a string' : shown(value)}. Write [${example}].`,
   )
-}
-
-/** @throws BootError for a value that is neither undefined nor a whole number within these bounds. */
-export function requireInteger(value: unknown, place: string, unit: string, least: number, most: number): void {
-  if (value === undefined || (isInteger(value) && value >= least && value <= most)) return
-  throw new BootError(`${place} is ${shown(value)}. Write a whole number of ${unit}, from ${least} to ${most}.`)
-}
-
-function isInteger(value: unknown): value is number {
-  return Number.isInteger(value)
-}
-
-/** @throws BootError for a value that is neither undefined nor of the type. The value is not displayed: it may be a secret. */
-export function requireType(
-  place: string,
-  value: unknown,
-  type: 'string' | 'boolean' | 'function',
-  expected: string,
-): void {
-  if (value !== undefined && typeof value !== type)
-    throw new BootError(`${place} is of type ${value === null ? 'null' : typeof value}. Write ${expected}.`)
 }

@@ -46,7 +46,11 @@ export type KeyOf<T> = T extends unknown ? keyof T : never
 export type OptionNames<T> = Readonly<Record<KeyOf<T>, true>>
 
 /** @throws BootError for a value that is not an object, and for unknown names, with the most similar known one. */
-export function refuseUnknownOptions(where: string, options: unknown, names: Readonly<Record<string, unknown>>): void {
+export function refuseUnknownOptions(
+  where: string,
+  options: unknown,
+  names: Readonly<Record<string, unknown>>,
+): asserts options is object {
   if (!isRecord(options))
     throw new BootError(`${where} takes options such as { ${Object.keys(names)[0]}: ... }, got ${shown(options)}.`)
   const unknown = Object.keys(options).filter((name) => !Object.hasOwn(names, name))

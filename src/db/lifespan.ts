@@ -1,8 +1,13 @@
 import type { Sequelize } from 'sequelize'
-import { BootError } from '../core/boot-error.js'
-import { shown } from '../core/options.js'
+import { fitting } from '../core/option-checks.js'
+import { isRecord } from '../core/records.js'
 import type { LifespanOptions } from './config/lifespan-options.js'
 import { Database } from './database.js'
+
+const urlOrInstance = fitting(
+  (value) => typeof value === 'string' || (isRecord(value) && 'getDialect' in value),
+  'a URL, a Sequelize instance, or undefined for the URL in the environment; options are the second argument',
+)
 
 /**
  * A database for an app that needs other options than {@link lifespan}, or several databases. `source` is a URL, or a Sequelize instance, which is
@@ -14,16 +19,8 @@ import { Database } from './database.js'
  * createApp({ controllers, models: [Hero], lifespan: [lifespan, audit] })
  */
 export function newLifespan(source?: string | Sequelize, options: LifespanOptions = {}): Database {
-  requireSource(source)
+  if (source !== undefined) urlOrInstance(source, 'newLifespan(): the first argument')
   return new Database(source, options)
-}
-
-function requireSource(source: unknown): void {
-  if (source === undefined || typeof source === 'string') return
-  if (typeof source === 'object' && source !== null && 'getDialect' in source) return
-  throw new BootError(
-    `newLifespan(): the first argument is ${shown(source)}. Write a URL, a Sequelize instance, or undefined for the URL in the environment; options are the second argument.`,
-  )
 }
 
 /** The database named by `toolkit_url`, else `DATABASE_URL`, in the environment (any letter case), read when the app starts. */

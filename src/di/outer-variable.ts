@@ -1,5 +1,5 @@
 import type { Runtime, Session } from 'node:inspector'
-import { loadLater } from '../core/load-later.js'
+import { loadLater } from '../core/memo.js'
 
 const inspector = loadLater<typeof import('node:inspector')>('node:inspector')
 

@@ -1,6 +1,6 @@
 import type { AnyNode, ArrowFunctionExpression, Class, Expression, FunctionExpression, Pattern } from 'acorn'
 import { BootError } from '../core/boot-error.js'
-import { loadLater } from '../core/load-later.js'
+import { loadLater } from '../core/memo.js'
 import { type NamedParameter, plainParameters } from './plain-parameters.js'
 import { type Constructor, isConstructor } from './token.js'
 

@@ -1,6 +1,6 @@
 import { BootError } from '../core/boot-error.js'
-import { ignoreRejections } from '../core/ignore-rejections.js'
-import { requireInteger } from '../core/option-checks.js'
+import { ignoreRejections } from '../core/promises.js'
+import { integer } from '../core/option-checks.js'
 import { shown } from '../core/options.js'
 import { isConstructor } from '../di/token.js'
 import { HttpError } from './errors.js'
@@ -11,6 +11,8 @@ export interface ErrorMapping {
   readonly type: abstract new (...args: never[]) => Error
   readonly toHttpError: (error: Error, own: () => OwnResponse | undefined) => HttpError
 }
+
+const status = integer('the status of an error, as in 409', 400, 599)
 
 /**
  * Gives the errors of a class, and of its subclasses, a status or a response of their own, wherever they are thrown: for `createApp({ errors })`.
@@ -37,7 +39,7 @@ export function mapError<E extends Error>(
     const toHttpError = response as (error: Error, own: OwnResponse) => HttpError // called with errors of the class
     return { type, toHttpError: (error, own) => toHttpError(error, own() ?? { ...UNKNOWN, errors: [] }) }
   }
-  requireInteger(response, `mapError(): the status of ${type.name}`, 'the status of an error, as in 409', 400, 599)
+  status(response, `mapError(): the status of ${type.name}`)
   return {
     type,
     toHttpError: (cause, own) => {

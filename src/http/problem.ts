@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { types } from 'node:util'
 import type { ErrorStatus, FindErrorStatus } from '../core/error-status.js'
-import { ignoreRejections } from '../core/ignore-rejections.js'
+import { ignoreRejections } from '../core/promises.js'
 import { shown } from '../core/options.js'
 import { PartialCommitError } from '../core/partial-commit-error.js'
 import { fromHttpErrorLike, HttpError, type InputIssue } from './errors.js'

@@ -1,7 +1,7 @@
-import { type Model, type ModelStatic, QueryTypes, type Sequelize } from 'sequelize'
+import { tableNameOf } from '../db/models/table-name.js'
+import { QueryTypes, type Sequelize } from 'sequelize'
 import { BootError } from '../core/boot-error.js'
 import { tableColumn } from '../db/startup/table-columns.js'
-import { queryGeneratorOf, sequelizeOf } from '../db/sequelize/internals.js'
 import type { TenantKind, TenantTable } from './tenant.js'
 
 /*
@@ -26,7 +26,7 @@ export function refuseOtherColumnType({ model, column, attribute }: TenantTable,
   const type = tableColumn(model, column)?.type
   if (type === undefined || FITTING[kind].test(type)) return
   throw new BootError(
-    `tenancy(): the column ${column} of table ${nameOf(model)} has the type ${type}, and ${model.name}.${attribute} another one. ` +
+    `tenancy(): the column ${column} of table ${tableNameOf(model)} has the type ${type}, and ${model.name}.${attribute} another one. ` +
       `The database could take different tenants for one. Give both the same type, in a migration or in the model.`,
   )
 }
@@ -43,7 +43,7 @@ export async function looseCollationOf(
   { model, column }: TenantTable,
 ): Promise<string | undefined> {
   const query = sequelize.getDialect() === 'sqlite' ? SQLITE : MYSQL
-  const bind = [nameOf(model), column]
+  const bind = [tableNameOf(model), column]
   const rows = await sequelize.query<{ readonly name: string | null }>(query, { bind, type: QueryTypes.SELECT })
   return rows.map(({ name }) => name ?? '').find((name) => name !== '' && !/^binary$|_bin$/i.test(name))
 }
@@ -60,10 +60,5 @@ export function howToCompareBytes(dialect: string, table: TenantTable): string {
   if (dialect === 'sqlite') return `Create the table with ${column} COLLATE BINARY`
   const length = lengthOf(table)
   const type = Number.isFinite(length) ? `VARCHAR(${length})` : 'VARCHAR(100)'
-  return `Write a migration: ALTER TABLE ${nameOf(model)} MODIFY ${column} ${type} CHARACTER SET ascii COLLATE ascii_bin NOT NULL`
-}
-
-/** The name of a model's table, without quotes. */
-export function nameOf(model: ModelStatic<Model>): string {
-  return queryGeneratorOf(sequelizeOf(model)).quoteTable(model.getTableName()).replaceAll(/[`"]/g, '')
+  return `Write a migration: ALTER TABLE ${tableNameOf(model)} MODIFY ${column} ${type} CHARACTER SET ascii COLLATE ascii_bin NOT NULL`
 }

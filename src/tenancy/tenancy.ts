@@ -1,7 +1,6 @@
 import type { Model, ModelStatic, Sequelize } from 'sequelize'
 import { BootError } from '../core/boot-error.js'
-import { requireType } from '../core/option-checks.js'
-import { type OptionNames, refuseUnknownOptions, shown } from '../core/options.js'
+import { callback, checkOptions, fitting, type OptionChecks, text } from '../core/option-checks.js'
 import type { Boundary, UnitBoundary } from '../db/boundary.js'
 import type { RouteFacts } from '../di/route-facts.js'
 import type { Request } from '../http/request.js'
@@ -28,7 +27,11 @@ export interface TenancyOptions {
   readonly role?: string
 }
 
-const OPTIONS: OptionNames<TenancyOptions> = { of: true, column: true, role: true }
+const OPTIONS: OptionChecks<TenancyOptions> = {
+  of: callback('(request) => accountOf(request)?.tenant'),
+  column: fitting((column) => typeof column === 'string' && column !== '', `the name of the column: 'tenant_id'`),
+  role: text(`the name of a role, such as 'tenants'`),
+}
 
 /** What {@link tenancy} returns, for `newLifespan(url, { boundary })`. */
 export type Tenancy = Boundary
@@ -42,13 +45,7 @@ export type Tenancy = Boundary
  * const lifespan = newLifespan(url, { boundary: tenancy({ of: (request) => accountOf(request)?.tenant, column: 'tenant_id' }) })
  */
 export function tenancy(options: TenancyOptions): Tenancy {
-  refuseUnknownOptions('tenancy()', options, OPTIONS)
-  const { of, column, role } = options
-  if (typeof of !== 'function')
-    throw new BootError(`tenancy(): of is ${shown(of)}. Write a function: (request) => accountOf(request)?.tenant.`)
-  if (typeof column !== 'string' || column === '')
-    throw new BootError(`tenancy(): column is ${shown(column)}. Write the name of the column: 'tenant_id'.`)
-  requireType('tenancy(): role', role, 'string', `the name of a role, such as 'tenants'`)
+  checkOptions('tenancy()', options, OPTIONS, ['of', 'column'])
   return new TenantBoundary(options)
 }
 

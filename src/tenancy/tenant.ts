@@ -1,5 +1,5 @@
 import type { Model, ModelStatic } from 'sequelize'
-import { ignoreRejections } from '../core/ignore-rejections.js'
+import { ignoreRejections } from '../core/promises.js'
 import { shown } from '../core/options.js'
 import { NoTenantError } from './errors.js'
 

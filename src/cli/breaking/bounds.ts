@@ -42,7 +42,7 @@ export function boundChanges(before: Json, after: Json, type: string | undefined
       .map((keyword) => [keyword]),
     ...(wide['uniqueItems'] === true && narrow['uniqueItems'] !== true ? [['uniqueItems']] : []),
   ]
-  return keywords.map((changed) => `${describe(before, changed)} became ${describe(after, changed)}`)
+  return keywords.map((changed) => `${describeBounds(before, changed)} became ${describeBounds(after, changed)}`)
 }
 
 function numbersOutside(narrow: Json, wide: Json): string[][] {
@@ -77,7 +77,7 @@ function tightest(schema: Json, inclusive: string, exclusive: string, within: Wi
   return typeof open === 'number' && within(open, closed) ? open : closed
 }
 
-function describe(schema: Json, keywords: readonly string[]): string {
+function describeBounds(schema: Json, keywords: readonly string[]): string {
   const present = keywords.filter((keyword) => schema[keyword] !== undefined)
   return present.map((keyword) => `${keyword} ${String(schema[keyword])}`).join(' and ') || `no ${keywords[0]}`
 }

@@ -61,12 +61,12 @@ class Comparison {
   #parameters(where: string, before: ReadonlyMap<string, Json>, after: ReadonlyMap<string, Json>): void {
     for (const [key, parameter] of before) {
       const now = after.get(key)
-      if (now) this.#parameter(`${where}, ${nameOf(parameter)}`, parameter, now)
-      else this.#found.push(`${where}: the ${nameOf(parameter)} was removed`)
+      if (now) this.#parameter(`${where}, ${parameterName(parameter)}`, parameter, now)
+      else this.#found.push(`${where}: the ${parameterName(parameter)} was removed`)
     }
     for (const [key, parameter] of after) {
       if (parameter['required'] === true && before.get(key)?.['required'] !== true)
-        this.#found.push(`${where}: the ${nameOf(parameter)} is now required`)
+        this.#found.push(`${where}: the ${parameterName(parameter)} is now required`)
     }
   }
 
@@ -131,6 +131,6 @@ function parametersOf({ json, path }: Operation): ReadonlyMap<string, Json> {
 }
 
 /** `query parameter 'limit'` */
-function nameOf(parameter: Json): string {
+function parameterName(parameter: Json): string {
   return `${String(parameter['in'])} parameter '${String(parameter['name'])}'`
 }

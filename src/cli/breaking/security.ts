@@ -18,7 +18,7 @@ interface RequiredScheme {
 export function securityChanges(before: Secured, after: Secured): string[] {
   const now = requirementsOf(after)
   const staysSatisfied = requirementsOf(before).every((old) => now.some((required) => isSatisfied(required, old)))
-  return staysSatisfied ? [] : [`it now requires ${now.map(describe).join(' or ')}`]
+  return staysSatisfied ? [] : [`it now requires ${now.map(describeRequirement).join(' or ')}`]
 }
 
 /** A client must satisfy one of these. An operation without requirements has an empty one. */
@@ -49,7 +49,7 @@ function isSatisfied(required: Requirement, client: Requirement): boolean {
   })
 }
 
-function describe(requirement: Requirement): string {
+function describeRequirement(requirement: Requirement): string {
   const schemes = [...requirement.values()].map(({ name, scopes }) => [name, ...scopes].join(' '))
   return schemes.join(' and ') || 'nothing'
 }

@@ -140,22 +140,37 @@ export interface Shutdown {
   readonly requests: number
 }
 
-// Node's types know no channel whose messages and stores have types of their own.
-function eventChannel<Message>(name: string): EventChannel<Message> {
-  return channel(name) as unknown as EventChannel<Message>
+/** The messages of each channel, by its name. */
+export interface EventMessages {
+  readonly 'sequitur.request.start': RequestRecord
+  readonly 'sequitur.request.end': RequestRecord
+  readonly 'sequitur.input.refused': InputRefused
+  readonly 'sequitur.transaction.begin': TransactionBegun
+  readonly 'sequitur.transaction.end': TransactionEnded
+  readonly 'sequitur.transaction.retry': TransactionRetried
+  readonly 'sequitur.connection.acquired': ConnectionAcquired
+  readonly 'sequitur.statement': StatementEnded
+  readonly 'sequitur.sqlite.writer': SqliteWriterTurn
+  readonly 'sequitur.budget.exceeded': BudgetExceeded
+  readonly 'sequitur.shutdown': Shutdown
 }
 
-export const requestStart = eventChannel<RequestRecord>('sequitur.request.start')
-export const requestEnd = eventChannel<RequestRecord>('sequitur.request.end')
-export const inputRefused = eventChannel<InputRefused>('sequitur.input.refused')
-export const transactionBegin = eventChannel<TransactionBegun>('sequitur.transaction.begin')
-export const transactionEnd = eventChannel<TransactionEnded>('sequitur.transaction.end')
-export const transactionRetry = eventChannel<TransactionRetried>('sequitur.transaction.retry')
-export const connectionAcquired = eventChannel<ConnectionAcquired>('sequitur.connection.acquired')
-export const statementEnd = eventChannel<StatementEnded>('sequitur.statement')
-export const sqliteWriter = eventChannel<SqliteWriterTurn>('sequitur.sqlite.writer')
-export const budgetExceeded = eventChannel<BudgetExceeded>('sequitur.budget.exceeded')
-export const shutdown = eventChannel<Shutdown>('sequitur.shutdown')
+// Node's types know no channel whose messages and stores have types of their own.
+function eventChannel<Name extends keyof EventMessages>(name: Name): EventChannel<EventMessages[Name]> {
+  return channel(name) as unknown as EventChannel<EventMessages[Name]>
+}
+
+export const requestStart = eventChannel('sequitur.request.start')
+export const requestEnd = eventChannel('sequitur.request.end')
+export const inputRefused = eventChannel('sequitur.input.refused')
+export const transactionBegin = eventChannel('sequitur.transaction.begin')
+export const transactionEnd = eventChannel('sequitur.transaction.end')
+export const transactionRetry = eventChannel('sequitur.transaction.retry')
+export const connectionAcquired = eventChannel('sequitur.connection.acquired')
+export const statementEnd = eventChannel('sequitur.statement')
+export const sqliteWriter = eventChannel('sequitur.sqlite.writer')
+export const budgetExceeded = eventChannel('sequitur.budget.exceeded')
+export const shutdown = eventChannel('sequitur.shutdown')
 
 /** The channels of what happens in databases. */
 const OF_DATABASES = [
@@ -180,19 +195,4 @@ export function isDatabaseObserved(): boolean {
 export function isRequestObserved(): boolean {
   for (const { hasSubscribers } of OF_REQUESTS) if (hasSubscribers) return true
   return false
-}
-
-/** The messages of each channel, by its name. */
-export interface EventMessages {
-  readonly 'sequitur.request.start': RequestRecord
-  readonly 'sequitur.request.end': RequestRecord
-  readonly 'sequitur.input.refused': InputRefused
-  readonly 'sequitur.transaction.begin': TransactionBegun
-  readonly 'sequitur.transaction.end': TransactionEnded
-  readonly 'sequitur.transaction.retry': TransactionRetried
-  readonly 'sequitur.connection.acquired': ConnectionAcquired
-  readonly 'sequitur.statement': StatementEnded
-  readonly 'sequitur.sqlite.writer': SqliteWriterTurn
-  readonly 'sequitur.budget.exceeded': BudgetExceeded
-  readonly 'sequitur.shutdown': Shutdown
 }

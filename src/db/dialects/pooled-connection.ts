@@ -1,5 +1,5 @@
 import { BaseError, ConnectionAcquireTimeoutError, ConnectionError, type Sequelize } from 'sequelize'
-import { loadLater } from '../../core/load-later.js'
+import { loadLater } from '../../core/memo.js'
 import type { LeasedConnection, TransactionConnection } from '../connection.js'
 import { codeOf, isLostConnection, type TransactionNeeds } from '../dialect.js'
 import { hasFastPath } from '../sequelize/fast-path.js'

@@ -15,7 +15,7 @@ export function associationsOf(model: ModelStatic<Model>): readonly Association[
   const declared = (getAssociations(model.prototype) ?? []).map((association): Association => {
     const many = association.getAssociation().endsWith('Many')
     const target = () => modelClass(association.getAssociatedClass())
-    return { name: nameOf(association.getAs(), many), target, many }
+    return { name: associationName(association.getAs(), many), target, many }
   })
   const { associations = {} }: Partial<ModelStatic<Model>> = model // undefined before the model is initialized
   const initialized = Object.entries(associations).map(([name, { target, isMultiAssociation }]): Association => ({
@@ -27,6 +27,9 @@ export function associationsOf(model: ModelStatic<Model>): readonly Association[
 }
 
 // sequelize-typescript sets `as` to the name of the property.
-function nameOf(as: string | { readonly singular: string; readonly plural: string } = '', many: boolean): string {
+function associationName(
+  as: string | { readonly singular: string; readonly plural: string } = '',
+  many: boolean,
+): string {
   return typeof as === 'string' ? as : many ? as.plural : as.singular
 }

@@ -18,10 +18,12 @@ function uniquelyIndexed(model: ModelStatic<Model>): string[] {
   const { named, unnamed } = getIndexes(model.prototype)
   const declared: readonly IndexesOptions[] = [...Object.values(named), ...unnamed]
   const options = [...(getOptions(model.prototype)?.indexes ?? []), ...(model.options?.indexes ?? [])]
-  return [...declared, ...options].filter(({ unique }) => unique).flatMap(({ fields = [] }) => fields.flatMap(nameOf))
+  return [...declared, ...options]
+    .filter(({ unique }) => unique)
+    .flatMap(({ fields = [] }) => fields.flatMap(indexedNames))
 }
 
-function nameOf(field: NonNullable<IndexesOptions['fields']>[number]): string[] {
+function indexedNames(field: NonNullable<IndexesOptions['fields']>[number]): string[] {
   return typeof field === 'string' ? [field] : 'name' in field ? [field.name] : []
 }
 

@@ -36,13 +36,13 @@ export function nameIndexColumns(models: readonly ModelStatic<Model>[]): void {
 
 function withColumn(model: ModelStatic<Model>, field: IndexField): IndexField {
   if (typeof field === 'string') return columnOf(model, field)
-  const name = nameOf(field)
+  const name = indexedName(field)
   // Sequelize reads `attribute`, an older name of it, before `name`.
   return name === undefined ? field : Object.assign({}, field, { name: columnOf(model, name), attribute: undefined })
 }
 
 /** The name of a column or an attribute; undefined for an expression. */
-function nameOf(field: IndexField): string | undefined {
+function indexedName(field: IndexField): string | undefined {
   if (typeof field === 'string') return field
   if (field instanceof Utils.SequelizeMethod) return undefined
   const { attribute, name }: { readonly attribute?: unknown; readonly name?: unknown } = field
@@ -62,7 +62,7 @@ export function unknownIndexColumns(models: readonly ModelStatic<Model>[]): stri
     const columns = Object.entries(rawAttributes).map(([attribute, { field = attribute }]) => field)
     return _indexes.flatMap((index) =>
       index.fields.flatMap((field) => {
-        const name = nameOf(field)
+        const name = indexedName(field)
         if (name === undefined || columns.includes(name)) return []
         return [
           `The index ${index.name} of table ${tableNameOf(model)} names ${name}, which is no attribute and no column of ${model.name}. ` +

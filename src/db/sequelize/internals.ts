@@ -9,7 +9,7 @@ import {
   Transaction,
   Utils,
 } from 'sequelize'
-import { loadLater } from '../../core/load-later.js'
+import { loadLater } from '../../core/memo.js'
 
 /*
  * Every member of Sequelize 6 that this package uses and that Sequelize's types leave out. The functions at the end of this file return
@@ -428,11 +428,6 @@ export interface DataTypeInternals {
 
 /** The column types of all databases, and those of one dialect under its name: `DataTypes.postgres.RANGE`. */
 export type DataTypesInternals = Readonly<Record<string, { readonly prototype?: DataTypeInternals }>>
-
-/** DATE. */
-export interface DateInternals {
-  _stringify(value: unknown, options: object): unknown
-}
 
 /** HSTORE of PostgreSQL. */
 export interface HstoreInternals {

@@ -1,5 +1,5 @@
 import type { Sequelize } from 'sequelize'
-import { loadLater } from '../../core/load-later.js'
+import { loadLater } from '../../core/memo.js'
 import { sequelizeInternals } from './internals.js'
 
 const sqlUtils = loadLater<{ injectReplacements(sql: string, dialect: object, replacements: unknown): string }>(

@@ -1,6 +1,6 @@
 import { BaseError, ConnectionError } from 'sequelize'
 import type { Pool } from 'sequelize-pool'
-import { loadLater } from '../../core/load-later.js'
+import { loadLater } from '../../core/memo.js'
 import type { ConnectionManager, ConnectionPool, PoolCounts, PoolOfReplication } from '../sequelize/internals.js'
 import { Availability } from './availability.js'
 import { PoolOpening } from './full-server.js'

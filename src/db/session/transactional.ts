@@ -1,7 +1,7 @@
 import { BootError } from '../../core/boot-error.js'
 import { MetadataKey } from '../../di/metadata.js'
-import { requireInteger } from '../../core/option-checks.js'
-import { LONGEST, type OptionNames, refuseMissingCall, refuseUnknownOptions, shown } from '../../core/options.js'
+import { checkOptions, count, fitting, milliseconds, type OptionChecks, unchecked } from '../../core/option-checks.js'
+import { refuseMissingCall } from '../../core/options.js'
 import { addHandlerDecorator } from '../../di/route-facts.js'
 import type { Constructor } from '../../di/token.js'
 
@@ -46,7 +46,7 @@ const transactionalKey = new MetadataKey<TransactionalOptions | false>()
  */
 export function Transactional(options: TransactionalOptions | false): MethodDecorator & ClassDecorator {
   refuseMissingCall('@Transactional({ readOnly: true })', arguments)
-  if (options !== false) checkOptions(options)
+  if (options !== false) checkTransaction(options)
   return (target: object, member?: string | symbol) => {
     transactionalKey.write(target, options, member)
     const name = `@Transactional(${options === false ? 'false' : ''})`
@@ -55,14 +55,16 @@ export function Transactional(options: TransactionalOptions | false): MethodDeco
   }
 }
 
-const OPTIONS: OptionNames<TransactionalOptions> = { isolation: true, readOnly: true, maxLag: true, retry: true }
+const OPTIONS: OptionChecks<TransactionalOptions> = {
+  isolation: unchecked, // below
+  readOnly: fitting((readOnly) => typeof readOnly === 'boolean', 'true or false'),
+  maxLag: milliseconds('1_000'),
+  retry: count,
+}
 
-function checkOptions(options: TransactionalOptions): void {
-  refuseUnknownOptions('@Transactional()', options, OPTIONS)
-  const { isolation, readOnly, maxLag, retry } = options
-  if (readOnly !== undefined && typeof readOnly !== 'boolean')
-    throw new BootError(`@Transactional(): readOnly is ${shown(readOnly)}. Write true or false.`)
-  requireInteger(maxLag, '@Transactional(): maxLag', 'milliseconds, as in 1_000', 1, LONGEST)
+function checkTransaction(options: TransactionalOptions): void {
+  checkOptions('@Transactional()', options, OPTIONS)
+  const { isolation, readOnly, maxLag } = options
   if (maxLag !== undefined && readOnly !== true)
     throw new BootError(
       `@Transactional(): maxLag is for handlers that replicas serve. Write @Transactional({ readOnly: true, maxLag: ${maxLag} }).`,
@@ -71,9 +73,6 @@ function checkOptions(options: TransactionalOptions): void {
     throw new BootError(
       `@Transactional(): there is no isolation level '${String(isolation)}'. Write one of ${Object.keys(ISOLATION).join(', ')}.`,
     )
-  }
-  if (retry !== undefined && !(Number.isInteger(retry) && retry >= 0)) {
-    throw new BootError(`@Transactional(): retry is ${String(retry)}. Write a whole number from 0.`)
   }
 }
 

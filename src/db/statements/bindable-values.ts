@@ -24,7 +24,7 @@ function toBindable(value: unknown, before = '', sequelize: Sequelize): unknown 
   const isSql = value instanceof Utils.SequelizeMethod
   // pg sends lists as arrays, and other objects as JSON.
   if (typeof value === 'object' && !isSql && sequelize.getDialect() === 'postgres') return value
-  throw new TypeError(`${placeOf(before)} is ${describe(value)}, which cannot be bound. ${instead(value, isSql)}`)
+  throw new TypeError(`${placeOf(before)} is ${describeValue(value)}, which cannot be bound. ${instead(value, isSql)}`)
 }
 
 function dateText(date: Date, before: string, sequelize: Sequelize): string {
@@ -37,7 +37,7 @@ function placeOf(before: string): string {
   return `sql: the value after '${before.trim().slice(-40)}'`
 }
 
-function describe(value: unknown): string {
+function describeValue(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (typeof value !== 'object') return `a ${typeof value}`
   const name = value?.constructor.name

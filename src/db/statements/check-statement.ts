@@ -14,7 +14,7 @@ export function requireKind(statement: unknown, kind: Kind, method: string): voi
   const given = kindOf(statement)
   if (given === kind) return
   throw new TypeError(
-    `session.${method}() takes a statement of ${kind === 'sql' ? 'sql`...`' : 'select(...)'}, got ${describe(statement, given)}. ` +
+    `session.${method}() takes a statement of ${kind === 'sql' ? 'sql`...`' : 'select(...)'}, got ${describeStatement(statement, given)}. ` +
       `Write session.${method}(${insteadOf(statement, kind)})${HINTS[`${given} for ${kind}`] ?? ''}.`,
   )
 }
@@ -30,7 +30,7 @@ function kindOf(statement: unknown): string {
   return 'kind' in statement && typeof statement.kind === 'string' ? statement.kind : 'object'
 }
 
-function describe(statement: unknown, given: string): string {
+function describeStatement(statement: unknown, given: string): string {
   if (typeof statement === 'function') return `the class ${statement.name}`
   if (statement === null || statement === undefined) return String(statement)
   if (given === 'sql') return 'one of sql`...`'

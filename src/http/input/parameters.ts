@@ -1,7 +1,7 @@
 import { declareParameter, describeParameter, type Parameter } from '../../di/parameter.js'
 import { BootError } from '../../core/boot-error.js'
 import type { Constructor } from '../../di/token.js'
-import { requireType } from '../../core/option-checks.js'
+import { flag } from '../../core/option-checks.js'
 import { type OptionNames, refuseMissingCall, refuseUnknownOptions } from '../../core/options.js'
 import { defaultOf, refuseSecondDefault } from '../../schema/declare/default-value.js'
 import { toProperty } from '../../schema/declare/field.js'
@@ -250,7 +250,7 @@ function mediaOf(
 }
 
 function formOf({ form = false }: BodyOptions, shape: Shape, where: string): ObjectShape | undefined {
-  requireType(`${where}: form`, form, 'boolean', 'true or false')
+  flag(form, `${where}: form`)
   if (!form) return undefined
   refuseComplexParameters(shape, 'form', where)
   const group = groupOf(shape)

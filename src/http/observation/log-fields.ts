@@ -44,7 +44,7 @@ export function readFields(fields: LogFields): Readonly<Record<string, unknown>>
   const kept: [string, unknown][] = []
   let left = MAX_FIELDS_LENGTH
   for (const [name, value] of all.slice(0, MAX_FIELDS)) {
-    const field: [string, unknown] = [nameOf(name), readValue(value)]
+    const field: [string, unknown] = [fieldName(name), readValue(value)]
     left -= JSON.stringify(field).length
     if (left < 0) break
     kept.push(field)
@@ -53,7 +53,7 @@ export function readFields(fields: LogFields): Readonly<Record<string, unknown>>
   return Object.fromEntries(omitted === 0 ? kept : [...kept, ['omitted', omitted]])
 }
 
-function nameOf(name: string): string {
+function fieldName(name: string): string {
   return TAKEN.has(name) ? `${name}_` : escapeForLog(name, MAX_NAME)
 }
 

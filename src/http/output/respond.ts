@@ -1,5 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
-import { ignoreRejections } from '../../core/ignore-rejections.js'
+import { ignoreRejections } from '../../core/promises.js'
 import { compileStringify, ResponseMismatchError, type Stringify } from '../../schema/output/encode.js'
 import type { Shape } from '../../schema/shape/shape.js'
 import { stringifyUntyped, UntypedValueError } from '../../schema/output/untyped-value.js'

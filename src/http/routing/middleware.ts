@@ -67,11 +67,11 @@ function checked(use: unknown, where: string): Middleware {
     )
   if (use.length !== 4) return use as Middleware // only the number of parameters of a function can be checked
   throw new BootError(
-    `${where}: ${nameOf(use)} takes (error, request, response, next), and error middleware is not supported. ` +
+    `${where}: ${middlewareName(use)} takes (error, request, response, next), and error middleware is not supported. ` +
       `The response to an error is application/problem+json, and the logger receives the error. Throw an HttpError for another response.`,
   )
 }
 
-export function nameOf({ name }: { readonly name: string }): string {
+export function middlewareName({ name }: { readonly name: string }): string {
   return name ? `the middleware '${name}'` : 'a middleware'
 }

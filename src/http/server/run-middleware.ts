@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { types } from 'node:util'
 import { describeError } from '../../core/log-text.js'
 import { fromHttpErrorLike } from '../errors.js'
-import { type MiddlewareStep, nameOf, type Next } from '../routing/middleware.js'
+import { type MiddlewareStep, middlewareName, type Next } from '../routing/middleware.js'
 import type { Request } from '../request.js'
 import { addExpressMembers, expressAdvice, ExpressStatus } from './express-methods.js'
 
@@ -57,7 +57,8 @@ function runStep(
     const next: Next = (error) => {
       if (error !== undefined && error !== null) fail(error)
       else if (settled || response.writableEnded) return
-      else if (response.headersSent) fail(new Error(`${nameOf(step.use)} began to respond and then called next()`))
+      else if (response.headersSent)
+        fail(new Error(`${middlewareName(step.use)} began to respond and then called next()`))
       else settle(() => resolve(true))
     }
     response.once('close', answered)

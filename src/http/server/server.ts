@@ -3,8 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { ErrorStatus } from '../../core/error-status.js'
-import { BootError } from '../../core/boot-error.js'
-import { shown } from '../../core/options.js'
+import { fitting } from '../../core/option-checks.js'
 import { StartupError } from '../../core/startup-error.js'
 import { closeConnections, stopListening } from './closing.js'
 import { Connection, WRITE_CHECKS } from './connection.js'
@@ -33,16 +32,20 @@ export interface ServerLimits {
   readonly connections: number | undefined
 }
 
+const portNumber = fitting(
+  (port) => Number.isInteger(port) && Number(port) >= 0 && Number(port) <= 65_535,
+  'a whole number from 0 to 65535, such as 8000, or 0 for any free port',
+)
+
+const hostName = fitting(
+  (host) => typeof host === 'string' && host !== '',
+  `'127.0.0.1', or '0.0.0.0' to accept connections from other machines`,
+)
+
 /** @throws BootError for a port or a host that Node would take for something else: a text is a pipe, no host is every one. */
 export function requireAddress(port: unknown, host: unknown): void {
-  if (!(typeof port === 'number' && Number.isInteger(port) && port >= 0 && port <= 65_535))
-    throw new BootError(
-      `listen(): the port is ${shown(port)}. Write a whole number from 0 to 65535, such as 8000, or 0 for any free port.`,
-    )
-  if (typeof host !== 'string' || host === '')
-    throw new BootError(
-      `listen(): the host is ${shown(host)}. Write '127.0.0.1', or '0.0.0.0' to accept connections from other machines.`,
-    )
+  portNumber(port, 'listen(): the port')
+  hostName(host, 'listen(): the host')
 }
 
 /** A listening server. */

@@ -1,5 +1,5 @@
 import { BootError } from '../../core/boot-error.js'
-import { count, flag, requireArray } from '../../core/option-checks.js'
+import { count, fitting, flag, requireArray } from '../../core/option-checks.js'
 import { meant, shown } from '../../core/options.js'
 import { exampleOf } from './default-value.js'
 import { longestOfFormat, stringFormats } from '../shape/formats.js'
@@ -14,13 +14,19 @@ const ARRAY = ['minItems', 'maxItems'] as const
 const FLAGS = ['nullable', 'optional', 'deprecated'] as const
 const COUNTS = ['minLength', 'maxLength', 'minItems', 'maxItems'] as const
 
+const number = fitting(Number.isFinite, 'a number, or leave it out for no bound')
+const expression = fitting(
+  (pattern) => typeof pattern === 'string' || pattern instanceof RegExp,
+  'a regular expression, as in /^[a-z]+$/',
+)
+
 /** The options that a shape can have as they are written. */
 const OF_ANY: ReadonlySet<string> = new Set(['title', 'description', 'deprecated', 'nullable'])
 const CONSTRAINTS: ReadonlySet<string> = new Set([...STRING, ...NUMBER, ...ARRAY])
 
 /** The shape with its constraints and annotations. @throws BootError for options that do not apply to its type, or that no value can meet. */
 export function withConstraints(shape: Shape, options: ValueOptions, where: string): Shape {
-  for (const name of FLAGS) flag(options[name], `${where}: ${name}`)
+  for (const name of FLAGS) if (options[name] !== undefined) flag(options[name], `${where}: ${name}`)
   const given = givenOptions(shape, options, where)
   if (!given) return shape
   const { pattern, format } = given
@@ -80,9 +86,7 @@ function requireCounts(options: ValueOptions, where: string): void {
 }
 
 function requireNumbers(options: ValueOptions, where: string): void {
-  for (const name of NUMBER)
-    if (options[name] !== undefined && !Number.isFinite(options[name]))
-      throw new BootError(`${where}: ${name} is ${shown(options[name])}. Write a number, or leave it out for no bound.`)
+  for (const name of NUMBER) if (options[name] !== undefined) number(options[name], `${where}: ${name}`)
   if (options.multipleOf !== undefined && options.multipleOf <= 0)
     throw new BootError(`${where}: multipleOf is ${options.multipleOf}. Write a number above 0.`)
 }
@@ -124,8 +128,7 @@ function sourceOfCheapPattern(pattern: string | RegExp, maxLength = Infinity, wh
 }
 
 function patternSource(pattern: string | RegExp, where: string): string {
-  if (typeof pattern !== 'string' && !(pattern instanceof RegExp))
-    throw new BootError(`${where}: pattern is ${shown(pattern)}. Write a regular expression, as in /^[a-z]+$/.`)
+  expression(pattern, `${where}: pattern`)
   const { source, flags } = typeof pattern === 'string' ? { source: pattern, flags: '' } : pattern
   if (!/^[uv]?$/.test(flags))
     throw new BootError(

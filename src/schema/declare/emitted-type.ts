@@ -50,7 +50,7 @@ export function refuseOtherEmitted(
   if (!expected || expected.includes(emitted) || (!isKnown && expected.includes(Object))) return
   if (use === 'declared' && SENT[shape.kind]?.includes(emitted)) return
   throw new BootError(
-    `${where()}: its type is ${nameOf(emitted)}, but it is declared as ${declaredAs(shape)}, whose values are of type ${expected.map(nameOf).join(' or ')}. ` +
+    `${where()}: its type is ${typeName(emitted)}, but it is declared as ${declaredAs(shape)}, whose values are of type ${expected.map(typeName).join(' or ')}. ` +
       `Write that type, or declare another one.`,
   )
 }
@@ -107,6 +107,6 @@ const PRIMITIVES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [Object, 'object'],
 ])
 
-function nameOf(type: unknown): string {
+function typeName(type: unknown): string {
   return PRIMITIVES.get(type) ?? (isConstructor(type) ? type.name : String(type))
 }

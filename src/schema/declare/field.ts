@@ -2,7 +2,7 @@ import { howToEmitTypes } from '../../di/emitted-types.js'
 import { BootError, withPlace } from '../../core/boot-error.js'
 import { emittedPropertyType, isOptionalProperty } from '../../di/metadata.js'
 import type { Constructor } from '../../di/token.js'
-import { requireArray, requireType } from '../../core/option-checks.js'
+import { requireArray, text } from '../../core/option-checks.js'
 import { NOT_LOADED, refuseMissingCall, refuseUnknownOptions } from '../../core/options.js'
 import { memo } from '../../core/memo.js'
 import { defaultOf } from './default-value.js'
@@ -81,9 +81,11 @@ export function toProperty(type: unknown, options: ValueOptions, where: string):
   return { shape, optional: true, default: defaultOf(shape, options.default, where), ...ownMessage(options, where) }
 }
 
+const sentence = text(`a sentence, such as 'must be the name of a hero'`)
+
 function ownMessage({ message }: ValueOptions, where: string): Pick<Property, 'message'> {
   if (message === undefined) return {}
-  requireType(`${where}: message`, message, 'string', `a sentence, such as 'must be the name of a hero'`)
+  sentence(message, `${where}: message`)
   return { message }
 }
 

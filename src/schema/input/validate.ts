@@ -1,6 +1,5 @@
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
-import { loadLater } from '../../core/load-later.js'
-import { memo } from '../../core/memo.js'
+import { loadLater, memo } from '../../core/memo.js'
 import { escapePointer, type Issue, MAX_ISSUES } from '../shape/issue.js'
 import { ANY_BUT_NULL, type JsonSchema } from '../shape/shape.js'
 import { KEYWORDS } from './keywords.js'
@@ -133,11 +132,11 @@ function located(error: ErrorObject): Issue {
         message: 'is not a known field',
       }
     default:
-      return { path: error.instancePath, message: describe(error) }
+      return { path: error.instancePath, message: describeIssue(error) }
   }
 }
 
-function describe({ keyword, params, message }: ErrorObject): string {
+function describeIssue({ keyword, params, message }: ErrorObject): string {
   switch (keyword) {
     case 'type': {
       const types = [params['type']].flat()

@@ -1,7 +1,6 @@
 import { isRecord } from '../../core/records.js'
 import { BootError } from '../../core/boot-error.js'
-import { loadLater } from '../../core/load-later.js'
-import { memo } from '../../core/memo.js'
+import { loadLater, memo } from '../../core/memo.js'
 import type { Direction } from '../shape/shape.js'
 import { jsonSchemaOf, type StandardSchema } from '../shape/standard-schema.js'
 import { type JsonSchema, mapSubschemas, resolveReference, toJsonSchema } from '../shape/subschemas.js'

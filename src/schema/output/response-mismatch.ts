@@ -1,4 +1,4 @@
-import { ignoreRejections } from '../../core/ignore-rejections.js'
+import { ignoreRejections } from '../../core/promises.js'
 import { escapePointer } from '../shape/issue.js'
 
 /** A returned value does not match the declared response. `path` is a JSON Pointer to the value. */
@@ -37,10 +37,10 @@ function isKeyValue(value: unknown): boolean {
 
 /** @throws ResponseMismatchError always. */
 export function refuseMismatch(value: unknown, declared: string): never {
-  throw new ResponseMismatchError('', `is ${describe(value)}, declared ${declared}`)
+  throw new ResponseMismatchError('', `is ${describeValue(value)}, declared ${declared}`)
 }
 
-function describe(value: unknown): string {
+function describeValue(value: unknown): string {
   if (value instanceof Promise) {
     ignoreRejections(value)
     return 'a promise that was not awaited'

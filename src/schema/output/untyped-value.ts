@@ -1,5 +1,5 @@
 import { types } from 'node:util'
-import { ignoreRejections } from '../../core/ignore-rejections.js'
+import { ignoreRejections } from '../../core/promises.js'
 import { isDescribed } from '../shape/shape-of.js'
 import { escapePointer } from '../shape/issue.js'
 import { writePlain } from './write-plain.js'

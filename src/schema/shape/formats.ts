@@ -1,5 +1,5 @@
 import type { FormatsPlugin } from 'ajv-formats'
-import { loadLater } from '../../core/load-later.js'
+import { loadLater } from '../../core/memo.js'
 import {
   isBase64Text,
   isDatabaseDayText,

@@ -1,6 +1,5 @@
 import { BootError } from '../../core/boot-error.js'
-import { ignoreRejections } from '../../core/ignore-rejections.js'
-import { isThenable } from '../../core/promises.js'
+import { ignoreRejections, isThenable } from '../../core/promises.js'
 import { closeObjects } from './close-objects.js'
 import { escapePointer, type Issue } from './issue.js'
 import type { Direction, JsonSchema } from './subschemas.js'

@@ -1,5 +1,5 @@
 import type * as OpenTelemetry from '@opentelemetry/api'
-import { loadLater } from '../../core/load-later.js'
+import { loadLater } from '../../core/memo.js'
 import { loadPeer } from '../peer.js'
 
 export type Api = typeof OpenTelemetry

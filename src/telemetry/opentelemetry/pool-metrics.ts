@@ -31,7 +31,7 @@ export class PoolMetrics {
     const observables: Observable[] = [count, max, pending]
     const read: BatchObservableCallback = (result) =>
       this.#pools.each((label, pool) => {
-        const attributes = { [POOL]: nameOf(label, pool) }
+        const attributes = { [POOL]: poolName(label, pool) }
         result.observe(count, pool.used, { ...attributes, 'db.client.connection.state': 'used' })
         result.observe(count, pool.idle, { ...attributes, 'db.client.connection.state': 'idle' })
         result.observe(max, pool.max, attributes)
@@ -51,6 +51,6 @@ export class PoolMetrics {
 }
 
 // The waits for connections are not known by the pool: they have the name of the main one.
-function nameOf(label: string, { name }: PoolFacts): string {
+function poolName(label: string, { name }: PoolFacts): string {
   return name === 'primary' || name === 'writer' ? label : `${label} ${name}`
 }

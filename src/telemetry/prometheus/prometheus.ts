@@ -1,5 +1,5 @@
 import type * as PromClient from 'prom-client'
-import { loadLater } from '../../core/load-later.js'
+import { loadLater } from '../../core/memo.js'
 import { loadPeer } from '../peer.js'
 
 export type Prometheus = typeof PromClient

@@ -1,6 +1,6 @@
 import { ConnectionAcquireTimeoutError, type Sequelize } from 'sequelize'
 import type { Pool } from 'sequelize-pool'
-import { loadLater } from '../../../../core/load-later.js'
+import { loadLater } from '../../../../core/memo.js'
 import type { TransactionNeeds } from '../../../dialect.js'
 import { observePools } from '../../../events/pools.js'
 import { type ConnectionManager, sequelizeInternals } from '../../../sequelize/internals.js'
