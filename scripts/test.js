@@ -26,6 +26,7 @@ if (files.length === 0) {
   process.exit(1)
 }
 
+const FIVE_MINUTES = 300_000
 // With one process at a time, a waiting test would leave its core idle.
 const concurrency = Math.max(2, availableParallelism() - 1)
 
@@ -45,7 +46,7 @@ const env = {
   ...(server && { TEST_POSTGRES_URL: server.url }),
   ...(quick && { TEST_QUICK: '1' }),
 }
-process.exitCode = await (options.some(isOfEachFile) ? run(files, env) : runInGroups(env))
+process.exitCode = await (options.some(isOfEachFile) ? run(files, env, FIVE_MINUTES) : runInGroups(env))
 await server?.stop()
 if (quick) console.log(leftOut())
 
@@ -58,17 +59,22 @@ function isOfEachFile(/** @type {string} */ option) {
 async function runInGroups(/** @type {NodeJS.ProcessEnv} */ env) {
   const { folder, entries } = writeGroups(groupsOf(files, concurrency))
   try {
-    return await run(entries, env)
+    // A file that hangs, as after a forgotten close, is ended by its group after five minutes; this ends a process that no longer does anything.
+    return await run(entries, env, 3 * FIVE_MINUTES)
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
-/** @returns {Promise<number>} the exit code */
-function run(/** @type {readonly string[]} */ entries, /** @type {NodeJS.ProcessEnv} */ env) {
+/**
+ * @param {readonly string[]} entries
+ * @param {NodeJS.ProcessEnv} env
+ * @param {number} timeout after which a file or group has failed, in milliseconds
+ * @returns {Promise<number>} the exit code
+ */
+function run(entries, env, timeout) {
   const hooks = ['--conditions=sequitur-source', '--import', 'tsx', '--import', 'sequitur/register']
-  // A file that hangs, as after a forgotten close, is ended by its group after five minutes; this ends one whose process no longer does anything.
-  const runner = ['--test', '--test-reporter=spec', `--test-concurrency=${concurrency}`, '--test-timeout=900000']
+  const runner = ['--test', '--test-reporter=spec', `--test-concurrency=${concurrency}`, `--test-timeout=${timeout}`]
   // What is given replaces ours: two reporters would each ask for a destination.
   const own = runner.filter((option) => !options.some((other) => other.startsWith(option.split('=')[0] + '=')))
   tests = spawn(process.execPath, [...hooks, ...own, ...options, ...entries], { stdio: 'inherit', env })

@@ -2,6 +2,7 @@
 import { describe, test } from 'node:test'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { endFile } from './end-of-file.js'
 
 const FIVE_MINUTES = 300_000
 
@@ -20,6 +21,7 @@ export async function runInOneProcess(files) {
   })
   for (const file of files) {
     await describe(file, { timeout: FIVE_MINUTES }, () => importAsProgram(file))
+    await endFile()
     left.delete(file)
   }
   endIfLeftOpen(files)

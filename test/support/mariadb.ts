@@ -1,20 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { type Connection, createConnection } from 'mysql2/promise'
-
-const made: string[] = []
+import { atEndOfFile } from './end-of-file.js'
 
 /** The URL of a new, empty database on the server of `TEST_MARIADB_URL`, dropped when the test file is done. */
 export async function mariadbUrl(scheme: 'mariadb+mariadb' | 'mysql+mysql2'): Promise<string> {
   const admin = new URL(process.env['TEST_MARIADB_URL'] ?? '')
   const name = `sequitur_${randomBytes(6).toString('hex')}`
-  if (made.length === 0)
-    process.once('beforeExit', () =>
-      execute(
-        admin,
-        made.map((database) => `DROP DATABASE ${database}`),
-      ),
-    )
-  made.push(name)
+  atEndOfFile(() => execute(admin, [`DROP DATABASE IF EXISTS ${name}`]))
   await execute(admin, [`CREATE DATABASE ${name} CHARACTER SET utf8mb4`])
   return `${scheme}://${admin.username}${admin.password ? `:${admin.password}` : ''}@${admin.host}/${name}`
 }

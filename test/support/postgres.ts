@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { Client } from 'pg'
+import { atEndOfFile, endFile } from './end-of-file.js'
 import { type Pgbouncer, startPgbouncer } from './pgbouncer.js'
 import { startPostgres } from './postgres-server.js'
 
 /**
- * The URL of a new, empty PostgreSQL database, which is dropped when this process is done. It is on the server of
+ * The URL of a new, empty PostgreSQL database, which is dropped when the test file is done. It is on the server of
  * `TEST_POSTGRES_URL`, as under `npm test`, else on one that this process starts for itself. Where `TEST_PGBOUNCER` names the program, the URL leads
  * through PgBouncer in transaction mode.
  */
@@ -22,7 +23,7 @@ export async function serverUrl(): Promise<string> {
   // Of template0, because nobody can be connected to it, and so several can be created at once.
   // To copy its files takes two thirds of what to log its pages takes, and makes the DROP cheaper, too.
   await execute(admin, `CREATE DATABASE ${name} TEMPLATE template0 STRATEGY FILE_COPY`)
-  atEnd(() => execute(admin, `DROP DATABASE ${name} WITH (FORCE)`))
+  atEndOfFile(() => execute(admin, `DROP DATABASE ${name} WITH (FORCE)`))
   address = new URL(admin)
   return Object.assign(new URL(admin), { pathname: `/${name}` }).href
 }
@@ -70,13 +71,13 @@ async function execute(url: string, statement: string): Promise<void> {
 
 const ends: (() => Promise<void>)[] = []
 
-// Not `after` of node:test: its hooks run in the order of their calls, so this one would take the database away from
-// under the pools that the hooks of the test file close.
+/** Calls back when this process is done. */
 function atEnd(end: () => Promise<void>): void {
   if (ends.length === 0) process.once('beforeExit', endAll)
   ends.unshift(end)
 }
 
 async function endAll(): Promise<void> {
+  await endFile()
   for (const end of ends) await end()
 }
