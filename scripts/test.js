@@ -1,29 +1,33 @@
 // node scripts/test.js [--quick] [--databases] [--node-option...] [file or folder...]
 // Runs the tests, all of them when none is named, beside one PostgreSQL server that they share.
-// --quick runs them on SQLite in memory alone, without those that need a PostgreSQL server.
-// --databases leaves out the files that open no database.
+// --quick runs them on SQLite in memory alone, without those that need a PostgreSQL server or start programs, and ends with what it left out.
+// --databases leaves out the files that open no database, and those that are the same on both query paths.
 // Those of test/cluster run only when they are named: scripts/test-cluster.js.
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { availableParallelism, constants } from 'node:os'
-import { dirname, join } from 'node:path'
 import { startPostgres } from '../test/support/postgres-server.js'
-
-const DATABASE = /\b(?:newLifespan|memoryDatabase|newDatabase|databaseApp|new Sequelize)\b|['/]example\//
+import { ensureBuilt } from './built.js'
+import { dependsOnQueryPath, isOfCluster, needsBuild, needsPostgres, startsPrograms, testFiles } from './test-files.js'
+import { groupsOf, writeGroups } from './test-groups.js'
 
 const given = process.argv.slice(2)
 const quick = given.includes('--quick')
 const withDatabases = given.includes('--databases')
 const options = given.filter((argument) => argument.startsWith('-') && !['--quick', '--databases'].includes(argument))
 const paths = given.filter((argument) => !argument.startsWith('-'))
-const files = (paths.length ? paths.flatMap(testFiles) : testFiles('test').filter((file) => !isOfCluster(file))).filter(
-  (file) => (!quick || !needsPostgres(file)) && (!withDatabases || opensDatabase(file)),
+const all = testFiles('test').filter((file) => !isOfCluster(file))
+const files = (paths.length > 0 ? paths.flatMap(testFiles) : all).filter(
+  (file) => (!quick || !(needsPostgres(file) || startsPrograms(file))) && (!withDatabases || dependsOnQueryPath(file)),
 )
 
 if (files.length === 0) {
   console.error(`There is no test (a file *.test.ts) in ${paths.join(', ') || 'test'}.`)
   process.exit(1)
 }
+
+// With one process at a time, a waiting test would leave its core idle.
+const concurrency = Math.max(2, availableParallelism() - 1)
 
 /** @type {import('node:child_process').ChildProcess | undefined} */
 let tests
@@ -33,60 +37,60 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
   process.on(signal, () => (tests ? tests.kill('SIGTERM') : process.exit(128 + constants.signals[signal])))
 }
 
+if (files.some(needsBuild)) ensureBuilt()
+
 const server = quick || process.env['TEST_POSTGRES_URL'] ? undefined : await startPostgres()
-process.exitCode = await run({
+const env = {
   ...process.env,
   ...(server && { TEST_POSTGRES_URL: server.url }),
   ...(quick && { TEST_QUICK: '1' }),
-})
+}
+process.exitCode = await (options.some(isOfEachFile) ? run(files, env) : runInGroups(env))
 await server?.stop()
+if (quick) console.log(leftOut())
 
-/** Node 20 has no patterns after --test. */
-function testFiles(/** @type {string} */ path) {
-  if (!existsSync(path)) {
-    console.error(`There is no ${path}.`)
-    process.exit(1)
-  }
-  if (!statSync(path).isDirectory()) return [path]
-  const names = readdirSync(path, { recursive: true, encoding: 'utf8' })
-  return names
-    .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules'))
-    .map((name) => join(path, name))
-    .sort()
-}
-
-function isOfCluster(/** @type {string} */ file) {
-  return file.startsWith(join('test', 'cluster'))
-}
-
-/** Whether a test imports PostgreSQL by name; the others run on the databases that there are. */
-function needsPostgres(/** @type {string} */ file) {
-  return /^import [^'"]*\b(?:ownPostgres|postgres)\b[^'"]*from|from '[^']*\bpostgres\b[^']*'/m.test(
-    readFileSync(file, 'utf8'),
-  )
-}
-
-/** Whether a test, or a helper in its folder that it imports, opens a database. */
-function opensDatabase(/** @type {string} */ file) {
-  const text = readFileSync(file, 'utf8')
-  const helpers = [...text.matchAll(/from '(\.[^']+)\.js'/g)]
-    .map(([, path = '']) => join(dirname(file), `${path}.ts`))
-    .filter((path) => path.startsWith('test') && existsSync(path))
-  return [text, ...helpers.map((path) => readFileSync(path, 'utf8'))].some((source) => DATABASE.test(source))
+/** Whether an option is about single files, or suites: it would find the groups instead. */
+function isOfEachFile(/** @type {string} */ option) {
+  return /^--test-(?:isolation|name-pattern|only|skip-pattern|timeout)\b/.test(option)
 }
 
 /** @returns {Promise<number>} the exit code */
-function run(/** @type {NodeJS.ProcessEnv} */ env) {
-  // With one file at a time, a waiting test would leave its core idle.
-  const concurrency = Math.max(2, availableParallelism() - 1)
+async function runInGroups(/** @type {NodeJS.ProcessEnv} */ env) {
+  const { folder, entries } = writeGroups(groupsOf(files, concurrency))
+  try {
+    return await run(entries, env)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** @returns {Promise<number>} the exit code */
+function run(/** @type {readonly string[]} */ entries, /** @type {NodeJS.ProcessEnv} */ env) {
   const hooks = ['--conditions=sequitur-source', '--import', 'tsx', '--import', 'sequitur/register']
-  // A file that hangs, as after a forgotten close, must not hang the whole run: five minutes, then it has failed.
-  const runner = ['--test', '--test-reporter=spec', `--test-concurrency=${concurrency}`, '--test-timeout=300000']
+  // A file that hangs, as after a forgotten close, is ended by its group after five minutes; this ends one whose process no longer does anything.
+  const runner = ['--test', '--test-reporter=spec', `--test-concurrency=${concurrency}`, '--test-timeout=900000']
   // What is given replaces ours: two reporters would each ask for a destination.
   const own = runner.filter((option) => !options.some((other) => other.startsWith(option.split('=')[0] + '=')))
-  tests = spawn(process.execPath, [...hooks, ...own, ...options, ...files], { stdio: 'inherit', env })
+  tests = spawn(process.execPath, [...hooks, ...own, ...options, ...entries], { stdio: 'inherit', env })
   return new Promise((resolve, reject) => {
     tests?.once('error', reject)
     tests?.once('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 1)))
   })
+}
+
+function leftOut() {
+  const run = new Set(files)
+  const others = all.filter((file) => !run.has(file))
+  const folders = new Set(files.map(folderOf))
+  const whole = new Set(others.map(folderOf).filter((folder) => !folders.has(folder)))
+  const inFolders = others.filter((file) => folders.has(folderOf(file))).length
+  return (
+    `Left out: ${others.length} of ${all.length} files, which are ${[...whole].join(', ')}, and ${inFolders} that need PostgreSQL or start programs. ` +
+    'The others ran on SQLite in memory alone. `npm test` runs all files, on all databases.'
+  )
+}
+
+/** `test/db/url.test.ts` -> `test/db`, `test/docs.test.ts` -> `test/docs.test.ts` */
+function folderOf(/** @type {string} */ file) {
+  return file.split(/[\\/]/).slice(0, 2).join('/')
 }

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { BootError, withPlace } from './core/boot-error.js'
-import { type OptionNames, refuseOtherType, refuseUnknownOptions, shown } from './core/options.js'
+import { checkOptions, type OptionChecks, text, unchecked } from './core/option-checks.js'
+import { shown } from './core/options.js'
 import { provide, type Provision } from './di/provider.js'
 import { isConstructor } from './di/token.js'
 import { compileDecoder } from './schema/input/decode.js'
@@ -18,7 +19,7 @@ export interface SettingsOptions {
   readonly env?: Readonly<Record<string, string | undefined>>
 }
 
-const OPTIONS: OptionNames<SettingsOptions> = { prefix: true, env: true }
+const OPTIONS: OptionChecks<SettingsOptions> = { prefix: text(`a string, such as 'APP_'`), env: unchecked }
 
 /**
  * Reads the fields of a class from environment variables, and makes it injectable: for `createApp({ providers })`.
@@ -46,9 +47,8 @@ export function settings<T extends object>(type: new () => T, options: SettingsO
  * await app.listen(port)
  */
 export function readSettings<T extends object>(type: new () => T, options: SettingsOptions = {}): T {
-  refuseUnknownOptions('settings()', options, OPTIONS)
+  checkOptions('settings()', options, OPTIONS)
   const { prefix = '', env = process.env } = options
-  refuseOtherType('settings(): prefix', prefix, 'string', `a string, such as 'APP_'`)
   if (!isConstructor(type))
     throw new BootError(`settings(): ${shown(type)} is not a class. Write a class with @Field() properties.`)
   const shape = withPlace(`settings(${type.name})`, () => objectShapeOf(type))

@@ -1,3 +1,4 @@
+// The same on both query paths: it executes no statement.
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'

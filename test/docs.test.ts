@@ -1,3 +1,4 @@
+// The same on both query paths: it executes no statement.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+// The same on both query paths: it executes no statement.
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { escapeForLog } from '../core/log-text.js'
-import { breakingChanges } from './breaking/breaking-changes.js'
+import { breakingChanges, METHODS } from './breaking/breaking-changes.js'
 import { isJson, type Json } from './breaking/json.js'
 import { type Command, CommandError, refuseMoreWords } from './command.js'
 import { loadApp } from './load-app.js'
@@ -26,8 +26,23 @@ async function run(words: readonly string[], { out, check }: Readonly<Record<str
 }
 
 function changesSince(old: Json, document: Json): readonly string[] {
-  if (String(old['openapi']).startsWith('3.') && isJson(old['paths'])) return breakingChanges(old, document)
-  return ['The old document is not one of OpenAPI 3: it has no "openapi" version, or no "paths"']
+  const { openapi, paths } = old
+  if (!String(openapi).startsWith('3.') || !isJson(paths) || Array.isArray(paths))
+    return ['The old document is not one of OpenAPI 3: it has no "openapi" version, or no "paths"']
+  const unread = unreadPath(paths)
+  if (unread === undefined) return breakingChanges(old, document)
+  return [
+    `The old document cannot be compared: ${unread}, or one of its operations, is no object, or refers to another place`,
+  ]
+}
+
+/** A path of which an operation would be passed over. */
+function unreadPath(paths: Json): string | undefined {
+  const isRead = (value: unknown) => isJson(value) && !Array.isArray(value) && !('$ref' in value)
+  const isReadPath = (item: unknown) =>
+    isRead(item) &&
+    METHODS.every((method) => !Object.hasOwn(Object(item), method) || isRead(Reflect.get(Object(item), method)))
+  return Object.keys(paths).find((path) => !path.startsWith('x-') && !isReadPath(paths[path]))
 }
 
 // What was done is on stderr: programs read the document, or the changes, from stdout.

@@ -1,5 +1,5 @@
 import type { Attributes, FindOptions, Model, ModelStatic } from 'sequelize'
-import { type OptionNames, refuseOtherType, refuseUnknownOptions } from '../core/options.js'
+import { checkOptions, flag, type OptionChecks } from '../core/option-checks.js'
 import { hasVersion, keyVersion } from '../db/models/row-version.js'
 import { currentSession, Session } from '../db/session/session.js'
 import type { Key } from '../db/statements/find-by-key.js'
@@ -16,7 +16,7 @@ export interface IfMatchOptions {
   readonly required?: boolean
 }
 
-const OPTIONS: OptionNames<IfMatchOptions> = { required: true }
+const OPTIONS: OptionChecks<IfMatchOptions> = { required: flag }
 
 /**
  * The header `If-Match` of a request that changes a row: the change is made only if the row still has the version that the client has read. Rows are
@@ -143,8 +143,7 @@ function changed(version?: string): HttpError {
  * // change(hero_id: number, changes: HeroChanges, ifMatch: MayMatch) { ... }
  */
 export function newIfMatch(options: IfMatchOptions = {}): Constructor<IfMatch> {
-  refuseUnknownOptions('newIfMatch()', options, OPTIONS)
-  refuseOtherType('newIfMatch(): required', options.required, 'boolean', 'true or false')
+  checkOptions('newIfMatch()', options, OPTIONS)
   class OwnIfMatch extends IfMatch {}
   provideIfMatch(OwnIfMatch, options.required ?? true)
   return OwnIfMatch

@@ -29,6 +29,8 @@ export interface Unit {
   assertCommittable(): void
   /** Resolves when the work is committed. Undefined if there is nothing to commit. */
   commit(): Promise<void> | undefined
+  /** Whether the work may be committed although the commit has failed with this error. */
+  isUnknown?(error: unknown): boolean
   /** Rolls the work back. Never throws: the caller must see the cause. */
   rollback(cause: unknown): Promise<void>
   /** Whether any of the work is committed: it must not run again then. */
@@ -301,6 +303,7 @@ function partialCommit(units: readonly Unit[], failed: Unit, cause: unknown): Pa
     {
       committed: others.filter(({ hasCommitted }) => hasCommitted).map(nameOf),
       failed: nameOf(failed),
+      isUnknown: failed.isUnknown?.(cause) === true,
       rolledBack: others.filter(({ hasCommitted }) => !hasCommitted).map(nameOf),
     },
     cause,

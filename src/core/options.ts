@@ -1,4 +1,5 @@
 import { BootError } from './boot-error.js'
+import { isRecord } from './records.js'
 
 /** Why an imported class is undefined where it is used, and how to fix it. */
 export const NOT_LOADED =
@@ -36,46 +37,17 @@ export function isClass(value: unknown): boolean {
   return /^class\b/.test(Function.prototype.toString.call(value))
 }
 
-/** @throws BootError for a value that is neither a list nor undefined; `example` is an entry. A string is not displayed: it may be a secret. */
-export function refuseOtherThanList(list: unknown, where: string, example: string): void {
-  if (list === undefined || Array.isArray(list)) return
-  throw new BootError(
-    `${where} takes a list, got ${typeof list === 'string' ? 'a string' : shown(list)}. Write [${example}].`,
-  )
-}
-
 /** The longest time that setTimeout() accepts, 24 days in milliseconds. It fires at once for longer ones. */
 export const LONGEST = 2 ** 31 - 1
 
-/** @throws BootError for a value that is neither undefined nor a whole number within these bounds. */
-export function refuseOtherThanWhole(value: unknown, where: string, unit: string, least: number, most: number): void {
-  if (value === undefined || (isInteger(value) && value >= least && value <= most)) return
-  throw new BootError(`${where} is ${shown(value)}. Write a whole number of ${unit}, from ${least} to ${most}.`)
-}
-
-function isInteger(value: unknown): value is number {
-  return Number.isInteger(value)
-}
-
-/** @throws BootError for a value that is neither undefined nor of the type. The value is not displayed: it may be a secret. */
-export function refuseOtherType(
-  where: string,
-  value: unknown,
-  type: 'string' | 'boolean' | 'function',
-  expected: string,
-): void {
-  if (value !== undefined && typeof value !== type)
-    throw new BootError(`${where} is of type ${value === null ? 'null' : typeof value}. Write ${expected}.`)
-}
-
-type KeyOf<T> = T extends unknown ? keyof T : never
+export type KeyOf<T> = T extends unknown ? keyof T : never
 
 /** All option names of `T`, or of the members of a union. A new option that is missing here is a compile error. */
 export type OptionNames<T> = Readonly<Record<KeyOf<T>, true>>
 
 /** @throws BootError for a value that is not an object, and for unknown names, with the most similar known one. */
-export function refuseUnknownOptions(where: string, options: unknown, names: Readonly<Record<string, true>>): void {
-  if (typeof options !== 'object' || options === null || Array.isArray(options))
+export function refuseUnknownOptions(where: string, options: unknown, names: Readonly<Record<string, unknown>>): void {
+  if (!isRecord(options))
     throw new BootError(`${where} takes options such as { ${Object.keys(names)[0]}: ... }, got ${shown(options)}.`)
   const unknown = Object.keys(options).filter((name) => !Object.hasOwn(names, name))
   if (unknown.length > 0)

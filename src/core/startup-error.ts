@@ -49,10 +49,13 @@ const FRAME = /^ +at (?:async )?(?:.*\()?((?:file:|\/|[A-Za-z]:\\).*:\d+:\d+)\)?
 /** Packages, and the functions that compilers add to the file of a decorated class. */
 const NOT_OF_PROGRAM = /[/\\]node_modules[/\\]|\b__(?:decorate|param)/
 const OWN_FILE = fileURLToPath(import.meta.url)
-/** The folder of this package, as its files are named in src/core and dist/core; in a program's bundle, whose folder may have the sources of the program, that file. */
+/**
+ * The folder of this package, as its files are named in src/core and dist/core, and the one that source maps name instead of dist; in a program's bundle,
+ * whose folder may have the sources of the program, that file.
+ */
 const OWN = /[/\\]core[/\\](?:startup-error\.[jt]s|sequitur-[0-9A-Z]{8}\.js)$/.test(OWN_FILE)
-  ? fileURLToPath(new URL('../', import.meta.url))
-  : `${OWN_FILE}:`
+  ? ['../', '../../src/'].map((folder) => fileURLToPath(new URL(folder, import.meta.url)))
+  : [`${OWN_FILE}:`]
 
 /** The first line of a stack that belongs to the program: `/app/src/heros.ts:12:3`. */
 function programLine(stack: string): string | undefined {
@@ -60,7 +63,7 @@ function programLine(stack: string): string | undefined {
     const written = FRAME.exec(frame)?.[1]
     if (written === undefined || NOT_OF_PROGRAM.test(frame)) continue
     const place = written.startsWith('file:') ? written.replace(/^[^]*(?=:\d+:\d+$)/, fileURLToPath) : written
-    if (!place.startsWith(OWN)) return escapeForLog(place)
+    if (!OWN.some((own) => place.startsWith(own))) return escapeForLog(place)
   }
   return undefined
 }

@@ -17,10 +17,18 @@ export interface Boundary {
    * @throws BootError for a database that the boundary cannot limit.
    */
   check(sequelize: Sequelize, warn?: (line: string) => void): Promise<void>
+  /**
+   * Called while the app runs, now and then: whether the database still has the limits that `check` has found.
+   *
+   * @throws BootError if it has not.
+   */
+  checkAgain?(sequelize: Sequelize): Promise<void>
   /** Called when the database is open: statements are limited from now on. */
   enforce(sequelize: Sequelize): void
   /** The limits of each run of a route's handler, from the request. Called when the app is built. */
   ofRoute(sequelize: () => Sequelize, route: RouteFacts): (request: object | undefined) => UnitBoundary
+  /** Called in place of the former for each request of a route without a transaction. */
+  enterRequest(): void
   /** The limits of a session outside of requests. */
   ofJob(sequelize: Sequelize): UnitBoundary
   /** The limits of statements that belong to no session. */
@@ -42,4 +50,6 @@ export interface UnitBoundary {
   allowsCompiled(model: ModelStatic<Model>, kind: 'read' | 'write'): boolean
   /** Whose rows of the model a request reaches. Undefined if it is not limited, and for the limits that a program has set itself. */
   rowOwner(model: ModelStatic<Model>): string | undefined
+  /** The work of a callback of the unit, which runs when the unit has ended, with the limits that the program has set itself now. */
+  keepContext<T>(work: () => T): () => T
 }

@@ -1,5 +1,6 @@
 import type { Sequelize } from 'sequelize'
 import { BootError } from '../core/boot-error.js'
+import { nextTurn } from '../core/promises.js'
 import type { Unit } from '../core/bracket.js'
 import type { ClientToken, ClientTokenPlace } from '../core/client-token.js'
 import type { RequestRecord, SentStatement } from '../core/events/request-record.js'
@@ -9,6 +10,7 @@ import { describeError, escapeForLog } from '../core/log-text.js'
 import type { Provision } from '../di/provider.js'
 import type { RouteFacts, TransactionDescription } from '../di/route-facts.js'
 import type { Constructor } from '../di/token.js'
+import { BoundaryWatch } from './boundary-watch.js'
 import { checkLifespanOptions, type LifespanOptions } from './config/lifespan-options.js'
 import { readStartTimeout, readTokenPlace } from './config/settings.js'
 import type { Dialect } from './dialect.js'
@@ -41,7 +43,12 @@ const MAX_LOGGED_SQL = 1_000
 const STARTED_INSIDE =
   'app.start() was called inside withSession(), which has opened the database without the models of the app. Start the app before or after it, or write newLifespan(url, { models }).'
 
-type OpenDatabaseUnit = (attempt: number, record?: RequestRecord, token?: ClientToken, request?: object) => Unit
+type OpenDatabaseUnit = (
+  attempt: number,
+  record?: RequestRecord,
+  token?: ClientToken,
+  request?: object,
+) => Unit | undefined
 
 /** The databases that are running, or starting. */
 export function runningDatabases(): readonly Database[] {
@@ -69,6 +76,7 @@ export class Database {
   #warn: ((line: string) => void) | undefined
   /** Ends the wait for a database that does not answer: of the app that starts. */
   #signal: AbortSignal | undefined
+  #limits: BoundaryWatch | undefined
   /** See {@link replaceDialect}. */
   #replaced: Dialect | undefined
 
@@ -145,6 +153,8 @@ export class Database {
     try {
       refuseSharedModels(this.#models, this)
       const connection = await this.#connect({ createTables: true })
+      const { boundary } = this.#options
+      this.#limits = boundary && new BoundaryWatch(boundary, connection.sequelize)
       reportUnhandledQueries(connection.sequelize, (query) => this.#reportUnhandled(query), innermostScope)
       return connection
     } catch (error) {
@@ -202,7 +212,7 @@ export class Database {
   }
 
   /**
-   * How each attempt of a route opens its unit of work; undefined with `@Transactional(false)`.
+   * How each attempt of a route opens its unit of work; without a unit with `@Transactional(false)`.
    *
    * @throws BootError for a route that injects a session although it has `@Transactional(false)`.
    */
@@ -212,7 +222,8 @@ export class Database {
     if (options === false) {
       if (tokens.some((token) => token === Session || token === this.Session))
         throw new BootError(sessionWithoutTransaction(controller, member))
-      return undefined
+      const { boundary } = this.#options
+      return boundary && (() => void boundary.enterRequest())
     }
     const isolation = isolationText(options.isolation)
     const readOnly = options.readOnly === true
@@ -270,11 +281,14 @@ export class Database {
    * Resolves when the database has answered a statement, also while all connections of the pool are in use.
    *
    * @param limit milliseconds to wait for the answer.
-   * @throws an Error when it does not answer in time, or is not running; the driver's error when it cannot be reached.
+   * @throws an Error when it does not answer in time, or is not running; the driver's error when it cannot be reached; BootError if the policies that
+   * limit its tenants are missing, for which it is asked from time to time.
    */
   async ping(limit = 1_000): Promise<void> {
     const { sequelize, dialect } = this.#started
+    const begunAt = performance.now()
     await ping(sequelize, dialect, limit)
+    await this.#limits?.assertLimits((limit - (performance.now() - begunAt)) / 2)
   }
 
   /**
@@ -315,8 +329,9 @@ export class Database {
   }
 
   /** Runs the work in a new session. @throws the error of the work or of COMMIT. */
-  session<R>(work: (session: Session) => Promise<R>, given: UnitNeeds = {}): Promise<R> {
+  async session<R>(work: (session: Session) => Promise<R>, given: UnitNeeds = {}): Promise<R> {
     const { boundary } = this.#options
+    if (boundary) await nextTurn() // a job that a queue has started sees then that the job before it has ended
     const needs = boundary ? { ...given, boundary: boundary.ofJob(this.sequelize) } : given
     return this.#unit(needs).run(work, (error) => this.#report('A session', error))
   }

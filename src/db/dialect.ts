@@ -187,7 +187,7 @@ export interface Dialect {
    */
   readonly runQuery?: (query: Query, bound: BoundQuery) => Promise<unknown> | undefined
   /**
-   * Called right behind COMMIT, without waiting for its answer: reads up to where a replica must be to have all that is committed now, for `token` of a later
+   * Called right after COMMIT, without waiting for its answer: reads up to where a replica must be to have all that is committed now, for `token` of a later
    * transaction. Without this method a client that has committed something reads from the primary until its token expires.
    */
   readonly readPosition?: (connection: unknown) => Promise<string>

@@ -14,11 +14,11 @@ import { Database } from './database.js'
  * createApp({ controllers, models: [Hero], lifespan: [lifespan, audit] })
  */
 export function newLifespan(source?: string | Sequelize, options: LifespanOptions = {}): Database {
-  refuseOtherThanSource(source)
+  requireSource(source)
   return new Database(source, options)
 }
 
-function refuseOtherThanSource(source: unknown): void {
+function requireSource(source: unknown): void {
   if (source === undefined || typeof source === 'string') return
   if (typeof source === 'object' && source !== null && 'getDialect' in source) return
   throw new BootError(

@@ -1,13 +1,7 @@
 import { BootError } from '../core/boot-error.js'
 import { MetadataKey } from './metadata.js'
-import {
-  NOT_LOADED,
-  type OptionNames,
-  refuseMissingCall,
-  refuseOtherThanList,
-  refuseUnknownOptions,
-  shown,
-} from '../core/options.js'
+import { checkOptions, either, list, type OptionChecks, unchecked } from '../core/option-checks.js'
+import { NOT_LOADED, refuseMissingCall, shown } from '../core/options.js'
 import { type Constructor, type Injected, type Token, isConstructor, isToken, NamedToken, tokenName } from './token.js'
 
 /** How long a value lives: as long as the app, or for one request. */
@@ -68,6 +62,18 @@ export type Recipe<T, D extends readonly Token[]> =
       readonly inject?: D
     }
 
+/** The value of an option `lifetime`. */
+export const requireLifetime = either('application', 'request')
+
+const RECIPE: OptionChecks<Recipe<unknown, readonly Token[]>> = {
+  value: unchecked,
+  class: unchecked, // these with the others
+  factory: unchecked,
+  managed: unchecked,
+  inject: list('Settings'),
+  lifetime: requireLifetime,
+}
+
 /**
  * Defines how the value of a token is made, for `createApp({ providers })`. It replaces an `@Injectable()` class of the same token.
  *
@@ -89,7 +95,7 @@ export function provide<K extends Token, const D extends readonly Token[] = []>(
 ): Provision {
   if (!isToken(token))
     throw new BootError(`provide(): the first argument must be a class or a token('name'), got ${String(token)}.`)
-  refuseUnknownOptions(`provide(${tokenName(token)}, ...)`, recipe, RECIPE)
+  checkOptions(`provide(${tokenName(token)}, ...)`, recipe, RECIPE)
   const ways = (['value', 'class', 'factory', 'managed'] as const).filter((way) => way in recipe)
   if (ways.length !== 1) {
     throw new BootError(
@@ -100,17 +106,8 @@ export function provide<K extends Token, const D extends readonly Token[] = []>(
   return { token, provider: toProvider(token, recipe) }
 }
 
-const RECIPE: OptionNames<Recipe<unknown, readonly Token[]>> = {
-  value: true,
-  class: true,
-  factory: true,
-  managed: true,
-  inject: true,
-  lifetime: true,
-}
-
 function refuseUnusable(where: string, recipe: Readonly<Record<string, unknown>>): void {
-  const { class: type, inject } = recipe
+  const { class: type } = recipe
   if ('class' in recipe && !isConstructor(type))
     throw new BootError(
       `${where}: class is ${shown(type)}. ${type === undefined ? NOT_LOADED : 'Write the class itself, or { value: ... } for a value.'}`,
@@ -118,14 +115,6 @@ function refuseUnusable(where: string, recipe: Readonly<Record<string, unknown>>
   for (const way of ['factory', 'managed'] as const)
     if (way in recipe && typeof recipe[way] !== 'function')
       throw new BootError(`${where}: ${way} is ${shown(recipe[way])}. Write a function, or { value: ... } for a value.`)
-  refuseOtherThanList(inject, `${where}: inject`, 'Settings')
-  refuseOtherThanLifetime(where, recipe['lifetime'])
-}
-
-/** @throws BootError for a value that is neither undefined nor a Lifetime. */
-export function refuseOtherThanLifetime(where: string, lifetime: unknown): void {
-  if (lifetime === undefined || lifetime === 'application' || lifetime === 'request') return
-  throw new BootError(`${where}: lifetime is ${shown(lifetime)}. Write 'application' or 'request'.`)
 }
 
 function toProvider<T, D extends readonly Token[]>(token: Token, recipe: Recipe<T, D>): Provider {
@@ -184,8 +173,7 @@ export function Injectable(options: { readonly lifetime?: Lifetime } = {}): Clas
   refuseMissingCall('@Injectable()', arguments)
   return (target) => {
     const type = target as unknown as Constructor // a class decorator is applied to classes; its type is Function
-    refuseUnknownOptions(`@Injectable() on ${type.name}`, options, { lifetime: true })
-    refuseOtherThanLifetime(`@Injectable() on ${type.name}`, options.lifetime)
+    checkOptions(`@Injectable() on ${type.name}`, options, { lifetime: requireLifetime })
     provideItself(type, { kind: 'class', type, lifetime: options.lifetime ?? 'request' })
   }
 }

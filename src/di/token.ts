@@ -1,3 +1,7 @@
+import { BootError } from '../core/boot-error.js'
+import { list, type OptionCheck } from '../core/option-checks.js'
+import { NOT_LOADED, shown } from '../core/options.js'
+
 // any: a token may be a class with any constructor; the planner reads its parameters.
 // oxlint-disable-next-line typescript/no-explicit-any
 export type Constructor<T = unknown> = abstract new (...args: any[]) => T
@@ -61,4 +65,13 @@ export function isToken(value: unknown): value is Token {
 
 export function tokenName(token: Token): string {
   return token.name || '(anonymous class)'
+}
+
+/** A list of classes; `example` is one of them. */
+export function classes(example: string): OptionCheck {
+  return list(example, (entry, place) => {
+    if (isConstructor(entry)) return
+    const advice = entry === undefined ? NOT_LOADED : `Write the class itself, as in [${example}].`
+    throw new BootError(`${place} is ${shown(entry)}. ${advice}`)
+  })
 }

@@ -1,5 +1,5 @@
 import { BootError } from '../core/boot-error.js'
-import { compileStrictEncoder } from '../schema/output/encode.js'
+import { compileEncoder } from '../schema/output/encode.js'
 import { type ObjectShape, propertiesOf, type Shape } from '../schema/shape/shape.js'
 
 /** How a line of CSV is made of a row. */
@@ -22,7 +22,7 @@ export function csvColumns(item: Shape, name: string): ObjectShape {
  * @param isForSpreadsheets whether an apostrophe is put before a text that a spreadsheet would calculate.
  */
 export function compileCsv(item: ObjectShape, isForSpreadsheets: boolean): CsvLines {
-  const encode = compileStrictEncoder(item)
+  const encode = compileEncoder(item)
   // Rows have no associated rows: these are read with an include.
   const columns = propertiesOf(item, 'output').filter(([, { associated }]) => !associated)
   const isText = columns.map(([, { shape }]) => !NUMERIC.has(shape.kind))

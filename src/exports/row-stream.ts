@@ -1,4 +1,5 @@
 import type { RowReader } from '../db/cursors/row-reader.js'
+import { toError } from '../core/to-error.js'
 import { findErrorStatus } from '../db/error-status.js'
 import { DeferredStream } from '../http/output/deferred-stream.js'
 import { SlowClient } from '../http/output/break-off.js'
@@ -70,10 +71,10 @@ export class RowStream extends DeferredStream {
         this.#whole = setTimeout(() => this.destroy(new SlowClient(TOO_LONG)), timeout)
         resolve()
       }
-      this.#send(opened).then(opened, (error: Error) => {
+      this.#send(opened).then(opened, (thrown: unknown) => {
         this.#endExport()
-        if (this.#isOpen) this.#fail(error)
-        else reject(error)
+        if (this.#isOpen) this.#fail(toError(thrown))
+        else reject(thrown)
       })
     })
   }

@@ -1,20 +1,14 @@
 import type { Model } from 'sequelize'
 import { BootError } from '../core/boot-error.js'
-import {
-  LONGEST,
-  type OptionNames,
-  refuseOtherThanWhole,
-  refuseOtherType,
-  refuseUnknownOptions,
-  shown,
-} from '../core/options.js'
+import { checkOptions, flag, integer, type OptionChecks, typed } from '../core/option-checks.js'
+import { LONGEST, type OptionNames, refuseUnknownOptions, shown } from '../core/options.js'
 import type { Database } from '../db/database.js'
 import { RowReader } from '../db/cursors/row-reader.js'
 import type { Select, Sql } from '../db/statements/statement.js'
 import { HttpError } from '../http/errors.js'
 import type { Request } from '../http/request.js'
 import { disposition } from '../http/output/file.js'
-import { checkHeaders, lowerCased } from '../http/output/respond.js'
+import { checkedHeaders } from '../http/output/respond.js'
 import type { OutgoingResponse } from '../http/output/outgoing-response.js'
 import { Reply, type ReplyHeaderValues } from '../http/output/reply.js'
 import type { DeclaredStream, ItemStream, StreamRequest } from '../http/output/declared-stream.js'
@@ -51,14 +45,17 @@ export interface RowsOptions {
   readonly spreadsheets?: boolean
 }
 
-const OPTIONS: OptionNames<RowsOptions> = {
-  atOnce: true,
-  clientTimeout: true,
-  leastRate: true,
-  timeout: true,
-  of: true,
-  perClient: true,
-  spreadsheets: true,
+const MOST_AT_ONCE = 10_000
+const MOST_RATE = Number.MAX_SAFE_INTEGER
+
+const OPTIONS: OptionChecks<RowsOptions> = {
+  atOnce: integer('exports', 1, MOST_AT_ONCE),
+  clientTimeout: integer('milliseconds', 1, LONGEST),
+  leastRate: integer('bytes per second', 0, MOST_RATE),
+  timeout: integer('milliseconds', 1, LONGEST),
+  of: typed('function', 'a function of the request, such as (request) => userOf(request)'),
+  perClient: integer('exports', 1, MOST_AT_ONCE),
+  spreadsheets: flag,
 }
 
 /** The options of `rows(statement, options)`. */
@@ -84,8 +81,6 @@ const CLIENT_TIMEOUT = 60_000
 /** Bytes per second: a mobile network of the second generation has more. */
 const LEAST_RATE = 8_192
 const TIMEOUT = 1_800_000
-const MOST_AT_ONCE = 10_000
-const MOST_RATE = Number.MAX_SAFE_INTEGER
 
 /**
  * The response of a route that sends all rows of a statement, as NDJSON, as one JSON array, or as CSV: by the header `Accept`.
@@ -96,26 +91,17 @@ const MOST_RATE = Number.MAX_SAFE_INTEGER
  */
 export const Rows = {
   of<const S>(declaration: S, options: RowsOptions = {}): DeclaredStream<Rows<DataOf<S>>> {
-    checkOptions(options)
+    checkRowsOptions(options)
     return { shape: refuseAsShape, stream: new RowsOf(declaration, options) }
   },
 }
 
-function checkOptions(options: RowsOptions): void {
-  refuseUnknownOptions('Rows.of()', options, OPTIONS)
-  const { atOnce, clientTimeout, leastRate, timeout, of, perClient, spreadsheets } = options
-  if (atOnce !== undefined) refuseOtherThanWhole(atOnce, 'Rows.of(): atOnce', 'exports', 1, MOST_AT_ONCE)
-  if (clientTimeout !== undefined)
-    refuseOtherThanWhole(clientTimeout, 'Rows.of(): clientTimeout', 'milliseconds', 1, LONGEST)
-  if (leastRate !== undefined) refuseOtherThanWhole(leastRate, 'Rows.of(): leastRate', 'bytes per second', 0, MOST_RATE)
-  if (timeout !== undefined) refuseOtherThanWhole(timeout, 'Rows.of(): timeout', 'milliseconds', 1, LONGEST)
-  refuseOtherType('Rows.of(): of', of, 'function', 'a function of the request, such as (request) => userOf(request)')
-  if (perClient !== undefined) refuseOtherThanWhole(perClient, 'Rows.of(): perClient', 'exports', 1, MOST_AT_ONCE)
-  if (perClient !== undefined && !of)
+function checkRowsOptions(options: RowsOptions): void {
+  checkOptions('Rows.of()', options, OPTIONS)
+  if (options.perClient !== undefined && !options.of)
     throw new BootError(
       'Rows.of(): perClient requires `of`, which says who the client is: of: (request) => userOf(request).',
     )
-  refuseOtherType('Rows.of(): spreadsheets', spreadsheets, 'boolean', 'true or false')
 }
 
 function refuseAsShape(): never {
@@ -154,13 +140,13 @@ class RowsOf implements ItemStream {
       if (!(value instanceof RowsReply)) throw new TypeError(notRows(name, value))
       const media = preferredMedia(headers.accept, MEDIA_TYPES)
       if (media === undefined) throw new HttpError(406, `This is sent as ${MEDIA_TYPES.join(', ')}.`, { headers: VARY })
-      checkHeaders(value.headers, name)
+      const given = checkedHeaders(value.headers, name)
       const format = formatOf(media)
       const ofClient = of && { client: clientOf(of(request), name), most: perClient }
       const limits: ExportLimits = { atOnce, clientTimeout, leastRate, timeout, ofClient }
       return {
         status: 200,
-        headers: { ...VARY, 'content-type': format.contentType, ...value.headersFor(format.extension) },
+        headers: { ...VARY, 'content-type': format.contentType, ...value.headersFor(format.extension, given) },
         body: () => new RowStream(value.reader, format, limits, id),
       }
     }
@@ -190,9 +176,8 @@ class RowsReply<T> extends Reply<Rows<T>> {
     this.#name = name
   }
 
-  headersFor(extension: string): ReplyHeaderValues {
+  headersFor(extension: string, given: ReplyHeaderValues): ReplyHeaderValues {
     const name = this.#name
-    const given = lowerCased(this.headers)
     return name === undefined ? given : { 'content-disposition': disposition(`${name}.${extension}`), ...given }
   }
 }
@@ -200,7 +185,7 @@ class RowsReply<T> extends Reply<Rows<T>> {
 /**
  * Sends all rows of a statement, however many they are: they are read by a cursor, a batch when the client has taken the one before it.
  *
- * They are read behind COMMIT of the handler, in a read-only transaction of their own, which has one snapshot. What fails before the first row has its
+ * They are read after COMMIT of the handler, in a read-only transaction of their own, which has one snapshot. What fails before the first row has its
  * status; what fails later breaks the connection, so that no client takes a part for the whole. `timeouts.handler` ends when the handler returns.
  *
  * @throws TypeError for what is no statement; Error outside of a session.
@@ -214,12 +199,12 @@ export function rows(
   { name, headers, database, ...others }: RowsReplyOptions = {},
 ): Reply<Rows<unknown>> {
   refuseUnknownOptions('rows()', others, REPLY_OPTIONS)
-  refuseOtherThanStatement(statement)
+  requireStatement(statement)
   return new RowsReply(new RowReader(statement, database), name, headers)
 }
 
 // Programs without a type check may pass a model, a list, or text.
-function refuseOtherThanStatement(statement: unknown): void {
+function requireStatement(statement: unknown): void {
   const kind: unknown = typeof statement === 'object' && statement !== null && 'kind' in statement && statement.kind
   if (kind === 'select' || kind === 'sql') return
   throw new TypeError(

@@ -1,22 +1,28 @@
+import { isRecord } from '../core/records.js'
 import { BootError } from '../core/boot-error.js'
 import {
-  LONGEST,
-  NOT_LOADED,
-  type OptionNames,
-  refuseOtherThanList,
-  refuseOtherThanWhole,
-  refuseOtherType,
-  refuseUnknownOptions,
-  shown,
-} from '../core/options.js'
+  both,
+  callback,
+  checkOptions,
+  fitting,
+  flag,
+  integer,
+  list,
+  milliseconds,
+  type OptionChecks,
+  options,
+  text,
+  unchecked,
+} from '../core/option-checks.js'
+import { NOT_LOADED, shown } from '../core/options.js'
 import { refuseShortSecret } from '../core/cursor-secret.js'
 import { isProvision, type Provision } from '../di/provider.js'
-import { type Constructor, isConstructor, token, tokenName } from '../di/token.js'
+import { classes, type Constructor, isConstructor, token, tokenName } from '../di/token.js'
 import { type ErrorFormat, isErrorFormat } from './error-format.js'
 import { type ErrorMapping, isErrorMapping } from './error-mapping.js'
 import { checkBudget, type QueryBudgetOption } from './observation/query-budget.js'
 import type { Translate } from './problem.js'
-import { refuseOtherThanRule, type UnknownFieldsRule } from '../schema/declare/unknown-fields.js'
+import { requireRule, type UnknownFieldsRule } from '../schema/declare/unknown-fields.js'
 import { checkHealthOptions, type HealthOptions } from './health/health-options.js'
 import type { Lifespan } from './lifespan.js'
 import { checkLogOptions, type LogOptions } from './observation/log-options.js'
@@ -132,103 +138,62 @@ export const DEFAULT_TIMEOUTS: Required<Timeouts> = {
 /** The value of `createApp({ cursorSecret })`. */
 export const cursorSecret = token<string | undefined>('cursorSecret')
 
-const OPTIONS: OptionNames<AppOptions> = {
-  controllers: true,
-  prefix: true,
-  models: true,
-  lifespan: true,
-  providers: true,
-  middleware: true,
-  cursorSecret: true,
-  docs: true,
-  health: true,
-  logger: true,
-  log: true,
-  queryBudget: true,
-  unknownFields: true,
-  bodyLimit: true,
-  maxConnections: true,
-  timeouts: true,
-  errors: true,
-  info: true,
-  servers: true,
-  tags: true,
-  externalDocs: true,
-  extensions: true,
+const timeout = milliseconds('30_000')
+const timeoutOrNone = milliseconds('30_000', 0)
+
+const TIMEOUTS: OptionChecks<Timeouts> = {
+  headers: timeout,
+  request: timeout,
+  handler: timeout,
+  write: timeout,
+  keepAlive: timeout,
+  drain: timeoutOrNone,
+  shutdownDelay: timeoutOrNone,
+}
+
+const ERRORS: OptionChecks<ErrorSettings> = {
+  mappings: list('mapError(OutOfStock, 409)', fitting(isErrorMapping, 'mapError(OutOfStock, 409)')),
+  format: fitting(isErrorFormat, 'errorFormat(ErrorBody, (problem) => body)'),
+  translate: callback('(text, request, issue) => text'),
+}
+
+const OPTIONS: OptionChecks<AppOptions> = {
+  controllers: classes('HeroController'),
+  prefix: requirePrefix,
+  models: classes('Hero'),
+  lifespan: requireLifespans,
+  providers: list('provide(Clock, { value: clock })', requireProvision),
+  middleware: list('helmet()', compileMiddleware),
+  cursorSecret: both(text('a random string'), refuseShortSecret),
+  docs: flag,
+  health: unchecked, // with `docs`
+  logger: requireLogger,
+  log: checkLogOptions,
+  queryBudget: checkBudget,
+  unknownFields: requireRule,
+  bodyLimit: integer('bytes, as in 1024 * 1024', 1, Number.MAX_SAFE_INTEGER),
+  maxConnections: integer('connections, as in 10_000', 1, Number.MAX_SAFE_INTEGER),
+  timeouts: options(TIMEOUTS),
+  errors: options(ERRORS),
+  info: unchecked,
+  servers: list(`{ url: 'https://api.example.com' }`),
+  tags: list(`{ name: 'Heroes' }`, fitting(isRecord, `an object, as in { name: 'Heroes' }`)),
+  externalDocs: unchecked,
+  extensions: unchecked,
 }
 
 /** @throws BootError for a wrong option, with its place and what to write instead. */
 export function checkAppOptions(options: AppOptions): void {
-  refuseUnknownOptions('createApp()', options, OPTIONS)
+  checkOptions('createApp()', options, OPTIONS)
   if (options.controllers === undefined)
     throw new BootError(`createApp(): controllers is missing. Write controllers: [HeroController].`)
-  each('controllers', options.controllers, 'HeroController', refuseOtherThanClass)
-  refuseDuplicateControllers(options.controllers)
-  refuseOtherThanPrefix(options.prefix)
-  each('models', options.models, 'Hero', refuseOtherThanClass)
-  each('providers', options.providers, 'provide(Clock, { value: clock })', refuseOtherThanProvision)
-  each('middleware', options.middleware, 'helmet()', compileMiddleware)
-  refuseOtherThanList(options.servers, 'createApp(): servers', `{ url: 'https://api.example.com' }`)
-  each('tags', options.tags, `{ name: 'Heroes' }`, refuseOtherThanTag)
-  refuseSecondProvision(options.providers ?? [])
-  refuseOtherThanLifespans(options.lifespan)
-  refuseModelsWithoutLifespan(options)
-  refuseOtherThanLogger(options.logger)
-  checkBudget(options.queryBudget, 'createApp(): queryBudget')
-  checkLogOptions(options.log, 'createApp(): log')
-  refuseOtherType('createApp(): cursorSecret', options.cursorSecret, 'string', 'a random string')
-  refuseShortSecret(options.cursorSecret, 'createApp(): cursorSecret')
-  refuseOtherThanRule('createApp(): unknownFields', options.unknownFields)
-  refuseOtherType('createApp(): docs', options.docs, 'boolean', 'true or false')
   checkHealthOptions(options.health, options.docs !== false)
-  refuseOtherThanWhole(
-    options.bodyLimit,
-    'createApp(): bodyLimit',
-    'bytes, as in 1024 * 1024',
-    1,
-    Number.MAX_SAFE_INTEGER,
-  )
-  const most = Number.MAX_SAFE_INTEGER
-  refuseOtherThanWhole(options.maxConnections, 'createApp(): maxConnections', 'connections, as in 10_000', 1, most)
-  checkTimeouts(options.timeouts)
-  checkErrors(options.errors)
+  refuseDuplicateControllers(options.controllers)
+  refuseSecondProvision(options.providers ?? [])
+  refuseModelsWithoutLifespan(options)
 }
 
-const ERRORS: OptionNames<ErrorSettings> = { mappings: true, format: true, translate: true }
-
-function checkErrors(errors: ErrorSettings | undefined): void {
-  if (errors === undefined) return
-  refuseUnknownOptions('createApp(): errors', errors, ERRORS)
-  each('errors.mappings', errors.mappings, 'mapError(OutOfStock, 409)', refuseOtherThanMapping)
-  if (errors.translate !== undefined && typeof errors.translate !== 'function')
-    throw new BootError(
-      `createApp(): errors.translate is ${shown(errors.translate)}. Write a function: (text, request, issue) => text.`,
-    )
-  if (errors.format !== undefined && !isErrorFormat(errors.format))
-    throw new BootError(
-      `createApp(): errors.format is ${shown(errors.format)}. Write errorFormat(ErrorBody, (problem) => body).`,
-    )
-}
-
-function refuseOtherThanMapping(entry: unknown, where: string, example: string): void {
-  if (isErrorMapping(entry)) return
-  throw new BootError(`${where} is ${shown(entry)}. Write ${example}.`)
-}
-
-function each(
-  name: string,
-  list: readonly unknown[] | undefined,
-  example: string,
-  check: (entry: unknown, where: string, example: string) => void,
-): void {
-  refuseOtherThanList(list, `createApp(): ${name}`, example)
-  // entries() includes the holes of an array, which forEach() skips.
-  for (const [index, entry] of (list ?? []).entries()) check(entry, `createApp(): ${name}[${index}]`, example)
-}
-
-function refuseOtherThanPrefix(prefix: unknown): void {
-  if (prefix === undefined) return
-  const where = 'createApp(): prefix'
+function requirePrefix(prefix: unknown, where: string): void {
   if (typeof prefix !== 'string') throw new BootError(`${where} is ${shown(prefix)}. Write a path, such as '/api'.`)
   if (parsePath(prefix, where).some(({ kind }) => kind !== 'fixed'))
     throw new BootError(`${where} is '${prefix}', which has a variable. Write variables into the paths of controllers.`)
@@ -244,24 +209,13 @@ function refuseDuplicateControllers(controllers: readonly Constructor[]): void {
   }
 }
 
-function refuseOtherThanClass(entry: unknown, where: string, example: string): void {
-  if (isConstructor(entry)) return
-  if (entry === undefined) throw new BootError(`${where} is undefined. ${NOT_LOADED}`)
-  throw new BootError(`${where} is ${shown(entry)}. Write the class itself, as in [${example}].`)
-}
-
-function refuseOtherThanProvision(entry: unknown, where: string): void {
+function requireProvision(entry: unknown, where: string): void {
   if (isProvision(entry)) return
   if (entry === undefined) throw new BootError(`${where} is undefined. ${NOT_LOADED}`)
   const advice = isConstructor(entry)
     ? `Put @Injectable() on it and remove it here, or write provide(${entry.name}, { class: ${entry.name} })`
     : `Write provide(Clock, { value: ... }), or with class, factory or managed instead of value`
   throw new BootError(`${where} is ${shown(entry)}. ${advice}.`)
-}
-
-function refuseOtherThanTag(entry: unknown, where: string, example: string): void {
-  if (typeof entry === 'object' && entry !== null) return
-  throw new BootError(`${where} is ${shown(entry)}. Write an object, as in ${example}.`)
 }
 
 function refuseSecondProvision(providers: readonly Provision[]): void {
@@ -281,16 +235,13 @@ function refuseModelsWithoutLifespan({ models = [], lifespan }: AppOptions): voi
     )
 }
 
-function refuseOtherThanLifespans(lifespan: unknown): void {
-  if (lifespan === undefined) return
+function requireLifespans(lifespan: unknown, where: string): void {
   for (const [index, one] of [lifespan].flat().entries()) {
     if (isLifespan(one)) continue
-    const where = Array.isArray(lifespan) ? `lifespan[${index}]` : 'lifespan'
+    const place = Array.isArray(lifespan) ? `${where}[${index}]` : where
     // A URL is not displayed: it may contain a password.
     const what = typeof one === 'string' ? 'a string' : shown(one)
-    throw new BootError(
-      `createApp(): ${where} is ${what}. Write lifespan, which reads the environment, or newLifespan(url).`,
-    )
+    throw new BootError(`${place} is ${what}. Write lifespan, which reads the environment, or newLifespan(url).`)
   }
 }
 
@@ -298,33 +249,13 @@ function isLifespan(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'start' in value && typeof value.start === 'function'
 }
 
-function refuseOtherThanLogger(logger: unknown): void {
-  if (logger === undefined || logger === false) return
+function requireLogger(logger: unknown, where: string): void {
+  if (logger === false) return
   const methods = ['info', 'warn', 'error'] as const
   const given: object = typeof logger === 'object' && logger !== null ? logger : {}
   const missing = methods.filter((name) => typeof Reflect.get(given, name) !== 'function')
   if (missing.length > 0)
     throw new BootError(
-      `createApp(): logger is ${shown(logger)}, without ${missing.map((name) => `${name}()`).join(', ')}. Write logger: console, or false for no log.`,
+      `${where} is ${shown(logger)}, without ${missing.map((name) => `${name}()`).join(', ')}. Write logger: console, or false for no log.`,
     )
-}
-
-const TIMEOUTS: OptionNames<Timeouts> = {
-  headers: true,
-  request: true,
-  handler: true,
-  write: true,
-  keepAlive: true,
-  drain: true,
-  shutdownDelay: true,
-}
-
-function checkTimeouts(timeouts: Timeouts | undefined): void {
-  if (timeouts === undefined) return
-  refuseUnknownOptions('createApp(): timeouts', timeouts, TIMEOUTS)
-  for (const [name, value] of Object.entries(timeouts)) {
-    // 0 closes without waiting: for running requests, for balancers.
-    const least = name === 'drain' || name === 'shutdownDelay' ? 0 : 1
-    refuseOtherThanWhole(value, `createApp(): timeouts.${name}`, 'milliseconds, as in 30_000', least, LONGEST)
-  }
 }

@@ -15,7 +15,7 @@ import type { ReportExcess } from './observation/query-budget.js'
 import { describeRoute } from './routing/route-description.js'
 import { classesInRoutes } from './routing/route-classes.js'
 import { Listener } from './server/requests/request-listener.js'
-import { type Address, openServer, type OpenServer, refuseOtherThanAddress } from './server/server.js'
+import { type Address, openServer, type OpenServer, requireAddress } from './server/server.js'
 import { onTermination } from './server/signals.js'
 import { logUnhandledHttpErrors } from './server/unhandled-http-errors.js'
 
@@ -111,7 +111,7 @@ export class App {
    * const { url } = await app.listen(8000)
    */
   async listen(port = 8000, host = '127.0.0.1'): Promise<Address> {
-    refuseOtherThanAddress(port, host)
+    requireAddress(port, host)
     const observer = appObserver()
     if (observer) return new Promise(() => observer.listens(this)) // the command line only describes the app
     await this.start()

@@ -1,6 +1,7 @@
 import { BootError } from '../core/boot-error.js'
 import { ignoreRejections } from '../core/ignore-rejections.js'
-import { refuseOtherThanWhole, shown } from '../core/options.js'
+import { requireInteger } from '../core/option-checks.js'
+import { shown } from '../core/options.js'
 import { isConstructor } from '../di/token.js'
 import { HttpError } from './errors.js'
 import { ErrorRuleError, type FindMapped, type OwnResponse, UNKNOWN } from './problem.js'
@@ -36,13 +37,7 @@ export function mapError<E extends Error>(
     const toHttpError = response as (error: Error, own: OwnResponse) => HttpError // called with errors of the class
     return { type, toHttpError: (error, own) => toHttpError(error, own() ?? { ...UNKNOWN, errors: [] }) }
   }
-  refuseOtherThanWhole(
-    response,
-    `mapError(): the status of ${type.name}`,
-    'the status of an error, as in 409',
-    400,
-    599,
-  )
+  requireInteger(response, `mapError(): the status of ${type.name}`, 'the status of an error, as in 409', 400, 599)
   return {
     type,
     toHttpError: (cause, own) => {

@@ -72,8 +72,13 @@ export interface Lifespan {
   readonly findErrorStatus: FindErrorStatus
 }
 
-/** Opens a unit of work for one attempt of a request. */
-export type OpenUnit = (attempt: number, record?: RequestRecord, token?: ClientToken, request?: object) => Unit
+/** Opens a unit of work for one attempt of a request; returns undefined if the route has none in this resource. */
+export type OpenUnit = (
+  attempt: number,
+  record?: RequestRecord,
+  token?: ClientToken,
+  request?: object,
+) => Unit | undefined
 
 /** What `sequitur doctor` reports of a database that fits the models. */
 export interface DatabaseReport {
@@ -121,9 +126,12 @@ export function openUnits(lifespans: readonly Lifespan[], route: RouteFacts): Op
   const [only, ...others] = openers
   if (!only) return NO_UNITS
   if (others.length === 0)
-    return (attempt, record, tokens, request) => [only.open(attempt, record, tokens?.get(only.lifespan), request)]
+    return (attempt, record, tokens, request) => {
+      const unit = only.open(attempt, record, tokens?.get(only.lifespan), request)
+      return unit ? [unit] : []
+    }
   return (attempt, record, tokens, request) =>
-    openers.map(({ lifespan, open }) => open(attempt, record, tokens?.get(lifespan), request))
+    openers.flatMap(({ lifespan, open }) => open(attempt, record, tokens?.get(lifespan), request) ?? [])
 }
 
 /** Of a route that needs no unit of work, such as one without a transaction. */

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import { types } from 'node:util'
 import type { ErrorStatus, FindErrorStatus } from '../core/error-status.js'
 import { ignoreRejections } from '../core/ignore-rejections.js'
 import { shown } from '../core/options.js'
@@ -87,6 +88,12 @@ const PARTLY_SAVED: ErrorStatus = {
   detail: 'A part of this was saved, and a part was not. Do not send it again before you have checked what is there.',
 }
 
+const PERHAPS_PARTLY_SAVED: ErrorStatus = {
+  status: 500,
+  detail:
+    'It is not known whether all of this was saved, or only a part. Do not send it again before you have checked what is there.',
+}
+
 /** The response to any error. A client receives the message only of an HttpError, of a mapped error, or of one with `expose: true`. */
 export function toProblemReply(
   error: unknown,
@@ -102,14 +109,15 @@ export function toProblemReply(
   } catch (failure) {
     // A getter or a Proxy that throws, a value that JSON does not have. The error itself is logged.
     const reply = replyOf(UNKNOWN, requestId, PROBLEM_DETAILS)
-    return failure instanceof ErrorRuleError ? { ...reply, failure } : reply
+    const isRule = types.isNativeError(failure) && failure instanceof ErrorRuleError // `instanceof` may throw for a Proxy
+    return isRule ? { ...reply, failure } : reply
   }
 }
 
 function translated({ errors, ...known }: KnownError, request: Request, translate: Translate): KnownError {
   const inWords = (text: string, issue?: InputIssue) => {
     try {
-      return refuseOtherThanText(translate(text, request, issue)) ?? text
+      return requireText(translate(text, request, issue)) ?? text
     } catch (cause) {
       throw new ErrorRuleError(`errors.translate cannot translate ${JSON.stringify(text)}.`, { cause })
     }
@@ -122,7 +130,7 @@ function translated({ errors, ...known }: KnownError, request: Request, translat
 }
 
 // Programs without a type check may return a promise, which would be sent as {}.
-function refuseOtherThanText(translated: unknown): string | undefined {
+function requireText(translated: unknown): string | undefined {
   if (typeof translated === 'string') return translated
   if (translated === undefined || translated === null) return undefined
   ignoreRejections(translated)
@@ -185,8 +193,13 @@ export function toProblem({ status, detail, errors = [], type, extensions }: Pro
   }
 }
 
+// Where something was rolled back, a part is missing in any case.
+function statusOfPart({ isUnknown, rolledBack }: PartialCommitError): ErrorStatus {
+  return isUnknown && rolledBack.length === 0 ? PERHAPS_PARTLY_SAVED : PARTLY_SAVED
+}
+
 function toKnownError(error: unknown, { findMapped, findStatus }: ErrorRules, inputs: readonly Input[]): KnownError {
-  if (error instanceof PartialCommitError) return PARTLY_SAVED
+  if (error instanceof PartialCommitError) return statusOfPart(error)
   const own = () => {
     const status = findStatus(error)
     return status && located(status, inputs)

@@ -139,7 +139,7 @@ export function parseBody(
   }
   if (bytes.length === 0) return undefined
   const isUsual = headers['content-type'] === 'application/json' && headers['content-encoding'] === undefined
-  if (!isUsual) refuseOtherThanJson(headers, parseForm ? `application/json or ${FORM}` : 'application/json')
+  if (!isUsual) requireJson(headers, parseForm ? `application/json or ${FORM}` : 'application/json')
   return parseJsonBody(bytes, limit)
 }
 
@@ -148,7 +148,7 @@ export function mediaTypeOf(headers: IncomingHttpHeaders): string {
   return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }
 
-function refuseOtherThanJson(headers: IncomingHttpHeaders, accepted: string): void {
+function requireJson(headers: IncomingHttpHeaders, accepted: string): void {
   const type = mediaTypeOf(headers)
   if (type !== 'application/json' && !/^application\/[\w.+-]+\+json$/.test(type)) {
     throw new UnsupportedMediaType(

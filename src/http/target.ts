@@ -14,7 +14,7 @@ const PLAIN =
  */
 export function normalTarget(target: string): string {
   if (target === '*' || PLAIN.test(target)) return target
-  refuseOtherThanVisible(target)
+  requireVisible(target)
   const { path, query } = splitQuery(originForm(target))
   return `${normalPath(path || '/')}${query}`
 }
@@ -35,7 +35,7 @@ export function decodePercent(text: string): string {
   }
 }
 
-function refuseOtherThanVisible(target: string): void {
+function requireVisible(target: string): void {
   if (/[^\x21-\x7e]/.test(target)) throw new BadRequest('The URL has a character that must be percent-encoded.')
   if (target.includes('#')) throw new BadRequest('The URL has a fragment, which is not sent to a server.')
 }

@@ -1,13 +1,7 @@
 import type { ModelStatic } from 'sequelize'
 import { BootError } from '../core/boot-error.js'
-import {
-  type OptionNames,
-  refuseMissingCall,
-  refuseOtherThanWhole,
-  refuseOtherType,
-  refuseUnknownOptions,
-  shown,
-} from '../core/options.js'
+import { callback, checkOptions, fitting, flag, integer, type OptionChecks } from '../core/option-checks.js'
+import { refuseMissingCall } from '../core/options.js'
 import { MetadataKey } from '../di/metadata.js'
 import { addHandlerDecorator } from '../di/route-facts.js'
 import { type Constructor, isConstructor } from '../di/token.js'
@@ -36,16 +30,16 @@ export interface IdempotentOptions {
   readonly model?: typeof IdempotencyRecord
 }
 
-const OPTIONS: OptionNames<IdempotentOptions> = {
-  required: true,
-  expiresAfter: true,
-  of: true,
-  responseLimit: true,
-  model: true,
-}
-
 const DAY = 24 * 60 * 60 * 1000
 const DEFAULT_RESPONSE_LIMIT = 1024 * 1024
+
+const OPTIONS: OptionChecks<IdempotentOptions> = {
+  required: flag,
+  expiresAfter: integer('milliseconds', 1, 366 * DAY),
+  of: callback(`(request) => request.headers['x-client']`),
+  responseLimit: integer('bytes', 1, 2 ** 30),
+  model: fitting(isRecordModel, 'a class of your own: class OtherRecord extends IdempotencyRecord {}'),
+}
 
 const optionsKey = new MetadataKey<IdempotentOptions | false>()
 
@@ -62,7 +56,7 @@ const optionsKey = new MetadataKey<IdempotentOptions | false>()
  */
 export function Idempotent(options: IdempotentOptions | false = {}): MethodDecorator & ClassDecorator {
   refuseMissingCall('@Idempotent()', arguments)
-  if (options !== false) checkOptions(options)
+  if (options !== false) checkOptions('@Idempotent()', options, OPTIONS)
   return (target: object, member?: string | symbol) => {
     optionsKey.write(target, options, member)
     addInterceptor(target, planIdempotent, member)
@@ -72,22 +66,6 @@ export function Idempotent(options: IdempotentOptions | false = {}): MethodDecor
       needsDatabase: options !== false,
     })
   }
-}
-
-function checkOptions(options: IdempotentOptions): void {
-  refuseUnknownOptions('@Idempotent()', options, OPTIONS)
-  const { required, expiresAfter, of, responseLimit, model } = options
-  refuseOtherType('@Idempotent(): required', required, 'boolean', 'true or false')
-  refuseOtherThanWhole(expiresAfter, '@Idempotent(): expiresAfter', 'milliseconds', 1, 366 * DAY)
-  refuseOtherThanWhole(responseLimit, '@Idempotent(): responseLimit', 'bytes', 1, 2 ** 30)
-  if (of !== undefined && typeof of !== 'function')
-    throw new BootError(
-      `@Idempotent(): of is ${shown(of)}. Write a function: (request) => request.headers['x-client'].`,
-    )
-  if (model !== undefined && !isRecordModel(model))
-    throw new BootError(
-      `@Idempotent(): model is ${shown(model)}. Write a class of your own: class OtherRecord extends IdempotencyRecord {}.`,
-    )
 }
 
 function isRecordModel(model: unknown): boolean {

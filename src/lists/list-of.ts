@@ -1,14 +1,9 @@
 import { type Attributes, type FindOptions, type Model, type ModelStatic, Op, type WhereOptions } from 'sequelize'
 import { BootError } from '../core/boot-error.js'
 import { memo } from '../core/memo.js'
-import {
-  NOT_LOADED,
-  type OptionNames,
-  refuseOtherThanList,
-  refuseOtherThanWhole,
-  refuseUnknownOptions,
-  shown,
-} from '../core/options.js'
+import { checkOptions, fitting, integer, list, type OptionChecks, requireArray } from '../core/option-checks.js'
+import { NOT_LOADED, shown } from '../core/options.js'
+import { isRecord } from '../core/records.js'
 import { declareColumnUses } from '../db/indexes/column-uses.js'
 import { columnsOf } from '../db/models/columns.js'
 import { modelInternals, sequelizeOf } from '../db/sequelize/internals.js'
@@ -34,15 +29,17 @@ export interface ListQuery<M extends Model> {
   select(where?: WhereOptions<Attributes<M>>): Select<M>
 }
 
-const OPTIONS: OptionNames<AnyListOptions> = {
-  filter: true,
-  sort: true,
-  defaultSort: true,
-  include: true,
-  fields: true,
-  maxItems: true,
-  maxSort: true,
-  unindexed: true,
+const names = list(`'name'`)
+
+const OPTIONS: OptionChecks<AnyListOptions> = {
+  filter: requireFilter,
+  sort: names,
+  defaultSort: names,
+  include: names,
+  fields: (fields, place) => fields === true || names(fields, place),
+  maxItems: integer('values', 1, 10_000),
+  maxSort: integer('columns', 1, 20),
+  unindexed: names,
 }
 
 /**
@@ -61,7 +58,7 @@ export function listOf<M extends Model>(model: ModelStatic<M>, options: ListOpti
     )
   const where = `listOf(${model.name}, ...)`
   const given = options as AnyListOptions // without the names of the model's columns
-  refuseWrongOptions(given, where)
+  checkOptions(where, given, OPTIONS)
   const plan = memo(() => listPlan(model, given, where))
   const derived = class implements ListQuery<M> {
     select(condition?: WhereOptions<Attributes<M>>): Select<M> {
@@ -74,17 +71,10 @@ export function listOf<M extends Model>(model: ModelStatic<M>, options: ListOpti
   return derived
 }
 
-function refuseWrongOptions(options: AnyListOptions, where: string): void {
-  refuseUnknownOptions(where, options, OPTIONS)
-  const { filter, sort, defaultSort, include, fields, maxItems, maxSort, unindexed } = options
-  if (filter !== undefined && (typeof filter !== 'object' || filter === null || Array.isArray(filter)))
-    throw new BootError(`${where}: filter is ${shown(filter)}. Write operators for columns: { age: ['gte', 'lt'] }.`)
-  for (const [path, operators] of Object.entries(filter ?? {}))
-    refuseOtherThanList(operators, `${where}: filter: '${path}'`, `'eq'`)
-  const lists = { sort, defaultSort, include, fields: fields === true ? undefined : fields, unindexed }
-  for (const [name, list] of Object.entries(lists)) refuseOtherThanList(list, `${where}: ${name}`, `'name'`)
-  refuseOtherThanWhole(maxItems, `${where}: maxItems`, 'values', 1, 10_000)
-  refuseOtherThanWhole(maxSort, `${where}: maxSort`, 'columns', 1, 20)
+function requireFilter(filter: unknown, place: string): void {
+  fitting(isRecord, `operators for columns: { age: ['gte', 'lt'] }`)(filter, place)
+  for (const [path, operators] of Object.entries(filter as object))
+    requireArray(operators, `${place}: '${path}'`, `'eq'`)
 }
 
 /** The names of the query that belong to a list, declared or not. */

@@ -1,4 +1,4 @@
-import { type OptionNames, refuseOtherType, refuseUnknownOptions } from '../core/options.js'
+import { checkOptions, flag, type OptionChecks } from '../core/option-checks.js'
 import { addSentNames, countBulkUpdates, rowVersion } from '../db/models/row-version.js'
 import { propertiesOf, type Shape, type VersionOf } from '../schema/shape/shape.js'
 
@@ -11,13 +11,11 @@ export interface EtagOptions {
   readonly etag?: boolean
 }
 
-const OPTIONS: OptionNames<EtagOptions> = { etag: true }
+const OPTIONS: OptionChecks<EtagOptions> = { etag: flag }
 
 /** @throws BootError for an unknown option, and for an etag that is no boolean. */
 export function hasEtag(name: string, options: EtagOptions): boolean {
-  const where = `${name}.of(Hero, options)`
-  refuseUnknownOptions(where, options, OPTIONS)
-  refuseOtherType(`${where}: etag`, options.etag, 'boolean', 'true or false')
+  checkOptions(`${name}.of(Hero, options)`, options, OPTIONS)
   return options.etag === true
 }
 

@@ -1,5 +1,6 @@
 import { type FindOptions, Model, type ModelStatic } from 'sequelize'
 import { Model as TypescriptModel } from 'sequelize-typescript'
+import { hasOwnGetter } from '../db/models/own-reading.js'
 import { hasFastPath } from '../db/sequelize/fast-path.js'
 import { dataTypeInternals, dataTypesOf, modelInternals } from '../db/sequelize/internals.js'
 import { isOfSequelize } from '../db/statements/compiled/plain-model.js'
@@ -164,18 +165,7 @@ function hasNoConstructor(type: object): boolean {
 function isPlainColumn(model: ModelStatic<Model>, name: string): boolean {
   const attribute = Object.hasOwn(model.getAttributes(), name) ? model.getAttributes()[name] : undefined
   if (!attribute || isInherited(name)) return false
-  const { _attributeManipulation: accessors, prototype } = modelInternals(model)
-  return (
-    !Object.hasOwn(prototype._customGetters, name) &&
-    getterOf(prototype, name) === accessors[name]?.get &&
-    isSanitizedBySequelize(model, attribute.type)
-  )
-}
-
-function getterOf(prototype: object | null, name: string): unknown {
-  if (prototype === null) return null
-  const own = Object.getOwnPropertyDescriptor(prototype, name)
-  return own ? own.get : getterOf(Object.getPrototypeOf(prototype), name)
+  return !hasOwnGetter(model, name) && isSanitizedBySequelize(model, attribute.type)
 }
 
 // The sanitizer of a custom type may read the instance.

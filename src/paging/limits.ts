@@ -1,5 +1,5 @@
 import { BootError } from '../core/boot-error.js'
-import { type OptionNames, refuseOtherThanWhole } from '../core/options.js'
+import { integer, type OptionChecks } from '../core/option-checks.js'
 import { inputDependency } from '../http/input/parameters.js'
 
 /** The number of rows in a page. */
@@ -19,11 +19,13 @@ export interface SizeOptions {
   readonly max_page_size?: number
 }
 
-export const SIZE_OPTIONS: OptionNames<SizeOptions> = {
-  defaultPageSize: true,
-  maxPageSize: true,
-  default_page_size: true,
-  max_page_size: true,
+const size = integer('rows', 1, Number.MAX_SAFE_INTEGER - 1)
+
+export const SIZE_OPTIONS: OptionChecks<SizeOptions> = {
+  defaultPageSize: size,
+  maxPageSize: size,
+  default_page_size: size,
+  max_page_size: size,
 }
 
 const DEFAULT_LIMITS: Limits = { defaultSize: 10, maxSize: 100 }
@@ -42,9 +44,7 @@ export function limitsOf(options: SizeOptions): Limits {
 function sizeOf(options: SizeOptions, name: keyof SizeOptions, other: keyof SizeOptions): number | undefined {
   if (options[name] !== undefined && options[other] !== undefined)
     throw new BootError(`newPagination(): ${name} and ${other} are the same option. Write one of them.`)
-  const given = options[other] === undefined ? name : other
-  refuseOtherThanWhole(options[given], `newPagination(): ${given}`, 'rows', 1, Number.MAX_SAFE_INTEGER - 1)
-  return options[given]
+  return options[name] ?? options[other]
 }
 
 export function limitInput({ defaultSize, maxSize }: Limits) {

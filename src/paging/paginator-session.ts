@@ -2,7 +2,8 @@ import type { Model } from 'sequelize'
 import { currentSession, Session } from '../db/session/session.js'
 import type { Select, Sql } from '../db/statements/statement.js'
 import { BootError } from '../core/boot-error.js'
-import { type OptionNames, shown } from '../core/options.js'
+import { type OptionChecks, unchecked } from '../core/option-checks.js'
+import { shown } from '../core/options.js'
 
 /** The database of a paginator, for apps with several. */
 export interface DatabaseOptions {
@@ -10,7 +11,7 @@ export interface DatabaseOptions {
   readonly session?: typeof Session
 }
 
-export const DATABASE_OPTIONS: OptionNames<DatabaseOptions> = { session: true }
+export const DATABASE_OPTIONS: OptionChecks<DatabaseOptions> = { session: unchecked }
 
 /** The session that a paginator injects. @throws BootError for an option that is not a class of sessions. */
 export function sessionTokenOf({ session = Session }: DatabaseOptions): typeof Session {

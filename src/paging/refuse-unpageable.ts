@@ -3,7 +3,7 @@ import { BootError } from '../core/boot-error.js'
 import { shown } from '../core/options.js'
 
 /** @throws BootError for a value that `select` and `sql` did not make, with what to write instead. */
-export function refuseOtherThanStatement(value: unknown): void {
+export function requireStatement(value: unknown): void {
   if (
     typeof value === 'object' &&
     value !== null &&

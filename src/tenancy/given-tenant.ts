@@ -3,16 +3,43 @@ import { MetadataKey } from '../di/metadata.js'
 import { refuseMissingCall } from '../core/options.js'
 import { addHandlerDecorator } from '../di/route-facts.js'
 import type { Constructor } from '../di/token.js'
+import { TenancyError } from './errors.js'
 import type { Tenant } from './tenant.js'
 
-/** The tenant that the program has named itself; `unscoped` for all rows. */
+/** The tenant that the program has named itself; `unscoped` for all rows. One object for each call. */
 export type GivenTenant = { readonly kind: 'tenant'; readonly tenant: Tenant } | { readonly kind: 'unscoped' }
 
 const given = new AsyncLocalStorage<GivenTenant>()
 
+/** Those whose work has ended. */
+const ended = new WeakSet<GivenTenant>()
+
 /** What {@link withTenant} or {@link unscoped} has set for the calling code. */
 export function givenTenant(): GivenTenant | undefined {
   return given.getStore()
+}
+
+/**
+ * @throws TenancyError if the work of withTenant() or unscoped() has ended: who runs in its asynchronous context is likely to be the next job of a queue,
+ *   of another tenant.
+ */
+export function refuseEnded(tenant: GivenTenant | undefined): void {
+  if (tenant && ended.has(tenant)) throw new TenancyError(ENDED)
+}
+
+const ENDED =
+  'The work of withTenant() or unscoped() has ended, but a statement runs in it: a queue starts each job in the asynchronous context of the one before. ' +
+  'Name the tenant inside of the job: queue.add(() => withTenant(tenant, () => withSession(work))). If the work goes on, await it.'
+
+function runAs<T>(tenant: GivenTenant, work: () => T): T {
+  const result = given.run(tenant, work)
+  return result instanceof Promise ? (result.finally(() => ended.add(tenant)) as T) : result
+}
+
+/** The work, which runs later for the tenant that is set now. */
+export function keepGivenTenant<T>(work: () => T): () => T {
+  const now = givenTenant()
+  return now ? () => runAs({ ...now }, work) : work
 }
 
 /**
@@ -29,7 +56,7 @@ export function forgetGivenTenant(): void {
  * await withTenant(7, () => withSession(lifespan, (session) => session.all(select(Invoice))))
  */
 export function withTenant<T>(tenant: Tenant, work: () => T): T {
-  return given.run({ kind: 'tenant', tenant }, work)
+  return runAs({ kind: 'tenant', tenant }, work)
 }
 
 /**
@@ -40,7 +67,7 @@ export function withTenant<T>(tenant: Tenant, work: () => T): T {
  * await unscoped(() => session.execute(sql`SELECT count(*) FROM invoice WHERE tenant_id = ${user.tenant}`))
  */
 export function unscoped<T>(work: () => T): T {
-  return given.run({ kind: 'unscoped' }, work)
+  return runAs({ kind: 'unscoped' }, work)
 }
 
 const unscopedRoutes = new MetadataKey<true>()

@@ -6,7 +6,7 @@ import type { TenantKind, TenantTable } from './tenant.js'
 
 /*
  * PostgreSQL limits the rows itself, by policies. A role that is exempt from them, a table without one, or one that allows more would be silent: they
- * are looked for at every start.
+ * are looked for at every start, and while the app runs.
  */
 
 /** @throws BootError with the SQL that is missing. */
@@ -16,7 +16,8 @@ export async function checkRowSecurity(
   role: string | undefined,
 ): Promise<void> {
   await refuseExemptRole(sequelize, role)
-  const missing = (await Promise.all(tables.all.map((table) => missingSql(sequelize, table, tables.kind)))).flat()
+  const missing: string[] = []
+  for (const table of tables.all) missing.push(...(await missingSql(sequelize, table, tables.kind))) // one connection is enough
   if (missing.length === 0) return
   throw new BootError(
     `tenancy(): PostgreSQL does not limit these tables to a tenant. Write a migration:\n${missing.map((sql) => `  ${sql}\n`).join('')}`,
@@ -31,7 +32,7 @@ interface RoleRow {
 async function refuseExemptRole(sequelize: Sequelize, role: string | undefined): Promise<void> {
   const [found] = await sequelize.query<RoleRow>(
     `SELECT rolname AS name, rolsuper OR rolbypassrls AS is_exempt FROM pg_catalog.pg_roles WHERE rolname = coalesce($1::text, current_user)`,
-    { bind: [role ?? null], type: QueryTypes.SELECT },
+    { bind: [role ?? null], type: QueryTypes.SELECT, transaction: null },
   )
   if (!found)
     throw new BootError(
@@ -48,7 +49,7 @@ async function refuseExemptRole(sequelize: Sequelize, role: string | undefined):
 async function refuseOtherRole(sequelize: Sequelize, role: string): Promise<void> {
   const [row] = await sequelize.query<{ readonly may_set: boolean; readonly name: string }>(
     `SELECT pg_has_role(current_user, $1::name, 'MEMBER') AS may_set, current_user AS name`,
-    { bind: [role], type: QueryTypes.SELECT },
+    { bind: [role], type: QueryTypes.SELECT, transaction: null },
   )
   if (row?.may_set === true) return
   throw new BootError(
@@ -77,7 +78,7 @@ async function missingSql(sequelize: Sequelize, { model, column }: TenantTable, 
     `SELECT relkind AS kind, relrowsecurity AS is_enabled, relforcerowsecurity AS is_forced,
        coalesce(reloptions::text ~ 'security_invoker=(true|on|1)', false) AS has_invoker
      FROM pg_catalog.pg_class WHERE oid = to_regclass($1)`,
-    { bind: [table], type: QueryTypes.SELECT },
+    { bind: [table], type: QueryTypes.SELECT, transaction: null },
   )
   if (!facts) return []
   if (facts.kind === 'v') return facts.has_invoker ? [] : [`ALTER VIEW ${table} SET (security_invoker = true);`]
@@ -86,7 +87,7 @@ async function missingSql(sequelize: Sequelize, { model, column }: TenantTable, 
     `SELECT polname AS name, polcmd AS command, polpermissive AS is_permissive,
        pg_get_expr(polqual, polrelid) AS visible, pg_get_expr(polwithcheck, polrelid) AS written
      FROM pg_catalog.pg_policy WHERE polrelid = to_regclass($1)`,
-    { bind: [table], type: QueryTypes.SELECT },
+    { bind: [table], type: QueryTypes.SELECT, transaction: null },
   )
   return [
     ...(facts.is_enabled ? [] : [`ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY;`]),
@@ -109,7 +110,7 @@ async function findLooseType(sequelize: Sequelize, table: string, column: string
        LEFT JOIN pg_catalog.pg_collation AS c ON c.oid = a.attcollation
      WHERE a.attrelid = to_regclass($1) AND a.attname = $2
        AND (t.typname = 'citext' OR to_jsonb(c) ->> 'collisdeterministic' = 'false')`,
-    { bind: [table, column], type: QueryTypes.SELECT },
+    { bind: [table, column], type: QueryTypes.SELECT, transaction: null },
   )
   return row && `${row.is_citext ? 'text' : row.type} COLLATE "C"`
 }

@@ -1,10 +1,11 @@
 import type { Model, ModelStatic, Sequelize } from 'sequelize'
 import { BootError } from '../core/boot-error.js'
-import { type OptionNames, refuseOtherType, refuseUnknownOptions, shown } from '../core/options.js'
+import { requireType } from '../core/option-checks.js'
+import { type OptionNames, refuseUnknownOptions, shown } from '../core/options.js'
 import type { Boundary, UnitBoundary } from '../db/boundary.js'
 import type { RouteFacts } from '../di/route-facts.js'
 import type { Request } from '../http/request.js'
-import { forgetGivenTenant, givenTenant, isUnscoped } from './given-tenant.js'
+import { forgetGivenTenant, givenTenant, isUnscoped, refuseEnded, unscoped } from './given-tenant.js'
 import { limitReads } from './limit-reads.js'
 import { limitWrites } from './limit-writes.js'
 import { checkRowSecurity } from './row-security.js'
@@ -47,7 +48,7 @@ export function tenancy(options: TenancyOptions): Tenancy {
     throw new BootError(`tenancy(): of is ${shown(of)}. Write a function: (request) => accountOf(request)?.tenant.`)
   if (typeof column !== 'string' || column === '')
     throw new BootError(`tenancy(): column is ${shown(column)}. Write the name of the column: 'tenant_id'.`)
-  refuseOtherType('tenancy(): role', role, 'string', `the name of a role, such as 'tenants'`)
+  requireType('tenancy(): role', role, 'string', `the name of a role, such as 'tenants'`)
   return new TenantBoundary(options)
 }
 
@@ -95,6 +96,11 @@ class TenantBoundary implements Boundary {
     await checkRowSecurity(sequelize, tables, role)
   }
 
+  async checkAgain(sequelize: Sequelize): Promise<void> {
+    const { tables, role, hasPolicies } = this.#settingsOf(sequelize)
+    if (hasPolicies) await unscoped(() => checkRowSecurity(sequelize, tables, role))
+  }
+
   enforce(sequelize: Sequelize): void {
     this.#settingsOf(sequelize).isEnforced = true
   }
@@ -113,8 +119,14 @@ class TenantBoundary implements Boundary {
     }
   }
 
+  enterRequest(): void {
+    forgetGivenTenant()
+  }
+
   ofJob(sequelize: Sequelize): UnitBoundary {
-    return this.#unit(sequelize, { kind: 'job', find: noTenant, given: givenTenant() })
+    const given = givenTenant()
+    refuseEnded(given)
+    return this.#unit(sequelize, { kind: 'job', find: noTenant, given })
   }
 
   outside(sequelize: Sequelize): UnitBoundary {

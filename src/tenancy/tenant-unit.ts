@@ -2,7 +2,7 @@ import type { Model, ModelStatic } from 'sequelize'
 import type { UnitBoundary } from '../db/boundary.js'
 import { startsOnlyWithKeyword } from '../db/sql/starts-with-keyword.js'
 import { NoTenantError, TenancyError } from './errors.js'
-import { type GivenTenant, givenTenant } from './given-tenant.js'
+import { type GivenTenant, givenTenant, keepGivenTenant, refuseEnded } from './given-tenant.js'
 import { refuseLeaving } from './own-sql.js'
 import type { TenantTables } from './tenant-tables.js'
 import { tenantText } from './tenant.js'
@@ -38,6 +38,7 @@ export class TenantUnit implements UnitBoundary {
   readonly #settings: UnitSettings
   readonly #origin: UnitOrigin
   #text: string | undefined
+  #isUsed = false
   /** What the connection was told with BEGIN. */
   #begun: { readonly text: string | undefined } | undefined
   /** How often SQL was generated within the limits, and not sent yet. */
@@ -53,13 +54,26 @@ export class TenantUnit implements UnitBoundary {
   }
 
   get isUnscoped(): boolean {
-    return (givenTenant() ?? this.#origin.given)?.kind === 'unscoped'
+    return (this.#now ?? this.#origin.given)?.kind === 'unscoped'
+  }
+
+  /** What is set for the calling code. That with which the unit was opened lasts as long as the unit. */
+  get #now(): GivenTenant | undefined {
+    const now = givenTenant()
+    if (now !== this.#origin.given || !this.#isUsed) refuseEnded(now)
+    this.#isUsed = true
+    return now
+  }
+
+  keepContext<T>(work: () => T): () => T {
+    return this.#now === this.#origin.given ? work : keepGivenTenant(work)
   }
 
   /** The tenant, as text; undefined for none. */
   get #tenant(): string | undefined {
     if (this.#text !== undefined) return this.#text
     const { given, find } = this.#origin
+    if (!this.#isUsed) refuseEnded(given)
     const tenant = given?.kind === 'tenant' ? given.tenant : find()
     if (tenant === undefined || tenant === null) return undefined
     const { kind, longest } = this.#settings.tables
@@ -104,7 +118,7 @@ export class TenantUnit implements UnitBoundary {
 
   // withTenant() inside a session would otherwise have no effect on it.
   #refuseOther(text: string | undefined): void {
-    const now = givenTenant()
+    const now = this.#now
     const isOther = now?.kind === 'tenant' && tenantText(now.tenant, this.#settings.tables.kind) !== text
     if (isOther || this.#origin.given?.kind === 'unscoped')
       throw new TenancyError(
@@ -119,6 +133,7 @@ export class TenantUnit implements UnitBoundary {
   settings(): string | undefined {
     const { hasPolicies, role } = this.#settings
     if (!hasPolicies) return undefined
+    if (!this.#isUsed) refuseEnded(this.#origin.given)
     const isUnscoped = this.#origin.given?.kind === 'unscoped'
     const text = isUnscoped ? undefined : this.#tenant
     this.#begun = { text }

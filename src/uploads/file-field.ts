@@ -1,12 +1,6 @@
 import { BootError } from '../core/boot-error.js'
-import {
-  type OptionNames,
-  refuseMissingCall,
-  refuseOtherThanList,
-  refuseOtherThanWhole,
-  refuseUnknownOptions,
-  shown,
-} from '../core/options.js'
+import { checkOptions, integer, type OptionChecks, requireArray, unchecked } from '../core/option-checks.js'
+import { refuseMissingCall, shown } from '../core/options.js'
 import { emittedPropertyType } from '../di/metadata.js'
 import type { Constructor } from '../di/token.js'
 import { Field } from '../schema/declare/field.js'
@@ -33,16 +27,16 @@ export interface FileFieldOptions {
   readonly message?: string
 }
 
-const OPTIONS: OptionNames<FileFieldOptions> = {
-  maxSize: true,
-  mediaTypes: true,
-  optional: true,
-  minItems: true,
-  maxItems: true,
-  title: true,
-  description: true,
-  deprecated: true,
-  message: true,
+const OPTIONS: OptionChecks<FileFieldOptions> = {
+  maxSize: integer('bytes, as in 5_000_000', 1, Number.MAX_SAFE_INTEGER),
+  mediaTypes: requireMediaTypes,
+  optional: unchecked, // these by @Field()
+  minItems: unchecked,
+  maxItems: unchecked,
+  title: unchecked,
+  description: unchecked,
+  deprecated: unchecked,
+  message: unchecked,
 }
 
 const DEFAULT_MAX_SIZE = 1024 * 1024
@@ -85,10 +79,8 @@ export function File<const O extends FileFieldOptions = {}>(options: O & FileFie
   refuseMissingCall('@File()', arguments)
   return (prototype: object, property: string | symbol) => {
     const where = `@File() on ${prototype.constructor.name}.${String(property)}`
-    refuseUnknownOptions(where, options, OPTIONS)
+    checkOptions(where, options, OPTIONS)
     const { maxSize, mediaTypes, ...others }: FileFieldOptions = options
-    refuseOtherThanWhole(maxSize, `${where}: maxSize`, 'bytes, as in 5_000_000', 1, Number.MAX_SAFE_INTEGER)
-    refuseOtherThanMediaTypes(mediaTypes, where)
     const type = { shape: fileShape(maxSize, mediaTypes) }
     const emitted = emittedPropertyType(prototype, String(property))
     const isList = emitted === Array || (emitted === undefined && (options.minItems ?? options.maxItems) !== undefined)
@@ -99,15 +91,13 @@ export function File<const O extends FileFieldOptions = {}>(options: O & FileFie
   }
 }
 
-function refuseOtherThanMediaTypes(mediaTypes: readonly string[] | undefined, where: string): void {
-  refuseOtherThanList(mediaTypes, `${where}: mediaTypes`, `'image/png'`)
-  const other = mediaTypes?.find((type) => !/^[\w.+-]+\/(?:[\w.+-]+|\*)$/.test(type))
+function requireMediaTypes(mediaTypes: unknown, place: string): void {
+  requireArray(mediaTypes, place, `'image/png'`)
+  const other = mediaTypes?.find((type) => !/^[\w.+-]+\/(?:[\w.+-]+|\*)$/.test(String(type)))
   if (other !== undefined)
-    throw new BootError(
-      `${where}: mediaTypes has ${shown(other)}. Write a media type such as 'image/png', or 'image/*'.`,
-    )
+    throw new BootError(`${place} has ${shown(other)}. Write a media type such as 'image/png', or 'image/*'.`)
   if (mediaTypes?.length === 0)
-    throw new BootError(`${where}: mediaTypes is empty, so that no file would be accepted. Remove it for any.`)
+    throw new BootError(`${place} is empty, so that no file would be accepted. Remove it for any.`)
 }
 
 function fileShape(maxSize = DEFAULT_MAX_SIZE, mediaTypes?: readonly string[]): FileShape {

@@ -1,4 +1,5 @@
-import { type OptionNames, refuseMissingCall, refuseOtherThanWhole, refuseUnknownOptions } from '../core/options.js'
+import { checkOptions, integer, type OptionChecks } from '../core/option-checks.js'
+import { refuseMissingCall } from '../core/options.js'
 import { declareParameter } from '../di/parameter.js'
 import type { BodyMedia } from '../http/input/body-media.js'
 import type { InputDeclaration } from '../http/input/parameters.js'
@@ -15,7 +16,9 @@ export interface MultipartOptions {
   readonly bodyLimit?: number
 }
 
-const OPTIONS: OptionNames<MultipartOptions> = { bodyLimit: true }
+const OPTIONS: OptionChecks<MultipartOptions> = {
+  bodyLimit: integer('bytes, as in 10_000_000', 1, Number.MAX_SAFE_INTEGER),
+}
 
 /**
  * The body as `multipart/form-data`: a class whose properties are text fields, `@Field()`, and files, `@File()`. It is complete before the
@@ -28,11 +31,8 @@ const OPTIONS: OptionNames<MultipartOptions> = { bodyLimit: true }
  */
 export function Multipart(options: MultipartOptions = {}): ParameterDecorator {
   refuseMissingCall('@Multipart()', arguments)
-  const most = Number.MAX_SAFE_INTEGER
   return (target, member, index) => {
-    const where = `@Multipart() of ${target.constructor.name}.${String(member)}`
-    refuseUnknownOptions(where, options, OPTIONS)
-    refuseOtherThanWhole(options.bodyLimit, `${where}: bodyLimit`, 'bytes, as in 10_000_000', 1, most)
+    checkOptions(`@Multipart() of ${target.constructor.name}.${String(member)}`, options, OPTIONS)
     const input: InputDeclaration = { in: 'body', options: {}, media: mediaOf(options) }
     declareParameter(target, member, index, { kind: 'input', input })
   }

@@ -87,8 +87,7 @@ test('a new project migrates its SQLite file once, and runs by tsx and when it i
 
   const built = npm(project, 'build')
   assert.equal(built.status, 0, built.stdout)
-  // tsx is for the source of this package: the project is what tsc has written.
-  const compiled = await start(project, ['--import', 'tsx', '--enable-source-maps', 'dist/main.js'])
+  const compiled = await start(project, ['--enable-source-maps', 'dist/main.js'])
   const [, check] = /^HEALTHCHECK .*CMD (\[.*\])$/m.exec(readFileSync(join(project, 'Dockerfile'), 'utf8')) ?? []
   const [, ...args]: readonly string[] = JSON.parse(check ?? '')
   const health = (port: string) => promisify(execFile)(process.execPath, args, { env: { PORT: port } })

@@ -1,3 +1,4 @@
+// The same on both query paths: its programs do not get the setting of the tests.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -46,6 +47,20 @@ test('--check of JSON that is no OpenAPI document exits with 1', () => {
   assert.match(stdout, /^The old document is not one of OpenAPI 3: /)
 })
 
+for (const [name, paths] of Object.entries({
+  'a list of paths': [],
+  'a path that is null': { '/gone': null },
+  'a path elsewhere': { '/gone': { $ref: 'gone.json' } },
+  'an operation that is no object': { '/gone': { get: 5 } },
+}))
+  test(`--check of a document with ${name} exits with 1, and does not pass it over`, (t) => {
+    const old = join(folder(t), 'old.json')
+    writeFileSync(old, JSON.stringify({ ...document, paths }))
+    const { status, stdout } = sequitur('openapi', 'example/app.ts', '--check', old)
+    assert.equal(status, 1)
+    assert.match(stdout, /^The old document (?:is not one of OpenAPI 3|cannot be compared: \/gone, )[^\n]*\n$/)
+  })
+
 test('control characters of an old document are escaped', (t) => {
   const old = join(folder(t), 'old.json')
   const paths = { ...document.paths, '/gone\n::error::forged\u001b[2K': { get: { responses: {} } } }
@@ -81,7 +96,7 @@ for (const [words, message] of [
 test('a mistake in the program is printed as its message and its line, another error with its stack and causes', (t) => {
   const made = folder(t)
   const [wrong, broken] = [join(made, 'wrong.mjs'), join(made, 'broken.mjs')]
-  const imported = `import { createApp } from '${new URL('../../src/index.ts', import.meta.url).href}'\n`
+  const imported = `import { createApp } from '${new URL('../../dist/index.js', import.meta.url).href}'\n`
   writeFileSync(wrong, `${imported}createApp({ controllers: [class Heroes {}] })\n`)
   writeFileSync(broken, `throw new Error('no\\u001b[2J', { cause: new Error('the settings are missing') })\n`)
   const mistake = sequitur('openapi', wrong)

@@ -1,3 +1,4 @@
+// The same on both query paths: its programs do not get the setting of the tests.
 import assert from 'node:assert/strict'
 import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -41,9 +42,8 @@ const STRICT: ts.CompilerOptions = {
   customConditions: ['sequitur-source'],
 }
 
-/** What the compiler says of a file, by its lines, which are counted from 1. */
-function complaints(file: string): ReadonlyMap<number, string> {
-  const program = ts.createProgram([file], STRICT)
+/** What the compiler says of a file of a program, by its lines, which are counted from 1. */
+function complaints(program: ts.Program, file: string): ReadonlyMap<number, string> {
   const source = program.getSourceFile(file)
   assert.ok(source)
   const diagnostics = [...program.getGlobalDiagnostics(), ...ts.getPreEmitDiagnostics(program, source)]
@@ -59,26 +59,29 @@ test('a client made of the document with openapi-typescript lists, pages, create
   const toolkit_url = `sqlite+sqlite3:///${join(temporaryFolder(), 'heroes.sqlite')}`
   const { url, stop } = await serve(['example/main.ts'], { toolkit_url, PORT: '0' })
   const folder = await newProject(url)
+  const [heroes, allHeroes, wrong] = ['heroes.ts', 'all-heroes.ts', 'wrong.ts'].map((name) => join(folder, name))
+  assert.ok(heroes && allHeroes && wrong)
+  const program = ts.createProgram([heroes, allHeroes, wrong], STRICT)
 
   await t.test('what it may do compiles under TypeScript 5, strict', () => {
-    assert.deepEqual([...complaints(join(folder, 'heroes.ts'))], [])
+    assert.deepEqual([...complaints(program, heroes)], [])
   })
 
   await t.test('the client of docs/pages.md compiles, and prints all heroes page by page', async () => {
-    assert.deepEqual([...complaints(join(folder, 'all-heroes.ts'))], [])
-    const { code, output } = await run([join(folder, 'all-heroes.ts'), url], {})
+    assert.deepEqual([...complaints(program, allHeroes)], [])
+    const { code, output } = await run([allHeroes, url], {})
     const lines = output.trim().split('\n')
     assert.deepEqual([code, lines.length, lines[0]], [0, 12, 'THOR'])
   })
 
   await t.test('what it may not do does not compile', () => {
-    const lines = readFileSync(join(folder, 'wrong.ts'), 'utf8').split('\n')
+    const lines = readFileSync(wrong, 'utf8').split('\n')
     const marked = lines.flatMap((line, index) => (line.includes('// wrong') ? [index + 1] : []))
-    assert.deepEqual([...complaints(join(folder, 'wrong.ts')).keys()], marked)
+    assert.deepEqual([...complaints(program, wrong).keys()], marked)
   })
 
   await t.test('it runs', async () => {
-    const { code, output } = await run([join(folder, 'heroes.ts'), url], {})
+    const { code, output } = await run([heroes, url], {})
     assert.equal(code, 0, output)
     const { listed, oldestFirst, ...rest } = JSON.parse(output) as Record<string, unknown> &
       Record<'listed' | 'oldestFirst', string[]>

@@ -7,7 +7,7 @@ import { Hero, Team } from '../support/hero.js'
 import { Load } from '../support/load.js'
 import { type Cluster, type ClusterNode, postgresPrograms, startCluster } from '../support/postgres-cluster.js'
 import { skipWithout } from '../support/skip-without.js'
-import { until } from '../support/waiting.js'
+import { gate, until } from '../support/waiting.js'
 
 const skip = skipWithout('PostgreSQL with standbys', [
   `${postgresPrograms() ?? '/usr/lib/postgresql'}/pg_basebackup`,
@@ -315,3 +315,67 @@ test('a standby that is reached as the main database is a 503 with Retry-After',
   for (const path of ['/Robin', '/serializable/Robin'])
     assert.equal(await said(app.fetch(path, { method: 'POST' })), '503, again in 1 s: The database cannot be written.')
 })
+
+/** Reads a table on a standby, then waits for the test. */
+async function waitingReader(t: TestContext, url: string) {
+  const [reading, goOn] = [gate(), gate()]
+
+  @Controller('/')
+  class Reader {
+    @Transactional({ readOnly: true }) @Get('/waits') async waits(session: Session) {
+      await session.execute(sql`SELECT count(*) FROM held`)
+      reading.open()
+      await goOn.opened
+      await session.execute(sql`SELECT 1 AS one`)
+    }
+    @Transactional({ readOnly: true }) @Get('/one') async one(session: Session) {
+      return session.execute(sql`SELECT 1 AS one`)
+    }
+  }
+  const log: string[] = []
+  const write = (line: string) => void log.push(line)
+  const app = await testApp({
+    controllers: [Reader],
+    lifespan: newLifespan(url),
+    logger: { info() {}, warn() {}, error: write },
+  })
+  t.after(app.close)
+  return { app, log, reading, goOn }
+}
+
+test(
+  'a standby that ends connections because of what it replays: 503s, and the next requests are served',
+  { skip },
+  async (t) => {
+    const { primary, standbys } = await startCluster(t)
+    const [standby] = standbys
+    await standby.query('ALTER SYSTEM SET max_standby_streaming_delay = 0')
+    await standby.query('SELECT pg_reload_conf()')
+    await primary.query('CREATE DATABASE dropped')
+    await primary.query('CREATE TABLE held AS SELECT 1 AS id')
+    const hasTable = async () => (await standby.query(`SELECT 1 FROM pg_tables WHERE tablename = 'held'`)).length === 1
+    await until('the table is on the standby', hasTable, 50)
+
+    // FATAL 40001: a transaction that waits has a lock on a table that the primary drops.
+    const { app, log, reading, goOn } = await waitingReader(t, standby.url)
+    const waiting = said(app.fetch('/waits'))
+    await reading.opened
+    await primary.query('DROP TABLE held')
+    await until('the table is dropped on the standby', async () => !(await hasTable()), 50)
+    goOn.open()
+    assert.match(await waiting, /^503, again in 1 s: /)
+    assert.match(log.join('\n'), /conflict with recovery/)
+    assert.equal((await app.fetch('/one')).status, 200)
+
+    // FATAL 57P04: the database of the connection is dropped.
+    const other = new URL(standby.url)
+    other.pathname = '/dropped'
+    const inDropped = await testApp({ controllers: [Long], lifespan: newLifespan(other.href), logger: false })
+    t.after(inDropped.close)
+    await primary.query('DROP DATABASE dropped')
+    const isDropped = async () =>
+      (await standby.query(`SELECT 1 FROM pg_database WHERE datname = 'dropped'`)).length === 0
+    await until('the database is dropped on the standby', isDropped, 50)
+    assert.match(await said(inDropped.fetch('/long')), /^503, again in 1 s: /)
+  },
+)

@@ -39,7 +39,8 @@ class Hero extends Base<Hero> {
 class HeroName extends dto(Hero, { pick: ['id', 'name'] }) {}
 class NewHero extends dto(Hero, { pick: ['name'] }) {}
 
-let built = 0
+/** Of the row in the result of a handler: one for its version, one for the body. */
+let reads = 0
 
 @Controller('/')
 class EtagController {
@@ -52,9 +53,10 @@ class EtagController {
   async name(id: number, session: Session) {
     const hero = (await session.get(Hero, id)) ?? notFound()
     return {
-      data: Object.defineProperty(hero, 'name', {
-        get: () => (built++, hero.getDataValue('name')),
-      }),
+      get data() {
+        reads++
+        return hero
+      },
     }
   }
 
@@ -173,12 +175,13 @@ test('a 304 has the ETag and no body, and the body is not built for it', async (
   const { send, create } = await start(t)
   const { id } = await create('/heroes', 'Robin')
   const first = await send('GET', `/names/${id}`)
-  assert.deepEqual([first.status, built], [200, 1])
+  assert.deepEqual([first.status, reads], [200, 2])
   for (const method of ['GET', 'HEAD']) {
+    reads = 0
     const { status, etag, headers, text } = await send(method, `/names/${id}`, {
       'if-none-match': `W/"x", W/${first.etag}`,
     })
-    assert.deepEqual([status, etag, text, headers.get('content-type'), built], [304, first.etag, '', null, 1])
+    assert.deepEqual([status, etag, text, headers.get('content-type'), reads], [304, first.etag, '', null, 1])
   }
   assert.equal((await send('GET', `/names/${id}`, { 'if-none-match': '*' })).status, 304)
   assert.equal((await send('HEAD', `/names/${id}`)).etag, first.etag)

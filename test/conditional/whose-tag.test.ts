@@ -159,3 +159,120 @@ test('a digest of columns that are not sent cannot be asked for', async (t) => {
   assert.equal((await send('PATCH', '/Ann', { 'if-match': guess(['city']) }, 'a')).status, 200)
   assert.notEqual(etag, '')
 })
+
+@Table({ tableName: 'reading', timestamps: false, version: true })
+class Reading extends Base<Reading> {
+  @Column({ type: DataType.INTEGER, primaryKey: true }) declare id: number
+  @Column(DataType.DOUBLE) declare exact: number | null
+  @Column(DataType.FLOAT) declare rough: number | null
+  @Column(DataType.REAL) declare small: number | null
+  @Column(DataType.JSON) declare data: unknown
+}
+class NewReading extends dto(Reading, { omit: ['id'] }) {}
+
+@Controller('/readings')
+class Readings {
+  @Get('/:id', Item.of(Reading, { etag: true }))
+  async get(id: number, session: Session) {
+    return { data: (await session.get(Reading, id)) ?? notFound() }
+  }
+  @Put('/:id')
+  async put(id: number, values: NewReading) {
+    await Reading.destroy({ where: { id } })
+    await Reading.create({ id, ...values })
+  }
+  @Patch('/:id')
+  async change(id: number, ifMatch: IfMatch) {
+    if (!(await ifMatch.update(Reading, id, { exact: 0 }))) notFound()
+  }
+}
+
+/** Two values of a column, which a row has before and after it is made again. */
+const neighbours = [
+  [{ exact: 123456789.25 }, { exact: 123456789.75 }],
+  [{ rough: 1.0000001 }, { rough: 1.0000002 }],
+  [{ small: 1234.5 }, { small: 1234.625 }],
+  [{ data: 1 }, { data: '1' }],
+  [{ data: true }, { data: 1 }],
+  [{ data: 1.23456781 }, { data: 1.23456782 }],
+] as const
+
+for (const kind of databases)
+  test(`${kind.name}: a row that is made again with values that differ little has another tag`, async (t) => {
+    const app = await databaseApp(t, kind, [Reading], [Readings])
+    const make = async (json: object) =>
+      assert.equal((await app.fetch('/readings/1', { method: 'PUT', json })).status, 204)
+    const read = async (etag = '') => {
+      const response = await app.fetch('/readings/1', { headers: { 'if-none-match': etag } })
+      await response.text()
+      return { status: response.status, etag: response.headers.get('etag') ?? '' }
+    }
+    const change = async (etag: string) =>
+      (await app.fetch('/readings/1', { method: 'PATCH', headers: { 'if-match': etag } })).status
+    for (const [before, after] of neighbours) {
+      await make(before)
+      const { etag } = await read()
+      assert.equal((await read(etag)).status, 304)
+      await make(after)
+      assert.equal((await read(etag)).status, 200, JSON.stringify(after))
+      assert.equal(await change(etag), 412, JSON.stringify(after))
+      assert.equal(await change((await read()).etag), 204, JSON.stringify(after))
+    }
+  })
+
+@Table({ tableName: 'guest', timestamps: false, version: true })
+class Guest extends Base<Guest> {
+  @Column({ type: DataType.INTEGER, primaryKey: true }) declare id: number
+  @Column({ type: DataType.STRING, allowNull: false }) declare name: string
+  declare isHost: boolean
+}
+class Masked extends Guest {
+  override toJSON() {
+    return { id: this.id, name: this.isHost ? this.name : '***' } as never
+  }
+}
+Table({ tableName: 'masked', timestamps: false, version: true })(Masked)
+
+class Hidden extends Guest {
+  override get(...names: []): never {
+    return (String(names) === 'name' && !this.isHost ? '***' : super.get(...names)) as never
+  }
+}
+Table({ tableName: 'hidden', timestamps: false, version: true })(Hidden)
+
+class GuestRow extends dto(Guest, { pick: ['id', 'name'] }) {}
+
+@Controller('/guests')
+class Guests {
+  @Get('/masked', Item.of(Masked, { etag: true }))
+  async masked(@Header() x_role: string) {
+    return { data: Object.assign((await Masked.findByPk(1)) ?? notFound(), { isHost: x_role === 'host' }) }
+  }
+  @Get('/hidden', Item.of(Hidden, { etag: true }))
+  async hidden(@Header() x_role: string) {
+    return { data: Object.assign((await Hidden.findByPk(1)) ?? notFound(), { isHost: x_role === 'host' }) }
+  }
+  @Get('/replaced', Item.of(GuestRow, { etag: true }))
+  async replaced(@Header() x_role: string) {
+    const data = (await Guest.findByPk(1)) ?? notFound()
+    if (x_role !== 'host') Object.defineProperty(data, 'name', { value: '***' })
+    return { data }
+  }
+}
+
+for (const name of ['masked', 'hidden', 'replaced'])
+  test(`the tag of a row says who reads it, where that is decided by what is ${name}`, async (t) => {
+    const [kind = assert.fail()] = databases
+    const app = await databaseApp(t, kind, [Guest, Masked, Hidden], [Guests])
+    for (const model of [Guest, Masked, Hidden]) await model.create({ id: 1, name: 'Ann' } as never)
+    const read = async (role: string, etag = '') => {
+      const headers = { 'x-role': role, 'if-none-match': etag }
+      const response = await app.fetch(`/guests/${name}`, { headers })
+      return { status: response.status, etag: response.headers.get('etag') ?? '', text: await response.text() }
+    }
+    const host = await read('host')
+    assert.match(host.text, /"Ann"/)
+    assert.match((await read('guest')).text, /"\*\*\*"/)
+    assert.equal((await read('guest', host.etag)).status, 200)
+    assert.equal((await read('host', host.etag)).status, 304)
+  })

@@ -36,6 +36,7 @@ class Account extends Base<Account> {
   @Column(DataType.DATE) declare at: Date | null
   @Column(DataType.DATEONLY) declare day: string | null
   @Column(DataType.UUID) declare uuid: string | null
+  @Column(DataType.STRING) declare note: string | null
 }
 
 @Table({ tableName: 'document', timestamps: false })
@@ -74,8 +75,21 @@ const writers: Readonly<Record<string, (row: object) => Promise<unknown>>> = {
   find: (row) => Account.findAll({ where: row as never }),
 }
 
+const comparisons: Readonly<Record<string, (note: never) => Promise<unknown>>> = {
+  equal: (note) => Account.findAll({ where: { note } }),
+  other: (note) => Account.count({ where: { note: { [Op.ne]: note } } }),
+  in: (note) => Account.findAll({ where: { note: { [Op.in]: [note] } } }),
+  like: (note) => Account.findAll({ where: { note: { [Op.like]: note } } }),
+  update: (note) => Account.update({ age: 1 }, { where: { note } }),
+  destroy: (note) => Account.destroy({ where: { note } }),
+  bulkCreate: (note) => Account.bulkCreate([{ id: '9', note }] as never),
+}
+
 @Controller('/')
 class Accounts {
+  @Put('/texts/:comparison') async compare(comparison: string, @Body({ type: 'any' }) text: never) {
+    await comparisons[comparison]?.(text)
+  }
   @Get('/by/:finder/:id') async find(finder: string, id: string, session: Session) {
     const found = (await finders[finder]?.(id, session)) ?? notFound('No such account')
     return { id: Reflect.get(found, 'id') as string }
@@ -165,6 +179,20 @@ for (const kind of databases) {
     for (const writer of ['update', 'upsert', 'find'])
       assert.equal(await statusOf(app, `/${writer}`, good), 204, writer)
     assert.equal((await Account.findByPk('5'))?.heat, 1e-7)
+  })
+
+  test(`${kind.name}: an object of a client in the place of a text is a 422, and the log has nothing of it`, async (t) => {
+    const app = await databaseApp(t, kind, [Account, Document], [Accounts], { lifespan: { echo: false } })
+    await app.database.sequelize.query("INSERT INTO account (id, note) VALUES (5, 'x')")
+    for (const name of Object.keys(comparisons))
+      for (const value of [{}, { a: 'secret' }, { replace: 'secret' }, { toString: 1 }, { or: ['secret'] }]) {
+        const response = await app.fetch(`/texts/${name}`, { method: 'PUT', json: value })
+        assert.equal(response.status, 422, `${name} ${JSON.stringify(value)} ${app.log.join()}`)
+      }
+    for (const value of [[{ a: 'secret' }], [[['secret']]], [[[]]]])
+      assert.equal(await statusOf(app, '/texts/equal', value), 422, JSON.stringify(value))
+    assert.doesNotMatch(app.log.join(), /secret/)
+    assert.equal(await Account.count({ where: { note: ['x', 'y'] } }), 1)
   })
 
   test(`${kind.name}: the 422 names the input that had the value`, async (t) => {

@@ -237,7 +237,10 @@ test('a database that cannot be reached is named without its password', async ()
 
 test('lifespan reads toolkit_url in any letter case, then DATABASE_URL, and else says what to set', async (t) => {
   const before = { ...process.env }
-  t.after(() => void (process.env = before))
+  t.after(() => {
+    delete process.env['Toolkit_URL']
+    Object.assign(process.env, before)
+  })
   for (const name of ['toolkit_url', 'DATABASE_URL']) delete process.env[name]
   await assert.rejects(lifespan.start(), /There is no database URL.*toolkit_url=sqlite\+sqlite3:/s)
   process.env['DATABASE_URL'] = 'nonsense://'

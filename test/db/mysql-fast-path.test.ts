@@ -1,3 +1,4 @@
+// The same on both query paths: it names that of each database.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DataTypes, type Model, type ModelStatic, QueryTypes, Sequelize } from 'sequelize'

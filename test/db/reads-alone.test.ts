@@ -1,3 +1,4 @@
+// The same on both query paths: it names that of each database.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import * as fc from 'fast-check'

@@ -1,3 +1,4 @@
+// The same on both query paths: its programs do not get the setting of the tests.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// The same on both query paths: its programs do not get the setting of the tests.
 import assert from 'node:assert/strict'
 import { Agent, request } from 'node:http'
 import { test, type TestContext } from 'node:test'

@@ -1,3 +1,4 @@
+// The same on both query paths: its programs do not get the setting of the tests.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -54,7 +55,7 @@ test('library.ts: the output of tsc starts, too', async () => {
   execFileSync(process.execPath, [tscCommand, '-p', folder, '--typeRoots', join(root, 'node_modules/@types')])
 
   const hooks = ['tsx', 'sequitur/register'].map((name) => `--import=${import.meta.resolve(name)}`)
-  const args = ['--conditions=sequitur-source', ...hooks, program.replace('.ts', '.js')]
+  const args = [...hooks, program.replace('.ts', '.js')]
   const { url, stop } = await serveIn(folder, args, environment(variables))
   assert.equal((await jsonOf(fetch(`${url}/books`))).meta.total_items, 0)
   assert.equal(await stop(), 0)

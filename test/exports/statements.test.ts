@@ -124,7 +124,7 @@ for (const kind of databases) {
       assert.ok(JSON.parse(await (await fetch(`/notes/${name}/list`)).text()).length > 50, name)
   })
 
-  test(`an export reads behind COMMIT of its handler, on ${kind.name}`, async (t) => {
+  test(`an export reads after COMMIT of its handler, on ${kind.name}`, async (t) => {
     const { fetch } = await databaseApp(t, kind, [Team, Note], [Notes], { lifespan: { poolSize: 1 } })
     const response = await fetch('/notes/late', { method: 'POST' })
     assert.equal(response.status, 200)

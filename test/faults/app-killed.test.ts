@@ -1,3 +1,4 @@
+// The same on both query paths: its programs do not get the setting of the tests.
 import { test } from 'node:test'
 import { newLifespan, withSession } from 'sequitur'
 import { databases, sqliteMemory } from '../support/databases.js'

@@ -1,6 +1,8 @@
+// The same on both query paths: it names that of each database.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { QueryTypes } from 'sequelize'
+import { Controller, Paginate, Post, select, Session, sql } from 'sequitur'
 import { IdempotencyRecord } from 'sequitur/idempotency'
 import { Entries, Entry } from '../support/apps/entries.js'
 import { databaseApp, openWithLog, postgres } from '../support/databases.js'
@@ -11,11 +13,22 @@ import { watchedNetwork } from '../support/watched-network.js'
  * A statement is executed only behind a BEGIN that was.
  */
 
+@Controller('/')
+class Listed extends Entries {
+  /** The page and its BEGIN are one message. */
+  @Post('/listed/:name') async listed(name: string, paginate: Paginate<Entry>, session: Session) {
+    const page = paginate(select(Entry))
+    const insert = session.execute(sql`INSERT INTO entry (request) VALUES (${name})`)
+    const ends = await Promise.allSettled([page, insert])
+    return ends.map(({ status }) => status)
+  }
+}
+
 const post = { method: 'POST' }
 
 const routes = ['one', 'four', 'flush', 'read', 'text', 'key']
 
-async function open(t: TestContext, fastPath: boolean) {
+async function open(t: TestContext, fastPath: boolean, controller = Entries) {
   const url = await postgres.url()
   let breaks = false
   // As long as the words that it replaces.
@@ -25,7 +38,7 @@ async function open(t: TestContext, fastPath: boolean) {
   })
   const through = { ...postgres, url: () => Promise.resolve(network) }
   const options = { lifespan: { fastPath, poolSize: 4 } }
-  const app = await databaseApp(t, through, [Entry, IdempotencyRecord], [Entries], options)
+  const app = await databaseApp(t, through, [Entry, IdempotencyRecord], [controller], options)
   const { sequelize } = (await openWithLog(t, url, {})).database
   return { ...app, sequelize, breakBegin: (does: boolean) => void (breaks = does) }
 }
@@ -79,3 +92,15 @@ for (const fastPath of [true, false]) {
     await assertWhole({ fetch, ...app })
   })
 }
+
+test('PostgreSQL: what follows the message of a page whose BEGIN fails is refused at once', async (t) => {
+  const { fetch, breakBegin, sequelize, ...app } = await open(t, true, Listed)
+  breakBegin(true)
+  const start = performance.now()
+  assert.equal((await fetch('/listed/one', post)).status, 500)
+  assert.ok(performance.now() - start < 5_000)
+  breakBegin(false)
+  assert.deepEqual((await sequelize.query('SELECT * FROM entry'))[0], [])
+  assert.deepEqual(await (await fetch('/listed/two', post)).json(), ['fulfilled', 'fulfilled'])
+  await assertWhole({ fetch, ...app })
+})

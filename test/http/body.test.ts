@@ -1,3 +1,4 @@
+// Needs a process of its own: it measures memory.
 import assert from 'node:assert/strict'
 import { memoryUsage } from 'node:process'
 import { test } from 'node:test'

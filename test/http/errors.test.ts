@@ -204,6 +204,26 @@ const strange: readonly (readonly [sentence: string, make: () => unknown, logged
   ['an AggregateError without a list', () => Object.assign(new AggregateError([]), { errors: 1 }), /AggregateError/],
   ['a Proxy', () => new Proxy(new Error('odd'), { get: fail, getPrototypeOf: fail }), /Error: odd/],
   ['a Proxy that was revoked', revoked, /Revoked/],
+  [
+    'an error whose status throws a Proxy that was revoked',
+    () =>
+      withGetters({
+        status: () => {
+          throw revoked()
+        },
+      }),
+    /Error: odd\n\s+at /,
+  ],
+  [
+    'an HttpError whose headers throw a Proxy that was revoked',
+    () =>
+      Object.defineProperty(new NotFound('odd'), 'headers', {
+        get: () => {
+          throw revoked()
+        },
+      }),
+    /NotFound: odd/,
+  ],
 ]
 
 function withGetters(getters: Readonly<Record<string, () => unknown>>): Error {

@@ -51,6 +51,10 @@ class Jobs {
     return redirect(to, 307)
   }
 
+  @Get('/place') place() {
+    return reply({ id: 'é' }, { headers: { 'x-place': 'café' } })
+  }
+
   @Get('/nothing') nothing(status: number) {
     return reply(undefined, { status })
   }
@@ -404,6 +408,38 @@ test('a stream is read after COMMIT, and destroyed when there is none', async (t
   )
 })
 
+/** Headers that are valid at the first reading, and not at the next one. */
+const changing: Readonly<Record<string, (session: Session) => Record<string, string | string[]>>> = {
+  'a getter': () => {
+    let reads = 0
+    return Object.defineProperty({}, 'x-name', { enumerable: true, get: () => (reads++ === 0 ? 'a' : 'a\r\nb: c') })
+  },
+  'an object': () => {
+    let reads = 0
+    return { 'x-name': { toString: () => (reads++ === 0 ? 'a' : 'a\r\nb: c') } as never }
+  },
+  'a list that others change': (session) => {
+    const list = ['a']
+    session.afterCommit(() => void list.push('a\r\nb: c'))
+    return { 'x-name': list }
+  },
+}
+
+for (const [what, make] of Object.entries(changing))
+  test(`the headers that were checked before COMMIT are those that are sent: ${what}`, async (t) => {
+    @Controller()
+    class Changing {
+      @Post('/') async create(session: Session) {
+        await Download.create({ id: 1 })
+        return reply('done', { headers: make(session) })
+      }
+    }
+    const app = await api(t, [Changing], { models: [Download], lifespan: memoryDatabase() })
+    const response = await app.fetch('/', { method: 'POST' })
+    assert.deepEqual([response.status, response.headers.get('x-name')], [201, 'a'])
+    assert.deepEqual(app.log, [])
+  })
+
 const unreadable: Readonly<Record<string, readonly [make: () => Promise<Readable>, log: RegExp]>> = {
   'was destroyed': [async () => Readable.from(['abc']).destroy(), /was destroyed before it was sent\. Do not/],
   'was read to its end': [
@@ -463,3 +499,13 @@ for (const [when, chunks] of Object.entries({ before: 0, after: 1 }))
     await assert.rejects(app.fetch('/').then((got) => got.text()))
     await until('it is logged', async () => /destroyed before its end, so the connection/.test(app.log.join()))
   })
+
+test('a header beyond ASCII has the same bytes for GET and HEAD: those of ISO 8859-1', async (t) => {
+  const { fetch } = await api(t, [Jobs])
+  for (const method of ['GET', 'HEAD']) {
+    const response = await fetch('/place', { method })
+    assert.equal(response.headers.get('x-place'), 'café', method)
+    assert.equal(response.headers.get('content-length'), '11')
+    assert.equal(await response.text(), method === 'GET' ? '{"id":"é"}' : '')
+  }
+})

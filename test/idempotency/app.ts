@@ -61,7 +61,8 @@ export class PaymentController {
   async pay(input: NewPayment) {
     const data = await Payment.create({ ...input })
     await during.pay()
-    const headers = { location: `/payments/${data.id}`, 'set-cookie': [`a=${randomUUID()}`, 'b=2'] }
+    const cookies = [`a=${randomUUID()}`, 'b=2']
+    const headers = { location: `/payments/${data.id}`, 'set-cookie': cookies, 'x-place': 'café' }
     return reply({ data }, { headers })
   }
 

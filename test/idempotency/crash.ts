@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Database, newLifespan, withSession } from 'sequitur'
+import { flags, root } from '../support/processes.js'
 import { Payment } from './app.js'
 
 /*
@@ -46,8 +47,6 @@ export async function crash(crashes: Crashes): Promise<Outcome> {
 }
 
 const program = fileURLToPath(new URL('server.ts', import.meta.url))
-const root = fileURLToPath(new URL('../..', import.meta.url))
-const execArgv = ['--conditions=sequitur-source', '--import', 'tsx', '--import', 'sequitur/register']
 
 class Run {
   readonly #crashes: Crashes
@@ -73,7 +72,12 @@ class Run {
 
   async #launch(place: number, args: readonly string[] = []): Promise<void> {
     const env = { ...process.env, toolkit_url: this.#crashes.url }
-    const child = fork(program, args, { cwd: root, execArgv, env, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+    const child = fork(program, args, {
+      cwd: root,
+      execArgv: [...flags],
+      env,
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    })
     const app = { child, url: undefined as string | undefined }
     this.#apps[place] = app
     const ended = once(child, 'exit').then(() => assert.fail('The app ended before it listened.'))

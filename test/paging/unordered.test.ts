@@ -110,6 +110,63 @@ const accepted = {
   },
 }
 
+for (const [name, declare] of Object.entries({
+  'select() is a function of the program': () => {
+    const select = byText
+    class Notes {
+      @Get('/', Page.of(Note)) list(paginate: Paginate<Note>) {
+        return paginate(select(Note))
+      }
+    }
+    return Notes
+  },
+  'the model is another one of this name': () => {
+    const Note = sorted()
+    class Notes {
+      @Get('/', Page.of(NoteRow)) list(paginate: Paginate<Note>) {
+        return paginate(select(Note))
+      }
+    }
+    return Notes
+  },
+  'select() is declared in the handler': () => {
+    class Notes {
+      @Get('/', Page.of(Note)) list(paginate: Paginate<Note>) {
+        const { select } = { select: byText }
+        return paginate(select(Note))
+      }
+      @Get('/function', Page.of(Note)) inFunction(paginate: Paginate<Note>) {
+        function select(model: typeof Note): Select<Note> {
+          return byText(model)
+        }
+        return paginate(select(Note))
+      }
+      @Get('/parameter', Page.of(Note)) parameter(paginate: Paginate<Note>) {
+        const pages = [byText].map((select) => paginate(select(Note)))
+        return pages[0] as (typeof pages)[number]
+      }
+    }
+    return Notes
+  },
+  'paginate() is another function there': () => {
+    class Notes {
+      @Get('/', Page.of(Note)) list(paginate: Paginate<Note>) {
+        const shown = (paginate: (statement: Select<Note>) => unknown) => paginate(select(Note))
+        void shown(String)
+        return paginate(byText(Note))
+      }
+    }
+    return Notes
+  },
+}))
+  test(`a cursor page is left to its requests where ${name}`, () => {
+    const Notes = declare()
+    Controller('/notes')(Notes)
+    assert.equal(start(Notes), 'it started')
+  })
+
+const byText = (model: typeof Note) => select(model, options)
+
 function sorted(): typeof Note {
   return class extends Note {}
 }

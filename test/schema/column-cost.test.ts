@@ -1,3 +1,4 @@
+// Needs a process of its own: it measures time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DataTypes, Model, type ModelValidateOptions, Sequelize } from 'sequelize'

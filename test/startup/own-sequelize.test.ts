@@ -5,8 +5,9 @@ import { test } from 'node:test'
 import { type CreationOptional, Sequelize } from 'sequelize'
 import { Column, DataType, Sequelize as TypescriptSequelize, Table } from 'sequelize-typescript'
 import sqlite3 from 'sqlite3'
-import { Base, Collection, Controller, Get, newLifespan, Post, Session } from 'sequitur'
+import { Base, Collection, Controller, Get, newLifespan, Post, Session, sql } from 'sequitur'
 import { testApp } from 'sequitur/testing'
+import { postgres, sqliteFile } from '../support/databases.js'
 import { temporaryFolder } from '../support/processes.js'
 
 /*
@@ -31,6 +32,13 @@ class Notes {
   }
   @Post('/') async create() {
     await Note.create({ text: 'kept' })
+  }
+}
+
+@Controller('/one')
+class One {
+  @Get() async read(session: Session) {
+    return session.execute(sql`SELECT 1 AS one`)
   }
 }
 
@@ -90,3 +98,17 @@ test('with OPEN_READONLY, nothing is written', async () => {
   await assert.rejects(lifespan.sequelize.query('INSERT INTO a VALUES (1)'), /readonly/)
   await lifespan.stop()
 })
+
+for (const kind of [sqliteFile, postgres])
+  test(`${kind.name}: of two apps that start on one instance at once, one fails, and the other works`, async (t) => {
+    const url = (await kind.url()).replace('+pg', '').replace('sqlite+sqlite3:///', 'sqlite:')
+    const sequelize = new Sequelize(url, quiet)
+    const start = () => testApp({ controllers: [One], lifespan: newLifespan(sequelize), logger: false })
+    const results = await Promise.allSettled([start(), start()])
+    const [app, ...others] = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+    assert.ok(app)
+    t.after(app.close)
+    assert.deepEqual(others, [])
+    await assert.rejects(start(), /is in use by another app, or was closed with its app/)
+    assert.equal((await app.fetch('/one')).status, 200)
+  })

@@ -423,7 +423,7 @@ const programs: readonly (readonly [wrong: string, start: () => unknown, message
     'a handler that is a property',
     () => {
       class Rooms {
-        @(Get('/') as PropertyDecorator) all = () => []
+        @(Get('/') as unknown as PropertyDecorator) all = () => []
       }
       return Rooms
     },

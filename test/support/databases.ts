@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, type TestContext } from 'node:test'
+import type { TestContext } from 'node:test'
 import { type AppOptions, type Database, type LifespanOptions, newLifespan } from 'sequitur'
 import { type TestApp, testApp } from 'sequitur/testing'
 import type { Constructor } from '../../src/di/token.js'
@@ -24,7 +24,7 @@ let folder: string | undefined
 function newFile(): string {
   if (folder === undefined) {
     const made = mkdtempSync(join(tmpdir(), 'sequitur-sqlite-'))
-    after(() => rmSync(made, { recursive: true, force: true }))
+    process.once('exit', () => rmSync(made, { recursive: true, force: true }))
     folder = made
   }
   return join(folder, `${Math.random().toString(36).slice(2)}.sqlite`)

@@ -20,7 +20,8 @@ export async function serverUrl(): Promise<string> {
   const admin = await (adminUrl ??= findServer())
   const name = `sequitur_${randomBytes(6).toString('hex')}`
   // Of template0, because nobody can be connected to it, and so several can be created at once.
-  await execute(admin, `CREATE DATABASE ${name} TEMPLATE template0`)
+  // To copy its files takes two thirds of what to log its pages takes, and makes the DROP cheaper, too.
+  await execute(admin, `CREATE DATABASE ${name} TEMPLATE template0 STRATEGY FILE_COPY`)
   atEnd(() => execute(admin, `DROP DATABASE ${name} WITH (FORCE)`))
   address = new URL(admin)
   return Object.assign(new URL(admin), { pathname: `/${name}` }).href

@@ -1,3 +1,4 @@
+// Needs a process of its own: it replaces functions of node:http.
 import assert from 'node:assert/strict'
 import Module from 'node:module'
 import { after, test } from 'node:test'

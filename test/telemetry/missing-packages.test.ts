@@ -1,3 +1,4 @@
+// Needs a process of its own: packages that are loaded are not missed.
 import assert from 'node:assert/strict'
 import Module from 'node:module'
 import { test } from 'node:test'

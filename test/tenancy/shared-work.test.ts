@@ -1,6 +1,8 @@
+// The same on both query paths: it names that of each database.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Collection, Controller, Get } from 'sequitur'
+import { Collection, Controller, Get, Item, Post, withSession } from 'sequitur'
+import { withTenant } from 'sequitur/tenancy'
 import { queue, type Run } from '../support/later.js'
 import { gate } from '../support/waiting.js'
 import { seed, Team, tenantApp, tenantDatabases } from './tenants.js'
@@ -27,6 +29,21 @@ class Teams {
     return { data: (await answer) as Team[] }
   }
 
+  @Post('/first', Item.of(Team)) async create() {
+    const data = await run(() => came.opened.then(() => Team.create({ name: 'first' } as never)))
+    return { data: data as Team }
+  }
+
+  @Post('/second', Item.of(Team)) async createToo() {
+    const answer = run(async () => {
+      const team = await Team.create({ name: 'second' } as never)
+      await ran.opened
+      return team
+    })
+    came.open()
+    return { data: (await answer) as Team }
+  }
+
   @Get('/kept', Collection.of(Team)) async kept() {
     return { data: await (kept ??= Team.findAll()) }
   }
@@ -49,3 +66,19 @@ for (const kind of tenantDatabases)
       assert.deepEqual(statuses, [200, 200, 500], 'a cache without the tenant in its key')
       assert.match(app.log.join('\n'), /GET \/second .*OtherSessionError: This Team.*GET \/kept .*OtherSessionError/s)
     })
+
+for (const kind of tenantDatabases)
+  test(`${kind.name}: a row that shared work writes while another request ends is one of that tenant, and refused to its own`, async (t) => {
+    ;[run, came, ran] = [queue(), gate(), gate()]
+    const app = await tenantApp(t, kind, [Teams])
+    const post = (path: string, tenant: number) =>
+      app.fetch(path, { method: 'POST', headers: { 'x-tenant': String(tenant) } })
+    const [first, later] = [post('/first', 1), post('/second', 2)]
+    assert.equal((await first).status, 201)
+    ran.open()
+    assert.equal((await later).status, 500)
+    const names = (tenant: number) =>
+      withTenant(tenant, () => withSession(app.database, async () => (await Team.findAll()).map(({ name }) => name)))
+    assert.deepEqual([(await names(1)).sort(), await names(2)], [['first', 'second'], []])
+    assert.match(app.log.join('\n'), /POST \/second .*OtherSessionError: This Team/s)
+  })

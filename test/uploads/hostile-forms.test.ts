@@ -1,3 +1,4 @@
+// Needs a process of its own: it measures memory.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type IncomingMessage, request as httpRequest } from 'node:http'

@@ -1,3 +1,4 @@
+// Needs a process of its own: a package that is loaded is not missed.
 import assert from 'node:assert/strict'
 import Module from 'node:module'
 import { test } from 'node:test'

@@ -11,10 +11,16 @@ export interface Alternative {
 }
 
 /** The alternatives of a schema: of `anyOf`, `oneOf` and lists of types. An `allOf` is merged into one schema. */
-export function alternativesOf(given: unknown, document: Json): readonly Alternative[] {
-  const schema = merged(resolve(given, document), document)
+export function alternativesOf(
+  given: unknown,
+  document: Json,
+  within: readonly unknown[] = [],
+): readonly Alternative[] {
+  const resolved = resolve(given, document)
+  if (within.includes(resolved)) return [] // an alternative of itself, which is none
+  const schema = merged(resolved, document)
   const branches = [...listOf(schema['anyOf']), ...listOf(schema['oneOf'])]
-  if (branches.length > 0) return branches.flatMap((branch) => alternativesOf(branch, document))
+  if (branches.length > 0) return branches.flatMap((branch) => alternativesOf(branch, document, [...within, resolved]))
   const name = referenceOf(given)
   const types = typesOf(schema)
   return types ? types.map((type) => ({ type, name, schema })) : [{ type: undefined, name, schema }]
@@ -31,10 +37,12 @@ export function valuesOf(schema: Json): readonly unknown[] | undefined {
   return Array.isArray(schema['enum']) ? schema['enum'] : undefined
 }
 
-function merged(schema: Json, document: Json): Json {
+function merged(schema: Json, document: Json, within: readonly unknown[] = []): Json {
   const { allOf, ...rest } = schema
   return listOf(allOf)
-    .map((given) => merged(resolve(given, document), document))
+    .map((given) => resolve(given, document))
+    .filter((part) => part !== schema && !within.includes(part)) // a part of itself adds nothing
+    .map((part) => merged(part, document, [...within, schema]))
     .reduce(mergeTwo, rest)
 }
 

@@ -32,14 +32,20 @@ export function referenceOf(schema: unknown): string | undefined {
   return typeof $ref === 'string' ? $ref.slice($ref.lastIndexOf('/') + 1) : undefined
 }
 
-/** A schema, or the one that it refers to. The schema `true`, which allows any value, becomes `{}`. */
+/** A schema, or the one that it refers to. The schema `true`, which allows any value, becomes `{}`, as does a reference that leads to itself. */
 export function resolve(schema: unknown, document: Json): Json {
-  if (!isJson(schema)) return {}
-  const { $ref } = schema
-  if (typeof $ref !== 'string') return schema
-  const keys = $ref.split('/').slice(1)
-  const found = keys.reduce<Json | undefined>((json, key) => objectAt(json, unescapePointer(key)), document)
-  return found ? resolve(found, document) : {}
+  const seen = new Set<unknown>()
+  let found: Json | undefined = isJson(schema) ? schema : undefined
+  while (found && typeof found['$ref'] === 'string' && !seen.has(found)) {
+    seen.add(found)
+    found = referredTo(found['$ref'], document)
+  }
+  return found && !seen.has(found) ? found : {}
+}
+
+function referredTo(reference: string, document: Json): Json | undefined {
+  const keys = reference.split('/').slice(1)
+  return keys.reduce<Json | undefined>((json, key) => objectAt(json, unescapePointer(key)), document)
 }
 
 function unescapePointer(key: string): string {

@@ -4,8 +4,12 @@ import { fileURLToPath } from 'node:url'
 /** Frames of Sequelize and of this package that may stand before that of the program. */
 const MAX_FRAMES = 60
 
-/** The folder of this package's code: `src/`, or `dist/`, where this file is a part of another one. */
-const own = fileURLToPath(new URL('.', import.meta.url)).replace(/core[\\/]events[\\/]$/, '')
+const OWN_FILE = fileURLToPath(import.meta.url)
+/** The folder of this package's code: `src/`; or `dist/core/`, where this file is a part of another one, and the `src/` that source maps name instead. */
+const OWN = [
+  OWN_FILE.replace(/(?:core[\\/]events[\\/])?[^\\/]*$/, ''),
+  OWN_FILE.replace(/dist([\\/])core[\\/]sequitur-[0-9A-Z]{8}\.js$/, 'src$1'),
+]
 
 const FRAME = /^\s+at (?:.*\()?(?:file:\/\/)?(.+?):(\d+):(\d+)\)?$/
 
@@ -30,7 +34,7 @@ function currentStack(): string {
 
 function isOfProgram(file: string): boolean {
   if (file === '' || file.startsWith('node:') || file === '<anonymous>') return false
-  return !/[\\/]node_modules[\\/]/.test(file) && !decoded(file).startsWith(own)
+  return !/[\\/]node_modules[\\/]/.test(file) && !OWN.some((one) => decoded(file).startsWith(one))
 }
 
 function decoded(file: string): string {

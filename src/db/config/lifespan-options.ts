@@ -1,17 +1,18 @@
 import type { Model } from 'sequelize'
-import { BootError } from '../../core/boot-error.js'
 import type { ClientTokenPlace } from '../../core/client-token.js'
 import {
-  LONGEST,
-  NOT_LOADED,
-  type OptionNames,
-  refuseOtherThanList,
-  refuseOtherThanWhole,
-  refuseOtherType,
-  refuseUnknownOptions,
-  shown,
-} from '../../core/options.js'
-import { type Constructor, isConstructor } from '../../di/token.js'
+  checkOptions,
+  either,
+  fitting,
+  flag,
+  integer,
+  list,
+  milliseconds,
+  type OptionChecks,
+  text,
+} from '../../core/option-checks.js'
+import { isRecord } from '../../core/records.js'
+import { classes, type Constructor } from '../../di/token.js'
 import type { Boundary } from '../boundary.js'
 import { FILE_MODES, readFileMode } from './url-options.js'
 
@@ -75,77 +76,39 @@ export interface LifespanOptions {
   readonly echo?: boolean
 }
 
-const OPTIONS: OptionNames<LifespanOptions> = {
-  defaultUrl: true,
-  models: true,
-  replicas: true,
-  replicaFallback: true,
-  readYourWrites: true,
-  sync: true,
-  poolSize: true,
-  poolTimeout: true,
-  connectTimeout: true,
-  statementTimeout: true,
-  lockTimeout: true,
-  idleInTransactionTimeout: true,
-  preparedStatements: true,
-  fileMode: true,
-  startTimeout: true,
-  processes: true,
-  fastPath: true,
-  boundary: true,
-  echo: true,
-}
+const timeout = milliseconds('30_000')
+const timeoutOrNone = milliseconds('30_000', 0)
 
-/** The minimum of each, in milliseconds. */
-const TIMEOUTS = [
-  ['poolTimeout', 1],
-  ['connectTimeout', 1],
-  ['statementTimeout', 0],
-  ['lockTimeout', 0],
-  ['idleInTransactionTimeout', 0],
-  ['startTimeout', 0],
-] as const
+const OPTIONS: OptionChecks<LifespanOptions> = {
+  defaultUrl: text(`a URL, such as 'sqlite:///./app.sqlite'`),
+  models: classes('Hero'),
+  replicas: list(`'postgres://...'`),
+  replicaFallback: flag,
+  readYourWrites: either('cookie', 'header'),
+  sync: flag,
+  poolSize: integer('connections', 1, 999_999),
+  poolTimeout: timeout,
+  connectTimeout: timeout,
+  statementTimeout: timeoutOrNone,
+  lockTimeout: timeoutOrNone,
+  idleInTransactionTimeout: timeoutOrNone,
+  preparedStatements: flag,
+  // Catches 640 without its 0o: in octal it is 1200, which is no mode of a file.
+  fileMode: fitting(
+    (mode) => typeof mode === 'number' && readFileMode(mode.toString(8)) === mode,
+    `${FILE_MODES}; in code an octal number begins with 0o: 0o640`,
+  ),
+  startTimeout: timeoutOrNone,
+  processes: integer('processes', 1, 999_999),
+  fastPath: flag,
+  boundary: fitting(
+    (boundary) => isRecord(boundary) && 'ofRoute' in boundary,
+    `tenancy({ of, column }), imported from 'sequitur/tenancy'`,
+  ),
+  echo: flag,
+}
 
 /** @throws BootError for an option that does not exist or has a wrong value. */
 export function checkLifespanOptions(options: LifespanOptions): void {
-  refuseUnknownOptions('newLifespan()', options, OPTIONS)
-  refuseOtherThanList(options.models, 'newLifespan(): models', 'Hero')
-  for (const [index, model] of (options.models ?? []).entries())
-    if (!isConstructor(model))
-      throw new BootError(
-        `newLifespan(): models[${index}] is ${shown(model)}. ${model === undefined ? NOT_LOADED : 'Write the class itself, as in [Hero].'}`,
-      )
-  refuseOtherThanList(options.replicas, 'newLifespan(): replicas', `'postgres://...'`)
-  for (const name of ['sync', 'echo', 'preparedStatements', 'fastPath', 'replicaFallback'] as const)
-    refuseOtherType(`newLifespan(): ${name}`, options[name], 'boolean', 'true or false')
-  refuseOtherType('newLifespan(): defaultUrl', options.defaultUrl, 'string', `a URL, such as 'sqlite:///./app.sqlite'`)
-  refuseOtherThanWhole(options.poolSize, 'newLifespan(): poolSize', 'connections', 1, 999_999)
-  refuseOtherThanWhole(options.processes, 'newLifespan(): processes', 'processes', 1, 999_999)
-  refuseOtherPlace(options.readYourWrites)
-  refuseOtherBoundary(options.boundary)
-  refuseInvalidMode(options.fileMode)
-  for (const [name, least] of TIMEOUTS)
-    refuseOtherThanWhole(options[name], `newLifespan(): ${name}`, 'milliseconds, as in 30_000', least, LONGEST)
-}
-
-function refuseOtherPlace(place: unknown): void {
-  if (place === undefined || place === 'cookie' || place === 'header') return
-  throw new BootError(`newLifespan(): readYourWrites is ${shown(place)}. Write 'cookie' or 'header'.`)
-}
-
-function refuseOtherBoundary(boundary: unknown): void {
-  if (boundary === undefined || (typeof boundary === 'object' && boundary !== null && 'ofRoute' in boundary)) return
-  throw new BootError(
-    `newLifespan(): boundary is ${shown(boundary)}. Write tenancy({ of, column }), imported from 'sequitur/tenancy'.`,
-  )
-}
-
-// Catches 640 without its 0o: in octal it is 1200, which is no mode of a file.
-function refuseInvalidMode(mode: unknown): void {
-  if (mode === undefined) return
-  if (typeof mode === 'number' && readFileMode(mode.toString(8)) === mode) return
-  throw new BootError(
-    `newLifespan(): fileMode is ${shown(mode)}. Write ${FILE_MODES}; in code an octal number begins with 0o: 0o640.`,
-  )
+  checkOptions('newLifespan()', options, OPTIONS)
 }

@@ -98,7 +98,7 @@ function scopeOf(statement: AnyStatement, database: { readonly sequelize: Sequel
   const [scope, ...others] = sequelize ? [currentScope(sequelize)] : currentScopes()
   if (!scope)
     throw new Error(
-      'rows() was called outside of a session of its database. Call it in a handler, without @Transactional(false): its rows are read behind COMMIT, in a transaction of their own.',
+      'rows() was called outside of a session of its database. Call it in a handler, without @Transactional(false): its rows are read after COMMIT, in a transaction of their own.',
     )
   if (others.length === 0) return scope
   throw new Error(

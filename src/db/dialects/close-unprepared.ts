@@ -3,8 +3,6 @@ import { endsWithin } from '../../core/promises.js'
 import { DEFAULTS } from '../dialect.js'
 import { type ConnectionManager, sequelizeInternals, type SequelizeOptions } from '../sequelize/internals.js'
 
-const replaced = new WeakSet<ConnectionManager>()
-
 /**
  * Closes each new connection that cannot be prepared: one whose hooks fail, or are not answered in time. Sequelize would keep it open, although the pool
  * does not have it, and would wait for an answer for as long as the socket is open.
@@ -14,8 +12,6 @@ const replaced = new WeakSet<ConnectionManager>()
 export function closeUnprepared(sequelize: Sequelize, close: (connection: object) => void): void {
   const internals = sequelizeInternals(sequelize)
   const { connectionManager: manager } = internals
-  if (replaced.has(manager)) return // the database was started before
-  replaced.add(manager)
   const timeout = timeoutOf(manager, internals.options)
   manager._connect = async (config) => {
     await internals.runHooks('beforeConnect', config)

@@ -126,7 +126,6 @@ export function prepareForOthers(
   prepare: (connection: object) => Promise<void> | undefined,
 ): void {
   const { pool } = sequelizeInternals(sequelize).connectionManager
-  if (acquireOf.has(pool)) return // the database was started before
   const acquire = pool.acquire.bind(pool)
   acquireOf.set(pool, acquire)
   pool.acquire = async (...given) => {

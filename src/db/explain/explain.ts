@@ -1,3 +1,4 @@
+import { isRecord } from '../../core/records.js'
 import type { Sequelize } from 'sequelize'
 import type { SentStatement } from '../../core/events/request-record.js'
 import { endsWithin } from '../../core/promises.js'
@@ -66,7 +67,7 @@ class Explanation {
     if (begin !== undefined) await this.#send(begin)
     const { rows } = await this.#send(prefix + sql, takesValues ? values : [])
     if (begin !== undefined) await this.#send('ROLLBACK')
-    return linesOf(rows.filter(isRow))
+    return linesOf(rows.filter(isRecord))
   }
 
   #send(sql: string, values: readonly unknown[] = []): Promise<DirectResult> {
@@ -74,8 +75,4 @@ class Explanation {
       this.#direct(this.#lease.connection, sql, values, (error, result) => (error ? reject(error) : resolve(result))),
     )
   }
-}
-
-function isRow(row: unknown): row is Readonly<Record<string, unknown>> {
-  return typeof row === 'object' && row !== null
 }

@@ -1,3 +1,4 @@
+import { isRecord } from '../../core/records.js'
 import { withoutLiterals } from '../sql/shape.js'
 
 type Properties = Readonly<Record<string, unknown>>
@@ -21,7 +22,7 @@ const NOT_LISTED: ReadonlySet<string> = new Set([
 export function postgresPlan(plan: unknown): readonly string[] {
   const parsed: unknown = typeof plan === 'string' ? JSON.parse(plan) : plan
   const [first]: readonly unknown[] = Array.isArray(parsed) ? parsed : []
-  return isProperties(first) && isProperties(first['Plan']) ? linesOf(first['Plan'], '') : []
+  return isRecord(first) && isRecord(first['Plan']) ? linesOf(first['Plan'], '') : []
 }
 
 function linesOf(step: Properties, indent: string): readonly string[] {
@@ -29,7 +30,7 @@ function linesOf(step: Properties, indent: string): readonly string[] {
   return [
     `${indent}${titleOf(step)}`,
     ...conditionsOf(step).map((condition) => `${indent}    ${condition}`),
-    ...steps.flatMap((inner) => (isProperties(inner) ? linesOf(inner, `${indent}  `) : [])),
+    ...steps.flatMap((inner) => (isRecord(inner) ? linesOf(inner, `${indent}  `) : [])),
   ]
 }
 
@@ -59,8 +60,4 @@ function conditionsOf(step: Properties): readonly string[] {
 function masked(text: unknown): string {
   // In a plan, a number behind a colon is no placeholder, but the end of a slice: tags[1:9].
   return withoutLiterals(String(text), 'postgres').replaceAll(/:\s*\d+/g, ':?')
-}
-
-function isProperties(value: unknown): value is Properties {
-  return typeof value === 'object' && value !== null
 }

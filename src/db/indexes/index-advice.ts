@@ -1,3 +1,4 @@
+import { tableNameOf } from '../models/table-name.js'
 import type { Model, ModelStatic, Sequelize } from 'sequelize'
 import { type ColumnUse, columnUsesOf } from './column-uses.js'
 import { indexesOf, type TableIndex } from './table-indexes.js'
@@ -70,12 +71,12 @@ function missing(table: Table, existing: readonly TableIndex[], uses: readonly C
     ...declared.map((index) => declaredAdvice(model, index, existing)),
     ...keys.map(
       ({ attribute, column }) =>
-        `no index begins with column ${column} of table ${nameOf(model)}, a foreign key (${model.name}.${attribute}). ` +
+        `no index begins with column ${column} of table ${tableNameOf(model)}, a foreign key (${model.name}.${attribute}). ` +
         inMigration(model, withLimited(limited, [{ name: column, descending: false }])),
     ),
     ...(order && !indexes.some((index) => sorts(index, order))
       ? [
-          `no index of table ${nameOf(model)} has the order of the default scope of ${model.name}. ` +
+          `no index of table ${tableNameOf(model)} has the order of the default scope of ${model.name}. ` +
             inMigration(model, withLimited(limited, order.columns)),
         ]
       : []),
@@ -120,7 +121,7 @@ function unindexedColumns(
   }
   return [...reasons].map(
     ([name, by]) =>
-      `no index begins with column ${name} of table ${nameOf(model)} (${by}). ${inMigration(model, withLimited(limited, [{ name, descending: false }]))}`,
+      `no index begins with column ${name} of table ${tableNameOf(model)} (${by}). ${inMigration(model, withLimited(limited, [{ name, descending: false }]))}`,
   )
 }
 
@@ -151,8 +152,8 @@ function declaredAdvice(model: AnyModel, index: DeclaredIndex, existing: readonl
   const what = `index ${index.name}, which ${model.name} declares, is `
   const isTaken = existing.some(({ name }) => name === index.name)
   const state = isTaken
-    ? `not unique in table ${nameOf(model)}. Remove it in a migration first. `
-    : `missing in table ${nameOf(model)}. `
+    ? `not unique in table ${tableNameOf(model)}. Remove it in a migration first. `
+    : `missing in table ${tableNameOf(model)}. `
   const columns = index.columns.flatMap(({ name, descending }) => (name === undefined ? [] : { name, descending }))
   return index.plain
     ? `${what}${state}${inMigration(model, columns, index)}`
@@ -183,9 +184,4 @@ function quotedTable(model: AnyModel): string {
 
 function quote(name: string): string {
   return `'${name.replaceAll(/[\\']/g, '\\$&')}'`
-}
-
-function nameOf(model: AnyModel): string {
-  const name = model.getTableName()
-  return typeof name === 'string' ? name : `${name.schema}.${name.tableName}`
 }

@@ -1,3 +1,4 @@
+import { isRecord } from '../../core/records.js'
 import type { ModelValidateOptions } from 'sequelize'
 import type { Check } from '../../schema/shape/check.js'
 import { listValues } from '../../schema/shape/issue.js'
@@ -115,22 +116,18 @@ export function ruleOf(rules: ModelValidateOptions, name: string): unknown {
 /** The arguments of a rule, read as in Sequelize's lib/instance-validator.js. */
 export function argumentsOf(name: string, rule: unknown): readonly unknown[] {
   const test = WITH_OPTIONS.has(name) ? withOptions(rule) : rule
-  const args = (isObject(test) ? test['args'] : undefined) || test
+  const args = (isRecord(test) ? test['args'] : undefined) || test
   if (Array.isArray(args)) return args
   return (LOCALIZED.has(name) && typeof args !== 'string') || name === 'isIP' ? [] : [args]
 }
 
 function withOptions(rule: unknown): unknown {
   if (rule === true) return {}
-  return isObject(rule) && rule['msg'] ? { msg: rule['msg'] } : rule
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
+  return isRecord(rule) && rule['msg'] ? { msg: rule['msg'] } : rule
 }
 
 function messageOf(name: string, rule: unknown, args: readonly unknown[]): string {
-  if (isObject(rule) && typeof rule['msg'] === 'string') return rule['msg']
+  if (isRecord(rule) && typeof rule['msg'] === 'string') return rule['msg']
   return ruleMessage(name, args)
 }
 

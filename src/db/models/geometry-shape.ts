@@ -1,3 +1,4 @@
+import { isRecord } from '../../core/records.js'
 import type { Check } from '../../schema/shape/check.js'
 import type { JsonSchema, Shape } from '../../schema/shape/shape.js'
 
@@ -36,7 +37,7 @@ const ALL: readonly string[] = [...DEPTHS.keys(), COLLECTION]
 function checkOf(types: readonly string[]): Check {
   const rings = types.some(hasRings) ? ' and closed rings' : ''
   return {
-    accepts: (json) => !isObject(json) || types.some((type) => isOfType(json, type)),
+    accepts: (json) => !isRecord(json) || types.some((type) => isOfType(json, type)),
     message: `must be GeoJSON${types === ALL ? '' : ` of a ${types.join()}`} with positions [x, y]${rings}`,
   }
 }
@@ -73,7 +74,7 @@ function isOfType({ type: given, coordinates, geometries }: Readonly<Record<stri
   const depth = DEPTHS.get(type)
   if (depth !== undefined) return areCoordinates(coordinates, type, depth)
   return (
-    Array.isArray(geometries) && geometries.every((one) => isObject(one) && ALL.some((each) => isOfType(one, each)))
+    Array.isArray(geometries) && geometries.every((one) => isRecord(one) && ALL.some((each) => isOfType(one, each)))
   )
 }
 
@@ -83,8 +84,4 @@ function areCoordinates(value: unknown, type: string, depth: number): boolean {
   if (!value.every((item) => areCoordinates(item, type, depth - 1))) return false
   if (depth > 1) return value.length > 0
   return value.length >= minPositions(type) && (!hasRings(type) || String(value[0]) === String(value.at(-1)))
-}
-
-function isObject(json: unknown): json is Readonly<Record<string, unknown>> {
-  return typeof json === 'object' && json !== null && !Array.isArray(json)
 }

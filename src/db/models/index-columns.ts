@@ -1,3 +1,4 @@
+import { tableNameOf } from './table-name.js'
 import { type Model, type ModelStatic, Utils } from 'sequelize'
 import { getIndexes, getOptions } from 'sequelize-typescript'
 import { BootError } from '../../core/boot-error.js'
@@ -64,15 +65,10 @@ export function unknownIndexColumns(models: readonly ModelStatic<Model>[]): stri
         const name = nameOf(field)
         if (name === undefined || columns.includes(name)) return []
         return [
-          `The index ${index.name} of table ${tableOf(model)} names ${name}, which is no attribute and no column of ${model.name}. ` +
+          `The index ${index.name} of table ${tableNameOf(model)} names ${name}, which is no attribute and no column of ${model.name}. ` +
             `Correct the name in @Index, or in the indexes of @Table: ${model.name} has ${Object.keys(rawAttributes).join(', ')}.`,
         ]
       }),
     )
   })
-}
-
-function tableOf(model: ModelStatic<Model>): string {
-  const table = model.getTableName()
-  return typeof table === 'string' ? table : `${table.schema}.${table.tableName}`
 }

@@ -1,5 +1,4 @@
 import { Model as SequelizeModel, type ModelStatic } from 'sequelize'
-import { Model } from 'sequelize-typescript'
 import { compileEncoder } from '../../schema/output/encode.js'
 import { ResponseMismatchError } from '../../schema/output/response-mismatch.js'
 import { describedBy, type ObjectShape, type Property, type Shape } from '../../schema/shape/shape.js'
@@ -12,6 +11,7 @@ import { columnShape, isJson, isVirtual } from './column-shape.js'
 import { type Column, columnsOf } from './columns.js'
 import { constrainedColumns } from './constrained-columns.js'
 import { withParsedJson } from './json-text.js'
+import { ownToJson } from './own-reading.js'
 
 /** Gives every Sequelize model a shape, made from its columns and associations, so that it can be a response or the source of a dto. */
 describedBy.write(SequelizeModel, (type) => modelShape(modelClass(type)))
@@ -43,13 +43,9 @@ function propertiesOf(model: ModelStatic<SequelizeModel>): readonly (readonly [s
   })
 }
 
-// A toJSON() that the model class overrides is called. Sequelize's is not: it copies all columns, also those that the shape leaves out.
 function readModel(value: object): object {
-  const toJSON: unknown = 'toJSON' in value ? value.toJSON : undefined
-  if (typeof toJSON !== 'function' || toJSON === SequelizeModel.prototype.toJSON || toJSON === Model.prototype.toJSON)
-    return value
-  const json: object = toJSON.call(value)
-  return json
+  const toJSON = ownToJson(value)
+  return toJSON ? toJSON.call(value) : value
 }
 
 function associatedTo(model: ModelStatic<SequelizeModel>): [string, Property][] {
@@ -93,7 +89,7 @@ function toProperty(column: Column): Property {
 function literalDefault(shape: Shape, value: unknown): { default?: unknown } {
   if (!isLiteral(value)) return {}
   try {
-    compileEncoder(shape)(value)
+    compileEncoder(shape, { checks: false })(value)
     return { default: value }
   } catch (error) {
     if (error instanceof ResponseMismatchError) return {}

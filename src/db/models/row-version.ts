@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { literal, Model, type ModelAttributeColumnOptions, type ModelStatic } from 'sequelize'
 import type { ValueVersion } from '../../schema/shape/shape.js'
 import { dataTypeInternals, modelInternals, modelOf, queryGeneratorOf, sequelizeOf } from '../sequelize/internals.js'
-import { isVirtual } from './column-shape.js'
+import { isJson, isVirtual } from './column-shape.js'
+import { hasOwnGetter, readsItself } from './own-reading.js'
 
 /** How the instance was made: by a read, or by a write, whose values the database may have stored otherwise. */
 export type RowSource = 'read' | 'written'
@@ -12,23 +13,22 @@ export type RowSource = 'read' | 'written'
  * Besides the number it has a digest of the model, the key, and the sent values, so that it is that of no other row, and of none that is made
  * again under the same key. Only sent values: from a digest, values can be guessed.
  *
- * @param names the properties that are sent of it. If one that the row has is not the value of a column, the version does not cover it.
+ * @param names the properties that are sent of it. If one that the row has is not the value of a column, or its class decides what is read of it, the
+ *   version does not cover it.
  */
 export function rowVersion(row: unknown, names: readonly string[], source: RowSource): ValueVersion | undefined {
   if (!(row instanceof Model)) return undefined
   const identity = identityOf(row)
   if (!identity) return undefined
-  const columns = identity.model.getAttributes()
+  const columns = columnsOf(identity.model)
   const changed = new Set<string>(row.changed() || [])
-  const isValue = (name: string) => {
-    const column = columns[name]
-    return column !== undefined && !isVirtual(column.type) && !hasGetter(column) && !changed.has(name)
-  }
-  const isCovered = (name: string) => isValue(name) || (!columns[name] && Reflect.get(row, name) === undefined)
-  const isExact = (name: string) =>
-    source === 'read' || isStoredAsGiven(columns[name], row.getDataValue(name), identity)
+  const isValue = (name: string) =>
+    columns.get(name)?.isValue === true && !changed.has(name) && !Object.hasOwn(row, name)
+  const isCovered = (name: string) => isValue(name) || (!columns.has(name) && Reflect.get(row, name) === undefined)
+  const isExact = (name: string) => source === 'read' || columns.get(name)?.isStoredAsGiven(row.getDataValue(name))
   const digested = names.filter((name) => isValue(name) && row.getDataValue(name) !== undefined && isExact(name))
-  return { version: versionText(row, identity, maskOf(columns, digested)), coversBody: names.every(isCovered) }
+  const coversBody = names.every(isCovered) && !readsItself(row)
+  return { version: versionText(row, identity, maskOf(columns, digested)), coversBody }
 }
 
 /** The version of a row by its number and its key alone; undefined as for {@link rowVersion}. */
@@ -66,42 +66,66 @@ function identityOf(row: Model): Identity | undefined {
 }
 
 function versionText(row: Model, { model, version, key }: Identity, mask: bigint): string {
-  const attributes = model.getAttributes()
-  const names = Object.keys(attributes).filter((_, index) => (mask >> BigInt(index)) & 1n)
-  const values = names.map((name) => [name, comparable(row.getDataValue(name), typeKey(attributes[name]))])
+  const sent = [...columnsOf(model).values()].filter(({ bit }) => (mask & bit) !== 0n)
+  const values = sent.map((column) => [column.name, comparable(row.getDataValue(column.name), column)])
   const parts = [model.getTableName(), key.map((value) => comparable(value)), version, values]
   const digest = createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 22)
   return `${version}-${mask.toString(36)}-${digest}`
 }
 
-function maskOf(columns: object, names: readonly string[]): bigint {
-  const wanted = new Set(names)
-  return Object.keys(columns).reduce(
-    (mask, name, index) => (wanted.has(name) ? mask | (1n << BigInt(index)) : mask),
-    0n,
-  )
+function maskOf(columns: VersionedColumns, names: readonly string[]): bigint {
+  return names.reduce((mask, name) => mask | (columns.get(name)?.bit ?? 0n), 0n)
 }
 
 function bitsOf(mask: string): bigint {
   return [...mask].reduce((bits, digit) => bits * 36n + BigInt(parseInt(digit, 36)), 0n)
 }
 
-// Drivers return one value in several forms: 1 and true, 0.1 and the nearest number of four bytes.
-function comparable(value: unknown, type?: string): unknown {
+// Drivers return one value in several forms, such as 1 and true. In JSON, these are two values.
+function comparable(value: unknown, column?: VersionedColumn): unknown {
+  if (column?.isJson) return value
   if (typeof value === 'boolean') return value ? '1' : '0'
-  if (typeof value === 'bigint') return String(value)
-  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : value.toPrecision(6)
-  return type === 'UUID' && typeof value === 'string' ? value.toLowerCase() : value
+  if (typeof value === 'bigint' || typeof value === 'number') return String(value)
+  return column?.isUuid && typeof value === 'string' ? value.toLowerCase() : value
 }
 
-function typeKey(column: Column | undefined): string | undefined {
-  return column && dataTypeInternals(column.type).key
+/** What the version of each row needs to know of a column. */
+interface VersionedColumn {
+  readonly name: string
+  /** In the mask of the sent columns. */
+  readonly bit: bigint
+  readonly isJson: boolean
+  readonly isUuid: boolean
+  /** Whether the property of a row is what is stored, unless the row has one of its own. */
+  readonly isValue: boolean
+  /** Whether the database returns what was written: not with fewer digits, without spaces, or rounded. */
+  readonly isStoredAsGiven: (value: unknown) => boolean
 }
 
-type Column = ModelAttributeColumnOptions
+type VersionedColumns = ReadonlyMap<string, VersionedColumn>
 
-function hasGetter(column: Column): boolean {
-  return column.get !== undefined
+/** By the attributes of the model, which are others when it is mapped again, and those of a scope of the model. */
+const known = new WeakMap<object, VersionedColumns>()
+
+function columnsOf(model: ModelStatic<Model>): VersionedColumns {
+  const attributes = model.getAttributes()
+  const found = known.get(attributes) ?? new Map(toVersioned(model))
+  known.set(attributes, found)
+  return found
+}
+
+function toVersioned(model: ModelStatic<Model>): (readonly [string, VersionedColumn])[] {
+  return Object.entries(model.getAttributes()).map(([name, column], index) => [
+    name,
+    {
+      name,
+      bit: 1n << BigInt(index),
+      isJson: isJson(column.type),
+      isUuid: dataTypeInternals(column.type).key === 'UUID',
+      isValue: !isVirtual(column.type) && !hasOwnGetter(model, name),
+      isStoredAsGiven: storedAsGiven(column, model),
+    },
+  ])
 }
 
 const EXACT: ReadonlySet<string | undefined> = new Set([
@@ -117,12 +141,11 @@ const EXACT: ReadonlySet<string | undefined> = new Set([
   'ENUM',
 ])
 
-/** Whether the database returns what was written: not with fewer digits, without spaces, or rounded. */
-function isStoredAsGiven(column: Column | undefined, value: unknown, { model }: Identity): boolean {
-  if (!column) return false
+function storedAsGiven(column: ModelAttributeColumnOptions, model: ModelStatic<Model>): (value: unknown) => boolean {
   const { key, _binary, _length: length = 6 } = dataTypeInternals(column.type)
-  if (key === 'DATE') return value instanceof Date && length >= 3 && keepsMilliseconds(model)
-  return EXACT.has(key) && !_binary && (value === null || /^(?:string|number|bigint|boolean)$/.test(typeof value))
+  if (key === 'DATE') return (value) => value instanceof Date && length >= 3 && keepsMilliseconds(model)
+  const isExact = EXACT.has(key) && !_binary
+  return (value) => isExact && (value === null || /^(?:string|number|bigint|boolean)$/.test(typeof value))
 }
 
 function keepsMilliseconds(model: ModelStatic<Model>): boolean {
@@ -138,7 +161,7 @@ export function addSentNames(type: unknown, names: () => readonly string[]): voi
 
 // All, if this app sends none: the tags are those of another.
 function sentMask(model: ModelStatic<Model>): bigint {
-  const columns = model.getAttributes()
+  const columns = columnsOf(model)
   for (let type: unknown = model; typeof type === 'function' && type !== Model; type = Object.getPrototypeOf(type)) {
     const sent = sentNames.get(type)
     if (sent)
@@ -147,7 +170,7 @@ function sentMask(model: ModelStatic<Model>): bigint {
         sent.flatMap((names) => names()),
       )
   }
-  return maskOf(columns, Object.keys(columns))
+  return maskOf(columns, [...columns.keys()])
 }
 
 const counted = new WeakSet<object>()
@@ -177,12 +200,12 @@ function addBulkHook(model: ModelStatic<Model>): void {
     const names = Object.keys(options.attributes ?? {}).filter((name) => name !== _timestampAttributes.updatedAt)
     // With hooks of each row, Sequelize may save the instances one by one, which needs the version as a number.
     if (options.individualHooks || names.length === 0 || names.includes(version)) return
-    options.attributes = { ...options.attributes, [version]: literal(`${columnOf(model, version)} + 1`) }
+    options.attributes = { ...options.attributes, [version]: literal(`${columnName(model, version)} + 1`) }
     options.fields?.push(version)
   })
 }
 
-function columnOf(model: ModelStatic<Model>, attribute: string): string {
+function columnName(model: ModelStatic<Model>, attribute: string): string {
   return queryGeneratorOf(sequelizeOf(model)).quoteIdentifier(model.getAttributes()[attribute]?.field ?? attribute)
 }
 

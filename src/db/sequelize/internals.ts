@@ -13,7 +13,8 @@ import { loadLater } from '../../core/load-later.js'
 
 /*
  * Every member of Sequelize 6 that this package uses and that Sequelize's types leave out. The functions at the end of this file return
- * Sequelize's objects with these types; no other file casts them. check-internals.ts checks at startup that all these members exist.
+ * Sequelize's objects with these types; no other file casts them. test/db/sequelize-members.test.ts checks that
+ * all these members exist in the versions that the startup accepts.
  */
 
 /** An instance of Sequelize. */
@@ -462,7 +463,7 @@ export interface TransactionInternals extends Omit<Transaction, 'commit' | 'roll
 
 export type Validator = Readonly<Record<string, (this: unknown, text: string, ...args: readonly unknown[]) => unknown>>
 
-// The casts. Each only adds the members above to the type of its argument; check-internals.ts has checked that they exist.
+// The casts. Each only adds the members above to the type of its argument; test/db/sequelize-members.test.ts checks that they exist.
 
 /** An instance of Sequelize, with the members that its types leave out. */
 export function sequelizeInternals(sequelize: Sequelize): SequelizeInternals {

@@ -1,3 +1,4 @@
+import { isPlainRecord } from '../../core/records.js'
 import { type Sequelize, Utils } from 'sequelize'
 import {
   type AttributeInternals,
@@ -106,15 +107,9 @@ function jsonConditions(generator: QueryGenerator, conditions: object): string {
 function functionCall(generator: QueryGenerator, { fn, args = [] }: Partial<FnInternals>, rest: unknown[]): string {
   const literals = args.map((argument) => {
     if (argument instanceof Utils.SequelizeMethod) return generator.handleSequelizeMethod(argument, ...rest)
-    return isPlainObject(argument) ? generator.whereItemsQuery(argument) : generator.escape(argument)
+    return isPlainRecord(argument) ? generator.whereItemsQuery(argument) : generator.escape(argument)
   })
   return `${fn}(${literals.join(', ')})`
-}
-
-function isPlainObject(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null
 }
 
 // In a statement with placeholders, Sequelize would read the `$` of a literal as a placeholder: it is doubled.

@@ -104,7 +104,6 @@ const besidePool = new WeakMap<object, Connect>()
 /** Lets requests for a connection to the main database wait for those of the pool while the server is full. */
 export function waitWhileFull(sequelize: Sequelize): void {
   const { connectionManager: manager } = sequelizeInternals(sequelize)
-  if (besidePool.has(manager)) return // the database was started before
   const connect: Connect = manager._connect.bind(manager)
   besidePool.set(manager, connect)
   const opening = new PoolOpening(() => writePoolOf(sequelize), connect)

@@ -62,11 +62,6 @@ export function joinCurrentTransaction(sequelize: Sequelize, dialect: Dialect, b
   joinTransactions(sequelize)
 }
 
-/** Whether {@link joinCurrentTransaction} was called for the instance. */
-export function joinsCurrentTransaction(sequelize: Sequelize): boolean {
-  return joining.has(sequelize)
-}
-
 // Models read `sequelize.constructor._cls`. A subclass for each instance gives them the transaction of that instance.
 function exposeTransactionToModels(sequelize: Sequelize): void {
   class WithTransaction extends sequelizeInternals(sequelize).constructor {}

@@ -262,6 +262,10 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
     return ending ? ending.then(setCommitted) : setCommitted()
   }
 
+  isUnknown(error: unknown): boolean {
+    return error instanceof CommitUnknownError
+  }
+
   // A SELECT may call a function that writes; not in a handler of GET.
   #mayHaveWritten(transaction: LazyTransaction, { mayHaveWritten }: TransactionState): boolean {
     const { readOnly, safe } = this.#options
@@ -295,7 +299,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionsAround, State
    * again up to `retry` times, also if the handler has caught the database's error and thrown another.
    */
   retryAfter(error: unknown, attempt: number): number | undefined {
-    if (error instanceof CommitUnknownError) return undefined // the work may have been committed
+    if (this.isUnknown(error)) return undefined
     if (this.#staleError !== undefined && attempt === 0) return 0
     const isConflict = this.#hasConflict || this.#dialect.isConflict(error)
     return isConflict && attempt < this.#options.retry ? jitter(attempt) : undefined

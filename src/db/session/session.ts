@@ -267,7 +267,7 @@ export class Session {
   /** Runs the callback after COMMIT, before the response; never if the transaction was rolled back. Errors of the callback are logged. */
   afterCommit(callback: () => unknown): void {
     this.#scope.assertOpen()
-    this.#innerScope.afterCommit.push(callback)
+    this.#innerScope.afterCommit.push(this.#keepContext(callback))
   }
 
   /**
@@ -279,7 +279,12 @@ export class Session {
    */
   afterEnd(work: (session: Session) => Promise<unknown>): void {
     this.#scope.assertNotEnded()
-    this.#scope.state.afterEnd.push(() => work(currentSession(this.sequelize) as Session)) // it runs in one
+    const run = () => work(currentSession(this.sequelize) as Session) // it runs in one
+    this.#scope.state.afterEnd.push(this.#keepContext(run))
+  }
+
+  #keepContext<T>(work: () => T): () => T {
+    return this.#scope.transaction.boundary?.keepContext(work) ?? work
   }
 
   /** @internal Whether {@link rollback} was called: nothing of the session is saved. */

@@ -1,13 +1,7 @@
 import { BootError } from '../../core/boot-error.js'
 import { MetadataKey } from '../../di/metadata.js'
-import {
-  LONGEST,
-  type OptionNames,
-  refuseMissingCall,
-  refuseOtherThanWhole,
-  refuseUnknownOptions,
-  shown,
-} from '../../core/options.js'
+import { requireInteger } from '../../core/option-checks.js'
+import { LONGEST, type OptionNames, refuseMissingCall, refuseUnknownOptions, shown } from '../../core/options.js'
 import { addHandlerDecorator } from '../../di/route-facts.js'
 import type { Constructor } from '../../di/token.js'
 
@@ -68,7 +62,7 @@ function checkOptions(options: TransactionalOptions): void {
   const { isolation, readOnly, maxLag, retry } = options
   if (readOnly !== undefined && typeof readOnly !== 'boolean')
     throw new BootError(`@Transactional(): readOnly is ${shown(readOnly)}. Write true or false.`)
-  refuseOtherThanWhole(maxLag, '@Transactional(): maxLag', 'milliseconds, as in 1_000', 1, LONGEST)
+  requireInteger(maxLag, '@Transactional(): maxLag', 'milliseconds, as in 1_000', 1, LONGEST)
   if (maxLag !== undefined && readOnly !== true)
     throw new BootError(
       `@Transactional(): maxLag is for handlers that replicas serve. Write @Transactional({ readOnly: true, maxLag: ${maxLag} }).`,

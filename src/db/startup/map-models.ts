@@ -40,7 +40,7 @@ export function mapModels(
 ): readonly ModelStatic<Model>[] {
   // The program may pass any classes; those that are no models are refused.
   const given = [...classes] as ModelCtor[]
-  refuseOtherThanModels(given)
+  requireModels(given)
   refuseSameNames(sequelize, given)
   refuseMissingModels(sequelize, given)
   addModels(
@@ -69,7 +69,7 @@ function addModels(sequelize: Sequelize, models: readonly ModelCtor[]): void {
   }
 }
 
-function refuseOtherThanModels(classes: readonly Constructor[]): void {
+function requireModels(classes: readonly Constructor[]): void {
   const other = classes.find((type) => !isModel(type))
   if (other)
     throw new BootError(

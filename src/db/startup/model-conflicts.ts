@@ -1,3 +1,4 @@
+import { tableNameOf } from '../models/table-name.js'
 import type { Model, ModelStatic, Sequelize } from 'sequelize'
 import { getModelName, type ModelCtor } from 'sequelize-typescript'
 import { BootError } from '../../core/boot-error.js'
@@ -42,12 +43,11 @@ function targetOf({ target }: Association): ModelStatic<Model> | undefined {
 export function refuseSharedTables(models: readonly ModelStatic<Model>[]): void {
   const found = new Map<string, ModelStatic<Model>>()
   for (const model of models) {
-    const table = model.getTableName()
-    const key = JSON.stringify(table)
+    const key = JSON.stringify(model.getTableName())
     const first = found.get(key)
     if (first)
       throw new BootError(
-        `The models ${first.name} and ${model.name} have the same table, ${typeof table === 'string' ? table : `${table.schema}.${table.tableName}`}. ` +
+        `The models ${first.name} and ${model.name} have the same table, ${tableNameOf(model)}. ` +
           `Correct the tableName of one of them; for a part of the rows write a scope of one model: @Scopes(() => ({ ... })).`,
       )
     found.set(key, model)

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { BaseError, type Model, type ModelStatic, type Sequelize } from 'sequelize'
+import { BaseError, type Model, type ModelStatic, Sequelize } from 'sequelize'
 import { BootError } from '../../core/boot-error.js'
 import { refuseSecondCopies } from '../../core/package-copies.js'
 import type { Constructor } from '../../di/token.js'
@@ -17,13 +17,12 @@ import { adviseUsedColumns } from '../indexes/index-advice.js'
 import { readGeneratedColumns } from '../models/database-generated-columns.js'
 import { nameIndexColumns, refuseLostIndexes, unknownIndexColumns } from '../models/index-columns.js'
 import '../models/model-shape.js'
-import { checkInternals } from '../sequelize/check-internals.js'
 import { disableFastPath } from '../sequelize/fast-path.js'
+import { requireSupported } from '../supported-version.js'
 import { waitWhileFull } from '../servers/full-server.js'
 import { escapeEveryValue } from '../sequelize/value-literals.js'
 import {
   joinCurrentTransaction,
-  joinsCurrentTransaction,
   markBulkCreated,
   nestFindCreateFind,
   refusalInSession,
@@ -72,7 +71,7 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
   const { sequelize, dialect, name } = connection
   if (!readFastPath(database.options)) disableFastPath(sequelize)
   try {
-    await checkInternals(sequelize)
+    requireSupported('sequelize', Sequelize)
     connection.useServers?.()
     await dialect.prepare(sequelize)
     waitWhileFull(sequelize)
@@ -196,11 +195,15 @@ function existing(config: DatabaseConfig, sync: boolean): DatabaseConfig {
   throw new DatabaseStartError(`There is no file ${config.storage} yet. Run your migrations, or correct the URL.`)
 }
 
+/** Instances of the program. What replaces their members does it once. */
+const used = new WeakSet<Sequelize>()
+
 function connectionOfProgram(sequelize: Sequelize, options: LifespanOptions): NewConnection {
-  if (joinsCurrentTransaction(sequelize))
+  if (used.has(sequelize))
     throw new BootError(
-      'This Sequelize instance was closed with its app and cannot be opened again. Make a new one for each app.',
+      'This Sequelize instance is in use by another app, or was closed with its app and cannot be opened again. Make a new one for each app.',
     )
+  used.add(sequelize) // before the first await: of two apps that start at once, one has to fail
   const { sync = false, startTimeout = DEFAULT_START_TIMEOUT } = options
   return { connection: connectionOf(sequelize), sync, startTimeout }
 }

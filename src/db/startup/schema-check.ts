@@ -1,3 +1,4 @@
+import { tableNameOf } from '../models/table-name.js'
 import { type Model, type ModelAttributeColumnOptions, type ModelStatic, QueryTypes, type Sequelize } from 'sequelize'
 import { BootError } from '../../core/boot-error.js'
 import { refuseCostlyRules } from '../models/column-patterns.js'
@@ -76,13 +77,13 @@ async function differences(sequelize: Sequelize, model: ModelStatic<Model>, mayB
   return Object.entries(model.getAttributes())
     .filter(([, { type }]) => !isVirtual(type))
     .flatMap(([name, attribute]) =>
-      difference(columns.get(attribute.field ?? name), attribute, `${model.name}.${name}`, nameOf(model)),
+      difference(columns.get(attribute.field ?? name), attribute, `${model.name}.${name}`, tableNameOf(model)),
     )
 }
 
 function missingTable(model: ModelStatic<Model>): string {
   const remedy = howToCreate.inherited(model)
-  return `table ${nameOf(model)} is missing (model ${model.name})${remedy === undefined ? '' : `. ${remedy}`}`
+  return `table ${tableNameOf(model)} is missing (model ${model.name})${remedy === undefined ? '' : `. ${remedy}`}`
 }
 
 function difference(
@@ -108,7 +109,7 @@ async function columnsOf(sequelize: Sequelize, model: ModelStatic<Model>): Promi
   const name = model.getTableName()
   const exists = await sequelize.getQueryInterface().tableExists(name)
   if (!exists) return undefined
-  if (sequelize.getDialect() === 'sqlite') return columnsOnSqlite(sequelize, nameOf(model))
+  if (sequelize.getDialect() === 'sqlite') return columnsOnSqlite(sequelize, tableNameOf(model))
   const columns = await sequelize
     .getQueryInterface()
     .describeTable(typeof name === 'string' ? { tableName: name } : name)
@@ -139,9 +140,4 @@ async function columnsOnSqlite(sequelize: Sequelize, table: string): Promise<Tab
 
 function isVirtual(type: unknown): boolean {
   return typeof type === 'object' && type !== null && 'key' in type && type.key === 'VIRTUAL'
-}
-
-function nameOf(model: ModelStatic<Model>): string {
-  const name = model.getTableName()
-  return typeof name === 'string' ? name : `${name.schema}.${name.tableName}`
 }

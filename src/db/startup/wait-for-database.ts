@@ -42,7 +42,7 @@ export async function whenDatabaseAnswers(database: AwaitedDatabase, work: () =>
     } catch (raised) {
       const error = errorOf(raised)
       const isTemporary = mayAnswerLater(error, dialect)
-      // A StartupError before it was reached: of an unsupported version of a driver, see check-driver.ts.
+      // A StartupError before it was reached: of an unsupported version of a driver, see supported-version.ts.
       if (error instanceof StartupError || (isReached && !isTemporary)) throw raised
       if (!isTemporary || Date.now() + delay > deadline)
         throw new DatabaseStartError(`Cannot reach the database (${name}): ${error.message}`, { cause: error })

@@ -20,7 +20,7 @@ export function findByKey<M extends Model>(
   options: Omit<FindOptions<Attributes<M>>, 'where'> | undefined,
 ): Promise<M | null> {
   if (isScalar(key)) return model.findByPk(key, options)
-  if (!(key instanceof Date)) refuseOtherThanKey(model, key)
+  if (!(key instanceof Date)) requireKey(model, key)
   const where = key instanceof Date ? { [model.primaryKeyAttribute]: key } : key
   // TypeScript does not know the attributes of a model that is a type parameter.
   return model.findOne({ ...options, where: where as WhereOptions<Attributes<M>> })
@@ -32,7 +32,7 @@ function isScalar(key: unknown): key is string | number | bigint | Buffer {
 }
 
 // An object that a client has sent could name other columns, or none, and so find rows that the program did not mean.
-function refuseOtherThanKey(model: ModelStatic<Model>, key: object): void {
+function requireKey(model: ModelStatic<Model>, key: object): void {
   const [given, needed] = [Object.keys(key).toSorted(), model.primaryKeyAttributes.toSorted()]
   if (given.join() === needed.join()) return
   throw new TypeError(

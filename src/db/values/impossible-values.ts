@@ -29,6 +29,7 @@ export function refuseImpossibleValues(
   }
   generator.escape = (value, field, options) =>
     checked(() => {
+      if (isText(field) && hasObject(value)) refuse(value, field)
       // LIKE compares a column of any type with a pattern.
       const isPattern = options?.acceptStrings === true
       const literal = escape.call(generator, isPattern ? value : normalize(value, field, options), field, options)
@@ -68,6 +69,21 @@ function normalize(value: unknown, field: AttributeInternals | undefined, option
   return Array.isArray(value) && !isWritten ? value.map(normalizeOne) : normalizeOne(value)
 }
 
+const TEXTS: ReadonlySet<unknown> = new Set(['STRING', 'CHAR', 'TEXT', 'CITEXT'])
+
+function isText(field: AttributeInternals | undefined): boolean {
+  return field?.type !== undefined && TEXTS.has(dataTypeInternals(field.type).key)
+}
+
+/** Whether a value is, or a list has, an object or a list as a client sends it: Sequelize throws an error with its contents, or writes no SQL. */
+function hasObject(value: unknown): boolean {
+  return Array.isArray(value) ? value.some((item) => Array.isArray(item) || isPlainObject(item)) : isPlainObject(value)
+}
+
+function isPlainObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+}
+
 const DATES: ReadonlySet<unknown> = new Set(['DATE', 'DATEONLY'])
 
 function isDate(value: unknown, field: AttributeInternals | undefined): boolean {
@@ -92,10 +108,9 @@ function refuse(value: unknown, field: AttributeInternals | undefined): never {
 
 export function impossibleValue(value: unknown, field: AttributeInternals | undefined): ImpossibleValueError {
   const { fieldName, type } = field ?? {}
+  const ofObjects = isText(field) ? '.' : ', or an object whose toString() returns the value.'
   const advice =
-    typeof value !== 'object' || value instanceof Date
-      ? ''
-      : ' Pass a string, a number or a boolean, or an object whose toString() returns the value.'
+    typeof value !== 'object' || value instanceof Date ? '' : ` Pass a string, a number or a boolean${ofObjects}`
   return new ImpossibleValueError(
     `${fieldName ?? 'a column'} cannot be ${shown(value)}: its type is ${dataTypeInternals(type).key}.${advice}`,
     fieldName,

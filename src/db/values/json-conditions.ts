@@ -24,17 +24,18 @@ export function checkJsonConditions(sequelize: Sequelize, refused: (error: Impos
     if (fault !== undefined) throw refused(impossibleCondition(path, fault))
     traverse.call(generator, items, column, key, value, path) // calls this function again for each key of an object
   }
-  if (dialect === 'postgres') compareAsJsonb(generator)
   const write = generator.whereItemQuery
   generator.whereItemQuery = (key, value, options: ConditionOptions = {}) => {
-    if (typeof key === 'string' && isEmpty(value) && isJsonColumn(columnOf(key, options)))
-      throw refused(impossibleCondition([key], `${NO_CONDITION} Write { [Op.eq]: {} } for one that is stored.`))
-    return write.call(generator, key, value, options)
+    const column = typeof key === 'string' ? columnOf(key, options) : undefined
+    const type = column && dataTypeInternals(column.type).key
+    if (!column || (type !== 'JSON' && type !== 'JSONB')) return write.call(generator, key, value, options)
+    if (isEmpty(value))
+      throw refused(impossibleCondition([String(key)], `${NO_CONDITION} Write { [Op.eq]: {} } for one that is stored.`))
+    const isCast = dialect === 'postgres' && type === 'JSON' && isCompared(value, options)
+    if (!isCast) return write.call(generator, key, value, options)
+    const { prefix, ...others } = options
+    return write.call(generator, asJsonb(generator, String(key), prefix), value, { ...others, field: column })
   }
-}
-
-function isJsonColumn(field: AttributeInternals | undefined): boolean {
-  return field !== undefined && /^JSONB?$/.test(dataTypeInternals(field.type).key ?? '')
 }
 
 function impossibleCondition(path: readonly string[], fault: string): ImpossibleValueError {
@@ -163,18 +164,9 @@ function emptyName(path: readonly string[]): string | undefined {
   return EMPTY_NAME.test(name) ? 'has a key without a name. Write the names between the dots.' : undefined
 }
 
-function compareAsJsonb(generator: QueryGenerator): void {
-  const write = generator.whereItemQuery
-  generator.whereItemQuery = (key, value, options: ConditionOptions = {}) => {
-    const field = typeof key === 'string' ? columnOf(key, options) : undefined
-    if (!field || dataTypeInternals(field.type).key !== 'JSON' || !isCompared(value, options))
-      return write.call(generator, key, value, options)
-    const column = generator.quoteIdentifier(String(key))
-    const { prefix, ...others } = options
-    const table = prefix === undefined || prefix === null || prefix === '' ? '' : `${tableOf(generator, prefix)}.`
-    const asJsonb = cast(literal(table + column), 'jsonb')
-    return write.call(generator, asJsonb, value, { ...others, field })
-  }
+function asJsonb(generator: QueryGenerator, key: string, prefix: unknown): object {
+  const table = prefix === undefined || prefix === null || prefix === '' ? '' : `${tableOf(generator, prefix)}.`
+  return cast(literal(table + generator.quoteIdentifier(key)), 'jsonb')
 }
 
 /** What Sequelize passes to the parts of a condition. */

@@ -1,12 +1,7 @@
 import { BootError } from '../../core/boot-error.js'
-import {
-  LONGEST,
-  type OptionNames,
-  refuseOtherThanWhole,
-  refuseOtherType,
-  refuseUnknownOptions,
-  shown,
-} from '../../core/options.js'
+import { checkOptions, fitting, flag, milliseconds, type OptionChecks } from '../../core/option-checks.js'
+import { shown } from '../../core/options.js'
+import { isRecord } from '../../core/records.js'
 
 /** The health checks of an app: `createApp({ health: { ... } })`. */
 export interface HealthOptions {
@@ -28,53 +23,48 @@ export interface HealthOptions {
 /** Health checks with their defaults. */
 export type HealthSettings = Required<HealthOptions>
 
-const OPTIONS: OptionNames<HealthOptions> = {
-  livez: true,
-  readyz: true,
-  timeout: true,
-  checks: true,
-  documented: true,
-}
-
 const WHERE = 'createApp(): health'
 
 /** @throws BootError for a wrong option. */
 export function checkHealthOptions(health: unknown, hasDocs: boolean): void {
   if (health === undefined || typeof health === 'boolean') return
-  if (typeof health !== 'object' || health === null || Array.isArray(health))
+  if (!isRecord(health))
     throw new BootError(`${WHERE} is ${shown(health)}. Write true, or an object such as { timeout: 500 }.`)
-  refuseUnknownOptions(WHERE, health, OPTIONS)
-  const { timeout, checks, documented }: HealthOptions = health
-  refuseOtherThanWhole(timeout, `${WHERE}.timeout`, 'milliseconds, as in 500', 1, LONGEST)
-  refuseOtherType(`${WHERE}.documented`, documented, 'boolean', 'true or false')
+  checkOptions(WHERE, health, OPTIONS)
   const { livez = DEFAULTS.livez, readyz = DEFAULTS.readyz }: HealthOptions = health
-  refuseOtherThanPath(livez, `${WHERE}.livez`, hasDocs)
-  refuseOtherThanPath(readyz, `${WHERE}.readyz`, hasDocs)
   if (livez === readyz)
     throw new BootError(`${WHERE}: livez and readyz are both '${livez}'. Write another path for one of them.`)
-  refuseOtherThanChecks(checks)
+  if (hasDocs) for (const [name, path] of Object.entries({ livez, readyz })) refusePathOfDocs(path, `${WHERE}.${name}`)
 }
 
 /** Without variables, and of characters that are the same encoded and decoded: the path of a request is compared as it is. */
 const PATH = /^(?:\/[\w~-][\w.~-]*)+$/
 const OF_DOCS = /^\/(?:docs(?:\/.*)?|openapi\.json)$/
 
-function refuseOtherThanPath(path: unknown, where: string, hasDocs: boolean): void {
-  if (typeof path !== 'string' || !PATH.test(path))
-    throw new BootError(`${where} is ${shown(path)}. Write a path without variables, such as '/readyz'.`)
-  if (hasDocs && OF_DOCS.test(path))
+const path = fitting(
+  (value) => typeof value === 'string' && PATH.test(value),
+  "a path without variables, such as '/readyz'",
+)
+
+const CHECKS = '{ queue: async () => { await queue.ping() } }'
+
+const OPTIONS: OptionChecks<HealthOptions> = {
+  livez: path,
+  readyz: path,
+  timeout: milliseconds('500'),
+  checks(checks, place) {
+    fitting(isRecord, CHECKS)(checks, place)
+    const check = fitting((value) => typeof value === 'function', CHECKS)
+    for (const [name, value] of Object.entries(checks as object)) check(value, `${place}.${name}`)
+  },
+  documented: flag,
+}
+
+function refusePathOfDocs(path: string, where: string): void {
+  if (OF_DOCS.test(path))
     throw new BootError(
       `${where} is '${path}', which belongs to the documentation. Choose another path, or write createApp({ docs: false }).`,
     )
-}
-
-function refuseOtherThanChecks(checks: unknown): void {
-  if (checks === undefined) return
-  const example = 'Write { queue: async () => { await queue.ping() } }.'
-  if (typeof checks !== 'object' || checks === null || Array.isArray(checks))
-    throw new BootError(`${WHERE}.checks is ${shown(checks)}. ${example}`)
-  for (const [name, check] of Object.entries(checks))
-    if (typeof check !== 'function') throw new BootError(`${WHERE}.checks.${name} is ${shown(check)}. ${example}`)
 }
 
 const DEFAULTS = { livez: '/livez', readyz: '/readyz' } as const

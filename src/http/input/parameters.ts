@@ -1,7 +1,8 @@
 import { declareParameter, describeParameter, type Parameter } from '../../di/parameter.js'
 import { BootError } from '../../core/boot-error.js'
 import type { Constructor } from '../../di/token.js'
-import { type OptionNames, refuseMissingCall, refuseOtherType, refuseUnknownOptions } from '../../core/options.js'
+import { requireType } from '../../core/option-checks.js'
+import { type OptionNames, refuseMissingCall, refuseUnknownOptions } from '../../core/options.js'
 import { defaultOf, refuseSecondDefault } from '../../schema/declare/default-value.js'
 import { toProperty } from '../../schema/declare/field.js'
 import { refuseOtherEmitted } from '../../schema/declare/emitted-type.js'
@@ -249,7 +250,7 @@ function mediaOf(
 }
 
 function formOf({ form = false }: BodyOptions, shape: Shape, where: string): ObjectShape | undefined {
-  refuseOtherType(`${where}: form`, form, 'boolean', 'true or false')
+  requireType(`${where}: form`, form, 'boolean', 'true or false')
   if (!form) return undefined
   refuseComplexParameters(shape, 'form', where)
   const group = groupOf(shape)

@@ -1,12 +1,5 @@
 import { BootError } from '../../core/boot-error.js'
-import {
-  LONGEST,
-  type OptionNames,
-  refuseOtherThanWhole,
-  refuseOtherType,
-  refuseUnknownOptions,
-  shown,
-} from '../../core/options.js'
+import { checkOptions, either, flag, milliseconds, type OptionChecks } from '../../core/option-checks.js'
 
 /** How the log writes the entry of a request: a readable line, a line of JSON, or an object and a message for the logger. */
 export type LogFormat = 'text' | 'json' | 'object'
@@ -29,22 +22,19 @@ export interface LogOptions {
   readonly format?: LogFormat
 }
 
-const OPTIONS: OptionNames<LogOptions> = { requests: true, slow: true, explain: true, format: true }
-
-const FORMATS: readonly unknown[] = ['text', 'json', 'object'] satisfies readonly LogFormat[]
+const OPTIONS: OptionChecks<LogOptions> = {
+  requests: flag,
+  slow: milliseconds('500', 0),
+  explain: flag,
+  format: either('text', 'json', 'object'),
+}
 
 /** @throws BootError for a wrong option. */
 export function checkLogOptions(log: unknown, where: string): void {
-  if (log === undefined) return
-  refuseUnknownOptions(where, log, OPTIONS)
-  const { requests, slow, explain, format }: { readonly [name in keyof LogOptions]?: unknown } = log as LogOptions // an object with these names alone
-  refuseOtherType(`${where}.requests`, requests, 'boolean', 'true or false')
-  refuseOtherThanWhole(slow, `${where}.slow`, 'milliseconds, as in 500', 0, LONGEST)
-  refuseOtherType(`${where}.explain`, explain, 'boolean', 'true or false')
+  checkOptions(where, log, OPTIONS)
+  const { slow, explain } = log as LogOptions // checked
   if (explain === true && slow === undefined)
     throw new BootError(
       `${where}.explain is true without slow: only statements of slow requests are explained. Write { slow: 500, explain: true }.`,
     )
-  if (format !== undefined && !FORMATS.includes(format))
-    throw new BootError(`${where}.format is ${shown(format)}. Write 'text', 'json' or 'object'.`)
 }

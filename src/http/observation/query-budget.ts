@@ -3,7 +3,8 @@ import { budgetExceeded } from '../../core/events/channels.js'
 import { type Excess, type QueryLimits, UNLIMITED } from '../../core/events/query-counter.js'
 import type { RequestRecord } from '../../core/events/request-record.js'
 import { escapeForLog } from '../../core/log-text.js'
-import { type OptionNames, refuseOtherThanWhole, refuseUnknownOptions, shown } from '../../core/options.js'
+import { checkOptions, integer, type OptionChecks } from '../../core/option-checks.js'
+import { shown } from '../../core/options.js'
 
 /** How many statements a request may send. */
 export interface QueryBudget {
@@ -16,22 +17,22 @@ export interface QueryBudget {
 /** A number is the most statements; `false` sets no limits. */
 export type QueryBudgetOption = number | QueryBudget | false
 
-const OPTIONS: OptionNames<QueryBudget> = { statements: true, repeats: true }
-const MOST = Number.MAX_SAFE_INTEGER
+const statements = integer('statements, as in 20', 0, Number.MAX_SAFE_INTEGER)
+
+const OPTIONS: OptionChecks<QueryBudget> = {
+  statements,
+  repeats: integer('repetitions, as in 10', 2, Number.MAX_SAFE_INTEGER),
+}
 
 /** @throws BootError for a value that is no budget. */
 export function checkBudget(budget: unknown, where: string): void {
   if (budget === undefined || budget === false) return
-  if (typeof budget === 'number') return refuseOtherThanWhole(budget, where, 'statements, as in 20', 0, MOST)
+  if (typeof budget === 'number') return statements(budget, where)
   if (typeof budget !== 'object' || budget === null)
     throw new BootError(
       `${where} is ${shown(budget)}. Write a number of statements, { statements: 20, repeats: 10 } or false.`,
     )
-  refuseUnknownOptions(where, budget, OPTIONS)
-  const { statements, repeats }: QueryBudget = budget
-  const prefix = where.endsWith('()') ? `${where}: ` : `${where}.`
-  refuseOtherThanWhole(statements, `${prefix}statements`, 'statements, as in 20', 0, MOST)
-  refuseOtherThanWhole(repeats, `${prefix}repeats`, 'repetitions, as in 10', 2, MOST)
+  checkOptions(where, budget, OPTIONS)
 }
 
 /** The limits of an app by itself. */

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { toError } from '../../core/to-error.js'
 import type { Stringify } from '../../schema/output/encode.js'
 
 /** An event of a stream of server-sent events. */
@@ -69,7 +70,7 @@ export class EventStream extends Readable {
       if (done) this.#end()
       else this.#send(textOf(value, this.#stringify as Stringify)) // set before the response is sent
     } catch (error) {
-      if (!this.#isOver) this.destroy(error instanceof Error ? error : new Error(String(error), { cause: error }))
+      if (!this.#isOver) this.destroy(toError(error))
     }
   }
 

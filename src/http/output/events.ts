@@ -1,5 +1,6 @@
 import { BootError } from '../../core/boot-error.js'
-import { LONGEST, type OptionNames, refuseOtherThanWhole, refuseUnknownOptions, shown } from '../../core/options.js'
+import { checkOptions, integer, type OptionChecks, unchecked } from '../../core/option-checks.js'
+import { LONGEST, shown } from '../../core/options.js'
 import type { DataOf, Described } from '../../schema/shape/shape.js'
 import { EventStream, type ServerEvent } from './event-stream.js'
 import { Reply, type ReplyHeaderValues } from './reply.js'
@@ -11,7 +12,7 @@ export interface EventsOptions {
   readonly headers?: ReplyHeaderValues
 }
 
-const OPTIONS: OptionNames<EventsOptions> = { heartbeat: true, headers: true }
+const OPTIONS: OptionChecks<EventsOptions> = { heartbeat: integer('milliseconds', 1, LONGEST), headers: unchecked }
 
 /** Exists only at compile time. */
 declare const dataOfEvents: unique symbol
@@ -75,18 +76,15 @@ const HEADERS = {
  *   return events(source())
  * }
  */
-export function events<T>(
-  source: AsyncIterable<ServerEvent<T>>,
-  { heartbeat = 15_000, headers, ...others }: EventsOptions = {},
-): Reply<Events<T>> {
-  refuseUnknownOptions('events()', others, OPTIONS)
-  refuseOtherThanSource(source)
-  refuseOtherThanWhole(heartbeat, 'events(): heartbeat', 'milliseconds', 1, LONGEST)
+export function events<T>(source: AsyncIterable<ServerEvent<T>>, options: EventsOptions = {}): Reply<Events<T>> {
+  checkOptions('events()', options, OPTIONS)
+  requireSource(source)
+  const { heartbeat = 15_000, headers } = options
   return new Reply<Events<T>>(undefined, { headers: { ...HEADERS, ...headers } }, new EventStream(source, heartbeat))
 }
 
 // Programs without a type check may pass a list, or forget to call a generator.
-function refuseOtherThanSource(source: unknown): void {
+function requireSource(source: unknown): void {
   if (typeof source === 'object' && source !== null && Symbol.asyncIterator in source) return
   throw new TypeError(
     `events(): the source is ${shown(source)}. Pass an async iterable: call an async generator, async function* source() { yield { data } }.`,

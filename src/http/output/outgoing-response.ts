@@ -31,13 +31,22 @@ export function refuseUnreadable(stream: Readable): void {
   throw new TypeError(
     stream.readableEnded
       ? 'The stream of the response was already read to its end. Return a new stream, or the bytes that were read.'
-      : 'The stream of the response was destroyed before it was sent. Do not call destroy(), and do not close what it reads from (using, finally, pipeline): the stream is read behind the COMMIT, and destroyed then.',
+      : 'The stream of the response was destroyed before it was sent. Do not call destroy(), and do not close what it reads from (using, finally, pipeline): the stream is read after the COMMIT, and destroyed then.',
   )
 }
 
+interface EarlyEnd {
+  isBySource: boolean
+  /** With which the source has failed while the client was there. */
+  error?: Error
+}
+
 /** Tells who ends a response too early. Call it before the stream is read. */
-function watchEnd(source: Readable, response: ServerResponse): { isBySource: boolean } {
-  const end = { isBySource: false }
+function watchEnd(source: Readable, response: ServerResponse): EarlyEnd {
+  const end: EarlyEnd = { isBySource: false }
+  source.once('error', (error) => {
+    if (!response.destroyed) end.error = error
+  })
   source.once('close', () => {
     end.isBySource = !source.readableEnded && !response.destroyed
   })
@@ -76,7 +85,7 @@ export function writeReply(
   if (status === 204 || status === 304) response.removeHeader('content-length')
   else response.setHeader('content-length', body === undefined ? 0 : Buffer.byteLength(body))
   // Node omits the body for HEAD, but middleware that wraps end() may not.
-  const sent = request.method === 'HEAD' ? undefined : body
+  const sent = request.method === 'HEAD' ? undefined : typeof body === 'string' ? besideHeaders(body, response) : body
   if (!closesUnread(response, request)) response.end(sent)
   else {
     if (sent === undefined) response.flushHeaders()
@@ -84,6 +93,14 @@ export function writeReply(
     endAfterReading(response, request)
   }
   return undefined
+}
+
+const BEYOND_ASCII = /[\x80-\xff]/ // Node refuses others
+
+/** Node writes the headers in the encoding of a body that is a string: those of HEAD, of bytes, and of a stored response would be other bytes. */
+function besideHeaders(body: string, response: ServerResponse): string | Uint8Array {
+  const values = Object.values(response.getHeaders()).flat()
+  return values.some((value) => BEYOND_ASCII.test(String(value))) ? Buffer.from(body) : body
 }
 
 async function stream(
@@ -95,7 +112,7 @@ async function stream(
     discard(body)
     return void response.end()
   }
-  let early: { isBySource: boolean } | undefined
+  let early: EarlyEnd | undefined
   try {
     const length = lengthOf(response.getHeader('content-length'))
     const source = body instanceof Readable ? body : body()
@@ -111,6 +128,8 @@ async function stream(
     if (!end) endAfterReading(response, request)
   } catch (error) {
     discard(body)
+    // Of any code: the source may read from another response, which was closed too early.
+    if (early?.error) throw early.error
     if (!(error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE')) throw error
     // Otherwise the client has closed the connection, which is not an error of the program.
     if (early?.isBySource) throw destroyedWhileSent(error)

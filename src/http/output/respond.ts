@@ -77,7 +77,7 @@ function compileValueResponse(
   warn: (text: string) => void,
 ): RespondToValue {
   if (!hasBody(status)) return compileEmptyResponse(name, status, warn)
-  if (sendsEvents) return () => refuseOtherThanEvents(name)
+  if (sendsEvents) return () => requireEvents(name)
   if (produces !== undefined && !isJson(produces)) return (value) => refuseValue(name, value, produces)
   const stringify = response ? stringifyDeclared(response, name) : stringifyAny(name)
   const headers = produces === undefined ? JSON_HEADERS : sharedHeaders({ 'content-type': produces })
@@ -120,9 +120,8 @@ function compileReplyResponse(route: RespondingRoute, warn: (text: string) => vo
   ])
   const withData = compileEvents(route)
   return ({ value, status = usual, headers: given, content }, request) => {
-    refuseOtherThanSuccess(name, status)
-    checkHeaders(given, name)
-    const headers = lowerCased(given)
+    requireSuccess(name, status)
+    const headers = checkedHeaders(given, name)
     const respond = responds.get(status)
     if (!respond) throw undeclaredStatus(name, status, [...responds.keys()])
     if (content === undefined) {
@@ -150,7 +149,7 @@ function compileEvents({ name, sendsEvents, response }: RespondingRoute): (strea
   }
 }
 
-function refuseOtherThanEvents(name: string): never {
+function requireEvents(name: string): never {
   throw new TypeError(`${name} declares events, but returned a value. Write return events(source).`)
 }
 
@@ -192,16 +191,11 @@ function refuseUndeclaredMedia({ name, options: { produces } }: RespondingRoute,
   )
 }
 
-function refuseOtherThanSuccess(name: string, status: number): void {
+function requireSuccess(name: string, status: number): void {
   if (Number.isInteger(status) && status >= 200 && status <= 399) return
   throw new TypeError(
     `${name} replied with the status ${status}. Write the status of a success, 200 to 399; for an error, throw an HttpError: notFound('...').`,
   )
-}
-
-/** Headers with their names in lower case. */
-export function lowerCased(headers: ReplyHeaderValues): ReplyHeaderValues {
-  return Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), value]))
 }
 
 /** Source: RFC 9110, 7.6.1. Copied from the response of another server, they would change how a client reads this one. */
@@ -215,9 +209,29 @@ export const OF_CONNECTION: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** Checked before COMMIT: a response that cannot be sent rolls the transaction back. @throws TypeError */
-export function checkHeaders(headers: ReplyHeaderValues, name: string): void {
-  for (const [key, value] of Object.entries(headers)) {
+/**
+ * Headers with their names in lower case. Checked before COMMIT: a response that cannot be sent rolls the transaction back. What was checked is what is sent,
+ * although the program may change its object, or its lists, until then.
+ *
+ * @throws TypeError
+ */
+export function checkedHeaders(given: ReplyHeaderValues, name: string): ReplyHeaderValues {
+  const headers = Object.entries(given).map(([key, value]): [string, ReplyHeaderValues[string]] => [key, copyOf(value)])
+  checkHeaders(headers, name)
+  return Object.fromEntries(headers.map(([key, value]) => [key.toLowerCase(), value]))
+}
+
+// Programs without a type check may pass objects, whose text may change.
+function copyOf(value: ReplyHeaderValues[string]): ReplyHeaderValues[string] {
+  return Array.isArray(value) ? Array.from<string, string>(value, toText) : toText(value as string)
+}
+
+function toText(value: string): string {
+  return typeof value === 'object' ? String(value) : value
+}
+
+function checkHeaders(headers: readonly (readonly [string, ReplyHeaderValues[string]])[], name: string): void {
+  for (const [key, value] of headers) {
     if (OF_CONNECTION.has(key.toLowerCase()))
       throw new TypeError(
         `${name} replied with the header ${key.toLowerCase()}, which belongs to the connection and not to the response. Remove it.`,

@@ -1,5 +1,4 @@
-import { BootError } from '../../core/boot-error.js'
-import { refuseOtherThanList, shown } from '../../core/options.js'
+import { callback, list } from '../../core/option-checks.js'
 import type { Request } from '../request.js'
 
 /**
@@ -13,13 +12,8 @@ import type { Request } from '../request.js'
  */
 export type Around = (next: () => Promise<unknown>, request: Request) => unknown
 
-/** @throws BootError for a list that has something else than functions. */
-export function refuseOtherThanAround(where: string, around: readonly unknown[]): void {
-  refuseOtherThanList(around, where, 'timed')
-  const index = around.findIndex((one) => typeof one !== 'function')
-  if (index < 0) return
-  throw new BootError(`${where}[${index}] is ${shown(around[index])}. Write a function: async (next) => next().`)
-}
+/** The value of an option `around`. */
+export const requireAround = list('timed', callback('async (next) => next()'))
 
 /** Calls a handler within the functions that wrap it, the first one outermost. */
 export function callAround(around: readonly Around[], request: Request, call: () => unknown): unknown {

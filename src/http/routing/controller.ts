@@ -1,10 +1,11 @@
 import { BootError } from '../../core/boot-error.js'
-import { type OptionNames, refuseMissingCall, refuseOtherThanList, refuseUnknownOptions } from '../../core/options.js'
+import { checkOptions, list, type OptionChecks } from '../../core/option-checks.js'
+import { refuseMissingCall } from '../../core/options.js'
 import { MetadataKey } from '../../di/metadata.js'
-import { type Lifetime, provideItself, refuseOtherThanLifetime } from '../../di/provider.js'
+import { type Lifetime, provideItself, requireLifetime } from '../../di/provider.js'
 import { type Constructor, isConstructor, type Token, tokenName } from '../../di/token.js'
-import { type Around, refuseOtherThanAround } from './around.js'
-import { refuseOtherThanRequirements } from './guard.js'
+import { type Around, requireAround } from './around.js'
+import { requireTokens } from './guard.js'
 import { compileMiddleware, type Middleware, type MiddlewareStep } from './middleware.js'
 
 /** The options of `@Controller(path, options)`. */
@@ -21,12 +22,12 @@ export interface ControllerOptions {
   readonly around?: readonly Around[]
 }
 
-const CONTROLLER_OPTIONS: OptionNames<ControllerOptions> = {
-  tags: true,
-  lifetime: true,
-  middleware: true,
-  requires: true,
-  around: true,
+const CONTROLLER_OPTIONS: OptionChecks<ControllerOptions> = {
+  tags: list(`'Heroes'`),
+  lifetime: requireLifetime,
+  middleware: list('guard', refuseScopedMiddleware),
+  requires: requireTokens,
+  around: requireAround,
 }
 
 export interface ControllerDeclaration {
@@ -55,27 +56,20 @@ export function Controller(path = '/', options: ControllerOptions = {}): ClassDe
   refuseMissingCall(`@Controller('/path')`, arguments)
   return (target) => {
     const type = target as unknown as Constructor // a class decorator is applied to classes; its type is Function
-    refuseUnknownOptions(`@Controller() on ${type.name}`, options, CONTROLLER_OPTIONS)
-    refuseOtherThanList(options.tags, `@Controller() on ${type.name}: tags`, `'Heroes'`)
-    refuseOtherThanLifetime(`@Controller() on ${type.name}`, options.lifetime)
+    checkOptions(`@Controller() on ${type.name}`, options, CONTROLLER_OPTIONS)
     const { tags = [type.name.replace(/Controller$/, '') || type.name], around = [], requires = [] } = options
-    refuseOtherThanAround(`@Controller() on ${type.name}: around`, around)
-    refuseOtherThanRequirements(`@Controller() on ${type.name}: requires`, requires)
     controllerKey.write(type, { path, tags, requires, around, middleware: middlewareOf(type, options) })
     if (options.lifetime) provideItself(type, { kind: 'class', type, lifetime: options.lifetime })
   }
 }
 
 function middlewareOf({ name }: Constructor, { middleware = [] }: ControllerOptions): readonly MiddlewareStep[] {
-  const where = `@Controller() on ${name}: middleware`
-  refuseOtherThanList(middleware, where, 'guard')
-  return middleware.map((entry, index) => {
-    if (typeof entry === 'object')
-      throw new BootError(
-        `${where}[${index}] is an object. Write the function itself: it runs for the routes of this controller.`,
-      )
-    return compileMiddleware(entry, `${where}[${index}]`)
-  })
+  return middleware.map((entry, index) => compileMiddleware(entry, `@Controller() on ${name}: middleware[${index}]`))
+}
+
+function refuseScopedMiddleware(entry: unknown, place: string): void {
+  if (typeof entry === 'object')
+    throw new BootError(`${place} is an object. Write the function itself: it runs for the routes of this controller.`)
 }
 
 /**

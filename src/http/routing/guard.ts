@@ -1,5 +1,14 @@
 import { BootError } from '../../core/boot-error.js'
-import { NOT_LOADED, type OptionNames, refuseOtherThanList, refuseUnknownOptions, shown } from '../../core/options.js'
+import {
+  callback,
+  checkOptions,
+  list,
+  type OptionCheck,
+  type OptionChecks,
+  requireArray,
+  unchecked,
+} from '../../core/option-checks.js'
+import { NOT_LOADED, shown } from '../../core/options.js'
 import { andThen } from '../../core/promises.js'
 import { MetadataKey } from '../../di/metadata.js'
 import { provideItself } from '../../di/provider.js'
@@ -14,7 +23,7 @@ export interface GuardOptions {
   readonly detail?: string
 }
 
-const GUARD_OPTIONS: OptionNames<GuardOptions> = { scopes: true, detail: true }
+const GUARD_OPTIONS: OptionChecks<GuardOptions> = { scopes: list(`'editor'`), detail: unchecked }
 
 /** What is documented of a guard. */
 interface GuardFacts {
@@ -39,13 +48,11 @@ export function guard<const D extends readonly Token[]>(
   check: (...values: Values<D>) => boolean | Promise<boolean>,
   options: GuardOptions = {},
 ): Constructor<object> {
-  refuseUnknownOptions('guard([...], check, options)', options, GUARD_OPTIONS)
+  checkOptions('guard([...], check, options)', options, GUARD_OPTIONS)
   const { scopes = [], detail = 'You may not do this.' } = options
-  refuseOtherThanList(inject, 'guard([...], check): its first argument', 'CurrentUser')
-  refuseOtherThanList(scopes, 'guard([...], check, options): scopes', `'editor'`)
-  refuseOtherThanTokens('guard([...], check)', inject)
-  if (typeof check !== 'function')
-    throw new BootError(`guard([...], check): check is ${shown(check)}. Write a function: (user) => user.isAdmin.`)
+  requireArray(inject, 'guard([...], check): its first argument', 'CurrentUser')
+  requireTokenItems(inject, 'guard([...], check)')
+  callback('(user) => user.isAdmin')(check, 'guard([...], check): check')
   class Guard {}
   Object.defineProperty(Guard, 'name', { value: `guard([${inject.map(tokenName).join(', ')}])` })
   provideItself(Guard, {
@@ -70,20 +77,18 @@ export function guardOf(token: Token): GuardFacts | undefined {
   return guards.own(token)
 }
 
-/** @throws BootError for a list that has something else than classes and tokens. */
-function refuseOtherThanTokens(where: string, tokens: readonly unknown[]): void {
-  const index = tokens.findIndex((token) => !isToken(token))
-  if (index < 0) return
-  const found = tokens[index]
-  throw new BootError(
-    `${where}: item ${index} is ${shown(found)}. ${found === undefined ? NOT_LOADED : "Write a class, a guard(...) or a token('name')."}`,
-  )
+function requireTokenItems(tokens: readonly unknown[] | undefined, place: string): void {
+  for (const [index, found] of tokens?.entries() ?? [])
+    if (!isToken(found))
+      throw new BootError(
+        `${place}: item ${index} is ${shown(found)}. ${found === undefined ? NOT_LOADED : "Write a class, a guard(...) or a token('name')."}`,
+      )
 }
 
-/** @throws BootError for something else than a list of tokens. */
-export function refuseOtherThanRequirements(where: string, requires: readonly unknown[]): void {
-  refuseOtherThanList(requires, where, 'Admin')
-  refuseOtherThanTokens(where, requires)
+/** The value of an option `requires`: a list of classes and tokens. */
+export const requireTokens: OptionCheck = (tokens, place) => {
+  requireArray(tokens, place, 'Admin')
+  requireTokenItems(tokens, place)
 }
 
 /** @throws BootError for a guard with scopes of which no class has a security scheme: OpenAPI would not document them. */

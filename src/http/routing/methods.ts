@@ -151,7 +151,7 @@ function routeDecorator(method: string): RouteDecorators {
       refuseStandardDecorator(name, member)
       refuseStaticMethod(name, target, member)
       const where = `@${name}() on ${target.constructor.name}.${String(member)}`
-      refuseOtherThanMethod(where, target, String(member))
+      requireMethod(where, target, String(member))
       if (rest.length > 1 && rest[0] === undefined)
         throw new BootError(`${where}: its response is undefined. ${NOT_LOADED}`)
       if (options !== undefined) refuseUnknownOptions(where, options, ROUTE_OPTIONS)
@@ -161,7 +161,7 @@ function routeDecorator(method: string): RouteDecorators {
       refuseSecondRoute(where, routes, declaration)
       routesKey.write(target.constructor, [...routes, declaration])
     }
-  }) as RouteDecorators // the overloads check what this signature does not
+  }) as unknown as RouteDecorators // what they return for a handler that differs exists only for the compiler
 }
 
 // It is called on an instance of the controller.
@@ -170,7 +170,7 @@ function refuseStaticMethod(name: string, target: object, member: unknown): void
   throw new BootError(`@${name}() on ${target.name}.${String(member)}: a static method is no handler. Remove 'static'.`)
 }
 
-function refuseOtherThanMethod(where: string, target: object, member: string): void {
+function requireMethod(where: string, target: object, member: string): void {
   const descriptor = Object.getOwnPropertyDescriptor(target, member)
   if (typeof descriptor?.value === 'function') return
   const what = descriptor ? 'an accessor' : 'a property'

@@ -1,6 +1,6 @@
 import type { OpenUnits } from '../../core/bracket.js'
 import { BootError, withPlace } from '../../core/boot-error.js'
-import { refuseOtherThanList } from '../../core/options.js'
+import { requireArray } from '../../core/option-checks.js'
 import type { Argument, Plan, Planner, Step } from '../../di/plan.js'
 import { buildFirst, inputsOfStages, stepsOfStage } from '../../di/plan-order.js'
 import type { RouteFacts, TransactionDescription } from '../../di/route-facts.js'
@@ -11,7 +11,7 @@ import type { Shape } from '../../schema/shape/shape.js'
 import { shapeOf } from '../../schema/shape/shape-of.js'
 import type { ValidatorCompiler } from '../../schema/input/validate.js'
 import { type Bind, compileBind, type InputStages, type InputsSchema, inputSchema } from '../input/bind.js'
-import { type Around, refuseOtherThanAround } from './around.js'
+import { type Around, requireAround } from './around.js'
 import { type Interceptor, interceptorsOf } from './interceptors/interceptor.js'
 import { type ControllerDeclaration, controllerOf } from './controller.js'
 import { type Responses, type RouteDeclaration, type RouteOptions, routesOf } from './methods.js'
@@ -20,7 +20,7 @@ import { refuseClashingInputs } from '../input/refuse-clashing-inputs.js'
 import { refuseRequiredFields } from './refuse-required-fields.js'
 import { runRouteChecks } from './route-checks.js'
 import { type Lifespan, openUnits } from '../lifespan.js'
-import { refuseOtherThanRequirements, refuseUselessScopes } from './guard.js'
+import { requireTokens, refuseUselessScopes } from './guard.js'
 import type { MiddlewareStep } from './middleware.js'
 import type { QueryBudgetOption } from '../observation/query-budget.js'
 import { budgetOf } from './budget.js'
@@ -97,13 +97,54 @@ function planRoute(
   controller: Constructor,
   declared: ControllerDeclaration,
   declaration: RouteDeclaration,
-  { prefix, planner, writer, authenticates, lifespans }: RoutePlanning,
+  planning: RoutePlanning,
 ): Route {
-  const { method, member, options, params } = declaration
+  const { method, member, options } = declaration
+  const { prefix, writer, lifespans } = planning
   const name = `${controller.name}.${member}`
   const path = joinPath(prefix, declared.path, declaration.path)
   const segments = parsePath(path, name)
-  const variables = variablesOf(segments)
+  const placed = { name, path, variables: variablesOf(segments) }
+  const plan = planHandler(controller, declared, declaration, placed, planning)
+  const responses = responsesOf(declaration, name)
+  refuseWrongOptions(name, options, responses.response)
+  refuseRequiredFields(name, plan.inputs, responses.response)
+  runRouteChecks(plan, { name, handler: Reflect.get(controller.prototype, member), response: responses.response })
+  const schema = withPlace(name, () => inputSchema(plan.inputs, writer))
+  const handler = { name, method, controller, member, plan, segments }
+  return {
+    ...handler,
+    ...responses,
+    schema,
+    options,
+    others: othersOf(options.responses ?? {}, name),
+    tags: options.tags ?? declared.tags,
+    middleware: declared.middleware,
+    around: [...declared.around, ...aroundOf(name, options)],
+    interceptors: interceptorsOf({
+      ...handler,
+      sendsEvents: responses.sendsEvents,
+      pattern: pathPattern(segments),
+      transactions: transactionsOf(factsOf(handler), lifespans),
+      hasDatabase: lifespans.length > 0,
+    }),
+  }
+}
+
+interface PlacedHandler {
+  /** `HeroController.list` */
+  readonly name: string
+  readonly path: string
+  readonly variables: readonly string[]
+}
+
+function planHandler(
+  controller: Constructor,
+  declared: ControllerDeclaration,
+  { method, member, options, params }: RouteDeclaration,
+  { name, path, variables }: PlacedHandler,
+  { planner, authenticates }: RoutePlanning,
+): Plan<Input> {
   const requires = [...declared.requires, ...requirementsOf(name, options)]
   refuseUselessScopes(name, requires, authenticates)
   const planned = planner.plan(controller, member, new RouteInputs(variables, method), { params, requires })
@@ -112,56 +153,32 @@ function planRoute(
   refuseUnusedVariables(name, path, variables, plan.inputs)
   refuseTwoBodies(name, plan.inputs)
   refuseClashingInputs(name, plan.inputs)
-  const sendsEvents = isEvents(declaration.response)
+  return plan
+}
+
+/** What a route sends. */
+function responsesOf({ method, response: declared, options }: RouteDeclaration, name: string) {
+  const sendsEvents = isEvents(declared)
   if (sendsEvents) refuseOtherForEvents(name, options)
-  const stream = streamOf(declaration.response)
+  const stream = streamOf(declared)
   if (stream) refuseOtherForStream(name, options)
-  const body = isEvents(declaration.response) ? declaration.response.eventsOf : (stream?.of ?? declaration.response)
+  const body = isEvents(declared) ? declared.eventsOf : (stream?.of ?? declared)
   const response = body === undefined && !sendsEvents ? undefined : responseShape(body, name)
-  refuseOtherThanSuccess(name, options.status)
-  refuseOtherThanErrors(name, options.errors ?? {})
-  refuseOtherThanList(options.tags, `${name}: tags`, `'Heroes'`)
-  if (response) refuseEmptyStatus(name, options.status)
-  refuseRequiredFields(name, plan.inputs, response)
-  runRouteChecks(plan, { name, handler: Reflect.get(controller.prototype, member), response })
-  const schema = withPlace(name, () => inputSchema(plan.inputs, writer))
-  const facts = factsOf({ controller, member, method, name, plan, segments })
+  const hasResponse = response !== undefined || options.produces !== undefined
   return {
-    name,
-    method,
-    segments,
-    plan,
     response,
     sendsEvents,
     stream,
-    status:
-      options.status ??
-      usualStatus(
-        method,
-        response !== undefined || options.produces !== undefined,
-        sendsEvents || stream !== undefined,
-      ),
+    status: options.status ?? usualStatus(method, hasResponse, sendsEvents || stream !== undefined),
     emptyStatus: options.status ?? 204,
-    others: othersOf(options.responses ?? {}, name),
-    options,
-    tags: options.tags ?? declared.tags,
-    middleware: declared.middleware,
-    around: [...declared.around, ...aroundOf(name, options)],
-    interceptors: interceptorsOf({
-      name,
-      method,
-      controller,
-      member,
-      plan,
-      sendsEvents,
-      pattern: pathPattern(segments),
-      transactions: transactionsOf(facts, lifespans),
-      hasDatabase: lifespans.length > 0,
-    }),
-    controller,
-    member,
-    schema,
   }
+}
+
+function refuseWrongOptions(name: string, options: RouteOptions, response: Shape | undefined): void {
+  requireSuccess(name, options.status)
+  requireErrors(name, options.errors ?? {})
+  requireArray(options.tags, `${name}: tags`, `'Heroes'`)
+  if (response) refuseEmptyStatus(name, options.status)
 }
 
 /**
@@ -187,12 +204,12 @@ function usualStatus(method: string, hasResponse: boolean, isStream: boolean): n
 }
 
 function requirementsOf(name: string, { requires = [] }: RouteOptions): readonly Token[] {
-  refuseOtherThanRequirements(`${name}: requires`, requires)
+  requireTokens(requires, `${name}: requires`)
   return requires
 }
 
 function aroundOf(name: string, { around = [] }: RouteOptions): readonly Around[] {
-  refuseOtherThanAround(`${name}: around`, around)
+  requireAround(around, `${name}: around`)
   return around
 }
 
@@ -290,7 +307,7 @@ function refuseUnusedVariables(
 
 function othersOf(responses: Responses, name: string): ReadonlyMap<number, OtherResponse> {
   const others = Object.entries(responses).map(([status, declared]): [number, OtherResponse] => {
-    refuseOtherThanSuccess(name, Number(status))
+    requireSuccess(name, Number(status))
     return typeof declared === 'string'
       ? [Number(status), { description: declared, shape: undefined }]
       : [refuseEmptyStatus(name, Number(status)), { description: 'Success', shape: responseShape(declared, name) }]
@@ -298,14 +315,14 @@ function othersOf(responses: Responses, name: string): ReadonlyMap<number, Other
   return new Map(others)
 }
 
-function refuseOtherThanSuccess(name: string, status: number | undefined): void {
+function requireSuccess(name: string, status: number | undefined): void {
   if (status === undefined || (Number.isInteger(status) && status >= 200 && status <= 399)) return
   throw new BootError(
     `${name}: status is ${status}. Write the status of a success, 200 to 399; for an error, throw an HttpError.`,
   )
 }
 
-function refuseOtherThanErrors(name: string, errors: Readonly<Record<string, string>>): void {
+function requireErrors(name: string, errors: Readonly<Record<string, string>>): void {
   const other = Object.keys(errors).find((status) => !/^[45]\d\d$/.test(status))
   if (other === undefined) return
   throw new BootError(

@@ -1,6 +1,6 @@
 import type { Model } from 'sequelize'
 import { BootError } from '../../core/boot-error.js'
-import { type OptionNames, refuseOtherType, refuseUnknownOptions } from '../../core/options.js'
+import { checkOptions, flag, type OptionChecks } from '../../core/option-checks.js'
 import { codeOf } from '../../db/dialect.js'
 import { ImpossibleValueError } from '../../db/errors.js'
 import type { Session } from '../../db/session/session.js'
@@ -19,7 +19,7 @@ import { setLinks } from '../links.js'
 import { type List, listOf } from '../list.js'
 import { cursorOrder } from '../list-order.js'
 import type { CursorPageMeta, Page, TwoWayPageMeta } from '../page.js'
-import { refuseOtherThanStatement } from '../refuse-unpageable.js'
+import { requireStatement } from '../refuse-unpageable.js'
 import { DATABASE_OPTIONS, type DatabaseOptions, sessionTokenOf } from '../paginator-session.js'
 import type { CursorPosition } from './cursor-body.js'
 import { CursorKey } from './cursor-key.js'
@@ -49,7 +49,7 @@ export interface CursorPaginationOptions extends SizeOptions, DatabaseOptions {
   readonly prevCursor?: boolean
 }
 
-const OPTIONS: OptionNames<CursorPaginationOptions> = { ...SIZE_OPTIONS, ...DATABASE_OPTIONS, prevCursor: true }
+const OPTIONS: OptionChecks<CursorPaginationOptions> = { ...SIZE_OPTIONS, ...DATABASE_OPTIONS, prevCursor: flag }
 
 /**
  * A paginator by cursor with its own page sizes, or in both directions.
@@ -69,8 +69,7 @@ export function newCursorPagination(
   options?: CursorPaginationOptions & { readonly prevCursor?: false },
 ): CursorPaginationToken
 export function newCursorPagination(options: CursorPaginationOptions = {}): unknown {
-  refuseUnknownOptions('newPagination()', options, OPTIONS)
-  refuseOtherType('newPagination(): prevCursor', options.prevCursor, 'boolean', 'true or false')
+  checkOptions('newPagination()', options, OPTIONS)
   const limits = limitsOf(options)
   const isTwoWay = options.prevCursor === true
   const token = class Paginate {}
@@ -145,7 +144,7 @@ interface CursorRequest {
 
 function cursorPaginator({ key, request, headers, limit, cursor, isTwoWay }: CursorRequest) {
   return async (statement: Select<Model>): Promise<Page<unknown, CursorPageMeta>> => {
-    refuseOtherThanStatement(statement)
+    requireStatement(statement)
     refuseRawSql(statement)
     const list = listOf(statement, cursorOrder)
     const binding = { key, list: signatureOf(list) }

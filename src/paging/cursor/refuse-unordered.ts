@@ -2,8 +2,10 @@ import type { AnyNode } from 'acorn'
 import { Model, type ModelStatic } from 'sequelize'
 import { getScopeOptions, getScopeOptionsGetters } from 'sequelize-typescript'
 import { BootError } from '../../core/boot-error.js'
+import { outerVariable } from '../../di/outer-variable.js'
 import { methodParameters, parseMethod } from '../../di/parameter-names.js'
 import { modelClass, modelInternals } from '../../db/sequelize/internals.js'
+import { select } from '../../db/statements/statement.js'
 import type { CheckedRoute } from '../../http/routing/route-checks.js'
 import { objectsIn, propertiesOf, type Shape } from '../../schema/shape/shape.js'
 
@@ -20,8 +22,11 @@ export function refuseUnordered({ name, handler, response }: CheckedRoute, param
   const model = response && modelIn(response)
   if (paginate === undefined || !model || mayHaveScope(model)) return
   const nodes = [...nodesIn(parseMethod(handler))]
-  if (nodes.some((node) => declares(node, model.name))) return
+  const [, ...inner] = nodes // the first one is the handler, with its parameters
+  if (inner.some((node) => declares(node, paginate)) || nodes.some((node) => declares(node, 'select', model.name)))
+    return
   if (!nodes.some((node) => isUnordered(node, paginate, model.name))) return
+  if (outerVariable(handler, 'select')?.value !== select || outerVariable(handler, model.name)?.value !== model) return
   throw new BootError(
     `${name}: ${paginate}(select(${model.name})): a cursor page needs an explicit order, as a cursor is a position in it. ` +
       `Write one: ${paginate}(select(${model.name}, { order: [['created_at', 'DESC']] })).`,
@@ -57,8 +62,29 @@ function isNode(value: unknown): value is AnyNode {
   return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
 }
 
-function declares(node: AnyNode, name: string): boolean {
-  return node.type === 'VariableDeclarator' && node.id.type === 'Identifier' && node.id.name === name
+/** Whether a node gives one of these names another meaning. */
+function declares(node: AnyNode, ...names: readonly string[]): boolean {
+  const declared = [...nodesIn(declaredBy(node))]
+  return declared.some((one) => one.type === 'Identifier' && names.includes(one.name))
+}
+
+function declaredBy(node: AnyNode): readonly unknown[] {
+  switch (node.type) {
+    case 'VariableDeclarator':
+    case 'ClassDeclaration':
+    case 'ClassExpression':
+      return [node.id]
+    case 'FunctionDeclaration':
+    case 'FunctionExpression':
+    case 'ArrowFunctionExpression':
+      return [node.id, ...node.params]
+    case 'CatchClause':
+      return [node.param]
+    case 'AssignmentExpression':
+      return [node.left]
+    default:
+      return []
+  }
 }
 
 /** Whether this is `paginate(select(Hero))`, or with options whose names are all known. */

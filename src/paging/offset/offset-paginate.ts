@@ -1,4 +1,5 @@
-import { type OptionNames, refuseUnknownOptions, shown } from '../../core/options.js'
+import { checkOptions, type OptionChecks, unchecked } from '../../core/option-checks.js'
+import { shown } from '../../core/options.js'
 import type { Session } from '../../db/session/session.js'
 import { provideItself } from '../../di/provider.js'
 import { inputDependency } from '../../http/input/parameters.js'
@@ -7,7 +8,7 @@ import { Request } from '../../http/request.js'
 import { instancesOf, pageOf } from '../lazy-instances.js'
 import { limitInput, limitsOf, SIZE_OPTIONS, type SizeOptions } from '../limits.js'
 import { setLinks } from '../links.js'
-import { refuseOtherThanStatement } from '../refuse-unpageable.js'
+import { requireStatement } from '../refuse-unpageable.js'
 import type { Page, PageMeta, UncountedPageMeta } from '../page.js'
 import { DATABASE_OPTIONS, type DatabaseOptions, sessionFor, sessionTokenOf } from '../paginator-session.js'
 import { type CallbackOptions, type Callbacks, callbacksOf, injectedCallbacks } from './callbacks.js'
@@ -27,12 +28,12 @@ import { RawSqlList } from './raw-sql-list.js'
 
 interface AnyPaginationOptions extends SizeOptions, DatabaseOptions, CallbackOptions {}
 
-const OPTIONS: OptionNames<AnyPaginationOptions> = {
+const OPTIONS: OptionChecks<AnyPaginationOptions> = {
   ...SIZE_OPTIONS,
   ...DATABASE_OPTIONS,
-  count: true,
-  map: true,
-  mapPage: true,
+  count: unchecked,
+  map: unchecked,
+  mapPage: unchecked,
 }
 
 /**
@@ -57,7 +58,7 @@ export function newPagination<Row, T>(
 ): MappedPaginationToken<Row, T, UncountedPageMeta>
 export function newPagination<Row, T>(options: MappedPaginationOptions<Row, T>): MappedPaginationToken<Row, T>
 export function newPagination(options: AnyPaginationOptions = {}): unknown {
-  refuseUnknownOptions('newPagination()', options, OPTIONS)
+  checkOptions('newPagination()', options, OPTIONS)
   const limits = limitsOf(options)
   const injected = injectedCallbacks(options)
   const fixed = injected.length === 0 ? callbacksOf(options, [], []) : undefined
@@ -125,7 +126,7 @@ interface PageRequest {
 
 function paginator({ session: injected, request, headers, window, callbacks }: PageRequest) {
   return async (statement: AnyStatement): Promise<Page<unknown, PageMeta | UncountedPageMeta>> => {
-    refuseOtherThanStatement(statement)
+    requireStatement(statement)
     const session = sessionFor(statement, injected)
     session.readOneSnapshot()
     const list = statement.kind === 'sql' ? new RawSqlList(statement, session) : new OffsetList(statement, session)
@@ -156,6 +157,10 @@ function paginator({ session: injected, request, headers, window, callbacks }: P
 
 function checkedTotal(total: number): number {
   if (Number.isSafeInteger(total) && total >= 0) return total
+  if (total > Number.MAX_SAFE_INTEGER)
+    throw new TypeError(
+      `A page has ${total} rows in all, more than JSON can tell exactly. Use a cursor page, or newPagination({ count }).`,
+    )
   throw new TypeError(
     `newPagination({ count }): count returned ${String(total)}. Return the number of all rows, an integer from 0.`,
   )

@@ -1,5 +1,6 @@
 import { BootError } from '../../core/boot-error.js'
-import { meant, refuseOtherThanList, refuseOtherType, shown } from '../../core/options.js'
+import { count, flag, requireArray } from '../../core/option-checks.js'
+import { meant, shown } from '../../core/options.js'
 import { exampleOf } from './default-value.js'
 import { longestOfFormat, stringFormats } from '../shape/formats.js'
 import { refuseCostlyPattern } from '../patterns/pattern-cost.js'
@@ -19,13 +20,12 @@ const CONSTRAINTS: ReadonlySet<string> = new Set([...STRING, ...NUMBER, ...ARRAY
 
 /** The shape with its constraints and annotations. @throws BootError for options that do not apply to its type, or that no value can meet. */
 export function withConstraints(shape: Shape, options: ValueOptions, where: string): Shape {
-  for (const name of FLAGS)
-    if (options[name] !== undefined) refuseOtherType(`${where}: ${name}`, options[name], 'boolean', 'true or false')
+  for (const name of FLAGS) flag(options[name], `${where}: ${name}`)
   const given = givenOptions(shape, options, where)
   if (!given) return shape
   const { pattern, format } = given
-  refuseOtherThanCounts(given, where)
-  refuseOtherThanNumbers(given, where)
+  requireCounts(given, where)
+  requireNumbers(given, where)
   refuseCrossedBounds(given, where)
   if (format !== undefined) refuseUnknownFormat(format, where)
   const maxLength = smallestOf(given.maxLength, format && longestOfFormat(format))
@@ -70,20 +70,16 @@ function constraintsOf({ kind }: Shape): readonly string[] {
 
 /** The shape with its examples, as the OpenAPI document shows them. */
 export function withExamples(shape: Shape, { example, examples }: ValueOptions, where: string): Shape {
-  refuseOtherThanList(examples, `${where}: examples`, 'first, second')
+  requireArray(examples, `${where}: examples`, 'first, second')
   const given = example === undefined ? examples : [example]
   return given ? { ...shape, examples: given.map((one) => exampleOf(shape, one, where)) } : shape
 }
 
-function refuseOtherThanCounts(options: ValueOptions, where: string): void {
-  for (const name of COUNTS) {
-    const count = options[name]
-    if (count !== undefined && !(Number.isSafeInteger(count) && count >= 0))
-      throw new BootError(`${where}: ${name} is ${shown(count)}. Write a whole number from 0.`)
-  }
+function requireCounts(options: ValueOptions, where: string): void {
+  for (const name of COUNTS) if (options[name] !== undefined) count(options[name], `${where}: ${name}`)
 }
 
-function refuseOtherThanNumbers(options: ValueOptions, where: string): void {
+function requireNumbers(options: ValueOptions, where: string): void {
   for (const name of NUMBER)
     if (options[name] !== undefined && !Number.isFinite(options[name]))
       throw new BootError(`${where}: ${name} is ${shown(options[name])}. Write a number, or leave it out for no bound.`)

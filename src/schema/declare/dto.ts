@@ -1,5 +1,6 @@
 import { BootError } from '../../core/boot-error.js'
-import { NOT_LOADED, type OptionNames, refuseOtherThanList, refuseUnknownOptions, shown } from '../../core/options.js'
+import { checkOptions, list, type OptionChecks, unchecked } from '../../core/option-checks.js'
+import { NOT_LOADED, shown } from '../../core/options.js'
 import { type Constructor, isConstructor } from '../../di/token.js'
 import { fieldsOf, isInstantiable } from '../shape/fields.js'
 import { describedBy, type Attributed, type Data, type Property, type Shape } from '../shape/shape.js'
@@ -33,7 +34,12 @@ export interface DtoOptions<K extends string> {
   readonly name?: string
 }
 
-const DTO_OPTIONS: OptionNames<DtoOptions<string>> = { omit: true, pick: true, partial: true, name: true }
+const DTO_OPTIONS: OptionChecks<DtoOptions<string>> = {
+  omit: list(`'id'`),
+  pick: list(`'name'`),
+  partial: unchecked,
+  name: unchecked,
+}
 
 /**
  * A class with some of the properties of a model or of another class, to be used as an input or a response.
@@ -53,9 +59,7 @@ export function dto<T, const O extends DtoOptions<Keys<T>>>(
     throw new BootError(
       `dto(${shown(source)}, ...) requires a class. ${source === undefined ? NOT_LOADED : 'Write the class itself.'}`,
     )
-  refuseUnknownOptions(`dto(${source.name}, ...)`, options, DTO_OPTIONS)
-  refuseOtherThanList(options.pick, `dto(${source.name}, ...): pick`, `'name'`)
-  refuseOtherThanList(options.omit, `dto(${source.name}, ...): omit`, `'id'`)
+  checkOptions(`dto(${source.name}, ...)`, options, DTO_OPTIONS)
   if (options.pick && options.omit) throw new BootError(`dto(${source.name}, ...): write pick or omit, not both.`)
   const derived = class {}
   const name = options.name ?? `${source.name}Dto`

@@ -2,13 +2,8 @@ import { howToEmitTypes } from '../../di/emitted-types.js'
 import { BootError, withPlace } from '../../core/boot-error.js'
 import { emittedPropertyType, isOptionalProperty } from '../../di/metadata.js'
 import type { Constructor } from '../../di/token.js'
-import {
-  NOT_LOADED,
-  refuseMissingCall,
-  refuseOtherThanList,
-  refuseOtherType,
-  refuseUnknownOptions,
-} from '../../core/options.js'
+import { requireArray, requireType } from '../../core/option-checks.js'
+import { NOT_LOADED, refuseMissingCall, refuseUnknownOptions } from '../../core/options.js'
 import { memo } from '../../core/memo.js'
 import { defaultOf } from './default-value.js'
 import type { FitsDefault } from './default-type.js'
@@ -88,7 +83,7 @@ export function toProperty(type: unknown, options: ValueOptions, where: string):
 
 function ownMessage({ message }: ValueOptions, where: string): Pick<Property, 'message'> {
   if (message === undefined) return {}
-  refuseOtherType(`${where}: message`, message, 'string', `a sentence, such as 'must be the name of a hero'`)
+  requireType(`${where}: message`, message, 'string', `a sentence, such as 'must be the name of a hero'`)
   return { message }
 }
 
@@ -118,7 +113,7 @@ function oneOfShape(
   discriminator: string | undefined,
   where: string,
 ): Shape {
-  refuseOtherThanList(types, `${where}: oneOf`, 'Cat, Dog')
+  requireArray(types, `${where}: oneOf`, 'Cat, Dog')
   const shapes = types.map((type, index) => {
     if (type === undefined) throw new BootError(`${where}: oneOf[${index}] is undefined: ${NOT_LOADED_YET}`)
     return withPlace(where, () => shapeOf(type))

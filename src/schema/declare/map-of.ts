@@ -1,6 +1,5 @@
-import { BootError } from '../../core/boot-error.js'
 import { memo } from '../../core/memo.js'
-import { type OptionNames, refuseUnknownOptions, shown } from '../../core/options.js'
+import { checkOptions, count, type OptionChecks } from '../../core/option-checks.js'
 import type { Described, Shape } from '../shape/shape.js'
 import { shapeOf } from '../shape/shape-of.js'
 import type { TypeOption } from './value-options.js'
@@ -12,7 +11,7 @@ export interface MapOptions {
   readonly maxProperties?: number
 }
 
-const OPTIONS: OptionNames<MapOptions> = { maxProperties: true }
+const OPTIONS: OptionChecks<MapOptions> = { maxProperties: count }
 const DEFAULT_MAX = 1_000
 
 /**
@@ -28,9 +27,7 @@ export function mapOf<const T extends TypeOption>(
   type: T,
   options: MapOptions = {},
 ): Described<Record<string, TypeValue<T>>> {
-  refuseUnknownOptions('mapOf()', options, OPTIONS)
+  checkOptions('mapOf()', options, OPTIONS)
   const { maxProperties = DEFAULT_MAX } = options
-  if (!(Number.isSafeInteger(maxProperties) && maxProperties >= 0))
-    throw new BootError(`mapOf(): maxProperties is ${shown(maxProperties)}. Write a whole number from 0.`)
   return { shape: memo((): Shape => ({ kind: 'map', values: shapeOf(type), maxProperties })) }
 }

@@ -1,5 +1,6 @@
 import { BootError } from '../../core/boot-error.js'
-import { refuseOtherType, shown } from '../../core/options.js'
+import { requireType } from '../../core/option-checks.js'
+import { shown } from '../../core/options.js'
 import type { DataOf, Described, Literal, Shape } from '../shape/shape.js'
 import { isLiteral, shapeOf } from '../shape/shape-of.js'
 
@@ -11,7 +12,7 @@ import { isLiteral, shapeOf } from '../shape/shape-of.js'
  * const ArticleList = named('ArticleList', { articles: [Article], articlesCount: 'integer' })
  */
 export function named<const S extends Literal>(name: string, type: S): Described<DataOf<S>> {
-  refuseOtherType('named(): the name', name, 'string', `a name, such as 'ArticleList'`)
+  requireType('named(): the name', name, 'string', `a name, such as 'ArticleList'`)
   if (!isLiteral(type))
     throw new BootError(`named('${name}', ...): ${shown(type)} is no object of types. Write { articles: [Article] }.`)
   let shape: Shape | undefined

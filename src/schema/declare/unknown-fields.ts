@@ -1,15 +1,12 @@
-import { BootError } from '../../core/boot-error.js'
-import { refuseMissingCall, shown } from '../../core/options.js'
+import { fitting } from '../../core/option-checks.js'
+import { refuseMissingCall } from '../../core/options.js'
 import { unknownFieldsKey } from '../shape/fields.js'
 
 /** What happens to properties of a body that its class does not declare: a 422, or nothing. They never reach the handler. */
 export type UnknownFieldsRule = 'refuse' | 'ignore'
 
-/** @throws BootError for another value. */
-export function refuseOtherThanRule(where: string, rule: unknown): void {
-  if (rule === undefined || rule === 'refuse' || rule === 'ignore') return
-  throw new BootError(`${where} is ${shown(rule)}. Write 'refuse', or 'ignore'.`)
-}
+/** The value of the option `unknownFields`. */
+export const requireRule = fitting((rule) => rule === 'refuse' || rule === 'ignore', `'refuse', or 'ignore'`)
 
 /**
  * What happens to properties of a body that the class does not declare, instead of the `unknownFields` of the app. Inherited by its subclasses.
@@ -24,7 +21,7 @@ export function refuseOtherThanRule(where: string, rule: unknown): void {
 export function UnknownFields(rule: UnknownFieldsRule): ClassDecorator {
   refuseMissingCall(`@UnknownFields('ignore')`, arguments)
   return (target) => {
-    refuseOtherThanRule(`@UnknownFields() on ${target.name}: the rule`, rule)
+    requireRule(rule, `@UnknownFields() on ${target.name}: the rule`)
     unknownFieldsKey.write(target, rule)
   }
 }

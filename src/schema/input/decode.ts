@@ -58,7 +58,7 @@ export function compileDefault(property: Property): () => unknown {
 
 function defaultMaker({ shape, default: byDefault }: Property, decode: Decode): () => unknown {
   if (typeof byDefault !== 'object' || byDefault === null) return () => byDefault
-  const json = compileEncoder(shape)(byDefault)
+  const json = compileEncoder(shape, { checks: false })(byDefault)
   return () => decode(structuredClone(json))
 }
 

@@ -1,5 +1,6 @@
+import { isRecord } from '../../core/records.js'
 import { FORMAT_NAMES } from '../shape/formats.js'
-import { isJsonObject, type JsonSchema } from '../shape/subschemas.js'
+import { type JsonSchema } from '../shape/subschemas.js'
 
 /*
  * Which schemas need not be compiled at startup to know that they can be. Only what is surely right is recognized: for all else,
@@ -24,7 +25,7 @@ export class KnownSchemas {
 
   /** Whether a schema surely compiles if the components do. */
   has(schema: unknown): boolean {
-    if (!isPlainObject(schema)) return false
+    if (!isOwnJson(schema)) return false
     if (this.#known.has(schema)) return true
     for (const keyword in schema) {
       const value = schema[keyword]
@@ -72,7 +73,7 @@ const RULES: Readonly<Record<string, Rule>> = Object.assign(Object.create(null),
   items: isSchema,
   minItems: isCount,
   maxItems: isCount,
-  properties: (value, schemas) => isPlainObject(value) && Object.values(value).every((one) => schemas.has(one)),
+  properties: (value, schemas) => isOwnJson(value) && Object.values(value).every((one) => schemas.has(one)),
   required: (value) => Array.isArray(value) && areUnique(value) && value.every((one) => typeof one === 'string'),
   additionalProperties: (value, schemas) => typeof value === 'boolean' || schemas.has(value),
   maxProperties: isCount,
@@ -100,13 +101,11 @@ function isScalar(value: unknown): boolean {
 
 function isPlainJson(value: unknown): boolean {
   if (Array.isArray(value)) return value.every(isPlainJson)
-  return isScalar(value) || (isPlainObject(value) && Object.values(value).every(isPlainJson))
+  return isScalar(value) || (isOwnJson(value) && Object.values(value).every(isPlainJson))
 }
 
-function isPlainObject(value: unknown): value is JsonSchema {
-  return (
-    isJsonObject(value) && Object.getPrototypeOf(value) === Object.prototype && typeof value['toJSON'] !== 'function'
-  )
+function isOwnJson(value: unknown): value is JsonSchema {
+  return isRecord(value) && Object.getPrototypeOf(value) === Object.prototype && typeof value['toJSON'] !== 'function'
 }
 
 function areUnique(values: readonly unknown[]): boolean {
@@ -128,13 +127,13 @@ function isPattern(value: unknown): boolean {
 
 /** Whether each class of a union requires the property that tells them apart, and has values of its own for it. */
 function isDiscriminator(value: unknown, schemas: KnownSchemas, { oneOf }: JsonSchema): boolean {
-  const name = isJsonObject(value) ? value['propertyName'] : undefined
+  const name = isRecord(value) ? value['propertyName'] : undefined
   if (typeof name !== 'string' || !Array.isArray(oneOf)) return false
   const tags: unknown[] = []
   for (const option of oneOf) {
-    const { properties, required } = (isJsonObject(option) && schemas.referred(option)) || {}
-    const property = isJsonObject(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
-    if (!isJsonObject(property) || !Array.isArray(property['enum'])) return false
+    const { properties, required } = (isRecord(option) && schemas.referred(option)) || {}
+    const property = isRecord(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined
+    if (!isRecord(property) || !Array.isArray(property['enum'])) return false
     if (!Array.isArray(required) || !required.includes(name)) return false
     tags.push(...property['enum'])
   }

@@ -1,5 +1,6 @@
+import { isRecord } from '../../core/records.js'
 import type { JsonSchema, Named } from '../shape/shape.js'
-import { definitionName, isJsonObject, toJsonSchema, unknownReference } from '../shape/subschemas.js'
+import { definitionName, toJsonSchema, unknownReference } from '../shape/subschemas.js'
 
 /** Makes a definition a component, and returns the reference to it. Equal definitions have equal origins. */
 export type AddComponent = (named: Named, write: () => JsonSchema) => string
@@ -66,5 +67,5 @@ function replaceReferences(schema: JsonSchema, refer: Refer): JsonSchema {
 
 function replaceWithin(part: unknown, refer: Refer): unknown {
   if (Array.isArray(part)) return part.map((item) => replaceWithin(item, refer))
-  return isJsonObject(part) ? replaceReferences(part, refer) : part
+  return isRecord(part) ? replaceReferences(part, refer) : part
 }

@@ -236,14 +236,14 @@ const DATES = {
 } as const
 
 /** What a shape is a component by; undefined for one that is written inline. */
-export function namedOf(shape: Shape): Named | undefined {
+function namedOf(shape: Shape): Named | undefined {
   if (shape.kind === 'object') return shape.anonymous ? undefined : shape
   return shape.kind === 'union' ? shape.named : undefined
 }
 
 /** The default of a property as the OpenAPI document shows it: a Date or a bigint as a string. */
 export function defaultAsJson({ shape, default: byDefault }: Property): unknown {
-  return byDefault === undefined ? undefined : compileEncoder(shape)(byDefault)
+  return byDefault === undefined ? undefined : compileEncoder(shape, { checks: false })(byDefault)
 }
 
 function annotated(shape: Shape, schema: JsonSchema): JsonSchema {

@@ -1,3 +1,4 @@
+import { isPlainRecord } from '../../core/records.js'
 import { compileConstraint } from './constraints.js'
 import { usableJsonSchemaOf } from './json-schema-validator.js'
 import { compileKeepListed } from './listed-properties.js'
@@ -29,14 +30,16 @@ export { ResponseMismatchError } from './response-mismatch.js'
 /** Converts a returned value to plain JSON values: only the declared properties, of the same types on every database. */
 export type Encode = (value: unknown) => unknown
 
-/** Compiles the encoder of a shape. The encoder throws a ResponseMismatchError for a value of another type. */
-export function compileEncoder(shape: Shape): Encode {
-  return new EncoderCompiler(() => undefined, writtenJsonSchema).compile(shape)
+interface EncoderOptions {
+  /** Whether values must meet the constraints of the shape, as those of responses must. Default: true. */
+  readonly checks?: boolean
+  /** Whether objects are encoded by generated code, which is faster and does the same. Default: true. */
+  readonly generated?: boolean
 }
 
-/** As {@link compileEncoder}; the encoder also checks the constraints of the shape, so that responses match the OpenAPI document. */
-export function compileStrictEncoder(shape: Shape): Encode {
-  return new EncoderCompiler(compileConstraint, usableJsonSchemaOf, compilePlainObject).compile(shape)
+/** Compiles the encoder of a shape. The encoder throws a ResponseMismatchError for a value of another type. */
+export function compileEncoder(shape: Shape, options: EncoderOptions = {}): Encode {
+  return new EncoderCompiler(options).compile(shape)
 }
 
 /** Writes a returned value as JSON. */
@@ -48,35 +51,22 @@ export type Stringify = (value: unknown) => string
  */
 export function compileStringify(shape: Shape): Stringify {
   let encode: Encode | undefined
-  return (value) => JSON.stringify((encode ??= compileStrictEncoder(shape))(value))
-}
-
-/** As {@link compileStrictEncoder}, without the short path of objects. */
-export function compileReferenceEncoder(shape: Shape): Encode {
-  return new EncoderCompiler(compileConstraint, usableJsonSchemaOf).compile(shape)
+  return (value) => JSON.stringify((encode ??= compileEncoder(shape))(value))
 }
 
 class EncoderCompiler {
   readonly #objects = new Map<unknown, Encode>()
-  readonly #constrain: typeof compileConstraint
+  readonly #checks: boolean
+  readonly #generated: boolean
 
-  readonly #jsonSchemaOf: typeof writtenJsonSchema
-
-  readonly #compilePlain: typeof compilePlainObject | undefined
-
-  constructor(
-    constrain: typeof compileConstraint,
-    jsonSchema: typeof writtenJsonSchema,
-    compilePlain?: typeof compilePlainObject,
-  ) {
-    this.#constrain = constrain
-    this.#jsonSchemaOf = jsonSchema
-    this.#compilePlain = compilePlain
+  constructor({ checks = true, generated = true }: EncoderOptions) {
+    this.#checks = checks
+    this.#generated = generated
   }
 
   compile(shape: Shape): Encode {
     const { nullable } = shape
-    const constraint = this.#constrain(shape)
+    const constraint = this.#checks ? compileConstraint(shape) : undefined
     const encode = constraint ? constrained(this.#notNull(shape), constraint) : this.#notNull(shape)
     // The encoder of an object refuses null and undefined itself: there are many of them in a page.
     if (shape.kind === 'object' && !nullable && !constraint) return encode
@@ -100,24 +90,18 @@ class EncoderCompiler {
         return encodeNumber
       case 'boolean':
         return encodeBoolean
-      case 'enum': {
-        const values = new Set<unknown>(shape.values)
-        return (value) => (values.has(value) ? value : refuseMismatch(value, `one of ${shape.values.join(', ')}`))
-      }
+      case 'enum':
+        return enumEncoder(shape.values)
       case 'date-time':
         return encodeDateTime
       case 'date':
         return encodeDay
       case 'bigint':
         return encodeBigint
-      case 'decimal': {
-        const { digits } = shape
-        return (value) =>
-          digits ? toScale(encodeDecimal(value), digits.fraction) : withoutZeroSign(encodeDecimal(value))
-      }
+      case 'decimal':
+        return decimalEncoder(shape.digits?.fraction)
       case 'bytes':
-        return (value) =>
-          value instanceof Uint8Array ? Buffer.from(value).toString('base64') : refuseMismatch(value, 'bytes')
+        return encodeBytes
       case 'array': {
         const item = this.compile(shape.items)
         return (value) => encodeArray(value, item)
@@ -131,7 +115,7 @@ class EncoderCompiler {
       case 'union':
         return this.#union(shape)
       case 'standard':
-        return standardEncoder(shape.schema, this.#jsonSchemaOf)
+        return standardEncoder(shape.schema, this.#checks ? usableJsonSchemaOf : writtenJsonSchema)
       case 'any':
         return encodeAny
       case 'file':
@@ -154,8 +138,6 @@ class EncoderCompiler {
     const known = this.#objects.get(shape.origin)
     if (known) return known
     const properties: EncodedProperty[] = []
-    // A property is named like an inherited one, such as 'toString': JSON must not be written from the inherited one if it is missing.
-    let clashes = false
     const encodeProperty = (property: EncodedProperty, value: unknown, source: object) => {
       try {
         return property.encode(value)
@@ -167,6 +149,8 @@ class EncoderCompiler {
         )
       }
     }
+    // A property is named like an inherited one, such as 'toString': JSON must not be written from the inherited one if it is missing.
+    let clashes = false
     let encodePlain: EncodePlain | undefined
     const encode: Encode = (value) => {
       if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Promise)
@@ -177,15 +161,7 @@ class EncoderCompiler {
       const source = (shape.read ? shape.read(value) : value) as Readonly<Record<string, unknown>>
       const encoded = encodePlain?.(source)
       if (encoded !== undefined) return encoded
-      const target: Record<string, unknown> = clashes ? Object.create(null) : {}
-      for (const property of properties) {
-        const { name, optional, inherited } = property
-        const own = valueOf(source, name, inherited)
-        const value = own === undefined ? selectedAlias(source, name) : own
-        if (value === undefined && optional) continue
-        target[name] = encodeProperty(property, value, source)
-      }
-      return target
+      return encodeEach(properties, source, clashes ? Object.create(null) : {}, encodeProperty)
     }
     this.#objects.set(shape.origin, encode) // set before its properties are compiled: they may refer to it
     for (const [name, { shape: inner, optional, associated }] of propertiesOf(shape, 'output')) {
@@ -193,7 +169,7 @@ class EncoderCompiler {
       properties.push({ name, shape: inner, optional, inherited: isInherited(name), encode })
       clashes ||= isInherited(name)
     }
-    encodePlain = this.#compilePlain?.(properties, { alias: selectedAlias, encode: encodeProperty })
+    if (this.#generated) encodePlain = compilePlainObject(properties, { alias: selectedAlias, encode: encodeProperty })
     return encode
   }
 
@@ -215,6 +191,35 @@ function constrained(encode: Encode, constraint: (json: unknown) => string | und
 
 function refuseMissing(value: null | undefined, kind: Shape['kind']): never {
   throw new ResponseMismatchError('', `is ${value === null ? 'null' : 'missing'}, declared ${kind}`)
+}
+
+function encodeEach(
+  properties: readonly EncodedProperty[],
+  source: Readonly<Record<string, unknown>>,
+  target: Record<string, unknown>,
+  encode: (property: EncodedProperty, value: unknown, source: object) => unknown,
+): object {
+  for (const property of properties) {
+    const { name, optional, inherited } = property
+    const own = valueOf(source, name, inherited)
+    const value = own === undefined ? selectedAlias(source, name) : own
+    if (value === undefined && optional) continue
+    target[name] = encode(property, value, source)
+  }
+  return target
+}
+
+function enumEncoder(values: readonly unknown[]): Encode {
+  const allowed = new Set(values)
+  return (value) => (allowed.has(value) ? value : refuseMismatch(value, `one of ${values.join(', ')}`))
+}
+
+function decimalEncoder(scale: number | undefined): Encode {
+  return (value) => (scale === undefined ? withoutZeroSign(encodeDecimal(value)) : toScale(encodeDecimal(value), scale))
+}
+
+function encodeBytes(value: unknown): string {
+  return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : refuseMismatch(value, 'bytes')
 }
 
 // An alias that is no column of the model is only in `dataValues`: `attributes: [[col('team.name'), 'team_name']]`.
@@ -288,7 +293,7 @@ function writeAny(value: unknown): string | undefined {
 
 // Plain objects only: the values of a Map, or of an instance, are not its properties.
 function encodeMap(value: unknown, encode: Encode): unknown {
-  if (!isPlainObject(value)) return refuseMismatch(value, 'a plain object')
+  if (!isPlainRecord(value)) return refuseMismatch(value, 'a plain object')
   const entries = Object.entries(value).flatMap(([name, part]): (readonly [string, unknown])[] => {
     if (part === undefined) return []
     try {
@@ -298,12 +303,6 @@ function encodeMap(value: unknown, encode: Encode): unknown {
     }
   })
   return Object.fromEntries(entries) // own properties, also of names such as '__proto__'
-}
-
-function isPlainObject(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || prototype === Object.prototype
 }
 
 /** The most items of a list. More would hardly fit into a string; a sparse array has any number of them in a few bytes, and V8 ends the process. */

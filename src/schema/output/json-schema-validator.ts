@@ -1,9 +1,10 @@
+import { isRecord } from '../../core/records.js'
 import { BootError } from '../../core/boot-error.js'
 import { loadLater } from '../../core/load-later.js'
 import { memo } from '../../core/memo.js'
 import type { Direction } from '../shape/shape.js'
 import { jsonSchemaOf, type StandardSchema } from '../shape/standard-schema.js'
-import { isJsonObject, type JsonSchema, mapSubschemas, resolveReference, toJsonSchema } from '../shape/subschemas.js'
+import { type JsonSchema, mapSubschemas, resolveReference, toJsonSchema } from '../shape/subschemas.js'
 
 const ROOT = 'root'
 
@@ -25,8 +26,8 @@ function opened(schema: JsonSchema): JsonSchema {
   const { additionalProperties: additional, unevaluatedProperties: unevaluated, $id: _, $ref, ...rest } = schema
   return {
     ...mapSubschemas(rest, opened),
-    ...(isJsonObject(additional) ? { additionalProperties: opened(additional) } : {}),
-    ...(isJsonObject(unevaluated) ? { unevaluatedProperties: opened(unevaluated) } : {}),
+    ...(isRecord(additional) ? { additionalProperties: opened(additional) } : {}),
+    ...(isRecord(unevaluated) ? { unevaluatedProperties: opened(unevaluated) } : {}),
     ...(typeof $ref === 'string' ? { $ref: ROOT + $ref } : {}),
   }
 }
@@ -58,7 +59,7 @@ export function usableJsonSchemaOf(schema: StandardSchema, direction: Direction)
 function refuseUnusable(root: JsonSchema): void {
   const validatorOf = validatorsOf(root)
   const refusePart = (part: JsonSchema): JsonSchema => {
-    const keyword = NOT_FOLLOWED.find((one) => typeof part[one] === 'string' || isJsonObject(part[one]))
+    const keyword = NOT_FOLLOWED.find((one) => typeof part[one] === 'string' || isRecord(part[one]))
     if (keyword !== undefined)
       throw new BootError(
         `a JSON Schema has ${keyword}, which is not supported: the properties that it lists are not known. Write $ref, properties or items instead.`,

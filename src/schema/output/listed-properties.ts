@@ -1,7 +1,8 @@
+import { isRecord } from '../../core/records.js'
 import { memo } from '../../core/memo.js'
 import { valueOf, isInherited } from '../shape/inherited-names.js'
 import type { Direction, JsonSchema } from '../shape/shape.js'
-import { isJsonObject, resolveReference, toJsonSchema } from '../shape/subschemas.js'
+import { resolveReference, toJsonSchema } from '../shape/subschemas.js'
 import { validatorsOf } from './json-schema-validator.js'
 import { isPlain } from './untyped-value.js'
 import { refuseMismatch, ResponseMismatchError } from './response-mismatch.js'
@@ -149,7 +150,7 @@ class KeepListedCompiler {
       // Of an instance of a class, only listed properties are known to be public.
       if (!plain && (this.#direction === 'input' || names.size === 0)) {
         const json = this.#leaf(value, schemas)
-        return json !== value && isJsonObject(json) ? keep(json) : json // the result of a toJSON()
+        return json !== value && isRecord(json) ? keep(json) : json // the result of a toJSON()
       }
       if (value instanceof Promise) return refuseMismatch(value, 'object')
       const source = value as Readonly<Record<string, unknown>> // an object has its properties by name

@@ -1,4 +1,5 @@
-import { isJsonObject, type JsonSchema, mapSubschemas, resolveReference, toJsonSchema } from './subschemas.js'
+import { isRecord } from '../../core/records.js'
+import { type JsonSchema, mapSubschemas, resolveReference, toJsonSchema } from './subschemas.js'
 
 /** Keywords whose schemas apply to the same value as the schema that has them. */
 const IN_PLACE = ['allOf', 'anyOf', 'oneOf', '$ref', 'if', 'then', 'else', 'dependentSchemas'] as const
@@ -74,5 +75,5 @@ function isOpen({ properties, additionalProperties: additional, unevaluatedPrope
 }
 
 function hasKeywords(schema: unknown): boolean {
-  return isJsonObject(schema) && Object.keys(schema).length > 0
+  return isRecord(schema) && Object.keys(schema).length > 0
 }

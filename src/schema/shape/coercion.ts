@@ -1,5 +1,6 @@
+import { isRecord } from '../../core/records.js'
 import { stringFormats } from './formats.js'
-import { isJsonObject, type JsonSchema, mapSubschemas, resolveReference, toJsonSchema } from './subschemas.js'
+import { type JsonSchema, mapSubschemas, resolveReference, toJsonSchema } from './subschemas.js'
 import { INSTANT_TEXT } from './text-formats.js'
 
 /*
@@ -116,7 +117,7 @@ function defined(schema: JsonSchema): JsonSchema {
 
 /** The one schema of a union that strings are read by: what is not null, or what is coerced where no other option takes any string. */
 export function readableOption(options: readonly unknown[]): JsonSchema | undefined {
-  const others = options.filter(isJsonObject).filter(({ type }) => type !== 'null')
+  const others = options.filter(isRecord).filter(({ type }) => type !== 'null')
   if (others.length === 1) return others[0]
   const takesText = others.some(
     (one) => one['type'] === 'string' && !('const' in one) && !('enum' in one) && !isCoerced(one),

@@ -1,3 +1,4 @@
+import { isRecord } from '../../core/records.js'
 import { BootError } from '../../core/boot-error.js'
 
 export type JsonSchema = Readonly<Record<string, unknown>>
@@ -32,12 +33,12 @@ export function mapSubschemas(
   change: (part: JsonSchema, keyword: string, name?: string) => JsonSchema,
 ): JsonSchema {
   const changed = (part: unknown, keyword: string, name?: string): unknown =>
-    isJsonObject(part) ? change(part, keyword, name) : part
+    isRecord(part) ? change(part, keyword, name) : part
   return Object.fromEntries(
     Object.entries(schema).map(([keyword, part]) => {
       const kind = KEYWORDS.get(keyword)
       if (kind === 'list' && Array.isArray(part)) return [keyword, part.map((one: unknown) => changed(one, keyword))]
-      if (kind === 'map' && isJsonObject(part))
+      if (kind === 'map' && isRecord(part))
         return [
           keyword,
           Object.fromEntries(Object.entries(part).map(([name, one]) => [name, changed(one, keyword, name)])),
@@ -80,10 +81,6 @@ export function unknownReference(reference: string): BootError {
 
 /** A JSON Schema that a library wrote, as an object: JSON Schema also allows `true` for any value and `false` for none. */
 export function toJsonSchema(json: unknown): JsonSchema {
-  if (isJsonObject(json)) return json
+  if (isRecord(json)) return json
   return json === false ? { not: {} } : {}
-}
-
-export function isJsonObject(json: unknown): json is JsonSchema {
-  return typeof json === 'object' && json !== null && !Array.isArray(json)
 }

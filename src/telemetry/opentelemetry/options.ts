@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api'
 import { BootError } from '../../core/boot-error.js'
-import { type OptionNames, refuseOtherType, refuseUnknownOptions, shown } from '../../core/options.js'
+import { callback, checkOptions, flag, type OptionCheck, type OptionChecks } from '../../core/option-checks.js'
+import { shown } from '../../core/options.js'
 
 /** The options of `openTelemetry()`. */
 export interface OpenTelemetryOptions {
@@ -24,34 +25,26 @@ export interface OpenTelemetryOptions {
   readonly exceptions?: boolean
 }
 
-const OPTIONS: OptionNames<OpenTelemetryOptions> = {
-  tracerProvider: true,
-  meterProvider: true,
-  ignore: true,
-  urlPath: true,
-  urlQuery: true,
-  queryText: true,
-  exceptions: true,
+const OPTIONS: OptionChecks<OpenTelemetryOptions> = {
+  tracerProvider: providerWith('getTracer'),
+  meterProvider: providerWith('getMeter'),
+  ignore: callback(`(request) => request.url === '/livez'`),
+  urlPath: flag,
+  urlQuery: flag,
+  queryText: flag,
+  exceptions: flag,
 }
 
 /** @throws BootError for a wrong option. */
 export function checkOpenTelemetryOptions(options: OpenTelemetryOptions): void {
-  refuseUnknownOptions('openTelemetry()', options, OPTIONS)
-  refuseOtherThanProvider('tracerProvider', options.tracerProvider, 'getTracer')
-  refuseOtherThanProvider('meterProvider', options.meterProvider, 'getMeter')
-  if (options.ignore !== undefined && typeof options.ignore !== 'function')
-    throw new BootError(
-      `openTelemetry(): ignore is ${shown(options.ignore)}. Write a function: (request) => request.url === '/livez'.`,
-    )
-  for (const name of ['urlPath', 'urlQuery', 'queryText', 'exceptions'] as const)
-    refuseOtherType(`openTelemetry(): ${name}`, options[name], 'boolean', 'true or false')
+  checkOptions('openTelemetry()', options, OPTIONS)
 }
 
-function refuseOtherThanProvider(name: string, provider: unknown, method: string): void {
-  if (provider === undefined) return
-  const isObject = typeof provider === 'object' && provider !== null
-  if (!isObject || typeof Reflect.get(provider, method) !== 'function')
+function providerWith(method: string): OptionCheck {
+  return (provider, place) => {
+    if (typeof provider === 'object' && provider !== null && typeof Reflect.get(provider, method) === 'function') return
     throw new BootError(
-      `openTelemetry(): ${name} is ${shown(provider)}, without ${method}(). Write a provider of an SDK of OpenTelemetry.`,
+      `${place} is ${shown(provider)}, without ${method}(). Write a provider of an SDK of OpenTelemetry.`,
     )
+  }
 }

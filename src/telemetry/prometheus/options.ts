@@ -1,6 +1,5 @@
 import type { Registry } from 'prom-client'
-import { BootError } from '../../core/boot-error.js'
-import { type OptionNames, refuseOtherType, refuseUnknownOptions, shown } from '../../core/options.js'
+import { both, checkOptions, fitting, type OptionChecks, text } from '../../core/option-checks.js'
 
 /** The options of `metrics()`. */
 export interface MetricsOptions {
@@ -12,20 +11,25 @@ export interface MetricsOptions {
   readonly path?: string
 }
 
-const OPTIONS: OptionNames<MetricsOptions> = { register: true, prefix: true, path: true }
+const NAME = /^(?:[a-zA-Z_:][\w:]*)?$/
+const PATH = /^\/[^?#:*]*[^/?#:*]$/
+
+const OPTIONS: OptionChecks<MetricsOptions> = {
+  register: fitting(
+    (register) => typeof Reflect.get(Object(register), 'registerMetric') === 'function',
+    'new Registry(), of prom-client',
+  ),
+  prefix: both(
+    text(`the first part of the names, such as 'shop_'`),
+    fitting((prefix) => NAME.test(String(prefix)), `letters, digits and underscores, beginning with a letter: 'shop_'`),
+  ),
+  path: both(
+    text(`a path, such as '/metrics'`),
+    fitting((path) => PATH.test(String(path)), `a path without variables, such as '/metrics'`),
+  ),
+}
 
 /** @throws BootError for a wrong option. */
 export function checkMetricsOptions(options: MetricsOptions): void {
-  refuseUnknownOptions('metrics()', options, OPTIONS)
-  const { register, prefix, path } = options
-  refuseOtherType('metrics(): prefix', prefix, 'string', `the first part of the names, such as 'shop_'`)
-  refuseOtherType('metrics(): path', path, 'string', `a path, such as '/metrics'`)
-  if (prefix !== undefined && !/^(?:[a-zA-Z_:][\w:]*)?$/.test(prefix))
-    throw new BootError(
-      `metrics(): prefix is ${shown(prefix)}. Write letters, digits and underscores, beginning with a letter: 'shop_'.`,
-    )
-  if (path !== undefined && !/^\/[^?#:*]*[^/?#:*]$/.test(path))
-    throw new BootError(`metrics(): path is ${shown(path)}. Write a path without variables, such as '/metrics'.`)
-  if (register !== undefined && typeof Reflect.get(Object(register), 'registerMetric') !== 'function')
-    throw new BootError(`metrics(): register is ${shown(register)}. Write new Registry(), of prom-client.`)
+  checkOptions('metrics()', options, OPTIONS)
 }

@@ -18,8 +18,6 @@ export function noteChange(sequelize: Sequelize, connection: object, sql: string
 export function closeChanged(sequelize: Sequelize): void {
   const { connectionManager, dialect } = sequelizeInternals(sequelize)
   const { pool } = connectionManager
-  if (closing.has(pool)) return // the database was started before
-  closing.add(pool)
   const release = pool.release.bind(pool)
   pool.release = (connection) => {
     if (changed.has(connection)) pool.destroy(connection).catch(() => {}) // it may be lost already
@@ -32,5 +30,3 @@ export function closeChanged(sequelize: Sequelize): void {
     }
   }
 }
-
-const closing = new WeakSet<object>()

@@ -47,7 +47,7 @@ class ConnectionClosedError extends Error {
 
 async function kill(sequelize: Sequelize, config: object, threadId: number): Promise<void> {
   const { connectionManager } = sequelizeInternals(sequelize)
-  const connection = mysqlConnectionOf(await connectionManager.connect(config), sequelize.getDialect())
+  const connection = mysqlConnectionOf(await connectionManager.connect(config))
   const timer = setTimeout(() => close(connection), KILL_TIMEOUT)
   try {
     const found = await query(connection, threadWithId(threadId))

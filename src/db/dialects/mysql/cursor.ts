@@ -18,7 +18,7 @@ export async function openCursor(
   given: unknown,
   { sql, values }: CursorStatement,
 ): Promise<Cursor> {
-  const connection = mysqlConnectionOf(given, sequelize.getDialect())
+  const connection = mysqlConnectionOf(given)
   const asSequelizeError = (error: unknown) =>
     toSequelizeError(sequelize, error as Error, { connection, text: sql, values }) // of a driver
   try {

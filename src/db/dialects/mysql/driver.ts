@@ -1,6 +1,4 @@
 import type { Readable } from 'node:stream'
-import { type MemberKind, missingMembers, type RequiredMembers } from '../../sequelize/required-members.js'
-import { checkDriver, type Driver } from '../check-driver.js'
 
 /*
  * Every member of mysql2 and mariadb that is used here. No other file casts an object of these drivers.
@@ -53,25 +51,10 @@ export function streamRows(given: unknown, sql: string, values: readonly unknown
 /** The result is a list of rows, or for a statement without rows an object with `insertId`; `meta` describes the columns. */
 export type MetaCallback = (error: Error | null, result: unknown, meta: unknown) => void
 
-const required: Driver<unknown>['required'] = [
-  { owner: 'Connection', of: (connection) => connection, members: { query: 'function', destroy: 'function' } },
-]
-
-export const MYSQL2: Driver<unknown> = {
-  name: 'mysql2',
-  versions: '>=3.15.0',
-  required: [...required, { owner: 'Connection', of: (connection) => connection, members: { execute: 'function' } }],
-}
-export const MARIADB: Driver<unknown> = { name: 'mariadb', versions: '>=3', required }
-
-/** @throws BootError when the connection lacks a required member. */
-export function mysqlConnectionOf(connection: unknown, dialect: string): MysqlConnection {
-  // The library of mariadb does not export the class of its connections: only a connection can be checked.
-  checkDriver(dialect === 'mariadb' ? MARIADB : MYSQL2, connection)
-  return connection as MysqlConnection // checked on the line above
+export function mysqlConnectionOf(connection: unknown): MysqlConnection {
+  return connection as MysqlConnection // has query() and destroy(), or Sequelize could not use it either
 }
 
-/** A connection of mysql2 that mysqlConnectionOf() has checked when it was opened. */
 export function mysql2ConnectionOf(connection: unknown): Mysql2Connection {
   return connection as Mysql2Connection
 }
@@ -131,7 +114,7 @@ type Resolve = (result: unknown) => void
 type Reject = (error: Error) => void
 
 /** A command of the text protocol. */
-interface MariadbCommandInternals {
+export interface MariadbCommandInternals {
   opts: MariadbOptions
   /** The columns of the result, when they are known. */
   readonly _columns?: readonly MariadbColumn[] | null
@@ -158,32 +141,8 @@ export type MariadbCommandClass = new (
   statement: MariadbStatement,
 ) => MariadbCommand
 
-type KindsOf<T> = Readonly<Record<keyof T, MemberKind>>
-
-const CORE: KindsOf<MariadbCore> = {
-  socket: 'object',
-  opts: 'object',
-  info: 'object',
-  query: 'function',
-  addCommand: 'function',
-  fatalError: 'function',
-  _logAndReject: 'function',
-}
-
-const CORE_OPTIONS: Partial<KindsOf<MariadbOptions>> = {
-  multipleStatements: 'boolean',
-  metaAsArray: 'boolean',
-  pipelining: 'boolean',
-}
-
-const COMMAND: KindsOf<Omit<MariadbCommandInternals, '_columns'>> = {
-  opts: 'object',
-  setParser: 'function',
-  readCastValue: 'function',
-}
-
 /**
- * What a connection of mariadb wraps; undefined if the driver is another version, whose connections are used by their public methods alone.
+ * What a connection of mariadb wraps; undefined for one of mysql2, and for one that the program wraps, which is used by its public methods alone.
  * Listeners of a connection are called with it as `this`, that of `newListener` when another one is added.
  */
 export function mariadbCoreOf(connection: unknown): MariadbCore | undefined {
@@ -198,15 +157,15 @@ export function mariadbCoreOf(connection: unknown): MariadbCore | undefined {
   emitter.off('newListener', keep)
   emitter.off('newListener', keep)
   const [core] = found
-  const owners: RequiredMembers<unknown>[] = [
-    { owner: 'core', of: (one) => one, members: CORE },
-    { owner: 'opts', of: (one) => (one as MariadbCore).opts, members: CORE_OPTIONS },
-  ]
-  return missingMembers(owners, core).length === 0 ? (core as MariadbCore) : undefined
+  return isMariadbCore(core) ? core : undefined
 }
 
-/** The class of the commands that `query()` sends, which the driver does not export; undefined if it is another version. */
-export function commandClassOf(core: MariadbCore): MariadbCommandClass | undefined {
+function isMariadbCore(connection: unknown): connection is MariadbCore {
+  return typeof (connection as Partial<MariadbCore> | undefined)?.fatalError === 'function'
+}
+
+/** The class of the commands that `query()` sends, which the driver does not export. */
+export function commandClassOf(core: MariadbCore): MariadbCommandClass {
   let command: unknown
   const recorder: object = Object.create(core, { addCommand: { value: (given: unknown) => (command = given) } })
   core.query.call(
@@ -215,7 +174,5 @@ export function commandClassOf(core: MariadbCore): MariadbCommandClass | undefin
     () => {},
     () => {},
   )
-  const owners = [{ owner: 'command', of: (one: unknown) => one, members: COMMAND }]
-  if (missingMembers(owners, command).length > 0) return undefined
   return (command as MariadbCommand).constructor as MariadbCommandClass
 }

@@ -8,19 +8,17 @@ import { mysqlConnectionOf, query } from './driver.js'
 
 /** Opens the connections of an instance on the first of the hosts in its URL that is available. */
 export function useHosts(sequelize: Sequelize, config: MysqlConfig): void {
-  const connectionOf = (connection: object) => mysqlConnectionOf(connection, config.dialect)
   connectToFirstAvailable(sequelize, config.hosts, {
     timeout: config.options.connectTimeout ?? DEFAULTS.connect,
     // A node that does not belong to its Galera cluster at present accepts connections, SET and SHOW, but no other statement.
-    check: (connection) => query(connectionOf(connection), 'ROLLBACK'),
-    close: (connection) => void close(connectionOf(connection)),
+    check: (connection) => query(mysqlConnectionOf(connection), 'ROLLBACK'),
+    close: (connection) => void close(mysqlConnectionOf(connection)),
   })
 }
 
 /** Closes the connections to a node that has left its Galera cluster, so that the next ones can be to another node. */
 export function leaveUnreadyNodes(sequelize: Sequelize): void {
-  const dialect = sequelize.getDialect()
-  closeDiscarded(sequelize, (connection) => void close(mysqlConnectionOf(connection, dialect)))
+  closeDiscarded(sequelize, (connection) => void close(mysqlConnectionOf(connection)))
   onFailedStatement(sequelize, (connection, error) => {
     if (isNotReady(error)) discard(connection)
   })

@@ -3,10 +3,9 @@ import { commandClassOf, type MariadbCommand, type MariadbCommandClass, type Mar
 
 const fastCommands = new WeakMap<MariadbCommandClass, MariadbCommandClass>()
 
-/** The class of the driver's commands with quicker reading of rows; undefined if the driver is a version in which this is not possible. */
-export function fastCommandOf(core: MariadbCore): MariadbCommandClass | undefined {
+/** The class of the driver's commands with quicker reading of rows. */
+export function fastCommandOf(core: MariadbCore): MariadbCommandClass {
   const Command = commandClassOf(core)
-  if (!Command) return undefined
   const known = fastCommands.get(Command) ?? withFewCasts(Command)
   fastCommands.set(Command, known)
   return known

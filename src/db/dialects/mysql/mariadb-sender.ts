@@ -91,11 +91,10 @@ export class MariadbSender {
   }
 }
 
-/** Undefined if the driver is a version in which this is not possible, or returns several results. */
+/** Undefined for a connection that the program wraps, or that returns several results. */
 export function mariadbSenderOf(connection: unknown): MariadbSender | undefined {
   const core = mariadbCoreOf(connection)
-  const Command = core && !core.opts.multipleStatements ? fastCommandOf(core) : undefined
-  return core && Command && new MariadbSender(core, Command)
+  return core && !core.opts.multipleStatements ? new MariadbSender(core, fastCommandOf(core)) : undefined
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   type Lease,
   type TransactionNeeds,
 } from '../../dialect.js'
-import { refuseOldDriver } from '../driver-version.js'
+import { requireSupported } from '../../supported-version.js'
 import { leaseFromPool, leaseIdleFromPool, onEachConnection, prepareForOthers } from '../pool-lease.js'
 import { leaseForProbe } from '../probe-lease.js'
 import { DatabaseStartError } from '../../errors.js'
@@ -21,7 +21,7 @@ import { keepMilliseconds, keepWholeSeconds, readEarlyYears } from './dates.js'
 import { beginnerOf, direct, useSender, withMeta, withNumericInsertId } from './direct.js'
 import { close, closeAtOnce, rememberConfig } from './close.js'
 import { openCursor } from './cursor.js'
-import { MYSQL2, type MysqlConnection, mysqlConnectionOf } from './driver.js'
+import { type MysqlConnection, mysqlConnectionOf } from './driver.js'
 import { closeChanged, isChanged, noteChange } from './changed-connections.js'
 import { isCommitting, mayEndTransaction } from './ending-statements.js'
 import { leaveUnreadyNodes, useHosts } from './hosts.js'
@@ -41,24 +41,24 @@ import { setVariables } from './variables.js'
 /** MySQL with the driver mysql2, and MariaDB with the driver mariadb. */
 export const mysql: Dialect = {
   prepare(sequelize) {
-    if (sequelize.getDialect() === 'mysql') refuseOldDriver(MYSQL2, sequelizeInternals(sequelize).connectionManager.lib)
+    const dialect = sequelize.getDialect()
+    requireSupported(dialect === 'mysql' ? 'mysql2' : 'mariadb', sequelizeInternals(sequelize).connectionManager.lib)
     requireUtf8(sequelize)
     readEarlyYears(sequelize)
     keepMilliseconds(sequelize)
     keepDoubles(sequelize)
-    const dialect = sequelize.getDialect()
     leaveUnreadyNodes(sequelize)
     closeChanged(sequelize)
     prepareForOthers(sequelize, (connection) => endTransactionAhead(sequelize, connection))
     const prepareConnection = async (opened: object, config: object) => {
-      const connection = mysqlConnectionOf(opened, dialect)
+      const connection = mysqlConnectionOf(opened)
       rememberConfig(connection, configOfServer(connection) ?? config)
       await setVariables(connection, `SESSION ${BACKSLASH_ESCAPES}, ${UTF8_CLIENT}`)
       await rememberIsolation(connection)
       if (dialect !== 'mariadb') return
       adaptResults(connection)
     }
-    return onEachConnection(sequelize, prepareConnection, (opened) => close(mysqlConnectionOf(opened, dialect)))
+    return onEachConnection(sequelize, prepareConnection, (opened) => close(mysqlConnectionOf(opened)))
   },
   adaptToTable: keepWholeSeconds,
   storedForm,
@@ -82,7 +82,7 @@ export const mysql: Dialect = {
         end: () => (isChanged(connection) ? undefined : endAndBegin(sequelize, connection, needs)),
         beforeStatement: (sql) => noteChange(sequelize, connection, sql),
         beforeRelease: () => endUnwantedTransaction(sequelize, connection),
-        drop: () => closeAtOnce(sequelize, mysqlConnectionOf(connection, sequelize.getDialect())),
+        drop: () => closeAtOnce(sequelize, mysqlConnectionOf(connection)),
       }
     }),
   connectionLimit,
@@ -92,7 +92,7 @@ export const mysql: Dialect = {
       leaseForProbe(
         sequelize,
         () => leaseForHealth(sequelize),
-        (connection) => closeAtOnce(sequelize, mysqlConnectionOf(connection, sequelize.getDialect())),
+        (connection) => closeAtOnce(sequelize, mysqlConnectionOf(connection)),
       ),
   },
   leaseIdle: (sequelize) => leaseIdleFromPool(sequelize, () => mysql.lease(sequelize, {})),
@@ -259,7 +259,7 @@ export function mysqlOptions(config: MysqlConfig): Options {
     ...(password === undefined ? {} : { password }),
     pool: { max: options.poolSize ?? 10, acquire: options.poolTimeout ?? DEFAULTS.pool },
     retry: { max: 1 },
-    hooks: { afterConnect: (connection: unknown) => setTimeouts(mysqlConnectionOf(connection, dialect), options) },
+    hooks: { afterConnect: (connection: unknown) => setTimeouts(mysqlConnectionOf(connection), options) },
     dialectOptions: {
       charset: charset ?? 'utf8mb4',
       connectTimeout: options.connectTimeout ?? DEFAULTS.connect,

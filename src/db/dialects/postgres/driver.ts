@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net'
 import * as pg from 'pg'
 import type { DirectResult } from '../../dialect.js'
-import type { MemberKind } from '../../sequelize/required-members.js'
-import { checkDriver, type Driver } from '../check-driver.js'
+import { requireSupported } from '../../supported-version.js'
 
 /*
  * Every member of pg that is used here and that its types leave out. No other file casts an object of pg.
@@ -31,7 +30,7 @@ export interface ClientInternals {
 }
 
 /** The members of a client's connection that pg's types leave out. It writes the messages of PostgreSQL's protocol to a socket. */
-interface ConnectionInternals {
+export interface ConnectionInternals {
   readonly stream: Socket
   /** The SQL of each prepared statement that the server has accepted, by its name. */
   readonly parsedStatements: Record<string, string>
@@ -97,66 +96,13 @@ export interface SentQuery {
 }
 
 /** The members of pg's query that its types leave out. */
-interface QueryInternals extends SentQuery {
+export interface QueryInternals extends SentQuery {
   /** The result of the statement that is executed, and that of the query, which may have several statements. */
   _result: unknown
   _results: unknown
 }
 
 export type PgConnection = ConnectionInternals & Pick<pg.Connection, 'on' | 'off'>
-
-/** One kind for each member of an interface above: the compiler reports a member that is not checked at startup. */
-type KindsOf<T> = Readonly<Record<keyof T, MemberKind>>
-
-const CLIENT: KindsOf<ClientInternals> = {
-  connection: 'object',
-  processID: 'any', // null before the connection is open
-  secretKey: 'any',
-  _sentQueryQueue: 'object',
-  _queryQueue: 'object',
-  _getActiveQuery: 'function',
-  getStartupConf: 'function',
-}
-
-const RESULT: KindsOf<Omit<ResultInternals, '_parsers'>> = {
-  command: 'any', // null at first
-  rows: 'object',
-  fields: 'object',
-  _types: 'any', // set by the client
-  addFields: 'function',
-  parseRow: 'function',
-}
-
-const QUERY: KindsOf<QueryInternals> = {
-  _result: 'object',
-  _results: 'object',
-  name: 'string',
-  text: 'string',
-  callback: 'function',
-  submit: 'function',
-  handleRowDescription: 'function',
-  handleDataRow: 'function',
-  handleCommandComplete: 'function',
-  handleReadyForQuery: 'function',
-  handleError: 'function',
-}
-
-const CONNECTION: KindsOf<ConnectionInternals> = {
-  stream: 'object',
-  parsedStatements: 'object',
-  submittedNamedStatements: 'object',
-  query: 'function',
-  parse: 'function',
-  bind: 'function',
-  describe: 'function',
-  execute: 'function',
-  flush: 'function',
-  sync: 'function',
-  close: 'function',
-  connect: 'function',
-  requestSsl: 'function',
-  cancel: 'function',
-}
 
 /** What pg's types leave out of its exports. */
 interface LibraryInternals {
@@ -166,40 +112,22 @@ interface LibraryInternals {
   }
 }
 
-const libraryInternals = pg.default as unknown as LibraryInternals // checked by checkPg()
+const libraryInternals = pg.default as unknown as LibraryInternals
 
 export function prepareValue(value: unknown): unknown {
   return libraryInternals.utils.prepareValue(value)
 }
 
 export function pgConnectionOf(connection: pg.Connection): PgConnection {
-  return connection as unknown as PgConnection // checked by checkPg()
+  return connection as unknown as PgConnection
 }
 
-export const PG: Driver<typeof pg> = {
-  name: 'pg',
-  versions: '^8.23.1',
-  required: [
-    { owner: 'pg', of: (library) => library, members: { Connection: 'function' } },
-    { owner: 'utils', of: () => libraryInternals.utils, members: { prepareValue: 'function' } },
-    {
-      owner: 'Client',
-      of: ({ Client }) => new Client(), // opens no connection
-      // The last two are in pg's types, but not in every pg 8.
-      members: { ...CLIENT, pipeline: 'boolean', getTransactionStatus: 'function', getTypeParser: 'function' },
-    },
-    { owner: 'Query', of: ({ Query }) => new Query({ name: 'a', text: '' }, () => {}), members: QUERY },
-    { owner: 'Result', of: () => new Result('', {}), members: RESULT },
-    { owner: 'Connection', of: ({ Client }) => clientInternals(new Client()).connection, members: CONNECTION },
-  ],
-}
-
-/** @throws BootError when the installed pg lacks a required member. */
+/** @throws BootError when the installed pg is not a supported version. */
 export function checkPg(): void {
-  checkDriver(PG, pg)
+  requireSupported('pg', pg.default)
 }
 
-// The casts. The members of pg have been checked by checkPg().
+// The casts. test/db/driver-members.test.ts checks that the members exist in the versions that checkPg() accepts.
 
 export function clientInternals(client: object): ClientInternals {
   return client as ClientInternals // a pg.Client; its subclass has another type of query()

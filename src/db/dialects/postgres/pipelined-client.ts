@@ -53,6 +53,8 @@ export class PipelinedClient extends pg.Client {
   readonly #held = new HeldStatements()
   /** Set while the statement is answered whose changes no standby has confirmed. */
   #unconfirmed: Notice | undefined
+  /** Why the server has ended the connection while no statement was executed. */
+  #endedBy: string | undefined
   #isReadCommitted = false
   #hasState = false
   #isPrepared = false
@@ -70,7 +72,9 @@ export class PipelinedClient extends pg.Client {
     this.#options = options
     // Sequelize adds its error listener after the connection is set up. Without this one, an earlier 'error' event (for example when the
     // server shuts down) would end the process. The error also rejects the pending connect() or query().
-    this.on('error', () => {})
+    this.on('error', (error: Error) => {
+      if ('severity' in error) this.#endedBy ??= error.message
+    })
     this.on('notice', (notice: Notice) => {
       if (notice.routine === WAIT_FOR_STANDBY) this.#unconfirmed = notice
     })
@@ -282,8 +286,9 @@ export class PipelinedClient extends pg.Client {
     }
     const cancelTimer = this.#transactionSettings === undefined ? undefined : this.#cancelLater()
     if (values === undefined) {
-      const answered: QueryCallback = (error, result) => {
+      const answered: QueryCallback = (raised, result) => {
         clearTimeout(cancelTimer)
+        const error = this.#withReason(raised)
         if (error && sql === 'COMMIT') reportWithEnd(this.#internals.connection, error, callback)
         else callback(error ?? this.#takeUnconfirmed(), result)
       }
@@ -297,11 +302,18 @@ export class PipelinedClient extends pg.Client {
     const done: QueryCallback = (error, result) => {
       clearTimeout(cancelTimer)
       if (statement) this.#statements.giveBack(sql, statement, error)
-      callback(error ?? this.#takeUnconfirmed(), result)
+      callback(this.#withReason(error) ?? this.#takeUnconfirmed(), result)
     }
     const { name, text } = statement ?? { name: '', text: sql }
     const prepared = this.#keepsColumns ? statement : undefined
     this.#sendQuery({ name, text, values, prepared }, done, isDirect)
+  }
+
+  /** Adds to pg's own error why the server has ended the connection, as of a transaction that did nothing for too long. */
+  #withReason(error: Error | null): Error | null {
+    if (error && this.#endedBy !== undefined && error.message.endsWith('not queryable'))
+      error.message += `: ${this.#endedBy}`
+    return error
   }
 
   /** The error of a statement that has committed while its wait for a standby was cancelled: as if it was not answered. */

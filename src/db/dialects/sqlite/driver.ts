@@ -1,5 +1,5 @@
 import type { Database } from 'sqlite3'
-import { checkDriver, type Driver } from '../check-driver.js'
+import { requireSupported } from '../../supported-version.js'
 
 export type Sqlite3 = typeof import('sqlite3')
 
@@ -28,7 +28,7 @@ export type StatementClass = new (
 ) => SqliteStatement
 
 export function statementClassOf({ Statement }: Sqlite3): StatementClass {
-  return Statement as unknown as StatementClass // checked by sqlite3Of()
+  return Statement as unknown as StatementClass
 }
 
 /** A connection that Sequelize's connection manager has opened. */
@@ -44,45 +44,8 @@ export function isRowsCallback(value: unknown): value is RowsCallback {
   return typeof value === 'function'
 }
 
-export const SQLITE3: Driver<Sqlite3> = {
-  name: 'sqlite3',
-  versions: '^6.0.1',
-  required: [
-    {
-      owner: 'sqlite3',
-      of: (library) => library,
-      members: {
-        Database: 'function',
-        Statement: 'function',
-        OPEN_READONLY: 'number',
-        OPEN_READWRITE: 'number',
-        OPEN_CREATE: 'number',
-      },
-    },
-    {
-      owner: 'Database.prototype',
-      of: ({ Database }) => Database?.prototype,
-      members: {
-        all: 'function',
-        run: 'function',
-        exec: 'function',
-        close: 'function',
-        configure: 'function',
-        interrupt: 'function',
-        wait: 'function',
-      },
-    },
-    {
-      owner: 'Statement.prototype',
-      of: ({ Statement }) => Statement?.prototype,
-      members: { all: 'function', run: 'function', get: 'function', finalize: 'function' },
-    },
-  ],
-}
-
-/** @throws BootError when the library lacks a required member. */
+/** @throws BootError when the library is not a supported version. */
 export function sqlite3Of(library: unknown): Sqlite3 {
-  const sqlite3 = library as Sqlite3 // checked on the next line
-  checkDriver(SQLITE3, sqlite3)
-  return sqlite3
+  requireSupported('sqlite3', library)
+  return library as Sqlite3
 }

@@ -1,7 +1,5 @@
-import { createRequire } from 'node:module'
 import { DataTypes, fn, json, Model, type ModelStatic, type Sequelize, Transaction } from 'sequelize'
-import { BootError } from '../../core/boot-error.js'
-import { memo } from '../../core/memo.js'
+import { memo } from '../../src/core/memo.js'
 import {
   dataTypeInternals,
   cloneDeep,
@@ -14,10 +12,10 @@ import {
   type SequelizeInternals,
   sequelizeInternals,
   validator,
-} from './internals.js'
+} from '../../src/db/sequelize/internals.js'
 import { missingMembers, type RequiredMembers } from './required-members.js'
 
-/** An instance of Sequelize, with a model and an instance of it that exist only for the check. */
+/** An instance of Sequelize, with a model of it and an instance of the model. */
 interface Probe {
   readonly sequelize: SequelizeInternals
   readonly model: () => ModelInternals
@@ -256,7 +254,7 @@ const REQUIRED_OF_DIALECT: Readonly<Record<string, readonly RequiredMembers<Prob
   ],
 }
 
-/** Members that this package sets and Sequelize must read. */
+/** Members that Sequitur sets and Sequelize must read. */
 const READ_BY_SEQUELIZE = [
   { owner: 'Transaction', member: 'connection' },
   { owner: 'Transaction', member: 'finished' },
@@ -265,51 +263,20 @@ const READ_BY_SEQUELIZE = [
   { owner: 'the options of QueryGenerator.insertQuery', member: 'bindParam' },
 ] as const
 
-interface UsedMember {
-  readonly owner: string
-  readonly member: string
-}
-
-/** All members that are checked for an instance of this dialect. */
-export function usedMembers(dialect: string): readonly UsedMember[] {
-  const members = requiredOf(dialect).flatMap(({ owner, members }) =>
-    Object.keys(members).map((member) => ({ owner, member })),
-  )
-  return [...members, ...READ_BY_SEQUELIZE]
-}
-
 function requiredOf(dialect: string): readonly RequiredMembers<Probe>[] {
   return [...REQUIRED, ...(REQUIRED_OF_DIALECT[dialect] ?? [])]
 }
 
-/**
- * Checks that the installed Sequelize has every member that is used. Without this check, a missing member would cause wrong pages, or
- * queries outside their transaction.
- *
- * @throws BootError that names each missing member.
- */
-export async function checkInternals(sequelize: Sequelize): Promise<void> {
+/** The members that are used and that the installed Sequelize does not have, or does not read any more: `['Model._injectScope']`. */
+export async function missingInternals(sequelize: Sequelize): Promise<string[]> {
   const probe = probeOf(sequelize)
-  const absent = missingMembers(requiredOf(sequelize.getDialect()), probe)
-  const missing = [...absent, ...(await unreadMembers(probe.sequelize))]
-  if (missing.length === 0) return
-  throw new BootError(
-    `This version of Sequitur works with sequelize 6.37: ${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} missing in the installed version ${installedVersion()}. ` +
-      `Install sequelize@~6.37.8, or a version of sequitur that supports the installed sequelize.`,
-  )
+  return [...missingMembers(requiredOf(sequelize.getDialect()), probe), ...(await unreadMembers(probe.sequelize))]
 }
 
-// The model gets a copy of the Sequelize instance, so that it triggers no hooks and is not added to its models.
 function probeOf(sequelize: Sequelize): Probe {
-  class SequiturProbe extends Model {}
-  const none = () => undefined
-  const copy: Sequelize = Object.create(sequelize, {
-    runHooks: { value: none },
-    isDefined: { value: () => false },
-    modelManager: { value: { addModel: none, getModel: none, removeModel: none } },
-  })
+  class ProbeModel extends Model {}
   const model = memo((): ModelStatic<Model> =>
-    SequiturProbe.init({ name: DataTypes.STRING }, { sequelize: copy, version: true }),
+    ProbeModel.init({ name: DataTypes.STRING }, { sequelize, version: true }),
   )
   return {
     sequelize: sequelizeInternals(sequelize),
@@ -344,9 +311,4 @@ async function isReadBySequelize(
     return error === wasRead
   }
   return false
-}
-
-function installedVersion(): string {
-  const { version }: { readonly version: string } = createRequire(import.meta.url)('sequelize/package.json')
-  return version
 }

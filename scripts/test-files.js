@@ -1,0 +1,61 @@
+// Which test files there are, and what each needs: for scripts/test.js.
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+const DATABASE = /\b(?:newLifespan|memoryDatabase|newDatabase|databaseApp|new Sequelize)\b|['/]example\//
+
+/** Node 20 has no patterns after --test. */
+export function testFiles(/** @type {string} */ path) {
+  if (!existsSync(path)) {
+    console.error(`There is no ${path}.`)
+    process.exit(1)
+  }
+  if (!statSync(path).isDirectory()) return [path]
+  const names = readdirSync(path, { recursive: true, encoding: 'utf8' })
+  return names
+    .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules'))
+    .map((name) => join(path, name))
+    .sort()
+}
+
+export function isOfCluster(/** @type {string} */ file) {
+  return file.startsWith(join('test', 'cluster'))
+}
+
+/** Whether a test imports PostgreSQL by name; the others run on the databases that there are. */
+export function needsPostgres(/** @type {string} */ file) {
+  return /^import [^'"]*\b(?:ownPostgres|postgres)\b[^'"]*from|from '[^']*\bpostgres\b[^']*'/m.test(
+    readFileSync(file, 'utf8'),
+  )
+}
+
+/** Whether a test, or a helper that it imports, starts programs. */
+export function startsPrograms(/** @type {string} */ file) {
+  return textsOf(file).some((text) => /from 'node:child_process'/.test(text))
+}
+
+/** Whether a test, or a helper that it imports, starts programs with the built package. */
+export function needsBuild(/** @type {string} */ file) {
+  return textsOf(file).some((text) => /from '[^']*\/(?:command|new-project|processes)\.js'/.test(text))
+}
+
+/** What a file says at its top that gives the same with `toolkit_fast_path=false`, so that a run with it proves nothing more. */
+const SAME_ON_BOTH_PATHS = /^\/\/ The same on both query paths\b/m
+
+export function dependsOnQueryPath(/** @type {string} */ file) {
+  return opensDatabase(file) && !SAME_ON_BOTH_PATHS.test(readFileSync(file, 'utf8'))
+}
+
+/** Whether a test, or a helper that it imports, opens a database. */
+function opensDatabase(/** @type {string} */ file) {
+  return textsOf(file).some((text) => DATABASE.test(text))
+}
+
+/** The text of a test, and those of the helpers that it imports. */
+function textsOf(/** @type {string} */ file) {
+  const text = readFileSync(file, 'utf8')
+  const helpers = [...text.matchAll(/from '(\.[^']+)\.js'/g)]
+    .map(([, path = '']) => join(dirname(file), `${path}.ts`))
+    .filter((path) => path.startsWith('test') && existsSync(path))
+  return [text, ...helpers.map((path) => readFileSync(path, 'utf8'))]
+}
