@@ -97,13 +97,54 @@ function planRoute(
   controller: Constructor,
   declared: ControllerDeclaration,
   declaration: RouteDeclaration,
-  { prefix, planner, writer, authenticates, lifespans }: RoutePlanning,
+  planning: RoutePlanning,
 ): Route {
-  const { method, member, options, params } = declaration
+  const { method, member, options } = declaration
+  const { prefix, writer, lifespans } = planning
   const name = `${controller.name}.${member}`
   const path = joinPath(prefix, declared.path, declaration.path)
   const segments = parsePath(path, name)
-  const variables = variablesOf(segments)
+  const placed = { name, path, variables: variablesOf(segments) }
+  const plan = planHandler(controller, declared, declaration, placed, planning)
+  const responses = responsesOf(declaration, name)
+  refuseWrongOptions(name, options, responses.response)
+  refuseRequiredFields(name, plan.inputs, responses.response)
+  runRouteChecks(plan, { name, handler: Reflect.get(controller.prototype, member), response: responses.response })
+  const schema = withPlace(name, () => inputSchema(plan.inputs, writer))
+  const handler = { name, method, controller, member, plan, segments }
+  return {
+    ...handler,
+    ...responses,
+    schema,
+    options,
+    others: othersOf(options.responses ?? {}, name),
+    tags: options.tags ?? declared.tags,
+    middleware: declared.middleware,
+    around: [...declared.around, ...aroundOf(name, options)],
+    interceptors: interceptorsOf({
+      ...handler,
+      sendsEvents: responses.sendsEvents,
+      pattern: pathPattern(segments),
+      transactions: transactionsOf(factsOf(handler), lifespans),
+      hasDatabase: lifespans.length > 0,
+    }),
+  }
+}
+
+interface PlacedHandler {
+  /** `HeroController.list` */
+  readonly name: string
+  readonly path: string
+  readonly variables: readonly string[]
+}
+
+function planHandler(
+  controller: Constructor,
+  declared: ControllerDeclaration,
+  { method, member, options, params }: RouteDeclaration,
+  { name, path, variables }: PlacedHandler,
+  { planner, authenticates }: RoutePlanning,
+): Plan<Input> {
   const requires = [...declared.requires, ...requirementsOf(name, options)]
   refuseUselessScopes(name, requires, authenticates)
   const planned = planner.plan(controller, member, new RouteInputs(variables, method), { params, requires })
@@ -112,56 +153,32 @@ function planRoute(
   refuseUnusedVariables(name, path, variables, plan.inputs)
   refuseTwoBodies(name, plan.inputs)
   refuseClashingInputs(name, plan.inputs)
-  const sendsEvents = isEvents(declaration.response)
+  return plan
+}
+
+/** What a route sends. */
+function responsesOf({ method, response: declared, options }: RouteDeclaration, name: string) {
+  const sendsEvents = isEvents(declared)
   if (sendsEvents) refuseOtherForEvents(name, options)
-  const stream = streamOf(declaration.response)
+  const stream = streamOf(declared)
   if (stream) refuseOtherForStream(name, options)
-  const body = isEvents(declaration.response) ? declaration.response.eventsOf : (stream?.of ?? declaration.response)
+  const body = isEvents(declared) ? declared.eventsOf : (stream?.of ?? declared)
   const response = body === undefined && !sendsEvents ? undefined : responseShape(body, name)
+  const hasResponse = response !== undefined || options.produces !== undefined
+  return {
+    response,
+    sendsEvents,
+    stream,
+    status: options.status ?? usualStatus(method, hasResponse, sendsEvents || stream !== undefined),
+    emptyStatus: options.status ?? 204,
+  }
+}
+
+function refuseWrongOptions(name: string, options: RouteOptions, response: Shape | undefined): void {
   requireSuccess(name, options.status)
   requireErrors(name, options.errors ?? {})
   requireArray(options.tags, `${name}: tags`, `'Heroes'`)
   if (response) refuseEmptyStatus(name, options.status)
-  refuseRequiredFields(name, plan.inputs, response)
-  runRouteChecks(plan, { name, handler: Reflect.get(controller.prototype, member), response })
-  const schema = withPlace(name, () => inputSchema(plan.inputs, writer))
-  const facts = factsOf({ controller, member, method, name, plan, segments })
-  return {
-    name,
-    method,
-    segments,
-    plan,
-    response,
-    sendsEvents,
-    stream,
-    status:
-      options.status ??
-      usualStatus(
-        method,
-        response !== undefined || options.produces !== undefined,
-        sendsEvents || stream !== undefined,
-      ),
-    emptyStatus: options.status ?? 204,
-    others: othersOf(options.responses ?? {}, name),
-    options,
-    tags: options.tags ?? declared.tags,
-    middleware: declared.middleware,
-    around: [...declared.around, ...aroundOf(name, options)],
-    interceptors: interceptorsOf({
-      name,
-      method,
-      controller,
-      member,
-      plan,
-      sendsEvents,
-      pattern: pathPattern(segments),
-      transactions: transactionsOf(facts, lifespans),
-      hasDatabase: lifespans.length > 0,
-    }),
-    controller,
-    member,
-    schema,
-  }
 }
 
 /**

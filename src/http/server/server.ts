@@ -139,6 +139,12 @@ function newServer(
   const connections = watchConnections(server)
   checkWhileOpen(server, write / WRITE_CHECKS, connections, (connection) => connection.closeIfUnread())
   checkWhileOpen(server, checkEvery, connections, (connection) => connection.closeIfIdle(keepAlive + headersTimeout))
+  answerRequests(server, connections, listener, body)
+  refuseOthers(server, connections, bodies)
+  return { server, connections }
+}
+
+function answerRequests(server: Server, connections: Connections, listener: OwnListener, bodyLimit: number): void {
   const turns = new RequestTurns()
   server.on('connection', () => turns.accepted())
   const respond: RequestListener = (request, response) => {
@@ -154,12 +160,16 @@ function newServer(
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     // Without '100 Continue' the client does not send a body that would be refused. Only a form may be larger.
     if (!faultOf(request)) {
-      const isSmall = Number(request.headers['content-length'] ?? 0) <= body
+      const isSmall = Number(request.headers['content-length'] ?? 0) <= bodyLimit
       if (isSmall) response.writeContinue()
       else continueWhenRead(request, () => response.headersSent || response.writeContinue())
     }
     respond(request, response)
   })
+}
+
+/** Responds to what never becomes a request of the app. */
+function refuseOthers(server: Server, connections: Connections, bodies: ErrorBodies): void {
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     connections.get(request.socket)?.add(response)
     refuseExpectation(request, response, bodies)
@@ -168,11 +178,12 @@ function newServer(
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
     refuseBytes(error, socket, connections.get(socket)?.last, bodies),
   )
-  return { server, connections }
 }
 
 /** The connections that are open, by their socket. */
-function watchConnections(server: Server): ReadonlyMap<Socket, Connection> {
+type Connections = ReadonlyMap<Socket, Connection>
+
+function watchConnections(server: Server): Connections {
   const connections = new Map<Socket, Connection>()
   // One function for all of them: thousands of connections may be idle.
   function remove(this: Socket): void {
@@ -188,7 +199,7 @@ function watchConnections(server: Server): ReadonlyMap<Socket, Connection> {
 function checkWhileOpen(
   server: Server,
   milliseconds: number,
-  connections: ReadonlyMap<Socket, Connection>,
+  connections: Connections,
   check: (connection: Connection) => void,
 ): void {
   const timer = setInterval(() => {

@@ -89,24 +89,18 @@ class EncoderCompiler {
         return encodeNumber
       case 'boolean':
         return encodeBoolean
-      case 'enum': {
-        const values = new Set<unknown>(shape.values)
-        return (value) => (values.has(value) ? value : refuseMismatch(value, `one of ${shape.values.join(', ')}`))
-      }
+      case 'enum':
+        return enumEncoder(shape.values)
       case 'date-time':
         return encodeDateTime
       case 'date':
         return encodeDay
       case 'bigint':
         return encodeBigint
-      case 'decimal': {
-        const { digits } = shape
-        return (value) =>
-          digits ? toScale(encodeDecimal(value), digits.fraction) : withoutZeroSign(encodeDecimal(value))
-      }
+      case 'decimal':
+        return decimalEncoder(shape.digits?.fraction)
       case 'bytes':
-        return (value) =>
-          value instanceof Uint8Array ? Buffer.from(value).toString('base64') : refuseMismatch(value, 'bytes')
+        return encodeBytes
       case 'array': {
         const item = this.compile(shape.items)
         return (value) => encodeArray(value, item)
@@ -143,8 +137,6 @@ class EncoderCompiler {
     const known = this.#objects.get(shape.origin)
     if (known) return known
     const properties: EncodedProperty[] = []
-    // A property is named like an inherited one, such as 'toString': JSON must not be written from the inherited one if it is missing.
-    let clashes = false
     const encodeProperty = (property: EncodedProperty, value: unknown, source: object) => {
       try {
         return property.encode(value)
@@ -156,6 +148,8 @@ class EncoderCompiler {
         )
       }
     }
+    // A property is named like an inherited one, such as 'toString': JSON must not be written from the inherited one if it is missing.
+    let clashes = false
     let encodePlain: EncodePlain | undefined
     const encode: Encode = (value) => {
       if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Promise)
@@ -166,15 +160,7 @@ class EncoderCompiler {
       const source = (shape.read ? shape.read(value) : value) as Readonly<Record<string, unknown>>
       const encoded = encodePlain?.(source)
       if (encoded !== undefined) return encoded
-      const target: Record<string, unknown> = clashes ? Object.create(null) : {}
-      for (const property of properties) {
-        const { name, optional, inherited } = property
-        const own = valueOf(source, name, inherited)
-        const value = own === undefined ? selectedAlias(source, name) : own
-        if (value === undefined && optional) continue
-        target[name] = encodeProperty(property, value, source)
-      }
-      return target
+      return encodeEach(properties, source, clashes ? Object.create(null) : {}, encodeProperty)
     }
     this.#objects.set(shape.origin, encode) // set before its properties are compiled: they may refer to it
     for (const [name, { shape: inner, optional, associated }] of propertiesOf(shape, 'output')) {
@@ -204,6 +190,35 @@ function constrained(encode: Encode, constraint: (json: unknown) => string | und
 
 function refuseMissing(value: null | undefined, kind: Shape['kind']): never {
   throw new ResponseMismatchError('', `is ${value === null ? 'null' : 'missing'}, declared ${kind}`)
+}
+
+function encodeEach(
+  properties: readonly EncodedProperty[],
+  source: Readonly<Record<string, unknown>>,
+  target: Record<string, unknown>,
+  encode: (property: EncodedProperty, value: unknown, source: object) => unknown,
+): object {
+  for (const property of properties) {
+    const { name, optional, inherited } = property
+    const own = valueOf(source, name, inherited)
+    const value = own === undefined ? selectedAlias(source, name) : own
+    if (value === undefined && optional) continue
+    target[name] = encode(property, value, source)
+  }
+  return target
+}
+
+function enumEncoder(values: readonly unknown[]): Encode {
+  const allowed = new Set(values)
+  return (value) => (allowed.has(value) ? value : refuseMismatch(value, `one of ${values.join(', ')}`))
+}
+
+function decimalEncoder(scale: number | undefined): Encode {
+  return (value) => (scale === undefined ? withoutZeroSign(encodeDecimal(value)) : toScale(encodeDecimal(value), scale))
+}
+
+function encodeBytes(value: unknown): string {
+  return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : refuseMismatch(value, 'bytes')
 }
 
 // An alias that is no column of the model is only in `dataValues`: `attributes: [[col('team.name'), 'team_name']]`.
