@@ -179,17 +179,12 @@ function rememberState(instance: Model): () => void {
   const state = instanceInternals(instance)
   const { isNewRecord, _previousDataValues, _changed } = state
   const [previous, changed] = [{ ..._previousDataValues }, [..._changed]]
-  const generated = autoIncrementKeyOf(instance)
-  const hadKey = generated !== undefined && (instance.getDataValue(generated) ?? undefined) !== undefined
+  const { autoIncrementAttribute: generated } = state.constructor
+  const hadKey = generated !== null && (instance.getDataValue(generated) ?? undefined) !== undefined
   return () => {
     state.isNewRecord = isNewRecord
     state._previousDataValues = previous
     for (const name of changed) state._changed.add(name)
-    if (generated !== undefined && !hadKey) instance.setDataValue(generated, null)
+    if (generated !== null && !hadKey) instance.setDataValue(generated, null)
   }
-}
-
-function autoIncrementKeyOf(instance: Model): string | undefined {
-  const attributes = modelOf(instance).getAttributes()
-  return Object.keys(attributes).find((name) => attributes[name]?.autoIncrement)
 }

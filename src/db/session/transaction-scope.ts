@@ -25,6 +25,7 @@ import { markQueryError, type QueryOwner } from './unhandled-queries.js'
  */
 export class TransactionScope implements QueryOwner {
   readonly transaction: SessionTransaction
+  readonly sequelize: Sequelize
   #changes: ChangeQueue | undefined
   /** Called after COMMIT, unless this scope was rolled back. */
   readonly afterCommit: (() => unknown)[] = []
@@ -35,6 +36,7 @@ export class TransactionScope implements QueryOwner {
 
   constructor(transaction: SessionTransaction) {
     this.transaction = transaction
+    this.sequelize = transaction.sequelize
     this.#running = new PendingCounter(transaction.statements)
   }
 
@@ -45,10 +47,6 @@ export class TransactionScope implements QueryOwner {
 
   get hasChanges(): boolean {
     return this.#changes !== undefined && !this.#changes.isEmpty
-  }
-
-  get sequelize(): Sequelize {
-    return this.transaction.sequelize
   }
 
   get scope(): this {

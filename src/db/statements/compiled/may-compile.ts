@@ -64,7 +64,7 @@ const mayCompileSaves = rememberedByModel((model, facts) => {
 
 /** Whether the INSERT or UPDATE of an instance may be compiled. */
 export function mayCompileSave(model: ModelStatic<Model>, instance: Model): boolean {
-  return mayCompileSaves(model) && !INSTANCE_METHODS.some((name) => Object.hasOwn(instance, name))
+  return !hasOneOf(instance, INSTANCE_METHODS) && mayCompileSaves(model)
 }
 
 const DESTROY_METHODS = ['destroy', 'where', 'get'] as const
@@ -86,11 +86,9 @@ const mayCompileDestroys = rememberedByModel((model, facts) => {
 
 /** Whether the DELETE of an instance may be compiled: Sequelize deletes no rows of other models with it. */
 export function mayCompileDestroy(model: ModelStatic<Model>, instance: Model): boolean {
-  const isOverridden = DESTROY_METHODS.some((name) => Object.hasOwn(instance, name))
   const { associations } = modelInternals(model)
-  return (
-    !isOverridden && mayCompileDestroys(model) && !Object.values(associations).some(({ options }) => options.useHooks)
-  )
+  if (hasOneOf(instance, DESTROY_METHODS) || !mayCompileDestroys(model)) return false
+  return !Object.values(associations).some(({ options }) => options.useHooks)
 }
 
 const LAZY_METHODS = ['findAll', 'build', 'bulkBuild'] as const
@@ -149,6 +147,12 @@ export function isOfSequelize(object: object, name: string, facts = NOT_REMEMBER
 function parentOfOwner(object: object, name: string): object {
   const parent = Object.getPrototypeOf(object) as object // the object, or what it inherits from, has the method
   return Object.hasOwn(object, name) ? parent : parentOfOwner(parent, name)
+}
+
+/** Whether an instance has a method of its own, as a mock is. */
+function hasOneOf(instance: Model, methods: readonly string[]): boolean {
+  for (const name of methods) if (Object.hasOwn(instance, name)) return true
+  return false
 }
 
 function isEmpty(object: object): boolean {
