@@ -11,6 +11,7 @@ export {
   ReadOnlyError,
   SessionClosedError,
   StatementRefusedError,
+  UnawaitedQueryError,
   WriteUnknownError,
 } from './db/errors.js'
 export { InjectionError } from './di/errors.js'

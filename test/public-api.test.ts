@@ -178,6 +178,7 @@ test('sequitur/errors has these values', async () => {
     'ReadOnlyError',
     'SessionClosedError',
     'StatementRefusedError',
+    'UnawaitedQueryError',
     'WriteUnknownError',
   ])
   assert.deepEqual(typesOf('errors.ts'), [])

@@ -17,6 +17,8 @@ export interface Unit {
   enter<T>(work: () => T): T
   /** Runs the synchronous work that makes the response of this unit. */
   respond<T>(work: () => T): T
+  /** Called when the work has returned: what still runs was not awaited. */
+  workReturned?(): void
   /** Waits for everything that still runs, so that only the commit is left to do. Undefined if nothing does. */
   settle(): Promise<void> | undefined
   /** Whether something still runs. A unit without this property is settled once. */
@@ -121,6 +123,7 @@ async function runAttempts<V, R>(
       abort?.throwIfAborted()
       const running = within(units, 'enter', work)
       const value = isThenable(running) ? await (abort?.race(running) ?? running) : running
+      for (const unit of units) unit.workReturned?.()
       await nextTurn() // promises that the work did not await get one turn of the event loop before the commit
       const settling = settleAll(units, abort)
       if (settling) await settling

@@ -50,6 +50,19 @@ export class OtherSessionError extends Error {
   }
 }
 
+/** A handler that has written returned while a query was running, in a database with tenants: it is not known whose query it was. */
+export class UnawaitedQueryError extends Error {
+  override name = 'UnawaitedQueryError'
+
+  constructor() {
+    super(
+      `A query was still running when the work of this session returned, and nothing of it was saved: with tenants, it may be the query of another request, ` +
+        `whose rows would be kept as those of this tenant. Await every query. ` +
+        `If the work of one request runs in a queue, a pool or an emitter that requests share, ${BIND_SHARED_WORK}`,
+    )
+  }
+}
+
 /** A query was given a transaction of another database. */
 export class ForeignTransactionError extends Error {
   override name = 'ForeignTransactionError'

@@ -2,7 +2,7 @@ import type { Sequelize } from 'sequelize'
 import { bracket, type Report, type Unit } from '../../core/bracket.js'
 import { nextTurn } from '../../core/promises.js'
 import { codeOf, type Dialect, type TransactionNeeds } from '../dialect.js'
-import { CommitUnknownError, ReadOnlyError, StaleSnapshotError } from '../errors.js'
+import { CommitUnknownError, ReadOnlyError, StaleSnapshotError, UnawaitedQueryError } from '../errors.js'
 import { observeAgain, type SessionObserver } from '../events/session-observer.js'
 import { callAll } from './callbacks.js'
 import { currentScope, enterScope, type ScopeHolder } from './current-scope.js'
@@ -54,6 +54,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
   #ended: string | undefined
   #staleError: unknown
   #hasConflict = false
+  #isSettling = false
   #hasCommitted = false
 
   constructor(sequelize: Sequelize, dialect: Dialect, SessionClass: typeof Session, options: SessionUnitOptions) {
@@ -191,7 +192,16 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
     return this.#made !== undefined && (!this.#made.transaction.pending.isEmpty || this.#made.hasChanges)
   }
 
+  // A queue that requests share may have started the query of another request in this context.
+  workReturned(): void {
+    const transaction = this.#made?.transaction
+    if (transaction?.boundary && transaction.mayHaveWritten && !transaction.pending.isEmpty)
+      transaction.rollbackReason ??= { error: new UnawaitedQueryError() }
+  }
+
   settle(): Promise<void> | undefined {
+    if (!this.#isSettling) this.workReturned() // what has begun since then
+    this.#isSettling = true
     return this.#made && this.#settleAll(this.#made)
   }
 

@@ -16,7 +16,7 @@ export const NOT_REMEMBERED: Facts = {
 
 /** An answer, with the properties that it was made of. */
 class Answer implements Facts {
-  readonly #objects: object[] = []
+  readonly #objects: Record<PropertyKey, unknown>[] = []
   readonly #keys: PropertyKey[] = []
   readonly #values: unknown[] = []
   readonly isYes: boolean
@@ -27,7 +27,8 @@ class Answer implements Facts {
 
   read<T extends object, K extends keyof T>(object: T, key: K): T[K] {
     const value = object[key]
-    this.#objects.push(object)
+    if (this.#objects.some((known, index) => known === object && this.#keys[index] === key)) return value
+    this.#objects.push(object as Record<PropertyKey, unknown>)
     this.#keys.push(key)
     this.#values.push(value)
     return value
@@ -41,9 +42,11 @@ class Answer implements Facts {
 
   /** Whether the properties are the same as they were. */
   get holds(): boolean {
-    const values = this.#values
-    for (let index = 0; index < values.length; index++)
-      if (Reflect.get(this.#objects[index] as object, this.#keys[index] as PropertyKey) !== values[index]) return false
+    let index = 0
+    for (const object of this.#objects) {
+      if (object[this.#keys[index] as PropertyKey] !== this.#values[index]) return false
+      index++
+    }
     return true
   }
 }
