@@ -77,10 +77,14 @@ async function transactionOf(t: TestContext, kind: TestDatabase, fastPath: boole
   return transaction
 }
 
-/** Without what differs between two sessions, and what only those of this package have. */
+/** Those that Sequelize's constructor sets, without what differs between two sessions. */
 function propertiesOf(transaction: Transaction): object {
-  const { id, name, sequelize, session, ...others } = Object.fromEntries(Object.entries(transaction))
+  const of = (object: object) => Object.fromEntries(Object.entries(object)) as Readonly<Record<string, unknown>>
+  const { id, name, sequelize, ...others } = of(transaction)
   assert.equal(id, name)
   assert.match(String(id), /^\d+$/)
-  return { ...others, hasInstance: sequelize !== undefined, hasSession: session !== undefined }
+  const names = Object.keys(of(Reflect.construct(Transaction, [sequelize, {}]) as object))
+  assert.ok(names.includes('options') && names.includes('savepoints'))
+  const given = names.filter((property) => property in others).map((property) => [property, others[property]])
+  return { ...Object.fromEntries(given), hasInstance: sequelize !== undefined }
 }
