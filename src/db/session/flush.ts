@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { Model } from 'sequelize'
-import { instanceInternals, modelOf } from '../sequelize/internals.js'
+import { instanceInternals } from '../sequelize/internals.js'
 import { hasSaveHooks } from '../sequelize/own-hooks.js'
 import { isOfSequelize } from '../statements/compiled/may-compile.js'
 import { inForeignKeyOrder, type PendingChange } from './foreign-key-order.js'
