@@ -93,7 +93,7 @@ export function either(...words: readonly string[]): OptionCheck {
   )
 }
 
-/** What passes two checks, of which the first one is tried first. */
+/** The check of values that must pass two checks. The first one is tried first. */
 export function both(first: OptionCheck, second: OptionCheck): OptionCheck {
   return (value, place) => {
     first(value, place)

@@ -26,7 +26,7 @@ function captureWholeStack(error: Error, type: Function): void {
   Error.stackTraceLimit = stackTraceLimit
 }
 
-// Node emits the event before it prints an uncaught exception and ends the process. A program with its own handler goes on.
+// Node emits the event before it prints an uncaught exception and ends the process. A program with its own handler continues.
 function endProcess(error: unknown): void {
   if (process.listenerCount('uncaughtException') > 0 || !isMainThread) return
   const message = startupMessage(error)

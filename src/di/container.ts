@@ -66,7 +66,7 @@ export interface InputValues {
 
 const NO_INPUTS: readonly unknown[] = []
 
-/** What a request disposes, or has disposed: another one must not use it. */
+/** The objects that a request disposes, or has disposed: another one must not use it. */
 const ownedByRequests = new WeakSet<object>()
 
 function sharedValue(token: Token): TypeError {

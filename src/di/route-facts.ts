@@ -1,7 +1,7 @@
 import { MetadataKey } from './metadata.js'
 import type { Constructor, Token } from './token.js'
 
-/** What a database may know of a route when it decides which unit of work, if any, its requests need. */
+/** The facts that a database may know of a route when it decides which unit of work, if any, its requests need. */
 export interface RouteFacts {
   /** For the log: `POST /heroes (HeroController.create)`. */
   readonly name: string

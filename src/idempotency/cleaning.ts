@@ -33,7 +33,7 @@ export function cleaningOf(model: ModelStatic<IdempotencyRecord>): Cleaning {
   return cleaning
 }
 
-/** Deletes the rows of a model that have expired, at most once a minute, behind the requests. */
+/** Deletes the rows of a model that have expired, at most once a minute, after requests. */
 class Cleaning {
   readonly #model: ModelStatic<IdempotencyRecord>
   #last = -Infinity
@@ -67,7 +67,7 @@ class Cleaning {
     if (!database) return false
     const dialect = database.sequelize.getDialect()
     const isMysql = dialect === 'mysql' || dialect === 'mariadb'
-    // By default, MySQL also locks the places of rows that another process has deleted: nobody could insert one there.
+    // By default, MySQL also locks the places of rows that another process has deleted: no one could insert one there.
     const needs = isMysql ? { isolation: 'READ COMMITTED' } : {}
     const lock = dialect === 'postgres' ? { lock: true, skipLocked: true } : {}
     return database.during(() =>

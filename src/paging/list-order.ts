@@ -14,7 +14,7 @@ export interface ListOrder {
   readonly includedItems: readonly OrderItem[]
   /** The primary key. Empty where rows are not read again. */
   readonly key: readonly OrderColumn[]
-  /** What a place consists of: all columns of the order for cursors, the key for offsets. */
+  /** The columns of a place: all columns of the order for cursors, the key for offsets. */
   readonly columns: readonly OrderColumn[]
   /** GROUP BY of a query for places alone: the key, and what rows are ordered by. */
   readonly groupBy: readonly string[]

@@ -14,7 +14,7 @@ const given = new AsyncLocalStorage<GivenTenant>()
 /** Those whose work has ended. */
 const ended = new WeakSet<GivenTenant>()
 
-/** What {@link withTenant} or {@link unscoped} has set for the calling code. */
+/** The choice that {@link withTenant} or {@link unscoped} has set for the calling code. */
 export function givenTenant(): GivenTenant | undefined {
   return given.getStore()
 }

@@ -86,7 +86,7 @@ export class StatementLimits {
   }
 
   /**
-   * The limit of a table in the statement that is being generated; undefined for a table of nobody, and without a limit.
+   * The limit of a table in the statement that is being generated; undefined for a table of no tenant, and without a limit.
    *
    * @throws NoTenantError, or TenancyError, where the statement belongs to no tenant.
    */

@@ -47,7 +47,7 @@ export interface DatabaseFacts {
   pools(): readonly PoolFacts[]
 }
 
-/** What all events of a database have. */
+/** The common properties of all events of a database. */
 export interface DatabaseEvent {
   readonly database: DatabaseFacts
   /** The same object in all events of one session, and in no others: a key for a WeakMap. */

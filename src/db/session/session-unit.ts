@@ -112,7 +112,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
     })
   }
 
-  /** A unit that reads one snapshot, in a session of its own, with all that this one needs besides. */
+  /** A unit that reads one snapshot, in a session of its own, with everything else that this one needs. */
   newReader(): ReaderUnit {
     const { observer } = this.#options
     return new SessionUnit(this.sequelize, this.#dialect, this.#SessionClass, {

@@ -43,7 +43,7 @@ import { mayAnswerLater, whenDatabaseAnswers } from './wait-for-database.js'
 import { warnOfTablesWithoutTransactions } from './without-transactions.js'
 
 export interface DatabaseToOpen {
-  /** What the models belong to from now on. */
+  /** The owner of the models from now on. */
   readonly owner: ModelOwner
   /** A URL, or an instance of the program; undefined for the URL in the environment. */
   readonly source: string | Sequelize | undefined

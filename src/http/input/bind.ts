@@ -81,7 +81,7 @@ export function inputSchema(inputs: readonly Input[], writer: SchemaWriter): Inp
   }
 }
 
-/** What a route knows of its inputs besides their types. */
+/** The options of a route for its inputs, in addition to their types. */
 export interface BindOptions {
   /** The largest body, in bytes. */
   readonly bodyLimit: number

@@ -8,7 +8,7 @@ export interface BodyMedia {
   /** The decorator, for messages: `@Multipart()`. */
   readonly decorator: string
   /**
-   * What reads the bodies of a class.
+   * The reader of the bodies of a class.
    *
    * @param where the input, for messages.
    * @throws BootError for a class that a body of this media type cannot have.

@@ -103,7 +103,7 @@ function split(path: string): readonly string[] {
 }
 
 /**
- * What `pick` returns for the first node of the path for which it returns something; `values` has those of the variables then. For
+ * The result of `pick` for the first node of the path for which it returns something; `values` has those of the variables then. For
  * '/heros/latest', the route '/heros/latest' comes before '/heros/:hero_id', and that before '/heros/*path'.
  */
 function find<R, F>(

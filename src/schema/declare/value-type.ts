@@ -27,7 +27,7 @@ export type Declaring<
   readonly default?: D
 }
 
-/** What {@link Declaring} options declare. */
+/** The declared parts of {@link Declaring} options. */
 export interface Declared<T, E, U, N, O, D> {
   readonly type: T
   readonly enum: E

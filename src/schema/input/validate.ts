@@ -70,7 +70,7 @@ function isDiscriminator(part: unknown): part is { readonly propertyName: string
   )
 }
 
-/** What checks schemas by the schema of JSON Schema. Made for the first one that may be wrong. */
+/** Checks schemas by the schema of JSON Schema. Made for the first one that may be wrong. */
 const checker = memo(() => {
   const ajv = new (ajvLibrary().Ajv2020)({ strict: false })
   for (const keyword of KEYWORDS) ajv.removeKeyword(keyword.keyword).addKeyword(keyword)

@@ -10,7 +10,7 @@ import { refuseMismatch, ResponseMismatchError } from './response-mismatch.js'
 /** Returns a value without the properties that its JSON Schema does not list. */
 export type KeepListed = (value: unknown) => unknown
 
-/** What is done with a part that has no listed properties: a string, or an object of which anything is allowed. */
+/** The treatment of a part that has no listed properties: a string, or an object of which anything is allowed. */
 type Leaf = (value: unknown, schemas: readonly JsonSchema[]) => unknown
 
 /**
@@ -168,7 +168,7 @@ class KeepListedCompiler {
     return keep
   }
 
-  /** What keeps the properties that are not listed by name; undefined for those that are not kept. */
+  /** The function that keeps the properties that are not listed by name; undefined for those that are not kept. */
   #others(schemas: readonly JsonSchema[]): (name: string) => KeepListed | undefined {
     const patterns = schemas.flatMap(({ patternProperties }) =>
       Object.entries(toJsonSchema(patternProperties)).map(([source, schema]) => ({

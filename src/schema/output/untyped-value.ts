@@ -11,7 +11,7 @@ export class UntypedValueError extends Error {
   readonly path: string
   /** `a Secret` */
   readonly what: string
-  /** What to write instead. */
+  /** Advice on what to write instead. */
   readonly remedy: string
   /** The name of its class, if that can be declared: a model, or a class with fields. */
   readonly described: string | undefined

@@ -24,7 +24,7 @@ interface Format {
 const FORMATS: Readonly<Record<string, Format>> = {
   'date-time': { meaning: 'a point in time such as 2026-01-31T12:00:00Z', check: isPointInTimeText },
   date: { meaning: 'a day such as 2026-01-31', check: isDayText },
-  // Of the types Date and 'date', beside the formats above, which report all other strings. The OpenAPI document has a pattern instead.
+  // Of the types Date and 'date', in addition to the formats above, which report all other strings. The OpenAPI document has a pattern instead.
   instant: {
     meaning: 'in whole milliseconds, from the year 1 to 9999 in UTC',
     check: (text) => isInstantText(text) || !isPointInTimeText(text),

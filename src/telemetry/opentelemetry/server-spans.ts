@@ -113,7 +113,7 @@ function methodName({ method }: RequestRecord): string {
   return known === '_OTHER' ? 'HTTP' : known
 }
 
-// The end is published when the work behind the response has ended as well.
+// The end is published when the work after the response has ended as well.
 function endOf({ startedAt, milliseconds }: RequestRecord): number | undefined {
   const since = performance.now() - (startedAt + milliseconds)
   return since < 1 ? undefined : Date.now() - since

@@ -10,7 +10,7 @@ import {
 import { DirectQuery } from './direct-query.js'
 import { REFUSED_WRITE } from '../../error-codes.js'
 
-/** What follows from the answer to BEGIN. */
+/** The callbacks for the answer to BEGIN. */
 export interface BeginListener {
   begun(): void
   failed(error: Error): void

@@ -34,7 +34,7 @@ export class OpenedFile {
     return this.#isThere && this.#hasLog(now)
   }
 
-  // What is written to a log that was removed is not lost as long as the app runs: looked for less often.
+  // Rows that are written to a log that was removed are not lost as long as the app runs: looked for less often.
   #hasLog(now: number): boolean {
     if (this.#log === undefined) this.#log = this.#foundLog()
     else if (!this.#isLogThere || now >= this.#nextLog) {

@@ -48,7 +48,7 @@ class StatementRun<T> {
   readonly #transaction: SessionTransaction
   readonly #statement: Statement<T>
   readonly #send: (settle: Settle<T>) => void
-  /** What had failed when the statement was started. */
+  /** The failure that the transaction had when the statement was started. */
   readonly #failedBefore: SessionTransaction['failure']
   #connection: TransactionConnection | undefined
   /** Whether the statement was given to the driver. */

@@ -7,7 +7,7 @@ interface Timeline {
   readonly number: number
 }
 
-/** What a server is, compared with those that were seen before. */
+/** The age of a server, compared with those that were seen before. */
 export type Age = 'first' | 'same' | 'newer' | 'older'
 
 /**
