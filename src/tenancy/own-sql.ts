@@ -3,7 +3,7 @@ import { startsWithKeyword } from '../db/sql/starts-with-keyword.js'
 import { TenancyError } from './errors.js'
 
 /*
- * What a program writes into a statement of a model is not limited to the tenant: the condition stands next to it. So it may be an expression, but
+ * SQL that a program writes into a statement of a model is not limited to the tenant: the condition stands next to it. So it may be an expression, but
  * neither read other rows nor close a parenthesis that it has not opened.
  */
 

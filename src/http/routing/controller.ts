@@ -102,7 +102,7 @@ function declarationsAbove(type: Constructor): readonly ControllerDeclaration[] 
   return declaration ? [...declarationsAbove(parent), declaration] : declarationsAbove(parent)
 }
 
-/** Both lists; an element that a subclass repeats is there once. */
+/** Both lists; an element that a subclass repeats appears once. */
 function joined<T>(above: readonly T[], below: readonly T[], keyOf: (value: T) => unknown = (value) => value): T[] {
   const known = new Set(above.map(keyOf))
   return [...above, ...below.filter((value) => !known.has(keyOf(value)))]

@@ -182,7 +182,7 @@ function refuseWrongOptions(name: string, options: RouteOptions, response: Shape
 }
 
 /**
- * The steps that are built when the body is there, of a route that takes a form, which is stored: those with an input of it, and those whose
+ * The steps that are built when the body has arrived, of a route that takes a form, which is stored: those with an input of it, and those whose
  * resource would be held while the client sends. Undefined for other routes, whose bodies are received first.
  */
 function waitsForBody(inputs: readonly Input[]): ((step: Step) => boolean) | undefined {

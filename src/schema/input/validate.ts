@@ -104,7 +104,7 @@ function issues(validate: ValidateFunction): Issue[] {
   return errors.slice(0, MAX_ISSUES).map(toIssue)
 }
 
-// 'anyOf' repeats the errors of its branches; the branch 'null' is there only for `nullable`.
+// 'anyOf' repeats the errors of its branches; the branch 'null' exists only for `nullable`.
 function isConsequence({ keyword, params }: ErrorObject): boolean {
   return keyword === 'anyOf' || (keyword === 'type' && params['type'] === 'null')
 }

@@ -81,7 +81,7 @@ export interface ResultInternals {
   parseRow(columns: readonly (string | null)[]): object
 }
 
-/** The members of a query that pg calls or reads when it is sent. */
+/** The members of a sent query that pg calls or reads. */
 export interface SentQuery {
   /** Under which the statement is prepared. */
   name: string

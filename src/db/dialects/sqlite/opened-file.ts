@@ -25,7 +25,7 @@ export class OpenedFile {
     this.#keepsLog = mode !== 'ro'
   }
 
-  /** Whether the path leads to the opened file, and its log is there. @param always also if the first was checked a moment ago. */
+  /** Whether the path leads to the opened file, and its log exists. @param always also if the first was checked a moment ago. */
   isThere(always: boolean): boolean {
     const now = performance.now()
     if (this.#isThere && this.#isLogThere && !always && now < this.#next) return true

@@ -126,7 +126,7 @@ export class Listener {
     try {
       if (!exchange.isUnseen) exchange.setFirstHeaders()
       const reply = this.#reply(exchange)
-      // A reply that is there waits, too: until then, Node has not read to the end of the request, nor seen whether what follows it is HTTP.
+      // A finished reply waits, too: until then, Node has not read to the end of the request, nor seen whether what follows it is HTTP.
       if (!isThenable(reply)) process.nextTick(() => this.#send(reply, exchange))
       else
         void reply.then(
