@@ -30,7 +30,7 @@ export function checkOptions(
   }
 }
 
-/** Of an option that is checked with others, or where it is used. */
+/** The check of an option that is checked with others, or where it is used. */
 export const unchecked: OptionCheck = () => {}
 
 /** `true` or `false`. */

@@ -18,7 +18,7 @@ export class StartupError extends Error {
 
 process.on('uncaughtExceptionMonitor', endProcess)
 
-// Of Node's ten frames, none may be of the program.
+// Perhaps none of Node's ten frames is one of the program.
 function captureWholeStack(error: Error, type: Function): void {
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 50

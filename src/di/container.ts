@@ -60,7 +60,7 @@ export class Container {
 
 /** The values of a plan's inputs, by their index; read for each run of a handler. */
 export interface InputValues {
-  /** Those of a stage of the plan, called in their order when the steps before it are built. Rejects when one is invalid; the last stage has all the others. */
+  /** The values of the inputs of a stage of the plan, called in their order when the steps before it are built. Rejects when one is invalid; the last stage has all the others. */
   read(stage: number): readonly unknown[] | Promise<readonly unknown[]>
 }
 

@@ -39,7 +39,7 @@ export function addHandlerDecorator(target: object, decorator: HandlerDecorator)
   handlerDecorators.write(type, [...(handlerDecorators.own(type) ?? []), decorator])
 }
 
-/** Those of a class and of its ancestors. */
+/** The decorators of a class and of its ancestors. */
 export function handlerDecoratorsOf(type: object | null): readonly HandlerDecorator[] {
   if (typeof type !== 'function') return []
   return [...(handlerDecorators.own(type) ?? []), ...handlerDecoratorsOf(Object.getPrototypeOf(type))]

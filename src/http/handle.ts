@@ -64,7 +64,7 @@ class HandlerCall implements BracketOptions {
   readonly #container: Container
   readonly #options: HandleOptions
   readonly #intercepted: InterceptedCall | undefined
-  /** Of the current attempt. */
+  /** The scope of the current attempt. */
   #scope: Scope | undefined
   #headers = new ReplyHeaders()
   /** The content that the last attempt has returned to be sent unchanged. A stream is destroyed unless it is sent. */

@@ -134,5 +134,5 @@ export function openUnits(lifespans: readonly Lifespan[], route: RouteFacts): Op
     openers.flatMap(({ lifespan, open }) => open(attempt, record, tokens?.get(lifespan), request) ?? [])
 }
 
-/** Of a route that needs no unit of work, such as one without a transaction. */
+/** The units of a route that needs none, such as one without a transaction. */
 export const NO_UNITS: OpenUnits = () => []

@@ -23,7 +23,7 @@ interface Bound {
 
 const cleanings = new WeakMap<object, { readonly sequelize: Sequelize; readonly cleaning: Cleaning }>()
 
-/** That of a table in an open database: an app that is started again begins anew. */
+/** The cleaning of a table in an open database: an app that is started again begins anew. */
 export function cleaningOf(model: ModelStatic<IdempotencyRecord>): Cleaning {
   const sequelize = sequelizeOf(model)
   const known = cleanings.get(model)

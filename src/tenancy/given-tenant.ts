@@ -11,7 +11,7 @@ export type GivenTenant = { readonly kind: 'tenant'; readonly tenant: Tenant } |
 
 const given = new AsyncLocalStorage<GivenTenant>()
 
-/** Those whose work has ended. */
+/** The choices whose work has ended. */
 const ended = new WeakSet<GivenTenant>()
 
 /** The choice that {@link withTenant} or {@link unscoped} has set for the calling code. */

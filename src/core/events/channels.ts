@@ -40,7 +40,7 @@ export interface DatabaseFacts {
   readonly dialect: string
   /** The name of the database; of SQLite its file. */
   readonly name: string
-  /** Of the server; undefined for SQLite. */
+  /** The host of the server; undefined for SQLite. */
   readonly host: string | undefined
   readonly port: number | undefined
   /** Its pools, as they are when it is called. */
@@ -86,7 +86,7 @@ export interface TransactionEnded extends DatabaseEvent {
 
 /** The work will run again, in a new transaction. */
 export interface TransactionRetried extends DatabaseEvent {
-  /** Of the run that failed; the first is 0. */
+  /** The number of the run that failed; the first is 0. */
   readonly attempt: number
   /** Until the next run. */
   readonly delayMilliseconds: number

@@ -19,7 +19,7 @@ export interface Violation {
 
 /** The driver's error: its members differ. */
 interface DriverError extends Error {
-  /** Of pg, as those below. */
+  /** A property of pg's errors, as those below. */
   readonly table?: unknown
   readonly schema?: unknown
   readonly constraint?: unknown

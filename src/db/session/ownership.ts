@@ -18,7 +18,7 @@ interface Mark {
   readonly rowOwner: string | undefined
 }
 
-/** Of instances that know their session. Not a WeakMap: the garbage collector visits its entries at each collection. */
+/** The mark of instances that know their session. Not a WeakMap: the garbage collector visits its entries at each collection. */
 const MARK = Symbol('session')
 
 interface Marked {

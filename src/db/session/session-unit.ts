@@ -25,7 +25,7 @@ export interface SessionUnitOptions extends TransactionNeeds {
   /** The transaction of the session inside which this one is opened. */
   readonly outer?: SessionTransaction | undefined
   readonly observer?: SessionObserver | undefined
-  /** Has the sessions of the database that run outside of requests. */
+  /** The sessions of the database that run outside of requests. */
   readonly running: Set<SessionUnit>
 }
 

@@ -255,6 +255,6 @@ const isTransactionControl = startsWithKeyword(
   'ABORT',
   'ROLLBACK(?!\\s+(?:WORK\\s+|TRANSACTION\\s+)?TO\\b)',
   'PREPARE\\s+TRANSACTION',
-  // Of MySQL and MariaDB: it commits, and it stays on the connection.
+  // On MySQL and MariaDB: it commits, and it stays on the connection.
   'SET\\s(?:[^;\'"]*\\W)?(?<!(?<!@)@)AUTOCOMMIT(?=[`\\s]*:?=)',
 )

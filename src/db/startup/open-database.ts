@@ -195,7 +195,7 @@ function existing(config: DatabaseConfig, sync: boolean): DatabaseConfig {
   throw new DatabaseStartError(`There is no file ${config.storage} yet. Run your migrations, or correct the URL.`)
 }
 
-/** Instances of the program. What replaces their members does it once. */
+/** Instances of the program. Their members are replaced once. */
 const used = new WeakSet<Sequelize>()
 
 function connectionOfProgram(sequelize: Sequelize, options: LifespanOptions): NewConnection {

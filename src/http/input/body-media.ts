@@ -22,7 +22,7 @@ export interface PreparedMedia {
   /** How OpenAPI documents the parts of a body: its Encoding Objects by their properties. */
   readonly encoding: Readonly<Record<string, JsonSchema>>
   /**
-   * Reads a body to its end, before the handler runs and its transaction begins. What it holds until the request is over, it releases by
+   * Reads a body to its end, before the handler runs and its transaction begins. Resources that it holds until the request is over, it releases by
    * `request.onEnd()`.
    *
    * @param bodyLimit that of the app, in bytes.

@@ -23,7 +23,7 @@ export type LogFields = { readonly [name: string]: LogValue } & {
   readonly [Name in (typeof TAKEN_NAMES)[number]]?: never
 }
 
-/** Of programs without a type check: such a field gets a name with an underscore. */
+/** Reserved names, for programs without a type check: such a field gets a name with an underscore. */
 const TAKEN: ReadonlySet<string> = new Set(TAKEN_NAMES)
 
 /** Limits in characters, and in number. JSON may double those of a text, and escapes have six: with an error, an entry has at most 65,536. */

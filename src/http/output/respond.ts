@@ -28,7 +28,7 @@ export interface OtherResponse {
 export interface RespondingRoute {
   /** `HeroController.list`, for messages. */
   readonly name: string
-  /** Of each event, if the route sends events. */
+  /** The shape of the response; of each event, if the route sends events. */
   readonly response: Shape | undefined
   readonly sendsEvents: boolean
   /** How its items are sent, if it declares a stream of them; `response` is the shape of one. */

@@ -22,7 +22,7 @@ export function taggedRespond(
   return (value, request) => {
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     const version = versionIn(value, versionOf, isRead)
-    // Of a Reply, the status and the headers have to be checked.
+    // The status and the headers of a Reply have to be checked.
     if (isRead && usual === 200 && version?.coversBody && !(value instanceof Reply)) {
       const etag = `"${version.version}"`
       if (isUnmodified(request, etag)) return { status: 304, headers: { ...caching, etag } }

@@ -94,7 +94,7 @@ export function controllerOf(type: Constructor): ControllerDeclaration {
   )
 }
 
-/** Those of the classes that a class extends, the topmost first. */
+/** The declarations of the classes that a class extends, the topmost first. */
 function declarationsAbove(type: Constructor): readonly ControllerDeclaration[] {
   const parent: unknown = Object.getPrototypeOf(type)
   if (!isConstructor(parent)) return []

@@ -36,7 +36,7 @@ export interface Route {
   readonly method: string
   readonly segments: readonly Segment[]
   readonly plan: Plan<Input>
-  /** Of each event or item, if the route sends events or a stream of items. */
+  /** The shape of the response; of each event or item, if the route sends events or a stream of items. */
   readonly response: Shape | undefined
   readonly sendsEvents: boolean
   readonly stream: ItemStream | undefined
@@ -71,7 +71,7 @@ export interface ServedRoute extends Route {
 
 /** The context in which the routes of an app are planned. */
 export interface RoutePlanning {
-  /** Of the paths of all routes. */
+  /** The prefix of the paths of all routes. */
   readonly prefix: string
   readonly planner: Planner<Input>
   readonly writer: SchemaWriter

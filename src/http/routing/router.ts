@@ -19,7 +19,7 @@ export interface Match<R> {
 interface Node<R> {
   readonly fixed: Map<string, Node<R>>
   variable: Node<R> | undefined
-  /** Of the routes whose paths end here with a tail. */
+  /** The node of the routes whose paths end here with a tail. */
   tail: Node<R> | undefined
   /** By their method. */
   readonly routes: Map<string, Target<R>>
@@ -133,7 +133,7 @@ function findTail<R, F>(
   values: string[],
   pick: (node: Node<R>) => F | undefined,
 ): F | undefined {
-  // Of 'admin%2Fusers', middleware for '/admin' has not seen a path below it.
+  // For 'admin%2Fusers', middleware for '/admin' has not seen a path below it.
   const found = texts.some((text) => text === '' || text.includes('/')) ? undefined : pick(tail)
   if (found !== undefined) values.push(texts.join('/'))
   return found

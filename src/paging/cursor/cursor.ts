@@ -8,7 +8,7 @@ import { statementShape } from './statement-shape.js'
 /** The binding of a cursor: the key that signs it, and the signature of its list. */
 export interface Binding {
   readonly key: string
-  /** Of {@link signatureOf}. */
+  /** The result of {@link signatureOf}. */
   readonly list: string
 }
 

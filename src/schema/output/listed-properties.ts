@@ -103,7 +103,7 @@ class KeepListedCompiler {
     return this.#direction === 'input' ? value : asJson(value)
   }
 
-  /** Of several schemas that a value fits, the one that keeps most of it; one that allows anything only if there is no other. */
+  /** Chooses among several schemas that a value fits the one that keeps most of it; one that allows anything only if there is no other. */
   #ofUnion(options: readonly JsonSchema[], others: readonly JsonSchema[]): KeepListed {
     const compiled = options.map((option) => {
       const schemas = this.#allOf(option)
@@ -147,7 +147,7 @@ class KeepListedCompiler {
     const keepOther = this.#others(schemas)
     const keep = (value: object): unknown => {
       const plain = isPlain(value)
-      // Of an instance of a class, only listed properties are known to be public.
+      // Only the listed properties of an instance of a class are known to be public.
       if (!plain && (this.#direction === 'input' || names.size === 0)) {
         const json = this.#leaf(value, schemas)
         return json !== value && isRecord(json) ? keep(json) : json // the result of a toJSON()

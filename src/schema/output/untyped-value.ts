@@ -110,7 +110,7 @@ export function isPlain(value: object): boolean {
   return hasNoClass(value) && !(Symbol.toStringTag in value)
 }
 
-// Of another realm, too: its prototype is that of all objects, which has none itself.
+// True for an object of another realm, too: its prototype is that of all objects, which has none itself.
 function hasNoClass(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null

@@ -24,7 +24,7 @@ export interface Mysql2Connection {
 interface StreamingConnection {
   /** Only of mariadb. */
   readonly queryStream?: (sql: string, values: readonly unknown[]) => RowStream
-  /** Of mysql2. */
+  /** A member of mysql2. */
   query(options: { readonly sql: string }): { stream(): RowStream }
   execute(sql: string, values: readonly unknown[]): { stream(): RowStream }
   on(event: 'error', listener: (error: Error) => void): void

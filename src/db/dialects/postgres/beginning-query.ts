@@ -111,7 +111,7 @@ export class BeginningQuery extends BareQuery {
   }
 }
 
-/** Of a write that the server refuses. After it, it reports whether it still is a primary. */
+/** Whether it is the error of a write that the server refuses. After it, it reports whether it still is a primary. */
 function isRefusedWrite(error: Error): boolean {
   return 'code' in error && error.code === REFUSED_WRITE
 }

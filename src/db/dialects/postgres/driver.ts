@@ -34,7 +34,7 @@ export interface ConnectionInternals {
   readonly stream: Socket
   /** The SQL of each prepared statement that the server has accepted, by its name. */
   readonly parsedStatements: Record<string, string>
-  /** That of each prepared statement that was sent, until the server has accepted it. */
+  /** The SQL of each prepared statement that was sent, until the server has accepted it. */
   readonly submittedNamedStatements: Record<string, string>
   query(text: string): void
   parse(statement: { readonly name: string; readonly text: string }): void

@@ -19,7 +19,7 @@ export interface Statement<T> extends NextStatement {
   readonly counter: PendingCounter
   readonly continuesAfter?: ContinuesAfter | undefined
   readonly isSavepoint?: boolean
-  /** Has its values. */
+  /** The source of the statement, with its values. */
   readonly source?: StatementSource | undefined
 }
 
