@@ -27,7 +27,7 @@ export class DatabaseSpans {
   readonly #tracer: Tracer
   readonly #options: OpenTelemetryOptions
   readonly #requests: ServerSpans
-  /** By the session. */
+  /** The open transaction of each session. */
   readonly #transactions = new WeakMap<object, OpenTransaction>()
 
   constructor(api: Api, tracer: Tracer, options: OpenTelemetryOptions, requests: ServerSpans) {
