@@ -1,4 +1,4 @@
-// What an app publishes to the channels of node:diagnostics_channel.
+// The events that an app publishes to the channels of node:diagnostics_channel.
 export type {
   BudgetExceeded,
   ConnectionAcquired,

@@ -7,7 +7,7 @@ interface Loaded {
   loader: 'js'
 }
 
-/** What esbuild uses of a plugin; assignable to its own type. */
+/** The members of a plugin that esbuild uses; assignable to its own type. */
 export interface EsbuildPlugin {
   readonly name: 'sequitur'
   /** Adds the plugin to a build. */

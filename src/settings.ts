@@ -13,7 +13,7 @@ import { shapeOf } from './schema/shape/shape-of.js'
 
 /** Where settings are read from. */
 export interface SettingsOptions {
-  /** What the names of the variables begin with, such as `APP_`. Default: nothing. */
+  /** The beginning of the names of the variables, such as `APP_`. Default: nothing. */
   readonly prefix?: string
   /** The variables by their names. Default: `process.env`. */
   readonly env?: Readonly<Record<string, string | undefined>>

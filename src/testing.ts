@@ -84,7 +84,7 @@ interface Started {
   readonly fetching: ReadonlySet<Promise<unknown>>
 }
 
-/** What is known of the apps of {@link testApp}. By the app, because programs copy a TestApp into objects of their own. */
+/** The facts about the apps of {@link testApp}. By the app, because programs copy a TestApp into objects of their own. */
 const started = new WeakMap<App, Started>()
 
 function databasesOf({ lifespan = [] }: AppOptions): readonly Database[] {

@@ -1,6 +1,6 @@
 import { lowerDecorated } from './register/lower-decorated.js'
 
-/** What Vite and Vitest use of a plugin; assignable to the type of any of their versions. */
+/** The members of a plugin that Vite and Vitest use; assignable to the type of any of their versions. */
 export interface VitePlugin {
   readonly name: 'sequitur'
   /** It compiles before Vite does, which removes the types. */

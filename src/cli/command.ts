@@ -7,7 +7,7 @@ export interface Command {
   readonly usage: string
   /** One line for the list of commands. */
   readonly summary: string
-  /** What `--help` shows below the usage. */
+  /** The text that `--help` shows below the usage. */
   readonly details: string
   /** The names of the options that take a value. */
   readonly options: readonly string[]

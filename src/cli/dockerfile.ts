@@ -1,6 +1,6 @@
 import type { PackageManager } from '../core/package-manager.js'
 
-/** What installs and builds the app in the template's Dockerfile. */
+/** The instructions that install and build the app in the template's Dockerfile. */
 const BY_NPM = `COPY package*.json ./
 RUN npm ci
 COPY . .

@@ -16,7 +16,7 @@ A hint names an index that is missing, and does not change the exit code.`,
   run,
 }
 
-/** What a check has found: problems, hints, or what is in order. */
+/** The result of a check: problems, hints, or what is in order. */
 interface Finding {
   readonly subject: string
   readonly state: 'ok' | 'problem' | 'hint' | 'skipped'

@@ -45,7 +45,7 @@ function unreadPath(paths: Json): string | undefined {
   return Object.keys(paths).find((path) => !path.startsWith('x-') && !isReadPath(paths[path]))
 }
 
-// What was done is on stderr: programs read the document, or the changes, from stdout.
+// The report is on stderr: programs read the document, or the changes, from stdout.
 function reportChanges(check: string, changes: readonly string[]): number {
   for (const change of changes) process.stdout.write(`${escapeForLog(change)}\n`)
   if (changes.length === 0) process.stderr.write(`No change breaks clients of ${check}.\n`)

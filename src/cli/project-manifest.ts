@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 /**
  * The folder of this package: the same from src/cli and from dist/cli. That of src/core/package-copies.ts would count this command as a copy of the
- * package beside that of the program.
+ * package next to that of the program.
  */
 export const PACKAGE_ROOT = new URL('../../', import.meta.url)
 
@@ -31,7 +31,7 @@ const SCRIPTS = {
   migrate: `tsx ${HOOK} src/migrate.ts`,
 }
 
-/** The packages of a new project beside `sequitur`. */
+/** The packages of a new project other than `sequitur`. */
 const PEERS = ['sequelize', 'sequelize-typescript']
 const TESTED = ['umzug']
 const FOR_DEVELOPMENT = ['@types/node', 'tsx', 'typescript']

@@ -7,7 +7,7 @@ import { isJson, type Json, objectAt } from './breaking/json.js'
 
 const EXTENDS = 'Write "extends": "sequitur/tsconfig.json".'
 
-/** What is wrong with tsconfig.json in the current folder, as sentences that state what to write. */
+/** The mistakes in tsconfig.json of the current folder, as sentences that state what to write. */
 export function checkTsconfig(): string[] {
   if (!existsSync('tsconfig.json')) return [`there is none in this folder. Create it. ${EXTENDS}`]
   const compiler = findCompiler()

@@ -71,7 +71,7 @@ export interface BracketOptions {
 export type BeforeCommit<R> = (result: R) => Promise<void>
 
 /**
- * Opens the units of one attempt. `attempt` counts from 0. The request has a record if somebody listens, and tokens if a database uses them; it is
+ * Opens the units of one attempt. `attempt` counts from 0. The request has a record if a subscriber listens, and tokens if a database uses them; it is
  * given itself if a resource needs it.
  */
 export type OpenUnits = (
@@ -153,7 +153,7 @@ function within<T>(units: readonly Unit[], how: 'enter' | 'respond', work: () =>
   return run()
 }
 
-// What the work itself has left undone is reported instead of what follows from it in the last work.
+// An error of the work itself is reported instead of the errors that follow from it in the last work.
 async function runLast<R>(
   units: readonly Unit[],
   beforeCommit: BeforeCommit<R>,

@@ -1,4 +1,4 @@
-/** What is wrong with one field of a record, such as a column; with the whole record when no field is named. */
+/** A mistake in one field of a record, such as a column; with the whole record when no field is named. */
 export interface FieldIssue {
   readonly field: string | undefined
   readonly message: string

@@ -30,7 +30,7 @@ export function checkOptions(
   }
 }
 
-/** Of an option that is checked with others, or where it is used. */
+/** The check of an option that is checked with others, or where it is used. */
 export const unchecked: OptionCheck = () => {}
 
 /** `true` or `false`. */
@@ -93,7 +93,7 @@ export function either(...words: readonly string[]): OptionCheck {
   )
 }
 
-/** What passes two checks, of which the first one is tried first. */
+/** The check of values that must pass two checks. The first one is tried first. */
 export function both(first: OptionCheck, second: OptionCheck): OptionCheck {
   return (value, place) => {
     first(value, place)

@@ -1,4 +1,4 @@
-/** What became of the units of work of a handler when the commit of one failed. */
+/** The outcome of each unit of work of a handler when the commit of one failed. */
 export interface PartialCommit {
   /** The names of the units whose work is saved. */
   readonly committed: readonly string[]

@@ -18,7 +18,7 @@ export class StartupError extends Error {
 
 process.on('uncaughtExceptionMonitor', endProcess)
 
-// Of Node's ten frames, none may be of the program.
+// Perhaps none of Node's ten frames is one of the program.
 function captureWholeStack(error: Error, type: Function): void {
   const { stackTraceLimit } = Error
   Error.stackTraceLimit = 50
@@ -26,7 +26,7 @@ function captureWholeStack(error: Error, type: Function): void {
   Error.stackTraceLimit = stackTraceLimit
 }
 
-// Node emits the event before it prints an uncaught exception and ends the process. A program with its own handler goes on.
+// Node emits the event before it prints an uncaught exception and ends the process. A program with its own handler continues.
 function endProcess(error: unknown): void {
   if (process.listenerCount('uncaughtException') > 0 || !isMainThread) return
   const message = startupMessage(error)

@@ -2,7 +2,7 @@ import { types } from 'node:util'
 import { describeError } from './log-text.js'
 
 /**
- * What was thrown, as an error that streams and callbacks take. They have no error if it is `undefined`, `null` or another falsy value, and Node reads its
+ * A thrown value, as an error that streams and callbacks take. They have no error if it is `undefined`, `null` or another falsy value, and Node reads its
  * `stack`: a getter or a Proxy that throws would end the process.
  */
 export function toError(thrown: unknown): Error {

@@ -104,7 +104,7 @@ export class Database {
     )
   }
 
-  /** What an app can inject: the session, under both of its tokens. */
+  /** The objects that an app can inject: the session, under both of its tokens. */
   get provisions(): readonly Provision[] {
     const create = () => currentSession(this.sequelize)
     return [Session, this.Session].map((token) => ({

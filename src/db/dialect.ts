@@ -20,15 +20,15 @@ export interface TransactionNeeds {
   readonly reader?: boolean | undefined
   /** Milliseconds to wait for the answer to COMMIT or ROLLBACK, for which servers have no timeout; 0 for no limit. */
   readonly endTimeout?: number | undefined
-  /** What the client sends back of its last commit, which a replica must have to serve it; undefined if there are no tokens. */
+  /** The token of its last commit that the client sends back, which a replica must have to serve it; undefined if there are no tokens. */
   readonly token?: ClientToken | undefined
-  /** What the statements of the transaction may reach; undefined for no limit. */
+  /** The limit of what the statements of the transaction may reach; undefined for none. */
   readonly boundary?: UnitBoundary | undefined
   /** Statements that are sent together with BEGIN: those of the boundary. */
   readonly settings?: string | undefined
   /** Whether BEGIN comes before every statement, as a message of its own: a connection was lost, and it is not known whether it has executed a read. */
   readonly beginsApart?: boolean | undefined
-  /** Publishes what happens in the transaction; undefined if nobody listens. */
+  /** Publishes what happens in the transaction; undefined if no one listens. */
   readonly observer?: TransactionObserver | undefined
 }
 
@@ -80,7 +80,7 @@ export interface BoundQuery {
 }
 
 /**
- * What is known of a statement besides its SQL. Undefined if nothing is: it may be several statements, or none that the database can parse.
+ * The known form of a statement, in addition to its SQL. Undefined if nothing is known: it may be several statements, or none that the database can parse.
  *
  * - `constant`: its literals are the same at every execution, so that preparing it pays if it has values.
  * - `covered`: so they are, and its result has all columns that its values are compared with, or written to.
@@ -114,7 +114,7 @@ export interface ConnectionLimit {
   readonly arithmetic: string
 }
 
-/** What differs between databases; implemented in dialects/. */
+/** The differences between databases; implemented in dialects/. */
 export interface Dialect {
   /** Adapts a new Sequelize instance to the database, before its first query. */
   prepare(sequelize: Sequelize): Promise<void> | void
@@ -124,7 +124,7 @@ export interface Dialect {
    * @throws DatabaseStartError when the driver would return values of other types than the model declares.
    */
   adaptToTable?(model: ModelStatic<Model>, typeOf: (column: string) => string | undefined): void
-  /** What is returned of the values of a column; undefined if all are returned as they were written. `columnType` is that of the table. */
+  /** The form in which the values of a column are returned; undefined if all are returned as they were written. `columnType` is that of the table. */
   storedForm?(type: DataType, columnType: string): StoredForm | undefined
   /** Which of these tables, named as SQL quotes them, are plain: no views, and without policies. */
   findPlainTables?(sequelize: Sequelize, names: readonly string[]): Promise<readonly string[]>

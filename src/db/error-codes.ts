@@ -46,7 +46,7 @@ const BY_CODE: ReadonlyMap<string, ErrorStatus> = new Map(
 
 /** Such as FOR UPDATE with an aggregate; also of a statement that was prepared before a table was altered. */
 const NOT_SUPPORTED = '0A000'
-/** Of a write in a read-only transaction: all transactions on a standby are read-only. */
+/** The code of a write in a read-only transaction: all transactions on a standby are read-only. */
 export const REFUSED_WRITE = '25006'
 
 /** Whether an error of PostgreSQL means that a table was altered after the statement was prepared. */
@@ -77,7 +77,7 @@ function isRecoveryConflict({ code, message, routine }: DriverError): boolean {
 interface DriverError extends Error {
   readonly code?: unknown
   readonly errno?: unknown
-  /** Of pg, as the next one. */
+  /** A property of pg's errors, as the next one. */
   readonly routine?: unknown
   readonly constraint?: unknown
 }

@@ -94,7 +94,7 @@ function statusOfConstraint(error: DatabaseError | UniqueConstraintError): Error
   }
 }
 
-// The statement whose error was caught may have failed for a temporary reason. What else it was is a mistake of the program to hide.
+// The statement whose error was caught may have failed for a temporary reason. Any other error that was caught is a mistake of the program to hide.
 function ofServer(cause: unknown): ErrorStatus | undefined {
   const found = findErrorStatus(cause)
   return found && found.status >= 500 ? found : undefined

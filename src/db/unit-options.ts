@@ -6,7 +6,7 @@ import { currentScope } from './session/current-scope.js'
 import type { SessionUnit, SessionUnitOptions } from './session/session-unit.js'
 import type { Connection } from './startup/connect.js'
 
-/** What a route, or a job, needs of its unit of work. */
+/** The needs that a route, or a job, has of its unit of work. */
 export type UnitNeeds = TransactionNeeds & Pick<SessionUnitOptions, 'route' | 'safe'>
 
 /** The options of one unit. A class for the reason that PooledConnection gives, in src/db/dialects/pooled-connection.ts. */
@@ -27,7 +27,7 @@ export class UnitOptions implements SessionUnitOptions {
   readonly token: ClientToken | undefined
   readonly boundary: SessionUnitOptions['boundary']
 
-  /** @param request undefined if nobody listens, and outside of requests. */
+  /** @param request undefined if no one listens, and outside of requests. */
   constructor(
     needs: UnitNeeds,
     retry: number,

@@ -60,13 +60,13 @@ export class Container {
 
 /** The values of a plan's inputs, by their index; read for each run of a handler. */
 export interface InputValues {
-  /** Those of a stage of the plan, called in their order when the steps before it are built. Rejects when one is invalid; the last stage has all the others. */
+  /** The values of the inputs of a stage of the plan, called in their order when the steps before it are built. Rejects when one is invalid; the last stage has all the others. */
   read(stage: number): readonly unknown[] | Promise<readonly unknown[]>
 }
 
 const NO_INPUTS: readonly unknown[] = []
 
-/** What a request disposes, or has disposed: another one must not use it. */
+/** The objects that a request disposes, or has disposed: another one must not use it. */
 const ownedByRequests = new WeakSet<object>()
 
 function sharedValue(token: Token): TypeError {

@@ -8,7 +8,7 @@ const VITEST = `Vitest compiles with Vite. Write in vitest.config.ts
 const JEST = `Jest compiles with what its "transform" names: ts-jest emits the types, @swc/jest with
   jsc: { transform: { legacyDecorator: true, decoratorMetadata: true } }`
 
-/** What to write so that the tool that runs this process emits the types of parameters; undefined for Node without such a tool. */
+/** Advice: what to write so that the tool that runs this process emits the types of parameters; undefined for Node without such a tool. */
 export function howToEmitTypes(
   env = process.env,
   versions: Readonly<Record<string, string | undefined>> = process.versions,

@@ -5,7 +5,7 @@ const inspector = loadLater<typeof import('node:inspector')>('node:inspector')
 
 type Method = (...args: never[]) => unknown
 
-/** What this module and the code that the inspector runs hand each other. */
+/** The values that this module and the code that the inspector runs hand each other. */
 interface Exchange {
   readonly method: Method
   found?: { readonly value: unknown }

@@ -87,7 +87,7 @@ function parse(source: string): Expression {
 
 interface ParsedFunction {
   readonly node: FunctionExpression | ArrowFunctionExpression
-  /** What was parsed. */
+  /** The parsed text. */
   readonly text: string
 }
 

@@ -4,7 +4,7 @@ import { declaresMethod, MetadataKey } from './metadata.js'
 import type { Dependency } from './provider.js'
 import { type Constructor, type Injected, isToken, type Token } from './token.js'
 
-/** What decorators declare for parameters, by index; stored on the prototype for a method, on the class for its constructor. */
+/** The declarations of decorators for parameters, by index; stored on the prototype for a method, on the class for its constructor. */
 const declarations = new MetadataKey<ReadonlyMap<number, Dependency>>()
 
 /** Records what a parameter's decorator declares. @throws BootError for a second decorator, as only one can decide where the value is from. */
@@ -24,12 +24,12 @@ export function declareParameter(
 
 const NONE: ReadonlyMap<number, Dependency> = new Map()
 
-/** What decorators declare for the parameters of a constructor, by index. */
+/** The declarations of decorators for the parameters of a constructor, by index. */
 export function declaredConstructorParameters(type: object): ReadonlyMap<number, Dependency> {
   return declarations.own(type) ?? NONE
 }
 
-/** What decorators declare for the parameters of a method, by index. A decorated method inherits nothing from the one that it overrides. */
+/** The declarations of decorators for the parameters of a method, by index. A decorated method inherits nothing from the one that it overrides. */
 export function declaredMethodParameters(prototype: object, member: string): ReadonlyMap<number, Dependency> {
   const own = declarations.own(prototype, member)
   if (own || declaresMethod(prototype, member)) return own ?? NONE
@@ -106,7 +106,7 @@ export type ParameterDecoratorOf<V> = <T extends object, K extends string | symb
  * class Signup { constructor(@Inject(mailer) private readonly mail: Mailer) {} }
  */
 export function Inject<K extends Token>(token: K): ParameterDecoratorOf<Injected<K>> {
-  // A class is a token, but not with the index of a parameter behind it.
+  // A class is a token, but not with the index of a parameter after it.
   if (arguments.length > 1) refuseMissingCall('@Inject(token)', arguments)
   return (target: object, member: string | symbol | undefined, index: number) => {
     if (!isToken(token)) throw notAToken(token, target, member, index)

@@ -2,8 +2,9 @@ import type { Argument, Plan, Step } from './plan.js'
 import type { Token } from './token.js'
 
 /**
- * The plan with some steps moved to the front, as its first stage: those that `isFirst` selects, the ones that they need, and classes that inject a
- * selected one and nothing that is built later.
+ * The plan with some steps moved to the front, as its first stage:
+ * - the steps that `isFirst` selects, and the ones that they need;
+ * - classes that inject a selected one, and nothing that is built later.
  *
  * @param waits selects steps that are built after others: they, and those that need them, are a second stage of these first steps.
  */

@@ -31,7 +31,7 @@ export interface Step {
 
 /** How to make a handler's arguments; made once, at startup. */
 export interface Plan<I> {
-  /** What the client sends, in the order of binding. */
+  /** The inputs that the client sends, in the order of binding. */
   readonly inputs: readonly I[]
   /** The values that each request builds, in this order. */
   readonly steps: readonly Step[]
@@ -49,11 +49,11 @@ export interface InputReader<I> {
   declared(input: unknown, parameter: Parameter | undefined): I
 }
 
-/** What is known of a handler besides its source. */
+/** The known facts of a handler, in addition to its source. */
 export interface HandlerPlanning {
   /** The types of its parameters, when the compiler emits none. */
   readonly params?: readonly unknown[] | undefined
-  /** What is built before each call, although no parameter takes it. */
+  /** The tokens whose objects are built before each call, although no parameter takes it. */
   readonly requires?: readonly Token[]
 }
 

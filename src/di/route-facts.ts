@@ -1,7 +1,7 @@
 import { MetadataKey } from './metadata.js'
 import type { Constructor, Token } from './token.js'
 
-/** What a database may know of a route when it decides which unit of work, if any, its requests need. */
+/** The facts that a database may know of a route when it decides which unit of work, if any, its requests need. */
 export interface RouteFacts {
   /** For the log: `POST /heroes (HeroController.create)`. */
   readonly name: string
@@ -39,7 +39,7 @@ export function addHandlerDecorator(target: object, decorator: HandlerDecorator)
   handlerDecorators.write(type, [...(handlerDecorators.own(type) ?? []), decorator])
 }
 
-/** Those of a class and of its ancestors. */
+/** The decorators of a class and of its ancestors. */
 export function handlerDecoratorsOf(type: object | null): readonly HandlerDecorator[] {
   if (typeof type !== 'function') return []
   return [...(handlerDecorators.own(type) ?? []), ...handlerDecoratorsOf(Object.getPrototypeOf(type))]

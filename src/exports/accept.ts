@@ -29,7 +29,7 @@ export function preferredMedia<M extends string>(
   return best?.media
 }
 
-// What is no range, or has no weight of HTTP, is left out.
+// Entries that are no range, or have no weight of HTTP, are left out.
 function rangesOf(accept: string): readonly MediaRange[] {
   return accept.split(',').flatMap((item) => {
     const [type = '', ...parameters] = item.split(';').map((part) => part.trim().toLowerCase())

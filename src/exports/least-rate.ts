@@ -7,7 +7,7 @@ export class LeastRate {
   readonly #quota: number
   readonly #onSlow: () => void
   readonly #now: () => number
-  /** Of the present window, in bytes and in milliseconds. */
+  /** The bytes that are missing in the present window, and the milliseconds that are left of it. */
   #missing: number
   #left: number
   #since = 0

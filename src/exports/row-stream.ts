@@ -18,7 +18,7 @@ export interface ExportLimits {
   readonly leastRate: number
   /** Milliseconds in which the client has to take all rows. */
   readonly timeout: number
-  /** Of the client whose export this is. */
+  /** The limit of the client whose export this is. */
   readonly ofClient: ClientLimit | undefined
 }
 

@@ -185,8 +185,8 @@ class RowsReply<T> extends Reply<Rows<T>> {
 /**
  * Sends all rows of a statement, however many they are: they are read by a cursor, a batch when the client has taken the one before it.
  *
- * They are read after COMMIT of the handler, in a read-only transaction of their own, which has one snapshot. What fails before the first row has its
- * status; what fails later breaks the connection, so that no client takes a part for the whole. `timeouts.handler` ends when the handler returns.
+ * They are read after COMMIT of the handler, in a read-only transaction of their own, which has one snapshot. An error before the first row has its
+ * status; a later one breaks the connection, so that no client takes a part for the whole. `timeouts.handler` ends when the handler returns.
  *
  * @throws TypeError for what is no statement; Error outside of a session.
  * @example

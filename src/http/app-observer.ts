@@ -6,7 +6,7 @@ export interface Describable {
   openapi(): object
 }
 
-/** What the command line needs to know of an app beside its OpenAPI document. */
+/** The parts of an app that the command line needs in addition to its OpenAPI document. */
 export interface AppParts {
   routes(): readonly RouteDescription[]
   /** `Lifespan.check` of each database. */

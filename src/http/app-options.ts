@@ -58,7 +58,7 @@ export interface AppOptions extends ApiDescription {
   readonly health?: boolean | HealthOptions
   /** Receives log entries; `false` disables logging. Default `console`. */
   readonly logger?: Logger | false
-  /** Which entries the log has besides errors: one for each request, or for each that is slow. */
+  /** The entries that the log has in addition to errors: one for each request, or for each that is slow. */
   readonly log?: LogOptions
   /**
    * How many statements a request may send, and how often the same one; more are a warning in development, when NODE_ENV is not `production`, once for
@@ -81,7 +81,7 @@ export interface AppOptions extends ApiDescription {
   readonly errors?: ErrorSettings
 }
 
-/** What the app does with errors. */
+/** The settings for errors. */
 export interface ErrorSettings {
   /** Statuses of the program's own error classes. The first mapping that fits is used, before the statuses of database errors. */
   readonly mappings?: readonly ErrorMapping[]
@@ -101,8 +101,8 @@ export interface Timeouts {
   /** Milliseconds for the whole request to arrive. Default 30,000. */
   readonly request?: number
   /**
-   * Milliseconds for middleware, handler and callbacks. After that the response is 503 and the transaction is rolled back behind it; if it is
-   * committed already, the result is sent and the callbacks go on behind it. Default 30,000.
+   * Milliseconds for middleware, handler and callbacks. After that the response is 503 and the transaction is rolled back after it; if it is
+   * committed already, the result is sent and the callbacks continue after it. Default 30,000.
    */
   readonly handler?: number
   /**

@@ -161,7 +161,7 @@ export class App {
     this.#built.health?.close()
     this.#listener.closeConnections()
     await wait(shutdownDelay)
-    // What has been accepted until now is served, too: no client gets a 503 because this process closes.
+    // Connections that have been accepted until now are served, too: no client gets a 503 because this process closes.
     await Promise.all([...this.#servers].map((server) => server.stopListening(TERMINATION_GRACE)))
     await wait(TERMINATION_GRACE)
     return this.#close(0)

@@ -93,7 +93,7 @@ function requestLogOf(
   return new RequestLog(entries, log, explain ? new PlanLog(entries, explainIn(lifespans)) : undefined)
 }
 
-// A test has no limits by itself: only those that it names. In production nothing is counted, unless somebody listens.
+// A test has no limits by itself: only those that it names. In production nothing is counted, unless a subscriber listens.
 function budgetOfApp(
   { queryBudget, logger }: AppOptions,
   routes: readonly Route[],

@@ -13,7 +13,7 @@ export interface ErrorFormat {
   body(problem: Problem): unknown
 }
 
-/** What writes the bodies of error responses, and what documents them. */
+/** Writes the bodies of error responses, and documents them. */
 export interface DocumentedBodies extends ErrorBodies {
   /** Undefined for RFC 9457. */
   readonly shape: Shape | undefined

@@ -14,7 +14,7 @@ import { STATUS_CODES } from 'node:http'
 
 export type Headers = Readonly<Record<string, string>>
 
-/** What is wrong with an input: `in` is the part of the request, `path` a JSON Pointer to the value in it. */
+/** A mistake in an input: `in` is the part of the request, `path` a JSON Pointer to the value in it. */
 export interface InputIssue {
   readonly in: 'path' | 'query' | 'header' | 'cookie' | 'body'
   readonly path: string

@@ -20,7 +20,7 @@ import type { ServedRoute } from './routing/route.js'
 import type { Match } from './routing/router.js'
 import { ClientGone, withUnknownOutcome } from './server/abort-reasons.js'
 
-/** Callbacks for work that outlives the response, and what belongs to the request besides its inputs. */
+/** Callbacks for work that outlives the response, and what belongs to the request in addition to its inputs. */
 export interface HandleOptions {
   /** Logs an error that happens too late to change the response. */
   report(error: unknown): void
@@ -30,7 +30,7 @@ export interface HandleOptions {
   newLogger(route: string): RequestLogger
   /** Exists if something listens to what happens to requests. */
   readonly record: RequestRecord | undefined
-  /** What databases leave with the client; undefined if none does. */
+  /** The tokens that databases leave with the client; undefined if none does. */
   readonly tokens: RequestTokens | undefined
 }
 
@@ -64,10 +64,10 @@ class HandlerCall implements BracketOptions {
   readonly #container: Container
   readonly #options: HandleOptions
   readonly #intercepted: InterceptedCall | undefined
-  /** Of the current attempt. */
+  /** The scope of the current attempt. */
   #scope: Scope | undefined
   #headers = new ReplyHeaders()
-  /** What the last attempt has returned to be sent unchanged. A stream is destroyed unless it is sent. */
+  /** The content that the last attempt has returned to be sent unchanged. A stream is destroyed unless it is sent. */
   #content: Content | undefined
   #hasFailed = false
   /** Still uses the values of the scope. */

@@ -13,7 +13,7 @@ import type { Log } from './server/logger.js'
  * HTTP room knows of it; `newLifespan` makes one.
  */
 export interface Lifespan {
-  /** What parameters can inject of it. */
+  /** The objects of it that parameters can inject. */
   readonly provisions: readonly Provision[]
   /** Receives the models of `createApp({ models })`. */
   adopt(models: readonly Constructor[]): void
@@ -34,7 +34,7 @@ export interface Lifespan {
   stop(wait?: number): Promise<void>
   /**
    * Opens a unit of work for each run of the route's handler; undefined when the route needs none. The unit adds what it does to the record of
-   * the request, which exists if somebody listens. The token exists if `clientTokens` is set.
+   * the request, which exists if a subscriber listens. The token exists if `clientTokens` is set.
    */
   unitsOf(route: RouteFacts): OpenUnit | undefined
   /** Whether units are opened with the request, of which they may take values. Read when the app is built. */
@@ -80,11 +80,11 @@ export type OpenUnit = (
   request?: object,
 ) => Unit | undefined
 
-/** What `sequitur doctor` reports of a database that fits the models. */
+/** The report of `sequitur doctor` on a database that fits the models. */
 export interface DatabaseReport {
   /** How many models fit. */
   readonly models: number
-  /** What would make it faster: one sentence each. */
+  /** Hints that would make it faster: one sentence each. */
   readonly hints: readonly string[]
 }
 
@@ -134,5 +134,5 @@ export function openUnits(lifespans: readonly Lifespan[], route: RouteFacts): Op
     openers.flatMap(({ lifespan, open }) => open(attempt, record, tokens?.get(lifespan), request) ?? [])
 }
 
-/** Of a route that needs no unit of work, such as one without a transaction. */
+/** The units of a route that needs none, such as one without a transaction. */
 export const NO_UNITS: OpenUnits = () => []

@@ -44,7 +44,7 @@ export class Request {
   #query: ReadonlyMap<string, readonly string[]> | undefined
   #cookies: ReadonlyMap<string, string> | undefined
   #releases: (() => Promise<void>)[] = []
-  /** @internal Exists if somebody listens to what happens to it. */
+  /** @internal Exists if a subscriber listens to what happens to it. */
   record: RequestRecord | undefined
   /** @internal The bytes of a body that is not a multipart form, if an interceptor of the route reads them. */
   bodyBytes: Buffer | undefined

@@ -53,7 +53,7 @@ function sessionOf(model: ModelStatic<IdempotencyRecord>): Session {
   throw new Error(`@Idempotent(): the handler has no transaction in the database of ${model.name}.`)
 }
 
-/** Undefined if the row was claimed, else the row that is there. */
+/** Undefined if the row was claimed, else the existing row. */
 async function claimOrRead(session: Session, statements: Statements, row: ClaimedRow): Promise<Row | undefined> {
   const values = { ...row, lock: lockOf(row.id) }
   const [claimed] = await session.executeOwn(statements.claim(values))

@@ -23,7 +23,7 @@ interface Bound {
 
 const cleanings = new WeakMap<object, { readonly sequelize: Sequelize; readonly cleaning: Cleaning }>()
 
-/** That of a table in an open database: an app that is started again begins anew. */
+/** The cleaning of a table in an open database: an app that is started again begins anew. */
 export function cleaningOf(model: ModelStatic<IdempotencyRecord>): Cleaning {
   const sequelize = sequelizeOf(model)
   const known = cleanings.get(model)
@@ -33,7 +33,7 @@ export function cleaningOf(model: ModelStatic<IdempotencyRecord>): Cleaning {
   return cleaning
 }
 
-/** Deletes the rows of a model that have expired, at most once a minute, behind the requests. */
+/** Deletes the rows of a model that have expired, at most once a minute, after requests. */
 class Cleaning {
   readonly #model: ModelStatic<IdempotencyRecord>
   #last = -Infinity
@@ -67,7 +67,7 @@ class Cleaning {
     if (!database) return false
     const dialect = database.sequelize.getDialect()
     const isMysql = dialect === 'mysql' || dialect === 'mariadb'
-    // By default, MySQL also locks the places of rows that another process has deleted: nobody could insert one there.
+    // By default, MySQL also locks the places of rows that another process has deleted: no one could insert one there.
     const needs = isMysql ? { isolation: 'READ COMMITTED' } : {}
     const lock = dialect === 'postgres' ? { lock: true, skipLocked: true } : {}
     return database.during(() =>

@@ -42,7 +42,7 @@ function unique(names: readonly string[]): readonly string[] {
   return [...new Set(names)].sort()
 }
 
-/** What a request has of them. Empty if it has none. */
+/** The values that a request has of them. Empty if it has none. */
 export function valuesOf(request: Request, { headers, cookies, wholeCookie }: ComparedInputs): readonly unknown[] {
   const own = [
     ...headers.map((name) => [name, request.headers[name]]),

@@ -10,7 +10,7 @@ export function idOf(key: string, route: string, client: string, owner: string |
     .digest('hex')
 }
 
-/** What a request with the same key must have in common with the first one: its path, its query, its body, and the headers and cookies of `compared`. */
+/** A digest of what a request with the same key must have in common with the first one: its path, its query, its body, and the headers and cookies of `compared`. */
 export function digestOf(request: Request, compared: ComparedInputs): string {
   const { raw, bodyBytes } = request
   const values = valuesOf(request, compared)

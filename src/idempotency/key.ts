@@ -5,7 +5,7 @@ export const MAX_KEY = 255
 
 /** A string of RFC 8941: `"8e03978e-40d5-43dd-bc93-6894a57f9324"`. */
 const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/
-/** What many clients send instead: visible characters without those that separate the parts of a header. */
+/** The form that many clients send instead: visible characters without those that separate the parts of a header. */
 const BARE = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/
 
 /**

@@ -37,7 +37,7 @@ export class IdempotencyRecord extends Base<IdempotencyRecord> {
   @Column(columns().request) declare request: string
   /** When the row may be deleted, in milliseconds since 1970. */
   @Column(columns().expires) declare expires: number
-  /** Of the response, as the other columns below. */
+  /** The status of the response, to which the other columns below belong, too. */
   @Column(columns().status) declare status: number | null
   /** As JSON. */
   @Column(columns().headers) declare headers: string | null

@@ -2,7 +2,7 @@ import type { ColumnUse } from '../db/indexes/column-uses.js'
 import type { ListColumn } from './list-column.js'
 import type { ListFilter, ListPlan } from './list-plan.js'
 
-/** What an index that begins with the column serves. No such index finds a text within another, or what is not equal. */
+/** The operators that an index serves that begins with the column. No such index finds a text within another, or what is not equal. */
 const SERVED: ReadonlySet<string> = new Set(['eq', 'in', 'lt', 'lte', 'gt', 'gte', 'null'])
 
 /**

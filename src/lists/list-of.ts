@@ -19,7 +19,7 @@ import { listProperties } from './list-shape.js'
 import { orderOf } from './order.js'
 import type { AnyListOptions, ListOptions } from './options.js'
 
-/** What a client asks of a list. */
+/** The query of a client for a list. */
 export interface ListQuery<M extends Model> {
   /**
    * The statement for a paginator: the rows that fit the filters of the client, in the order of the client.

@@ -16,7 +16,7 @@ export interface ListFilter {
   readonly operator: ListOperator
 }
 
-/** What clients may ask of a list, resolved to columns. */
+/** The options of a list, resolved to columns. */
 export interface ListPlan {
   readonly model: AnyModel
   readonly filters: readonly ListFilter[]

@@ -2,7 +2,7 @@ import type { Model, ModelStatic } from 'sequelize'
 import { modelInternals } from '../db/sequelize/internals.js'
 import { type Sql, rawSql, sql } from '../db/statements/statement.js'
 
-/** What a column holds, as far as it decides how values are written as strings and compared. */
+/** The kind of a column's values, as far as it decides how values are written as strings and compared. */
 export type ColumnKind = 'integer' | 'decimal' | 'float' | 'text' | 'date-time' | 'date' | 'time' | 'enum' | 'bytes'
 
 /**
@@ -65,7 +65,7 @@ const sqlite: ColumnCodec = {
 
 /**
  * MySQL and MariaDB compare a number with a string as floating point numbers, and an ENUM by its string, though they sort it by its index.
- * The form of an encoded value decides what it is read as: a column may hold more than its model declares, such as a time beside the day.
+ * The form of an encoded value decides what it is read as: a column may hold more than its model declares, such as a time in addition to the day.
  */
 const mysql: ColumnCodec = {
   nullsHigh: false,

@@ -84,7 +84,7 @@ function lazyClassOf(model: ModelStatic<Model>): ModelStatic<Model> {
   return lazyClass
 }
 
-/** Of a page of lazy instances: its rows until its `data` is read, and then the instances. Not enumerable. */
+/** The state of a page of lazy instances: its rows until its `data` is read, and then the instances. Not enumerable. */
 const STATE = Symbol('rows')
 
 interface LazyPage {

@@ -4,7 +4,7 @@ import { inputDependency } from '../http/input/parameters.js'
 
 /** The number of rows in a page. */
 export interface Limits {
-  /** Of a request without `limit`. */
+  /** The limit of a request without `limit`. */
   readonly defaultSize: number
   readonly maxSize: number
 }

@@ -14,7 +14,7 @@ export interface ListOrder {
   readonly includedItems: readonly OrderItem[]
   /** The primary key. Empty where rows are not read again. */
   readonly key: readonly OrderColumn[]
-  /** What a place consists of: all columns of the order for cursors, the key for offsets. */
+  /** The columns of a place: all columns of the order for cursors, the key for offsets. */
   readonly columns: readonly OrderColumn[]
   /** GROUP BY of a query for places alone: the key, and what rows are ordered by. */
   readonly groupBy: readonly string[]
@@ -22,7 +22,7 @@ export interface ListOrder {
   readonly aliases: readonly ProjectionAlias[]
 }
 
-/** By any order, and by the primary key where rows are equal in it. */
+/** The order for offsets: any order, and the primary key where rows are equal in it. */
 export function offsetOrder(find: Find): ListOrder {
   const items = withPrimaryKey(find)
   if (!repeatsRows(find))
@@ -53,7 +53,7 @@ export function offsetOrder(find: Find): ListOrder {
   }
 }
 
-/** By columns whose values a cursor can hold. @throws BootError for any other order. */
+/** The order for cursors: columns whose values a cursor can hold. @throws BootError for any other order. */
 export function cursorOrder(find: Find): ListOrder {
   const key = keyColumns(find.model)
   const columns = orderColumns(find, key)

@@ -157,7 +157,7 @@ export class List {
 const MAX_ALTERNATIVES = 500
 
 // Op.and puts its conditions in parentheses: without them, the OR of a `literal(...)` would separate the added condition from a part of the
-// list's. These are the ones that Sequelize makes of `where` and of the deletion of rows, so that pages contain what the whole list does.
+// list's. Those are the conditions that Sequelize makes of `where` and `paranoid`, so that pages and `findAll()` select the same rows.
 function withCondition({ model, options }: Find, added: Sql): FindOptions {
   const { condition, options: values } = toCondition(added)
   const { where, paranoid } = options

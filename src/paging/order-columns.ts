@@ -8,7 +8,7 @@ import { columnKindOf, kindOfType } from './column-kind.js'
 import { nullsLastByDefault, type OrderColumn } from './keyset.js'
 import { aliasesOf, describeItem, partsOf } from './order-items.js'
 
-/** What a paginator must know of an expression to order rows by it. */
+/** The properties of an expression that a paginator must know to order rows by it. */
 export interface Typing {
   /** A Sequelize data type: `DataType.INTEGER`, `DataType.DECIMAL(10, 2)`. */
   readonly type: unknown

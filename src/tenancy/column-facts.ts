@@ -5,7 +5,7 @@ import { tableColumn } from '../db/startup/table-columns.js'
 import type { TenantKind, TenantTable } from './tenant.js'
 
 /*
- * What databases without policies make of the column of the tenant, whatever its model declares. Conditions compare it byte by byte; unique keys and
+ * The column of the tenant as databases without policies have it, whatever its model declares. Conditions compare it byte by byte; unique keys and
  * foreign keys compare it as its collation does, for which 'acme' and 'ACME' may be one.
  */
 

@@ -11,10 +11,10 @@ export type GivenTenant = { readonly kind: 'tenant'; readonly tenant: Tenant } |
 
 const given = new AsyncLocalStorage<GivenTenant>()
 
-/** Those whose work has ended. */
+/** The choices whose work has ended. */
 const ended = new WeakSet<GivenTenant>()
 
-/** What {@link withTenant} or {@link unscoped} has set for the calling code. */
+/** The choice that {@link withTenant} or {@link unscoped} has set for the calling code. */
 export function givenTenant(): GivenTenant | undefined {
   return given.getStore()
 }

@@ -155,7 +155,7 @@ function fillInstances(limits: StatementLimits, model: ModelStatic<Model>, attri
     const text = tenantOf(limits, options as StatementOptions) // Sequelize's types leave the transaction out
     if (text !== undefined) instance.setDataValue(name, limits.valueOf(text) as never)
   }
-  // Of a model that was mapped to another database before, too.
+  // Also removes the hooks of a model that was mapped to another database before.
   for (const type of ['beforeValidate', 'beforeBulkCreate'] as const) model.removeHook(type, HOOK)
   model.addHook('beforeValidate', HOOK, fill)
   model.addHook('beforeBulkCreate', HOOK, (instances: readonly Model[], options: object) => {

@@ -3,17 +3,17 @@ import { startsWithKeyword } from '../db/sql/starts-with-keyword.js'
 import { TenancyError } from './errors.js'
 
 /*
- * What a program writes into a statement of a model is not limited to the tenant: the condition stands beside it. So it may be an expression, but
+ * SQL that a program writes into a statement of a model is not limited to the tenant: the condition stands next to it. So it may be an expression, but
  * neither read other rows nor close a parenthesis that it has not opened.
  */
 
 const SELECT = /\bselect\b/gi
-/** What may read a table without SELECT, or hide what follows: `TABLE hero` on MySQL, `x IN hero` on SQLite, comments. */
+/** Text that may read a table without SELECT, or hide what follows: `TABLE hero` on MySQL, `x IN hero` on SQLite, comments. */
 const SUSPECT = /--|\/\*|#|\btable\b|\bin\b(?!\s*\()/i
 const TABLE = /\btable\b/i
 const IN_TABLE = /\bin\b(?!\s*\()/i
 
-/** A statement behind the first one. SQLite would execute the first alone: `UPDATE hero SET age = 1; WHERE tenant_id = 7`. */
+/** A statement after the first one. SQLite would execute the first alone: `UPDATE hero SET age = 1; WHERE tenant_id = 7`. */
 const SECOND = /;\s*[^\s;]/
 
 /**
@@ -95,7 +95,7 @@ export function refuseLeavingExpression(text: string): void {
 }
 
 const leaves = startsWithKeyword('TRUNCATE', 'DISCARD', 'RESET', 'ALTER', 'DROP', 'DO')
-/** What sets the tenant or the role, may hide their names (U&"\\0072ole"), or executes SQL of a text. `?` stands for what was quoted. */
+/** Text that sets the tenant or the role, may hide their names (U&"\\0072ole"), or executes SQL of a text. `?` stands for what was quoted. */
 const SETS =
   /\bset_config\b|\bsequitur\.tenant\b|\bU&(?:"| \? )|\bquery_to_xml|\bcursor_to_xml|\bts_stat\b|\bts_rewrite\b|\bdblink/i
 

@@ -5,7 +5,7 @@ import { howToCompareBytes } from './column-facts.js'
 import type { TenantTable } from './tenant.js'
 import type { TenantKey, TenantTables } from './tenant-tables.js'
 
-/** What a 409 tells a tenant of others: sentences for the log of the start. */
+/** Warnings about keys by which a 409 tells a tenant of others: sentences for the log of the start. */
 export function warningsOf(tables: TenantTables): string[] {
   return tables.all.flatMap((table) => [
     ...tables

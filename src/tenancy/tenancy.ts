@@ -33,7 +33,7 @@ const OPTIONS: OptionChecks<TenancyOptions> = {
   role: text(`the name of a role, such as 'tenants'`),
 }
 
-/** What {@link tenancy} returns, for `newLifespan(url, { boundary })`. */
+/** The result of {@link tenancy}, for `newLifespan(url, { boundary })`. */
 export type Tenancy = Boundary
 
 /**

@@ -7,7 +7,7 @@ import { refuseLeaving } from './own-sql.js'
 import type { TenantTables } from './tenant-tables.js'
 import { tenantText } from './tenant.js'
 
-/** What is the same for all units of one database. */
+/** The settings that all units of one database share. */
 export interface UnitSettings {
   readonly tables: TenantTables
   /** The role of the database that units of tenants have. Only PostgreSQL. */
@@ -21,12 +21,12 @@ export interface UnitSettings {
 /** Whose rows a statement reaches. */
 export type Reach = { readonly kind: 'tenant'; readonly text: string } | { readonly kind: 'all' }
 
-/** What a unit is opened for. */
+/** The context of a unit of work. */
 export interface UnitOrigin {
   readonly kind: 'request' | 'job' | 'outside'
   /** Returns the tenant, if there is one. Called until it does. */
   find(): unknown
-  /** What the program has set itself. */
+  /** The choice of the program itself: a tenant, or unscoped. */
   readonly given: GivenTenant | undefined
 }
 
@@ -39,7 +39,7 @@ export class TenantUnit implements UnitBoundary {
   readonly #origin: UnitOrigin
   #text: string | undefined
   #isUsed = false
-  /** What the connection was told with BEGIN. */
+  /** The setting that was sent to the connection with BEGIN. */
   #begun: { readonly text: string | undefined } | undefined
   /** How often SQL was generated within the limits, and not sent yet. */
   readonly #generated = new Map<string, number>()
@@ -57,7 +57,7 @@ export class TenantUnit implements UnitBoundary {
     return (this.#now ?? this.#origin.given)?.kind === 'unscoped'
   }
 
-  /** What is set for the calling code. That with which the unit was opened lasts as long as the unit. */
+  /** The choice that is set for the calling code. That with which the unit was opened lasts as long as the unit. */
   get #now(): GivenTenant | undefined {
     const now = givenTenant()
     if (now !== this.#origin.given || !this.#isUsed) refuseEnded(now)

@@ -3,7 +3,7 @@ import { ignoreRejections } from '../core/promises.js'
 import { shown } from '../core/options.js'
 import { NoTenantError } from './errors.js'
 
-/** What identifies a tenant: a value of the column. */
+/** Identifies a tenant: a value of the column. */
 export type Tenant = string | number
 
 /** The kind of the column that has the tenant. */

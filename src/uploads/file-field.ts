@@ -16,9 +16,9 @@ export interface FileFieldOptions {
   readonly mediaTypes?: readonly string[]
   /** Whether the form may have no such file. Default false. */
   readonly optional?: boolean
-  /** Of a list of files: the least. */
+  /** The least number of files of a list. */
   readonly minItems?: number
-  /** Of a list of files: the most. Default 10. */
+  /** The greatest number of files of a list. Default 10. */
   readonly maxItems?: number
   readonly title?: string
   readonly description?: string

@@ -92,7 +92,7 @@ function boundaryOf({ raw: { headers } }: Request): string {
   return boundary
 }
 
-/** What has arrived of one form. */
+/** The parts of one form that have arrived. */
 class ReceivedForm {
   readonly #files: ReadonlyMap<string, FileField>
   readonly #texts: ReadonlyMap<string, Shape>

@@ -84,7 +84,7 @@ class PartsReader {
     this.#receive = receive
     this.#resolve = resolve
     this.#reject = reject
-    // What exceeds its limits, the parser ignores silently: they are above those that are refused.
+    // The parser silently ignores what exceeds its limits. Those are above the limits beyond which a form is refused.
     const limits = { maxHeaderPairs: HEADER_LIMITS.lines + 1, maxHeaderSize: 2 * HEADER_LIMITS.bytes }
     // The parser itself must not wait until a part is read: at some boundaries it would wait for ever. This class pauses the request instead.
     const options = { boundary, ...limits, partHwm: 2 ** 30 }
@@ -107,7 +107,7 @@ class PartsReader {
     this.#small.push(chunk)
     this.#smallSize += chunk.length
     if (this.#smallSize >= JOINED) this.#parseSmall()
-    else this.#parsingSmall ??= setImmediate(() => this.#parseSmall()) // all that has arrived is there by then
+    else this.#parsingSmall ??= setImmediate(() => this.#parseSmall()) // all that has arrived is in #small by then
   }
 
   #parseSmall(): void {

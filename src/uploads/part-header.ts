@@ -13,7 +13,7 @@ export interface PartHeader {
   readonly type: string
 }
 
-/** What the header of a part may have: the lines, and the bytes of them together. The parser ignores what exceeds its own limits. */
+/** The limits of a part's header: its lines, and the bytes of them together. The parser ignores what exceeds its own limits. */
 export const HEADER_LIMITS = { lines: 16, bytes: 8 * 1024 }
 
 /** Bytes of a field's name. */

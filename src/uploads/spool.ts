@@ -75,7 +75,7 @@ export class Spool {
     for (const stream of this.#read) stream.destroy()
     await this.#storing
     const folder = await this.#folder?.catch(() => undefined)
-    // What cannot be removed is left to the system, as after a crash.
+    // Files that cannot be removed are left to the system, as after a crash.
     if (folder !== undefined) await rm(folder, { recursive: true, force: true }).catch(() => {})
   }
 }

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import { visibleBaseName } from '../http/output/file.js'
 import { type OptionNames, refuseUnknownOptions } from '../core/options.js'
 
-/** What a file contains. It can be read several times until the request is over. */
+/** The content of a file. It can be read several times until the request is over. */
 export interface StoredContent {
   readonly size: number
   open(): Readable

@@ -3,7 +3,7 @@ import { isJson, type Json, listOf, objectAt, objectEntries } from './json.js'
 import { defaultChange, SchemaComparison } from './schemas.js'
 import { securityChanges } from './security.js'
 
-/** Those that have an operation in a path of OpenAPI. */
+/** The methods that have an operation in a path of OpenAPI. */
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const
 
 /** The changes of an OpenAPI document that break clients of the old one, as sentences. */

@@ -40,14 +40,14 @@ export interface DatabaseFacts {
   readonly dialect: string
   /** The name of the database; of SQLite its file. */
   readonly name: string
-  /** Of the server; undefined for SQLite. */
+  /** The host of the server; undefined for SQLite. */
   readonly host: string | undefined
   readonly port: number | undefined
   /** Its pools, as they are when it is called. */
   pools(): readonly PoolFacts[]
 }
 
-/** What all events of a database have. */
+/** The common properties of all events of a database. */
 export interface DatabaseEvent {
   readonly database: DatabaseFacts
   /** The same object in all events of one session, and in no others: a key for a WeakMap. */
@@ -86,7 +86,7 @@ export interface TransactionEnded extends DatabaseEvent {
 
 /** The work will run again, in a new transaction. */
 export interface TransactionRetried extends DatabaseEvent {
-  /** Of the run that failed; the first is 0. */
+  /** The number of the run that failed; the first is 0. */
   readonly attempt: number
   /** Until the next run. */
   readonly delayMilliseconds: number

@@ -16,7 +16,7 @@ export interface Excess {
   readonly kind: 'statements' | 'repeats'
   readonly count: number
   readonly limit: number
-  /** Of the read that was repeated. */
+  /** The shape of the read that was repeated. */
   readonly shape: string | undefined
   /** Where the program sends the statement that exceeds the limit: `src/heros.ts:12:20`. Undefined where the stack does not lead there. */
   readonly location: string | undefined
@@ -24,7 +24,7 @@ export interface Excess {
 
 interface Read {
   count: number
-  /** Of the statement that reached the limit. */
+  /** The location of the statement that reached the limit. */
   location: string | undefined
 }
 

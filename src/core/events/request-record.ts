@@ -16,8 +16,8 @@ export interface SentStatement {
 }
 
 /**
- * What is known of one request. `sequitur.request.start` and `sequitur.request.end` have the same object, and what happens in a database for the
- * request refers to it, so that subscribers can keep what they know of a request in a WeakMap. It exists only while somebody listens.
+ * The known facts of one request. `sequitur.request.start` and `sequitur.request.end` have the same object, and what happens in a database for the
+ * request refers to it, so that subscribers can keep what they know of a request in a WeakMap. It exists only while a subscriber listens.
  */
 export class RequestRecord {
   /** The request id, which the response and the log have too. */
@@ -39,7 +39,7 @@ export class RequestRecord {
   milliseconds = 0
   /** Whether the connection was closed before the response was complete. */
   isAborted = false
-  /** What was thrown or rejected, also when it is the client's mistake. */
+  /** The error that was thrown or rejected, also when it is the client's mistake. */
   error: unknown
   /** How many statements the handler has sent, in all of its runs. Not BEGIN, COMMIT and those about savepoints. */
   statements = 0

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 export interface Trace {
   /** 32 digits. */
   readonly traceId: string
-  /** Of the span of the request, 16 digits. Undefined if only its caller has one. */
+  /** The id of the span of the request, 16 digits. Undefined if only its caller has one. */
   readonly spanId?: string | undefined
 }
 

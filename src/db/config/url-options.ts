@@ -54,7 +54,7 @@ interface OptionSource {
   readonly query: string
 }
 
-/** What the text of an option may be, and its value. */
+/** The texts that an option accepts, and the value of each. */
 export interface OptionType<T> {
   readonly expects: string
   /** Returns undefined for a value that is not as expected. */

@@ -49,7 +49,7 @@ async function ofSelect(
   }
 }
 
-/** What Sequelize has made of an include. */
+/** An include as Sequelize has resolved it. */
 interface FoundInclude {
   readonly association: { readonly isMultiAssociation: boolean }
   readonly attributes?: readonly unknown[]

@@ -21,7 +21,7 @@ export class RowReader {
   readonly sequelize: Sequelize
   readonly #statement: AnyStatement
   readonly #unit: ReaderUnit
-  /** What the program had set where it made the reader, such as the tenant, counts when the rows are read. */
+  /** The context in which the program made the reader, such as the tenant, counts when the rows are read. */
   readonly #whereMade = new AsyncResource('RowReader')
   #cursor: Cursor | undefined
   #isWaiting = false

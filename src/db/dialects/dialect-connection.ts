@@ -5,7 +5,7 @@ import { sendCommand, type Settle } from '../sequelize/query.js'
 
 const END_SQL = { commit: 'COMMIT', rollback: 'ROLLBACK' } as const
 
-/** What the connections of all dialects have in common: statements that begin a transaction are answered before its first statement is sent. */
+/** The common base of the connections of all dialects: statements that begin a transaction are answered before its first statement is sent. */
 export abstract class DialectConnection implements TransactionConnection {
   readonly raw: object
   readonly wasIdle: boolean

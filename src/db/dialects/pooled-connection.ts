@@ -148,7 +148,7 @@ export async function acquireIdleFromPool(
   return hasSpare(writePoolOf(sequelize)) ? acquire() : undefined
 }
 
-/** Whether a connection is idle, beside another one that is idle or can be opened. */
+/** Whether a connection is idle, in addition to another one that is idle or can be opened. */
 export function hasSpare({ waiting, available, size, maxSize }: PoolCounts): boolean {
   return waiting === 0 && available > 0 && (available > 1 || size < maxSize)
 }

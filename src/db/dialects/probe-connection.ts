@@ -4,7 +4,7 @@ import { connectBesidePool, isFull } from '../servers/full-server.js'
 import { sequelizeInternals, writePoolOf } from '../sequelize/internals.js'
 
 /**
- * A connection for a health check of a server: an idle one of the pool, or, while there is none, one beside it. In the queue of a busy pool a check
+ * A connection for a health check of a server: an idle one of the pool, or, while there is none, one outside of the pool. In the queue of a busy pool a check
  * would wait for requests, and take an app that is busy for one whose database is away. So would it in the pool of a server that is full.
  *
  * @param drop closes a connection without waiting for the server.

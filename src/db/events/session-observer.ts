@@ -15,7 +15,7 @@ import { keepSource } from './statement-sources.js'
 
 type Send<T> = (settle: Settle<T>) => void
 
-/** The observer of a new session: undefined if nobody listens, so that the session does nothing for it. */
+/** The observer of a new session: undefined if no one listens, so that the session does nothing for it. */
 export function observeSession(
   sequelize: Sequelize,
   description: string,
@@ -28,7 +28,7 @@ export function observeSession(
 
 const known = new WeakMap<Sequelize, DatabaseFacts>()
 
-/** What events tell of a database. @param description for messages: the URL without its password. */
+/** The facts that events tell of a database. @param description for messages: the URL without its password. */
 export function factsOf(sequelize: Sequelize, description = ''): DatabaseFacts {
   const found = known.get(sequelize)
   if (found) return found
@@ -240,7 +240,7 @@ function rowsOf(value: unknown): readonly unknown[] {
   return Array.isArray(first) ? first : value // of raw SQL
 }
 
-// What Sequelize returns: the rows; of raw SQL the rows and what the driver tells; of a write the instance and a number.
+// The results of Sequelize: the rows; of raw SQL the rows and what the driver tells; of a write the instance and a number.
 function rowsIn(value: unknown): number | undefined {
   if (value === null) return 0
   if (!Array.isArray(value)) return typeof value === 'object' ? 1 : undefined

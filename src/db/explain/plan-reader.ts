@@ -5,7 +5,7 @@ type Row = Readonly<Record<string, unknown>>
 
 /** How the plan of a statement is read from one kind of database. */
 export interface PlanReader {
-  /** What is written before the statement. */
+  /** The text before the statement. */
   readonly prefix: string
   /** The statement before it, after which a ROLLBACK is sent. */
   readonly begin?: string

@@ -3,7 +3,7 @@ import { withoutLiterals } from '../sql/shape.js'
 
 type Properties = Readonly<Record<string, unknown>>
 
-/** What the first line of a step has, and what would be noise. */
+/** The keys that the first line of a step shows already, and those that would be noise. */
 const NOT_LISTED: ReadonlySet<string> = new Set([
   'Node Type',
   'Operation',
@@ -58,6 +58,6 @@ function conditionsOf(step: Properties): readonly string[] {
 }
 
 function masked(text: unknown): string {
-  // In a plan, a number behind a colon is no placeholder, but the end of a slice: tags[1:9].
+  // In a plan, a number after a colon is no placeholder, but the end of a slice: tags[1:9].
   return withoutLiterals(String(text), 'postgres').replaceAll(/:\s*\d+/g, ':?')
 }

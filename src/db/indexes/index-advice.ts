@@ -98,7 +98,7 @@ function usableIndexes({ model, limited }: Table, existing: readonly TableIndex[
   return limited.length === 0 ? indexes : indexes.flatMap((index) => [index, withoutLimited(index, limited)])
 }
 
-/** What an index sorts the rows by that have one value in the limited columns. */
+/** The columns by which an index sorts the rows that have one value in the limited columns. */
 function withoutLimited({ columns }: Columns, limited: readonly OrderColumn[]): Columns {
   const start = columns.findIndex(({ name }) => limited.every((column) => column.name !== name))
   return { columns: start < 0 ? [] : columns.slice(start) }

@@ -43,7 +43,7 @@ function toCheck(
   return { accepts, message }
 }
 
-// Of a string that is too long, only the length is reported.
+// Only the length of a string that is too long is reported.
 function isTooLongFor(
   rules: ModelValidateOptions,
   length: BuiltInRule | undefined,

@@ -3,7 +3,7 @@ import { Model } from 'sequelize-typescript'
 import { modelInternals, modelOf } from '../sequelize/internals.js'
 
 /*
- * What a model class replaces of Sequelize, so that an instance shows other values than those of its columns.
+ * The members of Sequelize that a model class replaces, so that an instance shows other values than those of its columns.
  */
 
 /** A toJSON() that the class overrides. Sequelize's is not called: it copies all columns, also those that a response does not declare. */

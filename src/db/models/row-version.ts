@@ -10,7 +10,7 @@ export type RowSource = 'read' | 'written'
 
 /**
  * The version of a row; undefined if it is not the instance of a model with `version: true`, or was read without that column or its primary key.
- * Besides the number it has a digest of the model, the key, and the sent values, so that it is that of no other row, and of none that is made
+ * In addition to the number it has a digest of the model, the key, and the sent values, so that it is that of no other row, and of none that is made
  * again under the same key. Only sent values: from a digest, values can be guessed.
  *
  * @param names the properties that are sent of it. If one that the row has is not the value of a column, or its class decides what is read of it, the
@@ -37,7 +37,7 @@ export function keyVersion(row: Model): string | undefined {
   return identity && versionText(row, identity, 0n)
 }
 
-/** What {@link rowVersion} writes, which a digest of the body may follow. */
+/** The text that {@link rowVersion} writes, which a digest of the body may follow. */
 const VERSION = /^(\d{1,15})-([0-9a-z]{1,200})-([\w-]{22})(?:-[\w-]{22})?$/
 
 /** Whether this is the version of the row as it is, which was read with all of its columns. */
@@ -89,7 +89,7 @@ function comparable(value: unknown, column?: VersionedColumn): unknown {
   return column?.isUuid && typeof value === 'string' ? value.toLowerCase() : value
 }
 
-/** What the version of each row needs to know of a column. */
+/** The facts that the version of each row needs to know of a column. */
 interface VersionedColumn {
   readonly name: string
   /** In the mask of the sent columns. */
@@ -209,7 +209,7 @@ function columnName(model: ModelStatic<Model>, attribute: string): string {
   return queryGeneratorOf(sequelizeOf(model)).quoteIdentifier(model.getAttributes()[attribute]?.field ?? attribute)
 }
 
-/** What the hook receives, and may replace; the types of Sequelize have no `attributes`. */
+/** The options that the hook receives, and may replace; the types of Sequelize have no `attributes`. */
 interface BulkUpdate {
   attributes?: Readonly<Record<string, unknown>>
   readonly fields?: (string | number | symbol)[] | undefined

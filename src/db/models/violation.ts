@@ -19,7 +19,7 @@ export interface Violation {
 
 /** The driver's error: its members differ. */
 interface DriverError extends Error {
-  /** Of pg, as those below. */
+  /** A property of pg's errors, as those below. */
   readonly table?: unknown
   readonly schema?: unknown
   readonly constraint?: unknown
@@ -30,7 +30,7 @@ interface DriverError extends Error {
 
 type AnyModel = ModelStatic<Model>
 
-/** What an error of Sequelize says of the constraint that was violated, in one form for all databases. */
+/** The violated constraint that an error of Sequelize names, in one form for all databases. */
 export function violationOf(error: DatabaseError | UniqueConstraintError): Violation {
   const origin = originOf(error)
   const original: DriverError | undefined = 'original' in error ? error.original : undefined

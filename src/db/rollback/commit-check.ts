@@ -6,7 +6,7 @@ import { sql } from '../statements/statement.js'
 /** Makes the checks of COMMIT, without it. @throws the error that COMMIT would have. */
 export type CommitCheck = () => Promise<void>
 
-/** What COMMIT checks on this database, for savepoints of a transaction that has begun; undefined if it checks nothing. */
+/** The check that COMMIT makes on this database, for savepoints of a transaction that has begun; undefined if it checks nothing. */
 export async function commitCheckOf(
   transaction: SessionTransaction,
   sequelize: Sequelize,

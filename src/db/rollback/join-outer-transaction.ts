@@ -18,7 +18,7 @@ export function joinOuterTransaction(
 ): () => void {
   const { connectionManager: manager } = sequelizeInternals(sequelize)
   const own = METHODS.map((name) => [name, Object.getOwnPropertyDescriptor(manager, name)] as const)
-  /** Of the query that runs: there is one at a time. */
+  /** The connection of the query that runs: there is one at a time. */
   let current: TransactionConnection | undefined
 
   const methods = {

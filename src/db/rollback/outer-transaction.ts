@@ -23,7 +23,7 @@ const OUTERMOST = 'sequitur_test'
 
 const active = new WeakSet<Database>()
 
-/** Of a transaction without a session. */
+/** The owner of a transaction without a session. */
 const NO_SESSION: TransactionOwner = {
   family: {},
   begunAt: 0,

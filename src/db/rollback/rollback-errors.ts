@@ -14,7 +14,7 @@ export class TurnTimeoutError extends Error {
   }
 }
 
-/** What a test that is undone cannot undo, or what was started after its end. It was refused. */
+/** An operation that a test that is undone cannot undo, or that was started after its end. It was refused. */
 export class NotUndoableError extends Error {
   override name = 'NotUndoableError'
 }

@@ -182,7 +182,7 @@ interface ManagerConfig {
     readonly evict: number
     readonly maxUses?: number
   }
-  /** Those of the replicas are complete: Sequelize has added what they leave out. */
+  /** The options of the replicas are complete: Sequelize has added what they leave out. */
   readonly replication?: { readonly read: readonly object[]; readonly write: object } | false | null
 }
 
@@ -243,7 +243,7 @@ export interface QueryGenerator {
   updateQuery(table: unknown, values: unknown, where: unknown, options?: BindOptions, ...rest: unknown[]): unknown
   deleteQuery(table: unknown, where: unknown, options: object, model: ModelStatic<Model>): string
   bulkInsertQuery(table: unknown, rows: readonly RowValues[], options?: object, attributes?: Attributes): string
-  /** Of increment() and decrement(). */
+  /** The statement of increment() and decrement(). */
   arithmeticQuery(operator: string, table: unknown, where: unknown, ...rest: unknown[]): string
   truncateTableQuery(table: unknown, options?: object): string
 }
@@ -275,7 +275,7 @@ export interface JoinSql {
 
 /** Sends the statements of models; one for each instance of Sequelize. */
 export interface QueryInterface {
-  /** Of `Model.increment()`. Without hooks, and without the attributes of the model. */
+  /** Sends the statement of `Model.increment()`, without hooks, and without the attributes of the model. */
   increment: Arithmetic
   decrement: Arithmetic
   /** Generates the SQL of `findAll()`, and executes it. */
@@ -333,7 +333,7 @@ export interface JsonCondition {
 export interface BindOptions {
   /** False in a statement without placeholders; set by Sequelize while it generates the statement. */
   readonly bindParam?: unknown
-  /** Of an INSERT: whether it returns the new row. */
+  /** Whether an INSERT returns the new row. */
   readonly returning?: boolean
 }
 
@@ -370,7 +370,7 @@ export interface ModelInternals {
     Record<string, { readonly fields: readonly string[]; readonly column: string; readonly msg?: string | null }>
   >
   readonly _scope?: object
-  /** Those of the option `indexes`, with their names. */
+  /** The indexes of the option `indexes`, with their names. */
   _indexes: readonly IndexInternals[]
   readonly _hasVirtualAttributes?: boolean
   readonly _versionAttribute?: string
@@ -408,11 +408,11 @@ export interface InstanceInternals {
 /** The type of a column. */
 export interface DataTypeInternals {
   readonly key?: string
-  /** Of ENUM. */
+  /** The values of an ENUM. */
   readonly values?: readonly string[]
   /** The element type of ARRAY; the kind of GEOMETRY, such as 'POINT'. */
   readonly type?: unknown
-  /** Of VIRTUAL. */
+  /** The return type of a VIRTUAL. */
   readonly returnType?: unknown
   /** `subtype` is of RANGE. SQLite and PostgreSQL drop `_unsigned`, and keep `unsigned`. */
   readonly options?: { readonly subtype?: unknown; readonly unsigned?: boolean }

@@ -89,7 +89,7 @@ export function isOfDatabase(error: unknown): boolean {
 }
 
 /**
- * Whether the method of Sequelize that sends this query expects the error, and goes on. On PostgreSQL it sends statements that do not fail
+ * Whether the method of Sequelize that sends this query expects the error, and continues. On PostgreSQL it sends statements that do not fail
  * instead: findOrCreate() a function that catches the exception, describeTable() a query of the catalog.
  */
 export function isCaughtBySequelize({ exception, type }: QueryOptions, error: unknown): boolean {
@@ -260,7 +260,7 @@ interface Request {
   readonly query?: (() => Query) | undefined
 }
 
-/** What becomes of a statement: one of both is called. */
+/** The callbacks for the outcome of a statement: one of both is called. */
 export interface Settle<T> {
   resolve(value: T): void
   reject(error: unknown): void

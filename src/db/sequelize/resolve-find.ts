@@ -8,7 +8,7 @@ import {
   sequelizeOf,
 } from './internals.js'
 
-/** What `findAll()` would send, and how it reads the rows. */
+/** The statement that `findAll()` would send, and how it reads the rows. */
 export interface ResolvedFind {
   readonly sql: string
   readonly options: FoundOptions

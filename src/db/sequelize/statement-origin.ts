@@ -1,7 +1,7 @@
 import { BaseError, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { modelClass, type Query } from './internals.js'
 
-/** What an error of the database does not say itself: whose statement it was. */
+/** A fact that an error of the database does not have itself: whose statement it was. */
 export interface StatementOrigin {
   readonly sequelize: Sequelize
   /** Undefined for raw SQL. */

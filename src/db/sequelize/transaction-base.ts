@@ -7,7 +7,7 @@ interface Options {
 }
 
 /**
- * What Sequelize's constructor makes of these options. That one copies the options one by one and deletes one of the copies, which makes an object
+ * The same fields that Sequelize's constructor makes of these options. That one copies the options one by one and deletes one of the copies, which makes an object
  * that is slow to create, for every request.
  */
 class LightTransaction {

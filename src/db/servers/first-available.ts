@@ -56,7 +56,7 @@ export function discard(connection: object): void {
   server.availability.failed()
 }
 
-/** Has the pool close connections to servers that are away, and those for which discard() was called. */
+/** Makes the pool close connections to servers that are away, and those for which discard() was called. */
 export function closeDiscarded(sequelize: Sequelize, close: (connection: object) => void): void {
   const { connectionManager: manager } = sequelizeInternals(sequelize)
   const validate = manager.validate.bind(manager)
@@ -133,7 +133,7 @@ function hostOf({ host, port }: { readonly host?: unknown; readonly port?: unkno
   return { host: String(host), port: Number(port) }
 }
 
-/** Those that are away come last, and of them first the one that is to be tried again soonest. */
+/** Servers that are away come last, and the first of them is the one that is to be tried again soonest. */
 function inOrder(all: readonly Server[]): readonly Server[] {
   const away = all.filter(({ availability }) => availability.isAway)
   if (away.length === 0) return all

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Sequelize } from 'sequelize'
 import type { TransactionScope } from './transaction-scope.js'
 
-/** Where a scope is found: a session makes its scope when somebody asks for it. */
+/** Where a scope is found: a session makes its scope when a caller asks for it. */
 export interface ScopeHolder {
   readonly sequelize: Sequelize
   readonly scope: TransactionScope

@@ -232,7 +232,7 @@ function joinTransactions(sequelize: Sequelize): void {
 const nestedMethods = new WeakSet<object>()
 
 /**
- * findCreateFind() goes on when its INSERT fails. In a session the INSERT runs in a savepoint, because a failed statement outside of one is
+ * findCreateFind() continues when its INSERT fails. In a session the INSERT runs in a savepoint, because a failed statement outside of one is
  * the end of the transaction.
  */
 export function nestFindCreateFind(models: readonly ModelStatic<Model>[]): void {

@@ -18,7 +18,7 @@ interface Mark {
   readonly rowOwner: string | undefined
 }
 
-/** Of instances that know their session. Not a WeakMap: the garbage collector visits its entries at each collection. */
+/** The mark of instances that know their session. Not a WeakMap: the garbage collector visits its entries at each collection. */
 const MARK = Symbol('session')
 
 interface Marked {
@@ -135,7 +135,7 @@ function isOfOther({ rowOwner }: Mark, here: SessionTransaction, model: ModelSta
   return own !== undefined && own !== rowOwner
 }
 
-// What had been rolled back before a session began may be used in it: jobs save an instance again.
+// An instance whose changes had been rolled back before a session began may be used in it: jobs save an instance again.
 function mayBeUndone({ isKept, endedAt }: SessionTransaction, here: SessionTransaction): boolean {
   return !isKept && (endedAt === undefined || endedAt > here.owner.begunAt)
 }

@@ -25,7 +25,7 @@ export interface SessionUnitOptions extends TransactionNeeds {
   /** The transaction of the session inside which this one is opened. */
   readonly outer?: SessionTransaction | undefined
   readonly observer?: SessionObserver | undefined
-  /** Has the sessions of the database that run outside of requests. */
+  /** The sessions of the database that run outside of requests. */
   readonly running: Set<SessionUnit>
 }
 
@@ -112,7 +112,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
     })
   }
 
-  /** A unit that reads one snapshot, in a session of its own, with all that this one needs besides. */
+  /** A unit that reads one snapshot, in a session of its own, with everything else that this one needs. */
   newReader(): ReaderUnit {
     const { observer } = this.#options
     return new SessionUnit(this.sequelize, this.#dialect, this.#SessionClass, {

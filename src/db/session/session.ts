@@ -251,7 +251,7 @@ export class Session {
   }
 
   /**
-   * Runs the work in a savepoint: when it throws, only its changes are rolled back, and the session goes on. Changes queued before are flushed
+   * Runs the work in a savepoint: when it throws, only its changes are rolled back, and the session continues. Changes queued before are flushed
    * before; those that the work queues belong to the savepoint. Start the queries that the work awaits inside the work: queries started outside
    * wait until the savepoint is closed.
    *

@@ -40,7 +40,7 @@ export class TransactionScope implements QueryOwner {
     this.#running = new PendingCounter(transaction.statements)
   }
 
-  /** The pending changes of this scope. Made when somebody asks for it: most handlers only read. */
+  /** The pending changes of this scope. Made when a caller asks for it: most handlers only read. */
   get changes(): ChangeQueue {
     return (this.#changes ??= new ChangeQueue(this))
   }
@@ -255,6 +255,6 @@ const isTransactionControl = startsWithKeyword(
   'ABORT',
   'ROLLBACK(?!\\s+(?:WORK\\s+|TRANSACTION\\s+)?TO\\b)',
   'PREPARE\\s+TRANSACTION',
-  // Of MySQL and MariaDB: it commits, and it stays on the connection.
+  // On MySQL and MariaDB: it commits, and it stays on the connection.
   'SET\\s(?:[^;\'"]*\\W)?(?<!(?<!@)@)AUTOCOMMIT(?=[`\\s]*:?=)',
 )

@@ -46,7 +46,7 @@ class StatementDepth {
     if (first === '(') this.#parentheses++
   }
 
-  // Of other databases than PostgreSQL the body continues to the end of the text: only their parsers know its END.
+  // On databases other than PostgreSQL the body continues to the end of the text: only their parsers know its END.
   get isInside(): boolean {
     return this.#parentheses > 0 || this.#blocks > 0 || (this.#isRoutine && !this.#hasQuotedBodies)
   }

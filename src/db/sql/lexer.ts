@@ -3,7 +3,7 @@ interface Syntax {
   /** The first characters of a token. */
   readonly begin: RegExp
   readonly nestsComments: boolean
-  /** What ends a comment that begins with --. */
+  /** The end of a comment that begins with --. */
   readonly lineEnd: RegExp
   /** The quotes in which a backslash escapes the next character. */
   readonly escapingQuotes: string
@@ -39,7 +39,7 @@ const OTHER: Syntax = { begin: /--|\/\*|['"`[()]/, nestsComments: false, lineEnd
 
 const SYNTAXES: Readonly<Record<string, Syntax>> = { postgres: POSTGRES, mysql: MYSQL, mariadb: MYSQL }
 
-/** The tokens of a statement. One without an end, such as an open quote, goes on to the end of the statement. Takes linear time. */
+/** The tokens of a statement. One without an end, such as an open quote, continues to the end of the statement. Takes linear time. */
 export function* tokensOf(sql: string, dialect: string): Generator<Token, void> {
   const syntax = SYNTAXES[dialect] ?? OTHER
   const begin = new RegExp(syntax.begin, 'g')

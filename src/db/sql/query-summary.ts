@@ -86,7 +86,7 @@ class Summary {
     this.#previous = word
   }
 
-  // `FROM (a JOIN b)` goes on with a table, and so does `FROM (SELECT ...)` after its own FROM.
+  // `FROM (a JOIN b)` continues with a table, and so does `FROM (SELECT ...)` after its own FROM.
   #open(): void {
     this.#levels.push(this.#level)
     const { expectsTable } = this.#level

@@ -43,7 +43,7 @@ import { mayAnswerLater, whenDatabaseAnswers } from './wait-for-database.js'
 import { warnOfTablesWithoutTransactions } from './without-transactions.js'
 
 export interface DatabaseToOpen {
-  /** What the models belong to from now on. */
+  /** The owner of the models from now on. */
   readonly owner: ModelOwner
   /** A URL, or an instance of the program; undefined for the URL in the environment. */
   readonly source: string | Sequelize | undefined
@@ -195,7 +195,7 @@ function existing(config: DatabaseConfig, sync: boolean): DatabaseConfig {
   throw new DatabaseStartError(`There is no file ${config.storage} yet. Run your migrations, or correct the URL.`)
 }
 
-/** Instances of the program. What replaces their members does it once. */
+/** Instances of the program. Their members are replaced once. */
 const used = new WeakSet<Sequelize>()
 
 function connectionOfProgram(sequelize: Sequelize, options: LifespanOptions): NewConnection {

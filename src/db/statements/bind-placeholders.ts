@@ -17,7 +17,7 @@ interface WithValues {
   readonly [VALUES]?: readonly unknown[]
 }
 
-/** A condition for the `where` of find options, and the options to spread beside it. */
+/** A condition for the `where` of find options, and the options to spread next to it. */
 export function toCondition({ texts, values }: Sql<unknown>): {
   readonly condition: ReturnType<typeof literal>
   readonly options: object

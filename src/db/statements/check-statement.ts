@@ -59,7 +59,7 @@ export function refuseSecondStatement({ texts }: Pick<Sql, 'texts'>, dialect: st
 /** A trigger contains statements. */
 const hasBody = startsWithKeyword('CREATE\\s+(?:TEMP\\s+|TEMPORARY\\s+)?TRIGGER')
 
-/** What follows the first statement and its semicolon; undefined for nothing but comments and semicolons. Takes linear time. */
+/** The text after the first statement and its semicolon; undefined for nothing but comments and semicolons. Takes linear time. */
 function afterFirstStatement(sql: string, dialect: string): string | undefined {
   let semicolon = sql.indexOf(';')
   let from = 0

@@ -5,7 +5,7 @@ import type { Op, Utils, WhereOptions } from 'sequelize'
  * date is compared with its own kind.
  */
 
-/** What an attribute cannot be compared with: the compiler shows this type for a wrong value. */
+/** A value that an attribute cannot be compared with: the compiler shows this type for a wrong value. */
 export interface NotComparableWith<Attribute> {
   readonly attribute: Attribute
 }

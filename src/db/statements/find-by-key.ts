@@ -1,6 +1,6 @@
 import type { Attributes, FindOptions, Model, ModelStatic, WhereOptions } from 'sequelize'
 
-/** What identifies a row: the value of its primary key, or for a composite key an object with a value for each column. */
+/** Identifies a row: the value of its primary key, or for a composite key an object with a value for each column. */
 export type Key<M extends Model> =
   | string
   | number

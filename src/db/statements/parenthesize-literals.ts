@@ -2,7 +2,7 @@ import { Op, type Sequelize, Utils } from 'sequelize'
 import { queryGeneratorOf } from '../sequelize/internals.js'
 
 /**
- * Makes Sequelize write a literal beside other conditions in parentheses: without them, the OR of `literal('a OR b')` separates these
+ * Makes Sequelize write a literal next to other conditions in parentheses: without them, the OR of `literal('a OR b')` separates these
  * conditions, so that `ON owner = id AND a OR b` finds rows of other owners, and `deleted IS NULL AND a OR b` finds deleted rows. What
  * `Op.not` has as its only condition is negated, which Sequelize forgets of literals and `where()`.
  */
@@ -25,7 +25,7 @@ export function parenthesizeLiterals(sequelize: Sequelize): void {
   }
 }
 
-/** What may begin a comment to the end of the line, which would hide the parenthesis. */
+/** A possible beginning of a comment to the end of the line, which would hide the parenthesis. */
 const COMMENT = /--|#/
 
 function parenthesized(where: unknown): unknown {

@@ -5,10 +5,10 @@ import type { Sql } from './statement.js'
 export interface SequelizeValues {
   readonly query?: unknown
   readonly bind?: unknown
-  /** Beside `query`: the replacements. */
+  /** The replacements, next to `query`. */
   readonly values?: unknown
   readonly replacements?: unknown
 }
 
-/** What a statement was made of, with its values. */
+/** The source of a statement, with its values. */
 export type StatementSource = Pick<CompiledStatement<unknown>, 'sql' | 'values'> | Sql | SequelizeValues

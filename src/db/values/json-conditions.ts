@@ -169,7 +169,7 @@ function asJsonb(generator: QueryGenerator, key: string, prefix: unknown): objec
   return cast(literal(table + generator.quoteIdentifier(key)), 'jsonb')
 }
 
-/** What Sequelize passes to the parts of a condition. */
+/** The options that Sequelize passes to the parts of a condition. */
 interface ConditionOptions {
   readonly prefix?: unknown
   readonly field?: AttributeInternals

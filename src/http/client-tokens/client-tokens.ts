@@ -20,7 +20,7 @@ interface Keeping {
   readonly place: ClientTokenPlace
 }
 
-/** What the lifespans of an app leave with its clients. */
+/** The tokens that the lifespans of an app leave with its clients. */
 export class AppTokens {
   /** Whether a lifespan uses tokens; false until the start. */
   isUsed = false
@@ -68,7 +68,7 @@ class Token implements ClientToken {
   readonly #keeping: Keeping
   readonly #request: Request
   readonly #seal: TokenSeal
-  /** What was received, once it is decrypted. */
+  /** The received text, once it is decrypted. */
   #opened: { readonly text: string | undefined } | undefined
   #sent: string | undefined
 

@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 const ALGORITHM = 'aes-256-gcm'
 const NONCE_LENGTH = 12
 const TAG_LENGTH = 16
-/** Of the time at which it was sealed, in seconds. */
+/** The bytes of the time at which it was sealed, in seconds. */
 const TIME_LENGTH = 4
 /** Characters. Longer ones are not ours. */
 const MAX_LENGTH = 256

@@ -7,7 +7,7 @@ import { Request } from '../request.js'
 import { guardOf } from '../routing/guard.js'
 
 /*
- * What a route may know its clients by.
+ * The sources by which a route may know its clients.
  */
 
 function isInAuthorization({ type, in: place, name }: SecurityScheme): boolean {
@@ -24,7 +24,7 @@ export function knowsAuthorization(plan: Plan<Input>): boolean {
 /** Headers that say in which form a response is wanted, or of what: no client is known by them. */
 const OF_CONTENT = /^(?:accept|accept-.+|content-.+|if-.+)$/i
 
-/** What the route knows its clients by, or may know them by, besides the header `Authorization`; for a message. */
+/** The source by which the route knows its clients, or may know them, other than the header `Authorization`; for a message. */
 export function sourceOfClients(plan: Plan<Input>): string | undefined {
   const scheme = schemesOf(plan).find((named) => !isInAuthorization(named.scheme))
   if (scheme) return `authenticates clients by ${scheme.name}`

@@ -12,7 +12,7 @@ export interface HealthOptions {
   /** Milliseconds in which each database, and each of `checks`, must answer. Default 1,000. */
   readonly timeout?: number
   /**
-   * What else the app needs to take requests, by the name that `/readyz` shows. A check fails when it throws, rejects, returns false, or does not end
+   * Checks of other things that the app needs to take requests, by the name that `/readyz` shows. A check fails when it throws, rejects, returns false, or does not end
    * within `timeout`.
    */
   readonly checks?: Readonly<Record<string, () => unknown>>

@@ -2,7 +2,7 @@ import { endsWithin } from '../../core/promises.js'
 import type { Lifespan } from '../lifespan.js'
 import type { HealthSettings } from './health-options.js'
 
-/** What a readiness check has found; `checks` by name. */
+/** The result of a readiness check; `checks` by name. */
 export interface Report {
   readonly isReady: boolean
   readonly checks: Readonly<Record<string, 'ok' | 'failed'>>

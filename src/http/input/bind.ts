@@ -81,7 +81,7 @@ export function inputSchema(inputs: readonly Input[], writer: SchemaWriter): Inp
   }
 }
 
-/** What a route knows of its inputs besides their types. */
+/** The options of a route for its inputs, in addition to their types. */
 export interface BindOptions {
   /** The largest body, in bytes. */
   readonly bodyLimit: number
@@ -204,7 +204,7 @@ function formParserOf(bound: readonly BoundInput[]): ParseForm | undefined {
   return form && compileForm(form)
 }
 
-/** Of the schema of all inputs, the part for some of them. */
+/** The part of the schema of all inputs for some of them. */
 function partOf({ type, properties, required }: InputsSchema, indexes: readonly number[]): InputsSchema {
   const isPart = (name: string) => indexes.includes(Number(name))
   return {

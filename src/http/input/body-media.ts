@@ -8,7 +8,7 @@ export interface BodyMedia {
   /** The decorator, for messages: `@Multipart()`. */
   readonly decorator: string
   /**
-   * What reads the bodies of a class.
+   * The reader of the bodies of a class.
    *
    * @param where the input, for messages.
    * @throws BootError for a class that a body of this media type cannot have.
@@ -22,7 +22,7 @@ export interface PreparedMedia {
   /** How OpenAPI documents the parts of a body: its Encoding Objects by their properties. */
   readonly encoding: Readonly<Record<string, JsonSchema>>
   /**
-   * Reads a body to its end, before the handler runs and its transaction begins. What it holds until the request is over, it releases by
+   * Reads a body to its end, before the handler runs and its transaction begins. Resources that it holds until the request is over, it releases by
    * `request.onEnd()`.
    *
    * @param bodyLimit that of the app, in bytes.

@@ -29,7 +29,7 @@ const BODY_OPTIONS: OptionNames<BodyOptions> = { ...INPUT_OPTIONS, form: true }
 export interface InputDeclaration {
   readonly in: InputLocation
   readonly options: BodyOptions
-  /** What reads the body, if it is not JSON. */
+  /** The reader of the body, if it is not JSON. */
   readonly media?: BodyMedia
 }
 
@@ -58,7 +58,7 @@ export type Input =
       readonly property: Property
       /** The fields of a form, if the body may be sent as one. */
       readonly form: ObjectShape | undefined
-      /** What reads the body, if it is not JSON. */
+      /** The reader of the body, if it is not JSON. */
       readonly media: PreparedMedia | undefined
     }
 

@@ -8,7 +8,7 @@ type StringLocation = 'path' | 'query' | 'header' | 'cookie'
 /** A string of the request that an input reads. */
 interface Read {
   readonly input: Exclude<Input, { kind: 'body' }>
-  /** Of the class that the input is, if it is one. */
+  /** The property of the class that the input is, if it is one. */
   readonly property: string | undefined
   readonly shape: Shape
 }

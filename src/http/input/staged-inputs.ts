@@ -98,7 +98,7 @@ export class StagedInputs implements RequestInputs {
   #checkOnce(stage: number): Decodable | Promise<Decodable> {
     const { own, all } = this.#compiled.checks[stage] as StageChecks // each stage of the plan has them
     const source = { request: this.#request, variables: this.#variables, received: this.#received }
-    // Nothing can authenticate the request: the response has the issues of all inputs, if they are there.
+    // Nothing can authenticate the request: the response has the issues of all inputs, if they have arrived.
     const failed = (error: unknown) => {
       if (error instanceof InvalidInput && own !== all && !(this.lateBody && stage === 0)) return all(source)
       throw error
@@ -128,19 +128,19 @@ export class LateBody {
     this.#receive = receive
   }
 
-  /** Resolves when the body is there. @throws what receiving it throws. */
+  /** Resolves when the body has arrived. @throws what receiving it throws. */
   received(): Promise<void> {
     return (this.#receiving ??= this.#receive(this.#stop))
   }
 
-  /** Lets the units of a run begin only after the body is there. */
+  /** Lets the units of a run begin only after the body has arrived. */
   holdBack(units: readonly Unit[]): readonly Unit[] {
     const run = (this.#run = new Abort())
     for (const unit of units) unit.beginAfter?.(() => this.#receivedDuring(run))
     return units
   }
 
-  // What a failed run has not awaited would keep its rollback waiting for a client.
+  // A body that a failed run has not awaited would keep its rollback waiting for a client.
   #receivedDuring(run: Abort): Promise<void> {
     return new Promise((resolve, reject) => {
       run.onAbort(reject)

@@ -33,7 +33,7 @@ export function traceFields(trace: Trace | undefined): { readonly trace_id?: str
   return spanId === undefined ? fields : { ...fields, span_id: escapeForLog(spanId, MAX_TEXT) }
 }
 
-/** Of a request without a route, what the client wrote; of all others only what the program has written. */
+/** The path that the client wrote, for a request without a route; for all others only the path that the program has written. */
 export function placeOf({ route, path }: RequestRecord): string {
   return route ?? escapeForLog(path, MAX_TEXT)
 }

@@ -23,7 +23,7 @@ export type LogFields = { readonly [name: string]: LogValue } & {
   readonly [Name in (typeof TAKEN_NAMES)[number]]?: never
 }
 
-/** Of programs without a type check: such a field gets a name with an underscore. */
+/** Reserved names, for programs without a type check: such a field gets a name with an underscore. */
 const TAKEN: ReadonlySet<string> = new Set(TAKEN_NAMES)
 
 /** Limits in characters, and in number. JSON may double those of a text, and escapes have six: with an error, an entry has at most 65,536. */
@@ -33,12 +33,12 @@ const MAX_VALUE = 1_024
 const MAX_NAME = 64
 const MAX_FIELDS = 50
 
-/** What is logged of a message of the program: one line. */
+/** The logged part of a message of the program: one line. */
 export function textOfMessage(message: unknown): string {
   return escapeForLog(textOf(message), MAX_MESSAGE)
 }
 
-/** What is logged of the fields of a program. The number of those that are left out is in `omitted`. */
+/** The logged part of the fields of a program. The number of those that are left out is in `omitted`. */
 export function readFields(fields: LogFields): Readonly<Record<string, unknown>> {
   const all = Object.entries(fields).filter(([, value]) => value !== undefined)
   const kept: [string, unknown][] = []

@@ -4,7 +4,7 @@ import { checkOptions, either, flag, milliseconds, type OptionChecks } from '../
 /** How the log writes the entry of a request: a readable line, a line of JSON, or an object and a message for the logger. */
 export type LogFormat = 'text' | 'json' | 'object'
 
-/** What `createApp({ log })` writes to the log besides errors. */
+/** The options `createApp({ log })`: the entries of the log in addition to errors, and their format. */
 export interface LogOptions {
   /** Whether each request has an entry, at its end. Default false. */
   readonly requests?: boolean

@@ -20,7 +20,7 @@ interface RecordedRoute {
   readonly budget: QueryBudgetOption | undefined
 }
 
-/** Makes the record of each request that somebody listens to, and publishes and logs its beginning and its end. */
+/** Makes the record of each request that has a subscriber, and publishes and logs its beginning and its end. */
 export class RequestRecorder {
   readonly #log: RequestLog | undefined
   readonly #onStatement: RequestRecord['onStatement']
@@ -33,7 +33,7 @@ export class RequestRecorder {
     this.#onStatement = log?.isTimed ? (record, statement) => log.addStatement(record, statement) : undefined
   }
 
-  /** Undefined if nobody listens. Call it before the first header of the response is set. */
+  /** Undefined if no one listens. Call it before the first header of the response is set. */
   record(request: Request, response: ServerResponse): RequestRecord | undefined {
     const isObserved = this.#log !== undefined || isRequestObserved()
     if (!isObserved && !this.#budget.report) return undefined

@@ -92,7 +92,7 @@ export function schemesOf({ steps }: Steps): readonly NamedScheme[] {
 }
 
 /**
- * What a request of a route must satisfy, as OpenAPI writes it: one of these objects, and of that all schemes with their scopes, those of the guards
+ * The security requirements of a route's requests, as OpenAPI writes them: one of these objects, and of that all schemes with their scopes, those of the guards
  * included. Empty when no class has a scheme.
  */
 export function requirementsOf({ steps }: Steps): readonly Readonly<Record<string, string[]>>[] {

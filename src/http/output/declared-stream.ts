@@ -2,7 +2,7 @@ import type { Described, Shape } from '../../schema/shape/shape.js'
 import type { Request } from '../request.js'
 import type { OutgoingResponse } from './outgoing-response.js'
 
-/** What decides about the response of a declared stream. */
+/** The request, which decides about the response of a declared stream. */
 export type StreamRequest = Request
 
 /** How a route sends items one after the other, in one of several media types: of a room that `src/http` does not know. */

@@ -91,7 +91,7 @@ export class EventStream extends Readable {
     this.push(null)
   }
 
-  // Not waited for: a source that waits for its next event may never end. What it throws now, such as the reason of an aborted signal, is no
+  // Not waited for: a source that waits for its next event may never end. An error that it throws now, such as the reason of an aborted signal, is no
   // longer about an event.
   #release(): void {
     if (this.#isOver) return

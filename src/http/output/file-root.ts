@@ -63,7 +63,7 @@ function isName(name: string, dotfiles: boolean): boolean {
 }
 
 function isNamePart(part: string, dotfiles: boolean): boolean {
-  // Windows ignores dots and spaces at the end, and reads the part behind a colon as the name of an alternate data stream.
+  // Windows ignores dots and spaces at the end, and reads the part after a colon as the name of an alternate data stream.
   if (part === '' || /[. ]$/.test(part) || DEVICE.test(part)) return false
   if (sep === '\\' && part.includes(':')) return false
   return dotfiles || !part.startsWith('.')

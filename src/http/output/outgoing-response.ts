@@ -14,7 +14,7 @@ export interface OutgoingResponse {
   readonly headers: Readonly<Record<string, string | readonly string[]>>
   /** Headers that are set after those, in their place if they have the same names. */
   readonly added?: Readonly<Record<string, string>> | undefined
-  /** Headers that are sent besides those, also of the same names, as several of `set-cookie`. */
+  /** Headers that are sent in addition to those, also of the same names, as several of `set-cookie`. */
   readonly appended?: readonly (readonly [name: string, value: string])[] | undefined
   readonly body?: string | Uint8Array | Readable | (() => Readable) | undefined
 }
@@ -79,7 +79,7 @@ export function writeReply(
   response.statusCode = status
   if (mustClose(request)) response.setHeader('connection', 'close')
   if (body instanceof Readable || typeof body === 'function') return stream(response, body, request)
-  // Of middleware: with a length it would be another framing of the same response.
+  // Middleware has set it: with a length it would be another framing of the same response.
   if (response.hasHeader('transfer-encoding')) response.removeHeader('transfer-encoding')
   // A wrong length, such as one copied from the response of another server, would make the client read into the next response.
   if (status === 204 || status === 304) response.removeHeader('content-length')
@@ -128,7 +128,7 @@ async function stream(
     if (!end) endAfterReading(response, request)
   } catch (error) {
     discard(body)
-    // Of any code: the source may read from another response, which was closed too early.
+    // The error may have any code: the source may read from another response, which was closed too early.
     if (early?.error) throw early.error
     if (!(error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE')) throw error
     // Otherwise the client has closed the connection, which is not an error of the program.

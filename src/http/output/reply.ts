@@ -12,7 +12,7 @@ export interface ReplyOptions {
 }
 
 /**
- * Headers for the reply of this request, besides those of the handler's result. Injected by what adds to a reply, such as a paginator.
+ * Headers for the reply of this request, in addition to those of the handler's result. Injected by what adds to a reply, such as a paginator.
  *
  * @internal
  */

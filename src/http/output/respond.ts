@@ -18,7 +18,7 @@ export type Respond = (value: unknown, request: StreamRequest) => OutgoingRespon
 type RespondToValue = (value: unknown) => OutgoingResponse
 type RespondToReply = (reply: Reply<unknown>, request: Conditions) => OutgoingResponse
 
-/** A response that a handler may return besides its usual one. */
+/** A response that a handler may return other than its usual one. */
 export interface OtherResponse {
   readonly description: string
   readonly shape: Shape | undefined
@@ -28,7 +28,7 @@ export interface OtherResponse {
 export interface RespondingRoute {
   /** `HeroController.list`, for messages. */
   readonly name: string
-  /** Of each event, if the route sends events. */
+  /** The shape of the response; of each event, if the route sends events. */
   readonly response: Shape | undefined
   readonly sendsEvents: boolean
   /** How its items are sent, if it declares a stream of them; `response` is the shape of one. */
@@ -58,7 +58,7 @@ export function hasBody(status: number): boolean {
   return status !== 204 && status !== 205 && status !== 304
 }
 
-/** What makes a route's responses, compiled at the first one. @param warn logs a mistake that changes no response. */
+/** The function that makes a route's responses, compiled at the first one. @param warn logs a mistake that changes no response. */
 export function compileRespond(route: RespondingRoute, warn: (text: string) => void): Respond {
   if (route.stream && route.response) return route.stream.compile(route.response, route.name)
   let respondToValue: RespondToValue = (value) => (respondToValue = compileValueResponse(route, warn))(value)
@@ -87,7 +87,7 @@ function compileValueResponse(
       : { status, headers, body: stringify(value) }
 }
 
-// Once for each route: the value may be the count of deleted rows, which nobody wanted to send.
+// Once for each route: the value may be the count of deleted rows, which no one wanted to send.
 function compileEmptyResponse(name: string, status: number, warn: (text: string) => void): RespondToValue {
   let warned = false
   return (value) => {

@@ -22,7 +22,7 @@ export function taggedRespond(
   return (value, request) => {
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     const version = versionIn(value, versionOf, isRead)
-    // Of a Reply, the status and the headers have to be checked.
+    // The status and the headers of a Reply have to be checked.
     if (isRead && usual === 200 && version?.coversBody && !(value instanceof Reply)) {
       const etag = `"${version.version}"`
       if (isUnmodified(request, etag)) return { status: 304, headers: { ...caching, etag } }
@@ -50,7 +50,7 @@ function versionIn(value: unknown, versionOf: VersionOf, isRead: boolean): Value
   return typeof plain === 'object' && plain !== null ? versionOf(plain, isRead ? 'read' : 'written') : undefined
 }
 
-// What a write returns may differ from what a read sends, such as in the precision of a date: its digest would be the tag of nothing.
+// The value that a write returns may differ from the one that a read sends, such as in the precision of a date: its digest would be the tag of nothing.
 function tagOf(version: ValueVersion | undefined, body: string, isRead: boolean): string | undefined {
   if (version?.coversBody) return `"${version.version}"`
   if (!isRead) return version && `"${version.version}"`

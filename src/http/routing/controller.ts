@@ -94,7 +94,7 @@ export function controllerOf(type: Constructor): ControllerDeclaration {
   )
 }
 
-/** Those of the classes that a class extends, the topmost first. */
+/** The declarations of the classes that a class extends, the topmost first. */
 function declarationsAbove(type: Constructor): readonly ControllerDeclaration[] {
   const parent: unknown = Object.getPrototypeOf(type)
   if (!isConstructor(parent)) return []
@@ -102,7 +102,7 @@ function declarationsAbove(type: Constructor): readonly ControllerDeclaration[] 
   return declaration ? [...declarationsAbove(parent), declaration] : declarationsAbove(parent)
 }
 
-/** What a subclass repeats is there once. */
+/** Both lists; an element that a subclass repeats appears once. */
 function joined<T>(above: readonly T[], below: readonly T[], keyOf: (value: T) => unknown = (value) => value): T[] {
   const known = new Set(above.map(keyOf))
   return [...above, ...below.filter((value) => !known.has(keyOf(value)))]

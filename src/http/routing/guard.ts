@@ -25,7 +25,7 @@ export interface GuardOptions {
 
 const GUARD_OPTIONS: OptionChecks<GuardOptions> = { scopes: list(`'editor'`), detail: unchecked }
 
-/** What is documented of a guard. */
+/** The documented facts of a guard. */
 interface GuardFacts {
   readonly inject: readonly Token[]
   readonly scopes: readonly string[]
@@ -72,7 +72,7 @@ function refuse(allowed: unknown, detail: string): true {
   throw new TypeError(`The check of guard([...], check) returned ${shown(allowed)}. Return true or false.`)
 }
 
-/** What a guard documents; undefined for another token. */
+/** The facts that a guard documents; undefined for another token. */
 export function guardOf(token: Token): GuardFacts | undefined {
   return guards.own(token)
 }

@@ -6,7 +6,7 @@ import type { Reply } from '../output/reply.js'
  * 'data[].id' for the items of a list.
  */
 
-/** What the decorator of a handler that differs returns: the compiler displays its name and the sentence. */
+/** The return type of the decorator of a handler that differs: the compiler displays its name and the sentence. */
 interface HandlerMistake<Sentence extends string> {
   readonly error: Sentence
 }

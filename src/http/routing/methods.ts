@@ -82,7 +82,7 @@ export function routesOf(type: Constructor): readonly RouteDeclaration[] {
   return [...inherited.filter((route) => !own.some(({ member }) => member === route.member)), ...own]
 }
 
-/** What can be declared as a response: `Page.of(Hero)`, a class with fields, a model, `[Hero]`, `String`, `{ hero: Hero }`. */
+/** A declaration of a response: `Page.of(Hero)`, a class with fields, a model, `[Hero]`, `String`, `{ hero: Hero }`. */
 export type Declaration =
   | Described<unknown>
   | StandardSchema

@@ -3,7 +3,7 @@ import { NOT_LOADED, type OptionNames, refuseUnknownOptions, shown } from '../..
 import { parsePath, splitPath, startsWithSegments } from './path.js'
 
 /*
- * What middleware is, and which requests it runs for. server/run-middleware.ts runs it.
+ * The definition of middleware, and the requests for which it runs. server/run-middleware.ts runs it.
  */
 
 /** Continues with the next middleware, or with an error. */

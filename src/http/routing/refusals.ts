@@ -23,7 +23,7 @@ export function documentRefusals(type: object, descriptions: Refusals): void {
   refusals.write(type, descriptions)
 }
 
-/** By their statuses. */
+/** The refusals of a token, by their statuses. */
 export function refusalsOf(token: Token): Refusals {
   return token instanceof NamedToken ? NONE : (refusals.inherited(token) ?? NONE)
 }

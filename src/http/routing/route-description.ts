@@ -20,7 +20,7 @@ export interface RouteDescription {
 
 export interface InputDescription {
   readonly in: InputLocation
-  /** Of a body, the name of its type. */
+  /** The name of the input; of a body, the name of its type. */
   readonly name: string
   readonly optional: boolean
 }

@@ -36,7 +36,7 @@ export interface Route {
   readonly method: string
   readonly segments: readonly Segment[]
   readonly plan: Plan<Input>
-  /** Of each event or item, if the route sends events or a stream of items. */
+  /** The shape of the response; of each event or item, if the route sends events or a stream of items. */
   readonly response: Shape | undefined
   readonly sendsEvents: boolean
   readonly stream: ItemStream | undefined
@@ -49,7 +49,7 @@ export interface Route {
   readonly tags: readonly string[]
   /** Runs before the inputs are read. */
   readonly middleware: readonly MiddlewareStep[]
-  /** What the call of the handler is wrapped in, the outermost first. */
+  /** The functions that wrap the call of the handler, the outermost first. */
   readonly around: readonly Around[]
   readonly interceptors: readonly Interceptor[]
   readonly controller: Constructor
@@ -69,9 +69,9 @@ export interface ServedRoute extends Route {
   readonly respond: Respond
 }
 
-/** What the routes of an app are planned with. */
+/** The context in which the routes of an app are planned. */
 export interface RoutePlanning {
-  /** Of the paths of all routes. */
+  /** The prefix of the paths of all routes. */
   readonly prefix: string
   readonly planner: Planner<Input>
   readonly writer: SchemaWriter
@@ -156,7 +156,7 @@ function planHandler(
   return plan
 }
 
-/** What a route sends. */
+/** The responses of a route. */
 function responsesOf({ method, response: declared, options }: RouteDeclaration, name: string) {
   const sendsEvents = isEvents(declared)
   if (sendsEvents) refuseOtherForEvents(name, options)
@@ -182,7 +182,7 @@ function refuseWrongOptions(name: string, options: RouteOptions, response: Shape
 }
 
 /**
- * The steps that are built when the body is there, of a route that takes a form, which is stored: those with an input of it, and those whose
+ * The steps that are built when the body has arrived, of a route that takes a form, which is stored: those with an input of it, and those whose
  * resource would be held while the client sends. Undefined for other routes, whose bodies are received first.
  */
 function waitsForBody(inputs: readonly Input[]): ((step: Step) => boolean) | undefined {
@@ -197,7 +197,7 @@ function stagesOf(plan: Plan<Input>): InputStages {
   return { inputs, receivesLate: waits !== undefined && inputs.length > 0 && !stepsOfStage(plan, 0).some(waits) }
 }
 
-// What a DELETE returns is what the database has returned, such as a number of rows.
+// A DELETE returns the result of the database, such as a number of rows.
 function usualStatus(method: string, hasResponse: boolean, isStream: boolean): number {
   if (method === 'DELETE' && !hasResponse) return 204
   return method === 'POST' && !isStream ? 201 : 200
@@ -244,7 +244,7 @@ function writesOutsideOfTransactions(route: Route, lifespans: readonly Lifespan[
   return !isSafe && lifespans.length > 0 && transactionsOf(factsOf(route), lifespans).length === 0
 }
 
-/** What the databases may know of a route. */
+/** The facts that the databases may know of a route. */
 export function factsOf({ controller, member, method, name, plan, segments }: PlannedHandler): RouteFacts {
   return {
     name: `${method} ${openApiPath(segments)} (${name})`,

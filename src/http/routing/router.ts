@@ -19,7 +19,7 @@ export interface Match<R> {
 interface Node<R> {
   readonly fixed: Map<string, Node<R>>
   variable: Node<R> | undefined
-  /** Of the routes whose paths end here with a tail. */
+  /** The node of the routes whose paths end here with a tail. */
   tail: Node<R> | undefined
   /** By their method. */
   readonly routes: Map<string, Target<R>>
@@ -103,7 +103,7 @@ function split(path: string): readonly string[] {
 }
 
 /**
- * What `pick` returns for the first node of the path for which it returns something; `values` has those of the variables then. For
+ * The result of `pick` for the first node of the path for which it returns something; `values` has those of the variables then. For
  * '/heros/latest', the route '/heros/latest' comes before '/heros/:hero_id', and that before '/heros/*path'.
  */
 function find<R, F>(
@@ -133,7 +133,7 @@ function findTail<R, F>(
   values: string[],
   pick: (node: Node<R>) => F | undefined,
 ): F | undefined {
-  // Of 'admin%2Fusers', middleware for '/admin' has not seen a path below it.
+  // For 'admin%2Fusers', middleware for '/admin' has not seen a path below it.
   const found = texts.some((text) => text === '' || text.includes('/')) ? undefined : pick(tail)
   if (found !== undefined) values.push(texts.join('/'))
   return found

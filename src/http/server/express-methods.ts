@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { types } from 'node:util'
 import { HttpError } from '../errors.js'
 
-/** What to write instead of a method that Express adds to the response. */
+/** The replacement for each method that Express adds to the response. */
 const OF_RESPONSE: ReadonlyMap<string, string> = new Map([
   ['append', 'response.appendHeader(name, value)'],
   ['attachment', "response.setHeader('content-disposition', 'attachment')"],
@@ -26,7 +26,7 @@ const OF_RESPONSE: ReadonlyMap<string, string> = new Map([
   ['vary', "response.appendHeader('vary', name)"],
 ])
 
-/** What to write instead of a method that Express adds to the request. */
+/** The replacement for each method that Express adds to the request. */
 const OF_REQUEST: ReadonlyMap<string, string> = new Map([
   ['get', 'request.headers[name]'],
   ['header', 'request.headers[name]'],

@@ -27,7 +27,7 @@ export const SILENT: Logger = { info() {}, warn() {}, error() {} }
 /** Characters before an error: the method, the path and the id of its request. */
 const MAX_HEAD_LENGTH = 2_048
 
-/** Characters of an error that the program logs besides a message and fields. */
+/** Characters of an error that the program logs with a message and fields. */
 const MAX_NOTED_ERROR = 13_000
 
 /**

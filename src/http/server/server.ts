@@ -65,7 +65,7 @@ interface ListenOptions {
   readonly host: string
   /** Receives a line when connections are refused. */
   readonly warn: (line: string) => void
-  /** Of the responses to what never becomes a request. */
+  /** The bodies of the responses to what never becomes a request. */
   readonly bodies: ErrorBodies
   /** Called in a worker of a cluster when it is to disconnect: closes the app, and with it the server. */
   readonly disconnect: () => void

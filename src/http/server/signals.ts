@@ -2,7 +2,7 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
 type Close = (signal: string) => Promise<void>
 
-// Of several apps in a process, none may end it before the others are closed.
+// None of several apps in a process may end it before the others are closed.
 const closing = new Set<Close>()
 
 /**

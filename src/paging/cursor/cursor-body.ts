@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import type { Place } from '../keyset.js'
 
-/** What a cursor holds: the position of the row that a page begins after, or ends before. */
+/** The content of a cursor: the position of the row that a page begins after, or ends before. */
 export interface CursorPosition {
   /** The values of the order's columns; those of the primary key alone if there is a `proof`. */
   readonly place: Place

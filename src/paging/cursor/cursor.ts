@@ -5,10 +5,10 @@ import type { List } from '../list.js'
 import { type CursorPosition, MalformedCursorError, type PlaceLengths, readBody, writeBody } from './cursor-body.js'
 import { statementShape } from './statement-shape.js'
 
-/** What a cursor is bound to: the key that signs it, and the signature of its list. */
+/** The binding of a cursor: the key that signs it, and the signature of its list. */
 export interface Binding {
   readonly key: string
-  /** Of {@link signatureOf}. */
+  /** The result of {@link signatureOf}. */
   readonly list: string
 }
 

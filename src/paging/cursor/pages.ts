@@ -17,7 +17,7 @@ export interface PageWithCursor<T> {
 export async function* pages<T>(
   fetchPage: (next_cursor?: string) => Promise<PageWithCursor<T>>,
 ): AsyncGenerator<T, void, undefined> {
-  // Of a loop of any length, one of these is met again: it is that of page 1, 2, 4, 8 and so on. All cursors would take memory.
+  // A loop of any length meets one of these cursors again: it is that of page 1, 2, 4, 8 and so on. All cursors would take memory.
   let [kept, count, next] = ['', 0, 1]
   let page = await fetchPage()
   yield* page.data

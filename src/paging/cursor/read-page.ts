@@ -5,7 +5,7 @@ import type { CursorPosition } from './cursor-body.js'
 
 /** Which page to read. */
 export interface PageRequest {
-  /** Has all values of the order; without it, the first page is read. */
+  /** The position, with all values of the order; without it, the first page is read. */
   readonly start: CursorPosition | undefined
   readonly limit: number
   /** The page that ends before the start, instead of the one that begins after it. */

@@ -99,7 +99,7 @@ function isNamed(property: AnyNode): boolean {
   return property.type === 'Property' && !property.computed
 }
 
-/** Of a call of a function with this name. */
+/** The arguments of a call of a function with this name. */
 function argumentsOf(node: AnyNode, name: string): readonly AnyNode[] {
   return node.type === 'CallExpression' && isIdentifier(node.callee, name) ? node.arguments : []
 }

@@ -131,7 +131,7 @@ function paginator({ session: injected, request, headers, window, callbacks }: P
     session.readOneSnapshot()
     const list = statement.kind === 'sql' ? new RawSqlList(statement, session) : new OffsetList(statement, session)
     const { offset, limit } = window
-    // Where nothing, or not the database, counts the rows, one row more than the page has shows whether the list goes on.
+    // Unless the database counts the rows, read one row more than the page has: the extra row says that there is a next page.
     const requested = callbacks.count === undefined ? limit : limit + 1
     const read: unknown[] = await list.rows({ offset, limit: requested }, callbacks.count === undefined)
     const rows = read.length > limit ? read.slice(0, limit) : read

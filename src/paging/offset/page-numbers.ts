@@ -12,7 +12,7 @@ export interface TotalBounds {
   readonly most: number
 }
 
-/** What the rows show that were read from an offset: if these are less than `requested`, the list ends with them. */
+/** The bounds of the total that follow from the rows that were read from an offset: if these are less than `requested`, the list ends with them. */
 export function boundsOfTotal(read: readonly unknown[], offset: number, requested: number): TotalBounds {
   if (read.length === 0) return { least: 0, most: offset }
   const least = offset + read.length

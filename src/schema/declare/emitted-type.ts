@@ -28,13 +28,13 @@ const SENT: Readonly<Partial<Record<Shape['kind'], readonly unknown[]>>> = {
   'date-time': [String],
 }
 
-/** What the compiler emits for types whose values have one class only. For others it emits Object, or a class that may have descendants. */
+/** The classes that the compiler emits for types whose values have one class only. For others it emits Object, or a class that may have descendants. */
 const KNOWN: ReadonlySet<unknown> = new Set([String, Number, Boolean, BigInt, Date, Array, Buffer, Uint8Array])
 
 /**
  * Compares the type that the compiler emitted for a property or a parameter with the declared one.
  *
- * @param use `'received'` for an input, `'declared'` for a field, of which it is not known yet.
+ * @param use `'received'` for an input, `'declared'` for a field, whose class may be that of an input or of an output.
  * @param where a function, as there are thousands of properties, of which few have a message.
  * @throws BootError when no value can have both.
  */

@@ -145,7 +145,7 @@ function refuseUnusableName(name: string, where: string): void {
     )
 }
 
-/** What the compiler emits for types that have no class at run time. */
+/** The classes that the compiler emits for types that have no class at run time. */
 const GENERAL_TYPES: readonly Constructor[] = [Object, Array, Function, Promise]
 
 function refuseUnknownType(type: unknown, where: string): void {

@@ -15,7 +15,7 @@ export function withInitialValue(property: Property, owner: Constructor, name: s
   const { one: instance, another } = instancesOf(owner)
   const value = valueOf(instance, name, true)
   if (property.default !== undefined) {
-    // What a getter returns is no initial value.
+    // The result of a getter is no initial value.
     if (value !== undefined && Object.hasOwn(instance, name)) refuseSecondDefault(property.default, value, where)
     return property
   }

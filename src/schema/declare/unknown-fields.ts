@@ -2,14 +2,14 @@ import { fitting } from '../../core/option-checks.js'
 import { refuseMissingCall } from '../../core/options.js'
 import { unknownFieldsKey } from '../shape/fields.js'
 
-/** What happens to properties of a body that its class does not declare: a 422, or nothing. They never reach the handler. */
+/** The rule for properties of a body that its class does not declare: a 422, or nothing. They never reach the handler. */
 export type UnknownFieldsRule = 'refuse' | 'ignore'
 
 /** The value of the option `unknownFields`. */
 export const requireRule = fitting((rule) => rule === 'refuse' || rule === 'ignore', `'refuse', or 'ignore'`)
 
 /**
- * What happens to properties of a body that the class does not declare, instead of the `unknownFields` of the app. Inherited by its subclasses.
+ * Sets the rule for properties of a body that the class does not declare, instead of the `unknownFields` of the app. Inherited by its subclasses.
  *
  * @throws BootError for another rule.
  * @example

@@ -4,7 +4,7 @@ import type { EnumOption } from './enum.js'
 import type { TypeOption, ValueOptions } from './value-options.js'
 
 /*
- * The type of the values that options declare, for the compiler: a property or a parameter of another type does not compile. What cannot be
+ * The type of the values that options declare, for the compiler: a property or a parameter of another type does not compile. A type that cannot be
  * known, as of options in a variable, is accepted.
  */
 
@@ -27,7 +27,7 @@ export type Declaring<
   readonly default?: D
 }
 
-/** What {@link Declaring} options declare. */
+/** The declared parts of {@link Declaring} options. */
 export interface Declared<T, E, U, N, O, D> {
   readonly type: T
   readonly enum: E
@@ -64,7 +64,7 @@ type Sent<T> = T extends 'date-time' | 'bigint' | 'decimal'
           ? Sent<Item>[]
           : never
 
-/** Of z.coerce the input is `unknown`: a response with any value would not be checked. */
+/** The input of z.coerce is `unknown`: a response with any value would not be checked. */
 type Known<In> = unknown extends In ? never : In
 
 /** The values of a declared type in inputs. */

@@ -9,7 +9,7 @@ import { type JsonSchema } from '../shape/subschemas.js'
 
 type Components = ReadonlyMap<string, JsonSchema>
 
-/** What the value of a keyword must be. */
+/** A condition on the value of a keyword. */
 type Rule = (value: unknown, schemas: KnownSchemas, parent: JsonSchema) => boolean
 
 /** Recognizes schemas that ajv compiles, of which the components are referred to with this prefix. */

@@ -70,7 +70,7 @@ function isDiscriminator(part: unknown): part is { readonly propertyName: string
   )
 }
 
-/** What checks schemas by the schema of JSON Schema. Made for the first one that may be wrong. */
+/** Checks schemas by the schema of JSON Schema. Made for the first one that may be wrong. */
 const checker = memo(() => {
   const ajv = new (ajvLibrary().Ajv2020)({ strict: false })
   for (const keyword of KEYWORDS) ajv.removeKeyword(keyword.keyword).addKeyword(keyword)
@@ -104,7 +104,7 @@ function issues(validate: ValidateFunction): Issue[] {
   return errors.slice(0, MAX_ISSUES).map(toIssue)
 }
 
-// 'anyOf' repeats the errors of its branches; the branch 'null' is there only for `nullable`.
+// 'anyOf' repeats the errors of its branches; the branch 'null' exists only for `nullable`.
 function isConsequence({ keyword, params }: ErrorObject): boolean {
   return keyword === 'anyOf' || (keyword === 'type' && params['type'] === 'null')
 }

@@ -52,7 +52,7 @@ export class Components {
     const seen = new Set<unknown>()
     const differs = differsByDirection(shape, seen)
     this.#differing.set(origin, differs)
-    // What does not differ has no part that does.
+    // A shape that does not differ has no part that differs.
     if (!differs) for (const part of seen) this.#differing.set(part, false)
     return differs
   }

@@ -24,7 +24,7 @@ import {
 } from '../shape/shape.js'
 
 interface WriterOptions {
-  /** What references to components begin with. */
+  /** The beginning of references to components. */
   readonly prefix?: string
   /** Writes schemas for validation, not for the OpenAPI document: with custom checks, and `{}` for Standard Schemas, which validate themselves. */
   readonly forValidation?: boolean
@@ -235,7 +235,7 @@ const DATES = {
   date: { validated: { allOf: [{ format: 'day' }] }, documented: { pattern: DAY_TEXT } },
 } as const
 
-/** What a shape is a component by; undefined for one that is written inline. */
+/** The declaration that makes a shape a component; undefined for one that is written inline. */
 function namedOf(shape: Shape): Named | undefined {
   if (shape.kind === 'object') return shape.anonymous ? undefined : shape
   return shape.kind === 'union' ? shape.named : undefined

@@ -10,7 +10,7 @@ import { refuseMismatch, ResponseMismatchError } from './response-mismatch.js'
 /** Returns a value without the properties that its JSON Schema does not list. */
 export type KeepListed = (value: unknown) => unknown
 
-/** What is done with a part that has no listed properties: a string, or an object of which anything is allowed. */
+/** The treatment of a part that has no listed properties: a string, or an object of which anything is allowed. */
 type Leaf = (value: unknown, schemas: readonly JsonSchema[]) => unknown
 
 /**
@@ -103,7 +103,7 @@ class KeepListedCompiler {
     return this.#direction === 'input' ? value : asJson(value)
   }
 
-  /** Of several schemas that a value fits, the one that keeps most of it; one that allows anything only if there is no other. */
+  /** Chooses among several schemas that a value fits the one that keeps most of it; one that allows anything only if there is no other. */
   #ofUnion(options: readonly JsonSchema[], others: readonly JsonSchema[]): KeepListed {
     const compiled = options.map((option) => {
       const schemas = this.#allOf(option)
@@ -147,7 +147,7 @@ class KeepListedCompiler {
     const keepOther = this.#others(schemas)
     const keep = (value: object): unknown => {
       const plain = isPlain(value)
-      // Of an instance of a class, only listed properties are known to be public.
+      // Only the listed properties of an instance of a class are known to be public.
       if (!plain && (this.#direction === 'input' || names.size === 0)) {
         const json = this.#leaf(value, schemas)
         return json !== value && isRecord(json) ? keep(json) : json // the result of a toJSON()
@@ -168,7 +168,7 @@ class KeepListedCompiler {
     return keep
   }
 
-  /** What keeps the properties that are not listed by name; undefined for those that are not kept. */
+  /** The function that keeps the properties that are not listed by name; undefined for those that are not kept. */
   #others(schemas: readonly JsonSchema[]): (name: string) => KeepListed | undefined {
     const patterns = schemas.flatMap(({ patternProperties }) =>
       Object.entries(toJsonSchema(patternProperties)).map(([source, schema]) => ({

@@ -15,7 +15,7 @@ export interface PlainProperty {
 
 /** The functions that generated code calls. */
 export interface PlainParts<P extends PlainProperty> {
-  /** What an object has instead of a property that is undefined. */
+  /** The value that an object has instead of a property that is undefined. */
   alias(source: object, name: string): unknown
   /** Encodes the value of a property. @throws what is wrong with the value, and where. */
   encode(property: P, value: unknown, source: object): unknown

@@ -11,7 +11,7 @@ export class UntypedValueError extends Error {
   readonly path: string
   /** `a Secret` */
   readonly what: string
-  /** What to write instead. */
+  /** Advice on what to write instead. */
   readonly remedy: string
   /** The name of its class, if that can be declared: a model, or a class with fields. */
   readonly described: string | undefined
@@ -110,7 +110,7 @@ export function isPlain(value: object): boolean {
   return hasNoClass(value) && !(Symbol.toStringTag in value)
 }
 
-// Of another realm, too: its prototype is that of all objects, which has none itself.
+// True for an object of another realm, too: its prototype is that of all objects, which has none itself.
 function hasNoClass(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null

@@ -32,7 +32,7 @@ function write(value: unknown, level: number): string | undefined {
 
 function writeParts(value: object, level: number): string | undefined {
   if (Array.isArray(value)) return writeItems(value, level)
-  // What JSON.rawJSON() returns has no prototype.
+  // The result of JSON.rawJSON() has no prototype.
   if (Object.getPrototypeOf(value) !== Object.prototype || Symbol.toStringTag in value) return undefined
   const keys = Object.keys(value)
   if (keys.length > MAX_PARTS) return undefined

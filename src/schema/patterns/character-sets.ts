@@ -32,7 +32,7 @@ function testOf(source: string, flags: string): (character: string) => boolean {
 }
 
 // If a character is in two sets, then so is the first one of the later of the two ranges that contain it. The first characters of all ranges
-// are therefore enough as samples. Ranges that are written in the source begin beside a character of the source.
+// are therefore enough as samples. Ranges that are written in the source begin next to a character of the source.
 function startsOf(source: string, flags: string): Iterable<string> {
   if (source === ANY) return []
   const written = writtenStarts(source, flags)

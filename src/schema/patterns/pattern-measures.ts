@@ -1,7 +1,7 @@
 import type { Pattern } from './pattern-syntax.js'
 
 /*
- * What can be read off a pattern without its graph: lengths, and how much work a part is at most.
+ * Measures of a pattern that need no graph: lengths, and how much work a part is at most.
  */
 
 /** Stands for any larger number of ways. */

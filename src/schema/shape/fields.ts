@@ -10,7 +10,7 @@ export type Fields = ReadonlyMap<string, (type: Constructor) => Property>
 
 const fields = new MetadataKey<Map<string, (type: Constructor) => Property>>()
 
-/** What `@UnknownFields()` declares on a class. */
+/** The rule that `@UnknownFields()` declares on a class. */
 export const unknownFieldsKey = new MetadataKey<'refuse' | 'ignore'>()
 
 /** Adds one property to the fields of the class that `prototype` belongs to. */

@@ -24,7 +24,7 @@ interface Format {
 const FORMATS: Readonly<Record<string, Format>> = {
   'date-time': { meaning: 'a point in time such as 2026-01-31T12:00:00Z', check: isPointInTimeText },
   date: { meaning: 'a day such as 2026-01-31', check: isDayText },
-  // Of the types Date and 'date', beside the formats above, which report all other strings. The OpenAPI document has a pattern instead.
+  // The formats of the types Date and 'date', in addition to the formats above, which report all other strings. The OpenAPI document has a pattern instead.
   instant: {
     meaning: 'in whole milliseconds, from the year 1 to 9999 in UTC',
     check: (text) => isInstantText(text) || !isPointInTimeText(text),
@@ -39,7 +39,7 @@ const FORMATS: Readonly<Record<string, Format>> = {
     meaning: `a whole number from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`,
     checkNumber: (value) => !Number.isInteger(value) || Number.isSafeInteger(value), // the keyword 'type' reports 1.5
   },
-  // Those of ajv-formats check numbers. Here the values are strings of digits, which a number could not hold.
+  // The formats of ajv-formats check numbers. Here the values are strings of digits, which a number could not hold.
   int64: {
     meaning: `a whole number from ${-(2n ** 63n)} to ${2n ** 63n - 1n}`,
     check: isWithin(-(2n ** 63n), 2n ** 63n - 1n),

@@ -1,4 +1,4 @@
-/** What is wrong with one value of an input. `path` is a JSON Pointer to it: `/heroes/0/age`. */
+/** A mistake in one value of an input. `path` is a JSON Pointer to it: `/heroes/0/age`. */
 export interface Issue {
   readonly path: string
   readonly message: string

@@ -112,7 +112,7 @@ export interface Named {
   readonly origin: unknown
 }
 
-/** What identifies the state of a value, such as the `version` of a row. */
+/** Identifies the state of a value, such as the `version` of a row. */
 export interface ValueVersion {
   readonly version: string
   /** Whether a body with the same version is the same; false if it has more than the row, such as associated ones. */

@@ -43,7 +43,7 @@ function toPointer(part: PropertyKey | { readonly key: PropertyKey }): string {
 
 type ToJson = (options: { target: string; libraryOptions?: Readonly<Record<string, unknown>> }) => JsonSchema
 
-/** What many libraries have beyond the specification: a way to write a schema as JSON Schema. */
+/** An extension of the specification that many libraries have: a way to write a schema as JSON Schema. */
 interface Convertible {
   readonly '~standard': { readonly jsonSchema?: Readonly<Record<Direction, ToJson>> }
   readonly toJSONSchema?: (options: JsonSchema) => JsonSchema

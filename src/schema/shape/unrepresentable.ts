@@ -21,7 +21,7 @@ export const LIBRARY_OPTIONS: Readonly<Record<string, OptionsOf>> = {
   arktype: (direction) => ({ fallback: arktypeFallback(direction) }),
 }
 
-/** What zod passes to `override` for each part of a schema, with its JSON Schema to be changed. */
+/** The argument that zod passes to `override` for each part of a schema, with its JSON Schema to be changed. */
 interface ZodPart {
   readonly zodSchema: ZodType
   readonly jsonSchema: Record<string, unknown>
@@ -36,7 +36,7 @@ interface ZodDefinition {
   readonly coerce?: boolean
   readonly values?: readonly unknown[]
   readonly checks?: readonly { readonly _zod: { readonly def: { readonly check: string } } }[]
-  /** What a pipe begins with. */
+  /** The schema that a pipe begins with. */
   readonly in?: ZodType
 }
 
@@ -73,7 +73,7 @@ function jsonOfZod(type: string, coerce: boolean, direction: Direction): JsonSch
       : undefined
 }
 
-/** What arktype passes for a part that it cannot write; `base` is what it would write. */
+/** The argument that arktype passes for a part that it cannot write; `base` is what it would write. */
 interface ArktypePart {
   readonly base: JsonSchema
   readonly domain?: string
@@ -137,7 +137,7 @@ const ZOD_CURES: Readonly<Record<string, string>> = {
   transform: 'Declare its result, .transform(...).pipe(z.string())',
 }
 
-/** What to write instead. */
+/** Advice: a schema to write instead. */
 export function cureOf(vendor: string, { type }: Unrepresentable): string {
   return vendor === 'zod'
     ? `${ZOD_CURES[type] ?? 'Use another type'}, or write the JSON of its values: .meta({ type: 'string' }).`

@@ -27,7 +27,7 @@ export class DatabaseSpans {
   readonly #tracer: Tracer
   readonly #options: OpenTelemetryOptions
   readonly #requests: ServerSpans
-  /** By the session. */
+  /** The open transaction of each session. */
   readonly #transactions = new WeakMap<object, OpenTransaction>()
 
   constructor(api: Api, tracer: Tracer, options: OpenTelemetryOptions, requests: ServerSpans) {
@@ -56,7 +56,7 @@ export class DatabaseSpans {
     if (!transaction) return
     this.#transactions.delete(session)
     const { span, context } = transaction
-    // Of a transaction that ends because its connection is closed, nothing was sent.
+    // Nothing is sent for a transaction that ends because its connection is closed.
     if (endMilliseconds > 0)
       this.#addSpan(outcome === 'commit' ? 'COMMIT' : 'ROLLBACK', event, endMilliseconds, context)
     span.setAttribute('sequitur.transaction.outcome', outcome)

@@ -11,7 +11,7 @@ import { PoolMetrics } from './pool-metrics.js'
 import { ServerMetrics } from './server-metrics.js'
 import { ServerSpans } from './server-spans.js'
 
-/** What the running one has subscribed to. */
+/** The subscriptions of the running one. */
 let running: Subscriptions | undefined
 
 /**

@@ -7,7 +7,7 @@ import type { Api } from './api.js'
  * be another one than that of the SDK, or not be installed. createContextKey() returns the same key for the same name.
  */
 
-/** What `@opentelemetry/instrumentation-http` keeps for the framework in whose request it is: it reads the route at the end of the response. */
+/** The metadata that `@opentelemetry/instrumentation-http` keeps for the framework in whose request it is: it reads the route at the end of the response. */
 export interface HttpMetadata {
   readonly span: Span
   route?: string | undefined

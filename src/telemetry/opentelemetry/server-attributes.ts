@@ -7,7 +7,7 @@ import type { OpenTelemetryOptions } from './options.js'
 /** The id of the request, which the response and the log have too. */
 export const REQUEST_ID = 'http.response.header.x-request-id'
 
-/** What is known of a request before its route is found. Attributes that are undefined are left out. */
+/** The attributes of a request that are known before its route is found. Attributes that are undefined are left out. */
 export function startAttributes(
   { id, method, path, raw }: RequestRecord,
   { urlPath, urlQuery }: OpenTelemetryOptions,

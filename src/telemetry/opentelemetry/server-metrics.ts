@@ -12,7 +12,7 @@ const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 
 export class ServerMetrics {
   readonly #durations: Histogram
   readonly #active: UpDownCounter
-  /** Those that are counted as active. */
+  /** The requests that are counted as active. */
   readonly #counted = new Set<RequestRecord>()
 
   constructor(meter: Meter) {

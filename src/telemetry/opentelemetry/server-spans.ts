@@ -22,7 +22,7 @@ export class ServerSpans {
   readonly #tracer: Tracer
   readonly #options: OpenTelemetryOptions
   readonly #traced = new WeakMap<RequestRecord, TracedRequest>()
-  /** Those of {@link TracedRequest.span} that this class has to end. */
+  /** The spans of {@link TracedRequest.span} that this class has to end. */
   readonly #open = new Set<Span>()
 
   constructor(api: Api, tracer: Tracer, options: OpenTelemetryOptions) {
@@ -36,7 +36,7 @@ export class ServerSpans {
     return this.#traced.get(request)
   }
 
-  /** Has no spans, in whatever the request does. */
+  /** Suppresses spans in everything that the request does. */
   ignore(request: RequestRecord): void {
     const { context } = this.#api
     const suppressed = suppressTracing(this.#api, context.active())
@@ -113,7 +113,7 @@ function methodName({ method }: RequestRecord): string {
   return known === '_OTHER' ? 'HTTP' : known
 }
 
-// The end is published when the work behind the response has ended as well.
+// The end is published when the work after the response has ended as well.
 function endOf({ startedAt, milliseconds }: RequestRecord): number | undefined {
   const since = performance.now() - (startedAt + milliseconds)
   return since < 1 ? undefined : Date.now() - since

@@ -3,7 +3,7 @@ import { sequelizeInternals } from '../../sequelize/internals.js'
 import { mariadbCoreOf, type MysqlConnection, mysqlConnectionOf, query, socketOf } from './driver.js'
 
 /*
- * When a connection is closed, the server goes on executing its statement, and holds its locks until that ends. destroy() of mysql2 does nothing about
+ * When a connection is closed, the server continues to execute its statement, and holds its locks until that ends. destroy() of mysql2 does nothing about
  * it; destroy() of mariadb opens a connection to kill the statement, and ends the process with an unhandled rejection where this fails, for example
  * after the server was restarted.
  */

@@ -6,7 +6,7 @@ import { mysqlConnectionOf, type MysqlConnection, query, type RowStream, streamR
 import { setVariables } from './variables.js'
 
 /*
- * The rows of one statement, which the server goes on sending while the driver takes them. Its limits are for whole statements, and for the time in which
+ * The rows of one statement, which the server continues to send while the driver takes them. Its limits are for whole statements, and for the time in which
  * it cannot send: they are lifted until the end, and the connection is closed if that is not reached.
  */
 

@@ -38,7 +38,7 @@ async function sendPublicly(
   done(null, result, Reflect.get(result, 'meta'))
 }
 
-/** What sends BEGIN together with a statement; undefined if the connection cannot. */
+/** The sender of BEGIN together with a statement; undefined if the connection cannot. */
 export function beginnerOf(connection: unknown): MariadbSender | undefined {
   const sender = senders.get(connection as object) // a connection
   return sender instanceof MariadbSender ? sender : undefined

@@ -24,7 +24,7 @@ export interface Mysql2Connection {
 interface StreamingConnection {
   /** Only of mariadb. */
   readonly queryStream?: (sql: string, values: readonly unknown[]) => RowStream
-  /** Of mysql2. */
+  /** A member of mysql2. */
   query(options: { readonly sql: string }): { stream(): RowStream }
   execute(sql: string, values: readonly unknown[]): { stream(): RowStream }
   on(event: 'error', listener: (error: Error) => void): void
@@ -81,7 +81,7 @@ export function returnsJsonAsText(connection: unknown): boolean {
   return info?.hasMinVersion(10, 5, 2) === false
 }
 
-/** What mariadb's connection with promises wraps, and hides. Its methods take callbacks. */
+/** The connection that mariadb's connection with promises wraps, and hides. Its methods take callbacks. */
 export interface MariadbCore {
   readonly opts: MariadbOptions
   /** Undefined when the connection is closed. */
@@ -142,7 +142,7 @@ export type MariadbCommandClass = new (
 ) => MariadbCommand
 
 /**
- * What a connection of mariadb wraps; undefined for one of mysql2, and for one that the program wraps, which is used by its public methods alone.
+ * The object that a connection of mariadb wraps; undefined for one of mysql2, and for one that the program wraps, which is used by its public methods alone.
  * Listeners of a connection are called with it as `this`, that of `newListener` when another one is added.
  */
 export function mariadbCoreOf(connection: unknown): MariadbCore | undefined {

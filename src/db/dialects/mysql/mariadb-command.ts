@@ -12,7 +12,7 @@ export function fastCommandOf(core: MariadbCore): MariadbCommandClass {
 }
 
 /**
- * The driver calls `typeCast` for each value, and makes a dozen functions for the call. For most types of columns, Sequelize's only calls `next()`: their
+ * The driver calls `typeCast` for each value, and allocates about twelve closures for the call. For most types of columns, Sequelize's only calls `next()`: their
  * values are read by the function that `next()` calls.
  */
 function withFewCasts(Command: MariadbCommandClass): MariadbCommandClass {

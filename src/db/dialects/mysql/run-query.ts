@@ -12,7 +12,7 @@ interface Options {
 /** Returns several results. */
 const CALL = /^\s*call\b/i
 
-/** What Sequelize's `query.run()` does, with one promise. Undefined for a query that has to be run by it. */
+/** Does the same as Sequelize's `query.run()`, with one promise. Undefined for a query that has to be run by it. */
 export function runQuery(
   query: Query,
   { sequelize, connection, sql, values }: BoundQuery,

@@ -24,7 +24,7 @@ function widenFloats(model: ModelStatic<Model>): void {
   }
 }
 
-/** What the server returns of the values of a column with this type in the table. */
+/** The form in which the server returns the values of a column with this type in the table. */
 export function storedForm(type: DataType, columnType: string): StoredForm | undefined {
   const { kind } = columnShape({ type })
   const [, name = '', decimals] = NUMBER.exec(columnType) ?? []

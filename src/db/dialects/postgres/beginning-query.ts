@@ -10,7 +10,7 @@ import {
 import { DirectQuery } from './direct-query.js'
 import { REFUSED_WRITE } from '../../error-codes.js'
 
-/** What follows from the answer to BEGIN. */
+/** The callbacks for the answer to BEGIN. */
 export interface BeginListener {
   begun(): void
   failed(error: Error): void
@@ -111,7 +111,7 @@ export class BeginningQuery extends BareQuery {
   }
 }
 
-/** Of a write that the server refuses. After it, it reports whether it still is a primary. */
+/** Whether it is the error of a write that the server refuses. After it, it reports whether it still is a primary. */
 function isRefusedWrite(error: Error): boolean {
   return 'code' in error && error.code === REFUSED_WRITE
 }

@@ -11,7 +11,7 @@ export type QueryCallback = (error: Error | null, result: DirectResult) => void
 
 /** A client, of pg or of another library, as Sequelize uses it. */
 export interface PgClient {
-  /** What the server reported when the connection was opened; written by Sequelize. */
+  /** The setting that the server reported when the connection was opened; written by Sequelize. */
   readonly standard_conforming_strings?: string
   query(text: string, callback: QueryCallback): void
   query(text: string, values: readonly unknown[], callback: QueryCallback): void
@@ -34,7 +34,7 @@ export interface ConnectionInternals {
   readonly stream: Socket
   /** The SQL of each prepared statement that the server has accepted, by its name. */
   readonly parsedStatements: Record<string, string>
-  /** That of each prepared statement that was sent, until the server has accepted it. */
+  /** The SQL of each prepared statement that was sent, until the server has accepted it. */
   readonly submittedNamedStatements: Record<string, string>
   query(text: string): void
   parse(statement: { readonly name: string; readonly text: string }): void
@@ -81,7 +81,7 @@ export interface ResultInternals {
   parseRow(columns: readonly (string | null)[]): object
 }
 
-/** What pg calls or reads of a query that is sent. */
+/** The members of a sent query that pg calls or reads. */
 export interface SentQuery {
   /** Under which the statement is prepared. */
   name: string
@@ -104,7 +104,7 @@ export interface QueryInternals extends SentQuery {
 
 export type PgConnection = ConnectionInternals & Pick<pg.Connection, 'on' | 'off'>
 
-/** What pg's types leave out of its exports. */
+/** The exports of pg that its types leave out. */
 interface LibraryInternals {
   readonly utils: {
     /** Converts a value of a statement to what is sent. */
@@ -133,7 +133,7 @@ export function clientInternals(client: object): ClientInternals {
   return client as ClientInternals // a pg.Client; its subclass has another type of query()
 }
 
-/** What pg itself sends to open a connection: the user, the database, the name of the application. */
+/** The parameters that pg itself sends to open a connection: the user, the database, the name of the application. */
 export function startupParameters(client: object): Readonly<Record<string, string>> {
   const { getStartupConf } = clientInternals(pg.Client.prototype) // not that of a subclass, which calls this
   return getStartupConf.call(client)
@@ -146,7 +146,7 @@ export function queryInternals(query: pg.Submittable): QueryInternals {
 const WithoutState = class {}
 Object.setPrototypeOf(WithoutState.prototype, pg.Query.prototype)
 
-/** What pg takes for one of its queries, without the state of an emitter and the result that each of them would create. */
+/** A query that pg takes for one of its own, without the state of an emitter and the result that each of them would create. */
 export const BareQuery = WithoutState as unknown as new () => SentQuery
 
 export const Result = pg.Result as unknown as new (rowMode?: string, types?: object) => ResultInternals

@@ -45,7 +45,7 @@ export interface ResultColumns {
 export class GeneratedResult extends Result {
   #build: BuildRow | undefined
 
-  /** Those of the rows that follow. */
+  /** The columns of the rows that follow. */
   get columns(): ResultColumns {
     return { fields: this.fields, build: this.#build }
   }

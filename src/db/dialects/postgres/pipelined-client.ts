@@ -32,7 +32,7 @@ export interface ClientOptions {
   readonly settings: ServerSettings
 }
 
-/** What was found out about a pooler. */
+/** The findings about a pooler. */
 export interface SharedConnection {
   readonly isPrepared: boolean
   /** A hash of the columns of all tables: statements that were prepared before a table was altered are no longer found then. */
@@ -59,10 +59,10 @@ export class PipelinedClient extends pg.Client {
   #hasState = false
   #isPrepared = false
   #generatesRows = false
-  /** What is sent with each BEGIN; undefined if the server connection has its settings. */
+  /** The settings that are sent with each BEGIN; undefined if the server connection has its settings. */
   #transactionSettings: string | undefined
   #isReadOnlyLease = false
-  /** What the server has reported, and reports again after each change. */
+  /** The parameters that the server has reported, and reports again after each change. */
   readonly #parameters = new Map<string, string>()
   /** Undefined until the connection is set up, and behind a pooler. */
   #changed: ChangedSettings | undefined

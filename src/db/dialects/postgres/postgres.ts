@@ -172,7 +172,7 @@ function acquire(
 /** The lag of the replicas of each instance. */
 const lags = new WeakMap<Sequelize, ReplicaLag>()
 
-/** Of a replica that has what the client has committed, and is not further behind than `maxLag`, else of the primary. */
+/** A connection of a replica that has what the client has committed, and is not further behind than `maxLag`, else of the primary. */
 async function acquireProven(sequelize: Sequelize, needs: TransactionNeeds): Promise<TransactionConnection> {
   const { maxLag, token, isolation } = needs
   const { replication } = sequelizeInternals(sequelize).options

@@ -11,7 +11,7 @@ export interface PreparedStatement {
   readonly name: string
   /** The SQL, with a comment if it was renewed. */
   readonly renewed: string
-  /** What is prepared. */
+  /** The prepared text. */
   readonly text: string
   /** The columns of its results, once the server has named them. */
   columns?: ResultColumns
@@ -31,7 +31,7 @@ export class PostgresStatements {
   readonly #statements = new Map<string, PreparedStatement>()
   /** Names of prepared statements that are no longer used. They are closed before the next statement that has values. */
   readonly #obsoleteNames: string[] = []
-  /** What each text ends with. */
+  /** The end of each text. */
   #suffix = ''
   #useCount = 0
   #renameCount = 0

@@ -83,7 +83,7 @@ export function closesStatements(sql: string): boolean {
   return /\bDEALLOCATE\s+(?:PREPARE\s+)?ALL\b|\bDISCARD\s+ALL\b/i.test(sql)
 }
 
-/** What is sent together with BEGIN, so that the settings end with the transaction. COMMIT is limited by them as well. */
+/** The text that is sent together with BEGIN, so that the settings end with the transaction. COMMIT is limited by them as well. */
 export function inTransaction(settings: ServerSettings): string {
   return Object.entries(settings)
     .map(([name, value]) => `; SET LOCAL ${name} = ${value}`)

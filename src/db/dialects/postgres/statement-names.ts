@@ -12,7 +12,7 @@ const renewed = new Map<string, string>()
 const PREFIX = 'sequitur_'
 
 /**
- * What is known of a statement. `constant`: its literals are the same at every execution. `covered`: so they are, and its values have the types of columns
+ * The known form of a statement. `constant`: its literals are the same at every execution. `covered`: so they are, and its values have the types of columns
  * of its result. `slice`: its values have such types, too.
  */
 export type PreparableForm = 'constant' | 'covered' | 'slice'

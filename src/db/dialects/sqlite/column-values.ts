@@ -25,7 +25,7 @@ export class SqliteResult implements DirectResult {
     this.#types = types
   }
 
-  /** Those of raw SQL. */
+  /** The rows of raw SQL. */
   get rows(): Row[] {
     markJsonAsText(this.#rows)
     return this.#rows

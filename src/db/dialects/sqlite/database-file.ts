@@ -9,7 +9,7 @@ const OWNER_ONLY = 0o600
  * Creates the database file, empty, and its folder. If the parent of that folder is missing too, the path is probably misspelt or relative
  * to another directory, so nothing is created.
  *
- * @param fileMode the permissions of the new file; SQLite uses the same for the files beside it, -wal and -shm.
+ * @param fileMode the permissions of the new file; SQLite uses the same for the files next to it, -wal and -shm.
  * @throws Error that names what is missing.
  */
 export function prepareFile(storage: string, mode: SqliteMode, fileMode = OWNER_ONLY): void {

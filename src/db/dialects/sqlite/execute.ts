@@ -18,7 +18,7 @@ export function isSilentWrite(sql: string): boolean {
   return isWrite(sql) && !(RETURNING.test(sql) && RETURNING.test(sql.replace(QUOTED, '')))
 }
 
-/** What the text of a statement tells. */
+/** The facts that the text of a statement tells. */
 interface Facts {
   /** How it is executed with a compiled statement that the connection keeps; undefined for one that is executed once. */
   readonly method: Method | undefined

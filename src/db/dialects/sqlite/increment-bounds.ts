@@ -60,7 +60,7 @@ function boundsOf(model: ModelStatic<Model>, column: string): Bounds | undefined
       return within(shape.minimum ?? -Infinity, shape.maximum ?? Infinity) // an integer of a column has both
     case 'bigint': {
       const [min, max] = bigintBounds(attribute.type)
-      // Beyond 64 bits SQLite goes on with floating point numbers, which are rounded, also to the bound itself.
+      // Beyond 64 bits SQLite continues with floating point numbers, which are rounded, also to the bound itself.
       return {
         ...within(min, max),
         outside: (result) => `typeof(${result}) = 'real'${min === 0n ? ` OR ${result} < 0` : ''}`,

@@ -25,7 +25,7 @@ export class OpenedFile {
     this.#keepsLog = mode !== 'ro'
   }
 
-  /** Whether the path leads to the opened file, and its log is there. @param always also if the first was checked a moment ago. */
+  /** Whether the path leads to the opened file, and its log exists. @param always also if the first was checked a moment ago. */
   isThere(always: boolean): boolean {
     const now = performance.now()
     if (this.#isThere && this.#isLogThere && !always && now < this.#next) return true
@@ -34,7 +34,7 @@ export class OpenedFile {
     return this.#isThere && this.#hasLog(now)
   }
 
-  // What is written to a log that was removed is not lost as long as the app runs: looked for less often.
+  // Rows that are written to a log that was removed are not lost as long as the app runs: looked for less often.
   #hasLog(now: number): boolean {
     if (this.#log === undefined) this.#log = this.#foundLog()
     else if (!this.#isLogThere || now >= this.#nextLog) {

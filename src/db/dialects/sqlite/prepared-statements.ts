@@ -34,7 +34,7 @@ export function prepareStatementsOf(connection: SqliteConnection, Statement: Sta
   byConnection.set(connection, new PreparedStatements(connection, Statement))
 }
 
-/** Those of a connection that is configured. */
+/** The prepared statements of a connection that is configured. */
 export function preparedStatementsOf(connection: SqliteConnection): PreparedStatements | undefined {
   return byConnection.get(connection)
 }

@@ -4,7 +4,7 @@ import { columnShape } from '../../models/column-shape.js'
 import { isNumeric } from '../../sql/values.js'
 import type { StoredForm } from '../../values/stored-forms.js'
 
-/** What SQLite returns of the values of a column with this type in the table: it makes numbers of decimals, with 15 to 17 digits. */
+/** The form in which SQLite returns the values of a column with this type in the table: it makes numbers of decimals, with 15 to 17 digits. */
 export function storedForm(type: DataType, columnType: string): StoredForm | undefined {
   return columnShape({ type }).kind === 'decimal' && !KEEPS_TEXT.test(columnType) ? asNumber : undefined
 }

@@ -10,7 +10,7 @@ export class NoAnswerError extends Error {
 }
 
 /**
- * What the answer to a statement is given to: it rejects with a NoAnswerError if that does not come in time. Without a limit, a network that drops
+ * The callbacks for the answer to a statement: the promise rejects with a NoAnswerError if that does not come in time. Without a limit, a network that drops
  * packets would block the session for many minutes.
  *
  * @param milliseconds 0 or undefined for no limit.

@@ -48,7 +48,7 @@ export interface ReaderUnit {
 export interface TransactionOwner {
   /** For the log: the route of the handler; undefined outside of requests. */
   readonly route?: string | undefined
-  /** Undefined if nobody listens. */
+  /** Undefined if no one listens. */
   readonly observer?: SessionObserver | undefined
   /** The same for all sessions that were opened for one: its callbacks, and what reads on after it. */
   readonly family: object
@@ -89,7 +89,7 @@ const GRACE = 1_000
 export class SessionTransaction extends TransactionBase {
   readonly dialect: Dialect
   readonly owner: TransactionOwner
-  /** Undefined if nobody listens. */
+  /** Undefined if no one listens. */
   readonly observer: SessionObserver | undefined
   /** Sends statements to the driver; undefined if they have to take Sequelize's query path. */
   readonly direct: SendDirect | undefined
@@ -162,7 +162,7 @@ export class SessionTransaction extends TransactionBase {
     return this.#hasEnded
   }
 
-  /** What its statements may reach; undefined for no limit. */
+  /** The limit of what its statements may reach; undefined for none. */
   get boundary(): UnitBoundary | undefined {
     return this.#needs.boundary
   }

@@ -19,7 +19,7 @@ export interface Statement<T> extends NextStatement {
   readonly counter: PendingCounter
   readonly continuesAfter?: ContinuesAfter | undefined
   readonly isSavepoint?: boolean
-  /** Has its values. */
+  /** The source of the statement, with its values. */
   readonly source?: StatementSource | undefined
 }
 
@@ -48,7 +48,7 @@ class StatementRun<T> {
   readonly #transaction: SessionTransaction
   readonly #statement: Statement<T>
   readonly #send: (settle: Settle<T>) => void
-  /** What had failed when the statement was started. */
+  /** The failure that the transaction had when the statement was started. */
   readonly #failedBefore: SessionTransaction['failure']
   #connection: TransactionConnection | undefined
   /** Whether the statement was given to the driver. */

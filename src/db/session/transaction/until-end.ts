@@ -41,6 +41,6 @@ async function hasEnded(transaction: SessionTransaction): Promise<boolean> {
 
 function end(transaction: SessionTransaction, sql: string, hadWritten: boolean): void {
   transaction.endedBy ??= new TransactionEndedError(sql.trim().slice(0, 40))
-  // Of what came before it is not known whether it was committed or rolled back.
+  // It is not known whether the statements before were committed or rolled back.
   if (hadWritten) transaction.rollbackReason ??= { error: transaction.endedBy }
 }

@@ -9,7 +9,7 @@ import { type ModelPlan, planOf } from './model-plan.js'
 
 /*
  * Sequelize generates the SQL of a statement for each call, with its values as literals. For statements of a simple form the SQL is generated
- * once for each shape, by Sequelize, with placeholders. What Sequelize could treat in another way is left to it: the functions of this file return
+ * once for each shape, by Sequelize, with placeholders. A statement that Sequelize could treat in another way is left to it: the functions of this file return
  * undefined then.
  */
 

@@ -4,7 +4,7 @@ import { type PlainValue, plainValueOf } from './plain-values.js'
 import { isPlainTable } from './plain-tables.js'
 import { type RowValue, rowValueOf } from './row-values.js'
 
-/** What all compiled statements of a model have in common. */
+/** The facts that all compiled statements of a model share. */
 export interface ModelPlan {
   readonly names: readonly string[]
   /** As in `attributes` of Sequelize's find options. */

@@ -9,7 +9,7 @@ export class InterceptedCall {
   readonly #interceptors: readonly Interceptor[]
   readonly #request: Request
   readonly #reportLate: ReportLate
-  /** Of the current attempt, the innermost first. */
+  /** The callbacks of the current attempt, the innermost first. */
   #beforeCommit: BeforeCommit[] = []
   #response: OutgoingResponse | undefined
 
@@ -34,7 +34,7 @@ export class InterceptedCall {
     return handler()
   }
 
-  /** That of an interceptor; undefined if the handler makes it. */
+  /** The response of an interceptor; undefined if the handler makes it. */
   get response(): OutgoingResponse | undefined {
     return this.#response
   }

@@ -7,7 +7,7 @@ import type { OutgoingResponse } from '../../output/outgoing-response.js'
 import type { Request } from '../../request.js'
 import type { Refusals } from '../refusals.js'
 
-/** What becomes of a request that an interceptor has looked at. */
+/** The decision of an interceptor about a request. */
 export type Interception =
   /** This response is sent. The handler does not run, and nothing of what it injects is built. */
   | { readonly kind: 'response'; readonly response: OutgoingResponse }
@@ -37,7 +37,7 @@ export interface Interceptor {
   readonly documents?: InterceptorDocuments
 }
 
-/** What OpenAPI documents of a route because of an interceptor. */
+/** The part of a route's documentation in OpenAPI that an interceptor adds. */
 export interface InterceptorDocuments {
   /** Request headers. */
   readonly headers?: readonly DocumentedHeader[]
@@ -54,7 +54,7 @@ export interface DocumentedHeader {
   readonly maxLength?: number
 }
 
-/** What an interceptor may know of a route at startup. */
+/** The facts that an interceptor may know of a route at startup. */
 export interface InterceptableRoute {
   /** `HeroController.list` */
   readonly name: string
@@ -77,7 +77,7 @@ export type PlanInterceptor = (route: InterceptableRoute) => Interceptor | undef
 const planned = new MetadataKey<ReadonlySet<PlanInterceptor>>()
 
 /**
- * Has the routes of a controller, or one of them, intercepted; called by decorators. A function that is added twice is called once for each route.
+ * Adds an interceptor to the routes of a controller, or to one of them; called by decorators. A function that is added twice is called once for each route.
  *
  * @param target the class, or the prototype of a method.
  */

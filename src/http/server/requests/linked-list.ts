@@ -1,4 +1,4 @@
-/** What a {@link LinkedList} has: its place in the list, which is the only one that it is in. */
+/** An element of a {@link LinkedList}: its place in the list, which is the only one that it is in. */
 export interface Linked<T> {
   previous: T | undefined
   next: T | undefined

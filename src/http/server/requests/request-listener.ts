@@ -33,11 +33,11 @@ import { runMiddleware } from '../run-middleware.js'
 import { RefusalLog } from './refusal-log.js'
 import { hasSeveralApps, inLog } from '../unhandled-http-errors.js'
 
-/** What the listener needs of the app. */
+/** The parts of the app that the listener needs. */
 export interface ListenerParts {
   readonly router: Router<ServedRoute>
   readonly container: Container
-  /** What databases leave with the clients. */
+  /** The tokens that databases leave with the clients. */
   readonly tokens: AppTokens
   readonly docs: Docs
   readonly health: Health | undefined
@@ -126,7 +126,7 @@ export class Listener {
     try {
       if (!exchange.isUnseen) exchange.setFirstHeaders()
       const reply = this.#reply(exchange)
-      // A reply that is there waits, too: until then, Node has not read to the end of the request, nor seen whether what follows it is HTTP.
+      // A finished reply waits, too: until then, Node has not read to the end of the request, nor seen whether what follows it is HTTP.
       if (!isThenable(reply)) process.nextTick(() => this.#send(reply, exchange))
       else
         void reply.then(
@@ -185,7 +185,7 @@ export class Listener {
       if (this.#isRefusing) return this.#replyToRefused(shuttingDown(), exchange)
       const isReady = this.#isStarted && this.#parts.middleware.length === 0
       const reply = isReady ? this.#route(exchange) : this.#prepareAndRoute(exchange)
-      // What returns its reply at once has no deadline: a timer could not interrupt it.
+      // A reply that is returned at once has no deadline: a timer could not interrupt the code that makes it.
       if (isThenable(reply)) exchange.deadline = this.#deadlines.add(request.abort, start)
       return reply
     } catch (error) {

@@ -9,7 +9,7 @@ const LONGEST_WAIT = 100
 /** Milliseconds for the answer to one question. */
 const ANSWER_TIMEOUT = 1_000
 
-/** What the standby of a connection is known to have replayed. By connection, because one address may stand for several servers, or for a new one. */
+/** The position up to which the standby of a connection is known to have replayed. By connection, because one address may stand for several servers, or for a new one. */
 const replayed = new WeakMap<object, bigint>()
 
 /** Whether the standby of a connection has replayed its log up to a position, at the latest after a short wait. Never rejects. */

@@ -2,12 +2,12 @@ import { pgClientOf } from '../driver.js'
 
 /** Where a server that accepts writes is in the history of its cluster. Each promotion begins a timeline with a greater number. */
 interface Timeline {
-  /** Of the cluster: another one, as after an upgrade, has a history of its own. */
+  /** The identifier of the cluster: another one, as after an upgrade, has a history of its own. */
   readonly cluster: string
   readonly number: number
 }
 
-/** What a server is, compared with those that were seen before. */
+/** The age of a server, compared with those that were seen before. */
 export type Age = 'first' | 'same' | 'newer' | 'older'
 
 /**

@@ -33,10 +33,10 @@ class SqliteCursor implements Cursor {
   readonly #values: BoundValues | undefined
   readonly #types: ColumnTypes
   readonly #asSequelizeError: (error: Error) => Error
-  /** Of the program. */
+  /** The SQL of the program. */
   readonly #given: string
   readonly #exact = new ExactColumns()
-  /** Of all rows, also those that were read. */
+  /** The SQL of all rows, also of those that were read. */
   #sql: string
   #statement: SqliteStatement | undefined
   #hasValues = false

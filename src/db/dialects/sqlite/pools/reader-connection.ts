@@ -7,7 +7,7 @@ import type { SqliteConnection } from '../driver.js'
 import { takeTransactionAhead } from './begin-ahead.js'
 import { acceptWrites, SqliteTransactionConnection } from './sqlite-connection.js'
 
-/** What a reader needs of the pools. */
+/** The part of the pools that a reader needs. */
 export interface ReaderPools {
   releaseReader(connection: SqliteConnection): void
   destroyReader(connection: SqliteConnection): Promise<void>

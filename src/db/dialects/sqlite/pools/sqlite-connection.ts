@@ -8,7 +8,7 @@ import { direct } from '../execute.js'
 import { assertStaysReadOnly, leavesState } from '../left-state.js'
 import { endAndBegin } from './begin-ahead.js'
 
-/** What readers and writers have in common. */
+/** The common base of readers and writers. */
 export abstract class SqliteTransactionConnection extends DialectConnection {
   declare readonly raw: SqliteConnection
   protected readonly isReadOnly: boolean

@@ -6,7 +6,7 @@ import type { SqliteConnection } from '../driver.js'
 import { beginImmediate, takeTransactionAhead } from './begin-ahead.js'
 import { acceptWrites, SqliteTransactionConnection } from './sqlite-connection.js'
 
-/** What a writer needs of the pools. */
+/** The part of the pools that a writer needs. */
 export interface WriterPool {
   releaseWriter(connection: SqliteConnection): void
   destroyWriter(connection: SqliteConnection): Promise<void>
