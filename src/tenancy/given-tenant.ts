@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { ignoreRejections } from '../core/promises.js'
 import { MetadataKey } from '../di/metadata.js'
 import { refuseMissingCall } from '../core/options.js'
 import { addHandlerDecorator } from '../di/route-facts.js'
@@ -56,6 +57,7 @@ export function forgetGivenTenant(): void {
  * await withTenant(7, () => withSession(lifespan, (session) => session.all(select(Invoice))))
  */
 export function withTenant<T>(tenant: Tenant, work: () => T): T {
+  ignoreRejections(tenant) // of an asynchronous function, which the first session refuses
   return runAs({ kind: 'tenant', tenant }, work)
 }
 

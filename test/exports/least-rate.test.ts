@@ -1,3 +1,4 @@
+// Needs a process of its own: it measures the rates of clients.
 import assert from 'node:assert/strict'
 import { connect, Socket } from 'node:net'
 import { mock, test, type TestContext } from 'node:test'

@@ -1,3 +1,4 @@
+// Needs a process of its own: lists of other files use the same models.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Controller, createApp, Get, newLifespan, Page, Paginate } from 'sequitur'

@@ -30,6 +30,9 @@ const ofHost = (request: Request) => [request.headers['x-tenant']].flat()[0]
 
 const withConditions = databases.filter((kind) => kind !== postgres)
 
+/** Stands for a promise, which is made when it is used. */
+const REJECTED = Symbol('rejected')
+
 for (const kind of withConditions) {
   const open = async (): Promise<Database> =>
     newLifespan(await kind.url(), {
@@ -71,9 +74,10 @@ for (const kind of withConditions) {
     const later = async () => Promise.reject(new Error('An asynchronous function fails.'))
     const read = (tenant: unknown) =>
       withTenant(tenant as never, () => withSession(database, () => PageOfTenant.count()))
-    for (const tenant of [{}, [], true, Number.NaN, 1.5, Infinity, Promise.resolve('acme'), () => 'acme', 7n, later()])
+    const refused = [{}, [], true, Number.NaN, 1.5, Infinity, Promise.resolve('acme'), () => 'acme', 7n, REJECTED]
+    for (const tenant of refused)
       await assert.rejects(
-        read(tenant),
+        read(tenant === REJECTED ? later() : tenant),
         (error) => error instanceof TypeError && error.message.includes('the tenant is'),
       )
     for (const tenant of ['', ' ', 'a b', "a'", 'a\\', 'a\n', 'a\0', '\ud800', '-a'])
