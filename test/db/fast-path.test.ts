@@ -45,6 +45,27 @@ for (const kind of databases) {
   })
 }
 
+for (const kind of databases) {
+  test(`${kind.name}: an option of queries that is set later counts from then on, as without the fast path`, async (t) => {
+    for (const fastPath of [true, false]) {
+      const { database, app } = await databaseApp(t, kind, models, [], { lifespan: { fastPath } })
+      const { options } = database.sequelize as unknown as {
+        readonly options: { readonly query: Record<string, unknown> }
+      }
+      const { query } = options
+      const read = () => withSession(database, () => Hero.findAll())
+      await withSession(database, () => Hero.create({ name: 'Robin' }))
+      const before = await read()
+      query['raw'] = true
+      const after = await read()
+      delete query['raw']
+      const areInstances = [before, after, await read()].map(([hero]) => hero instanceof Hero)
+      assert.deepEqual(areInstances, [true, false, true], `fast path: ${fastPath}`)
+      await app.close()
+    }
+  })
+}
+
 async function work(t: TestContext, kind: TestDatabase, fastPath: boolean): Promise<unknown> {
   const { database, app } = await databaseApp(t, kind, models, [], { lifespan: { fastPath } })
   const result = await withSession(database, async (session) => {

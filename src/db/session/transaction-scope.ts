@@ -150,9 +150,7 @@ export class TransactionScope implements QueryOwner {
 
   /** Executes a compiled read. Undefined if Sequelize has to execute it, as for the following methods. */
   read<T>(model: ModelStatic<Model>, compile: () => CompiledStatement<T> | undefined): Promise<T> | undefined {
-    const direct = this.#directFor(model, 'read')
-    const statement = direct && compile()
-    return statement && this.#send(direct, statement, statement.readsAlone ? 'read' : undefined, true)
+    return this.#read(model, compile, true)
   }
 
   /** Executes a compiled read in the transaction, for reads that have to be of one snapshot. */
@@ -160,9 +158,17 @@ export class TransactionScope implements QueryOwner {
     model: ModelStatic<Model>,
     compile: () => CompiledStatement<T> | undefined,
   ): Promise<T> | undefined {
+    return this.#read(model, compile, false)
+  }
+
+  #read<T>(
+    model: ModelStatic<Model>,
+    compile: () => CompiledStatement<T> | undefined,
+    mayReadAlone: boolean,
+  ): Promise<T> | undefined {
     const direct = this.#directFor(model, 'read')
     const statement = direct && compile()
-    return statement && this.#send(direct, statement, statement.readsAlone ? 'read' : undefined)
+    return statement && this.#send(direct, statement, statement.readsAlone ? 'read' : undefined, mayReadAlone)
   }
 
   /**
@@ -192,7 +198,7 @@ export class TransactionScope implements QueryOwner {
     direct: SendDirect,
     statement: CompiledStatement<T>,
     kind: 'read' | 'write' | undefined,
-    mayReadAlone = false,
+    mayReadAlone: boolean,
     onSent?: () => void,
   ): Promise<T> {
     const { transaction } = this

@@ -63,14 +63,9 @@ class StatementRun<T> {
     this.#scope = scope
     this.#transaction = transaction
     this.#statement = statement
-    this.#send = observer
-      ? observer.timed(
-          statement.sql,
-          (settle) => statement.send(settle),
-          statement.isSavepoint === true,
-          statement.source,
-        )
-      : (settle) => statement.send(settle)
+    const { sql, source, isSavepoint = false } = statement
+    const send = (settle: Settle<T>) => statement.send(settle)
+    this.#send = observer ? observer.timed(sql, send, isSavepoint, source) : send
     this.#failedBefore = transaction.failure
     this.#answer = new Promise((resolve, reject) => {
       this.#resolve = resolve

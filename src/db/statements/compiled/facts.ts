@@ -7,11 +7,14 @@ export interface Facts {
   read<T extends object, K extends keyof T>(object: T, key: K): T[K]
   /** The entries of a list that may grow; none if there is no list. */
   list<E>(lists: Readonly<Record<string, readonly E[]>> | undefined, key: string): readonly E[]
+  /** Whether an object has no properties, which it may be given later. */
+  isEmpty(object: object | undefined): boolean
 }
 
 export const NOT_REMEMBERED: Facts = {
   read: (object, key) => object[key],
   list: (lists, key) => lists?.[key] ?? [],
+  isEmpty,
 }
 
 /** An answer, with the properties that it was made of. */
@@ -19,6 +22,7 @@ class Answer implements Facts {
   readonly #objects: Record<PropertyKey, unknown>[] = []
   readonly #keys: PropertyKey[] = []
   readonly #values: unknown[] = []
+  readonly #emptyObjects: object[] = []
   readonly isYes: boolean
 
   constructor(model: ModelStatic<Model>, judge: Judge) {
@@ -40,6 +44,12 @@ class Answer implements Facts {
     return list ?? []
   }
 
+  isEmpty(object: object | undefined): boolean {
+    if (!isEmpty(object)) return false
+    if (object) this.#emptyObjects.push(object)
+    return true
+  }
+
   /** Whether the properties are the same as they were. */
   get holds(): boolean {
     let index = 0
@@ -47,8 +57,14 @@ class Answer implements Facts {
       if (object[this.#keys[index] as PropertyKey] !== this.#values[index]) return false
       index++
     }
+    for (const object of this.#emptyObjects) if (!isEmpty(object)) return false
     return true
   }
+}
+
+function isEmpty(object: object | undefined): boolean {
+  for (const _ in object) return false
+  return object === undefined || Object.getOwnPropertySymbols(object).length === 0
 }
 
 /**

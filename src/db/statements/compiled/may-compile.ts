@@ -35,7 +35,7 @@ export const mayCompileRead = rememberedByModel((model, facts) => {
   if (!sequelize || model.primaryKeyAttributes.length === 0) return false // Sequelize remembers the last condition of a model without a key
   const internals = modelInternals(model)
   const options = facts.read(internals, 'options')
-  if (facts.read(internals, '_hasVirtualAttributes') || !isEmpty(facts.read(internals, '_scope') ?? {})) return false
+  if (facts.read(internals, '_hasVirtualAttributes') || !facts.isEmpty(facts.read(internals, '_scope'))) return false
   if (facts.read(options, 'paranoid') || facts.read(options, 'rejectOnEmpty')) return false
   if (hasQueryOptions(sequelize, facts) || READ_HOOKS.some((name) => isHooked(model, name, facts))) return false
   return READ_METHODS.every((name) => isOfSequelize(model, name, facts))
@@ -53,7 +53,7 @@ const mayCompileSaves = rememberedByModel((model, facts) => {
   if (!sequelize) return false
   const internals = modelInternals(model)
   if (facts.read(internals, '_hasVirtualAttributes') || facts.read(internals, '_versionAttribute')) return false
-  if (!isEmpty(facts.read(facts.read(internals, 'options'), 'validate') ?? {})) return false
+  if (!facts.isEmpty(facts.read(facts.read(internals, 'options'), 'validate'))) return false
   if (facts.read(sequelizeInternals(sequelize).options, 'omitNull') || hasQueryOptions(sequelize, facts)) return false
   if (QUERY_HOOKS.some((name) => isHooked(model, name, facts)) || hasSaveHooks(model, facts)) return false
   return (
@@ -102,7 +102,7 @@ export const mayBuildLater = rememberedByModel(
 /** Whether options of the instance of Sequelize change its queries. */
 function hasQueryOptions(sequelize: Sequelize, facts: Facts): boolean {
   const { options } = sequelizeInternals(sequelize)
-  return facts.read(options, 'typeValidation') === true || !isEmpty(facts.read(options, 'query') ?? {})
+  return facts.read(options, 'typeValidation') === true || !facts.isEmpty(facts.read(options, 'query'))
 }
 
 function isHooked(model: ModelStatic<Model>, type: string, facts: Facts): boolean {
@@ -153,9 +153,4 @@ function parentOfOwner(object: object, name: string): object {
 function hasOneOf(instance: Model, methods: readonly string[]): boolean {
   for (const name of methods) if (Object.hasOwn(instance, name)) return true
   return false
-}
-
-function isEmpty(object: object): boolean {
-  for (const _ in object) return false
-  return Object.getOwnPropertySymbols(object).length === 0
 }
