@@ -3,9 +3,15 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFile, rename, rm, stat } from 'node:fs/promises'
 import { test, type TestContext } from 'node:test'
-import { Controller, Get, newLifespan, Post, Session, sql, Transactional, withSession } from 'sequitur'
-import { databaseApp, sqliteFile, sqliteMemory } from '../support/databases.js'
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import * as fc from 'fast-check'
+import { Controller, Field, Get, newLifespan, Post, Session, sql, Transactional, withSession } from 'sequitur'
+import { Rows, rows } from 'sequitur/exports'
+import { poolsOf } from '../../src/db/events/pools.js'
+import { OpenedFile } from '../../src/db/dialects/sqlite/opened-file.js'
+import { type DatabaseApp, databaseApp, sqliteFile, sqliteMemory } from '../support/databases.js'
 import { assertWhole, said } from '../support/faults.js'
+import { runs } from '../support/fuzz.js'
 import { gate, until } from '../support/waiting.js'
 import { Hero, Team } from '../support/hero.js'
 
@@ -140,6 +146,85 @@ for (const removed of [['-wal'], ['-shm'], ['-wal', '-shm']])
     await assertWhole(app)
   })
 
+class Counted {
+  @Field({ type: 'integer' }) n!: number
+}
+
+@Controller('/')
+class Reads {
+  /** Reads until its client leaves: then the connection is closed at once. */
+  @Get('/endless', Rows.of(Counted, { atOnce: 2 })) endless() {
+    return rows(sql<Counted>`
+      WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c)
+      SELECT max(n) AS n FROM c WHERE (SELECT count(*) FROM sqlite_schema) >= 0`)
+  }
+  @Get('/whole') async read(session: Session) {
+    await session.execute(sql`SELECT count(*) FROM sqlite_schema`)
+    return 'whole'
+  }
+}
+
+/** Begins to read, and leaves. */
+async function cut(url: string, after: number): Promise<void> {
+  const signal = AbortSignal.timeout(after)
+  await assert.rejects(fetch(`${url}/endless`, { signal }), { name: 'TimeoutError' })
+}
+
+/** Waits until no connection for reads is open. */
+function noReader({ database }: DatabaseApp): Promise<void> {
+  const readers = () => poolsOf(database.sequelize).at(-1)
+  return until('all are closed', () => readers()?.used === 0 && readers()?.idle === 0)
+}
+
+test('a read that is cut before anything was written leaves the file usable', async (t) => {
+  const app = await databaseApp(t, sqliteFile, [], [Reads], { lifespan: { echo: false } })
+  await cut(app.url, 50)
+  await noReader(app)
+  await setTimeout(200) // the log is looked for every 100 ms
+  await assertWhole(app)
+})
+
+// SQLite would remove the log with the last connection, and make another one for that which is opened.
+test('no connection is opened while one is closed, which may be the last one', async (t) => {
+  const storage = new URL(await fileWithTables(t)).pathname.slice(1)
+  const steps = fc.array(fc.record({ opens: fc.boolean(), takes: fc.nat(3), before: fc.nat(2) }), { maxLength: 20 })
+  await fc.assert(
+    fc.asyncProperty(steps, async (all) => {
+      const file = new OpenedFile({ dialect: 'sqlite', storage, mode: 'rwc', options: {} })
+      const running = { opens: 0, closes: 0 }
+      const work = async (kind: keyof typeof running, takes: number) => {
+        running[kind]++
+        assert.ok(running.opens === 0 || running.closes === 0)
+        for (let turn = 0; turn < takes; turn++) await setImmediate()
+        running[kind]--
+      }
+      const ends: Promise<void>[] = []
+      for (const { opens, takes, before } of all) {
+        for (let turn = 0; turn < before; turn++) await setImmediate()
+        const close = () => work('closes', takes)
+        ends.push(opens ? file.open(() => work('opens', takes), close) : file.close(close))
+      }
+      await Promise.all(ends)
+    }),
+    { numRuns: runs(100) },
+  )
+})
+
+test('a log that was removed while only one connection was open is a 503 once, also where another one is needed', async (t) => {
+  const url = await fileWithTables(t)
+  const kind = { name: 'SQLite', url: () => Promise.resolve(url) }
+  const app = await databaseApp(t, kind, models, [Reads], { lifespan: { echo: false } })
+  await app.database.sequelize.query("INSERT INTO hero (name) VALUES ('kept')")
+  const file = new URL(url).pathname.slice(1)
+  await Promise.all([cut(app.url, 50), cut(app.url, 50)])
+  await noReader(app)
+  await rm(`${file}-wal`)
+  await setTimeout(200)
+  assert.equal(await said(app.fetch('/whole')), AWAY)
+  await assertWhole(app)
+  assert.equal(await countIn(file), 1)
+})
+
 /** Another process that holds the file's lock until it is told to let go. */
 async function lockElsewhere(t: TestContext, url: string): Promise<() => Promise<void>> {
   const program = `
@@ -178,7 +263,8 @@ test('a write that is retried outlasts the lock of another process', async (t) =
   const app = await databaseApp(t, kind, models, [Heroes])
   const unlock = await lockElsewhere(t, url)
   const writing = app.fetch('/patient', post)
-  setTimeout(() => void unlock(), 300)
+  await setTimeout(300)
+  await unlock()
   assert.equal((await writing).status, 204)
   assert.equal(await Hero.count(), 1)
 })

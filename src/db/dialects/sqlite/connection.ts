@@ -12,6 +12,9 @@ export const MEMORY = ':memory:'
 /** Milliseconds that SQLite waits for a lock of another process. Sessions of this process wait in a queue instead: SQLite blocks a thread. */
 const BUSY_TIMEOUT = 5_000
 
+/** With its first read a connection opens the write-ahead log, which SQLite keeps as long as one connection has it open. */
+const OPEN_LOG = '; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA schema_version'
+
 export async function openConnection(sqlite3: Sqlite3, config: SqliteConfig): Promise<SqliteConnection> {
   const { storage, mode, options } = config
   if (storage !== MEMORY) prepareFile(storage, mode, options.fileMode)
@@ -30,7 +33,7 @@ export async function configure(
   { storage, mode, options }: SqliteConfig,
 ): Promise<SqliteConnection> {
   connection.configure('busyTimeout', options.busyTimeout ?? BUSY_TIMEOUT)
-  const wal = storage !== MEMORY && mode !== 'ro' ? '; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL' : ''
+  const wal = storage !== MEMORY && mode !== 'ro' ? OPEN_LOG : ''
   try {
     await execute(connection, `PRAGMA foreign_keys = ON${wal}`)
   } catch (error) {
@@ -56,6 +59,11 @@ function flags(sqlite3: Sqlite3, mode: SqliteMode): number {
 
 export function execute(connection: SqliteConnection, sql: string): Promise<void> {
   return new Promise((resolve, reject) => connection.exec(sql, (error) => (error ? reject(error) : resolve())))
+}
+
+/** Resolves when no statement of the connection is running. */
+export function whenIdle(connection: SqliteConnection): Promise<void> {
+  return new Promise((resolve) => connection.wait(() => resolve()))
 }
 
 /** Closes a connection when its running statement has ended. */

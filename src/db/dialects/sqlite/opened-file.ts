@@ -15,7 +15,9 @@ export class OpenedFile {
   #isThere = true
   #next = -Infinity
   #connections = 0
-  /** The write-ahead log and its index, which SQLite keeps until the last connection is closed; undefined before they were seen. */
+  #opening: Promise<unknown> = Promise.resolve()
+  #closing: Promise<unknown> = Promise.resolve()
+  /** The write-ahead log and its index, which SQLite removes when the last connection is closed; undefined before they were seen. */
   #log: string | undefined
   #isLogThere = true
   #nextLog = -Infinity
@@ -61,8 +63,19 @@ export class OpenedFile {
     return identityOf(this.#path) !== undefined
   }
 
-  /** Opens a connection, to no other file than those before. @throws ConnectionError when the path leads to another one, or to none. */
-  async open<T>(open: () => Promise<T>, close: (connection: T) => Promise<void>): Promise<T> {
+  /**
+   * Opens a connection, to no other file than those before. Not while one is closed, which may be the last one: SQLite would remove the log, and make
+   * another one.
+   *
+   * @throws ConnectionError when the path leads to another file, or to none.
+   */
+  open<T>(open: () => Promise<T>, close: (connection: T) => Promise<void>): Promise<T> {
+    const opened = this.#closing.then(() => this.#open(open, close))
+    this.#opening = Promise.allSettled([this.#opening, opened])
+    return opened
+  }
+
+  async #open<T>(open: () => Promise<T>, close: (connection: T) => Promise<void>): Promise<T> {
     if (!this.isThere(true)) throw this.missing()
     const before = identityOf(this.#path)
     const connection = await open()
@@ -77,8 +90,14 @@ export class OpenedFile {
     throw this.missing()
   }
 
-  /** Called when a connection was closed. */
-  closed(): void {
+  /** Closes a connection. Not while one is opened: see {@link open}. */
+  close(close: () => Promise<void>): Promise<void> {
+    const closed = this.#opening.then(close).finally(() => this.#closed())
+    this.#closing = Promise.allSettled([this.#closing, closed])
+    return closed
+  }
+
+  #closed(): void {
     if (--this.#connections === 0) this.#forgetLog()
   }
 

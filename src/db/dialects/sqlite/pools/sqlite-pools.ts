@@ -6,7 +6,7 @@ import { observePools } from '../../../events/pools.js'
 import { type ConnectionManager, sequelizeInternals } from '../../../sequelize/internals.js'
 import type { SqliteConfig } from '../../../config/url.js'
 import { hasSpare } from '../../pooled-connection.js'
-import { close, configure, execute, MEMORY, openConnection } from '../connection.js'
+import { close, configure, execute, MEMORY, openConnection, whenIdle } from '../connection.js'
 import { openedConnection, type SqliteConnection, sqlite3Of } from '../driver.js'
 import { OpenedFile } from '../opened-file.js'
 import { endTransactionAhead } from './begin-ahead.js'
@@ -44,7 +44,10 @@ export class SqlitePools implements ReaderPools, WriterPool {
     const openFile = () => openConnection(sqlite3, file?.again(config) ?? config)
     const openMemory = () => (memory ? configure(sqlite3, memory, config) : openConnection(sqlite3, config))
     const open = file ? () => file.open(openFile, close) : openMemory
-    const closeFile = (connection: SqliteConnection) => close(connection).finally(() => file?.closed())
+    const closeFile = async (connection: SqliteConnection) => {
+      await whenIdle(connection)
+      await (file ? file.close(() => close(connection)) : close(connection))
+    }
     this.#writers = newPool('writer', 1, wait, open, closeFile)
     this.#readers = this.#isInMemory
       ? this.#writers
@@ -134,11 +137,20 @@ export class SqlitePools implements ReaderPools, WriterPool {
 
   // Checked when it is acquired: the file may have been removed while the session waited.
   #acquire<T>(pool: Pool<SqliteConnection>, use: (connection: SqliteConnection) => T, always = true): Promise<T> {
-    return acquire(pool, (connection) => {
-      if (!this.#file || this.#file.isThere(always)) return use(connection)
+    const file = this.#file
+    if (!file) return pool.acquire().then(use, refuse)
+    const useIfThere = (connection: SqliteConnection) => {
+      if (file.isThere(always)) return use(connection)
       pool.release(connection)
-      return (this.#leaving ??= this.#leave(this.#file).finally(() => (this.#leaving = undefined)))
-    })
+      return this.#leaveOnce(file)
+    }
+    return pool
+      .acquire()
+      .then(useIfThere, (error: unknown) => (file.isThere(true) ? refuse(error) : this.#leaveOnce(file)))
+  }
+
+  #leaveOnce(file: OpenedFile): Promise<never> {
+    return (this.#leaving ??= this.#leave(file).finally(() => (this.#leaving = undefined)))
   }
 
   /** Closes the connections to a file that was replaced, unless one is in use. @throws ConnectionError always: what was answered before may be lost. */
@@ -232,11 +244,7 @@ function newPool(
   })
 }
 
-function acquire<T>(
-  pool: Pool<SqliteConnection>,
-  use: (connection: SqliteConnection) => T | PromiseLike<T>,
-): Promise<T> {
-  return pool.acquire().then(use, (error: unknown) => {
-    throw error instanceof pools().TimeoutError ? new ConnectionAcquireTimeoutError(error) : error
-  })
+/** @throws always, as Sequelize does for its pool. */
+function refuse(error: unknown): never {
+  throw error instanceof pools().TimeoutError ? new ConnectionAcquireTimeoutError(error) : error
 }
