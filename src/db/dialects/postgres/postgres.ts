@@ -4,6 +4,7 @@ import {
   codeOf,
   DEFAULTS,
   type Dialect,
+  isCancelled,
   isEndedByPooler,
   isFatal,
   isLostConnection,
@@ -216,7 +217,7 @@ async function findPlainTables(sequelize: Sequelize, names: readonly string[]): 
     )
     return rows.map(({ name }) => name)
   } catch (error) {
-    if (error instanceof DatabaseError && !isLostConnection(error)) return []
+    if (error instanceof DatabaseError && !isLostConnection(error) && !isCancelled(error)) return []
     throw error
   }
 }
