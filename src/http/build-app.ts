@@ -9,7 +9,7 @@ import { SchemaWriter } from '../schema/json-schema/writer.js'
 import { type AppOptions, cursorSecret, DEFAULT_TIMEOUTS } from './app-options.js'
 import { compileErrorFormat } from './error-format.js'
 import { findMappedIn } from './error-mapping.js'
-import { AppTokens } from './client-tokens/client-tokens.js'
+import { AppTokens } from './client-tokens.js'
 import { Health } from './health/health.js'
 import { healthSettings } from './health/health-options.js'
 import type { Input } from './input/parameters.js'
@@ -23,8 +23,6 @@ import { explainIn, PlanLog } from './observation/plan-log.js'
 import { RequestLogger } from './observation/request-logger.js'
 import { RequestLog } from './observation/request-log.js'
 import { type BudgetOfApp, RequestRecorder } from './observation/request-recorder.js'
-import { cachingHeaders } from './clients/caching.js'
-import { authenticates } from './openapi/security.js'
 import { ReplyHeaders } from './output/reply.js'
 import { Request } from './request.js'
 import { budgetOf } from './routing/budget.js'
@@ -33,7 +31,7 @@ import { planRoutes, type Route, type ServedRoute, serveRoute } from './routing/
 import { Router } from './routing/router.js'
 import { appLog, Log, SILENT } from './server/logger.js'
 import { compileMiddleware } from './routing/middleware.js'
-import type { ListenerParts } from './server/requests/request-listener.js'
+import type { ListenerParts } from './server/request-listener.js'
 
 /** Everything of an app that is computed at startup, before anything is opened. */
 export interface BuiltApp extends ListenerParts {
@@ -56,9 +54,9 @@ export function buildApp(options: AppOptions, onExceeded?: ReportExcess): BuiltA
   const planner = new Planner<Input>(allProvisions(options, lifespans, log))
   const { unknownFields } = options
   const inputs = new SchemaWriter({ forValidation: true, prefix: COMPONENT, unknownFields })
-  const planning = { prefix: options.prefix ?? '/', planner, writer: inputs, authenticates, lifespans }
+  const planning = { prefix: options.prefix ?? '/', planner, writer: inputs, lifespans }
   const routes = options.controllers.flatMap((controller) => planRoutes(controller, planning))
-  refuseIgnoredDecorators(routes, planner.shared, { hasDatabase: lifespans.length > 0, authenticates })
+  refuseIgnoredDecorators(routes, planner.shared, lifespans.length > 0)
   checkDocument(routes, options.models)
   const { format, mappings = [], translate } = options.errors ?? {}
   const bodies = compileErrorFormat(format)
@@ -131,14 +129,7 @@ function newRouter(
   const lifespans = lifespansOf(options)
   for (const route of routes)
     router.add(
-      serveRoute(
-        route,
-        validators,
-        lifespans,
-        options.bodyLimit ?? DEFAULT_BODY_LIMIT,
-        (text) => log.warn(text),
-        cachingHeaders,
-      ),
+      serveRoute(route, validators, lifespans, options.bodyLimit ?? DEFAULT_BODY_LIMIT, (text) => log.warn(text)),
     )
   return router
 }

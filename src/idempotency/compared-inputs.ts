@@ -1,8 +1,8 @@
 import type { Plan } from '../di/plan.js'
 import { type Input, inputNames } from '../http/input/parameters.js'
-import { schemesOf } from '../http/openapi/security.js'
+import { schemesOf } from '../http/routing/security.js'
 import type { Request } from '../http/request.js'
-import { knowsAuthorization } from '../http/clients/client-sources.js'
+import { knowsAuthorization } from '../http/client-sources.js'
 
 /** The headers and cookies that requests with one key must have in common. */
 export interface ComparedInputs {

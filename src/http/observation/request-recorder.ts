@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { budgetExceeded, inputRefused, isRequestObserved, requestEnd } from '../../core/events/channels.js'
+import { budgetExceeded, inputRefused, OF_REQUESTS, requestEnd } from '../../core/events/channels.js'
 import type { QueryLimits } from '../../core/events/query-counter.js'
 import { RequestRecord } from '../../core/events/request-record.js'
 import { HttpError, type InputIssue } from '../errors.js'
@@ -35,7 +35,8 @@ export class RequestRecorder {
 
   /** Undefined if no one listens. Call it before the first header of the response is set. */
   record(request: Request, response: ServerResponse): RequestRecord | undefined {
-    const isObserved = this.#log !== undefined || isRequestObserved()
+    let isObserved = this.#log !== undefined
+    for (const { hasSubscribers } of OF_REQUESTS) isObserved ||= hasSubscribers
     if (!isObserved && !this.#budget.report) return undefined
     const record = new RequestRecord(request.id, request.raw)
     record.onStatement = this.#onStatement

@@ -8,7 +8,7 @@ import type { Route } from '../routing/route.js'
 import { constrainedIn, mayConflict } from './may-conflict.js'
 import { operationIdOf } from './operation.js'
 import { PROBLEM_COMPONENTS, writtenResponse } from './responses.js'
-import { requirementsOf, sameName, schemesOf, type SecurityScheme } from './security.js'
+import { requirementsOf, sameName, schemesOf, type SecurityScheme } from '../routing/security.js'
 
 /**
  * Finds what is wrong with the OpenAPI document of these routes, without writing it.

@@ -21,7 +21,7 @@ import type { DocumentedBodies } from '../error-format.js'
 import { programOf } from './program.js'
 import { type DocumentedProblems, documentedProblems, schemaObject } from './responses.js'
 import type { Route } from '../routing/route.js'
-import { schemesOf, type SecurityScheme } from './security.js'
+import { schemesOf, type SecurityScheme } from '../routing/security.js'
 
 /** The parts of the OpenAPI document that describe the whole API. */
 export interface ApiDescription {

@@ -1,13 +1,13 @@
 import type { ContentObject, OperationObject, ParameterObject } from 'openapi3-ts/oas31'
 import { defaultAsJson, type SchemaWriter } from '../../schema/json-schema/writer.js'
 import { type JsonSchema, isOmissible, propertiesOf, type Property, type Shape } from '../../schema/shape/shape.js'
-import { FORM } from '../input/form-fields.js'
+import { FORM } from '../input/fields.js'
 import { headerName, type Input } from '../input/parameters.js'
 import { type DocumentedProblems, hasEntityTag, jsonContent, responsesOf, schemaObject } from './responses.js'
 import type { Segment } from '../routing/path.js'
-import type { DocumentedHeader } from '../routing/interceptors/interceptor.js'
+import type { DocumentedHeader } from '../routing/interceptor.js'
 import type { Route } from '../routing/route.js'
-import { type NamedScheme, requirementsOf, schemesOf } from './security.js'
+import { type NamedScheme, requirementsOf, schemesOf } from '../routing/security.js'
 
 /** The OpenAPI operation of a route. Its variables have the names in `path`: routes that differ only in these names share one path. */
 export function operationOf(
