@@ -114,8 +114,8 @@ export class Scope {
           sources.input = reading
           if (wrap) return wrap(() => buildFrom(i))
         }
-        if (i === plan.steps.length) break
         if (this.#closed) throw requestHasEnded()
+        if (i === plan.steps.length) break
         const step = plan.steps[i] as Step // i is below the length
         if (step.provider.kind === 'given') {
           values[i] = this.#given(step.token)
@@ -129,7 +129,6 @@ export class Scope {
         values[i] = value
         if (isDisposable(value)) this.#own(step, value)
       }
-      if (this.#closed) throw requestHasEnded()
       const { kind, index: place } = plan.controller
       return use(sources[kind][place], argumentsOf(plan.arguments, sources))
     }

@@ -14,10 +14,8 @@ import { Health } from './health/health.js'
 import { healthSettings } from './health/health-options.js'
 import type { Input } from './input/parameters.js'
 import { type Lifespan, lifespansOf } from './lifespan.js'
-import { checkDocument } from './openapi/check-document.js'
 import { docs } from './openapi/docs-page.js'
 import { infoOf, openApiDocument } from './openapi/document.js'
-import { isProduction } from './observation/is-production.js'
 import { limitsOf, type ReportExcess, warnOnce } from './observation/query-budget.js'
 import { explainIn, PlanLog } from './observation/plan-log.js'
 import { RequestLogger } from './observation/request-logger.js'
@@ -57,11 +55,12 @@ export function buildApp(options: AppOptions, onExceeded?: ReportExcess): BuiltA
   const planning = { prefix: options.prefix ?? '/', planner, writer: inputs, lifespans }
   const routes = options.controllers.flatMap((controller) => planRoutes(controller, planning))
   refuseIgnoredDecorators(routes, planner.shared, lifespans.length > 0)
-  checkDocument(routes, options.models)
   const { format, mappings = [], translate } = options.errors ?? {}
   const bodies = compileErrorFormat(format)
   const health = healthSettings(options.health)
-  const openapi = () => openApiDocument(routes, new SchemaWriter({ unknownFields }), { ...options, health }, bodies)
+  const documented = { ...options, health }
+  const openapi = () => openApiDocument(routes, new SchemaWriter({ unknownFields }), documented, bodies)
+  openApiDocument(routes, new SchemaWriter(), documented, { ...bodies, write: () => '{}' }) // finds what is wrong with it
   return {
     lifespans,
     routes,
@@ -101,7 +100,8 @@ function budgetOfApp(
   const limits = onExceeded && queryBudget === undefined ? UNLIMITED : limitsOf(queryBudget)
   const isLimited = limits !== UNLIMITED || routes.some(({ controller, member }) => budgetOf(controller, member))
   if (!isLimited) return { limits, report: undefined }
-  const warn = isProduction() || logger === false ? undefined : warnOnce((text) => log.warn(text))
+  const isProduction = process.env['NODE_ENV'] === 'production'
+  const warn = isProduction || logger === false ? undefined : warnOnce((text) => log.warn(text))
   return { limits, report: onExceeded ?? warn }
 }
 

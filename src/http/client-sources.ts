@@ -17,7 +17,7 @@ function isInAuthorization({ type, in: place, name }: SecurityScheme): boolean {
 
 /** Whether the route reads who its client is from the header `Authorization`. */
 export function knowsAuthorization(plan: Plan<Input>): boolean {
-  const reads = inputNames(plan.inputs, 'header').some((name) => name.toLowerCase() === 'authorization')
+  const reads = inputNames(plan.inputs, 'header').includes('authorization')
   return reads || schemesOf(plan).some(({ scheme }) => isInAuthorization(scheme))
 }
 
@@ -73,7 +73,7 @@ const CONDITIONS: ReadonlySet<string> = new Set(['if-match', 'if-none-match'])
  */
 export function cachingHeaders(plan: Plan<Input>, isLimited: boolean): Readonly<Record<string, string>> {
   const schemes = schemesOf(plan).map(({ scheme }) => scheme)
-  const headers = inputNames(plan.inputs, 'header').map((name) => name.toLowerCase())
+  const headers = inputNames(plan.inputs, 'header')
   const readsCookies = plan.inputs.some((input) => input.in === 'cookie')
   const names = [...headers, ...schemes.flatMap(headerOf), ...(readsCookies ? ['cookie'] : [])]
   const varies = [...new Set(names)].filter((name) => !CONDITIONS.has(name)).sort()

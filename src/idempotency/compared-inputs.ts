@@ -29,7 +29,7 @@ export function comparedInputs(plan: Plan<Input>, namesClients: boolean): Compar
   const isCredential = (place: string) => (name: string) =>
     schemes.some((scheme) => scheme.in === place && scheme.name?.toLowerCase() === name.toLowerCase())
   const isIgnored = (name: string) => OF_EACH_ATTEMPT.has(name) || (name === 'cookie' && namesClients)
-  const headers = inputNames(plan.inputs, 'header').map((name) => name.toLowerCase())
+  const headers = inputNames(plan.inputs, 'header')
   const cookies = inputNames(plan.inputs, 'cookie')
   return {
     headers: unique(headers.filter((name) => !isIgnored(name) && !isCredential('header')(name))),
