@@ -517,7 +517,7 @@ export function modelOf(instance: Model): ModelStatic<Model> {
 /** Sequelize's Transaction, with the constructor that its types leave out. */
 export type TransactionClass = new (
   sequelize: Sequelize,
-  options: { readonly readOnly: boolean },
+  options: { readonly readOnly: boolean; readonly isLight: boolean },
 ) => TransactionInternals
 
 export const SequelizeTransaction = Transaction as unknown as TransactionClass

@@ -69,7 +69,8 @@ export function closeDiscarded(sequelize: Sequelize, close: (connection: object)
 
 function isOfAbsentServer(connection: object): boolean {
   const { server, refusals } = servers.get(connection) ?? {}
-  return server !== undefined && (server.refusals !== refusals || server.availability.isAway)
+  if (!server) return false
+  return server.refusals !== refusals || (server.availability.failures > 0 && server.availability.isAway)
 }
 
 /**

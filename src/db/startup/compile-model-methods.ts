@@ -4,16 +4,11 @@ import { currentScope } from '../session/current-scope.js'
 import { queriesJoin } from '../session/join-current-transaction.js'
 import { assertUsable, markingReads, markWritten } from '../session/ownership.js'
 import type { TransactionScope } from '../session/transaction-scope.js'
-import {
-  allStatement,
-  type CompiledStatement,
-  countStatement,
-  firstStatement,
-  keyStatement,
-} from '../statements/compiled/compiled-select.js'
+import { allStatement, countStatement, firstStatement, keyStatement } from '../statements/compiled/compiled-select.js'
 import { isPlainObject } from '../statements/compiled/conditions.js'
 import { isOfSequelize, markAsInherited } from '../statements/compiled/may-compile.js'
 import type { Select } from '../statements/statement.js'
+import type { CompiledStatement } from '../direct-statement.js'
 
 type AnyModel = ModelStatic<Model>
 /** A method of Sequelize, static or of an instance. */

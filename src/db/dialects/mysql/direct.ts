@@ -1,5 +1,4 @@
 import type { Model, ModelStatic } from 'sequelize'
-import type { DirectResult, SendDirect } from '../../dialect.js'
 import { sequelizeInternals, sequelizeOf } from '../../sequelize/internals.js'
 import {
   type MariadbStatement,
@@ -9,6 +8,7 @@ import {
   returnsJsonAsText,
 } from './driver.js'
 import { MariadbSender, mariadbSenderOf } from './mariadb-sender.js'
+import type { DirectResult, SendDirect } from '../../direct-statement.js'
 
 /*
  * Statements go to the driver as Sequelize sends them: values of placeholders to mysql2 with a prepared statement, to mariadb in the text protocol,

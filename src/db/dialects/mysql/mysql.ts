@@ -13,7 +13,7 @@ import { acquireFromPool, acquireIdleFromPool, onEachConnection, prepareForOther
 import { acquireForProbe } from '../probe-connection.js'
 import { DatabaseStartError } from '../../errors.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'
-import { mayBypassQuery } from '../../sequelize/query.js'
+import { senderOf } from '../../sequelize/fast-path.js'
 import { configOfServer } from '../../servers/first-available.js'
 import type { MysqlConfig } from '../../config/url.js'
 import type { ServerOptions, SslMode } from '../../config/url-options.js'
@@ -95,12 +95,16 @@ export function mysqlDialect(config: MysqlConfig): Dialect {
   return { ...mysql, prepare }
 }
 
-function acquire(sequelize: Sequelize, needs: TransactionNeeds): Promise<MysqlTransactionConnection> {
-  const isFast = mayBypassQuery(sequelize)
+function acquire(
+  sequelize: Sequelize,
+  needs: TransactionNeeds,
+  sender = senderOf(sequelize, mysql),
+): Promise<MysqlTransactionConnection> {
   return acquireFromPool(
     sequelize,
     needs,
-    (raw, wasIdle) => new MysqlTransactionConnection(sequelize, direct, raw, wasIdle, needs, isFast),
+    sender !== undefined,
+    (raw, wasIdle) => new MysqlTransactionConnection(sequelize, sender, raw, wasIdle, needs),
   )
 }
 

@@ -1,30 +1,18 @@
 import { col, fn, literal, type Model, type ModelStatic } from 'sequelize'
-import type { DirectResult, StatementForm } from '../../dialect.js'
+import type { CompiledStatement } from '../../direct-statement.js'
 import { modelInternals } from '../../sequelize/internals.js'
 import type { Select } from '../statement.js'
 import { type Condition, conditionsOf, isPlainObject, toWhere } from './conditions.js'
 import { hasLiterals, withLiterals } from './literals.js'
 import { mayCompileRead } from './may-compile.js'
 import { type ModelPlan, planOf } from './model-plan.js'
+import type { DirectResult, StatementForm } from '../../direct-statement.js'
 
 /*
  * Sequelize generates the SQL of a statement for each call, with its values as literals. For statements of a simple form the SQL is generated
  * once for each shape, by Sequelize, with placeholders. A statement that Sequelize could treat in another way is left to it: the functions of this file return
  * undefined then.
  */
-
-/** A statement whose SQL was generated before. */
-export interface CompiledStatement<T> {
-  readonly sql: string
-  readonly values: readonly unknown[]
-  readonly form: StatementForm
-  /** Whether it reads the same rows in a transaction and outside of one, where each statement of a transaction has a snapshot of its own. */
-  readonly readsAlone?: boolean | undefined
-  /** The instance that is written; the database's error names it. */
-  readonly instance?: Model
-  /** Converts the driver's rows. */
-  read(result: DirectResult): T
-}
 
 /** Which rows of a list a page has. */
 export interface Slice {

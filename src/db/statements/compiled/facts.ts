@@ -57,7 +57,10 @@ class Answer implements Facts {
       if (object[this.#keys[index] as PropertyKey] !== this.#values[index]) return false
       index++
     }
-    for (const object of this.#emptyObjects) if (!isEmpty(object)) return false
+    for (const object of this.#emptyObjects) {
+      for (const _ in object) return false
+      if (Object.getOwnPropertySymbols(object).length > 0) return false
+    }
     return true
   }
 }

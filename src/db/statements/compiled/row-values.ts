@@ -19,14 +19,18 @@ export function rowValueOf(type: DataType): RowValue | undefined {
     case 'INTEGER':
     case 'BIGINT': {
       const [least, most] = integerBounds(type)
-      return { isConverted: false, isPlain: (value) => Number.isSafeInteger(value) && isWithin(value, least, most) }
+      const isPlain = (value: unknown) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most
+      return { isConverted: false, isPlain }
     }
     case 'STRING':
     case 'TEXT': {
       const shape = columnShape({ type })
       if (isBinary || shape.kind !== 'string') return undefined
       const { maxLength = Infinity } = shape // in characters, of which a string has at most its length
-      return { isConverted: false, isPlain: (value) => isText(value) && value.length <= maxLength }
+      // PostgreSQL has no NUL in texts, and Sequelize changes it in literals.
+      const isPlain = (value: unknown) =>
+        typeof value === 'string' && value.length <= maxLength && !value.includes('\0')
+      return { isConverted: false, isPlain }
     }
     case 'UUID':
       return { isConverted: false, isPlain: (value) => typeof value === 'string' && isStoredUuid(value) }
@@ -35,26 +39,19 @@ export function rowValueOf(type: DataType): RowValue | undefined {
     case 'ENUM':
       return { isConverted: false, isPlain: (value) => typeof value === 'string' && values.includes(value) }
     case 'DATE':
-      return { isConverted: true, isPlain: (value) => value instanceof Date && isWithin(value.getTime(), ...DATES) }
+      return { isConverted: true, isPlain: (value) => value instanceof Date && isWithinDates(value.getTime()) }
     default:
       return undefined
   }
 }
 
-const DATES = [Date.UTC(1, 0), Date.UTC(9999, 0)] as const
+function isWithinDates(time: number): boolean {
+  return time >= Date.UTC(1, 0) && time <= Date.UTC(9999, 0)
+}
 
 function integerBounds(type: DataType): readonly [number, number] {
   const shape = columnShape({ type })
   if (shape.kind === 'integer') return [shape.minimum ?? -Infinity, shape.maximum ?? Infinity]
   const [least, most] = bigintBounds(type)
   return [Number(least), Number(most)]
-}
-
-function isWithin(value: unknown, least: number, most: number): boolean {
-  return typeof value === 'number' && value >= least && value <= most
-}
-
-// PostgreSQL has no NUL in texts, and Sequelize changes it in literals.
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && !value.includes('\0')
 }
