@@ -8,7 +8,7 @@ import {
   UniqueConstraintError,
 } from 'sequelize'
 import { codeOf, type Dialect } from '../dialect.js'
-import { hasFastPath } from './fast-path.js'
+import { hasFastPath } from './query-path.js'
 import { newTransactionId } from './transaction-base.js'
 import { rememberOrigin } from './statement-origin.js'
 import {

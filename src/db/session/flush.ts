@@ -2,9 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { Model } from 'sequelize'
 import { instanceInternals } from '../sequelize/internals.js'
 import { hasSaveHooks } from '../sequelize/own-hooks.js'
-import { isOfSequelize } from '../statements/compiled/may-compile.js'
 import { inForeignKeyOrder, type PendingChange } from './foreign-key-order.js'
 import type { PendingCounter } from './pending-counter.js'
+import { isOfSequelize } from '../sequelize/own-methods.js'
 
 /** The change that is being written in the current asynchronous context, in which hooks of its model run. */
 interface CurrentChange {

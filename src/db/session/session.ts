@@ -6,7 +6,6 @@ import { withBindableValues } from '../statements/bindable-values.js'
 import { refuseSecondStatement, requireKind } from '../statements/check-statement.js'
 import { countRows } from '../statements/count.js'
 import { toFind } from '../statements/find.js'
-import { allStatement, countStatement, firstStatement, keyStatement } from '../statements/compiled/compiled-select.js'
 import { findByKey, type Key } from '../statements/find-by-key.js'
 import type { Select, Sql } from '../statements/statement.js'
 import { currentScope, enterScope } from './current-scope.js'
@@ -15,6 +14,7 @@ import { assertUsable } from './ownership.js'
 import { inSavepoint } from './savepoint.js'
 import type { TransactionScope } from './transaction-scope.js'
 import type { CompiledStatement } from '../direct-statement.js'
+import { allStatement, countStatement, firstStatement, keyStatement } from '../fast-path/fast-path.js'
 
 /** The session of this database in the current asynchronous context. */
 export function currentSession(sequelize: Sequelize): Session | undefined {

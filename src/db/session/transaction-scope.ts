@@ -6,9 +6,6 @@ import { modelOf } from '../sequelize/internals.js'
 import { laterStatements } from '../sql/later-statements.js'
 import { startsWithKeyword } from '../sql/starts-with-keyword.js'
 import { isKnownWrite, mayWrite } from '../sql/writes.js'
-import { deleteStatement } from '../statements/compiled/compiled-delete.js'
-import { insertStatement } from '../statements/compiled/compiled-insert.js'
-import { updateStatement } from '../statements/compiled/compiled-update.js'
 import { ChangeQueue } from './flush.js'
 import { PendingCounter } from './pending-counter.js'
 import type { SessionTransaction } from './transaction/session-transaction.js'
@@ -17,6 +14,7 @@ import { untilEnd } from './transaction/until-end.js'
 import { markQueryError, type QueryOwner } from './unhandled-queries.js'
 import type { CompiledStatement, Settle } from '../direct-statement.js'
 import type { TransactionConnection } from '../connection.js'
+import { deleteStatement, insertStatement, updateStatement } from '../fast-path/fast-path.js'
 
 /**
  * A session, or a savepoint in it. Every query of a session passes here. A query that is started while a savepoint is open runs after it, because

@@ -2,7 +2,7 @@ import type { Sequelize } from 'sequelize'
 import type { Cursor, CursorStatement } from '../../dialect.js'
 import { logStatement, toSequelizeError } from '../../sequelize/query.js'
 import { beginnerOf, resultOf } from './direct.js'
-import { mysqlConnectionOf, type MysqlConnection, query, type RowStream, streamRows } from './driver.js'
+import { mysqlConnectionOf, type MysqlConnection, query, type RowStream, streamRows } from '../../drivers/mysql.js'
 import { setVariables } from './variables.js'
 import type { DirectResult } from '../../direct-statement.js'
 

@@ -6,7 +6,7 @@ import {
   type MysqlConnection,
   mysql2ConnectionOf,
   returnsJsonAsText,
-} from './driver.js'
+} from '../../drivers/mysql.js'
 import { MariadbSender, mariadbSenderOf } from './mariadb-sender.js'
 import type { DirectResult, SendDirect } from '../../direct-statement.js'
 

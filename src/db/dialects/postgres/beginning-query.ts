@@ -1,6 +1,6 @@
-import { BareQuery, type FieldDescription, type PgConnection, prepareValue, type SentQuery } from './driver.js'
-import { DirectQuery } from './direct-query.js'
+import { BareQuery, type FieldDescription, type PgConnection, prepareValue, type SentQuery } from '../../drivers/pg.js'
 import { REFUSED_WRITE } from '../../error-codes.js'
+import { DirectQuery } from '../../fast-path/fast-path.js'
 
 /** The callbacks for the answer to BEGIN. */
 export interface BeginListener {

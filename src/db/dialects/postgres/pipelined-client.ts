@@ -9,9 +9,7 @@ import {
   queryInternals,
   type SentQuery,
   startupParameters,
-} from './driver.js'
-import { DirectQuery, type DirectStatement } from './direct-query.js'
-import { generateRows } from './generated-rows.js'
+} from '../../drivers/pg.js'
 import { PostgresStatements } from './prepared-statements.js'
 import type { PreparableForm } from './statement-names.js'
 import { reportWithEnd, unknownCompletion } from './unknown-completion.js'
@@ -24,6 +22,7 @@ import {
   STARTUP,
 } from './server-settings.js'
 import type { DirectResult, StatementForm } from '../../direct-statement.js'
+import { DirectQuery, type DirectStatement, generateRows } from '../../fast-path/fast-path.js'
 
 export interface ClientOptions {
   /** Whether statements with values are prepared on the connection. Undefined: where that is possible, see server-connection.ts. */

@@ -8,7 +8,7 @@ import {
   sequelizeOf,
 } from '../../sequelize/internals.js'
 import type { ColumnTypes } from './column-cache.js'
-import type { Row } from './driver.js'
+import type { Row } from '../../drivers/sqlite3.js'
 import { isDateTime } from './query.js'
 import type { DirectResult } from '../../direct-statement.js'
 

@@ -2,7 +2,7 @@ import type { Sequelize } from 'sequelize'
 import type { TransactionEnd } from '../../../connection.js'
 import { sendDirectly } from '../../../sequelize/query.js'
 import { execute } from '../connection.js'
-import { openedConnection, type SqliteConnection } from '../driver.js'
+import { openedConnection, type SqliteConnection } from '../../../drivers/sqlite3.js'
 import type { SendDirect } from '../../../direct-statement.js'
 
 /**

@@ -7,7 +7,7 @@ import { type ConnectionManager, sequelizeInternals } from '../../../sequelize/i
 import type { SqliteConfig } from '../../../config/url.js'
 import { hasSpare } from '../../pooled-connection.js'
 import { close, configure, execute, MEMORY, openConnection, whenIdle } from '../connection.js'
-import { openedConnection, type SqliteConnection, sqlite3Of } from '../driver.js'
+import { openedConnection, type SqliteConnection, sqlite3Of } from '../../../drivers/sqlite3.js'
 import { OpenedFile } from '../opened-file.js'
 import { endTransactionAhead } from './begin-ahead.js'
 import { ReaderConnection, type ReaderPools } from './reader-connection.js'

@@ -1,4 +1,4 @@
-import { type FieldDescription, type ParseField, type QueryInternals, Result } from './driver.js'
+import { type FieldDescription, type ParseField, type QueryInternals, Result } from '../drivers/pg.js'
 
 /*
  * pg builds each row in code that all statements share, which V8 cannot optimize. Here a function is generated for each list of columns; the rows are

@@ -5,10 +5,10 @@ import {
   prepareValue,
   type QueryCallback,
   type Types,
-} from './driver.js'
+} from '../drivers/pg.js'
 import { GeneratedResult, type ResultColumns } from './generated-rows.js'
 import { types } from 'pg'
-import type { DirectResult } from '../../direct-statement.js'
+import type { DirectResult } from '../direct-statement.js'
 
 /** The statement of a {@link DirectQuery}. */
 export interface DirectStatement {

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import * as pg from 'pg'
-import { requireSupported } from '../../supported-version.js'
-import type { DirectResult } from '../../direct-statement.js'
+import { requireSupported } from '../supported-version.js'
+import type { DirectResult } from '../direct-statement.js'
 
 /*
  * Every member of pg that is used here and that its types leave out. No other file casts an object of pg.
