@@ -7,7 +7,6 @@ import { type Condition, conditionsOf, toWhere } from './conditions.js'
 import { hasLiterals, withLiterals } from './literals.js'
 import { mayCompileRead } from './may-compile.js'
 import { type ModelPlan, planOf, sqlOf } from './model-plan.js'
-import type { DirectResult, StatementForm } from '../direct-statement.js'
 
 /*
  * Sequelize generates the SQL of a statement for each call, with its values as literals. For statements of a simple form the SQL is generated

@@ -4,7 +4,7 @@ import { ImplicitCommitError, SessionClosedError, StatementRefusedError, Transac
 import type { StatementSource } from '../statements/statement-source.js'
 import { modelOf } from '../sequelize/internals.js'
 import { laterStatements } from '../sql/later-statements.js'
-import { startsWithKeyword } from '../sql/starts-with-keyword.js'
+import { isTransactionControl } from '../sql/transaction-control.js'
 import { isKnownWrite, mayWrite } from '../sql/writes.js'
 import { ChangeQueue } from './flush.js'
 import { PendingCounter } from './pending-counter.js'
@@ -256,17 +256,3 @@ export class TransactionScope implements QueryOwner {
     this.#ended ??= end
   }
 }
-
-/** Statements that begin or end a transaction. Those about savepoints are allowed in a session. */
-const isTransactionControl = startsWithKeyword(
-  'BEGIN',
-  'START\\s+TRANSACTION',
-  'COMMIT',
-  // Not that of a block of MariaDB, which ends no transaction.
-  'END(?!\\s+(?:IF|CASE|LOOP|WHILE|REPEAT|FOR)\\b)',
-  'ABORT',
-  'ROLLBACK(?!\\s+(?:WORK\\s+|TRANSACTION\\s+)?TO\\b)',
-  'PREPARE\\s+TRANSACTION',
-  // On MySQL and MariaDB: it commits, and it stays on the connection.
-  'SET\\s(?:[^;\'"]*\\W)?(?<!(?<!@)@)AUTOCOMMIT(?=[`\\s]*:?=)',
-)

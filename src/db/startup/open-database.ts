@@ -93,7 +93,7 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     nameIndexColumns(models)
     nestFindCreateFind(models)
     markBulkCreated(models)
-    if (hasFastPath(sequelize)) compileModelMethods(models)
+    compileModelMethods(models)
     refuseShadowedColumns(models)
     refuseCorruptedColumns(models)
     refuseCostlyPatterns(models)

@@ -70,10 +70,6 @@ export class PipelinedConnection extends PgConnection {
   // The transaction begins with its next statement.
   protected override async sendBeginning(): Promise<void> {}
 
-  override release(): Promise<void> | undefined {
-    return this.#client.hasState ? this.destroy() : super.release()
-  }
-
   protected override drop(): Promise<void> | undefined {
     return this.#client.terminate()
   }

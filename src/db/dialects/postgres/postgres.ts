@@ -4,11 +4,12 @@ import {
   codeOf,
   DEFAULTS,
   type Dialect,
+  isCancelled,
   isEndedByPooler,
   isFatal,
   isLostConnection,
 } from '../../dialect.js'
-import { acquireIdleFromPool, onEachConnection } from '../pooled-connection.js'
+import { acquireIdleFromPool, closeSpent, onEachConnection } from '../pooled-connection.js'
 import { acquireForProbe } from '../probe-connection.js'
 import { hasFastPath } from '../../sequelize/query-path.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'
@@ -33,6 +34,7 @@ export const postgres: Dialect = {
     // A Sequelize instance of the program may have another client, of which only query() is used.
     if (isPipelinedLibrary(sequelizeInternals(sequelize).connectionManager.lib)) checkPg()
     closeWithoutTypes(sequelize)
+    closeSpent(sequelize, (connection) => isPipelined(connection) && connection.hasState)
     const prepareClient = (connection: unknown) => {
       if (!isPipelined(connection)) return setStandardStrings(pgClientOf(connection))
       if (hasFastPath(sequelize)) connection.generateRows()
@@ -151,7 +153,7 @@ async function findPlainTables(sequelize: Sequelize, names: readonly string[]): 
     )
     return rows.map(({ name }) => name)
   } catch (error) {
-    if (error instanceof DatabaseError && !isLostConnection(error)) return []
+    if (error instanceof DatabaseError && !isLostConnection(error) && !isCancelled(error)) return []
     throw error
   }
 }
