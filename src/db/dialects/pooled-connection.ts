@@ -4,7 +4,8 @@ import type { LeasedConnection, TransactionConnection } from '../connection.js'
 import { codeOf, isLostConnection, type TransactionNeeds } from '../dialect.js'
 import { DialectConnection } from './dialect-connection.js'
 import { closeUnprepared } from './close-unprepared.js'
-import { type ConnectionPool, type PoolCounts, sequelizeInternals, writePoolOf } from '../sequelize/internals.js'
+import { sequelizeInternals, writePoolOf } from '../sequelize/internals.js'
+import type { ConnectionPool, PoolCounts } from '../sequelize/connection-manager.js'
 
 const pools = loadLater<typeof import('sequelize-pool')>('sequelize-pool')
 

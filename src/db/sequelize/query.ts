@@ -262,8 +262,9 @@ export function sendThen<T>(
   readResult: (result: DirectResult) => T,
   settle: Settle<T>,
 ): void {
-  const { connection, text, values, form, logging } = request
-  logStatement(sequelize, text, logging)
+  const internals = sequelizeInternals(sequelize)
+  const { connection, text, values, form, logging = internals.options.logging } = request
+  if (logging) logStatement(sequelize, text, logging)
   // The driver calls this function: an exception in it would end the process.
   const done = (error: Error | null, result: DirectResult) => {
     try {

@@ -2,9 +2,10 @@ import { AccessDeniedError, BaseError, ConnectionError, type Sequelize } from 's
 import { endsWithin } from '../../core/promises.js'
 import { type Host, type ServerAddress, showHost } from '../config/server-address.js'
 import { codeOf } from '../dialect.js'
-import { type ConnectionManager, sequelizeInternals } from '../sequelize/internals.js'
+import { sequelizeInternals } from '../sequelize/internals.js'
 import { Availability } from './availability.js'
 import { isFull } from './full-server.js'
+import type { ConnectionManager } from '../sequelize/connection-manager.js'
 
 /** How a dialect opens connections. */
 export interface Opening {

@@ -1,7 +1,7 @@
 import { ConnectionError, type Sequelize } from 'sequelize'
 import { bracket, type Report, type Unit } from '../../core/bracket.js'
 import { nextTurn } from '../../core/promises.js'
-import { codeOf, type Dialect, type TransactionNeeds } from '../dialect.js'
+import { codeOf, type Dialect, isLostConnection, type TransactionNeeds } from '../dialect.js'
 import { CommitUnknownError, ReadOnlyError, StaleSnapshotError, UnawaitedQueryError } from '../errors.js'
 import { observeAgain, type SessionObserver } from '../events/session-observer.js'
 import { callAll } from './callbacks.js'
@@ -9,7 +9,6 @@ import { currentScope, enterScope, type ScopeHolder } from './current-scope.js'
 import { respondFor } from './ownership.js'
 import type { Session } from './session.js'
 import { TransactionScope } from './transaction-scope.js'
-import { NoAnswerError } from './transaction/answer-timeout.js'
 import { type ReaderUnit, SessionTransaction, type TransactionOwner } from './transaction/session-transaction.js'
 import { now } from './transaction/transaction-state.js'
 
@@ -291,7 +290,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
 function ofRead(error: unknown): unknown {
   if (!(error instanceof CommitUnknownError)) return error
   const { cause } = error
-  return cause instanceof NoAnswerError ? new ConnectionError(cause) : cause
+  return isLostConnection(cause) || !(cause instanceof Error) ? cause : new ConnectionError(cause)
 }
 
 /** Milliseconds, "full jitter": anything up to a bound that doubles with each attempt. Source: M. Brooker, Exponential Backoff And Jitter, 2015. */

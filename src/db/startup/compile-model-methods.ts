@@ -1,6 +1,6 @@
 import { isObjectLiteral } from '../../core/records.js'
 import type { Model, ModelStatic } from 'sequelize'
-import { type AttributeInternals, instanceInternals, modelOf } from '../sequelize/internals.js'
+import { instanceInternals, modelOf } from '../sequelize/internals.js'
 import { currentScope } from '../session/current-scope.js'
 import { queriesJoin, refusalInSession } from '../session/join-current-transaction.js'
 import { assertUsable, markingReads, markWritten } from '../session/ownership.js'
@@ -11,6 +11,7 @@ import { allStatement, countStatement, firstStatement, keyStatement } from '../f
 import { isOfSequelize, markAsInherited } from '../sequelize/own-methods.js'
 import { impossibleValue } from '../values/impossible-values.js'
 import { isJsonValue } from '../values/scalars.js'
+import type { AttributeInternals } from '../sequelize/query-generator.js'
 
 type AnyModel = ModelStatic<Model>
 /** A method of Sequelize, static or of an instance. */

@@ -3,7 +3,7 @@ import type { Pool } from 'sequelize-pool'
 import { loadLater } from '../../../../core/memo.js'
 import type { TransactionNeeds } from '../../../dialect.js'
 import { observePools } from '../../../events/pools.js'
-import { type ConnectionManager, sequelizeInternals } from '../../../sequelize/internals.js'
+import { sequelizeInternals } from '../../../sequelize/internals.js'
 import type { SqliteConfig } from '../../../config/url.js'
 import { hasSpare } from '../../pooled-connection.js'
 import { close, configure, execute, MEMORY, openConnection, whenIdle } from '../connection.js'
@@ -13,6 +13,7 @@ import { endTransactionAhead } from './begin-ahead.js'
 import { ReaderConnection, type ReaderPools } from './reader-connection.js'
 import { acceptWrites, type SqliteTransactionConnection } from './sqlite-connection.js'
 import { WriterConnection, type WriterPool } from './writer-connection.js'
+import type { ConnectionManager } from '../../../sequelize/connection-manager.js'
 
 const pools = loadLater<typeof import('sequelize-pool')>('sequelize-pool')
 
