@@ -49,7 +49,7 @@ export function isOfPattern(operator: unknown): boolean {
 }
 
 function faultOf(operator: unknown, value: unknown, field: AttributeInternals | undefined): string | undefined {
-  const isIs = operator === Op.is || operator === Op.not // with a boolean, Op.not is IS NOT
+  const isIs = operator === Op.is || operator === Op.not // with a boolean, Op.not becomes `IS NOT`
   if (isIs && typeof value === 'boolean' && isJsonColumn(field)) return 'takes null where a JSON column is compared'
   if (LISTS.has(operator) || (operator === Op.not && Array.isArray(value))) return faultOfList(value, field)
   if (PAIRS.has(operator)) return faultOfPair(value, field)
