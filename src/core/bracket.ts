@@ -271,6 +271,7 @@ function commitAll(units: readonly Unit[]): Promise<void> | undefined {
 async function commitInTurn(units: readonly Unit[]): Promise<void> {
   for (const unit of inCommitOrder(units)) {
     try {
+      unit.assertCommittable() // again: an unawaited query may have failed during the commit of another unit
       await unit.commit()
     } catch (error) {
       throw units.some(({ hasCommitted }) => hasCommitted) ? partialCommit(units, unit, error) : error

@@ -1,12 +1,13 @@
 import type { Model, ModelStatic } from 'sequelize'
 import { currentSession, type Session } from '../../db/session/session.js'
-import { type CompiledStatement, countStatement, rowsStatement } from '../../db/statements/compiled/compiled-select.js'
 import type { Select } from '../../db/statements/statement.js'
 import { LazyInstance, type Row } from '../lazy-instances.js'
 import { type List, listOf } from '../list.js'
 import { offsetOrder } from '../list-order.js'
 import { withNullsClauses, withPrimaryKey } from '../order-items.js'
 import type { OffsetWindow } from './page-numbers.js'
+import type { CompiledStatement } from '../../db/direct-statement.js'
+import { countStatement, rowsStatement } from '../../db/fast-path/fast-path.js'
 
 /** The last count of all rows of a model: a guess at the next one. */
 const lastTotals = new WeakMap<ModelStatic<Model>, number>()

@@ -1,5 +1,5 @@
 import type { Model, ModelStatic, Sequelize } from 'sequelize'
-import { queryGeneratorOf } from '../../sequelize/internals.js'
+import { queryGeneratorOf } from '../sequelize/internals.js'
 
 /*
  * Plain tables: their rows do not depend on the transaction that reads them. A view may call functions such as now(), which return the time of the

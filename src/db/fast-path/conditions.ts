@@ -1,4 +1,5 @@
 import { literal, type Model, type ModelStatic, Op } from 'sequelize'
+import { isObjectLiteral } from '../../core/records.js'
 import type { ComparableColumn, ModelPlan } from './model-plan.js'
 
 /** Conditions that columns equal values, or are NULL. */
@@ -15,7 +16,7 @@ const NONE: Conditions = { shape: [], values: [] }
 /** Undefined for other conditions. */
 export function conditionsOf({ comparable }: ModelPlan, where: unknown): Conditions | undefined {
   if (where === undefined || where === null) return NONE
-  if (!isPlainObject(where)) return undefined
+  if (!isObjectLiteral(where)) return undefined
   // Sequelize replaces the name of an attribute by that of its column, which then comes last.
   const shape: Condition[] = []
   const values: unknown[] = []
@@ -62,9 +63,4 @@ export function toWhere({ comparable }: ModelPlan, shape: readonly Condition[]):
       ] as const
     }),
   )
-}
-
-export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return false
-  return Object.getOwnPropertySymbols(value).length === 0
 }

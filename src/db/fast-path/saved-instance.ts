@@ -1,6 +1,6 @@
 import type { Model, ModelStatic } from 'sequelize'
-import { instanceInternals, modelInternals } from '../../sequelize/internals.js'
-import { setStoredForms } from '../../values/stored-forms.js'
+import { instanceInternals, modelInternals } from '../sequelize/internals.js'
+import { setStoredForms } from '../values/stored-forms.js'
 
 export type Values = Readonly<Record<string, unknown>>
 

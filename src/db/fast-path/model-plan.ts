@@ -1,8 +1,7 @@
 import type { DataType, Model, ModelStatic, Sequelize } from 'sequelize'
-import { type ModelInternals, modelInternals } from '../../sequelize/internals.js'
-import { type PlainValue, plainValueOf } from './plain-values.js'
+import { type ModelInternals, modelInternals } from '../sequelize/internals.js'
+import { type PlainValue, plainValueOf, type RowValue, rowValueOf } from './column-values.js'
 import { isPlainTable } from './plain-tables.js'
-import { type RowValue, rowValueOf } from './row-values.js'
 
 /** The facts that all compiled statements of a model share. */
 export interface ModelPlan {
@@ -110,4 +109,15 @@ function rowColumns(model: ModelStatic<Model>): RowColumn[] | undefined {
     isGeneratedKey: autoIncrement,
     timestamp: name === createdAt ? 'created' : name === updatedAt ? 'updated' : undefined,
   }))
+}
+
+/** How many shapes of statements of one model are kept. A program has few. */
+const MAX_SHAPES = 200
+
+/** The SQL of a shape, which is generated once. */
+export function sqlOf({ sql: known }: ModelPlan, key: string, make: () => string): string {
+  const sql = known.get(key) ?? make()
+  if (known.size >= MAX_SHAPES && !known.has(key)) known.clear()
+  known.set(key, sql)
+  return sql
 }

@@ -1,5 +1,5 @@
 import type { Model, ModelStatic } from 'sequelize'
-import { modelInternals } from '../../sequelize/internals.js'
+import { modelInternals } from '../sequelize/internals.js'
 
 const DIALECTS: ReadonlySet<string | undefined> = new Set(['mysql', 'mariadb'])
 

@@ -1,5 +1,4 @@
-import type { Submittable } from 'pg'
-import { type FieldDescription, type ParseField, queryInternals, Result } from './driver.js'
+import { type FieldDescription, type ParseField, type QueryInternals, Result } from '../drivers/pg.js'
 
 /*
  * pg builds each row in code that all statements share, which V8 cannot optimize. Here a function is generated for each list of columns; the rows are
@@ -54,7 +53,9 @@ export class GeneratedResult extends Result {
     this.#build = build
     if (build) {
       this.fields = fields
-      this._parsers = fields.map(({ dataTypeID, format }) => this._types.getTypeParser(dataTypeID, format))
+      const parsers: ParseField[] = []
+      for (const { dataTypeID, format } of fields) parsers.push(this._types.getTypeParser(dataTypeID, format))
+      this._parsers = parsers
     } else super.addFields(fields)
   }
 
@@ -68,8 +69,7 @@ export class GeneratedResult extends Result {
 }
 
 /** Lets the rows of a query be built by generated code. */
-export function generateRows<Q extends Submittable>(query: Q): Q {
-  const internals = queryInternals(query)
-  internals._result = internals._results = new GeneratedResult()
+export function generateRows(query: QueryInternals): QueryInternals {
+  query._result = query._results = new GeneratedResult()
   return query
 }

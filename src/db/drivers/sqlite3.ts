@@ -1,5 +1,5 @@
 import type { Database } from 'sqlite3'
-import { requireSupported } from '../../supported-version.js'
+import { requireSupported } from '../supported-version.js'
 
 export type Sqlite3 = typeof import('sqlite3')
 

@@ -1,30 +1,18 @@
+import { isObjectLiteral } from '../../core/records.js'
 import { col, fn, literal, type Model, type ModelStatic } from 'sequelize'
-import type { DirectResult, StatementForm } from '../../dialect.js'
-import { modelInternals } from '../../sequelize/internals.js'
-import type { Select } from '../statement.js'
-import { type Condition, conditionsOf, isPlainObject, toWhere } from './conditions.js'
+import type { CompiledStatement } from '../direct-statement.js'
+import { modelInternals } from '../sequelize/internals.js'
+import type { Select } from '../statements/statement.js'
+import { type Condition, conditionsOf, toWhere } from './conditions.js'
 import { hasLiterals, withLiterals } from './literals.js'
 import { mayCompileRead } from './may-compile.js'
-import { type ModelPlan, planOf } from './model-plan.js'
+import { type ModelPlan, planOf, sqlOf } from './model-plan.js'
 
 /*
  * Sequelize generates the SQL of a statement for each call, with its values as literals. For statements of a simple form the SQL is generated
  * once for each shape, by Sequelize, with placeholders. A statement that Sequelize could treat in another way is left to it: the functions of this file return
  * undefined then.
  */
-
-/** A statement whose SQL was generated before. */
-export interface CompiledStatement<T> {
-  readonly sql: string
-  readonly values: readonly unknown[]
-  readonly form: StatementForm
-  /** Whether it reads the same rows in a transaction and outside of one, where each statement of a transaction has a snapshot of its own. */
-  readonly readsAlone?: boolean | undefined
-  /** The instance that is written; the database's error names it. */
-  readonly instance?: Model
-  /** Converts the driver's rows. */
-  read(result: DirectResult): T
-}
 
 /** Which rows of a list a page has. */
 export interface Slice {
@@ -47,7 +35,7 @@ export function allStatement<M extends Model>(select: Select<M>): CompiledStatem
 /** The first row of a statement, as `findOne()` returns it. */
 export function firstStatement<M extends Model>(select: Select<M>): CompiledStatement<M | null> | undefined {
   const { model, options } = select
-  const names = isPlainObject(options.where) ? Object.entries(options.where) : []
+  const names = isObjectLiteral(options.where) ? Object.entries(options.where) : []
   const { uniqueNames } = planOf(model)
   const isUnique = names.some(([name, value]) => uniqueNames.has(name) && value !== null)
   const statement = rowsStatement(select, isUnique ? undefined : 'first', buildOf(model))
@@ -130,23 +118,12 @@ export function countStatement({ model, options }: Select<Model>): CompiledState
 }
 
 function hasOnlyRows(options: object): boolean {
-  return isPlainObject(options) && Object.keys(options).every((name) => name === 'where' || name === 'order')
+  return isObjectLiteral(options) && Object.keys(options).every((name) => name === 'where' || name === 'order')
 }
 
 function buildOf<M extends Model>(model: ModelStatic<M>): BuildRows<M> {
   // bulkBuild() of a model builds instances of this model.
   return (rows, options) => modelInternals(model).bulkBuild(rows, options) as M[]
-}
-
-/** How many shapes of statements of one model are kept. A program has few. */
-const MAX_SHAPES = 200
-
-/** The SQL of a shape, which is generated once. */
-export function sqlOf({ sql: known }: ModelPlan, key: string, make: () => string): string {
-  const sql = known.get(key) ?? make()
-  if (known.size >= MAX_SHAPES && !known.has(key)) known.clear()
-  known.set(key, sql)
-  return sql
 }
 
 function generate(model: ModelStatic<Model>, options: object): string {

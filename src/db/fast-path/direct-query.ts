@@ -1,16 +1,14 @@
-import type { Connection } from 'pg'
-import type { DirectResult } from '../../dialect.js'
 import {
   BareQuery,
   type FieldDescription,
   type PgConnection,
-  pgConnectionOf,
   prepareValue,
   type QueryCallback,
   type Types,
-} from './driver.js'
+} from '../drivers/pg.js'
 import { GeneratedResult, type ResultColumns } from './generated-rows.js'
-import { canRead } from './parameter-types.js'
+import { types } from 'pg'
+import type { DirectResult } from '../direct-statement.js'
 
 /** The statement of a {@link DirectQuery}. */
 export interface DirectStatement {
@@ -48,14 +46,9 @@ export class DirectQuery extends BareQuery {
   }
 
   /** Called by pg, as are all methods. */
-  override submit(given: Connection): void {
-    const connection = pgConnectionOf(given)
+  override submit(connection: PgConnection): void {
     const { values } = this.#statement
-    if (values) this.#execute(connection, values)
-    else connection.query(this.text)
-  }
-
-  #execute(connection: PgConnection, values: readonly unknown[]): void {
+    if (!values) return connection.query(this.text)
     const { name, text } = this
     const { columns, parameterTypes } = this.#statement.prepared ?? {}
     // The server reads values before it looks whether a table was altered. Describe makes it look first: a value that only the old type refuses
@@ -68,13 +61,13 @@ export class DirectQuery extends BareQuery {
     if (isDescribed) connection.describe({ type: 'S', name })
     try {
       connection.bind({ statement: name, values, valueMapper: prepareValue })
-      if (columns && !isDescribed) this.#result.columns = columns
       if (name === '') connection.describe({ type: 'P' })
       connection.execute({})
     } catch (error) {
       this.#failure = error as Error // of a toString() of the program
     }
     connection.sync()
+    if (columns && !isDescribed) this.#result.columns = columns
   }
 
   /** Called by the client, with the types of a prepared statement. */
@@ -115,3 +108,40 @@ export class DirectQuery extends BareQuery {
 }
 
 const NOTHING: DirectResult = { rows: [] }
+
+/** Whether a type reads every value of the kinds that models bind. */
+type Reads = (value: unknown) => boolean
+
+const { BOOL, BPCHAR, FLOAT8, INT2, INT4, INT8, NUMERIC, TEXT, TIMESTAMP, TIMESTAMPTZ, VARCHAR } = types.builtins
+
+const isIntegerUpTo =
+  (bound: number): Reads =>
+  (value) =>
+    Number.isInteger(value) && Math.abs(Number(value)) <= bound
+const isText: Reads = (value) => typeof value === 'string'
+const isTime: Reads = (value) => typeof value === 'string' && TIME.test(value)
+const TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} \+00:00$/
+
+const READS: ReadonlyMap<number, Reads> = new Map([
+  [BOOL, (value) => typeof value === 'boolean'],
+  [INT2, isIntegerUpTo(0x7fff)],
+  [INT4, isIntegerUpTo(0x7fff_ffff)],
+  [INT8, isIntegerUpTo(Number.MAX_SAFE_INTEGER)],
+  [FLOAT8, Number.isFinite],
+  [NUMERIC, Number.isFinite],
+  [TEXT, isText],
+  [VARCHAR, isText],
+  [BPCHAR, isText],
+  [TIMESTAMP, isTime],
+  [TIMESTAMPTZ, isTime],
+])
+
+/** Whether parameters of these types can read these values. False if that is not known. */
+function canRead(types: readonly number[], values: readonly unknown[]): boolean {
+  let index = 0
+  for (const value of values) {
+    const type = types[index++] ?? 0
+    if (value !== null && READS.get(type)?.(value) !== true) return false
+  }
+  return true
+}

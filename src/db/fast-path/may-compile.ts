@@ -1,8 +1,86 @@
-import { Model as SequelizeModel, type Model, type ModelStatic, type Sequelize } from 'sequelize'
-import { Model as ClassModel } from 'sequelize-typescript'
-import { type HookOptions, modelInternals, sequelizeInternals } from '../../sequelize/internals.js'
-import { isOfProgram, SAVE_HOOKS } from '../../sequelize/own-hooks.js'
-import { type Facts, NOT_REMEMBERED, rememberedByModel } from './facts.js'
+import type { Model, ModelStatic, Sequelize } from 'sequelize'
+import { type HookOptions, modelInternals, sequelizeInternals } from '../sequelize/internals.js'
+import { isOfProgram, SAVE_HOOKS } from '../sequelize/own-hooks.js'
+import { isOfSequelize } from '../sequelize/own-methods.js'
+
+type Judge = (model: ModelStatic<Model>, facts: Facts) => boolean
+
+/** Reads what an answer depends on. */
+interface Facts {
+  read<T extends object, K extends keyof T>(object: T, key: K): T[K]
+  /** The entries of a list that may grow; none if there is no list. */
+  list<E>(lists: Readonly<Record<string, readonly E[]>> | undefined, key: string): readonly E[]
+  /** Whether an object has no properties, which it may be given later. */
+  isEmpty(object: object | undefined): boolean
+}
+
+/** An answer, with the properties that it was made of. */
+class Answer implements Facts {
+  readonly #objects: Record<PropertyKey, unknown>[] = []
+  readonly #keys: PropertyKey[] = []
+  readonly #values: unknown[] = []
+  readonly #emptyObjects: object[] = []
+  readonly isYes: boolean
+
+  constructor(model: ModelStatic<Model>, judge: Judge) {
+    this.isYes = judge(model, this)
+  }
+
+  read<T extends object, K extends keyof T>(object: T, key: K): T[K] {
+    const value = object[key]
+    if (this.#objects.some((known, index) => known === object && this.#keys[index] === key)) return value
+    this.#objects.push(object as Record<PropertyKey, unknown>)
+    this.#keys.push(key)
+    this.#values.push(value)
+    return value
+  }
+
+  list<E>(lists: Readonly<Record<string, readonly E[]>> | undefined, key: string): readonly E[] {
+    const list = lists ? this.read(lists, key) : undefined
+    if (list) this.read(list, 'length')
+    return list ?? []
+  }
+
+  isEmpty(object: object | undefined): boolean {
+    if (!isEmpty(object)) return false
+    if (object) this.#emptyObjects.push(object)
+    return true
+  }
+
+  /** Whether the properties are the same as they were. */
+  get holds(): boolean {
+    let index = 0
+    for (const object of this.#objects) {
+      if (object[this.#keys[index] as PropertyKey] !== this.#values[index]) return false
+      index++
+    }
+    for (const object of this.#emptyObjects) {
+      for (const _ in object) return false
+      if (Object.getOwnPropertySymbols(object).length > 0) return false
+    }
+    return true
+  }
+}
+
+function isEmpty(object: object | undefined): boolean {
+  for (const _ in object) return false
+  return object === undefined || Object.getOwnPropertySymbols(object).length === 0
+}
+
+/**
+ * A question about a model that is asked once, and again when something has changed that its answer was made of: a method was replaced, or a hook was added.
+ * Methods are compared rather than observed, as a mock replaces the property itself.
+ */
+function rememberedByModel(judge: Judge): (model: ModelStatic<Model>) => boolean {
+  const answers = new WeakMap<object, Answer>()
+  return (model) => {
+    const known = answers.get(model)
+    if (known?.holds) return known.isYes
+    const answer = new Answer(model, judge)
+    answers.set(model, answer)
+    return answer.isYes
+  }
+}
 
 const READ_METHODS = [
   'findByPk',
@@ -38,7 +116,7 @@ export const mayCompileRead = rememberedByModel((model, facts) => {
   if (facts.read(internals, '_hasVirtualAttributes') || !facts.isEmpty(facts.read(internals, '_scope'))) return false
   if (facts.read(options, 'paranoid') || facts.read(options, 'rejectOnEmpty')) return false
   if (hasQueryOptions(sequelize, facts) || READ_HOOKS.some((name) => isHooked(model, name, facts))) return false
-  return READ_METHODS.every((name) => isOfSequelize(model, name, facts))
+  return READ_METHODS.every((name) => isInherited(model, name, facts))
 })
 
 const SAVE_METHODS = ['getTableName', 'runHooks'] as const
@@ -57,8 +135,8 @@ const mayCompileSaves = rememberedByModel((model, facts) => {
   if (facts.read(sequelizeInternals(sequelize).options, 'omitNull') || hasQueryOptions(sequelize, facts)) return false
   if (QUERY_HOOKS.some((name) => isHooked(model, name, facts)) || hasSaveHooks(model, facts)) return false
   return (
-    SAVE_METHODS.every((name) => isOfSequelize(model, name, facts)) &&
-    INSTANCE_METHODS.every((name) => isOfSequelize(model.prototype as object, name, facts))
+    SAVE_METHODS.every((name) => isInherited(model, name, facts)) &&
+    INSTANCE_METHODS.every((name) => isInherited(model.prototype as object, name, facts))
   )
 })
 
@@ -79,8 +157,8 @@ const mayCompileDestroys = rememberedByModel((model, facts) => {
     return false
   if (DESTROY_HOOKS.some((name) => isHooked(model, name, facts))) return false
   return (
-    SAVE_METHODS.every((name) => isOfSequelize(model, name, facts)) &&
-    DESTROY_METHODS.every((name) => isOfSequelize(model.prototype as object, name, facts))
+    SAVE_METHODS.every((name) => isInherited(model, name, facts)) &&
+    DESTROY_METHODS.every((name) => isInherited(model.prototype as object, name, facts))
   )
 })
 
@@ -96,7 +174,7 @@ const LAZY_METHODS = ['findAll', 'build', 'bulkBuild'] as const
 /** Whether the program cannot notice that instances of the model are built later than their rows are read. */
 export const mayBuildLater = rememberedByModel(
   (model, facts) =>
-    !isHooked(model, 'afterFind', facts) && LAZY_METHODS.every((name) => isOfSequelize(model, name, facts)),
+    !isHooked(model, 'afterFind', facts) && LAZY_METHODS.every((name) => isInherited(model, name, facts)),
 )
 
 /** Whether options of the instance of Sequelize change its queries. */
@@ -122,35 +200,12 @@ function ownersOfHooks(model: ModelStatic<Model>, facts: Facts): readonly HookOp
   return sequelize ? [own, facts.read(sequelizeInternals(sequelize), 'options')] : [own]
 }
 
-/** Sequelize's own methods, as they were when this file was loaded: plugins and tests replace some. */
-const sequelizes = new WeakSet<object>()
-for (const owner of [SequelizeModel, ClassModel, SequelizeModel.prototype, ClassModel.prototype])
-  for (const { value } of Object.values(Object.getOwnPropertyDescriptors(owner)) as readonly { value?: unknown }[])
-    if (typeof value === 'function') sequelizes.add(value)
-
-/** Methods that call the inherited one of the same name. */
-const calling = new WeakSet<object>()
-
-/** Marks a method that calls the inherited one, so that a model with it counts as one that overrides nothing. */
-export function markAsInherited<M extends object>(method: M): M {
-  calling.add(method)
-  return method
-}
-
-/** Whether a method of a model, or of an instance, is that of Sequelize: neither a class of the program nor a plugin replaces it. */
-export function isOfSequelize(object: object, name: string, facts = NOT_REMEMBERED): boolean {
-  const method = facts.read(object as Record<string, object>, name)
-  if (method === undefined) return false
-  return sequelizes.has(method) || (calling.has(method) && isOfSequelize(parentOfOwner(object, name), name, facts))
-}
-
-function parentOfOwner(object: object, name: string): object {
-  const parent = Object.getPrototypeOf(object) as object // the object, or what it inherits from, has the method
-  return Object.hasOwn(object, name) ? parent : parentOfOwner(parent, name)
-}
-
 /** Whether an instance has a method of its own, as a mock is. */
 function hasOneOf(instance: Model, methods: readonly string[]): boolean {
   for (const name of methods) if (Object.hasOwn(instance, name)) return true
   return false
+}
+
+function isInherited(object: object, name: string, facts: Facts): boolean {
+  return isOfSequelize(object, name, (owner, key) => facts.read(owner, key))
 }

@@ -1,11 +1,11 @@
 import type { Model } from 'sequelize'
-import { modelInternals, modelOf } from '../../sequelize/internals.js'
-import { type CompiledStatement, sqlOf } from './compiled-select.js'
+import { modelInternals, modelOf } from '../sequelize/internals.js'
 import { keyConditions, toWhere } from './conditions.js'
 import { hasLiterals, withLiterals } from './literals.js'
 import { mayCompileDestroy } from './may-compile.js'
-import { planOf } from './model-plan.js'
+import { planOf, sqlOf } from './model-plan.js'
 import type { Values } from './saved-instance.js'
+import type { CompiledStatement } from '../direct-statement.js'
 
 /** The DELETE of a row by its key, as destroy() of Sequelize sends it. Undefined if Sequelize has to. */
 export function deleteStatement(instance: Model): CompiledStatement<unknown> | undefined {

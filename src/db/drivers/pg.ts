@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import * as pg from 'pg'
-import type { DirectResult } from '../../dialect.js'
-import { requireSupported } from '../../supported-version.js'
+import { requireSupported } from '../supported-version.js'
+import type { DirectResult } from '../direct-statement.js'
 
 /*
  * Every member of pg that is used here and that its types leave out. No other file casts an object of pg.
@@ -87,7 +87,7 @@ export interface SentQuery {
   name: string
   readonly text: string
   readonly callback: QueryCallback
-  submit(connection: pg.Connection): void
+  submit(connection: PgConnection): void
   handleRowDescription(message: { readonly fields: readonly FieldDescription[] }): void
   handleDataRow(message: { readonly fields: readonly (string | null)[] }): void
   handleCommandComplete(message: { readonly text: string }): void
@@ -112,15 +112,7 @@ interface LibraryInternals {
   }
 }
 
-const libraryInternals = pg.default as unknown as LibraryInternals
-
-export function prepareValue(value: unknown): unknown {
-  return libraryInternals.utils.prepareValue(value)
-}
-
-export function pgConnectionOf(connection: pg.Connection): PgConnection {
-  return connection as unknown as PgConnection
-}
+export const { prepareValue } = (pg.default as unknown as LibraryInternals).utils
 
 /** @throws BootError when the installed pg is not a supported version. */
 export function checkPg(): void {
@@ -167,8 +159,8 @@ export function namedQuery(
   sql: string,
   values: readonly unknown[] | undefined,
   callback: QueryCallback,
-): pg.Submittable {
+): QueryInternals {
   // pg's types declare another result, and values that may be changed.
   const query = new pg.Query(sql, values as unknown[], callback as () => void)
-  return Object.assign(query, { name })
+  return Object.assign(queryInternals(query), { name })
 }
