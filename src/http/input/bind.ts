@@ -282,6 +282,7 @@ function isOptional(input: Input): boolean {
 function decoder(input: Input, copies: boolean): Decode {
   if (input.kind === 'group') return compileDecoder(input.whole)
   const decode = compileDecoder(input.property.shape, { copies })
+  if (!input.property.optional && input.property.default === undefined) return decode
   const missing = compileDefault(input.property)
   return (json) => (json === undefined ? missing() : decode(json))
 }
