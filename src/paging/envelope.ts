@@ -1,6 +1,15 @@
-import type { Named, ObjectShape, Property, Shape, VersionOf } from '../schema/shape/shape.js'
+import { checkOptions, flag, type OptionChecks } from '../core/option-checks.js'
+import { addSentNames, countBulkUpdates, rowVersion } from '../db/models/row-version.js'
+import {
+  type Named,
+  type ObjectShape,
+  propertiesOf,
+  type Property,
+  type Shape,
+  type VersionOf,
+} from '../schema/shape/shape.js'
 import { shapeOf } from '../schema/shape/shape-of.js'
-import { lazyRowsOf, type PlainReader, plainReader } from './lazy-instances.js'
+import { pageReader } from './lazy-instances.js'
 
 /*
  * The shapes of pages and of other objects around a declared type.
@@ -55,24 +64,6 @@ export function pageEnvelope(name: string, declaration: unknown, meta: ObjectSha
   })
 }
 
-// Sends a page that the handler returned unread without building the instances of its rows, if these would return the same values.
-function pageReader(item: Shape): (page: object) => object {
-  if (item.kind !== 'object') return (page) => page
-  const readers = new WeakMap<object, PlainReader | undefined>()
-  return (page) => {
-    const rows = lazyRowsOf(page)
-    const model = rows?.[0]?.model
-    if (!rows || !model) return page
-    if (!readers.has(model)) readers.set(model, plainReader(model, namesOf(item)))
-    const read = readers.get(model)
-    return read ? { data: read(rows), meta: Reflect.get(page, 'meta') } : page
-  }
-}
-
-function namesOf({ properties }: ObjectShape): string[] {
-  return [...properties()].flatMap(([name, { writeOnly }]) => (writeOnly ? [] : [name]))
-}
-
 function makeEnvelope(name: string, shape: Shape, properties: Properties): ObjectShape {
   const made = new Map(Object.entries(properties(shape)))
   const inner = namedIn(shape)
@@ -112,4 +103,37 @@ function originOf(name: string, inner: unknown): unknown {
   const origin = known.get(name) ?? {}
   known.set(name, origin)
   return origin
+}
+
+/** The options of `Item.of(Hero, options)` and of the other envelopes. */
+export interface EtagOptions {
+  /**
+   * Sends an ETag, and 304 for `If-None-Match`. Of an item whose model has `version: true` it is the version of the row, with digests; of everything else a
+   * digest of the body. Default: false.
+   */
+  readonly etag?: boolean
+}
+
+const OPTIONS: OptionChecks<EtagOptions> = { etag: flag }
+
+/** @throws BootError for an unknown option, and for an etag that is no boolean. */
+export function hasEtag(name: string, options: EtagOptions): boolean {
+  checkOptions(`${name}.of(Hero, options)`, options, OPTIONS)
+  return options.etag === true
+}
+
+/** The version of the row in `{ data }`. */
+export function itemVersion(item: Shape): VersionOf {
+  const isObject = item.kind === 'object'
+  let found: readonly string[] | undefined
+  const names = () => (found ??= isObject ? propertiesOf(item, 'output').map(([name]) => name) : [])
+  if (isObject) {
+    const model = item.source ?? item.origin
+    countBulkUpdates(model)
+    addSentNames(model, names)
+  }
+  return (value, source) => {
+    const version = 'data' in value ? rowVersion(value.data, names(), source) : undefined
+    return version && { ...version, coversBody: isObject && version.coversBody }
+  }
 }

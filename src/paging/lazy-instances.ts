@@ -5,6 +5,7 @@ import { hasFastPath } from '../db/sequelize/fast-path.js'
 import { dataTypeInternals, dataTypesOf, modelInternals } from '../db/sequelize/internals.js'
 import { mayBuildLater } from '../db/statements/compiled/may-compile.js'
 import { isInherited } from '../schema/shape/inherited-names.js'
+import type { ObjectShape, Shape } from '../schema/shape/shape.js'
 
 /*
  * A page is usually sent as it was read, and only its columns are sent: building instances of models would be wasted work. The values
@@ -112,17 +113,38 @@ export function pageOf<M>(rows: unknown[], meta: M): { data: unknown[]; meta: M 
 }
 
 /** The rows of a page whose instances have not been built; undefined for any other value. */
-export function lazyRowsOf(page: object): readonly LazyInstance[] | undefined {
+function lazyRowsOf(page: object): readonly LazyInstance[] | undefined {
   if (!Object.hasOwn(page, STATE)) return undefined
   const { rows, data } = (page as LazyPage)[STATE] // only pages have it
   return data === undefined ? rows : undefined
 }
 
+/**
+ * Reads a page of these items as it is sent: without building the instances of its rows, if the handler has returned it unread and they would return
+ * the same values.
+ */
+export function pageReader(item: Shape): (page: object) => object {
+  if (item.kind !== 'object') return (page) => page
+  const readers = new WeakMap<object, PlainReader | undefined>()
+  return (page) => {
+    const rows = lazyRowsOf(page)
+    const model = rows?.[0]?.model
+    if (!rows || !model) return page
+    if (!readers.has(model)) readers.set(model, plainReader(model, namesOf(item)))
+    const read = readers.get(model)
+    return read ? { data: read(rows), meta: Reflect.get(page, 'meta') } : page
+  }
+}
+
+function namesOf({ properties }: ObjectShape): string[] {
+  return [...properties()].flatMap(([name, { writeOnly }]) => (writeOnly ? [] : [name]))
+}
+
 /** The values of rows, as their instances would return them. */
-export type PlainReader = (rows: readonly LazyInstance[]) => Values[]
+type PlainReader = (rows: readonly LazyInstance[]) => Values[]
 
 /** Reads these attributes without an instance; undefined if the instance could return other values, as by a getter. */
-export function plainReader(model: ModelStatic<Model>, names: readonly string[]): PlainReader | undefined {
+function plainReader(model: ModelStatic<Model>, names: readonly string[]): PlainReader | undefined {
   if (!isPlain(model) || !names.every((name) => isPlainColumn(model, name))) return undefined
   const { _dataTypeSanitizers: sanitizers } = modelInternals(model)
   const sanitized = names.filter((name) => Object.hasOwn(sanitizers, name))

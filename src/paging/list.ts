@@ -1,4 +1,5 @@
 import { type FindOptions, literal, type Model, Op } from 'sequelize'
+import { BootError } from '../core/boot-error.js'
 import { toCondition } from '../db/statements/bind-placeholders.js'
 import { modelInternals } from '../db/sequelize/internals.js'
 import { countRows } from '../db/statements/count.js'
@@ -9,7 +10,6 @@ import { findRows, type Row } from './lazy-instances.js'
 import { type ListOrder, orderBy } from './list-order.js'
 import { mentionedIn } from './order-items.js'
 import { PlaceColumns } from './place-columns.js'
-import { refuseUnpageable } from './refuse-unpageable.js'
 
 /** Which rows of a list a query reads. */
 export interface Window {
@@ -36,6 +36,33 @@ export function listOf(statement: Select<Model>, orderOf: (find: Find) => ListOr
   const find = toFind(statement)
   refuseUnpageable(find)
   return new List(find, orderOf(find))
+}
+
+/** @throws BootError for a statement whose rows cannot be divided into pages, with what to write instead. */
+function refuseUnpageable({ model, options, joins }: Find): void {
+  const isGiven = (name: string) => Reflect.get(options, name) !== undefined
+  if (isGiven('group') || isGiven('having'))
+    throw new BootError(
+      `paginate(select(${model.name}, { group })): grouped rows are not rows of the model, and COUNT returns another number. ` +
+        'Write raw SQL: paginate(sql`SELECT team, count(*) AS heroes FROM hero GROUP BY team ORDER BY team`).',
+    )
+  for (const name of ['limit', 'offset'])
+    if (isGiven(name) && Reflect.get(options, name) !== null)
+      throw new BootError(
+        `paginate(select(${model.name}, { ${name} })): the request decides where a page begins and ends. Remove ${name}; ` +
+          'set the size of pages with newPagination({ defaultPageSize, maxPageSize }).',
+      )
+  for (const { path, option } of allJoins(joins))
+    for (const name of ['right', 'or'])
+      if (Reflect.get(option, name) === true)
+        throw new BootError(
+          `paginate(select(${model.name})): the include of ${path.join('.')} with { ${name}: true } joins rows of ${model.name} to any number of others, ` +
+            `or returns rows without one: the result is not a list of ${model.name}. Remove ${name}, or write raw SQL: paginate(sql\`SELECT ...\`).`,
+        )
+}
+
+function allJoins(joins: readonly Join[]): Join[] {
+  return joins.flatMap((join) => [join, ...allJoins(join.joins)])
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { DataOf, Described, ObjectShape, Property, Shape } from '../schema/shape/shape.js'
-import { envelope, pageEnvelope, required, withoutVersion } from './envelope.js'
-import { type EtagOptions, hasEtag, itemVersion } from './etag-options.js'
+import { envelope, type EtagOptions, hasEtag, itemVersion, pageEnvelope, required, withoutVersion } from './envelope.js'
 
 /** The position of a page in its list. */
 export interface PageMeta {

@@ -19,6 +19,9 @@ import { type ContinuesAfter, runStatement, type Statement } from './transaction
 import { untilEnd } from './transaction/until-end.js'
 import { markQueryError, type QueryOwner } from './unhandled-queries.js'
 
+/** Executes a compiled statement that reads. */
+export type ReadCompiled = <T>(statement: CompiledStatement<T>) => Promise<T>
+
 /**
  * A session, or a savepoint in it. Every query of a session passes here. A query that is started while a savepoint is open runs after it, because
  * ROLLBACK TO SAVEPOINT would undo the query, too.
@@ -57,6 +60,7 @@ export class TransactionScope implements QueryOwner {
     return this.transaction.owner.route
   }
 
+  /** Whether several statements may be sent at once: together they take one round trip. */
   get sendsAhead(): boolean {
     return this.transaction.dialect.sendsAhead === true
   }
@@ -150,25 +154,15 @@ export class TransactionScope implements QueryOwner {
 
   /** Executes a compiled read. Undefined if Sequelize has to execute it, as for the following methods. */
   read<T>(model: ModelStatic<Model>, compile: () => CompiledStatement<T> | undefined): Promise<T> | undefined {
-    return this.#read(model, compile, true)
-  }
-
-  /** Executes a compiled read in the transaction, for reads that have to be of one snapshot. */
-  readInTransaction<T>(
-    model: ModelStatic<Model>,
-    compile: () => CompiledStatement<T> | undefined,
-  ): Promise<T> | undefined {
-    return this.#read(model, compile, false)
-  }
-
-  #read<T>(
-    model: ModelStatic<Model>,
-    compile: () => CompiledStatement<T> | undefined,
-    mayReadAlone: boolean,
-  ): Promise<T> | undefined {
     const direct = this.#directFor(model, 'read')
     const statement = direct && compile()
-    return statement && this.#send(direct, statement, statement.readsAlone ? 'read' : undefined, mayReadAlone)
+    return statement && this.#send(direct, statement, statement.readsAlone ? 'read' : undefined, true)
+  }
+
+  /** What executes the compiled reads of a page in the transaction: they have to be of one snapshot. */
+  pageReader(model: ModelStatic<Model>): ReadCompiled | undefined {
+    const direct = this.#directFor(model, 'read')
+    return direct && ((statement) => this.#send(direct, statement, statement.readsAlone ? 'read' : undefined, false))
   }
 
   /**

@@ -14,13 +14,20 @@ import { Request } from '../../http/request.js'
 import { checkRoutes } from '../../http/routing/route-checks.js'
 import { UnreadableValueError } from '../column-codec.js'
 import { pageOf } from '../lazy-instances.js'
-import { limitInput, limitsOf, SIZE_OPTIONS, type SizeOptions } from '../limits.js'
 import { setLinks } from '../links.js'
 import { type List, listOf } from '../list.js'
 import { cursorOrder } from '../list-order.js'
 import type { CursorPageMeta, Page, TwoWayPageMeta } from '../page.js'
-import { requireStatement } from '../refuse-unpageable.js'
-import { DATABASE_OPTIONS, type DatabaseOptions, sessionTokenOf } from '../paginator-session.js'
+import {
+  DATABASE_OPTIONS,
+  type DatabaseOptions,
+  limitInput,
+  limitsOf,
+  requireStatement,
+  sessionTokenOf,
+  SIZE_OPTIONS,
+  type SizeOptions,
+} from '../paginator.js'
 import type { CursorPosition } from './cursor-body.js'
 import { CursorKey } from './cursor-key.js'
 import { type Binding, CURSOR_LENGTH, proofOf, readCursor, signatureOf, writeCursor } from './cursor.js'
