@@ -3,7 +3,7 @@ import { BootError } from '../core/boot-error.js'
 import { integer, type OptionChecks, unchecked } from '../core/option-checks.js'
 import { shown } from '../core/options.js'
 import { Session } from '../db/session/session.js'
-import { isStatement, type Select, type Sql } from '../db/statements/statement.js'
+import type { Select, Sql } from '../db/statements/statement.js'
 import { inputDependency } from '../http/input/parameters.js'
 
 /*
@@ -84,9 +84,8 @@ export function sessionTokenOf({ session = Session }: DatabaseOptions): typeof S
 
 export type AnyStatement = Select<Model> | Sql<unknown>
 
-/** The statement of a page. @throws BootError for a value that `select` and `sql` did not make, with what to write instead. */
-export function requireStatement(value: unknown): asserts value is AnyStatement {
-  if (isStatement(value)) return
+/** The error for a value that `select` and `sql` did not make, with what to write instead. */
+export function notAStatement(value: unknown): BootError {
   const name = typeof value === 'function' && value.name ? value.name : 'Hero'
-  throw new BootError(`paginate(): got ${shown(value)}, which is not a statement. Write paginate(select(${name})).`)
+  return new BootError(`paginate(): got ${shown(value)}, which is not a statement. Write paginate(select(${name})).`)
 }

@@ -1,6 +1,7 @@
 import { checkOptions, type OptionChecks, unchecked } from '../../core/option-checks.js'
 import { shown } from '../../core/options.js'
 import { currentSession, type Session } from '../../db/session/session.js'
+import { isStatement } from '../../db/statements/statement.js'
 import { provideItself } from '../../di/provider.js'
 import { inputDependency } from '../../http/input/parameters.js'
 import { ReplyHeaders } from '../../http/output/reply.js'
@@ -14,7 +15,7 @@ import {
   type DatabaseOptions,
   limitInput,
   limitsOf,
-  requireStatement,
+  notAStatement,
   sessionTokenOf,
   SIZE_OPTIONS,
   type SizeOptions,
@@ -134,7 +135,7 @@ function paginator({ session: injected, request, headers, window, callbacks }: P
   const { offset, limit } = window
   const { count, map, mapPage } = callbacks
   return async (statement: AnyStatement): Promise<Page<unknown, PageMeta | UncountedPageMeta>> => {
-    requireStatement(statement)
+    if (!isStatement(statement)) throw notAStatement(statement)
     const session = sessionOf(statement, injected)
     const scope = session.openPage()
     const list = statement.kind === 'sql' ? new RawSqlList(statement, session) : new OffsetList(statement, scope)
