@@ -22,7 +22,7 @@ export function checkOptions(
   required: readonly string[] = [],
 ): void {
   refuseUnknownOptions(where, options, checks)
-  // `createApp(): timeouts` is already inside of an option.
+  // `createApp(): timeouts` is already inside an option.
   const separator = where.includes('(): ') ? '.' : ': '
   for (const [name, check] of Object.entries(checks)) {
     const value: unknown = Reflect.get(options, name)

@@ -120,7 +120,7 @@ function onPostgres(table: Sql, now: Sql): Statements {
   }
 }
 
-/** @param template has the name of a value in the place of each value. */
+/** @param template has the name of a value instead of each value. */
 function prepared<R = Record<string, unknown>>({ texts, values }: Sql): Prepared<R> {
   const names = values as (keyof Values)[] // as the templates of this file write them
   return (given) => ({ kind: 'sql', texts, values: names.map((name) => given[name]) })

@@ -4,7 +4,7 @@ import { defined } from './url-options.js'
 import { decodePart, type DialectName, type UrlParts } from './url-parts.js'
 
 export interface Host {
-  /** A name, an address (IPv6 without brackets), or for PostgreSQL the absolute directory of a unix socket. */
+  /** A name, an address (IPv6 without brackets), or for PostgreSQL the absolute directory of a Unix socket. */
   readonly host: string
   readonly port: number
 }

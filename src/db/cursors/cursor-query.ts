@@ -16,7 +16,7 @@ export interface CursorQuery {
 /**
  * Resolves a statement of the program. Runs the hooks of `select`.
  *
- * @param assertAllowed called with the SQL of the program, or that which Sequelize has generated; throws to refuse it.
+ * @param assertAllowed called with the SQL of the program, or the SQL that Sequelize has generated; throws to refuse it.
  * @throws TypeError for a statement that cannot be read by a cursor, with what to write instead.
  */
 export function cursorQueryOf(

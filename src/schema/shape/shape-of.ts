@@ -32,9 +32,8 @@ const BUILT_IN: ReadonlyMap<unknown, Shape> = new Map<unknown, Shape>([
 const shapes = new WeakMap<object, Shape>()
 
 /**
- * The shape of a declaration: a name such as `'integer'`, a primitive's constructor, `Date`, a class with fields, a model,
- * `[X]` for a list of X, `{ hero: X, count: 'integer' }` for an object, `() => X` for a class that is declared later in the file, or the result of
- * `Page.of(X)` and the like.
+ * The shape of a declaration. It may be a name such as `'integer'`, a primitive's constructor, `Date`, a class with fields, a model, or the result of
+ * `Page.of(X)` and the like; `[X]` is a list of X, `{ hero: X, count: 'integer' }` an object, `() => X` a class that is declared later in the file.
  *
  * @throws BootError when the declaration is none of these.
  */

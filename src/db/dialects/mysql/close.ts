@@ -4,7 +4,7 @@ import { mariadbCoreOf, type MysqlConnection, mysqlConnectionOf, query, socketOf
 
 /*
  * When a connection is closed, the server continues to execute its statement, and holds its locks until that ends. destroy() of mysql2 does nothing about
- * it; destroy() of mariadb opens a connection to kill the statement, and ends the process with an unhandled rejection where this fails, for example
+ * it. destroy() of mariadb opens a connection to kill the statement, and ends the process with an unhandled rejection where this fails, for example
  * after the server was restarted.
  */
 

@@ -36,7 +36,7 @@ function partsOf(sql: string): readonly string[] {
   return all
 }
 
-/** The SQL with its values in the place of its placeholders, which are in their order. */
+/** The SQL with its values instead of its placeholders, in their order. */
 export function withLiterals(model: ModelStatic<Model>, sql: string, values: readonly unknown[]): string {
   const { queryGenerator } = modelInternals(model)
   const [first = '', ...rest] = partsOf(sql)
