@@ -6,7 +6,7 @@ import { countRows } from '../db/statements/count.js'
 import { type Find, type Join, joinsMany, mentionsOf, neededIncludes, toFind } from '../db/statements/find.js'
 import type { Select, Sql } from '../db/statements/statement.js'
 import { atPlaces, type OrderColumn, type Place } from './keyset.js'
-import { findRows, type Row } from './lazy-instances.js'
+import { findRows, LazyRows, type Rows } from './lazy-instances.js'
 import { type ListOrder, orderBy } from './list-order.js'
 import { mentionedIn } from './order-items.js'
 import { PlaceColumns } from './place-columns.js'
@@ -24,7 +24,7 @@ export interface Window {
 /** The place of a row, and the row itself, unless it is read later because the join repeats rows. */
 export interface PlacedRow {
   readonly place: Place
-  readonly row?: Row
+  readonly row?: object
 }
 
 /**
@@ -74,6 +74,8 @@ export class List {
   readonly find: Find
   readonly order: ListOrder
   readonly #placeColumns: PlaceColumns
+  /** The lazy rows that were read last with their places: all have the same columns. */
+  #lazyRows: LazyRows | undefined
 
   constructor(find: Find, order: ListOrder) {
     this.find = find
@@ -82,7 +84,7 @@ export class List {
   }
 
   /** The rows of a window, with all that they include. */
-  async rows(window: Window): Promise<Row[]> {
+  async rows(window: Window): Promise<Rows> {
     if (this.order.repeatsRows) return this.#rowsAt(await this.#places(window))
     return findRows(this.find.model, this.#optionsFor(window))
   }
@@ -92,14 +94,16 @@ export class List {
     if (this.order.repeatsRows) return (await this.#places(window)).map((place) => ({ place }))
     const attributes = this.#placeColumns.addTo(this.find.options.attributes)
     const rows = await findRows(this.find.model, { ...this.#optionsFor(window), attributes })
-    return rows.map((row) => ({ place: this.#placeColumns.take(row), row }))
+    if (!(rows instanceof LazyRows)) return rows.map((row) => ({ place: this.#placeColumns.take(row), row }))
+    this.#lazyRows = rows
+    return rows.values.map((row) => ({ place: this.#placeColumns.takeFromValues(row), row }))
   }
 
   /** The rows of {@link placedRows}, with all that they include. */
-  async wholeRows(placed: readonly PlacedRow[]): Promise<Row[]> {
-    return this.order.repeatsRows
-      ? this.#rowsAt(placed.map(({ place }) => place))
-      : placed.flatMap(({ row }) => row ?? [])
+  async wholeRows(placed: readonly PlacedRow[]): Promise<Rows> {
+    if (this.order.repeatsRows) return this.#rowsAt(placed.map(({ place }) => place))
+    const rows = placed.flatMap(({ row }) => row ?? [])
+    return this.#lazyRows?.with(rows) ?? rows
   }
 
   /** The place of the row with this primary key; undefined if the list does not contain it. */

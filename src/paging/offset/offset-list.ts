@@ -8,7 +8,7 @@ import {
   selectionOf,
 } from '../../db/statements/compiled/compiled-select.js'
 import type { Select } from '../../db/statements/statement.js'
-import { LazyInstance, type Row } from '../lazy-instances.js'
+import { LazyRows, type Rows } from '../lazy-instances.js'
 import { type List, listOf } from '../list.js'
 import { offsetOrder } from '../list-order.js'
 import { withNullsClauses, withPrimaryKey } from '../order-items.js'
@@ -54,7 +54,7 @@ export class OffsetList {
    * @param counts whether {@link count} is called if the rows do not end the list. If they probably do not, it is counted at the same time.
    * @throws BootError for a statement that cannot be paged, with what to write instead.
    */
-  rows(window: OffsetWindow, counts: boolean): Promise<Row[]> {
+  rows(window: OffsetWindow, counts: boolean): Promise<Rows> {
     const { model, options } = this.#statement
     const compiled = this.#compiled
     const isCounted =
@@ -89,20 +89,20 @@ export class OffsetList {
   }
 
   /** @param readsTotal whether each row has the total, too. */
-  #page(selection: Selection, window: OffsetWindow, readsTotal: boolean): CompiledStatement<Row[]> | undefined {
+  #page(selection: Selection, window: OffsetWindow, readsTotal: boolean): CompiledStatement<LazyRows> | undefined {
     const { model, options } = this.#statement
     const find = { model, options, joins: [] }
     const order = options.order ? withNullsClauses(withPrimaryKey(find), find) : selection.plan.keyOrder
     const counted = readsTotal ? this.#counted(selection) : undefined
     const more = counted ? [[`(${counted.sql.replace(/;$/, '')})`, TOTAL] as const] : undefined
-    return rowsOf<Row>(
+    return rowsOf(
       selection,
       order,
       window,
       (rows, build) => {
         const [first] = rows as readonly { readonly [TOTAL]?: unknown }[] // the rows of a driver are objects
         if (counted && first) this.#total = Promise.resolve(counted.read({ rows: [{ count: first[TOTAL] }] }))
-        return LazyInstance.ofRows(rows, model, build)
+        return new LazyRows(rows, model, build)
       },
       more,
     )

@@ -6,7 +6,7 @@ import { provideItself } from '../../di/provider.js'
 import { inputDependency } from '../../http/input/parameters.js'
 import { ReplyHeaders } from '../../http/output/reply.js'
 import { Request } from '../../http/request.js'
-import { instancesOf, pageOf } from '../lazy-instances.js'
+import { instancesOf, pageOf, type Rows } from '../lazy-instances.js'
 import { setLinks } from '../links.js'
 import type { Page, PageMeta, UncountedPageMeta } from '../page.js'
 import {
@@ -141,7 +141,7 @@ function paginator({ session: injected, request, headers, window, callbacks }: P
     const list = statement.kind === 'sql' ? new RawSqlList(statement, session) : new OffsetList(statement, scope)
     // Unless the database counts the rows, read one row more than the page has: the extra row says that there is a next page.
     const requested = count === undefined ? limit : limit + 1
-    const read: unknown[] = await list.rows({ offset, limit: requested }, count === undefined)
+    const read: Rows = await list.rows({ offset, limit: requested }, count === undefined)
     const rows = read.length > limit ? read.slice(0, limit) : read
     let position: Position
     if (count === false) position = uncountedPosition(window, read.length > limit)
@@ -165,7 +165,7 @@ function sessionOf(statement: AnyStatement, injected: Session): Session {
 }
 
 /** The bounds of the total that follow from the rows that were read from an offset: if these are less than `requested`, the list ends with them. */
-function boundsOfTotal(read: readonly unknown[], offset: number, requested: number) {
+function boundsOfTotal(read: Rows, offset: number, requested: number) {
   if (read.length === 0) return { least: 0, most: offset }
   const least = offset + read.length
   return { least, most: read.length < requested ? least : Infinity }

@@ -33,7 +33,7 @@ export interface Slice {
 }
 
 /** Makes instances, or objects that are built into instances later, from rows. The options are those of `Model.bulkBuild()`. */
-export type BuildRows<R> = (rows: readonly unknown[], options: object) => R[]
+export type BuildRows<R> = (rows: readonly unknown[], options: object) => R
 
 /** All rows of a statement, as `findAll()` returns them. */
 export function allStatement<M extends Model>(select: Select<M>): CompiledStatement<M[]> | undefined {
@@ -93,7 +93,7 @@ function rowsStatement<R>(
   select: Select<Model>,
   slice: Slice | 'first' | undefined,
   build: BuildRows<R>,
-): CompiledStatement<R[]> | undefined {
+): CompiledStatement<R> | undefined {
   const selection = selectionOf(select)
   return selection && rowsOf(selection, select.options.order, slice, build)
 }
@@ -105,7 +105,7 @@ export function rowsOf<R>(
   slice: Slice | 'first' | undefined,
   build: BuildRows<R>,
   more: readonly (readonly [sql: string, name: string])[] = [],
-): CompiledStatement<R[]> | undefined {
+): CompiledStatement<R> | undefined {
   const order = orderOf(plan, given)
   if (!order) return undefined
   const { kind, numbers, suffix } = limitOf(model, slice)
@@ -155,7 +155,7 @@ function hasOnlyRows(options: object): boolean {
   return isPlainObject(options) && Object.keys(options).every((name) => name === 'where' || name === 'order')
 }
 
-function buildOf<M extends Model>(model: ModelStatic<M>): BuildRows<M> {
+function buildOf<M extends Model>(model: ModelStatic<M>): BuildRows<M[]> {
   // bulkBuild() of a model builds instances of this model.
   return (rows, options) => modelInternals(model).bulkBuild(rows, options) as M[]
 }
