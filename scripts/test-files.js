@@ -42,8 +42,11 @@ export function needsBuild(/** @type {string} */ file) {
 /** What a file says at its top that gives the same with `toolkit_fast_path=false`, so that a run with it proves nothing more. */
 const SAME_ON_BOTH_PATHS = /^\/\/ The same on both query paths\b/m
 
+/** What these rooms test is above the statements: which ones they cause is the subject of the other rooms. */
+const ABOVE_STATEMENTS = /^test[\\/](?:di|example|http|startup|types|uploads)\b/
+
 export function dependsOnQueryPath(/** @type {string} */ file) {
-  return opensDatabase(file) && !SAME_ON_BOTH_PATHS.test(readFileSync(file, 'utf8'))
+  return opensDatabase(file) && !ABOVE_STATEMENTS.test(file) && !SAME_ON_BOTH_PATHS.test(readFileSync(file, 'utf8'))
 }
 
 /** Whether a test, or a helper that it imports, opens a database. */

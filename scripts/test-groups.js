@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 
 /** More files in a process save little, and more of them are lost with a process that dies. */
-const MOST_FILES = 12
+const MOST_FILES = 20
 
 /** What a file says at its top that leaves something behind in its process, or that needs one in which nothing has happened yet. */
 const ALONE = /^\/\/ Needs a process of its own\b/m

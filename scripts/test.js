@@ -1,7 +1,7 @@
 // node scripts/test.js [--quick] [--databases] [--node-option...] [file or folder...]
 // Runs the tests, all of them when none is named, with one PostgreSQL server that they share.
 // --quick runs them on SQLite in memory alone, without those that need a PostgreSQL server or start programs, and ends with what it left out.
-// --databases leaves out the files that open no database, and those that are the same on both query paths.
+// --databases leaves out the files that open no database, and those that are the same on both query paths: scripts/test-files.js.
 // Those of test/cluster run only when they are named: scripts/test-cluster.js.
 import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'

@@ -123,6 +123,7 @@ const route: NamesOf<RouteOptions & { params: 0 }> = {
   errors: 0,
   responses: 0,
   produces: 0,
+  bodyLimit: 0,
   requires: 0,
   around: 0,
   params: 0,

@@ -210,6 +210,19 @@ export function isLostConnection(error: unknown): error is DatabaseError | Conne
   )
 }
 
+/** Whether an error means that the server was told to end the statement, as by pg_cancel_backend() or KILL QUERY, or that it took too long. */
+export function isCancelled(error: unknown): boolean {
+  return CANCELLED.has(codeOf(error))
+}
+
+const CANCELLED: ReadonlySet<string> = new Set([
+  '57014',
+  'ER_QUERY_INTERRUPTED',
+  'ER_STATEMENT_TIMEOUT',
+  'ER_QUERY_TIMEOUT',
+  '1969', // ER_STATEMENT_TIMEOUT, which mysql2 has no name for
+])
+
 /** Whether an error means that the connection was closed already, so that the statement was not sent. */
 export function wasNotSent(error: DatabaseError): boolean {
   return NOT_SENT.has(codeOf(error)) || /not queryable|closed state/.test(error.message)

@@ -3,6 +3,10 @@ import type { ErrorStatus } from '../core/error-status.js'
 export const RETRY = { 'retry-after': '1' }
 export const UNAVAILABLE = temporary('The database is not available.')
 
+const TOO_LONG = invalid('A string is too long for the database.')
+/** Of SQLite, for a pattern of more than 50,000 bytes; its code is that of all mistakes in SQL. */
+const LONG_PATTERN = /^SQLITE_ERROR: LIKE or GLOB pattern too complex$/
+
 /**
  * The statuses of errors that the input has caused or that are temporary, by their codes: SQLSTATEs of PostgreSQL, error numbers of MySQL and
  * MariaDB (their drivers have different names for some), result codes of SQLite. docs/errors.md has the same table.
@@ -12,7 +16,7 @@ const STATUSES: readonly (readonly [status: ErrorStatus, codes: string])[] = [
     invalid('A value does not have the format that the database requires.'),
     '22007 22009 22P02 1292 1366 SQLITE_MISMATCH',
   ],
-  [invalid('A string is too long for the database.'), '22001 22026 1406 SQLITE_TOOBIG'],
+  [TOO_LONG, '22001 22026 1406 SQLITE_TOOBIG'],
   [invalid('A number is out of range for the database.'), '22003 1264 1690'],
   [invalid('A date or a time is out of range for the database.'), '22008 22015 1441'],
   [invalid('A string contains a character that the database cannot store.'), '22021 22P05 1300'],
@@ -87,6 +91,7 @@ export function statusOfCode({ original }: { readonly original?: Error }): Error
   const error: DriverError | undefined = original
   if (error === undefined) return undefined
   const { code, errno } = error
+  if (LONG_PATTERN.test(error.message)) return TOO_LONG
   if (isRecoveryConflict(error)) return CANCELLED_BY_REPLICA
   if (isOfStandby(error)) return BY_CODE.get(REFUSED_WRITE)
   if (code === NOT_SUPPORTED && !isCachedPlanError(error)) return undefined

@@ -177,15 +177,19 @@ export class ReadOnlyError extends Error {
   }
 }
 
-/** The program tried to begin, or to end, the transaction of a session. */
+const IN_SESSION =
+  'inside a session, only the session itself begins and ends its transaction. ' +
+  'Return to commit, throw to roll back, call session.rollback() to send a result and roll back, session.nested(...) to roll back a part.'
+const OUTSIDE_OF_SESSION =
+  'outside of a session, the transaction would stay open on a connection of the pool, and what another request writes on it would be lost. ' +
+  'Write withSession(async (session) => { ... }), or sequelize.transaction(async (transaction) => { ... }).'
+
+/** The program tried to begin, or to end, the transaction of a session, or to leave one open on a connection of the pool. */
 export class TransactionControlError extends Error {
   override name = 'TransactionControlError'
 
-  constructor(what: string) {
-    super(
-      `${what}: inside a session, only the session itself begins and ends its transaction. ` +
-        `Return to commit, throw to roll back, call session.rollback() to send a result and roll back, session.nested(...) to roll back a part.`,
-    )
+  constructor(what: string, where: 'in a session' | 'outside' = 'in a session') {
+    super(`${what}: ${where === 'outside' ? OUTSIDE_OF_SESSION : IN_SESSION}`)
   }
 }
 

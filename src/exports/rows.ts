@@ -8,7 +8,7 @@ import { isStatement, type Select, type Sql } from '../db/statements/statement.j
 import { HttpError } from '../http/errors.js'
 import type { Request } from '../http/request.js'
 import { disposition } from '../http/output/file.js'
-import { checkedHeaders } from '../http/output/respond.js'
+import { checkedHeaders, refuseEncoding } from '../http/output/respond.js'
 import type { OutgoingResponse } from '../http/output/outgoing-response.js'
 import { Reply, type ReplyHeaderValues } from '../http/output/reply.js'
 import type { DeclaredStream, ItemStream, StreamRequest } from '../http/output/declared-stream.js'
@@ -140,6 +140,7 @@ class RowsOf implements ItemStream {
       const media = preferredMedia(headers.accept, MEDIA_TYPES)
       if (media === undefined) throw new HttpError(406, `This is sent as ${MEDIA_TYPES.join(', ')}.`, { headers: VARY })
       const given = checkedHeaders(value.headers, name)
+      refuseEncoding(name, given)
       const format = formatOf(media)
       const ofClient = of && { client: clientOf(of(request), name), most: perClient }
       const limits: ExportLimits = { atOnce, clientTimeout, leastRate, timeout, ofClient }

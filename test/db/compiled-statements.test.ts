@@ -243,6 +243,8 @@ async function outcome(work: () => Promise<unknown>): Promise<unknown> {
     return shown(await work())
   } catch (error) {
     const { name, message } = error as Error
+    // Sequelize's error has the key, which may be a client's.
+    if (/^Argument passed to findByPk is invalid|^id cannot be an object/.test(message)) return 'an object as key'
     // Of another connection; Sequelize writes an object that is no date as the present.
     return { name, message: message.replace(/^\(conn:\d+/, '(conn').replace(/'[\d-]{10} [\d:.]+'/g, "'a time'") }
   }

@@ -119,9 +119,11 @@ for (const kind of databases) {
     await Note.bulkCreate([{ tag: { a: 'x' } }, { tag: { a: 5 } }, { tag: [1] }, 'x'].map((data, id) => ({ id, data })))
     const post = (to: string, body: unknown) => app.fetch(to, { method: 'POST', json: body })
     const failed: string[] = []
-    for (const key of keys)
-      for (const value of values)
-        for (const to of ['/tag', '/whole', '/greater']) {
+    const ways = ['/tag', '/whole', '/greater']
+    for (const [k, key] of keys.entries())
+      for (const [v, value] of values.entries())
+        // All ways on the first database; on the others each key and each value are sent in all ways, but not each pair.
+        for (const to of kind === databases[0] ? ways : ways.filter((_, way) => (k + v) % 3 === way)) {
           const { status } = await post(to, { [key]: value })
           if (status !== 201 && status !== 422) failed.push(`${status} ${to} ${key} ${JSON.stringify(value)}`)
         }

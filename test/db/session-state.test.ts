@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Controller, Get, sql, Session, withSession } from 'sequitur'
+import { Controller, type Database, Get, sql, Session, Transactional, withSession } from 'sequitur'
 import { databaseApp, postgres, skipIfShared } from '../support/databases.js'
 
 const lifespan = { poolSize: 1, echo: false }
@@ -115,3 +115,51 @@ test('PostgreSQL: values are read as they are, whatever the defaults of the data
     for (const setting of settings) await set(`RESET ${setting}`)
   }
 })
+
+for (const closes of ['DEALLOCATE ALL', 'DISCARD ALL', 'SELECT 1 / 0; DEALLOCATE ALL'])
+  test(`PostgreSQL: a handler continues after a part that failed to close all prepared statements: ${closes}`, async (t) => {
+    @Controller('/')
+    class Closing {
+      @Get() async close(session: Session) {
+        const one = async () => (await session.execute(sql<{ one: number }>`SELECT ${1}::integer AS one`))[0]?.one
+        const before = await one()
+        const failing = session.nested(() => session.execute({ ...sql`${1}`, texts: [closes], values: [] }))
+        await failing.catch(() => {})
+        return [before, await one(), await one()]
+      }
+    }
+    const { fetch } = await databaseApp(t, postgres, [], [Closing], { lifespan })
+    for (const _ of [1, 2]) assert.deepEqual(await (await fetch('/')).json(), [1, 1, 1])
+  })
+
+test(
+  'PostgreSQL: what a statement outside of a session leaves on its connection is not met by the next request',
+  { skip: skipIfShared },
+  async (t) => {
+    let database: Database
+    @Controller('/')
+    class Outside {
+      @Get('/leave') @Transactional(false) async leave(statement: string) {
+        await database.sequelize.query(statement)
+      }
+      @Get('/path') path(session: Session) {
+        return session.execute(
+          sql`SELECT current_setting('search_path') AS path, current_setting('statement_timeout') AS timeout`,
+        )
+      }
+    }
+    const app = await databaseApp(t, postgres, [], [Outside], { lifespan })
+    ;({ database } = app)
+    const path = async () => (await app.fetch('/path')).json()
+    const before = await path()
+    for (const statement of [
+      'SET search_path = x',
+      'DISCARD ALL',
+      'SET statement_timeout = 0',
+      "SET TimeZone = 'Asia/Tokyo'",
+    ]) {
+      assert.equal((await app.fetch(`/leave?statement=${encodeURIComponent(statement)}`)).status, 204)
+      assert.deepEqual(await path(), before, statement)
+    }
+  },
+)

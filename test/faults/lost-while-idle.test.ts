@@ -13,7 +13,7 @@ import { watchedNetwork } from '../support/watched-network.js'
 import { Hero, Team } from '../support/hero.js'
 
 const post = { method: 'POST' }
-const program = fileURLToPath(new URL('../support/programs/kill-connections.ts', import.meta.url))
+const program = fileURLToPath(new URL('../support/programs/kill-connections.js', import.meta.url))
 
 /** Kills the connections of an app while its event loop is blocked, so that it does not notice before its next statement. */
 function killUnnoticed({ database }: DatabaseApp): void {
@@ -28,7 +28,7 @@ function killUnnoticed({ database }: DatabaseApp): void {
   // PgBouncer would run the statements of the program on connections that it kills.
   const address = dialect === 'postgres' ? serverAddress() : { host, port: Number(port) }
   const settings = { ...address, database: name, user: username, password: password ?? undefined }
-  const { status, stderr } = spawnSync(process.execPath, ['--import', 'tsx', program], {
+  const { status, stderr } = spawnSync(process.execPath, [program], {
     env: { ...process.env, DIALECT: dialect, SETTINGS: JSON.stringify(settings) },
     encoding: 'utf8',
   })

@@ -74,6 +74,22 @@ async function startAndStop(database: Database): Promise<void> {
   await database.stop()
 }
 
+/** Where the SQL of a message of PostgreSQL or MySQL is; undefined if it has none, or no room for another statement. */
+function placeOfSql(bytes: Buffer): readonly [start: number, end: number] | undefined {
+  const isParse = bytes[0] === 0x50
+  const start = isParse ? bytes.indexOf(0, 5) + 1 : 5
+  const end = bytes[4] === 0x03 ? bytes.readUIntLE(0, 3) + 4 : bytes.indexOf(0, start)
+  const isQuery = isParse || bytes[0] === 0x51 || bytes[4] === 0x03
+  return isQuery && end - start > 80 ? [start, end] : undefined
+}
+
+/** Replaces a statement by one that the server cancels. */
+function cancel(bytes: Buffer, [start, end]: readonly [start: number, end: number]): void {
+  const ofPostgres = `SELECT pg_cancel_backend(pg_backend_pid()), pg_sleep(60)${bytes[0] === 0x50 ? ', $1::text[]' : ''}`
+  bytes.fill(' ', start, end)
+  bytes.write(bytes[4] === 0x03 ? 'KILL QUERY CONNECTION_ID()' : ofPostgres, start)
+}
+
 const servers = databases.filter(({ name }) => !name.startsWith('SQLite'))
 
 for (const kind of servers) {
@@ -86,6 +102,30 @@ for (const kind of servers) {
       const { url } = await breakingNetwork(t, direct, at, at % 4 === 1)
       await startAndStop(newLifespan(url, options))
     }
+  })
+
+  test(`${kind.name}: a start of which a statement is cancelled, whichever, is tried again`, async (t) => {
+    const direct = await kind.url()
+    let queries = 0
+    let at = Infinity
+    const url = await watchedNetwork(t, direct, (bytes, _, upstream) => {
+      const place = placeOfSql(bytes)
+      if (place && ++queries === at) cancel(bytes, place)
+      upstream.write(bytes)
+    })
+    const start = async () => {
+      queries = 0
+      const log: string[] = []
+      const database = newLifespan(url, { models: [Team, Hero], sync: true, poolSize: 1 })
+      await database.start((line) => log.push(line))
+      await database.stop()
+      return log.join('\n')
+    }
+    await start() // creates the tables
+    await start()
+    const whole = queries
+    assert.ok(whole > 5)
+    for (at = 1; at <= whole; at++) assert.match(await start(), / Trying again\.$/, `after query ${at}`)
   })
 
   test(`${kind.name}: a server that ends each connection stops the start after its timeout`, async (t) => {

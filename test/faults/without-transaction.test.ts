@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { Controller, Get, Post, Transactional } from 'sequitur'
-import { type DatabaseApp, databaseApp, databases, type TestDatabase } from '../support/databases.js'
+import { type DatabaseApp, databaseApp, databases, postgres, type TestDatabase } from '../support/databases.js'
 import { said } from '../support/faults.js'
 import { Hero, Team } from '../support/hero.js'
 import { gate, until } from '../support/waiting.js'
@@ -125,4 +125,32 @@ for (const kind of databases)
     assert.equal(await running, UNKNOWN)
     end.open()
     await closing
+  })
+
+for (const kind of databases)
+  test(`${kind.name}: a transaction that would stay open on a connection of the pool is refused`, async (t) => {
+    @Controller('/')
+    class Open {
+      @Transactional(false)
+      @Post('/run')
+      async run(statement: string) {
+        await app.database.sequelize.query(statement)
+      }
+      @Post('/session') async inSession() {
+        await Hero.create({ name: 'Batman' })
+        throw new Error('rolled back')
+      }
+    }
+    app = await databaseApp(t, kind, [Team, Hero], [Open, Plain], { lifespan: { poolSize: 1, echo: false } })
+    const run = async (statement: string) =>
+      (await app.fetch(`/run?statement=${encodeURIComponent(statement)}`, { method: 'POST' })).status
+    const opening = ['BEGIN', '/* why */ begin transaction', 'SAVEPOINT a']
+    if (!kind.name.startsWith('SQLite')) opening.splice(2, 1, 'START TRANSACTION')
+    for (const statement of opening) assert.equal(await run(statement), 500, statement)
+    assert.match(app.log.join('\n'), /TransactionControlError: BEGIN: outside of a session/)
+    assert.equal((await app.fetch('/create', { method: 'POST' })).status, 204)
+    assert.equal((await app.fetch('/session', { method: 'POST' })).status, 500)
+    assert.equal(await Hero.count(), 1)
+    if (kind === postgres) assert.equal(await run('BEGIN; UPDATE hero SET age = 1; COMMIT'), 204)
+    if (kind === postgres) assert.equal(await run('BEGIN; UPDATE hero SET age = 1; COMMIT AND CHAIN'), 500)
   })

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { Body, Controller, Field, Get, type Middleware, Post } from 'sequitur'
-import { api } from '../support/api.js'
+import { api, bootMessage } from '../support/api.js'
 import { connection, exchange } from '../support/connection.js'
 
 class Note {
@@ -172,6 +172,53 @@ test('a body over the limit is a 413', async (t) => {
   const response = await fetch('/notes', { method: 'POST', headers: json(), body: good })
   assert.equal(response.status, 413)
   assert.match(await response.text(), /"detail":"The body is larger than 13 bytes\."/)
+})
+
+test('a route may have a limit of its own, below and above that of the app', async (t) => {
+  @Controller('/sized')
+  class Sized {
+    @Post('/small', { bodyLimit: 20 }) small(@Body({ type: 'any' }) text: string) {
+      return text.length
+    }
+    @Post('/large', { bodyLimit: 5000 }) large(@Body({ type: 'any' }) text: string) {
+      return text.length
+    }
+    @Post('/usual') usual(@Body({ type: 'any' }) text: string) {
+      return text.length
+    }
+  }
+  const { fetch, url } = await api(t, [Sized], { bodyLimit: 1000 })
+  const send = async (path: string, size: number) => {
+    const response = await fetch(`/sized/${path}`, { method: 'POST', json: 'x'.repeat(size - 2) })
+    return response.status
+  }
+  for (const [path, limit] of Object.entries({ small: 20, large: 5000, usual: 1000 }))
+    assert.deepEqual([await send(path, limit), await send(path, limit + 1)], [201, 413], path)
+  const head = 'POST /sized/large HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\n'
+  const answer = await exchange(
+    t,
+    url,
+    `${head}Expect: 100-continue\r\nContent-Length: 2000\r\n\r\n"${'x'.repeat(1998)}"`,
+  )
+  assert.match(answer, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 /)
+})
+
+test('the limit of a route is a number of bytes, and that of a body', () => {
+  const message = (bodyLimit: number, isRead: boolean) => {
+    @Controller('/')
+    class Read {
+      @Post('/', { bodyLimit }) post(@Body({ type: 'any' }) _body: unknown) {}
+    }
+    @Controller('/')
+    class Unread {
+      @Get('/', { bodyLimit }) get() {}
+    }
+    return bootMessage([isRead ? Read : Unread])
+  }
+  assert.match(message(0, true), /BootError: Read\.post: bodyLimit is 0\. Write a whole number of bytes/)
+  assert.match(message(1.5, true), /bodyLimit is 1\.5/)
+  assert.match(message(10, false), /BootError: Unread\.get: bodyLimit is that of a body, and the handler takes none/)
+  assert.equal(message(10, true), 'it started')
 })
 
 const large = 8 * 1024 * 1024

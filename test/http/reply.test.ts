@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { test, type TestContext } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import * as fc from 'fast-check'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Controller, createApp, Field, file, Get, Post, redirect, reply, Session } from 'sequitur'
@@ -37,6 +38,8 @@ class Jobs {
         return reply({ id: 1 }, { status: 404 })
       case 'coding':
         return reply({ id: 1 }, { headers: { 'Transfer-Encoding': 'chunked' } })
+      case 'encoding':
+        return reply({ id: 1 }, { headers: { 'Content-Encoding': 'gzip' } })
       case 'split':
         return reply({ id: 1 }, { headers: { 'x-name': 'a\r\nset-cookie: b' } })
       case 'name':
@@ -190,6 +193,7 @@ const faults: readonly (readonly [answer: string, line: RegExp])[] = [
   ],
   ['failure', /Jobs\.create replied with the status 404\. Write the status of a success, 200 to 399; [^]*notFound/],
   ['coding', /Jobs\.create replied with the header transfer-encoding, which belongs to the connection/],
+  ['encoding', /Jobs\.create replied with the header content-encoding: gzip, .* file\(gzipSync\(text\)/],
   ['split', /Jobs\.create replied with the header "x-name", which HTTP does not allow/],
   ['name', /Jobs\.create replied with the header "x name", which HTTP does not allow/],
   ['misfit', /\/position is missing, declared integer/],
@@ -202,6 +206,21 @@ for (const [answer, line] of faults) {
     assert.match(log.join('\n'), line)
   })
 }
+
+test('bytes that the program has encoded are sent with their content-encoding', async (t) => {
+  @Controller('/')
+  class Encoded {
+    @Get('/', { produces: 'text/plain' }) text() {
+      return file(gzipSync('abc'), { type: 'text/plain', headers: { 'content-encoding': 'gzip' } })
+    }
+    @Get('/empty') empty() {
+      return reply(undefined, { headers: { 'content-encoding': 'gzip' } })
+    }
+  }
+  const { fetch } = await api(t, [Encoded])
+  assert.equal(await (await fetch('/')).text(), 'abc')
+  assert.equal((await fetch('/empty')).status, 204)
+})
 
 test('other responses are documented', () => {
   const { paths } = createApp({ controllers: [Jobs], logger: false }).openapi()

@@ -3,14 +3,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, type ClientRequest, get } from 'node:http'
 import { test, type TestContext } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { runs } from '../support/fuzz.js'
+import { flags, root } from '../support/processes.js'
 
-const root = fileURLToPath(new URL('../..', import.meta.url))
 const CLIENTS = 32
 
 async function startProgram(t: TestContext) {
-  const hooks = ['--conditions=sequitur-source', '--import', 'tsx', '--import', 'sequitur/register']
-  const child = spawn(process.execPath, [...hooks, 'test/support/programs/serving.ts'], {
+  const child = spawn(process.execPath, [...flags, 'test/support/programs/serving.ts'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 2],
   })
@@ -46,7 +45,7 @@ async function sendUntilRefused(url: string, outcomes: string[]): Promise<void> 
 
 let refused = 0
 
-for (let round = 1; round <= 10; round++) {
+for (let round = 1; round <= runs(10); round++) {
   test(`of ${CLIENTS} busy clients SIGTERM resets no connection (round ${round})`, async (t) => {
     const { child, ended, url, output } = await startProgram(t)
     const outcomes: string[] = []

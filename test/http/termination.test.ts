@@ -2,11 +2,9 @@ import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type TestContext, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { Controller, Get } from 'sequitur'
 import { api } from '../support/api.js'
-
-const root = fileURLToPath(new URL('../..', import.meta.url))
+import { flags, root } from '../support/processes.js'
 
 interface Program {
   readonly process: ChildProcess
@@ -18,8 +16,7 @@ interface Program {
 }
 
 async function program(t: TestContext): Promise<Program> {
-  const hooks = ['--conditions=sequitur-source', '--import', 'tsx', '--import', 'sequitur/register']
-  const child = spawn(process.execPath, [...hooks, 'test/support/programs/slow.ts'], {
+  const child = spawn(process.execPath, [...flags, 'test/support/programs/slow.ts'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 2],
   })

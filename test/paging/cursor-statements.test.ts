@@ -14,7 +14,7 @@ import {
 } from 'sequelize-typescript'
 import { Base, Controller, Field, Get, select, sql } from 'sequitur'
 import { Page, Paginate, typed } from 'sequitur/cursor'
-import { type DatabaseApp, databaseApp, databases } from '../support/databases.js'
+import { type DatabaseApp, databaseApp, databases, type TestDatabase } from '../support/databases.js'
 import { random } from '../support/fuzz.js'
 import { walk } from '../support/walk.js'
 
@@ -332,7 +332,7 @@ for (const kind of databases) {
     const app = await databaseApp(t, kind, models, [Lists])
     await fill()
     for (const [name, options] of Object.entries(statements))
-      await t.test(`by ${name}: pages of every size are the whole list`, () => assertPosts(app, options))
+      await t.test(`by ${name}: pages of every size are the whole list`, () => assertPosts(app, options, kind))
     await t.test('a composite key ends the order, and deleted rows stay hidden', async () => {
       for (const order of ofPlayers) await assertPlayers(app, order)
       players = { order: ['name'], paranoid: false }
@@ -351,14 +351,17 @@ for (const kind of databases) {
   })
 }
 
-async function assertPosts({ fetch }: DatabaseApp, options: Options): Promise<void> {
+/** Pages of one row are walked on the first database alone: they differ from others in their number. */
+const sizesOn = (kind: TestDatabase, rows: number) => [...(kind === databases[0] ? [1, 7] : []), 3, rows, 100]
+
+async function assertPosts({ fetch }: DatabaseApp, options: Options, kind: TestDatabase): Promise<void> {
   posts = options
   const sorted = (rows: readonly { id: number }[] | undefined) =>
     rows?.map(({ id }) => ({ id })).toSorted((a, b) => a.id - b.id)
   const order = [...(options.order as OrderItem[]).map(withAliases), ['id', 'ASC']] as Order
   const all = await Post.findAll({ ...options, order })
   assert.ok(all.length > 5)
-  for (const limit of [1, 3, 7, all.length, 100]) {
+  for (const limit of sizesOn(kind, all.length)) {
     const seen = await walk(fetch, '/posts', limit)
     assert.deepEqual(
       seen.map((post) => ({

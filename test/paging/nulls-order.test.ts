@@ -6,7 +6,7 @@ import { Base, Controller, Field, Get, Paginate as PaginateByOffset, Page as Off
 import { Page, Paginate, typed } from 'sequitur/cursor'
 import type { TestApp } from 'sequitur/testing'
 import { databaseApp, databases } from '../support/databases.js'
-import { random } from '../support/fuzz.js'
+import { random, runs } from '../support/fuzz.js'
 import { walk } from '../support/walk.js'
 
 @Table({ tableName: 'team', timestamps: false })
@@ -97,7 +97,7 @@ for (const kind of databases) {
     await fill()
     const quote = Player.sequelize?.getQueryInterface().quoteIdentifier('rank') ?? ''
     const next = random(5)
-    for (let round = 0; round < 40; round++) {
+    for (let round = 0; round < runs(48); round++) {
       const chosen = columns.toSorted(() => next(3) - 1).slice(0, 1 + (round % 3))
       const sorted = chosen.map(({ item, sql }) => {
         const direction = ['ASC', 'DESC'][next(2)] as string

@@ -188,14 +188,14 @@ async function read({ fetch, log }: DatabaseApp, path: string) {
   return { ...JSON.parse(body), link: response.headers.get('link') }
 }
 
-async function assertPosts(app: DatabaseApp, name: string): Promise<void> {
+async function assertPosts(app: DatabaseApp, name: string, sizes: readonly number[]): Promise<void> {
   const given = lists[name] ?? {}
   options = given
   const order = [...((given.order as []) ?? []), ['season', 'ASC'], ['no', 'ASC']] as Order
   const all = await Post.findAll({ ...given, order })
   const ids = new Set(all.map(({ season, no }) => `${season} ${no}`))
   assert.ok(all.length > 2 && ids.size === all.length)
-  for (const limit of [1, 3, 100]) {
+  for (const limit of sizes) {
     const seen = []
     for (let offset = 0; offset < all.length; offset += limit) {
       const { data, meta } = await read(app, `/posts?limit=${limit}&offset=${offset}`)
@@ -223,9 +223,11 @@ for (const kind of databases) {
   test(`offset pages of any statement on ${kind.name}`, async (t) => {
     const app = await databaseApp(t, kind, models, [Lists])
     await fill()
+    // Pages of one row differ from others in their number alone.
+    const sizes = kind === databases[0] ? [1, 3, 100] : [3, 100]
     for (const name of Object.keys(lists))
       await t.test(`with ${name}: pages of every size are the whole list, and the total is its length`, () =>
-        assertPosts(app, name),
+        assertPosts(app, name, sizes),
       )
     await t.test('COUNT leaves out left joins that no condition mentions', async () => {
       options = { include: [Comment, Team], order: ['score'] }

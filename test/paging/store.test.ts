@@ -5,7 +5,7 @@ import { BelongsTo, Column, DataType, ForeignKey, Table } from 'sequelize-typesc
 import { Base, Controller, Get, Page, Paginate, select } from 'sequitur'
 import { CursorPage, CursorPaginate } from 'sequitur/cursor'
 import { databaseApp, databases } from '../support/databases.js'
-import { random } from '../support/fuzz.js'
+import { random, runs } from '../support/fuzz.js'
 import { walk } from '../support/walk.js'
 
 /*
@@ -138,7 +138,7 @@ for (const kind of databases) {
     await fill()
     const next = random(5)
     for (const model of models as readonly AnyModel[])
-      for (let round = 0; round < 8; round++) {
+      for (let round = 0; round < runs(16); round++) {
         options = anyOptions(model, next)
         const keys = model.primaryKeyAttributes.map((key): OrderItem => [key, 'ASC'])
         const whole = await model.findAll({ ...options, order: [...(options.order as OrderItem[]), ...keys] })

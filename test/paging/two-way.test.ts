@@ -80,10 +80,10 @@ const orders: readonly (readonly [string, Order])[] = [
 
 const ROWS = 17
 
-async function assertBackAndForth(app: DatabaseApp): Promise<void> {
+async function assertBackAndForth(app: DatabaseApp, sizes: readonly number[]): Promise<void> {
   const sorted = (await read(app, 'limit=200')).data.map(({ id }) => id)
   assert.equal(new Set(sorted).size, ROWS)
-  for (const limit of [1, 3, ROWS]) {
+  for (const limit of sizes) {
     const forward: AnyPage[] = []
     for (let cursor: string | null = ''; cursor !== null; cursor = forward.at(-1)?.meta.next_cursor ?? null)
       forward.push(await read(app, `limit=${limit}${cursor && `&next_cursor=${cursor}`}`))
@@ -150,6 +150,8 @@ async function assertRandomWalk(app: DatabaseApp, seed: number): Promise<void> {
 for (const kind of databases) {
   test(`cursor pages in both directions on ${kind.name}`, async (t) => {
     const app = await databaseApp(t, kind, [Stop, Sign], [Stops])
+    // Pages of one row differ from others in their number alone.
+    const sizes = kind === databases[0] ? [1, 3, ROWS] : [3, ROWS]
     const next = random(9)
     const text = (id: number) =>
       `${id % 4}`.repeat(3) + String.fromCharCode(...Array.from({ length: 3000 }, () => 97 + next(26)))
@@ -163,7 +165,7 @@ for (const kind of databases) {
           () => {
             order = given
             include = included
-            return assertBackAndForth(app)
+            return assertBackAndForth(app, sizes)
           },
         )
     await t.test('steps back and forth through a list that changes are its rows on that side', async () => {

@@ -1,3 +1,4 @@
+// The same on both query paths: it executes no statement.
 // Needs a process of its own: it measures time.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -6,12 +6,13 @@ import { HeroController } from '../../example/heros.js'
 import { HeroesController } from '../../example/heroes.js'
 import { databaseApp, databases, type DatabaseApp, sqliteMemory } from '../support/databases.js'
 import { conformsTo } from '../support/documented.js'
+import { runs } from '../support/fuzz.js'
 import { Requests } from '../support/requests.js'
 import { awkwardControllers, awkwardModels } from '../support/apps/awkward.js'
 
 const apps = [
-  ['the example', [Hero], [HeroController, HeroesController, CursorHeroController], 40],
-  ['an app of every kind of input', awkwardModels, awkwardControllers, 60],
+  ['the example', [Hero], [HeroController, HeroesController, CursorHeroController], runs(40)],
+  ['an app of every kind of input', awkwardModels, awkwardControllers, runs(60)],
 ] as const
 
 // SQLite in memory differs from a file only in who waits for whom.

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import ajvFormats from 'ajv-formats'
 import type { CreationOptional } from 'sequelize'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Controller, dto, Field, Get, notFound, Patch, Post, Query, Session } from 'sequitur'
 import { databaseApp, databases } from '../support/databases.js'
 import { componentsOf } from '../support/echo.js'
 import { random, runs } from '../support/fuzz.js'
+import { newAjvWithFormats } from '../support/json-schema.js'
 
 @Table({ tableName: 'moment', timestamps: false })
 class Moment extends Base<Moment> {
@@ -108,8 +107,7 @@ function nanoseconds(text: string): bigint {
 
 /** Whether the OpenAPI document accepts a value of this property, by a validator that is not the app's. */
 function documented(schema: object): (value: string) => boolean {
-  const ajv = new Ajv2020({ strict: false })
-  ajvFormats.default(ajv)
+  const ajv = newAjvWithFormats()
   const validate = ajv.compile(schema)
   return (value) => validate(value)
 }

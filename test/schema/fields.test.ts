@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Ajv2020 } from 'ajv/dist/2020.js'
 import { Controller, createApp, Field, Get, Post } from 'sequitur'
 import { componentsOf, echo, issuesOf, sample } from '../support/echo.js'
+import { newAjv } from '../support/json-schema.js'
 
 enum Colour {
   Red = 'red',
@@ -109,8 +109,7 @@ for (const [what, type, all] of [
   test(`what is refused as too large for an ${what} is outside of the document's bounds and formats`, async () => {
     const Sample = sample(type)
     const { app, send } = echo(Sample)
-    const ajv = new Ajv2020({
-      strict: false,
+    const ajv = newAjv({
       formats: { 'double-int': { type: 'number', validate: Number.isSafeInteger } },
     })
     const documented = ajv.compile(componentsOf(app)[Sample.name] ?? {})

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Ajv2020 } from 'ajv/dist/2020.js'
 import { Controller, Cookie, createApp, Field, Get, Header, Path, Post, Query } from 'sequitur'
 import { z } from 'zod'
 import { echo, issuesOf } from '../support/echo.js'
 import { random, runs } from '../support/fuzz.js'
+import { newAjv } from '../support/json-schema.js'
 
 enum Size {
   Small,
@@ -410,7 +410,7 @@ for (const [query, issues] of [
 
 test('a class within a class of the query is accepted if, and only if, its schema accepts it', async () => {
   const document = JSON.parse(JSON.stringify(filters.openapi())) as object
-  const ajv = new Ajv2020({ strict: false })
+  const ajv = newAjv()
   ajv.addSchema(document, 'document')
   const accepts = ajv.compile({ $ref: 'document#/components/schemas/Range' })
   const below = random(7)

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import ajvFormats from 'ajv-formats'
 import type { CreationOptional } from 'sequelize'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Controller, dto, Get, notFound, Post, Session } from 'sequitur'
 import { databaseApp, databases } from '../support/databases.js'
 import { componentsOf } from '../support/echo.js'
 import { random, runs } from '../support/fuzz.js'
+import { newAjvWithFormats } from '../support/json-schema.js'
 
 @Table({ tableName: 'kept', timestamps: false })
 class Kept extends Base<Kept> {
@@ -108,8 +107,7 @@ function plain(name: string, value: unknown): unknown {
 for (const kind of databases) {
   test(`${kind.name}: a value that the document accepts is kept exactly, and any other is a 422`, async (t) => {
     const { app, fetch, log } = await databaseApp(t, kind, [Kept], [Values], { lifespan: { echo: false } })
-    const ajv = new Ajv2020({ strict: false })
-    ajvFormats.default(ajv)
+    const ajv = newAjvWithFormats()
     // ajv-formats knows this format of the OpenAPI registry for numbers only.
     ajv.addFormat('int64', { type: 'string', validate: (text) => BigInt.asIntN(64, BigInt(text)) === BigInt(text) })
     const below = random(5)

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runInNewContext } from 'node:vm'
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import ajvFormats from 'ajv-formats'
 import { Controller, createApp, Field, Get } from 'sequitur'
 import { z } from 'zod'
 import { echo } from '../support/echo.js'
 import { random } from '../support/fuzz.js'
+import { newAjvWithFormats } from '../support/json-schema.js'
 
 class Tag {
   @Field() label!: string
@@ -193,8 +192,7 @@ const candidates: Readonly<Record<string, readonly unknown[]>> = {
 
 test('the documented schema accepts exactly what the route accepts', async () => {
   const { app, send } = echo(Everything)
-  const ajv = new Ajv2020({ strict: false })
-  ajvFormats.default(ajv)
+  const ajv = newAjvWithFormats()
   const { components } = JSON.parse(JSON.stringify(app.openapi())) as { components: object }
   const documented = ajv.compile({ components, $ref: '#/components/schemas/Everything' })
   const next = random(2)
@@ -214,8 +212,7 @@ test('the documented schema accepts exactly what the route accepts', async () =>
 
 test('a response matches its schema in the OpenAPI document', async () => {
   const { app, send } = echo(Everything)
-  const ajv = new Ajv2020({ strict: false })
-  ajvFormats.default(ajv)
+  const ajv = newAjvWithFormats()
   const { components } = JSON.parse(JSON.stringify(app.openapi())) as { components: object }
   const documented = ajv.compile({ components, $ref: '#/components/schemas/Everything' })
   const value = Object.fromEntries(Object.entries(candidates).map(([name, [first]]) => [name, first]))

@@ -1,3 +1,4 @@
+// The same on both query paths: it executes no statement.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Column, DataType, Table } from 'sequelize-typescript'

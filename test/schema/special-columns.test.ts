@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import ajvFormats from 'ajv-formats'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Body, Collection, Controller, dto, Field, Get, Item, Post, Session, select } from 'sequitur'
 import { databaseApp, databases, postgres } from '../support/databases.js'
 import { componentsOf, echo, issuesOf } from '../support/echo.js'
+import { newAjv, newAjvWithFormats } from '../support/json-schema.js'
 
 /** A column of one type: what it takes, and what it refuses. */
 interface Special {
@@ -159,8 +158,7 @@ for (const [name, { type, good, bad, undocumented = [] }] of Object.entries({
   test(`a column of ${name} takes what its document says`, async () => {
     const { NewOne } = modelOf({ [name]: { type } as never })
     const { app, send } = echo(NewOne)
-    const ajv = new Ajv2020({ strict: false })
-    ajvFormats.default(ajv)
+    const ajv = newAjvWithFormats()
     const documented = ajv.compile(componentsOf(app)['NewOne'] ?? {})
     for (const given of [...good.map((one) => (one instanceof Read ? one.given : one)), null]) {
       const response = await send({ [name]: given })
@@ -180,7 +178,7 @@ for (const type of [DataType.JSON, DataType.JSONB]) {
   test(`a column of ${type.key} that is never null refuses null both ways, and its document does`, async () => {
     const { NewOne } = modelOf({ json: { type, allowNull: false } as never })
     const { app, send } = echo(NewOne)
-    const documented = new Ajv2020({ strict: false }).compile(componentsOf(app)['NewOne'] ?? {})
+    const documented = newAjv().compile(componentsOf(app)['NewOne'] ?? {})
     for (const json of ['a', 1.5, 0, false, {}, [], [null]]) {
       assert.deepEqual((await send({ json })).json(), { json })
       assert.ok(documented({ json }))

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import ajvFormats from 'ajv-formats'
 import { Body, Controller, createApp, Field, Get, Path, Post, Query, type StandardSchema } from 'sequitur'
 import { z } from 'zod'
 import { issuesOf } from '../support/echo.js'
+import { newAjvWithFormats } from '../support/json-schema.js'
 
 /*
  * Types that zod coerces: a request is accepted exactly if it fits what is documented.
@@ -57,8 +56,7 @@ for (const [what, wrap] of Object.entries(wrappers)) {
     test(`a coerced ${type}, ${what}: accepted is what is documented`, async () => {
       const one = app(z.object({ value: wrap(schema) }))
       const document = JSON.parse(JSON.stringify(one.openapi())) as object
-      const ajv = new Ajv2020({ strict: false, logger: false })
-      ajvFormats.default(ajv)
+      const ajv = newAjvWithFormats()
       ajv.addSchema(document, 'document')
       const fits = ajv.compile({
         $ref: 'document#/paths/~1/post/requestBody/content/application~1json/schema',

@@ -24,7 +24,11 @@ function project(copied: readonly string[], files: Readonly<Record<string, strin
   return folder
 }
 
-const ours = JSON.stringify(join(root, 'src/index.ts'))
+const ours = JSON.stringify(join(root, 'dist/index.js'))
+function copyBuild(folder: string): void {
+  cpSync(join(root, 'dist'), join(folder, 'dist'), { recursive: true })
+}
+
 const advice = (name: string) => `Install one: npm ls ${name} shows what requires each, and npm dedupe merges them.`
 
 for (const [name, use] of [
@@ -56,20 +60,27 @@ for (const [name, use] of [
 test('two copies of this package stop the start, which names their folders', async () => {
   const folder = project([], {
     'app.ts': `import { createApp } from ${ours}
-      import { Controller, Get } from './src/index.js'
+      import { Controller, Get } from './dist/index.js'
       @Controller('/') class Heroes { @Get('/') list() {} }
       createApp({ controllers: [Heroes] })`,
   })
-  cpSync(join(root, 'src'), join(folder, 'src'), { recursive: true })
+  copyBuild(folder)
   const { code, output } = await run([join(folder, 'app.ts')], {})
   assert.ok(
     output.startsWith(
-      `2 copies of sequitur are loaded, and instanceof is false between them:\n  ${join(root, 'src/')}\n  ${join(folder, 'src/')}\n${advice('sequitur')}`,
+      `2 copies of sequitur are loaded, and instanceof is false between them:\n  ${join(root, 'dist/')}\n  ${join(folder, 'dist/')}\n${advice('sequitur')}`,
     ),
     output,
   )
   assert.equal(code, 1)
 })
+
+/** A project whose sqlite3 is a copy. */
+const withOwnDriver = project(['sequelize', 'sequelize-typescript', 'sqlite3'], {
+  'app.ts': `import { newLifespan } from './dist/index.js'
+    await newLifespan('sqlite://').start()`,
+})
+copyBuild(withOwnDriver)
 
 for (const [what, library, message, manager] of [
   [
@@ -98,18 +109,13 @@ for (const [what, library, message, manager] of [
   ],
 ] as const) {
   test(`a driver ${what} stops the start`, async () => {
-    const folder = project(['sequelize', 'sequelize-typescript', 'sqlite3'], {
-      'app.ts': `import { newLifespan } from './src/index.js'
-        await newLifespan('sqlite://').start()`,
-    })
-    cpSync(join(root, 'src'), join(folder, 'src'), { recursive: true })
-    const compiled = join(folder, 'node_modules/sqlite3/build')
+    const compiled = join(withOwnDriver, 'node_modules/sqlite3/build')
     rmSync(compiled, { recursive: true, force: true })
     if (library !== undefined) {
       mkdirSync(join(compiled, 'Release'), { recursive: true })
       writeFileSync(join(compiled, 'Release/node_sqlite3.node'), library)
     }
-    const { code, output } = await run([join(folder, 'app.ts')], { npm_config_user_agent: `${manager}/1.0.0` })
+    const { code, output } = await run([join(withOwnDriver, 'app.ts')], { npm_config_user_agent: `${manager}/1.0.0` })
     const [first = ''] = output.split('\n')
     if (typeof message === 'string') assert.equal(first, message)
     else assert.match(first, message)

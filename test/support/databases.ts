@@ -48,11 +48,16 @@ export const mysqls: readonly TestDatabase[] = process.env['TEST_MARIADB_URL']
     ]
   : []
 
-export const databases: readonly TestDatabase[] = process.env['TEST_QUICK']
-  ? [sqliteMemory]
-  : process.env['TEST_PGBOUNCER']
-    ? [postgres]
-    : [sqliteFile, sqliteMemory, postgres, ...mysqls]
+export const databases: readonly TestDatabase[] = chosen()
+
+function chosen(): readonly TestDatabase[] {
+  const { TEST_QUICK, TEST_PGBOUNCER, toolkit_fast_path } = process.env
+  if (TEST_QUICK) return [sqliteMemory]
+  if (TEST_PGBOUNCER) return [postgres]
+  // Sequelize's own query path has the same statements for SQLite in memory as in a file.
+  const sqlites = toolkit_fast_path === 'false' ? [sqliteFile] : [sqliteFile, sqliteMemory]
+  return [...sqlites, postgres, ...mysqls]
+}
 
 /** Why tests of what one server connection keeps are skipped where several clients share it, behind PgBouncer; false elsewhere. */
 export const skipIfShared: string | false =

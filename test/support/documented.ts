@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import ajvFormats from 'ajv-formats'
+import type { ValidateFunction } from 'ajv/dist/2020.js'
 import type { App } from 'sequitur'
+import { newAjvWithFormats } from './json-schema.js'
 
 /**
  * Asserts that the OpenAPI document of an app declares a response: its status, its media type, and its JSON. The validator is not the one
@@ -24,8 +24,7 @@ type Responses = Readonly<Record<string, { readonly content?: Readonly<Record<st
 export function conformsTo(app: App): Conforms {
   const document = JSON.parse(JSON.stringify(app.openapi())) as Answers
   // ajv ignores formats that it does not know.
-  const ajv = new Ajv2020({ strict: false, logger: false, allErrors: true })
-  ajvFormats.default(ajv)
+  const ajv = newAjvWithFormats({ allErrors: true })
   ajv.addFormat('double-int', { type: 'number', validate: Number.isSafeInteger })
   ajv.addSchema(document, 'document')
   const validators = new Map<string, ValidateFunction>()

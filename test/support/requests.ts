@@ -1,7 +1,6 @@
-import { Ajv2020 } from 'ajv/dist/2020.js'
-import ajvFormats from 'ajv-formats'
 import type { App } from 'sequitur'
 import { random } from './fuzz.js'
+import { newAjvWithFormats } from './json-schema.js'
 
 /*
  * Requests generated from the OpenAPI document of an app: valid ones, and ones in which a value was replaced, removed or added. The JSON
@@ -164,12 +163,11 @@ const REGISTRY = {
 /** Generates requests. The same seed gives the same requests in every run. */
 export class Requests {
   readonly #document: Document
-  readonly #ajv = new Ajv2020({ strict: false, logger: false })
+  readonly #ajv = newAjvWithFormats()
   readonly #random: (below: number) => number
 
   constructor(app: App, seed = 1) {
     this.#document = JSON.parse(JSON.stringify(app.openapi())) as Document
-    ajvFormats.default(this.#ajv)
     for (const [name, format] of Object.entries(REGISTRY)) this.#ajv.addFormat(name, format)
     this.#ajv.addSchema(this.#document as object, 'document')
     this.#random = random(seed)

@@ -44,6 +44,14 @@ class Teams {
     return { data: (await answer) as Team }
   }
 
+  @Post('/answered', Item.of(Team)) async answered() {
+    const data = await Team.create({ name: 'first' } as never)
+    void Team.create({ name: 'not awaited' } as never)
+    await new Promise(setImmediate)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100) // its answer is there, and read in the next turn
+    return { data }
+  }
+
   @Get('/kept', Collection.of(Team)) async kept() {
     return { data: await (kept ??= Team.findAll()) }
   }
@@ -84,4 +92,14 @@ for (const kind of tenantDatabases)
       app.log.join('\n'),
       /POST \/first .*UnawaitedQueryError: .*POST \/second .*OtherSessionError: This Team/s,
     )
+  })
+
+for (const kind of tenantDatabases)
+  test(`${kind.name}: a query that runs when its handler returns, and is answered before the commit, is not kept`, async (t) => {
+    const app = await tenantApp(t, kind, [Teams])
+    const { status } = await app.fetch('/answered', { method: 'POST', headers: { 'x-tenant': '1' } })
+    assert.equal(status, 500)
+    assert.match(app.log.join('\n'), /POST \/answered .*UnawaitedQueryError: /)
+    const count = () => withSession(app.database, () => Team.count())
+    assert.equal(await withTenant(1, count), 0)
   })

@@ -99,6 +99,16 @@ export function prepareForOthers(
   }
 }
 
+/** Closes the connections on which the next user would find something, instead of keeping them in the pool; also those of statements outside of sessions. */
+export function closeSpent(sequelize: Sequelize, isSpent: (connection: object) => boolean): void {
+  const { pool } = sequelizeInternals(sequelize).connectionManager
+  const release = pool.release.bind(pool)
+  pool.release = (connection) => {
+    if (isSpent(connection)) pool.destroy(connection).catch(() => {}) // it may be lost already
+    else release(connection)
+  }
+}
+
 /**
  * Takes a connection from Sequelize's pool; for a read-only transaction from that of the replicas, if there are any.
  *

@@ -1,4 +1,5 @@
 import { DatabaseError, type Model, type ModelStatic, QueryTypes, type Sequelize } from 'sequelize'
+import { isCancelled, isLostConnection } from '../dialect.js'
 import { queryGeneratorOf } from '../sequelize/internals.js'
 
 /** The columns of a constraint; without those that an expression hides. */
@@ -61,7 +62,7 @@ async function readRows(
     }
   } catch (error) {
     // Databases that only speak its protocol lack parts of the catalog: their errors name fewer fields.
-    if (error instanceof DatabaseError) return []
+    if (error instanceof DatabaseError && !isLostConnection(error) && !isCancelled(error)) return []
     throw error
   }
 }

@@ -10,11 +10,17 @@ import {
 import type { Boundary, UnitBoundary } from '../boundary.js'
 import { type Dialect, isLostConnection, wasNotSent } from '../dialect.js'
 import { observeQuery } from '../events/session-observer.js'
-import { ForeignTransactionError, SecondConnectionError, WriteUnknownError } from '../errors.js'
+import {
+  ForeignTransactionError,
+  SecondConnectionError,
+  TransactionControlError,
+  WriteUnknownError,
+} from '../errors.js'
 import { instanceInternals, sequelizeInternals, sequelizeOf, type TransactionWork } from '../sequelize/internals.js'
 import { isCaughtBySequelize, isPlain, lightenQueries, type QueryOptions as PlainOptions } from '../sequelize/query.js'
 import { laterStatements } from '../sql/later-statements.js'
 import { startsWithKeyword } from '../sql/starts-with-keyword.js'
+import { leavesTransactionOpen } from '../sql/transaction-control.js'
 import { mayWrite } from '../sql/writes.js'
 import { bindValues } from '../statements/bind-placeholders.js'
 import { hasStoredForms, setStoredForms } from '../values/stored-forms.js'
@@ -128,6 +134,10 @@ function joinQueries(sequelize: Sequelize, dialect: Dialect): void {
       return Promise.reject(markQueryError(new SecondConnectionError(OUTSIDE), noSession(sequelize)))
     const scope = given === null ? undefined : current
     if (scope && (!given || belongsTo(given, scope))) return queryInScope(scope, query, sql, options)
+    if (!given && leavesTransactionOpen(textOf(sql), sequelize.getDialect())) {
+      const refusal = new TransactionControlError(textOf(sql).trim().slice(0, 40), 'outside')
+      return Promise.reject(markQueryError(refusal, noSession(sequelize)))
+    }
     return observeQuery(sequelize, textOf(sql), () => query(sql, onPrimary(sequelize, options))).catch(
       (error: unknown) => {
         const isUnknown = isUnanswered(error, dialect) && mayBeKept(sequelize, dialect, textOf(sql), given)

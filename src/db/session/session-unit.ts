@@ -1,4 +1,4 @@
-import type { Sequelize } from 'sequelize'
+import { ConnectionError, type Sequelize } from 'sequelize'
 import { bracket, type Report, type Unit } from '../../core/bracket.js'
 import { nextTurn } from '../../core/promises.js'
 import { codeOf, type Dialect, type TransactionNeeds } from '../dialect.js'
@@ -9,6 +9,7 @@ import { currentScope, enterScope, type ScopeHolder } from './current-scope.js'
 import { respondFor } from './ownership.js'
 import type { Session } from './session.js'
 import { TransactionScope } from './transaction-scope.js'
+import { NoAnswerError } from './transaction/answer-timeout.js'
 import { now, type ReaderUnit, SessionTransaction, type TransactionOwner } from './transaction/session-transaction.js'
 
 export interface SessionUnitOptions extends TransactionNeeds {
@@ -244,7 +245,10 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
     // A read that was sent without the transaction after all had settled: its connection must not be given to another session before it ends.
     const isReading = !transaction.hasBegun && !transaction.statements.isEmpty
     const ending = isReading ? transaction.statements.empty().then(end) : end()
-    return ending ? ending.then(setCommitted) : setCommitted()
+    const failed = (error: unknown): never => {
+      throw this.#mayHaveWritten(transaction) ? error : ofRead(error)
+    }
+    return ending ? ending.then(setCommitted, failed) : setCommitted()
   }
 
   isUnknown(error: unknown): boolean {
@@ -292,6 +296,13 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
   onRetry(error: unknown, attempt: number, delay: number): void {
     this.observer?.retried(error, attempt, delay)
   }
+}
+
+/** The error of the COMMIT of a transaction that only read: of an unknown outcome nothing is unknown but the connection. */
+function ofRead(error: unknown): unknown {
+  if (!(error instanceof CommitUnknownError)) return error
+  const { cause } = error
+  return cause instanceof NoAnswerError ? new ConnectionError(cause) : cause
 }
 
 /** Milliseconds, "full jitter": anything up to a bound that doubles with each attempt. Source: M. Brooker, Exponential Backoff And Jitter, 2015. */

@@ -6,7 +6,7 @@ import type { StatementSource } from '../statements/statement-source.js'
 import { modelOf } from '../sequelize/internals.js'
 import type { Settle } from '../sequelize/query.js'
 import { laterStatements } from '../sql/later-statements.js'
-import { startsWithKeyword } from '../sql/starts-with-keyword.js'
+import { isTransactionControl } from '../sql/transaction-control.js'
 import { isKnownWrite, mayWrite } from '../sql/writes.js'
 import { deleteStatement } from '../statements/compiled/compiled-delete.js'
 import { insertStatement } from '../statements/compiled/compiled-insert.js'
@@ -244,17 +244,3 @@ export class TransactionScope implements QueryOwner {
     this.#ended ??= end
   }
 }
-
-/** Statements that begin or end a transaction. Those about savepoints are allowed in a session. */
-const isTransactionControl = startsWithKeyword(
-  'BEGIN',
-  'START\\s+TRANSACTION',
-  'COMMIT',
-  // Not that of a block of MariaDB, which ends no transaction.
-  'END(?!\\s+(?:IF|CASE|LOOP|WHILE|REPEAT|FOR)\\b)',
-  'ABORT',
-  'ROLLBACK(?!\\s+(?:WORK\\s+|TRANSACTION\\s+)?TO\\b)',
-  'PREPARE\\s+TRANSACTION',
-  // On MySQL and MariaDB: it commits, and it stays on the connection.
-  'SET\\s(?:[^;\'"]*\\W)?(?<!(?<!@)@)AUTOCOMMIT(?=[`\\s]*:?=)',
-)

@@ -1,7 +1,7 @@
 import type { Model, ModelStatic } from 'sequelize'
-import { instanceInternals, modelOf } from '../sequelize/internals.js'
+import { type AttributeInternals, instanceInternals, modelOf } from '../sequelize/internals.js'
 import { currentScope } from '../session/current-scope.js'
-import { queriesJoin } from '../session/join-current-transaction.js'
+import { queriesJoin, refusalInSession } from '../session/join-current-transaction.js'
 import { assertUsable, markingReads, markWritten } from '../session/ownership.js'
 import type { TransactionScope } from '../session/transaction-scope.js'
 import {
@@ -14,6 +14,8 @@ import {
 import { isPlainObject } from '../statements/compiled/conditions.js'
 import { isOfSequelize, markAsInherited } from '../statements/compiled/may-compile.js'
 import type { Select } from '../statements/statement.js'
+import { impossibleValue } from '../values/impossible-values.js'
+import { isJsonValue } from '../values/scalars.js'
 
 type AnyModel = ModelStatic<Model>
 /** A method of Sequelize, static or of an instance. */
@@ -27,7 +29,8 @@ type Compiled<This> = (owner: This, ...args: unknown[]) => Promise<unknown> | un
  */
 export function compileModelMethods(models: readonly AnyModel[]): void {
   for (const model of models) {
-    for (const [name, compiled] of Object.entries(STATIC)) replace(model, name, compiled, (called) => called === model)
+    for (const [name, compiled] of Object.entries(STATIC))
+      replace(model, name, compiled, (called) => called === model, name === 'findByPk' ? refuseKey : undefined)
     for (const [name, compiled] of Object.entries(OF_INSTANCES))
       replace(model.prototype as Model, name, compiled, (called) => modelOf(called) === model)
   }
@@ -38,13 +41,15 @@ function replace<This extends object>(
   name: string,
   compiled: Compiled<This>,
   isMapped: (called: This) => boolean,
+  refuse?: Compiled<This>,
 ): void {
   if (Object.hasOwn(owner, name)) return // replaced before, or the program's
   const methods = (object: object) => object as Record<string, Method> // by the names of Sequelize's methods
   const parent = methods(Object.getPrototypeOf(owner) as object)
   const method = markAsInherited(function (this: This, ...args: unknown[]) {
     const inherited = parent[name] as Method // looked up for each call: plugins and tests replace it
-    const answer = isMapped(this) && isOfSequelize(parent, name) ? compiled(this, ...args) : undefined
+    const isCompiled = isMapped(this) && isOfSequelize(parent, name)
+    const answer = refuse?.(this, ...args) ?? (isCompiled ? compiled(this, ...args) : undefined)
     return answer ?? inherited.apply(this as never, args)
   })
   Object.defineProperty(owner, name, { value: method, configurable: true, writable: true })
@@ -58,6 +63,14 @@ const STATIC: Readonly<Record<string, Compiled<AnyModel>>> = {
     if (typeof key !== 'number' && typeof key !== 'string') return undefined
     return inScope(model, options, (others) => (hasNone(others) ? keyStatement(model, key) : undefined))
   },
+}
+
+// Sequelize throws an error with the value, which may be a client's.
+function refuseKey(model: AnyModel, key: unknown): Promise<never> | undefined {
+  const { sequelize, primaryKeyAttribute } = model
+  if (!sequelize || !(typeof key === 'boolean' || isJsonValue(key))) return undefined
+  const field = model.getAttributes()[primaryKeyAttribute] as AttributeInternals | undefined
+  return Promise.reject(refusalInSession(sequelize, impossibleValue(key, field)))
 }
 
 const ROW_OPTIONS: ReadonlySet<string> = new Set(['where', 'order', 'limit', 'offset'])

@@ -1,7 +1,7 @@
 import { AccessDeniedError, BaseError, ConnectionError, type Sequelize } from 'sequelize'
 import { setTimeout as wait } from 'node:timers/promises'
 import { StartupError } from '../../core/startup-error.js'
-import { codeOf, type Dialect, isEndedByPooler, isLostConnection } from '../dialect.js'
+import { codeOf, type Dialect, isCancelled, isEndedByPooler, isLostConnection } from '../dialect.js'
 import { DatabaseStartError } from '../errors.js'
 
 /** PostgreSQL is starting or recovering. */
@@ -24,7 +24,7 @@ export interface AwaitedDatabase {
 
 /**
  * Waits until the database answers, and does the work with it. It may be starting at the same time as the app, or be restarted meanwhile: if a connection
- * is lost, all is tried again.
+ * is lost, or a statement cancelled, all is tried again.
  *
  * @param work may run several times.
  * @throws DatabaseStartError if the database does not answer in time, or refuses the connection; the reason of the signal; other errors of the work.
@@ -53,25 +53,24 @@ export async function whenDatabaseAnswers(database: AwaitedDatabase, work: () =>
   }
 }
 
-// If a connection is lost while it is set up, the error is the driver's own.
+// If a connection is lost while it is set up, or a statement of that cancelled, the error is the driver's own.
 function errorOf(raised: unknown): Error {
   if (!(raised instanceof Error)) return new Error(String(raised))
   if (raised instanceof BaseError || raised instanceof StartupError) return raised
   const wrapped = new ConnectionError(raised)
-  return isLostConnection(wrapped) ? wrapped : raised
+  return isLostConnection(wrapped) || isCancelled(wrapped) ? wrapped : raised
 }
 
 /** PgBouncer has one code for all errors: these, waiting does not fix. */
 const REFUSED_BY_POOLER =
   /^(?:unsupported startup parameter|no such (?:database|user)|database .* does not exist|password authentication failed|(?:SASL )?auth(?:entication)? failed)/
 
-/** Whether a database that has answered with an error may have another answer later: it starts, or the connection was lost. */
+/** Whether a database that has answered with an error may have another answer later: it starts, the connection was lost, or the statement cancelled. */
 export function mayAnswerLater(error: Error, dialect: Dialect): boolean {
   // The error of pg if the server requires a password and the URL has none: it has no code.
   if (error instanceof AccessDeniedError || REFUSED.test(codeOf(error)) || error.message.startsWith('SASL'))
     return false
   if (isEndedByPooler(error) && REFUSED_BY_POOLER.test(error.message)) return false
-  return (
-    error instanceof ConnectionError || STARTING.has(codeOf(error)) || dialect.isLost(error) || isLostConnection(error)
-  )
+  if (error instanceof ConnectionError || STARTING.has(codeOf(error)) || isCancelled(error)) return true
+  return dialect.isLost(error) || isLostConnection(error)
 }

@@ -26,9 +26,9 @@ export function findByKey<M extends Model>(
   return model.findOne({ ...options, where: where as WhereOptions<Attributes<M>> })
 }
 
-// No row has the key null, which programs in JavaScript may pass: findByPk() resolves to null then.
+// No row has the key null, which programs in JavaScript may pass: findByPk() resolves to null then. It refuses a list of a client.
 function isScalar(key: unknown): key is string | number | bigint | Buffer {
-  return typeof key !== 'object' || key === null || Buffer.isBuffer(key)
+  return typeof key !== 'object' || key === null || Buffer.isBuffer(key) || Array.isArray(key)
 }
 
 // An object that a client has sent could name other columns, or none, and so find rows that the program did not mean.

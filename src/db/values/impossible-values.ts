@@ -7,7 +7,9 @@ import {
   queryGeneratorOf,
 } from '../sequelize/internals.js'
 import { checkJsonConditions } from './json-conditions.js'
-import { textOf, valueReader } from './value-readers.js'
+import { checkOperands } from './operands.js'
+import { isDateColumn, isPlainObject, isTextColumn } from './scalars.js'
+import { textOf, textReader, valueReader } from './value-readers.js'
 
 /**
  * Makes all databases treat the values of conditions and of written rows alike: a value that its column cannot have, such as 'not' for a
@@ -29,7 +31,7 @@ export function refuseImpossibleValues(
   }
   generator.escape = (value, field, options) =>
     checked(() => {
-      if (isText(field) && hasObject(value)) refuse(value, field)
+      if (isTextColumn(field) && hasObject(value)) refuse(value, field)
       // LIKE compares a column of any type with a pattern.
       const isPattern = options?.acceptStrings === true
       const literal = escape.call(generator, isPattern ? value : normalize(value, field, options), field, options)
@@ -53,6 +55,7 @@ export function refuseImpossibleValues(
       value,
       options,
     )
+  checkOperands(sequelize, onRefusal)
   checkJsonConditions(sequelize, onRefusal)
 }
 
@@ -60,19 +63,13 @@ const REGEXPS: ReadonlySet<unknown> = new Set([Op.regexp, Op.notRegexp, Op.iRege
 
 /** A value as all databases read it for its column. @throws ImpossibleValueError for one that the column cannot have. */
 function normalize(value: unknown, field: AttributeInternals | undefined, options: EscapeOptions | undefined): unknown {
-  const read = valueReader(field?.type)
-  if (!read) return value
   const isWritten = options?.context !== undefined
+  const read = isTextColumn(field) && !isWritten ? textReader : valueReader(field?.type)
+  if (!read) return value
   const normalizeOne = (item: unknown) =>
     item === null || item === undefined ? item : (read(item, isWritten) ?? refuse(item, field))
   // In a condition, it is the list of Op.any or Op.all.
   return Array.isArray(value) && !isWritten ? value.map(normalizeOne) : normalizeOne(value)
-}
-
-const TEXTS: ReadonlySet<unknown> = new Set(['STRING', 'CHAR', 'TEXT', 'CITEXT'])
-
-function isText(field: AttributeInternals | undefined): boolean {
-  return field?.type !== undefined && TEXTS.has(dataTypeInternals(field.type).key)
 }
 
 /** Whether a value is, or a list has, an object or a list as a client sends it: Sequelize throws an error with its contents, or writes no SQL. */
@@ -80,15 +77,8 @@ function hasObject(value: unknown): boolean {
   return Array.isArray(value) ? value.some((item) => Array.isArray(item) || isPlainObject(item)) : isPlainObject(value)
 }
 
-function isPlainObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
-}
-
-const DATES: ReadonlySet<unknown> = new Set(['DATE', 'DATEONLY'])
-
 function isDate(value: unknown, field: AttributeInternals | undefined): boolean {
-  if (typeof value === 'object' && !(value instanceof Date)) return false
-  return field?.type !== undefined && DATES.has(dataTypeInternals(field.type).key)
+  return isDateColumn(field) && (typeof value !== 'object' || value instanceof Date)
 }
 
 /** As Sequelize writes dates, with or without quotes; PostgreSQL also has infinity. */
@@ -99,29 +89,28 @@ function isInvalidDateLiteral(written: unknown): boolean {
   return typeof written === 'string' && !DATE.test(written)
 }
 
-const MAX_SHOWN = 100
-
 /** @throws ImpossibleValueError always. */
 function refuse(value: unknown, field: AttributeInternals | undefined): never {
   throw impossibleValue(value, field)
 }
 
+/** Its message, which the log may have, is without the value: clients send them. */
 export function impossibleValue(value: unknown, field: AttributeInternals | undefined): ImpossibleValueError {
   const { fieldName, type } = field ?? {}
-  const ofObjects = isText(field) ? '.' : ', or an object whose toString() returns the value.'
+  const ofObjects = isTextColumn(field) ? '.' : ', or an object whose toString() returns the value.'
   const advice =
     typeof value !== 'object' || value instanceof Date ? '' : ` Pass a string, a number or a boolean${ofObjects}`
   return new ImpossibleValueError(
-    `${fieldName ?? 'a column'} cannot be ${shown(value)}: its type is ${dataTypeInternals(type).key}.${advice}`,
+    `${fieldName ?? 'a column'} cannot be ${described(value)}: its type is ${dataTypeInternals(type).key}.${advice}`,
     fieldName,
   )
 }
 
-function shown(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, MAX_SHOWN))
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? String(value) : value.toISOString()
-  if (typeof value !== 'object') return String(value)
+function described(value: unknown): string {
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'an invalid date' : 'the given date'
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value) // no client can send it as JSON
+  if (typeof value !== 'object') return `the given ${typeof value}`
   if (Array.isArray(value)) return 'a list'
   const text = textOf(value)
-  return text === '' || text.startsWith('[object ') ? 'an object' : `an object with the text ${shown(text)}`
+  return text === '' || text.startsWith('[object ') ? 'an object' : 'the text of the given object'
 }

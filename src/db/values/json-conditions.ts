@@ -6,6 +6,8 @@ import {
   type QueryGenerator,
   queryGeneratorOf,
 } from '../sequelize/internals.js'
+import { isOfPattern } from './operands.js'
+import { isJsonValue } from './scalars.js'
 
 /**
  * Makes conditions of JSON columns the same on all databases. What a client can send in one, a list, a key without a name, or one that names a type
@@ -21,7 +23,7 @@ export function checkJsonConditions(sequelize: Sequelize, refused: (error: Impos
   const traverse = generator._traverseJSON
   generator._traverseJSON = (items, column, key, value, path) => {
     const fault = faultOf(path, value, casts) ?? (dialect === 'postgres' ? undefined : emptyName(path))
-    if (fault !== undefined) throw refused(impossibleCondition(path, fault))
+    if (fault !== undefined) throw refused(impossibleCondition(`A path in the JSON column ${column}`, path, fault))
     traverse.call(generator, items, column, key, value, path) // calls this function again for each key of an object
   }
   const write = generator.whereItemQuery
@@ -30,7 +32,13 @@ export function checkJsonConditions(sequelize: Sequelize, refused: (error: Impos
     const type = column && dataTypeInternals(column.type).key
     if (!column || (type !== 'JSON' && type !== 'JSONB')) return write.call(generator, key, value, options)
     if (isEmpty(value))
-      throw refused(impossibleCondition([String(key)], `${NO_CONDITION} Write { [Op.eq]: {} } for one that is stored.`))
+      throw refused(
+        impossibleCondition(
+          `The JSON column ${String(key)}`,
+          [String(key)],
+          `${NO_CONDITION} Write { [Op.eq]: {} } for one that is stored.`,
+        ),
+      )
     const isCast = dialect === 'postgres' && type === 'JSON' && isCompared(value, options)
     if (!isCast) return write.call(generator, key, value, options)
     const { prefix, ...others } = options
@@ -38,13 +46,10 @@ export function checkJsonConditions(sequelize: Sequelize, refused: (error: Impos
   }
 }
 
-function impossibleCondition(path: readonly string[], fault: string): ImpossibleValueError {
-  const field = path.join('.')
-  const text = JSON.stringify(field.slice(0, MAX_SHOWN))
-  return new ImpossibleValueError(`${text} in a condition of a JSON column ${fault}`, field)
+/** Its message, which the log may have, is without the names of the path: clients may send them. */
+function impossibleCondition(what: string, path: readonly string[], fault: string): ImpossibleValueError {
+  return new ImpossibleValueError(`${what} ${fault}`, path.join('.'))
 }
-
-const MAX_SHOWN = 100
 
 type Comparable = (value: unknown) => boolean
 /** The types that a key may name, as in `age::integer`, with the values that the database compares with them. */
@@ -96,6 +101,7 @@ function faultOf(path: readonly string[], value: unknown, casts: Casts): string 
   if (isEmpty(value)) return NO_CONDITION
   if (hasUnknownOperand(value))
     return 'is compared with a list or an object by an operator that takes a string, a number or a boolean.'
+  if (hasOtherPattern(value)) return 'is matched with a number or a boolean by an operator that takes a string.'
   const [, type] = path.at(-1)?.split('::') ?? []
   if (type === undefined) return undefined
   const fits = casts.get(type.toLowerCase())
@@ -131,22 +137,24 @@ function hasUnknownOperand(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   return Object.getOwnPropertySymbols(value).some((operator) => {
     const operand: unknown = Reflect.get(value, operator)
-    if (COMPARISONS.has(operator)) return isJson(operand)
-    return OF_LISTS.has(operator) && (Array.isArray(operand) ? operand.some(isJson) : isJson(operand))
+    if (COMPARISONS.has(operator)) return isJsonValue(operand)
+    return OF_LISTS.has(operator) && (Array.isArray(operand) ? operand.some(isJsonValue) : isJsonValue(operand))
   })
 }
 
-/** Whether a value is a list, or an object as JSON has it: none of operators, and no expression. */
-function isJson(value: unknown): boolean {
+// On PostgreSQL, Sequelize converts what is at the path to the type of the value.
+function hasOtherPattern(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
-  if (Array.isArray(value)) return true
-  return Object.getPrototypeOf(value) === Object.prototype && Object.getOwnPropertySymbols(value).length === 0
+  return Object.getOwnPropertySymbols(value).some((operator) => {
+    const operand: unknown = Reflect.get(value, operator)
+    return isOfPattern(operator) && operand !== null && !isText(operand) && typeof operand !== 'object'
+  })
 }
 
 const NO_CONDITION = 'is an empty object, which is no condition.'
 
 function isEmpty(value: unknown): boolean {
-  return isJson(value) && !Array.isArray(value) && Object.keys(Object(value)).length === 0
+  return isJsonValue(value) && !Array.isArray(value) && Object.keys(Object(value)).length === 0
 }
 
 /** The values that a key is compared with, of those that have a type in SQL: null and expressions have none. */

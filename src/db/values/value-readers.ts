@@ -120,6 +120,12 @@ const booleanReader: ValueReader = (value) => {
   return TRUE.test(text) ? true : FALSE.test(text) ? false : undefined
 }
 
+/** Of a text in a condition: PostgreSQL compares it with no number, and other databases compare true as '1'. */
+export const textReader: ValueReader = (value) => {
+  if (typeof value === 'boolean') return undefined
+  return isNumber(value) ? String(value) : value
+}
+
 const uuidReader: ValueReader = (value) => {
   const text = String(value)
   return isUuid(text) ? text.toLowerCase() : undefined

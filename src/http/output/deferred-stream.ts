@@ -14,7 +14,6 @@ export abstract class DeferredStream extends Readable {
 export async function openDeferred(stream: DeferredStream, response: ServerResponse): Promise<boolean> {
   const leave = () => void stream.destroy()
   response.once('close', leave)
-  stream.on('error', () => {}) // without a listener, an error with which it is destroyed meanwhile would end the process
   try {
     await stream.open()
     return true

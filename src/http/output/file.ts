@@ -4,6 +4,7 @@ import { types } from 'node:util'
 import { type OptionNames, refuseUnknownOptions, shown } from '../../core/options.js'
 import { type Content, Reply, type ReplyOptions } from './reply.js'
 import { findWithin } from './file-root.js'
+import { makeErrorsReadable } from './readable-errors.js'
 import { StoredFile } from './stored-file.js'
 
 /** The options of `file(source, options)`. */
@@ -65,7 +66,10 @@ export async function file(
 async function find(source: string | URL | Readable | Uint8Array, options: FileOptions): Promise<Content> {
   // `in`: a root that is undefined by mistake must not allow every path.
   if ('root' in options) return findWithin(options.root, source, options.dotfiles === true)
-  if (source instanceof Readable) source.on('error', () => {}) // it may fail before it is read; its reader then finds `errored`
+  if (source instanceof Readable) {
+    source.on('error', () => {}) // it may fail before it is read; its reader then finds `errored`
+    makeErrorsReadable(source)
+  }
   if (source instanceof Readable || types.isUint8Array(source)) return source
   if (typeof source !== 'string' && !(source instanceof URL)) throw otherSource(source)
   const stats = await stat(source, { bigint: true })

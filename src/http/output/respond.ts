@@ -129,9 +129,13 @@ function compileReplyResponse(route: RespondingRoute, warn: (text: string) => vo
       if (type !== undefined && !(route.options.produces === undefined && isJson(String(type))))
         refuseUndeclaredMedia(route, String(type))
       const response = respond(value)
+      if (response.body !== undefined) refuseEncoding(name, headers)
       return { ...response, headers: { ...response.headers, ...headers } }
     }
-    if (content instanceof EventStream) return { status, headers, body: withData(content) }
+    if (content instanceof EventStream) {
+      refuseEncoding(name, headers)
+      return { status, headers, body: withData(content) }
+    }
     refuseUndeclaredMedia(route, String(headers['content-type']))
     return content instanceof StoredFile
       ? fileResponse(status, headers, content, request)
@@ -188,6 +192,16 @@ function refuseUndeclaredMedia({ name, options: { produces } }: RespondingRoute,
   if (declared === essence || declared === '*/*' || declared === essence.replace(/\/.*/, '/*')) return
   throw new TypeError(
     `${name} sent ${essence}, but declares that it produces ${produces}. Send that: file(..., { type: '${produces}' }); or declare a range, such as 'image/*'.`,
+  )
+}
+
+/** Bytes, streams and files may be encoded; a client could not decode anything else. @throws TypeError */
+export function refuseEncoding(name: string, headers: ReplyHeaderValues): void {
+  const encoding = headers['content-encoding']
+  if (encoding === undefined) return
+  throw new TypeError(
+    `${name} replied with the header content-encoding: ${String(encoding)}, but what it sends is not encoded. Remove the header, and let a proxy or the ` +
+      "middleware compression() compress responses; or encode the bytes yourself: file(gzipSync(text), { type, headers: { 'content-encoding': 'gzip' } }).",
   )
 }
 

@@ -36,6 +36,8 @@ export interface RouteOptions {
   readonly responses?: Responses
   /** The media type of a success, or a range such as `image/*`: of what `file(...)` sends, or of JSON. Default `application/json`. */
   readonly produces?: string
+  /** The largest body of its requests, in bytes. Default: the `bodyLimit` of the app. A larger one is a 413. */
+  readonly bodyLimit?: number
   /** As those of the controller, and after them. */
   readonly requires?: readonly Token[]
   /** Wraps the call of the handler, within what wraps those of its controller. */
@@ -52,6 +54,7 @@ const ROUTE_OPTIONS: OptionNames<AnyOptions> = {
   errors: true,
   responses: true,
   produces: true,
+  bodyLimit: true,
   extensions: true,
   externalDocs: true,
   params: true,

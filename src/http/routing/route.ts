@@ -1,6 +1,6 @@
 import type { OpenUnits } from '../../core/bracket.js'
 import { BootError, withPlace } from '../../core/boot-error.js'
-import { requireArray } from '../../core/option-checks.js'
+import { integer, requireArray } from '../../core/option-checks.js'
 import type { Argument, Plan, Planner, Step } from '../../di/plan.js'
 import { buildFirst, inputsOfStages, stepsOfStage } from '../../di/plan-order.js'
 import type { RouteFacts, TransactionDescription } from '../../di/route-facts.js'
@@ -108,6 +108,7 @@ function planRoute(
   const plan = planHandler(controller, declared, declaration, placed, planning)
   const responses = responsesOf(declaration, name)
   refuseWrongOptions(name, options, responses.response)
+  requireBodyLimit(name, options, plan.inputs)
   refuseRequiredFields(name, plan.inputs, responses.response)
   runRouteChecks(plan, { name, handler: Reflect.get(controller.prototype, member), response: responses.response })
   const schema = withPlace(name, () => inputSchema(plan.inputs, writer))
@@ -232,7 +233,11 @@ export function serveRoute(
     ...route,
     pattern: pathPattern(route.segments),
     budget: budgetOf(route.controller, route.member),
-    bind: compileBind(plan.inputs, route.schema, validators, { bodyLimit, keepsBody, stages: stagesOf(plan) }),
+    bind: compileBind(plan.inputs, route.schema, validators, {
+      bodyLimit: route.options.bodyLimit ?? bodyLimit,
+      keepsBody,
+      stages: stagesOf(plan),
+    }),
     open: openUnits(lifespans, factsOf(route)),
     isKeptUnfinished: writesOutsideOfTransactions(route, lifespans),
     respond: compileRespond({ ...route, caching: cachingOf(plan, isLimited) }, warn),
@@ -320,6 +325,15 @@ function requireSuccess(name: string, status: number | undefined): void {
   throw new BootError(
     `${name}: status is ${status}. Write the status of a success, 200 to 399; for an error, throw an HttpError.`,
   )
+}
+
+const checkBodyLimit = integer('bytes, as in 10_000_000', 1, Number.MAX_SAFE_INTEGER)
+
+function requireBodyLimit(name: string, { bodyLimit }: RouteOptions, inputs: readonly Input[]): void {
+  if (bodyLimit === undefined) return
+  checkBodyLimit(bodyLimit, `${name}: bodyLimit`)
+  if (inputs.some(({ kind }) => kind === 'body')) return
+  throw new BootError(`${name}: bodyLimit is that of a body, and the handler takes none. Remove it.`)
 }
 
 function requireErrors(name: string, errors: Readonly<Record<string, string>>): void {

@@ -158,7 +158,7 @@ function answerRequests(server: Server, connections: Connections, listener: OwnL
   }
   server.on('request', respond)
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    // Without '100 Continue' the client does not send a body that would be refused. Only a form may be larger.
+    // Without '100 Continue' the client does not send a body that would be refused. A form, and the body of a route with its own limit, may be larger.
     if (!faultOf(request)) {
       const isSmall = Number(request.headers['content-length'] ?? 0) <= bodyLimit
       if (isSmall) response.writeContinue()

@@ -4,6 +4,7 @@ import {
   codeOf,
   DEFAULTS,
   type Dialect,
+  isCancelled,
   isEndedByPooler,
   isFatal,
   isLostConnection,
@@ -11,7 +12,7 @@ import {
   type TransactionNeeds,
 } from '../../dialect.js'
 import type { TransactionConnection } from '../../connection.js'
-import { acquireFromPool, acquireIdleFromPool, onEachConnection } from '../pooled-connection.js'
+import { acquireFromPool, acquireIdleFromPool, closeSpent, onEachConnection } from '../pooled-connection.js'
 import { acquireForProbe } from '../probe-connection.js'
 import { hasFastPath } from '../../sequelize/fast-path.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'
@@ -39,6 +40,7 @@ export const postgres: Dialect = {
     // A Sequelize instance of the program may have another client, of which only query() is used.
     if (isPipelinedLibrary(sequelizeInternals(sequelize).connectionManager.lib)) checkPg()
     closeWithoutTypes(sequelize)
+    closeSpent(sequelize, (connection) => isPipelined(connection) && connection.hasState)
     const prepareClient = (connection: unknown) => {
       if (!isPipelined(connection)) return setStandardStrings(pgClientOf(connection))
       if (hasFastPath(sequelize)) connection.generateRows()
@@ -215,7 +217,7 @@ async function findPlainTables(sequelize: Sequelize, names: readonly string[]): 
     )
     return rows.map(({ name }) => name)
   } catch (error) {
-    if (error instanceof DatabaseError && !isLostConnection(error)) return []
+    if (error instanceof DatabaseError && !isLostConnection(error) && !isCancelled(error)) return []
     throw error
   }
 }

@@ -52,11 +52,9 @@ export class PostgresStatements {
     this.#suffix = ` /* ${comment} */`
   }
 
-  /** Called when the program closes all statements: each is prepared again at its next use. */
+  /** Called when the program closes all statements: each is prepared under a new name at its next use, as it is not known yet whether that succeeds. */
   forget(): void {
-    const { parsedStatements, submittedNamedStatements } = this.#connection()
-    for (const names of [parsedStatements, submittedNamedStatements])
-      for (const name of Object.keys(names)) delete names[name]
+    for (const [sql, { renewed }] of this.#statements) this.#rename(sql, renewed)
   }
 
   has(sql: string): boolean {
@@ -146,6 +144,10 @@ export class PostgresStatements {
   #renameUnprepared(sql: string, { name, renewed }: PreparedStatement): void {
     if (this.#connection().parsedStatements[name] !== undefined) return
     this.#obsoleteNames.push(name)
+    this.#rename(sql, renewed)
+  }
+
+  #rename(sql: string, renewed: string): void {
     this.#register(sql, renewed, `${nameOf(renewed + this.#suffix)}_${++this.#renameCount}`)
   }
 

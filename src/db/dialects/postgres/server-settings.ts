@@ -80,7 +80,7 @@ const OF_SERVER: ReadonlySet<string> = new Set(['in_hot_standby', 'default_trans
 
 /** Whether SQL of the program closes the prepared statements of its connection. */
 export function closesStatements(sql: string): boolean {
-  return /\bDEALLOCATE\s+(?:PREPARE\s+)?ALL\b|\bDISCARD\s+ALL\b/i.test(sql)
+  return /\bDEALLOCATE\s+(?:PREPARE\s+)?ALL\b/i.test(sql) // DISCARD ALL is refused in a transaction
 }
 
 /** The text that is sent together with BEGIN, so that the settings end with the transaction. COMMIT is limited by them as well. */
