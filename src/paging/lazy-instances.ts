@@ -1,11 +1,11 @@
 import { type FindOptions, Model, type ModelStatic } from 'sequelize'
 import { Model as TypescriptModel } from 'sequelize-typescript'
 import { hasOwnGetter } from '../db/models/own-reading.js'
-import { hasFastPath } from '../db/sequelize/fast-path.js'
+import { hasFastPath } from '../db/sequelize/query-path.js'
 import { dataTypeInternals, dataTypesOf, modelInternals } from '../db/sequelize/internals.js'
-import { mayBuildLater } from '../db/statements/compiled/may-compile.js'
 import { isInherited } from '../schema/shape/inherited-names.js'
 import type { ObjectShape, Shape } from '../schema/shape/shape.js'
+import { mayBuildLater } from '../db/fast-path/fast-path.js'
 
 /*
  * A page is usually sent as it was read, and only its columns are sent: building instances of models would be wasted work. The values

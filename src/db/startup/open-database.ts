@@ -17,7 +17,7 @@ import { adviseUsedColumns } from '../indexes/index-advice.js'
 import { readGeneratedColumns } from '../models/database-generated-columns.js'
 import { nameIndexColumns, refuseLostIndexes, unknownIndexColumns } from '../models/index-columns.js'
 import '../models/model-shape.js'
-import { disableFastPath } from '../sequelize/fast-path.js'
+import { disableFastPath } from '../sequelize/query-path.js'
 import { requireSupported } from '../supported-version.js'
 import { waitWhileFull } from '../servers/full-server.js'
 import { escapeEveryValue } from '../sequelize/value-literals.js'
@@ -27,7 +27,6 @@ import {
   nestFindCreateFind,
   refusalInSession,
 } from '../session/join-current-transaction.js'
-import { rememberPlainTables } from '../statements/compiled/plain-tables.js'
 import { parenthesizeLiterals } from '../statements/parenthesize-literals.js'
 import { refuseImpossibleValues } from '../values/impossible-values.js'
 import { refuseImpossibleIncrements } from '../values/increments.js'
@@ -41,6 +40,8 @@ import { warnOfStandby } from './standby-warning.js'
 import { tableColumn } from './table-columns.js'
 import { mayAnswerLater, whenDatabaseAnswers } from './wait-for-database.js'
 import { warnOfTablesWithoutTransactions } from './without-transactions.js'
+import { rememberPlainTables } from '../fast-path/fast-path.js'
+import { hasFastPath } from '../sequelize/query-path.js'
 
 export interface DatabaseToOpen {
   /** The owner of the models from now on. */
@@ -130,7 +131,7 @@ async function check(
   for (const advice of warn ? await adviseUsedColumns(sequelize, models, options.boundary?.columns) : [])
     warn?.(`The database (${name}): ${advice}`)
   const { findPlainTables } = dialect
-  if (findPlainTables) await rememberPlainTables(sequelize, models, findPlainTables)
+  if (findPlainTables && hasFastPath(sequelize)) await rememberPlainTables(sequelize, models, findPlainTables)
   await options.boundary?.check(sequelize, warn && ((line) => warn(`The database (${name}): ${line}`)))
 }
 

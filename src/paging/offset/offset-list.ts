@@ -1,12 +1,7 @@
 import type { Model, ModelStatic } from 'sequelize'
+import type { CompiledStatement } from '../../db/direct-statement.js'
+import { countOf, rowsOf, type Selection, selectionOf } from '../../db/fast-path/fast-path.js'
 import type { ReadCompiled, TransactionScope } from '../../db/session/transaction-scope.js'
-import {
-  type CompiledStatement,
-  countOf,
-  rowsOf,
-  type Selection,
-  selectionOf,
-} from '../../db/statements/compiled/compiled-select.js'
 import type { Select } from '../../db/statements/statement.js'
 import { LazyRows, type Rows } from '../lazy-instances.js'
 import { type List, listOf } from '../list.js'
