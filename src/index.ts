@@ -65,7 +65,7 @@ export type {
   PaginationOptions,
   UncountedPaginationOptions,
 } from './paging/offset/offset-types.js'
-export type { EtagOptions } from './paging/etag-options.js'
+export type { EtagOptions } from './paging/envelope.js'
 export { Collection, Item, Page, type PageMeta, UncountedPage, type UncountedPageMeta } from './paging/page.js'
 
 // Errors with a status

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Plan } from '../di/plan.js'
 import { type Input, inputNames } from '../http/input/parameters.js'
 import { schemesOf } from '../http/routing/security.js'
@@ -43,11 +44,20 @@ function unique(names: readonly string[]): readonly string[] {
 }
 
 /** The values that a request has of them. Empty if it has none. */
-export function valuesOf(request: Request, { headers, cookies, wholeCookie }: ComparedInputs): readonly unknown[] {
+function valuesOf(request: Request, { headers, cookies, wholeCookie }: ComparedInputs): readonly unknown[] {
   const own = [
     ...headers.map((name) => [name, request.headers[name]]),
     ...cookies.map((name) => [`cookie ${name}`, request.cookies.get(name)]),
     ...(wholeCookie ? [['cookie', request.headers.cookie]] : []),
   ]
   return own.filter(([, value]) => value !== undefined)
+}
+
+/** A digest of what a request with the same key must have in common with the first one: its path, its query, its body, and the headers and cookies of `compared`. */
+export function digestOf(request: Request, compared: ComparedInputs): string {
+  const { raw, bodyBytes } = request
+  const values = valuesOf(request, compared)
+  const hash = createHash('sha256').update(JSON.stringify([raw.method, raw.url, ...values]))
+  if (bodyBytes) hash.update(bodyBytes)
+  return hash.digest('hex')
 }

@@ -3,7 +3,7 @@ import { col, fn, literal, type Model, type ModelStatic } from 'sequelize'
 import type { CompiledStatement } from '../direct-statement.js'
 import { modelInternals } from '../sequelize/internals.js'
 import type { Select } from '../statements/statement.js'
-import { type Condition, conditionsOf, toWhere } from './conditions.js'
+import { type Condition, type Conditions, conditionsOf, toWhere } from './conditions.js'
 import { hasLiterals, withLiterals } from './literals.js'
 import { mayCompileRead } from './may-compile.js'
 import { type ModelPlan, planOf, sqlOf } from './model-plan.js'
@@ -21,7 +21,7 @@ export interface Slice {
 }
 
 /** Makes instances, or objects that are built into instances later, from rows. The options are those of `Model.bulkBuild()`. */
-export type BuildRows<R> = (rows: readonly unknown[], options: object) => R[]
+export type BuildRows<R> = (rows: readonly unknown[], options: object) => R
 
 /** All rows of a statement, as `findAll()` returns them. */
 export function allStatement<M extends Model>(select: Select<M>): CompiledStatement<M[]> | undefined {
@@ -62,19 +62,40 @@ function isWholeKey(model: ModelStatic<Model>, key: object): boolean {
   return given.length === model.primaryKeyAttributes.length && model.primaryKeyAttributes.every((name) => name in key)
 }
 
-/** The rows of a statement, or a slice of them. @param more further columns of every row. */
-export function rowsStatement<R>(
-  { model, options }: Select<Model>,
-  slice: Slice | 'first' | undefined,
-  build: BuildRows<R>,
-  more: readonly (readonly [sql: string, name: string])[] = [],
-): CompiledStatement<R[]> | undefined {
+/** What statements of the same conditions share. */
+export interface Selection {
+  readonly model: ModelStatic<Model>
+  readonly plan: ModelPlan
+  readonly conditions: Conditions
+}
+
+/** The rows of a statement, whatever its order. */
+export function selectionOf({ model, options }: Select<Model>): Selection | undefined {
   if (!hasOnlyRows(options) || !mayCompileRead(model)) return undefined
   const plan = planOf(model)
   const conditions = conditionsOf(plan, options.where)
-  const order = conditions && orderOf(plan, options.order)
+  return conditions && { model, plan, conditions }
+}
+
+function rowsStatement<R>(
+  select: Select<Model>,
+  slice: Slice | 'first' | undefined,
+  build: BuildRows<R>,
+): CompiledStatement<R> | undefined {
+  const selection = selectionOf(select)
+  return selection && rowsOf(selection, select.options.order, slice, build)
+}
+
+/** The rows in an order, or a slice of them. @param more further columns of every row. */
+export function rowsOf<R>(
+  { model, plan, conditions: { shape, values } }: Selection,
+  given: unknown,
+  slice: Slice | 'first' | undefined,
+  build: BuildRows<R>,
+  more: readonly (readonly [sql: string, name: string])[] = [],
+): CompiledStatement<R> | undefined {
+  const order = orderOf(plan, given)
   if (!order) return undefined
-  const { shape, values } = conditions
   const { kind, numbers, suffix } = limitOf(model, slice)
   const sql = sqlOf(plan, JSON.stringify(['rows', kind, shape, order, more]), () =>
     generate(model, {
@@ -98,12 +119,13 @@ export function rowsStatement<R>(
 }
 
 /** The number of rows of a statement, as `count()` returns it. */
-export function countStatement({ model, options }: Select<Model>): CompiledStatement<number> | undefined {
-  if (!hasOnlyRows(options) || !mayCompileRead(model)) return undefined
-  const plan = planOf(model)
-  const conditions = conditionsOf(plan, options.where)
-  if (!conditions) return undefined
-  const { shape, values } = conditions
+export function countStatement(select: Select<Model>): CompiledStatement<number> | undefined {
+  const selection = selectionOf(select)
+  return selection && countOf(selection)
+}
+
+/** The number of rows, as `count()` returns it. */
+export function countOf({ model, plan, conditions: { shape, values } }: Selection): CompiledStatement<number> {
   const sql = sqlOf(plan, JSON.stringify(['count', shape]), () =>
     generate(model, { attributes: [[fn('count', col('*')), 'count']], ...whereOf(plan, shape) }),
   )
@@ -121,7 +143,7 @@ function hasOnlyRows(options: object): boolean {
   return isObjectLiteral(options) && Object.keys(options).every((name) => name === 'where' || name === 'order')
 }
 
-function buildOf<M extends Model>(model: ModelStatic<M>): BuildRows<M> {
+function buildOf<M extends Model>(model: ModelStatic<M>): BuildRows<M[]> {
   // bulkBuild() of a model builds instances of this model.
   return (rows, options) => modelInternals(model).bulkBuild(rows, options) as M[]
 }
@@ -146,7 +168,8 @@ function orderOf({ names }: ModelPlan, order: unknown): readonly unknown[] | und
   if (order === undefined || order === null) return []
   if (!Array.isArray(order)) return undefined
   const items: readonly unknown[] = order
-  return items.every((item) => isPlainOrder(names, item)) ? items : undefined
+  for (const item of items) if (!isPlainOrder(names, item)) return undefined
+  return items
 }
 
 function isPlainOrder(names: readonly string[], item: unknown): boolean {

@@ -7,12 +7,13 @@ export { deleteStatement } from './compiled-delete.js'
 export { insertStatement } from './compiled-insert.js'
 export {
   allStatement,
-  type BuildRows,
+  countOf,
   countStatement,
   firstStatement,
   keyStatement,
-  rowsStatement,
-  type Slice,
+  rowsOf,
+  type Selection,
+  selectionOf,
 } from './compiled-select.js'
 export { updateStatement } from './compiled-update.js'
 export { DirectQuery, type DirectStatement } from './direct-query.js'

@@ -12,6 +12,8 @@ export interface ModelPlan {
   readonly comparable: ReadonlyMap<string, ComparableColumn>
   /** The attributes of which a value is that of at most one row. */
   readonly uniqueNames: ReadonlySet<string>
+  /** The order of a page without one: by the primary key. */
+  readonly keyOrder: readonly (readonly [name: string, direction: 'ASC'])[]
   /** The columns of a new row; undefined if Sequelize has to write the rows. */
   readonly rowColumns: readonly RowColumn[] | undefined
   /** Whether its rows do not depend on the transaction that reads them, as those of a view may. */
@@ -65,6 +67,7 @@ function newPlan(model: ModelStatic<Model>): ModelPlan {
     columns: attributes.map(([name, { field = name }]) => (field === name ? name : [field, name])),
     comparable: comparableColumns(model),
     uniqueNames: new Set([model.primaryKeyAttribute, ...uniqueColumns(model)]),
+    keyOrder: model.primaryKeyAttributes.map((name) => [name, 'ASC']),
     rowColumns: rowColumns(model),
     isOfPlainTable: isPlainTable(model),
     sql: new Map(),

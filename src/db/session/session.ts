@@ -62,11 +62,15 @@ export class Session {
   }
 
   /**
-   * @internal Makes all following queries read one snapshot (REPEATABLE READ), if the transaction has not started yet and no isolation level was
-   * requested. Used by paginators: rows and COUNT must match.
+   * @internal Called by paginators before the statements of a page: all following queries read one snapshot (REPEATABLE READ), if the transaction has not
+   * started yet and no isolation level was requested, as rows and COUNT must match. Returns the scope that queries of models join in the current
+   * asynchronous context; undefined if it is not one of this session.
    */
-  readOneSnapshot(): void {
-    this.#scope.transaction.readOneSnapshot()
+  openPage(): TransactionScope | undefined {
+    const { transaction, sequelize } = this.#scope
+    transaction.readOneSnapshot()
+    const scope = currentScope(sequelize)
+    return scope?.transaction === transaction ? scope : undefined
   }
 
   // In nested() the scope of the savepoint. The session's own scope would make its queries wait until the savepoint is closed.
@@ -88,16 +92,6 @@ export class Session {
     } catch (error) {
       return Promise.reject(error)
     }
-  }
-
-  /** @internal Whether several statements may be sent at once: together they take one round trip. */
-  get sendsAhead(): boolean {
-    return this.#scope.sendsAhead
-  }
-
-  /** @internal Executes a compiled read of a page; undefined if Sequelize has to execute the statement. */
-  readPage<T>(model: ModelStatic<Model>, compile: () => CompiledStatement<T> | undefined): Promise<T> | undefined {
-    return this.#innerScope.readInTransaction(model, compile)
   }
 
   /**

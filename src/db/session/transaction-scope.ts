@@ -16,6 +16,9 @@ import type { CompiledStatement, Settle } from '../direct-statement.js'
 import type { TransactionConnection } from '../connection.js'
 import { deleteStatement, insertStatement, updateStatement } from '../fast-path/fast-path.js'
 
+/** Executes a compiled statement that reads. */
+export type ReadCompiled = <T>(statement: CompiledStatement<T>) => Promise<T>
+
 /**
  * A session, or a savepoint in it. Every query of a session passes here. A query that is started while a savepoint is open runs after it, because
  * ROLLBACK TO SAVEPOINT would undo the query, too.
@@ -58,6 +61,7 @@ export class TransactionScope implements QueryOwner {
     return this.transaction.owner.route
   }
 
+  /** Whether several statements may be sent at once: together they take one round trip. */
   get sendsAhead(): boolean {
     return this.transaction.dialect.sendsAhead === true
   }
@@ -157,24 +161,14 @@ export class TransactionScope implements QueryOwner {
 
   /** Executes a compiled read. Undefined if Sequelize has to execute it, as for the following methods. */
   read<T>(model: ModelStatic<Model>, compile: () => CompiledStatement<T> | undefined): Promise<T> | undefined {
-    return this.#read(model, compile, true)
-  }
-
-  /** Executes a compiled read in the transaction, for reads that have to be of one snapshot. */
-  readInTransaction<T>(
-    model: ModelStatic<Model>,
-    compile: () => CompiledStatement<T> | undefined,
-  ): Promise<T> | undefined {
-    return this.#read(model, compile, false)
-  }
-
-  #read<T>(
-    model: ModelStatic<Model>,
-    compile: () => CompiledStatement<T> | undefined,
-    mayReadAlone: boolean,
-  ): Promise<T> | undefined {
     const statement = this.#mayCompile(model, 'read') ? compile() : undefined
-    return statement && this.#send(statement, statement.readsAlone ? 'read' : undefined, mayReadAlone)
+    return statement && this.#send(statement, statement.readsAlone ? 'read' : undefined, true)
+  }
+
+  /** What executes the compiled reads of a page in the transaction: they have to be of one snapshot. */
+  pageReader(model: ModelStatic<Model>): ReadCompiled | undefined {
+    if (!this.#mayCompile(model, 'read')) return undefined
+    return (statement) => this.#send(statement, statement.readsAlone ? 'read' : undefined, false)
   }
 
   /**

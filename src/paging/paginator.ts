@@ -1,6 +1,14 @@
+import type { Model } from 'sequelize'
 import { BootError } from '../core/boot-error.js'
-import { integer, type OptionChecks } from '../core/option-checks.js'
+import { integer, type OptionChecks, unchecked } from '../core/option-checks.js'
+import { shown } from '../core/options.js'
+import { Session } from '../db/session/session.js'
+import type { Select, Sql } from '../db/statements/statement.js'
 import { inputDependency } from '../http/input/parameters.js'
+
+/*
+ * What the paginators by offset and by cursor have in common.
+ */
 
 /** The number of rows in a page. */
 export interface Limits {
@@ -56,4 +64,28 @@ export function limitInput({ defaultSize, maxSize }: Limits) {
     default: defaultSize,
     description: 'How many records to send at most.',
   })
+}
+
+/** The database of a paginator, for apps with several. */
+export interface DatabaseOptions {
+  /** The session class of the database for raw SQL, if it is not the first: `audit.Session`. Models are read from their own database. */
+  readonly session?: typeof Session
+}
+
+export const DATABASE_OPTIONS: OptionChecks<DatabaseOptions> = { session: unchecked }
+
+/** The session that a paginator injects. @throws BootError for an option that is not a class of sessions. */
+export function sessionTokenOf({ session = Session }: DatabaseOptions): typeof Session {
+  if (session === Session || session?.prototype instanceof Session) return session
+  throw new BootError(
+    `newPagination(): session must be a class of sessions, got ${shown(session)}. Write newPagination({ session: audit.Session }), with audit = newLifespan(...).`,
+  )
+}
+
+export type AnyStatement = Select<Model> | Sql<unknown>
+
+/** The error for a value that `select` and `sql` did not make, with what to write instead. */
+export function notAStatement(value: unknown): BootError {
+  const name = typeof value === 'function' && value.name ? value.name : 'Hero'
+  return new BootError(`paginate(): got ${shown(value)}, which is not a statement. Write paginate(select(${name})).`)
 }
