@@ -27,8 +27,8 @@ if (files.length === 0) {
 }
 
 const FIVE_MINUTES = 300_000
-// With one process at a time, a waiting test would leave its core idle.
-const concurrency = Math.max(2, availableParallelism() - 1)
+// On two cores, a third process works while the others wait for a server, or for time to pass.
+const concurrency = Math.max(3, availableParallelism() - 1)
 
 /** @type {import('node:child_process').ChildProcess | undefined} */
 let tests

@@ -1,8 +1,8 @@
 import type { Plan } from '../di/plan.js'
 import { type Input, inputNames } from '../http/input/parameters.js'
-import { schemesOf } from '../http/openapi/security.js'
+import { schemesOf } from '../http/routing/security.js'
 import type { Request } from '../http/request.js'
-import { knowsAuthorization } from '../http/clients/client-sources.js'
+import { knowsAuthorization } from '../http/client-sources.js'
 
 /** The headers and cookies that requests with one key must have in common. */
 export interface ComparedInputs {
@@ -29,7 +29,7 @@ export function comparedInputs(plan: Plan<Input>, namesClients: boolean): Compar
   const isCredential = (place: string) => (name: string) =>
     schemes.some((scheme) => scheme.in === place && scheme.name?.toLowerCase() === name.toLowerCase())
   const isIgnored = (name: string) => OF_EACH_ATTEMPT.has(name) || (name === 'cookie' && namesClients)
-  const headers = inputNames(plan.inputs, 'header').map((name) => name.toLowerCase())
+  const headers = inputNames(plan.inputs, 'header')
   const cookies = inputNames(plan.inputs, 'cookie')
   return {
     headers: unique(headers.filter((name) => !isIgnored(name) && !isCredential('header')(name))),

@@ -1,6 +1,6 @@
 import { BootError } from '../core/boot-error.js'
-import type { InterceptableRoute } from '../http/routing/interceptors/interceptor.js'
-import { sourceOfClients } from '../http/clients/client-sources.js'
+import type { InterceptableRoute } from '../http/routing/interceptor.js'
+import { sourceOfClients } from '../http/client-sources.js'
 
 /** Whether requests with this method have another effect when they are repeated, and RFC 9110 does not say that they must not. */
 export function isRepeatedByKey(method: string): boolean {

@@ -1,5 +1,158 @@
 import { randomInt } from 'node:crypto'
-import { BadRequest, PayloadTooLarge } from '../errors.js'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { BadRequest, PayloadTooLarge, UnsupportedMediaType } from '../errors.js'
+import type { Request } from '../request.js'
+import { FORM } from './fields.js'
+
+/**
+ * Parses a body that was read by {@link readBody}. Undefined when there is none.
+ *
+ * @param parseForm if the body may be a form.
+ * @throws UnsupportedMediaType; BadRequest for a body that is not JSON in UTF-8, or is nested too deeply; PayloadTooLarge for one of too many parts.
+ */
+export function parseBody(
+  { raw: { headers } }: Request,
+  bytes: Buffer,
+  limit: number,
+  parseForm?: (bytes: Buffer) => JsonBody,
+): JsonBody | undefined {
+  if (parseForm && mediaTypeOf(headers) === FORM) {
+    refuseOtherEncodings(headers)
+    return parseForm(bytes) // one without bytes has no fields
+  }
+  if (bytes.length === 0) return undefined
+  const isUsual = headers['content-type'] === 'application/json' && headers['content-encoding'] === undefined
+  if (!isUsual) requireJson(headers, parseForm ? `application/json or ${FORM}` : 'application/json')
+  return parseJsonBody(bytes, limit)
+}
+
+/** The media type of a body, in lower case and without parameters. */
+export function mediaTypeOf(headers: IncomingHttpHeaders): string {
+  return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+}
+
+function requireJson(headers: IncomingHttpHeaders, accepted: string): void {
+  const type = mediaTypeOf(headers)
+  if (type !== 'application/json' && !/^application\/[\w.+-]+\+json$/.test(type)) {
+    throw new UnsupportedMediaType(
+      `Send the body as ${accepted}${type ? `, not ${type}` : ', with this Content-Type'}.`,
+    )
+  }
+  refuseOtherEncodings(headers)
+}
+
+/** @throws UnsupportedMediaType for a body that is compressed, or not in UTF-8. */
+export function refuseOtherEncodings(headers: IncomingHttpHeaders): void {
+  const charset = charsetOf(headers)
+  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8')
+    throw new UnsupportedMediaType(`Send the body in UTF-8, not ${charset}.`)
+  const encoding = headers['content-encoding']
+  if (encoding !== undefined && encoding !== 'identity')
+    throw new UnsupportedMediaType('Send the body without Content-Encoding.')
+}
+
+function charsetOf(headers: IncomingHttpHeaders): string | undefined {
+  const type = headers['content-type'] ?? ''
+  if (!type.includes(';')) return undefined
+  const [, ...parameters] = type
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim())
+  return parameters
+    .find((parameter) => parameter.startsWith('charset='))
+    ?.slice('charset='.length)
+    .replaceAll('"', '')
+}
+
+const continues = new WeakMap<IncomingMessage, () => void>()
+
+/** Calls this when the body of the request is read: to ask the client for it. */
+export function continueWhenRead(raw: IncomingMessage, ask: () => void): void {
+  continues.set(raw, ask)
+}
+
+/** Receives a body. After `end` or `fail` it is called no more. */
+export interface BodySink {
+  add(chunk: Buffer): void
+  end(): void
+  fail(error: Error): void
+}
+
+/**
+ * Reads the bytes of a body.
+ *
+ * @throws what {@link receiveBody} fails with.
+ * @internal
+ */
+export function readBody(request: Request, limit: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    // The request may stay open for seconds after its response: nothing that was read is kept.
+    receiveBody(request, limit, {
+      add: (chunk) => void chunks.push(chunk),
+      end: () => {
+        resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
+        chunks.length = 0
+      },
+      fail: (error) => {
+        reject(error)
+        chunks.length = 0
+      },
+    })
+  })
+}
+
+/**
+ * Reads a body chunk by chunk. Fails with PayloadTooLarge for more than `limit` bytes, with BadRequest when the client closes the connection
+ * before the end, and with the reason of the request's signal when that is aborted before.
+ *
+ * @returns what stops reading. The sink is called no more then.
+ */
+export function receiveBody({ raw, abort }: Request, limit: number, sink: BodySink): () => void {
+  const nothing = () => {}
+  const failed = (error: Error) => {
+    sink.fail(error)
+    return nothing
+  }
+  if (abort.isAborted) return failed(abort.reason as Error)
+  if (raw.readableEnded) return failed(alreadyRead())
+  const incomplete = (cause?: unknown) => new BadRequest('The request ended before its body was complete.', { cause })
+  const tooLarge = () =>
+    new PayloadTooLarge(`The body is larger than ${limit} bytes.`, { headers: { connection: 'close' } })
+  if (raw.destroyed) return failed(incomplete())
+  if (Number(raw.headers['content-length'] ?? 0) > limit) return failed(tooLarge())
+  if (raw.headers.expect !== undefined) continues.get(raw)?.()
+  let size = 0
+  let isReading = true
+  const add = (chunk: Buffer) => {
+    size += chunk.length
+    if (size > limit) fail(tooLarge())
+    else sink.add(chunk)
+  }
+  /** Whether it was reading until now. */
+  const stop = () => {
+    if (!isReading) return false
+    isReading = false
+    raw.off('data', add)
+    abort.offAbort(aborted)
+    return true
+  }
+  const fail = (error: Error) => void (stop() && sink.fail(error))
+  const aborted = (reason: unknown) => fail(reason as Error)
+  // Not `for await`: leaving it early destroys the socket, and the client would never receive the 413.
+  raw.on('data', add)
+  raw.once('end', () => stop() && sink.end())
+  raw.on('error', (error) => fail(incomplete(error)))
+  raw.once('close', () => raw.readableEnded || fail(incomplete()))
+  abort.onAbort(aborted)
+  return stop
+}
+
+function alreadyRead(): Error {
+  return new Error(
+    'The body was already read, by middleware such as express.json(). Remove that middleware: a body is read and checked when a handler declares one.',
+  )
+}
 
 /** A JSON body. */
 export interface JsonBody {
@@ -135,8 +288,9 @@ class JsonScan {
       }
       if ((byte | 0x20) === EXPONENT && digits > 0) this.hasHugeNumber = true
       digits = 0
-      if (byte === QUOTE) index = this.#endOfString(index + 1)
-      else if (byte === LIST || byte === OBJECT) {
+      if (byte === QUOTE) {
+        while (bytes[++index] !== QUOTE && index < bytes.length) if (bytes[index] === BACKSLASH) index++
+      } else if (byte === LIST || byte === OBJECT) {
         this.lists++
         this.values++
         this.isDeep = ++depth > mostLevels
@@ -152,18 +306,11 @@ class JsonScan {
     const names = new Set<number>()
     for (let index = 0; index < bytes.length; index++) {
       if (bytes[index] !== QUOTE) continue
-      const end = this.#endOfString(index + 1)
-      if (this.#isName(end)) names.add(hash(bytes, index, end))
-      index = end
+      const start = index
+      while (bytes[++index] !== QUOTE && index < bytes.length) if (bytes[index] === BACKSLASH) index++
+      if (this.#isName(index)) names.add(hash(bytes, start, index))
     }
     return names.size
-  }
-
-  #endOfString(from: number): number {
-    const bytes = this.#bytes
-    let index = from
-    while (index < bytes.length && bytes[index] !== QUOTE) index += bytes[index] === BACKSLASH ? 2 : 1
-    return index
   }
 
   #isName(end: number): boolean {

@@ -2,8 +2,8 @@ import type { SecuritySchemeObject } from 'openapi3-ts/oas31'
 import { BootError } from '../../core/boot-error.js'
 import { refuseMissingCall } from '../../core/options.js'
 import { MetadataKey } from '../../di/metadata.js'
-import type { Constructor, Token } from '../../di/token.js'
-import { guardOf } from '../routing/guard.js'
+import { type Constructor, type Token, tokenName } from '../../di/token.js'
+import { guardOf } from './guard.js'
 
 /** A security scheme as OpenAPI describes it: `{ type: 'http', scheme: 'bearer' }`, `{ type: 'apiKey', in: 'header', name: 'x-key' }`. */
 export type SecurityScheme = SecuritySchemeObject
@@ -127,4 +127,15 @@ function scopesByScheme(way: readonly NamedScheme[]): Record<string, string[]> {
   const scopes = new Map<string, Set<string>>()
   for (const { name, scopes: required } of way) scopes.set(name, new Set([...(scopes.get(name) ?? []), ...required]))
   return Object.fromEntries([...scopes].map(([name, required]) => [name, [...required]]))
+}
+
+/** @throws BootError for a guard with scopes of which no class has a security scheme: OpenAPI would not document them. */
+export function refuseUselessScopes(where: string, required: readonly Token[]): void {
+  for (const token of required) {
+    const { inject, scopes } = guardOf(token) ?? { inject: [], scopes: [] }
+    if (scopes.length > 0 && !inject.some(authenticates))
+      throw new BootError(
+        `${where}: ${tokenName(token)} has scopes, but nothing that it injects has @Security(), so that they would not be documented. Remove the scopes, or inject the class that authenticates.`,
+      )
+  }
 }

@@ -1,10 +1,10 @@
-import type { Argument, Plan, Step } from '../../di/plan.js'
-import { intrinsicProvider } from '../../di/provider.js'
-import { tokenName } from '../../di/token.js'
-import { type Input, inputNames } from '../input/parameters.js'
-import { schemesOf, type SecurityScheme } from '../openapi/security.js'
-import { Request } from '../request.js'
-import { guardOf } from '../routing/guard.js'
+import type { Argument, Plan, Step } from '../di/plan.js'
+import { intrinsicProvider } from '../di/provider.js'
+import { tokenName } from '../di/token.js'
+import { type Input, inputNames } from './input/parameters.js'
+import { schemesOf, type SecurityScheme } from './routing/security.js'
+import { Request } from './request.js'
+import { guardOf } from './routing/guard.js'
 
 /*
  * The sources by which a route may know its clients.
@@ -17,7 +17,7 @@ function isInAuthorization({ type, in: place, name }: SecurityScheme): boolean {
 
 /** Whether the route reads who its client is from the header `Authorization`. */
 export function knowsAuthorization(plan: Plan<Input>): boolean {
-  const reads = inputNames(plan.inputs, 'header').some((name) => name.toLowerCase() === 'authorization')
+  const reads = inputNames(plan.inputs, 'header').includes('authorization')
   return reads || schemesOf(plan).some(({ scheme }) => isInAuthorization(scheme))
 }
 
@@ -60,4 +60,33 @@ function headersOf({ inputs }: Plan<Input>, { kind, index }: Argument): readonly
 
 function isRequest({ steps }: Plan<Input>, { kind, index }: Argument): boolean {
   return kind === 'request' && steps[index]?.token === Request
+}
+
+/** Headers of conditional requests, on which the status depends, and not the body. */
+const CONDITIONS: ReadonlySet<string> = new Set(['if-match', 'if-none-match'])
+
+/**
+ * The headers that keep caches from sending one client the response of another: `Vary` with the headers that the route reads, and `Cache-Control:
+ * private` if it may know who asks.
+ *
+ * @param isLimited whether its rows depend on the request, such as those of a tenant.
+ */
+export function cachingHeaders(plan: Plan<Input>, isLimited: boolean): Readonly<Record<string, string>> {
+  const schemes = schemesOf(plan).map(({ scheme }) => scheme)
+  const headers = inputNames(plan.inputs, 'header')
+  const readsCookies = plan.inputs.some((input) => input.in === 'cookie')
+  const names = [...headers, ...schemes.flatMap(headerOf), ...(readsCookies ? ['cookie'] : [])]
+  const varies = [...new Set(names)].filter((name) => !CONDITIONS.has(name)).sort()
+  const isPrivate =
+    isLimited || schemes.length > 0 || readsCookies || headers.includes('authorization') || takesRequest(plan)
+  return {
+    ...(varies.length > 0 ? { vary: varies.join(', ') } : {}),
+    ...(isPrivate ? { 'cache-control': 'private' } : {}),
+  }
+}
+
+function headerOf({ type, in: place, name }: SecurityScheme): readonly string[] {
+  if (type !== 'apiKey') return ['authorization']
+  if (place === 'header' && name !== undefined) return [name.toLowerCase()]
+  return place === 'cookie' ? ['cookie'] : []
 }

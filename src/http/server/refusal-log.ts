@@ -1,4 +1,4 @@
-import type { Log } from '../logger.js'
+import type { Log } from './logger.js'
 
 /** Milliseconds between two log entries that count the refusals of a kind. */
 const INTERVAL = 1_000

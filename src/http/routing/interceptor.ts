@@ -1,11 +1,11 @@
-import { MetadataKey } from '../../../di/metadata.js'
-import type { Plan } from '../../../di/plan.js'
-import type { TransactionDescription } from '../../../di/route-facts.js'
-import type { Constructor } from '../../../di/token.js'
-import type { Input } from '../../input/parameters.js'
-import type { OutgoingResponse } from '../../output/outgoing-response.js'
-import type { Request } from '../../request.js'
-import type { Refusals } from '../refusals.js'
+import { MetadataKey } from '../../di/metadata.js'
+import type { Plan } from '../../di/plan.js'
+import type { TransactionDescription } from '../../di/route-facts.js'
+import type { Constructor } from '../../di/token.js'
+import type { Input } from '../input/parameters.js'
+import type { OutgoingResponse } from '../output/outgoing-response.js'
+import type { Request } from '../request.js'
+import type { Refusals } from './refusals.js'
 
 /** The decision of an interceptor about a request. */
 export type Interception =
@@ -93,4 +93,46 @@ export function interceptorsOf(route: InterceptableRoute): readonly Interceptor[
     ...(planned.inherited(controller.prototype as object, member) ?? []),
   ])
   return [...plans].flatMap((plan) => plan(route) ?? [])
+}
+
+type BeforeCommit = Extract<Interception, { kind: 'handler' }>['beforeCommit'] & {}
+
+/** One request of a route with interceptors. */
+export class InterceptedCall {
+  readonly #interceptors: readonly Interceptor[]
+  readonly #request: Request
+  readonly #reportLate: ReportLate
+  /** The callbacks of the current attempt, the innermost first. */
+  #beforeCommit: BeforeCommit[] = []
+  #response: OutgoingResponse | undefined
+
+  constructor(interceptors: readonly Interceptor[], request: Request, reportLate: ReportLate) {
+    this.#interceptors = interceptors
+    this.#request = request
+    this.#reportLate = reportLate
+  }
+
+  /** Begins an attempt: calls the interceptors, then `handler`, unless one of them has the response. */
+  async run(handler: () => unknown): Promise<unknown> {
+    this.#beforeCommit = []
+    this.#response = undefined
+    for (const interceptor of this.#interceptors) {
+      const interception = await interceptor.intercept(this.#request, this.#reportLate)
+      if (interception.kind === 'response') {
+        this.#response = interception.response
+        return undefined
+      }
+      if (interception.beforeCommit) this.#beforeCommit.unshift(interception.beforeCommit)
+    }
+    return handler()
+  }
+
+  /** The response of an interceptor; undefined if the handler makes it. */
+  get response(): OutgoingResponse | undefined {
+    return this.#response
+  }
+
+  async beforeCommit(response: OutgoingResponse): Promise<void> {
+    for (const call of this.#beforeCommit) await call(response)
+  }
 }

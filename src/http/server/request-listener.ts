@@ -1,37 +1,35 @@
 import { IncomingMessage, type ServerResponse } from 'node:http'
 import { setImmediate as turn } from 'node:timers/promises'
 import { types } from 'node:util'
-import { Abort } from '../../../core/abort.js'
-import type { ErrorStatus } from '../../../core/error-status.js'
-import { requestStart, type Shutdown, shutdown } from '../../../core/events/channels.js'
-import { isThenable } from '../../../core/promises.js'
-import type { Container } from '../../../di/container.js'
-import { HttpError } from '../../errors.js'
-import { handle } from '../../handle.js'
-import type { AppTokens } from '../../client-tokens/client-tokens.js'
-import type { Health } from '../../health/health.js'
-import type { RequestRecorder } from '../../observation/request-recorder.js'
-import type { Docs } from '../../openapi/docs-page.js'
-import { EventStream } from '../../output/event-stream.js'
-import { type OutgoingResponse, writeReply } from '../../output/outgoing-response.js'
-import { breakOff, SlowClient } from '../../output/break-off.js'
-import { isUnobserved, writeWhole } from '../../output/whole-response.js'
-import { limitUnreadBody } from '../../output/unread-body.js'
-import { type ErrorRules, toProblemReply } from '../../problem.js'
-import { Request } from '../../request.js'
-import type { MiddlewareStep } from '../../routing/middleware.js'
-import type { ServedRoute } from '../../routing/route.js'
-import type { Match, Router } from '../../routing/router.js'
-import { ClientGone, HandlerTimeout, shuttingDown } from '../abort-reasons.js'
-import { Deadlines } from './deadlines.js'
-import { Exchange } from './exchange.js'
-import { faultOf } from '../framing.js'
+import { Abort } from '../../core/abort.js'
+import type { ErrorStatus } from '../../core/error-status.js'
+import { requestStart, type Shutdown, shutdown } from '../../core/events/channels.js'
+import { isThenable } from '../../core/promises.js'
+import type { Container } from '../../di/container.js'
+import { HttpError } from '../errors.js'
+import { handle } from '../handle.js'
+import type { AppTokens } from '../client-tokens.js'
+import type { Health } from '../health/health.js'
+import type { RequestRecorder } from '../observation/request-recorder.js'
+import type { Docs } from '../openapi/docs-page.js'
+import { EventStream } from '../output/event-stream.js'
+import { type OutgoingResponse, writeReply } from '../output/outgoing-response.js'
+import { breakOff, SlowClient } from '../output/break-off.js'
+import { isUnobserved, writeWhole } from '../output/whole-response.js'
+import { limitUnreadBody } from '../output/unread-body.js'
+import { type ErrorRules, toProblemReply } from '../problem.js'
+import { Request } from '../request.js'
+import type { MiddlewareStep } from '../routing/middleware.js'
+import type { ServedRoute } from '../routing/route.js'
+import type { Match, Router } from '../routing/router.js'
+import { ClientGone, HandlerTimeout, shuttingDown } from './abort-reasons.js'
+import { Exchange, RunningExchanges } from './exchanges.js'
+import { faultOf } from '../ambiguous-requests.js'
 import { OpenEventStreams } from './open-event-streams.js'
-import { RunningRequests } from './running-requests.js'
-import type { Log } from '../logger.js'
-import { runMiddleware } from '../run-middleware.js'
+import type { Log } from './logger.js'
+import { runMiddleware } from './run-middleware.js'
 import { RefusalLog } from './refusal-log.js'
-import { hasSeveralApps, inLog } from '../unhandled-http-errors.js'
+import { hasSeveralApps, inLog } from './unhandled-http-errors.js'
 
 /** The parts of the app that the listener needs. */
 export interface ListenerParts {
@@ -57,8 +55,7 @@ export class Listener {
   readonly #parts: ListenerParts
   readonly #start: () => Promise<void>
   #isStarted = false
-  readonly #running: RunningRequests<Exchange>
-  readonly #deadlines: Deadlines
+  readonly #running: RunningExchanges
   readonly #refusals: RefusalLog
   readonly #recorder: RequestRecorder
   readonly #events = new OpenEventStreams()
@@ -68,25 +65,26 @@ export class Listener {
   /** @param start resolves when the app is started; the first request may arrive before. */
   constructor(parts: ListenerParts, start: () => Promise<void>) {
     this.#parts = parts
-    this.#deadlines = new Deadlines(parts.handlerTimeout)
     this.#refusals = new RefusalLog(parts.log)
     this.#recorder = parts.recorder
-    this.#running = new RunningRequests(parts.recorder)
+    this.#running = new RunningExchanges(parts.recorder, parts.handlerTimeout)
     this.#start = start
   }
 
-  /** Answers a request of any server. */
-  readonly handler = (raw: IncomingMessage, response: ServerResponse): void => this.#accept(raw, response, false)
+  /** Answers a request of another server. */
+  readonly handler = (raw: IncomingMessage, response: ServerResponse): void => this.accept(raw, response, false)
 
-  /** Answers a request of this package's own server: only middleware, and tools that observe the process, see its response. */
-  readonly ownHandler = (raw: IncomingMessage, response: ServerResponse, closed?: () => void): void =>
-    this.#accept(raw, response, true, closed)
-
-  #accept(raw: IncomingMessage, response: ServerResponse, isOwn: boolean, closed?: () => void): void {
+  /**
+   * Answers a request.
+   *
+   * @param isOwn whether its server is the one of this package: only middleware, and tools that observe the process, see its response.
+   * @param closed called when its response is closed.
+   */
+  accept(raw: IncomingMessage, response: ServerResponse, isOwn: boolean, closed?: () => void): void {
     // A pipelined request waits for the socket. Node gives the socket to one response at a time and emits 'close' on that one only: when the
     // client closes the connection, a request that had already started would never be aborted.
     if (response.socket === null) {
-      response.once('socket', () => this.#accept(raw, response, isOwn, closed))
+      response.once('socket', () => this.accept(raw, response, isOwn, closed))
       return
     }
     const isUnseen = isOwn && this.#parts.middleware.length === 0 && isUnobserved(response)
@@ -107,32 +105,33 @@ export class Listener {
       this.#running.endPart(exchange)
     })
     if (record && response.destroyed) this.#recorder.closed(record, response)
-    this.#run(exchange)
+    if (hasSeveralApps || (record && requestStart.hasSubscribers)) this.#answerInContext(exchange)
+    else this.#answer(exchange)
   }
 
   /** Answers a request in the asynchronous contexts that belong to it. */
-  #run(exchange: Exchange): void {
+  #answerInContext(exchange: Exchange): void {
     const { record } = exchange
-    const isObserved = record && requestStart.hasSubscribers
-    if (!isObserved && !hasSeveralApps) return this.#answer(exchange)
     const answer = () =>
       hasSeveralApps ? inLog(this.#parts.log, () => this.#answer(exchange)) : this.#answer(exchange)
-    if (isObserved) requestStart.runStores(record, () => record.answer(answer))
+    if (record && requestStart.hasSubscribers) requestStart.runStores(record, () => record.answer(answer))
     else answer()
   }
 
   // Not an async function: its promises would cost every request time.
   #answer(exchange: Exchange): void {
+    const start = performance.now()
     try {
       if (!exchange.isUnseen) exchange.setFirstHeaders()
       const reply = this.#reply(exchange)
       // A finished reply waits, too: until then, Node has not read to the end of the request, nor seen whether what follows it is HTTP.
-      if (!isThenable(reply)) process.nextTick(() => this.#send(reply, exchange))
-      else
-        void reply.then(
-          (later) => this.#send(later, exchange),
-          (error: unknown) => this.#sendProblem(error, exchange),
-        )
+      if (!isThenable(reply)) return process.nextTick(() => this.#send(reply, exchange))
+      // A reply that is made at once has no deadline: a timer could not interrupt the code that makes it.
+      this.#running.setDeadline(exchange, start)
+      void reply.then(
+        (later) => this.#send(later, exchange),
+        (error: unknown) => this.#sendProblem(error, exchange),
+      )
     } catch {
       this.#giveUp(exchange)
     }
@@ -140,7 +139,7 @@ export class Listener {
 
   /** @param reply undefined when middleware answered. */
   #send(reply: OutgoingResponse | undefined, exchange: Exchange): void {
-    if (exchange.deadline) this.#deadlines.delete(exchange.deadline)
+    this.#running.removeDeadline(exchange)
     let sending: Promise<void> | undefined
     try {
       sending = reply && this.#write(reply, exchange)
@@ -155,7 +154,7 @@ export class Listener {
   }
 
   #sendProblem(error: unknown, exchange: Exchange): void {
-    if (exchange.deadline) this.#deadlines.delete(exchange.deadline)
+    this.#running.removeDeadline(exchange)
     let problem: OutgoingResponse
     try {
       problem = this.#problem(error, exchange)
@@ -174,7 +173,6 @@ export class Listener {
   /** Undefined when middleware answered. A promise only if something has to be waited for. */
   #reply(exchange: Exchange): OutgoingResponse | undefined | PromiseLike<OutgoingResponse | undefined> {
     const { request } = exchange
-    const start = performance.now()
     try {
       // Also for the server of another program, whose checks are Node's. A request of app.inject() or of HTTP/2 has no framing.
       const fault = request.raw instanceof IncomingMessage ? faultOf(request.raw) : undefined
@@ -184,10 +182,7 @@ export class Listener {
       if (probed) return probed
       if (this.#isRefusing) return this.#replyToRefused(shuttingDown(), exchange)
       const isReady = this.#isStarted && this.#parts.middleware.length === 0
-      const reply = isReady ? this.#route(exchange) : this.#prepareAndRoute(exchange)
-      // A reply that is returned at once has no deadline: a timer could not interrupt the code that makes it.
-      if (isThenable(reply)) exchange.deadline = this.#deadlines.add(request.abort, start)
-      return reply
+      return isReady ? this.#route(exchange) : this.#prepareAndRoute(exchange)
     } catch (error) {
       return this.#problem(error, exchange)
     }
@@ -223,7 +218,7 @@ export class Listener {
   #route(exchange: Exchange): OutgoingResponse | PromiseLike<OutgoingResponse | undefined> {
     const { request, record } = exchange
     const { method, path } = request
-    const { router, docs } = this.#parts
+    const { router, docs, tokens, container } = this.#parts
     const page = docs.get(path)
     if (page) {
       const response = page(method)
@@ -232,17 +227,13 @@ export class Listener {
     }
     if (method === 'OPTIONS') return { status: 204, headers: { allow: router.allowed(path).join(', ') } }
     const match = router.match(method, path)
-    exchange.inputs = match.route.plan.inputs
-    if (record) this.#recorder.matched(record, match.route)
-    return match.route.middleware.length > 0
+    const { route } = match
+    exchange.inputs = route.plan.inputs
+    if (record) this.#recorder.matched(record, route)
+    if (tokens.isUsed) exchange.tokens = tokens.of(request)
+    return route.middleware.length > 0
       ? this.#handleAfterMiddleware(match, exchange)
-      : this.#handle(match, exchange)
-  }
-
-  #handle(match: Match<ServedRoute>, exchange: Exchange): OutgoingResponse | PromiseLike<OutgoingResponse> {
-    const { tokens, container } = this.#parts
-    if (tokens.isUsed) exchange.tokens = tokens.of(exchange.request)
-    return handle(match, exchange.request, container, exchange)
+      : handle(match, request, container, exchange)
   }
 
   /** Undefined when the middleware of the controller answered. */
@@ -255,7 +246,7 @@ export class Listener {
     exchange.isUnseen = false
     const { middleware } = match.route
     if (!(await runMiddleware(middleware, request, response, (error) => exchange.report(error)))) return undefined
-    return this.#handle(match, exchange)
+    return handle(match, request, this.#parts.container, exchange)
   }
 
   /** A promise for a stream. */
