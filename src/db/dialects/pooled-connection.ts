@@ -128,9 +128,6 @@ export function acquireFromPool<C extends TransactionConnection>(
     if (!isLostConnection(error) || isRefused(error)) throw error
     return acquire().then(use, throwAcquireError)
   }
-  const throwAcquireError = (error: unknown): never => {
-    throw toAcquireError(error)
-  }
   return acquire().then(use, acquireAgain)
 }
 
@@ -145,6 +142,10 @@ export async function acquireIdleFromPool(
 /** Whether a connection is idle, in addition to another one that is idle or can be opened. */
 export function hasSpare({ waiting, available, size, maxSize }: PoolCounts): boolean {
   return waiting === 0 && available > 0 && (available > 1 || size < maxSize)
+}
+
+function throwAcquireError(error: unknown): never {
+  throw toAcquireError(error)
 }
 
 function isRefused(error: unknown): boolean {

@@ -44,7 +44,8 @@ export function currentScopes(): readonly TransactionScope[] {
 
 /** Runs the work with this scope as the current one of its database. */
 export function enterScope<T>(holder: ScopeHolder, work: () => T): T {
-  return storage.run({ holder, outer: without(storage.getStore(), holder.sequelize) }, work)
+  const outer = storage.getStore()
+  return storage.run({ holder, outer: outer && without(outer, holder.sequelize) }, work)
 }
 
 /** Runs the work outside of all sessions, with what the program has set otherwise in the asynchronous context. */

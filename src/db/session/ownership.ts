@@ -115,8 +115,8 @@ const GUARDED = {
 }
 
 /** @throws OtherSessionError for an instance of another session than the given one, or the current one. */
-export function assertUsable(instance: Model, given?: SessionTransaction): void {
-  const made = markOf(instance)
+export function assertUsable(instance: Model & Marked, given?: SessionTransaction): void {
+  const made = instance[MARK]
   if (!made) return
   const here = given ?? currentTransaction(made.transaction.sequelize)
   if (!here || here === made.transaction || here.owner.family === made.transaction.owner.family) return

@@ -231,7 +231,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
     const end = () =>
       commits ? transaction.sendEnd('commit', sends) : transaction.sendEnd('rollback')?.catch(() => {})
     // A read that was sent without the transaction after all had settled: its connection must not be given to another session before it ends.
-    const isReading = !transaction.hasBegun && !transaction.statements.isEmpty
+    const isReading = !transaction.taken?.hasBegun && !transaction.statements.isEmpty
     const ending = isReading ? transaction.statements.empty().then(end) : end()
     const failed = (error: unknown): never => {
       throw this.#mayHaveWritten(transaction) ? error : ofRead(error)

@@ -73,30 +73,10 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
   if (!readFastPath(database.options)) disableFastPath(sequelize)
   try {
     requireSupported('sequelize', Sequelize)
-    connection.useServers?.()
-    await dialect.prepare(sequelize)
-    waitWhileFull(sequelize)
-    escapeEveryValue(sequelize)
-    parenthesizeLiterals(sequelize)
-    // The literals of other databases, such as N'...' of mssql, are not known.
-    if (dialect !== other) {
-      const onRefusal = (error: unknown) => refusalInSession(sequelize, error)
-      refuseImpossibleValues(sequelize, onRefusal)
-      refuseImpossibleIncrements(sequelize, onRefusal)
-    }
-    factsOf(sequelize, name) // queries outside of sessions, such as those of the start, do not know the name
     const { boundary } = database.options
-    joinCurrentTransaction(sequelize, dialect, boundary)
-    readGeneratedColumns(sequelize)
+    await adaptInstance(connection, boundary)
     const models = mapModels(sequelize, database.models, database.owner)
-    refuseLostIndexes(models)
-    nameIndexColumns(models)
-    nestFindCreateFind(models)
-    markBulkCreated(models)
-    compileModelMethods(models)
-    refuseShadowedColumns(models)
-    refuseCorruptedColumns(models)
-    refuseCostlyPatterns(models)
+    adaptModels(models)
     boundary?.prepare(sequelize, models)
     const { log, signal } = database
     const once = onceEach(database)
@@ -110,6 +90,36 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     await sequelize.close()
     throw error
   }
+}
+
+async function adaptInstance(connection: Connection, boundary: LifespanOptions['boundary']): Promise<void> {
+  const { sequelize, dialect, name } = connection
+  connection.useServers?.()
+  await dialect.prepare(sequelize)
+  waitWhileFull(sequelize)
+  escapeEveryValue(sequelize)
+  parenthesizeLiterals(sequelize)
+  // The literals of other databases, such as N'...' of mssql, are not known.
+  if (dialect !== other) {
+    const onRefusal = (error: unknown) => refusalInSession(sequelize, error)
+    refuseImpossibleValues(sequelize, onRefusal)
+    refuseImpossibleIncrements(sequelize, onRefusal)
+  }
+  factsOf(sequelize, name) // queries outside of sessions, such as those of the start, do not know the name
+  joinCurrentTransaction(sequelize, dialect, boundary)
+  readGeneratedColumns(sequelize)
+}
+
+/** @throws BootError for models that cannot work. */
+function adaptModels(models: readonly ModelStatic<Model>[]): void {
+  refuseLostIndexes(models)
+  nameIndexColumns(models)
+  nestFindCreateFind(models)
+  markBulkCreated(models)
+  compileModelMethods(models)
+  refuseShadowedColumns(models)
+  refuseCorruptedColumns(models)
+  refuseCostlyPatterns(models)
 }
 
 /** Compares the models with the database. May run again, if a connection is lost. */

@@ -265,8 +265,9 @@ export class SessionTransaction extends TransactionState {
     if (this.hasEnded) throw new Error(`The transaction has already ended with ${this.finished}.`)
     this.hasEnded = true
     this.finished = end
+    if (this.taken?.hasBegun) return endTransaction(this.taken, end, this.dialect, this.#needs, token)
     return this.taken
-      ? this.#endOn(this.taken, end, token)
+      ? releaseConnection(this.taken, this.#needs.endTimeout)
       : this.#acquiring?.then((connection) => this.#endOn(connection, end, token))
   }
 
