@@ -9,7 +9,8 @@ for (const kind of databases.filter((one) => one !== sqliteMemory))
     const ask = (path: string) => fetch(main.url + path, { method: 'POST' })
     const { url } = (await (await ask('/worker/start')).json()) as { url: string }
     const saved: string[] = []
-    let [count, isEnding] = [0, false]
+    const load = { isEnding: false }
+    let count = 0
     const post = async (to: string): Promise<number | undefined> => {
       const name = `note-${++count}`
       const response = await fetch(`${to}/notes/${name}`, { method: 'POST' }).catch(() => undefined)
@@ -18,7 +19,7 @@ for (const kind of databases.filter((one) => one !== sqliteMemory))
     }
     const client = async (to: string) => {
       const statuses = new Set<number | undefined>()
-      while (!isEnding) statuses.add(await post(to))
+      while (!load.isEnding) statuses.add(await post(to))
       return statuses
     }
     const clients = [main.url, main.url, url, url].map(client)
@@ -26,7 +27,7 @@ for (const kind of databases.filter((one) => one !== sqliteMemory))
     assert.equal((await ask('/worker/close')).status, 204)
     assert.equal((await ask('/worker/terminate')).status, 204)
     assert.equal(await post(main.url), 204)
-    isEnding = true
+    load.isEnding = true
     const [first, second, ...ofWorker] = await Promise.all(clients)
     assert.deepEqual([first, second], [new Set([204]), new Set([204])])
     for (const statuses of ofWorker) assert.ok(statuses.has(undefined)) // refused after the end

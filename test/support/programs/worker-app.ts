@@ -1,4 +1,6 @@
 // Two apps in one process on the same database: one in the main thread, one in a worker, which requests to the first start, close and terminate.
+// The rule is about windows of a browser.
+// oxlint-disable unicorn/require-post-message-target-origin
 import { once } from 'node:events'
 import { isMainThread, parentPort, Worker } from 'node:worker_threads'
 import { Column, DataType, Table } from 'sequelize-typescript'
