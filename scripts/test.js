@@ -27,7 +27,7 @@ if (files.length === 0) {
 }
 
 const FIVE_MINUTES = 300_000
-// With one process at a time, a waiting test would leave its core idle.
+// With one process at a time, a waiting test would leave its core idle; with more than cores, tests of time limits are late.
 const concurrency = Math.max(2, availableParallelism() - 1)
 
 /** @type {import('node:child_process').ChildProcess | undefined} */

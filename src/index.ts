@@ -15,7 +15,7 @@ export { redirect, type RedirectOptions } from './http/output/redirect.js'
 export { Body, Cookie, Header, Path, Query } from './http/input/parameters.js'
 export type { BodyOptions, InputDecorator, InputOptions } from './http/input/input-decorators.js'
 export { guard, type GuardOptions } from './http/routing/guard.js'
-export { Security, type SecurityOptions, type SecurityScheme } from './http/openapi/security.js'
+export { Security, type SecurityOptions, type SecurityScheme } from './http/routing/security.js'
 export { Request } from './http/request.js'
 export { Budget } from './http/routing/budget.js'
 export type { QueryBudget, QueryBudgetOption } from './http/observation/query-budget.js'
@@ -65,7 +65,7 @@ export type {
   PaginationOptions,
   UncountedPaginationOptions,
 } from './paging/offset/offset-types.js'
-export type { EtagOptions } from './paging/etag-options.js'
+export type { EtagOptions } from './paging/envelope.js'
 export { Collection, Item, Page, type PageMeta, UncountedPage, type UncountedPageMeta } from './paging/page.js'
 
 // Errors with a status

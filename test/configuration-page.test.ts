@@ -112,9 +112,9 @@ test('the source reads the environment only by these names, messages the package
     (name) => /\.[jt]s$/.test(name) && readFileSync(join(root, 'src', name), 'utf8').includes('process.env'),
   )
   assert.deepEqual(direct.map((name) => basename(name)).toSorted(), [
+    'build-app.ts',
     'emitted-types.ts',
     'environment.ts',
-    'is-production.ts',
     'package-manager.ts',
     'settings.ts',
     'unhandled-rejections.ts',

@@ -120,6 +120,16 @@ test('no room has more than twenty-two files on one floor', () => {
   )
 })
 
+test('the room for speed is entered by its door alone', () => {
+  const inside = (file: string) => file.startsWith('db/fast-path/')
+  const users = filesThat(({ target }) => inside(target)).filter((file) => !inside(file))
+  assert.ok(users.length > 3)
+  const strays = users.filter((file) =>
+    (graph.get(file) ?? []).some(({ target }) => inside(target) && target !== 'db/fast-path/fast-path.ts'),
+  )
+  assert.deepEqual(strays, [])
+})
+
 test('there are no other rooms', () => {
   assert.deepEqual([...new Set(files.map(roomOf))].sort(), ['src', ...Object.keys(rooms)].sort())
 })

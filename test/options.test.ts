@@ -57,7 +57,7 @@ import { tenancy, type TenancyOptions } from 'sequitur/tenancy'
 import { File, type FileFieldOptions, Multipart, type MultipartOptions } from 'sequitur/uploads'
 import type { Timeouts } from '../src/http/app-options.js'
 import type { CursorPaginationOptions } from '../src/paging/cursor/cursor-paginate.js'
-import type { SizeOptions } from '../src/paging/limits.js'
+import type { SizeOptions } from '../src/paging/paginator.js'
 
 class Hero {
   @Field() name!: string

@@ -35,11 +35,6 @@ export class Abort {
     for (const listener of listeners ?? []) listener(reason)
   }
 
-  /** @throws the reason, after the abort. */
-  throwIfAborted(): void {
-    if (this.#reason) throw this.#reason.value
-  }
-
   /** Calls the listener at the abort; at once, if that has happened. */
   onAbort(listener: Listener): void {
     if (this.#reason) listener(this.#reason.value)

@@ -1,6 +1,4 @@
 import type { Abort } from './abort.js'
-import type { ClientTokens } from './client-token.js'
-import type { RequestRecord } from './events/request-record.js'
 import { PartialCommitError } from './partial-commit-error.js'
 import { isThenable, nextTurn } from './promises.js'
 
@@ -70,16 +68,8 @@ export interface BracketOptions {
 /** The last work of an attempt: it receives the result, and runs in the units, which settle once more before their commits. */
 export type BeforeCommit<R> = (result: R) => Promise<void>
 
-/**
- * Opens the units of one attempt. `attempt` counts from 0. The request has a record if a subscriber listens, and tokens if a database uses them; it is
- * given itself if a resource needs it.
- */
-export type OpenUnits = (
-  attempt: number,
-  record?: RequestRecord,
-  tokens?: ClientTokens,
-  request?: object,
-) => readonly Unit[]
+/** Opens the units of one attempt. `attempt` counts from 0. */
+export type OpenUnits = (attempt: number) => readonly Unit[]
 
 /**
  * The bracket around a handler or a job: runs `work`, makes the result of its value with `finish`, and commits.
@@ -120,7 +110,7 @@ async function runAttempts<V, R>(
     const units = attempt === 0 ? first : open(attempt)
     let result: R
     try {
-      abort?.throwIfAborted()
+      if (abort?.isAborted) throw abort.reason
       const running = within(units, 'enter', work)
       const value = isThenable(running) ? await (abort?.race(running) ?? running) : running
       for (const unit of units) unit.workReturned?.()
@@ -145,12 +135,9 @@ async function runAttempts<V, R>(
 
 /** Runs the work within all units, the first one outermost. */
 function within<T>(units: readonly Unit[], how: 'enter' | 'respond', work: () => T): T {
-  let run = work
-  for (let index = units.length - 1; index >= 0; index--) {
-    const [unit, inner] = [units[index] as Unit, run]
-    run = () => unit[how](inner)
-  }
-  return run()
+  const [outermost, ...others] = units
+  const inner = others.length > 0 ? () => within(others, how, work) : work
+  return outermost ? outermost[how](inner) : work()
 }
 
 // An error of the work itself is reported instead of the errors that follow from it in the last work.
@@ -161,7 +148,7 @@ async function runLast<R>(
   abort: Abort | undefined,
 ): Promise<void> {
   for (const unit of units) unit.assertCommittable()
-  abort?.throwIfAborted()
+  if (abort?.isAborted) throw abort.reason
   const running = within(units, 'enter', () => beforeCommit(result))
   await (abort?.race(running) ?? running)
   await nextTurn()
@@ -171,7 +158,7 @@ async function runLast<R>(
 /** Waits for everything that still runs in any unit. Undefined if nothing does. */
 function settleAll(units: readonly Unit[], abort: Abort | undefined): Promise<void> | undefined {
   if (units.length > 1) return settleInTurn(units, abort)
-  abort?.throwIfAborted()
+  if (abort?.isAborted) throw abort.reason
   const settling = units[0]?.settle()
   return settling && (abort?.race(settling) ?? settling)
 }
@@ -201,7 +188,7 @@ function runWithoutUnits<V, R>(
     }
   }
   try {
-    abort?.throwIfAborted()
+    if (abort?.isAborted) throw abort.reason
     const running = work()
     return isThenable(running) ? finishLater(running) : finish(running)
   } catch (error) {
@@ -268,7 +255,6 @@ export async function untilAborted(
   // One turn of the event loop also for an abort during COMMIT: most of such work takes no longer.
   if (abort.isAborted) await Promise.race([end, nextTurn()])
   try {
-    abort.throwIfAborted()
     await abort.race(end)
   } catch {
     // Only the abort throws.
@@ -285,6 +271,7 @@ function commitAll(units: readonly Unit[]): Promise<void> | undefined {
 async function commitInTurn(units: readonly Unit[]): Promise<void> {
   for (const unit of inCommitOrder(units)) {
     try {
+      unit.assertCommittable() // again: an unawaited query may have failed during the commit of another unit
       await unit.commit()
     } catch (error) {
       throw units.some(({ hasCommitted }) => hasCommitted) ? partialCommit(units, unit, error) : error

@@ -11,6 +11,3 @@ export interface ClientToken {
 
 /** Where clients keep tokens. */
 export type ClientTokenPlace = 'cookie' | 'header'
-
-/** The tokens of a request, by what opens its units. */
-export type ClientTokens = ReadonlyMap<object, ClientToken>

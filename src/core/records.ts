@@ -9,3 +9,9 @@ export function isPlainRecord(value: unknown): value is Readonly<Record<string, 
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null
 }
+
+/** Whether a value is an object as `{ ... }` makes it, with strings as its keys. */
+export function isObjectLiteral(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return false
+  return Object.getOwnPropertySymbols(value).length === 0
+}

@@ -1,3 +1,5 @@
+import type { Settle, CompiledStatement } from './direct-statement.js'
+
 /** How a transaction ends. */
 export type TransactionEnd = 'commit' | 'rollback'
 
@@ -59,6 +61,8 @@ export interface TransactionConnection extends LeasedConnection {
    * @throws the error of a statement that is refused.
    */
   prepare(next?: NextStatement): Promise<unknown> | undefined
+  /** Sends a compiled statement, after {@link prepare}. */
+  send<T>(statement: CompiledStatement<T>, settle: Settle<T>): void
   /** Sends a statement about the transaction itself, such as SAVEPOINT. Resolves to what Sequelize returns for it. */
   command(sql: string): Promise<unknown>
   /** Begins the next transaction, after a statement that made the database commit. */

@@ -106,7 +106,7 @@ export class Database {
 
   /** The objects that an app can inject: the session, under both of its tokens. */
   get provisions(): readonly Provision[] {
-    const create = () => currentSession(this.sequelize)
+    const create = () => currentSession(this.#started.sequelize)
     return [Session, this.Session].map((token) => ({
       token,
       provider: { kind: 'factory', create, dependencies: [], lifetime: 'request' },

@@ -3,6 +3,7 @@ import type { ClientToken } from '../core/client-token.js'
 import type { TransactionOutcome } from '../core/events/request-record.js'
 import type { UnitBoundary } from './boundary.js'
 import type { LeasedConnection, TransactionConnection } from './connection.js'
+import type { DirectResult, SendDirect } from './direct-statement.js'
 import type { Query } from './sequelize/internals.js'
 import type { StoredForm } from './values/stored-forms.js'
 
@@ -62,15 +63,6 @@ export interface Cursor {
   abandon(): void
 }
 
-/** A driver's answer to a statement. */
-export interface DirectResult {
-  readonly rows: unknown[]
-  /** The key that the database has generated, if it does not return the new row. */
-  readonly insertedKey?: unknown
-  /** The rows of a model, if the driver does not convert values by the types of their columns. */
-  rowsOf?(model: ModelStatic<Model>): unknown[]
-}
-
 /** A query of a session, and the values that Sequelize has bound to its placeholders. */
 export interface BoundQuery {
   readonly sequelize: Sequelize
@@ -78,27 +70,6 @@ export interface BoundQuery {
   readonly sql: string
   readonly values: object | undefined
 }
-
-/**
- * The known form of a statement, in addition to its SQL. Undefined if nothing is known: it may be several statements, or none that the database can parse.
- *
- * - `constant`: its literals are the same at every execution, so that preparing it pays if it has values.
- * - `covered`: so they are, and its result has all columns that its values are compared with, or written to.
- * - `count`: a compiled count. Preparing it pays also without values, and never fails, as its column always has the same type.
- * - `slice`: a compiled read of some rows of a list, whose first and last are literals.
- * - `varying`: its literals differ.
- */
-export type StatementForm = 'constant' | 'covered' | 'count' | 'slice' | 'varying'
-
-/** Sends a statement to the driver, which calls `done`. */
-export type SendDirect = (
-  connection: unknown,
-  sql: string,
-  /** Undefined for SQL of the program without placeholders, which may be several statements. */
-  values: readonly unknown[] | undefined,
-  done: (error: Error | null, result: DirectResult) => void,
-  form?: StatementForm,
-) => void
 
 /** How a health check reaches a database. */
 export interface ProbeStatement {
@@ -132,8 +103,12 @@ export interface Dialect {
   readonly snapshotIsolation?: string
   /** The engines, by the names of their tables, that have no transactions. */
   findTablesWithoutTransactions?(sequelize: Sequelize): Promise<ReadonlyMap<string, string>>
-  /** Takes a connection for one transaction. Call {@link TransactionConnection.begin} with its first statement. */
-  acquire(sequelize: Sequelize, needs: TransactionNeeds): Promise<TransactionConnection>
+  /**
+   * Takes a connection for one transaction. Call {@link TransactionConnection.begin} with its first statement.
+   *
+   * @param direct sends its statements without Sequelize, if that is known to be possible.
+   */
+  acquire(sequelize: Sequelize, needs: TransactionNeeds, direct?: SendDirect): Promise<TransactionConnection>
   /** Sends a statement past Sequelize; only for drivers that return the same rows, and errors with the same details. */
   readonly direct?: SendDirect
   /** The placeholder of each value in the SQL that `direct` takes, if it is not numbered as `$1`. */

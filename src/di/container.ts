@@ -3,10 +3,11 @@ import type { Argument, Plan, Step } from './plan.js'
 import type { Provider } from './provider.js'
 import { type Token, tokenName } from './token.js'
 
-/** Holds the values that live as long as the app, and opens the scope of each request. */
+/** Holds the values that live as long as the app. */
 export class Container {
   readonly #steps: readonly Step[]
-  #values: readonly unknown[] = []
+  /** Those that live as long as the app: from its start on. */
+  values: readonly unknown[] = []
   #owned = new Owned()
 
   constructor(steps: readonly Step[]) {
@@ -37,7 +38,7 @@ export class Container {
       await owned.dispose(limit.grace).catch(() => {}) // the first error is the cause
       throw error
     }
-    this.#values = values
+    this.values = values
     this.#owned = owned
   }
 
@@ -48,13 +49,8 @@ export class Container {
    * @throws AggregateError of the disposers that have failed, or have not ended in time.
    */
   async stop(wait: number): Promise<void> {
-    this.#values = []
+    this.values = []
     await this.#owned.dispose(wait)
-  }
-
-  /** A scope for one run of a handler; `given` returns the values that the caller provides, such as the request. */
-  scope(given: (token: Token) => unknown): Scope {
-    return new Scope(this.#values, given)
   }
 }
 
@@ -85,8 +81,9 @@ export class Scope {
   #owned: Owned | undefined
   #closed = false
 
-  constructor(application: readonly unknown[], given: (token: Token) => unknown) {
-    this.#application = application
+  /** @param given returns the values that the caller provides, such as the request. */
+  constructor({ values }: Container, given: (token: Token) => unknown) {
+    this.#application = values
     this.#given = given
   }
 
@@ -117,8 +114,8 @@ export class Scope {
           sources.input = reading
           if (wrap) return wrap(() => buildFrom(i))
         }
-        if (i === plan.steps.length) break
         if (this.#closed) throw requestHasEnded()
+        if (i === plan.steps.length) break
         const step = plan.steps[i] as Step // i is below the length
         if (step.provider.kind === 'given') {
           values[i] = this.#given(step.token)
@@ -127,12 +124,11 @@ export class Scope {
         const args = argumentsOf(step.arguments, sources)
         if (step.provider.kind === 'managed')
           return runManaged(step, step.provider.around, args, async (value) => ((values[i] = value), buildFrom(i + 1)))
-        const value = create(step, args)
+        const value = step.create?.(...args)
         if (isThenable(value)) return this.#later(step, value).then((later) => ((values[i] = later), buildFrom(i + 1)))
         values[i] = value
         if (isDisposable(value)) this.#own(step, value)
       }
-      if (this.#closed) throw requestHasEnded()
       const { kind, index: place } = plan.controller
       return use(sources[kind][place], argumentsOf(plan.arguments, sources))
     }
@@ -197,26 +193,9 @@ async function runManaged<R>(
   )
 }
 
-function create(step: Step, args: unknown[]): unknown {
-  switch (step.provider.kind) {
-    case 'class': {
-      if (step.provider.create) return step.provider.create(...args)
-      // A Constructor type may be abstract; what is instantiated is a concrete class.
-      const type = step.provider.type as new (...args: unknown[]) => unknown
-      return new type(...args)
-    }
-    case 'factory':
-      return step.provider.create(...(args as never[])) // of the types that `inject` names
-    case 'value':
-      return step.provider.value
-    default:
-      throw new TypeError(`A ${step.provider.kind} provider creates nothing.`)
-  }
-}
-
 // A value that comes when its factory is given up is disposed then: nothing else knows it.
 function createWithin(limit: Limit, step: Step, args: unknown[]): unknown {
-  const value = create(step, args)
+  const value = step.create?.(...args)
   if (!isThenable(value)) return value
   return unlessGivenUp(value, limit, (late) => {
     const owned = new Owned()

@@ -26,8 +26,12 @@ export type Argument =
 export interface Step {
   readonly token: Token
   readonly provider: Provider
+  /** Makes the value, unless it is given or managed. */
+  readonly create?: Create
   readonly arguments: readonly Argument[]
 }
+
+type Create = (...dependencies: unknown[]) => unknown
 
 /** How to make a handler's arguments; made once, at startup. */
 export interface Plan<I> {
@@ -129,27 +133,22 @@ export class Planner<I> {
   #build(token: Token, draft: Draft<I>, provider: Provider): Argument {
     switch (provider.kind) {
       case 'value':
-        return this.#share({ token, provider, arguments: [] })
+        return this.#share({ token, provider, create: () => provider.value, arguments: [] })
       case 'given':
         return add(draft, { token, provider, arguments: [] })
       case 'factory':
       case 'managed': {
-        const step = {
-          token,
-          provider,
-          arguments: provider.dependencies.map((dependency) => this.#dependency(dependency, draft, undefined)),
-        }
-        return this.#place(step, provider.kind === 'managed' ? 'request' : provider.lifetime, draft)
+        const args = provider.dependencies.map((dependency) => this.#dependency(dependency, draft, undefined))
+        if (provider.kind === 'managed') return this.#place({ token, provider, arguments: args }, 'request', draft)
+        const create = provider.create as Create // called with arguments of the types that `inject` names
+        return this.#place({ token, provider, create, arguments: args }, provider.lifetime, draft)
       }
       case 'class': {
         const { type } = provider
         const factory = factoryMethodOf(type)
         const parameters = factory === undefined ? readConstructor(type) : readMember(type, type, factory, undefined)
-        const step = {
-          token,
-          provider: factory === undefined ? provider : { ...provider, create: instancesFrom(type, factory) },
-          arguments: this.#arguments(parameters, draft),
-        }
+        const create = factory === undefined ? constructorOf(type) : instancesFrom(type, factory)
+        const step = { token, provider, create, arguments: this.#arguments(parameters, draft) }
         return this.#place(step, provider.lifetime, draft)
       }
     }
@@ -196,6 +195,11 @@ export class Planner<I> {
     const names = this.#path.slice(this.#path.indexOf(token)).map(tokenName)
     return new InjectionError([], cycle([...names, tokenName(token)]))
   }
+}
+
+function constructorOf(type: Constructor): Create {
+  const concrete = type as new (...dependencies: unknown[]) => unknown // the type may be abstract, the class is not
+  return (...dependencies) => new concrete(...dependencies)
 }
 
 function add<I>(draft: Draft<I>, step: Step): Argument {

@@ -18,8 +18,6 @@ export type Provider =
       readonly kind: 'class'
       readonly type: Constructor
       readonly lifetime: Lifetime | 'inferred'
-      /** Creates the instances instead of the constructor; of a planned step only. */
-      readonly create?: (...dependencies: unknown[]) => unknown
     }
   | { readonly kind: 'value'; readonly value: unknown }
   | {

@@ -5,9 +5,6 @@ interface MediaRange {
   readonly weight: number
 }
 
-/** How exactly a range names a media type; higher is more exact. */
-type Precision = 1 | 2 | 3
-
 /**
  * The media type that a client prefers; the first one without the header. Of equal weights, the one that is named more exactly, then the first. Undefined
  * if it accepts none. Source: RFC 9110, 12.5.1.
@@ -16,16 +13,10 @@ export function preferredMedia<M extends string>(
   accept: string | undefined,
   offered: readonly [M, ...M[]],
 ): M | undefined {
-  const ranges = rangesOf(accept ?? '')
   if (accept === undefined || accept.trim() === '') return offered[0]
-  let best: { readonly media: M; readonly weight: number; readonly precision: Precision } | undefined
-  for (const media of offered) {
-    const found = mostPrecise(ranges, media)
-    if (!found || found.weight === 0) continue
-    const isBetter =
-      !best || found.weight > best.weight || (found.weight === best.weight && found.precision > best.precision)
-    if (isBetter) best = { media, ...found }
-  }
+  const ranges = rangesOf(accept)
+  const accepted = offered.map((media) => ({ media, ...mostExact(ranges, media) })).filter(({ weight }) => weight > 0)
+  const [best] = accepted.toSorted((a, b) => b.weight - a.weight || a.rank - b.rank)
   return best?.media
 }
 
@@ -42,20 +33,11 @@ function rangesOf(accept: string): readonly MediaRange[] {
 
 const WEIGHT = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/
 
+/** @returns how exactly the media type is named: 0 is the most exact. */
 // The most exact range decides, whatever its weight: `text/csv;q=0, text/*` accepts no CSV.
-function mostPrecise(
-  ranges: readonly MediaRange[],
-  media: string,
-): { readonly weight: number; readonly precision: Precision } | undefined {
-  const [main] = media.split('/')
-  const names: readonly [string, Precision][] = [
-    [media, 3],
-    [`${main}/*`, 2],
-    ['*/*', 1],
-  ]
-  for (const [name, precision] of names) {
-    const weights = ranges.flatMap(({ type, weight }) => (type === name ? [weight] : []))
-    if (weights.length > 0) return { weight: Math.max(...weights), precision }
-  }
-  return undefined
+function mostExact(ranges: readonly MediaRange[], media: string): { readonly weight: number; readonly rank: number } {
+  const names = [media, `${media.split('/')[0]}/*`, '*/*']
+  const weights = names.map((name) => ranges.flatMap(({ type, weight }) => (type === name ? [weight] : [])))
+  const rank = weights.findIndex((found) => found.length > 0)
+  return { weight: Math.max(0, ...(weights[rank] ?? [])), rank }
 }

@@ -81,7 +81,7 @@ export class RowStream extends DeferredStream {
 
   /** @param onFirst called when the first batch was read. */
   async #send(onFirst: () => void): Promise<void> {
-    const { begin, end } = this.#format
+    const { begin = '', end = '' } = this.#format
     let text = begin
     await this.#reader.run(async (next) => {
       let count = FIRST_ROWS

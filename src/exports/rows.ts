@@ -4,7 +4,7 @@ import { checkOptions, flag, integer, type OptionChecks, typed } from '../core/o
 import { LONGEST, type OptionNames, refuseUnknownOptions, shown } from '../core/options.js'
 import type { Database } from '../db/database.js'
 import { RowReader } from '../db/cursors/row-reader.js'
-import type { Select, Sql } from '../db/statements/statement.js'
+import { isStatement, type Select, type Sql } from '../db/statements/statement.js'
 import { HttpError } from '../http/errors.js'
 import type { Request } from '../http/request.js'
 import { disposition } from '../http/output/file.js'
@@ -14,7 +14,6 @@ import { Reply, type ReplyHeaderValues } from '../http/output/reply.js'
 import type { DeclaredStream, ItemStream, StreamRequest } from '../http/output/declared-stream.js'
 import type { DataOf, Shape } from '../schema/shape/shape.js'
 import { preferredMedia } from './accept.js'
-import { csvColumns } from './csv.js'
 import { formatsOf, MEDIA_TYPES } from './formats.js'
 import { type ExportLimits, RowStream } from './row-stream.js'
 
@@ -134,7 +133,7 @@ class RowsOf implements ItemStream {
   compile(item: Shape, name: string): (value: unknown, request: StreamRequest) => OutgoingResponse {
     const { clientTimeout = CLIENT_TIMEOUT, leastRate = LEAST_RATE, timeout = TIMEOUT } = this.#options
     const { atOnce, of, perClient = 1, spreadsheets = false } = this.#options
-    const formatOf = formatsOf(csvColumns(item, name), spreadsheets)
+    const formatOf = formatsOf(item, name, spreadsheets)
     return (value, request) => {
       const { headers, id } = request
       if (!(value instanceof RowsReply)) throw new TypeError(notRows(name, value))
@@ -200,15 +199,10 @@ export function rows(
   { name, headers, database, ...others }: RowsReplyOptions = {},
 ): Reply<Rows<unknown>> {
   refuseUnknownOptions('rows()', others, REPLY_OPTIONS)
-  requireStatement(statement)
+  // Programs without a type check may pass a model, a list, or text.
+  if (!isStatement(statement))
+    throw new TypeError(
+      `rows() takes a statement, got ${shown(statement)}. Write rows(select(Hero)) or rows(sql\`SELECT ...\`).`,
+    )
   return new RowsReply(new RowReader(statement, database), name, headers)
-}
-
-// Programs without a type check may pass a model, a list, or text.
-function requireStatement(statement: unknown): void {
-  const kind: unknown = typeof statement === 'object' && statement !== null && 'kind' in statement && statement.kind
-  if (kind === 'select' || kind === 'sql') return
-  throw new TypeError(
-    `rows() takes a statement, got ${shown(statement)}. Write rows(select(Hero)) or rows(sql\`SELECT ...\`).`,
-  )
 }

@@ -14,7 +14,7 @@ import { type Lifespan, lifespansOf, startLifespan, stopLifespan } from './lifes
 import type { ReportExcess } from './observation/query-budget.js'
 import { describeRoute } from './routing/route-description.js'
 import { classesInRoutes } from './routing/route-classes.js'
-import { Listener } from './server/requests/request-listener.js'
+import { Listener } from './server/request-listener.js'
 import { type Address, openServer, type OpenServer, requireAddress } from './server/server.js'
 import { onTermination } from './server/signals.js'
 import { logUnhandledHttpErrors } from './server/unhandled-http-errors.js'
@@ -133,7 +133,7 @@ export class App {
     const { bodies } = this.#built.errorRules
     // The error is logged.
     const disconnect = () => void this.#terminate('The primary process disconnects this worker').catch(() => {})
-    const server = await openServer(this.#listener.ownHandler, limits, { port, host, warn, bodies, disconnect })
+    const server = await openServer(this.#listener, limits, { port, host, warn, bodies, disconnect })
     this.#servers.add(server)
     if (!this.#closing) return server
     await server.stopListening(0)

@@ -9,22 +9,18 @@ import { SchemaWriter } from '../schema/json-schema/writer.js'
 import { type AppOptions, cursorSecret, DEFAULT_TIMEOUTS } from './app-options.js'
 import { compileErrorFormat } from './error-format.js'
 import { findMappedIn } from './error-mapping.js'
-import { AppTokens } from './client-tokens/client-tokens.js'
+import { AppTokens } from './client-tokens.js'
 import { Health } from './health/health.js'
 import { healthSettings } from './health/health-options.js'
 import type { Input } from './input/parameters.js'
 import { type Lifespan, lifespansOf } from './lifespan.js'
-import { checkDocument } from './openapi/check-document.js'
 import { docs } from './openapi/docs-page.js'
 import { infoOf, openApiDocument } from './openapi/document.js'
-import { isProduction } from './observation/is-production.js'
 import { limitsOf, type ReportExcess, warnOnce } from './observation/query-budget.js'
 import { explainIn, PlanLog } from './observation/plan-log.js'
 import { RequestLogger } from './observation/request-logger.js'
 import { RequestLog } from './observation/request-log.js'
 import { type BudgetOfApp, RequestRecorder } from './observation/request-recorder.js'
-import { cachingHeaders } from './clients/caching.js'
-import { authenticates } from './openapi/security.js'
 import { ReplyHeaders } from './output/reply.js'
 import { Request } from './request.js'
 import { budgetOf } from './routing/budget.js'
@@ -33,7 +29,7 @@ import { planRoutes, type Route, type ServedRoute, serveRoute } from './routing/
 import { Router } from './routing/router.js'
 import { appLog, Log, SILENT } from './server/logger.js'
 import { compileMiddleware } from './routing/middleware.js'
-import type { ListenerParts } from './server/requests/request-listener.js'
+import type { ListenerParts } from './server/request-listener.js'
 
 /** Everything of an app that is computed at startup, before anything is opened. */
 export interface BuiltApp extends ListenerParts {
@@ -56,14 +52,15 @@ export function buildApp(options: AppOptions, onExceeded?: ReportExcess): BuiltA
   const planner = new Planner<Input>(allProvisions(options, lifespans, log))
   const { unknownFields } = options
   const inputs = new SchemaWriter({ forValidation: true, prefix: COMPONENT, unknownFields })
-  const planning = { prefix: options.prefix ?? '/', planner, writer: inputs, authenticates, lifespans }
+  const planning = { prefix: options.prefix ?? '/', planner, writer: inputs, lifespans }
   const routes = options.controllers.flatMap((controller) => planRoutes(controller, planning))
-  refuseIgnoredDecorators(routes, planner.shared, { hasDatabase: lifespans.length > 0, authenticates })
-  checkDocument(routes, options.models)
+  refuseIgnoredDecorators(routes, planner.shared, lifespans.length > 0)
   const { format, mappings = [], translate } = options.errors ?? {}
   const bodies = compileErrorFormat(format)
   const health = healthSettings(options.health)
-  const openapi = () => openApiDocument(routes, new SchemaWriter({ unknownFields }), { ...options, health }, bodies)
+  const documented = { ...options, health }
+  const openapi = () => openApiDocument(routes, new SchemaWriter({ unknownFields }), documented, bodies)
+  openApiDocument(routes, new SchemaWriter(), documented, { ...bodies, write: () => '{}' }) // finds what is wrong with it
   return {
     lifespans,
     routes,
@@ -103,7 +100,8 @@ function budgetOfApp(
   const limits = onExceeded && queryBudget === undefined ? UNLIMITED : limitsOf(queryBudget)
   const isLimited = limits !== UNLIMITED || routes.some(({ controller, member }) => budgetOf(controller, member))
   if (!isLimited) return { limits, report: undefined }
-  const warn = isProduction() || logger === false ? undefined : warnOnce((text) => log.warn(text))
+  const isProduction = process.env['NODE_ENV'] === 'production'
+  const warn = isProduction || logger === false ? undefined : warnOnce((text) => log.warn(text))
   return { limits, report: onExceeded ?? warn }
 }
 
@@ -131,14 +129,7 @@ function newRouter(
   const lifespans = lifespansOf(options)
   for (const route of routes)
     router.add(
-      serveRoute(
-        route,
-        validators,
-        lifespans,
-        options.bodyLimit ?? DEFAULT_BODY_LIMIT,
-        (text) => log.warn(text),
-        cachingHeaders,
-      ),
+      serveRoute(route, validators, lifespans, options.bodyLimit ?? DEFAULT_BODY_LIMIT, (text) => log.warn(text)),
     )
   return router
 }

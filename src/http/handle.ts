@@ -1,21 +1,20 @@
 import { Readable } from 'node:stream'
 import type { Abort } from '../core/abort.js'
-import { bracket, type BracketOptions, type Leftover, untilAborted } from '../core/bracket.js'
+import { bracket, type BracketOptions, type Leftover, type Unit, untilAborted } from '../core/bracket.js'
 import { requestWithoutSession } from '../core/events/current-request.js'
 import type { RequestRecord } from '../core/events/request-record.js'
-import { andThen, isThenable } from '../core/promises.js'
-import type { Container, Scope } from '../di/container.js'
+import { isThenable } from '../core/promises.js'
+import { type Container, Scope } from '../di/container.js'
 import type { Token } from '../di/token.js'
-import type { RequestTokens } from './client-tokens/client-tokens.js'
-import type { RequestInputs } from './input/staged-inputs.js'
+import type { RequestTokens } from './client-tokens.js'
+import { NO_INPUTS, type RequestInputs } from './input/staged-inputs.js'
 import { LateCallbacks, LateDisposal } from './late-work.js'
-import { NO_UNITS } from './lifespan.js'
 import { RequestLogger } from './observation/request-logger.js'
 import { discard, type OutgoingResponse, refuseUnreadable } from './output/outgoing-response.js'
 import { type Content, Reply, ReplyHeaders } from './output/reply.js'
 import { Request } from './request.js'
 import { callAround } from './routing/around.js'
-import { InterceptedCall } from './routing/interceptors/intercepted-call.js'
+import { InterceptedCall } from './routing/interceptor.js'
 import type { ServedRoute } from './routing/route.js'
 import type { Match } from './routing/router.js'
 import { ClientGone, withUnknownOutcome } from './server/abort-reasons.js'
@@ -47,23 +46,25 @@ export function handle(
   container: Container,
   options: HandleOptions,
 ): OutgoingResponse | PromiseLike<OutgoingResponse> {
-  return andThen(route.bind(request, variables), (inputs) => {
-    const call = new HandlerCall(route, inputs, request, container, options)
-    return options.record && route.open === NO_UNITS
-      ? requestWithoutSession.run(options.record, () => call.run())
-      : call.run()
-  })
+  const { record } = options
+  const call = new HandlerCall(route, request, container, options)
+  const run =
+    record && route.openers.length === 0
+      ? (inputs: RequestInputs) => requestWithoutSession.run(record, () => call.run(inputs))
+      : call.run
+  const inputs = route.bind(request, variables)
+  return isThenable(inputs) ? inputs.then(run) : run(inputs)
 }
 
 /** The call of a handler for one request, with all of its attempts. Its functions are called by `bracket` and by the scope of an attempt. */
 class HandlerCall implements BracketOptions {
   readonly abort: Abort
   readonly #route: ServedRoute
-  readonly #inputs: RequestInputs
   readonly #request: Request
   readonly #container: Container
   readonly #options: HandleOptions
   readonly #intercepted: InterceptedCall | undefined
+  #inputs: RequestInputs = NO_INPUTS
   /** The scope of the current attempt. */
   #scope: Scope | undefined
   #headers = new ReplyHeaders()
@@ -73,54 +74,49 @@ class HandlerCall implements BracketOptions {
   /** Still uses the values of the scope. */
   #leftover: Promise<void> | undefined
 
-  constructor(
-    route: ServedRoute,
-    inputs: RequestInputs,
-    request: Request,
-    container: Container,
-    options: HandleOptions,
-  ) {
+  constructor(route: ServedRoute, request: Request, container: Container, options: HandleOptions) {
     this.abort = request.abort
     this.#route = route
-    this.#inputs = inputs
     this.#request = request
     this.#container = container
     this.#options = options
     if (route.interceptors.length > 0) this.#intercepted = new InterceptedCall(route.interceptors, request, this.report)
   }
 
-  run(): OutgoingResponse | PromiseLike<OutgoingResponse> {
+  readonly run = (inputs: RequestInputs): OutgoingResponse | PromiseLike<OutgoingResponse> => {
+    this.#inputs = inputs
+    const { lateBody } = inputs
     const intercepted = this.#intercepted
+    const attempt = lateBody ? () => lateBody.during(this.#attempt) : this.#attempt
     const beforeCommit = intercepted && ((response: OutgoingResponse) => intercepted.beforeCommit(response))
-    const response = bracket(this.#open, this.#attempt, this.#respond, this, beforeCommit)
+    const response = bracket(this.#open, attempt, this.#respond, this, beforeCommit)
     if (isThenable(response)) return response.then(this.#succeed, this.#fail)
     const ending = this.#end()
     return ending ? ending.then(() => response) : response
   }
 
-  readonly #open = (attempt: number) => {
+  readonly #open = (attempt: number): readonly Unit[] => {
     const { record, tokens } = this.#options
-    const units = this.#route.open(attempt, record, tokens, this.#request)
+    const units: Unit[] = []
+    for (const { lifespan, open } of this.#route.openers) {
+      const unit = open(attempt, record, tokens?.get(lifespan), this.#request)
+      if (unit) units.push(unit)
+    }
     return this.#inputs.lateBody?.holdBack(units) ?? units
   }
 
   readonly #attempt = (): unknown => {
-    const { lateBody } = this.#inputs
-    if (lateBody) return lateBody.during(() => this.#restart())
-    return this.#scope ? this.#restart() : this.#start()
-  }
-
-  #restart(): unknown {
-    const disposing = this.#dispose() // the previous attempt may still hold something, such as a lock
-    return disposing ? disposing.then(() => this.#start()) : this.#start()
-  }
-
-  #start(): unknown {
+    const previous = this.#scope
+    this.#scope = undefined
+    const disposing = previous?.dispose()?.catch(this.report) // it may still hold something, such as a lock
+    if (disposing) return disposing.then(this.#attempt)
     const intercepted = this.#intercepted
     const around = intercepted && ((handler: () => unknown) => intercepted.run(handler))
     this.#headers = new ReplyHeaders()
-    this.#scope = this.#container.scope(this.#given)
-    return andThen(this.#scope.run(this.#route.plan, this.#inputs, this.#callMember, around), this.#keepContent)
+    this.#scope = new Scope(this.#container, this.#given)
+    const running = this.#scope.run(this.#route.plan, this.#inputs, this.#callMember, around)
+    // The handler may return an object of another library with a then() of its own.
+    return isThenable(running) ? Promise.resolve(running).then(this.#keepContent) : this.#keepContent(running)
   }
 
   /** The values of the tokens that build-app.ts declares. */
@@ -131,7 +127,7 @@ class HandlerCall implements BracketOptions {
   }
 
   readonly #callMember = (controller: unknown, args: unknown[]): unknown => {
-    this.abort.throwIfAborted() // building its arguments took too long
+    if (this.abort.isAborted) throw this.abort.reason // building its arguments took too long
     const { around, name, member } = this.#route
     // The planner has checked that this class has the method; an instance may still hide it.
     const method = (controller as Readonly<Record<string, (...args: unknown[]) => unknown>>)[member]
@@ -151,7 +147,7 @@ class HandlerCall implements BracketOptions {
 
   /** Makes the response, before COMMIT: a transaction whose response cannot be sent is rolled back. */
   readonly #respond = (value: unknown): OutgoingResponse => {
-    this.abort.throwIfAborted()
+    if (this.abort.isAborted) throw this.abort.reason
     if (this.#content instanceof Readable) refuseUnreadable(this.#content)
     if (this.#intercepted?.response) return this.#intercepted.response
     const { status, headers, body } = this.#route.respond(value, this.#request)
@@ -176,15 +172,11 @@ class HandlerCall implements BracketOptions {
   /** Disposes of what was built for the request, until the abort; afterwards, and after leftovers, in the background. */
   #end(): Promise<void> | undefined {
     if (this.#leftover) {
-      this.#options.inBackground(this.#leftover.then(() => this.#dispose()))
+      this.#options.inBackground(this.#leftover.then(() => this.#scope?.dispose()?.catch(this.report)))
       return undefined
     }
-    const disposing = this.#dispose()
+    const disposing = this.#scope?.dispose()?.catch(this.report)
     return disposing && untilAborted(disposing, this.abort, (done) => this.#disposeLate(done))
-  }
-
-  #dispose(): Promise<void> | undefined {
-    return this.#scope?.dispose()?.catch(this.report)
   }
 
   #disposeLate(disposing: Promise<void>): void {

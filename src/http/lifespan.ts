@@ -1,4 +1,4 @@
-import type { OpenUnits, Unit } from '../core/bracket.js'
+import type { Unit } from '../core/bracket.js'
 import type { ClientToken, ClientTokenPlace } from '../core/client-token.js'
 import type { RequestRecord, SentStatement } from '../core/events/request-record.js'
 import type { FindErrorStatus } from '../core/error-status.js'
@@ -117,22 +117,16 @@ export async function stopLifespan(lifespan: Lifespan, wait: number): Promise<vo
   throw new Error(`The stop of ${publicName} has not ended in time; the app closes without waiting for it.`)
 }
 
-/** Opens the units of work of one route, in all lifespans of the app. */
-export function openUnits(lifespans: readonly Lifespan[], route: RouteFacts): OpenUnits {
-  const openers = lifespans.flatMap((lifespan) => {
+/** Opens the unit of work of a route in one of the lifespans. */
+export interface UnitOpener {
+  readonly lifespan: Lifespan
+  readonly open: OpenUnit
+}
+
+/** What opens the units of work of one route; nothing for a route that needs none, such as one without a transaction. */
+export function unitOpeners(lifespans: readonly Lifespan[], route: RouteFacts): readonly UnitOpener[] {
+  return lifespans.flatMap((lifespan) => {
     const open = lifespan.unitsOf(route)
     return open ? { lifespan, open } : []
   })
-  const [only, ...others] = openers
-  if (!only) return NO_UNITS
-  if (others.length === 0)
-    return (attempt, record, tokens, request) => {
-      const unit = only.open(attempt, record, tokens?.get(only.lifespan), request)
-      return unit ? [unit] : []
-    }
-  return (attempt, record, tokens, request) =>
-    openers.flatMap(({ lifespan, open }) => open(attempt, record, tokens?.get(lifespan), request) ?? [])
 }
-
-/** The units of a route that needs none, such as one without a transaction. */
-export const NO_UNITS: OpenUnits = () => []

@@ -1,14 +1,11 @@
+import { randomFillSync } from 'node:crypto'
 import { type IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Abort } from '../core/abort.js'
 import type { RequestRecord } from '../core/events/request-record.js'
 import { type Trace, traceOf } from '../core/events/trace.js'
 import { howToProvide } from '../di/provider.js'
-import { cookiesOf } from './input/cookies.js'
-import { FORM, parseFields, type ParseForm } from './input/form-fields.js'
-import { BadRequest, PayloadTooLarge, UnsupportedMediaType } from './errors.js'
-import { type JsonBody, parseJsonBody } from './input/json.js'
-import { requestIdOf } from './request-id.js'
-import { decodePercent, normalTarget, splitQuery } from './target.js'
+import { decodePercent, normalTarget } from './ambiguous-requests.js'
+import { cookiesOf, parseFields } from './input/fields.js'
 
 // Without its import, the name stands for the class of fetch().
 howToProvide.write(
@@ -43,7 +40,8 @@ export class Request {
   #search = ''
   #query: ReadonlyMap<string, readonly string[]> | undefined
   #cookies: ReadonlyMap<string, string> | undefined
-  #releases: (() => Promise<void>)[] = []
+  /** @internal What {@link onEnd} has registered. */
+  readonly releases: (() => Promise<void>)[] = []
   /** @internal Exists if a subscriber listens to what happens to it. */
   record: RequestRecord | undefined
   /** @internal The bytes of a body that is not a multipart form, if an interceptor of the route reads them. */
@@ -71,13 +69,7 @@ export class Request {
    * @param release its promise does not reject.
    */
   onEnd(release: () => Promise<void>): void {
-    this.#releases.push(release)
-  }
-
-  /** @internal Releases what {@link onEnd} has registered. Undefined if that is nothing. */
-  end(): Promise<unknown> | undefined {
-    const releases = this.#releases.splice(0)
-    return releases.length > 0 ? Promise.all(releases.map((release) => release())) : undefined
+    this.releases.push(release)
   }
 
   /** @internal The trace that it belongs to, for the log. */
@@ -100,13 +92,13 @@ export class Request {
   readTarget(): void {
     if (this.raw.url === this.#url && this.#url !== undefined) return
     const url = normalTarget(this.raw.url ?? '/')
-    const { path, query } = splitQuery(url)
+    const end = url.indexOf('?')
     const raw: IncomingMessage & { originalUrl?: unknown } = this.raw
     // Connect and Express remove the prefix of a mounted app from `url`, and keep the whole target here, where their middleware reads it.
     if (typeof raw.originalUrl === 'string') raw.originalUrl = normalTarget(raw.originalUrl)
     raw.url = this.#url = url
-    this.#path = path
-    this.#search = query.slice(1)
+    this.#path = end < 0 ? url : url.slice(0, end)
+    this.#search = end < 0 ? '' : url.slice(end + 1)
     this.#query = undefined
   }
 
@@ -121,152 +113,49 @@ export class Request {
   }
 }
 
-/**
- * Parses a body that was read by {@link readBody}. Undefined when there is none.
- *
- * @param parseForm if the body may be a form.
- * @throws UnsupportedMediaType; BadRequest for a body that is not JSON in UTF-8, or is nested too deeply; PayloadTooLarge for one of too many parts.
- */
-export function parseBody(
-  { raw: { headers } }: Request,
-  bytes: Buffer,
-  limit: number,
-  parseForm?: ParseForm,
-): JsonBody | undefined {
-  if (parseForm && mediaTypeOf(headers) === FORM) {
-    refuseOtherEncodings(headers)
-    return parseForm(bytes) // one without bytes has no fields
-  }
-  if (bytes.length === 0) return undefined
-  const isUsual = headers['content-type'] === 'application/json' && headers['content-encoding'] === undefined
-  if (!isUsual) requireJson(headers, parseForm ? `application/json or ${FORM}` : 'application/json')
-  return parseJsonBody(bytes, limit)
-}
+/** The ids that are harmless in a log. */
+const REQUEST_ID = /^[\w.:-]{1,128}$/
 
-/** The media type of a body, in lower case and without parameters. */
-export function mediaTypeOf(headers: IncomingHttpHeaders): string {
-  return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
-}
+/** How many UUIDs are made at once. */
+const COUNT = 128
+const LENGTH = 36
+const DIGITS = Buffer.from('0123456789abcdef')
+const DASH = '-'.charCodeAt(0)
 
-function requireJson(headers: IncomingHttpHeaders, accepted: string): void {
-  const type = mediaTypeOf(headers)
-  if (type !== 'application/json' && !/^application\/[\w.+-]+\+json$/.test(type)) {
-    throw new UnsupportedMediaType(
-      `Send the body as ${accepted}${type ? `, not ${type}` : ', with this Content-Type'}.`,
-    )
-  }
-  refuseOtherEncodings(headers)
-}
-
-/** @throws UnsupportedMediaType for a body that is compressed, or not in UTF-8. */
-export function refuseOtherEncodings(headers: IncomingHttpHeaders): void {
-  const charset = charsetOf(headers)
-  if (charset !== undefined && charset !== 'utf-8' && charset !== 'utf8')
-    throw new UnsupportedMediaType(`Send the body in UTF-8, not ${charset}.`)
-  const encoding = headers['content-encoding']
-  if (encoding !== undefined && encoding !== 'identity')
-    throw new UnsupportedMediaType('Send the body without Content-Encoding.')
-}
-
-function charsetOf(headers: IncomingHttpHeaders): string | undefined {
-  const type = headers['content-type'] ?? ''
-  if (!type.includes(';')) return undefined
-  const [, ...parameters] = type
-    .toLowerCase()
-    .split(';')
-    .map((part) => part.trim())
-  return parameters
-    .find((parameter) => parameter.startsWith('charset='))
-    ?.slice('charset='.length)
-    .replaceAll('"', '')
-}
-
-const continues = new WeakMap<IncomingMessage, () => void>()
-
-/** Calls this when the body of the request is read: to ask the client for it. */
-export function continueWhenRead(raw: IncomingMessage, ask: () => void): void {
-  continues.set(raw, ask)
-}
-
-/** Receives a body. After `end` or `fail` it is called no more. */
-export interface BodySink {
-  add(chunk: Buffer): void
-  end(): void
-  fail(error: Error): void
-}
+const random = Buffer.alloc(16 * COUNT)
+const characters = Buffer.alloc(LENGTH * COUNT, DASH)
+let uuids = ''
+let next = COUNT
 
 /**
- * Reads the bytes of a body.
- *
- * @throws what {@link receiveBody} fails with.
- * @internal
+ * The id of a request: that of its header, or a new random UUID. The strings of crypto.randomUUID() consist of forty parts, which V8 joins when it
+ * checks them as a header. Source: RFC 9562, 5.4.
  */
-export function readBody(request: Request, limit: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    // The request may stay open for seconds after its response: nothing that was read is kept.
-    receiveBody(request, limit, {
-      add: (chunk) => void chunks.push(chunk),
-      end: () => {
-        resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
-        chunks.length = 0
-      },
-      fail: (error) => {
-        reject(error)
-        chunks.length = 0
-      },
-    })
-  })
+function requestIdOf(header: string | string[] | undefined): string {
+  if (typeof header === 'string' && REQUEST_ID.test(header)) return header
+  if (next === COUNT) {
+    writeUuids()
+    next = 0
+  }
+  const start = LENGTH * next++
+  return uuids.slice(start, start + LENGTH)
 }
 
-/**
- * Reads a body chunk by chunk. Fails with PayloadTooLarge for more than `limit` bytes, with BadRequest when the client closes the connection
- * before the end, and with the reason of the request's signal when that is aborted before.
- *
- * @returns what stops reading. The sink is called no more then.
- */
-export function receiveBody({ raw, abort }: Request, limit: number, sink: BodySink): () => void {
-  const nothing = () => {}
-  const failed = (error: Error) => {
-    sink.fail(error)
-    return nothing
+function writeUuids(): void {
+  randomFillSync(random)
+  let at = 0
+  for (let index = 0; index < random.length; index++) {
+    const place = index % 16
+    if (place === 4 || place === 6 || place === 8 || place === 10) at++ // a dash
+    const byte = withVersion(random[index] ?? 0, place)
+    characters[at++] = DIGITS[byte >> 4] ?? 0
+    characters[at++] = DIGITS[byte & 15] ?? 0
   }
-  if (abort.isAborted) return failed(abort.reason as Error)
-  if (raw.readableEnded) return failed(alreadyRead())
-  const incomplete = (cause?: unknown) => new BadRequest('The request ended before its body was complete.', { cause })
-  const tooLarge = () =>
-    new PayloadTooLarge(`The body is larger than ${limit} bytes.`, { headers: { connection: 'close' } })
-  if (raw.destroyed) return failed(incomplete())
-  if (Number(raw.headers['content-length'] ?? 0) > limit) return failed(tooLarge())
-  if (raw.headers.expect !== undefined) continues.get(raw)?.()
-  let size = 0
-  let isReading = true
-  const add = (chunk: Buffer) => {
-    size += chunk.length
-    if (size > limit) fail(tooLarge())
-    else sink.add(chunk)
-  }
-  /** Whether it was reading until now. */
-  const stop = () => {
-    if (!isReading) return false
-    isReading = false
-    raw.off('data', add)
-    abort.offAbort(aborted)
-    return true
-  }
-  const fail = (error: Error) => void (stop() && sink.fail(error))
-  const aborted = (reason: unknown) => fail(reason as Error)
-  // Not `for await`: leaving it early destroys the socket, and the client would never receive the 413.
-  raw.on('data', add)
-  raw.once('end', () => stop() && sink.end())
-  raw.on('error', (error) => fail(incomplete(error)))
-  raw.once('close', () => raw.readableEnded || fail(incomplete()))
-  abort.onAbort(aborted)
-  return stop
+  uuids = characters.toString('latin1')
 }
 
-function alreadyRead(): Error {
-  return new Error(
-    'The body was already read, by middleware such as express.json(). Remove that middleware: a body is read and checked when a handler declares one.',
-  )
+/** Version 4, variant 10. */
+function withVersion(byte: number, place: number): number {
+  if (place === 6) return (byte & 0x0f) | 0x40
+  return place === 8 ? (byte & 0x3f) | 0x80 : byte
 }

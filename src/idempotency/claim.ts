@@ -2,10 +2,9 @@ import type { ModelStatic } from 'sequelize'
 import { currentSession, type Session } from '../db/session/session.js'
 import { sequelizeOf } from '../db/sequelize/internals.js'
 import { HttpError } from '../http/errors.js'
-import { isConflict } from './conflicts.js'
-import { lockOf } from './digests.js'
+import { lockOf } from './key.js'
 import type { IdempotencyRecord } from './record.js'
-import { type Row, statementsOf, type Statements } from './statements.js'
+import { isConflict, type Row, statementsOf, type Statements } from './statements.js'
 import type { StoredResponse } from './stored-response.js'
 
 /** The row that a request wants to have for itself. */

@@ -1,10 +1,8 @@
 import { AsyncResource } from 'node:async_hooks'
-import { literal, type ModelStatic, Op, type Sequelize } from 'sequelize'
+import { literal, type ModelStatic, Op } from 'sequelize'
 import { runningDatabases } from '../db/database.js'
-import { sequelizeOf } from '../db/sequelize/internals.js'
-import { isConflict } from './conflicts.js'
 import type { IdempotencyRecord } from './record.js'
-import { nowIn } from './statements.js'
+import { isConflict, nowIn, perTable } from './statements.js'
 
 /** Milliseconds between two cleanings of a process. */
 const PAUSE = 60_000
@@ -19,18 +17,6 @@ const outside = new AsyncResource('sequitur.idempotency')
 /** Up to the time of the database. */
 interface Bound {
   readonly [Op.lte]: ReturnType<typeof literal>
-}
-
-const cleanings = new WeakMap<object, { readonly sequelize: Sequelize; readonly cleaning: Cleaning }>()
-
-/** The cleaning of a table in an open database: an app that is started again begins anew. */
-export function cleaningOf(model: ModelStatic<IdempotencyRecord>): Cleaning {
-  const sequelize = sequelizeOf(model)
-  const known = cleanings.get(model)
-  if (known?.sequelize === sequelize) return known.cleaning
-  const cleaning = new Cleaning(model)
-  cleanings.set(model, { sequelize, cleaning })
-  return cleaning
 }
 
 /** Deletes the rows of a model that have expired, at most once a minute, after requests. */
@@ -94,3 +80,6 @@ class Cleaning {
     return deleted
   }
 }
+
+/** The cleaning of a table in an open database: an app that is started again begins anew. */
+export const cleaningOf = perTable((model) => new Cleaning(model))

@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto'
 import type { Plan } from '../di/plan.js'
 import { type Input, inputNames } from '../http/input/parameters.js'
-import { schemesOf } from '../http/openapi/security.js'
+import { schemesOf } from '../http/routing/security.js'
 import type { Request } from '../http/request.js'
-import { knowsAuthorization } from '../http/clients/client-sources.js'
+import { knowsAuthorization } from '../http/client-sources.js'
 
 /** The headers and cookies that requests with one key must have in common. */
 export interface ComparedInputs {
@@ -29,7 +30,7 @@ export function comparedInputs(plan: Plan<Input>, namesClients: boolean): Compar
   const isCredential = (place: string) => (name: string) =>
     schemes.some((scheme) => scheme.in === place && scheme.name?.toLowerCase() === name.toLowerCase())
   const isIgnored = (name: string) => OF_EACH_ATTEMPT.has(name) || (name === 'cookie' && namesClients)
-  const headers = inputNames(plan.inputs, 'header').map((name) => name.toLowerCase())
+  const headers = inputNames(plan.inputs, 'header')
   const cookies = inputNames(plan.inputs, 'cookie')
   return {
     headers: unique(headers.filter((name) => !isIgnored(name) && !isCredential('header')(name))),
@@ -43,11 +44,20 @@ function unique(names: readonly string[]): readonly string[] {
 }
 
 /** The values that a request has of them. Empty if it has none. */
-export function valuesOf(request: Request, { headers, cookies, wholeCookie }: ComparedInputs): readonly unknown[] {
+function valuesOf(request: Request, { headers, cookies, wholeCookie }: ComparedInputs): readonly unknown[] {
   const own = [
     ...headers.map((name) => [name, request.headers[name]]),
     ...cookies.map((name) => [`cookie ${name}`, request.cookies.get(name)]),
     ...(wholeCookie ? [['cookie', request.headers.cookie]] : []),
   ]
   return own.filter(([, value]) => value !== undefined)
+}
+
+/** A digest of what a request with the same key must have in common with the first one: its path, its query, its body, and the headers and cookies of `compared`. */
+export function digestOf(request: Request, compared: ComparedInputs): string {
+  const { raw, bodyBytes } = request
+  const values = valuesOf(request, compared)
+  const hash = createHash('sha256').update(JSON.stringify([raw.method, raw.url, ...values]))
+  if (bodyBytes) hash.update(bodyBytes)
+  return hash.digest('hex')
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { BadRequest } from '../http/errors.js'
 
 /** The longest key that is accepted, in characters. */
@@ -27,4 +28,17 @@ function keyIn(text: string): string | undefined {
   const [, quoted] = QUOTED.exec(text) ?? []
   if (quoted !== undefined) return quoted.replaceAll(/\\(.)/g, '$1')
   return BARE.test(text) ? text : undefined
+}
+
+/** The id of a row: keys of different routes, of different clients, and of different owners of rows, are different keys. */
+export function idOf(key: string, route: string, client: string, owner: string | undefined): string {
+  const parts = [route, key, client]
+  return createHash('sha256')
+    .update(JSON.stringify(owner === undefined ? parts : [...parts, owner]))
+    .digest('hex')
+}
+
+/** The lock of an id, for PostgreSQL: a signed number of 64 bits. */
+export function lockOf(id: string): string {
+  return BigInt.asIntN(64, BigInt(`0x${id.slice(0, 16)}`)).toString()
 }

@@ -1,4 +1,4 @@
-import type { ModelStatic, Sequelize } from 'sequelize'
+import { DatabaseError, type ModelStatic, type Sequelize } from 'sequelize'
 import { rawSql, type Sql, sql } from '../db/statements/statement.js'
 import { sequelizeOf } from '../db/sequelize/internals.js'
 import type { IdempotencyRecord } from './record.js'
@@ -48,17 +48,20 @@ export interface Statements {
   readonly keep: Prepared
 }
 
-const made = new WeakMap<object, { readonly sequelize: Sequelize; readonly statements: Statements }>()
-
-/** A database may have several such tables, and a model class can be mapped to another database later. */
-export function statementsOf(model: ModelStatic<IdempotencyRecord>): Statements {
-  const sequelize = sequelizeOf(model)
-  const known = made.get(model)
-  if (known?.sequelize === sequelize) return known.statements
-  const statements = newStatements(quotedTable(model, sequelize), sequelize.getDialect())
-  made.set(model, { sequelize, statements })
-  return statements
+/** What is made once for each table. A database may have several, and a model class can be mapped to another database later. */
+export function perTable<T>(make: (model: ModelStatic<IdempotencyRecord>, sequelize: Sequelize) => T) {
+  const known = new WeakMap<object, { readonly sequelize: Sequelize; readonly made: T }>()
+  return (model: ModelStatic<IdempotencyRecord>): T => {
+    const sequelize = sequelizeOf(model)
+    let found = known.get(model)
+    if (found?.sequelize !== sequelize) known.set(model, (found = { sequelize, made: make(model, sequelize) }))
+    return found.made
+  }
 }
+
+export const statementsOf = perTable((model, sequelize) =>
+  newStatements(quotedTable(model, sequelize), sequelize.getDialect()),
+)
 
 function quotedTable(model: ModelStatic<IdempotencyRecord>, sequelize: Sequelize): Sql {
   const quote = (name: string) => sequelize.getQueryInterface().quoteIdentifier(name)
@@ -146,4 +149,14 @@ function orTakeOver(now: Sql): Sql {
 function claimOnMysql(table: Sql, now: Sql): Sql {
   const row = sql`${'id'}, ${'route'}, ${'request'}, ${now} + ${'lifetime'}`
   return sql`/*M!100300 SET STATEMENT innodb_lock_wait_timeout = 1 FOR */ INSERT IGNORE INTO ${table} (id, route, request, expires) VALUES (${row})`
+}
+
+/** Another transaction has the row: serialization failures, deadlocks, and locks that are not waited for any longer. */
+const CONFLICTS: ReadonlySet<unknown> = new Set(['40001', '40P01', '55P03', 1020, 1205, 1213, 3572])
+
+/** Whether a statement failed because another transaction works with the same row. */
+export function isConflict(error: unknown): boolean {
+  if (!(error instanceof DatabaseError)) return false
+  const { code, errno }: Error & { readonly code?: unknown; readonly errno?: unknown } = error.original
+  return CONFLICTS.has(code) || CONFLICTS.has(errno)
 }

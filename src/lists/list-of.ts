@@ -1,22 +1,19 @@
-import { type Attributes, type FindOptions, type Model, type ModelStatic, Op, type WhereOptions } from 'sequelize'
+import type { Attributes, Model, ModelStatic, WhereOptions } from 'sequelize'
 import { BootError } from '../core/boot-error.js'
 import { memo } from '../core/memo.js'
 import { checkOptions, fitting, integer, list, type OptionChecks, requireArray } from '../core/option-checks.js'
 import { NOT_LOADED, shown } from '../core/options.js'
 import { isRecord } from '../core/records.js'
-import { declareColumnUses } from '../db/indexes/column-uses.js'
+import { type ColumnUse, declareColumnUses } from '../db/indexes/column-uses.js'
 import { columnsOf } from '../db/models/columns.js'
-import { modelInternals, sequelizeOf } from '../db/sequelize/internals.js'
-import { type Select, select } from '../db/statements/statement.js'
+import type { Select } from '../db/statements/statement.js'
 import { type Constructor, isConstructor } from '../di/token.js'
 import { fieldsOf, isInstantiable, unknownFieldsKey } from '../schema/shape/fields.js'
 import { describedBy, type Property, type Shape } from '../schema/shape/shape.js'
-import { columnUses } from './column-uses.js'
-import { conditionsOf } from './conditions.js'
-import { includesOf } from './includes.js'
-import { type ListPlan, listPlan, pathOf } from './list-plan.js'
+import type { ListColumn } from './list-column.js'
+import { type ListFilter, type ListPlan, listPlan } from './list-plan.js'
 import { listProperties } from './list-shape.js'
-import { orderOf } from './order.js'
+import { listStatement } from './list-statement.js'
 import type { AnyListOptions, ListOptions } from './options.js'
 
 /** The query of a client for a list. */
@@ -62,7 +59,8 @@ export function listOf<M extends Model>(model: ModelStatic<M>, options: ListOpti
   const plan = memo(() => listPlan(model, given, where))
   const derived = class implements ListQuery<M> {
     select(condition?: WhereOptions<Attributes<M>>): Select<M> {
-      return select(model, findOptions<M>(plan(), this as Readonly<Record<string, unknown>>, condition))
+      // The columns were compared with the model when the app was created.
+      return listStatement(plan(), this as Readonly<Record<string, unknown>>, condition) as Select<M>
     }
   }
   Object.defineProperty(derived, 'name', { value: `${model.name}List` })
@@ -107,41 +105,25 @@ function omissible({ fields, model, key }: ListPlan): readonly string[] {
   return fields ? Object.keys(columnsOf(model)).filter((name) => !key.includes(name)) : []
 }
 
-function findOptions<M extends Model>(
-  plan: ListPlan,
-  values: Readonly<Record<string, unknown>>,
-  condition: WhereOptions | undefined,
-): FindOptions<Attributes<M>> {
-  const { model, filters, sorts, key } = plan
-  const dialect = sequelizeOf(model).getDialect()
-  const sort = namesIn(values['sort'])
-  const fields = namesIn(values['fields'])
-  const used = filters.filter(({ parameter }) => values[parameter] !== undefined)
-  const filtered = conditionsOf(used, ({ parameter }) => values[parameter], dialect)
-  const where = allOf([scopeOf(model), condition, filtered])
-  const sorted = sort.flatMap((item) => sorts.get(pathOf(item)) ?? [])
-  const joined = [...used.map(({ column }) => column), ...sorted].map(({ steps }) => steps)
-  const include = includesOf(namesIn(values['include']), joined)
-  const options: FindOptions = {
-    ...(where === undefined ? {} : { where }),
-    order: orderOf(plan, sort, dialect),
-    ...(include.length > 0 ? { include } : {}),
-    ...(fields.length > 0 ? { attributes: [...new Set([...key, ...fields])] } : {}),
-  }
-  return options as FindOptions<Attributes<M>> // the columns were compared with the model when the app was created
+/** The operators that an index serves that begins with the column. No such index finds a text within another, or what is not equal. */
+const SERVED: ReadonlySet<string> = new Set(['eq', 'in', 'lt', 'lte', 'gt', 'gte', 'null'])
+
+/**
+ * The columns of a list that need an index.
+ *
+ * @param user the class of the list, for the advice.
+ * @param unindexed the paths of columns that need none.
+ */
+function columnUses({ filters, sorts }: ListPlan, user: string, unindexed: readonly string[]): ColumnUse[] {
+  const filtered = filters.filter(isServed).map(({ column }) => use(column, `${user} filters by ${column.path}`))
+  const sorted = [...sorts.values()].map((column) => use(column, `${user} sorts by ${column.path}`))
+  return [...filtered, ...sorted].flatMap(({ path, ...needed }) => (unindexed.includes(path) ? [] : needed))
 }
 
-function allOf(conditions: readonly (WhereOptions | undefined)[]): WhereOptions | undefined {
-  const given = conditions.filter((condition) => condition !== undefined)
-  return given.length > 1 ? { [Op.and]: given } : given[0]
+function isServed({ operator }: ListFilter): boolean {
+  return SERVED.has(operator)
 }
 
-// Sequelize replaces a condition of the default scope by one on the same column: a client could reach the rows that the scope hides.
-function scopeOf(model: ModelStatic<Model>): WhereOptions | undefined {
-  const { where }: FindOptions = modelInternals(model)._scope ?? {}
-  return where
-}
-
-function namesIn(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.map(String) : []
+function use({ path, model, attribute }: ListColumn, by: string) {
+  return { path, model, attribute, by }
 }

@@ -44,16 +44,6 @@ const KINDS: Readonly<Record<string, ColumnKind>> = {
   TIME: 'time',
   ENUM: 'enum',
   BLOB: 'bytes',
-  STRING: 'text',
-  CHAR: 'text',
-  TEXT: 'text',
-  CITEXT: 'text',
-  UUID: 'text',
-  UUIDV1: 'text',
-  UUIDV4: 'text',
-  INET: 'text',
-  CIDR: 'text',
-  MACADDR: 'text',
 }
 
 /** By the names of types in the tables of MySQL and MariaDB; on other databases no comparison depends on the kind. */

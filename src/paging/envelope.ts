@@ -1,6 +1,15 @@
-import type { Named, ObjectShape, Property, Shape, VersionOf } from '../schema/shape/shape.js'
+import { checkOptions, flag, type OptionChecks } from '../core/option-checks.js'
+import { addSentNames, countBulkUpdates, rowVersion } from '../db/models/row-version.js'
+import {
+  type Named,
+  type ObjectShape,
+  propertiesOf,
+  type Property,
+  type Shape,
+  type VersionOf,
+} from '../schema/shape/shape.js'
 import { shapeOf } from '../schema/shape/shape-of.js'
-import { lazyRowsOf, type PlainReader, plainReader } from './lazy-instances.js'
+import { pageReader } from './lazy-instances.js'
 
 /*
  * The shapes of pages and of other objects around a declared type.
@@ -11,66 +20,64 @@ export function required(shape: Shape): Property {
   return { shape, optional: false }
 }
 
+/** A property with a list of items. */
+export function listOf(items: Shape): Property {
+  return required({ kind: 'array', items })
+}
+
+/** The options of `Item.of(Hero, options)` and of the other envelopes. */
+export interface EtagOptions {
+  /**
+   * Sends an ETag, and 304 for `If-None-Match`. Of an item whose model has `version: true` it is the version of the row, with digests; of everything else a
+   * digest of the body. Default: false.
+   */
+  readonly etag?: boolean
+}
+
+const OPTIONS: OptionChecks<EtagOptions> = { etag: flag }
+
 interface EnvelopeParts {
+  readonly options: EtagOptions
   readonly reader?: typeof pageReader
   readonly headers?: ObjectShape['headers'] & object
-  /** Exists if responses have an ETag. */
-  readonly versionOf?: ((item: Shape) => VersionOf) | undefined
+  /** The version of responses with an ETag. By default the ETag is a digest of the body. */
+  readonly versionOf?: (item: Shape) => VersionOf
 }
 
 const ETag = 'Identifies this state of the resource, for If-None-Match and If-Match (RFC 9110).'
 
 type Properties = (item: Shape) => Record<string, Property>
 
-/** The declaration of an object around a declared type. */
+/**
+ * The declaration of an object around a declared type.
+ *
+ * @throws BootError for an unknown option, and for an etag that is no boolean.
+ */
 // A function: Page.of() runs while classes are still being declared, and the columns of a model are known only after createApp() has mapped it.
 export function envelope(
   name: string,
   declaration: unknown,
   properties: Properties,
-  { reader, headers, versionOf }: EnvelopeParts = {},
+  { options, reader, headers, versionOf = () => () => undefined }: EnvelopeParts,
 ) {
+  checkOptions(`${name}.of(Hero, options)`, options, OPTIONS)
+  const hasEtag = options.etag === true
   let made: ObjectShape | undefined
   const make = (item: Shape): ObjectShape => ({
     ...makeEnvelope(name, item, properties),
     ...(reader ? { read: reader(item) } : {}),
-    ...(versionOf ? { versionOf: versionOf(item) } : {}),
-    ...(headers || versionOf ? { headers: { ...headers, ...(versionOf ? { ETag } : {}) } } : {}),
+    ...(hasEtag ? { versionOf: versionOf(item) } : {}),
+    ...(headers || hasEtag ? { headers: { ...headers, ...(hasEtag ? { ETag } : {}) } } : {}),
   })
   return { shape: () => (made ??= make(shapeOf(declaration))) }
 }
 
-/** The ETag is a digest of the body. */
-export const withoutVersion: VersionOf = () => undefined
-
 const LINK = 'The URLs of other pages of the list, by their relations (RFC 8288); absent when there are none.'
 
 /** The declaration of a page: `{ data, meta }`. */
-export function pageEnvelope(name: string, declaration: unknown, meta: ObjectShape, etag: boolean) {
-  const properties: Properties = (item) => ({ data: required({ kind: 'array', items: item }), meta: required(meta) })
-  return envelope(name, declaration, properties, {
-    reader: pageReader,
-    headers: { Link: LINK },
-    versionOf: etag ? () => withoutVersion : undefined,
-  })
-}
-
-// Sends a page that the handler returned unread without building the instances of its rows, if these would return the same values.
-function pageReader(item: Shape): (page: object) => object {
-  if (item.kind !== 'object') return (page) => page
-  const readers = new WeakMap<object, PlainReader | undefined>()
-  return (page) => {
-    const rows = lazyRowsOf(page)
-    const model = rows?.[0]?.model
-    if (!rows || !model) return page
-    if (!readers.has(model)) readers.set(model, plainReader(model, namesOf(item)))
-    const read = readers.get(model)
-    return read ? { data: read(rows), meta: Reflect.get(page, 'meta') } : page
-  }
-}
-
-function namesOf({ properties }: ObjectShape): string[] {
-  return [...properties()].flatMap(([name, { writeOnly }]) => (writeOnly ? [] : [name]))
+export function pageEnvelope(name: string, declaration: unknown, meta: ObjectShape, options: EtagOptions) {
+  const properties: Properties = (item) => ({ data: listOf(item), meta: required(meta) })
+  return envelope(name, declaration, properties, { options, reader: pageReader, headers: { Link: LINK } })
 }
 
 function makeEnvelope(name: string, shape: Shape, properties: Properties): ObjectShape {
@@ -112,4 +119,20 @@ function originOf(name: string, inner: unknown): unknown {
   const origin = known.get(name) ?? {}
   known.set(name, origin)
   return origin
+}
+
+/** The version of the row in `{ data }`. */
+export function itemVersion(item: Shape): VersionOf {
+  const isObject = item.kind === 'object'
+  let found: readonly string[] | undefined
+  const names = () => (found ??= isObject ? propertiesOf(item, 'output').map(([name]) => name) : [])
+  if (isObject) {
+    const model = item.source ?? item.origin
+    countBulkUpdates(model)
+    addSentNames(model, names)
+  }
+  return (value, source) => {
+    const version = 'data' in value ? rowVersion(value.data, names(), source) : undefined
+    return version && { ...version, coversBody: isObject && version.coversBody }
+  }
 }

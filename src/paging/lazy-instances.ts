@@ -1,10 +1,11 @@
 import { type FindOptions, Model, type ModelStatic } from 'sequelize'
 import { Model as TypescriptModel } from 'sequelize-typescript'
 import { hasOwnGetter } from '../db/models/own-reading.js'
-import { hasFastPath } from '../db/sequelize/fast-path.js'
+import { hasFastPath } from '../db/sequelize/query-path.js'
 import { dataTypeInternals, dataTypesOf, modelInternals } from '../db/sequelize/internals.js'
-import { mayBuildLater } from '../db/statements/compiled/may-compile.js'
 import { isInherited } from '../schema/shape/inherited-names.js'
+import type { ObjectShape, Shape } from '../schema/shape/shape.js'
+import { mayBuildLater } from '../db/fast-path/fast-path.js'
 
 /*
  * A page is usually sent as it was read, and only its columns are sent: building instances of models would be wasted work. The values
@@ -13,49 +14,46 @@ import { isInherited } from '../schema/shape/inherited-names.js'
 
 type Values = Record<string, unknown>
 
-/** A row whose instance has not been built. */
-export class LazyInstance {
-  readonly values: Values
+/** The rows of a query whose instances have not been built. */
+export class LazyRows {
+  readonly values: readonly Values[]
+  readonly length: number
   readonly model: ModelStatic<Model>
   readonly #options: object
 
-  constructor(values: Values, model: ModelStatic<Model>, options: object) {
-    this.values = values
+  /** @param values as the driver returned them. @param options those of `Model.bulkBuild()`. */
+  constructor(values: readonly unknown[], model: ModelStatic<Model>, options: object) {
+    this.values = values as readonly Values[] // drivers return an object for each row
+    this.length = values.length
     this.model = model
     this.#options = options
   }
 
-  /** For the rows of a driver; the options are those of `Model.bulkBuild()`. */
-  static ofRows(rows: readonly unknown[], model: ModelStatic<Model>, options: object): LazyInstance[] {
-    const instances: LazyInstance[] = []
-    for (const values of rows) instances.push(new this(values as Values, model, options)) // drivers return an object for each row
-    return instances
+  /** Rows that have the same columns. */
+  with(values: readonly unknown[]): LazyRows {
+    return new LazyRows(values, this.model, this.#options)
   }
 
-  /** Builds the instances of rows that have the same columns. */
-  static build(rows: readonly LazyInstance[]): Model[] {
-    const [first] = rows
-    if (!first) return []
-    return modelInternals(first.model).bulkBuild(
-      rows.map(({ values }) => values),
-      first.#options,
-    )
+  slice(start: number, end: number): LazyRows {
+    return this.with(this.values.slice(start, end))
+  }
+
+  build(): Model[] {
+    return modelInternals(this.model).bulkBuild(this.values, this.#options)
   }
 }
 
-export type Row = Model | LazyInstance
+export type Rows = readonly unknown[] | LazyRows
 
-function areLazy(rows: readonly unknown[]): rows is readonly LazyInstance[] {
-  return rows[0] instanceof LazyInstance
-}
-
-export function instancesOf(rows: readonly unknown[]): readonly unknown[] {
-  return areLazy(rows) ? LazyInstance.build(rows) : rows
+export function instancesOf(rows: Rows): readonly unknown[] {
+  return rows instanceof LazyRows ? rows.build() : rows
 }
 
 /** The rows of a query. Their instances are built later, if the program cannot notice. */
-export function findRows(model: ModelStatic<Model>, options: FindOptions): Promise<Row[]> {
-  return isBuiltLater(model) ? lazyClassOf(model).findAll(options) : model.findAll(options)
+export async function findRows(model: ModelStatic<Model>, options: FindOptions): Promise<readonly Model[] | LazyRows> {
+  if (!isBuiltLater(model)) return model.findAll(options)
+  const found: readonly (Model | LazyRows)[] = await lazyClassOf(model).findAll(options)
+  return found[0] instanceof LazyRows ? found[0] : (found as readonly Model[])
 }
 
 // afterFind hooks receive instances, and a model may override the methods that build them.
@@ -66,7 +64,7 @@ function isBuiltLater(model: ModelStatic<Model>): boolean {
 
 const lazyClasses = new WeakMap<object, ModelStatic<Model>>()
 
-/** A subclass of the model whose queries return lazy instances. */
+/** A subclass of the model whose queries return one object, with all rows; with includes, instances of the model. */
 function lazyClassOf(model: ModelStatic<Model>): ModelStatic<Model> {
   const known = lazyClasses.get(model)
   if (known) return known
@@ -75,7 +73,7 @@ function lazyClassOf(model: ModelStatic<Model>): ModelStatic<Model> {
     static override bulkBuild(rows: readonly Values[], options: { include?: unknown } = {}): never[] {
       const built = options.include
         ? modelInternals(model).bulkBuild(rows, options)
-        : rows.map((values) => new LazyInstance(values, model, options))
+        : [new LazyRows(rows, model, options)]
       return built as never[] // Sequelize's type requires instances of any model
     }
   }
@@ -84,18 +82,18 @@ function lazyClassOf(model: ModelStatic<Model>): ModelStatic<Model> {
   return lazyClass
 }
 
-/** The state of a page of lazy instances: its rows until its `data` is read, and then the instances. Not enumerable. */
+/** The state of a page of lazy rows: the rows until its `data` is read, and then the instances. Not enumerable. */
 const STATE = Symbol('rows')
 
 interface LazyPage {
-  readonly [STATE]: { readonly rows: readonly LazyInstance[]; data: unknown }
+  readonly [STATE]: { readonly rows: LazyRows; data: unknown }
 }
 
 // The same functions for all pages: V8 makes a hidden class for each object that has accessors of its own.
 const DATA = {
   get(this: LazyPage): unknown {
     const state = this[STATE]
-    return (state.data ??= LazyInstance.build(state.rows))
+    return (state.data ??= state.rows.build())
   },
   set(this: LazyPage, given: unknown) {
     this[STATE].data = given
@@ -104,36 +102,54 @@ const DATA = {
   configurable: true,
 }
 
-/** A page of these rows. Lazy instances are built when its `data` is first read. */
-export function pageOf<M>(rows: unknown[], meta: M): { data: unknown[]; meta: M } {
-  if (!areLazy(rows)) return { data: rows, meta }
+/** A page of these rows. Instances of lazy rows are built when its `data` is first read. */
+export function pageOf<M>(rows: Rows, meta: M): { data: unknown[]; meta: M } {
+  if (!(rows instanceof LazyRows)) return { data: rows as unknown[], meta } // a page is the handler's own
   const page: object = Object.defineProperty({}, STATE, { value: { rows, data: undefined } })
   return Object.assign(Object.defineProperty(page, 'data', DATA) as { data: unknown[] }, { meta }) // as DATA returns it
 }
 
 /** The rows of a page whose instances have not been built; undefined for any other value. */
-export function lazyRowsOf(page: object): readonly LazyInstance[] | undefined {
+function lazyRowsOf(page: object): LazyRows | undefined {
   if (!Object.hasOwn(page, STATE)) return undefined
   const { rows, data } = (page as LazyPage)[STATE] // only pages have it
   return data === undefined ? rows : undefined
 }
 
+/**
+ * Reads a page of these items as it is sent: without building the instances of its rows, if the handler has returned it unread and they would return
+ * the same values.
+ */
+export function pageReader(item: Shape): (page: object) => object {
+  if (item.kind !== 'object') return (page) => page
+  const readers = new WeakMap<object, PlainReader | undefined>()
+  return (page) => {
+    const rows = lazyRowsOf(page)
+    if (!rows) return page
+    const { model } = rows
+    if (!readers.has(model)) readers.set(model, plainReader(model, namesOf(item)))
+    const read = readers.get(model)
+    return read ? { data: read(rows), meta: Reflect.get(page, 'meta') } : page
+  }
+}
+
+function namesOf({ properties }: ObjectShape): string[] {
+  return [...properties()].flatMap(([name, { writeOnly }]) => (writeOnly ? [] : [name]))
+}
+
 /** The values of rows, as their instances would return them. */
-export type PlainReader = (rows: readonly LazyInstance[]) => Values[]
+type PlainReader = (rows: LazyRows) => readonly Values[]
 
 /** Reads these attributes without an instance; undefined if the instance could return other values, as by a getter. */
-export function plainReader(model: ModelStatic<Model>, names: readonly string[]): PlainReader | undefined {
+function plainReader(model: ModelStatic<Model>, names: readonly string[]): PlainReader | undefined {
   if (!isPlain(model) || !names.every((name) => isPlainColumn(model, name))) return undefined
   const { _dataTypeSanitizers: sanitizers } = modelInternals(model)
   const sanitized = names.filter((name) => Object.hasOwn(sanitizers, name))
-  return (rows) => {
-    const read: Values[] = []
-    for (const { values } of rows) {
+  return ({ values }) => {
+    for (const row of values)
       for (const name of sanitized)
-        if (values[name] !== undefined) values[name] = sanitizers[name]?.(values[name], { raw: true })
-      read.push(values)
-    }
-    return read
+        if (row[name] !== undefined) row[name] = sanitizers[name]?.(row[name], { raw: true })
+    return values
   }
 }
 

@@ -29,12 +29,8 @@ export function setLinks(
     links.push({ relation, text })
     header += header === '' ? text : `, ${text}`
   }
-  if (header.length > MAX_HEADER_LENGTH) header = joined(fittingHeader(links))
+  if (header.length > MAX_HEADER_LENGTH) header = mostImportant(links)
   if (header !== '') headers.set('link', header)
-}
-
-function joined(links: readonly Link[]): string {
-  return links.map(({ text }) => text).join(', ')
 }
 
 /** Characters. Proxies reject a response whose headers exceed 4 KiB, and clients choose the length of the query, which links repeat. */
@@ -43,17 +39,15 @@ const MAX_HEADER_LENGTH = 2048
 /** If not all links fit, the least important are left out. */
 const BY_IMPORTANCE = ['next', 'prev', 'first', 'last']
 
-function fittingHeader(links: readonly Link[]): readonly Link[] {
+function mostImportant(links: readonly Link[]): string {
   let remaining = MAX_HEADER_LENGTH
-  if (links.every(({ text }) => (remaining -= text.length) >= 0)) return links
-  remaining = MAX_HEADER_LENGTH
   const kept = new Set<Link>()
   for (const link of links.toSorted((a, b) => importance(a) - importance(b))) {
     if (link.text.length > remaining) continue
     remaining -= link.text.length
     kept.add(link)
   }
-  return links.filter((link) => kept.has(link))
+  return links.flatMap((link) => (kept.has(link) ? link.text : [])).join(', ')
 }
 
 function importance({ relation }: Link): number {

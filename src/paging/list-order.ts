@@ -22,19 +22,13 @@ export interface ListOrder {
   readonly aliases: readonly ProjectionAlias[]
 }
 
+/** What is not needed where no row is read again by its key. */
+const UNREPEATED = { repeatsRows: false, includedItems: [], key: [], columns: [], groupBy: [], aliases: [] } as const
+
 /** The order for offsets: any order, and the primary key where rows are equal in it. */
 export function offsetOrder(find: Find): ListOrder {
   const items = withPrimaryKey(find)
-  if (!repeatsRows(find))
-    return {
-      repeatsRows: false,
-      items: withNullsClauses(items, find),
-      includedItems: [],
-      key: [],
-      columns: [],
-      groupBy: [],
-      aliases: [],
-    }
+  if (!repeatsRows(find)) return { ...UNREPEATED, items: withNullsClauses(items, find) }
   const key = keyColumns(find.model)
   const included = items.filter((item) => ordersIncludedRows(item, find.joins))
   const own = items.filter((item) => !included.includes(item))
@@ -58,13 +52,12 @@ export function cursorOrder(find: Find): ListOrder {
   const key = keyColumns(find.model)
   const columns = orderColumns(find, key)
   return {
+    ...UNREPEATED,
     repeatsRows: repeatsRows(find),
     items: orderBy(columns),
-    includedItems: [],
     key,
     columns,
     groupBy: columns.map(({ sql }) => sql),
-    aliases: [],
   }
 }
 

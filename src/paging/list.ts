@@ -1,15 +1,15 @@
 import { type FindOptions, literal, type Model, Op } from 'sequelize'
+import { BootError } from '../core/boot-error.js'
 import { toCondition } from '../db/statements/bind-placeholders.js'
 import { modelInternals } from '../db/sequelize/internals.js'
 import { countRows } from '../db/statements/count.js'
 import { type Find, type Join, joinsMany, mentionsOf, neededIncludes, toFind } from '../db/statements/find.js'
 import type { Select, Sql } from '../db/statements/statement.js'
 import { atPlaces, type OrderColumn, type Place } from './keyset.js'
-import { findRows, type Row } from './lazy-instances.js'
+import { findRows, LazyRows, type Rows } from './lazy-instances.js'
 import { type ListOrder, orderBy } from './list-order.js'
 import { mentionedIn } from './order-items.js'
 import { PlaceColumns } from './place-columns.js'
-import { refuseUnpageable } from './refuse-unpageable.js'
 
 /** Which rows of a list a query reads. */
 export interface Window {
@@ -24,7 +24,7 @@ export interface Window {
 /** The place of a row, and the row itself, unless it is read later because the join repeats rows. */
 export interface PlacedRow {
   readonly place: Place
-  readonly row?: Row
+  readonly row?: object
 }
 
 /**
@@ -38,6 +38,33 @@ export function listOf(statement: Select<Model>, orderOf: (find: Find) => ListOr
   return new List(find, orderOf(find))
 }
 
+/** @throws BootError for a statement whose rows cannot be divided into pages, with what to write instead. */
+function refuseUnpageable({ model, options, joins }: Find): void {
+  const isGiven = (name: string) => Reflect.get(options, name) !== undefined
+  if (isGiven('group') || isGiven('having'))
+    throw new BootError(
+      `paginate(select(${model.name}, { group })): grouped rows are not rows of the model, and COUNT returns another number. ` +
+        'Write raw SQL: paginate(sql`SELECT team, count(*) AS heroes FROM hero GROUP BY team ORDER BY team`).',
+    )
+  for (const name of ['limit', 'offset'])
+    if (isGiven(name) && Reflect.get(options, name) !== null)
+      throw new BootError(
+        `paginate(select(${model.name}, { ${name} })): the request decides where a page begins and ends. Remove ${name}; ` +
+          'set the size of pages with newPagination({ defaultPageSize, maxPageSize }).',
+      )
+  for (const { path, option } of allJoins(joins))
+    for (const name of ['right', 'or'])
+      if (Reflect.get(option, name) === true)
+        throw new BootError(
+          `paginate(select(${model.name})): the include of ${path.join('.')} with { ${name}: true } joins rows of ${model.name} to any number of others, ` +
+            `or returns rows without one: the result is not a list of ${model.name}. Remove ${name}, or write raw SQL: paginate(sql\`SELECT ...\`).`,
+        )
+}
+
+function allJoins(joins: readonly Join[]): Join[] {
+  return joins.flatMap((join) => [join, ...allJoins(join.joins)])
+}
+
 /**
  * The rows of a `select` statement, in an order in which no two rows are equal. Nothing in it depends on the page that is read.
  *
@@ -47,6 +74,8 @@ export class List {
   readonly find: Find
   readonly order: ListOrder
   readonly #placeColumns: PlaceColumns
+  /** The lazy rows that were read last with their places: all have the same columns. */
+  #lazyRows: LazyRows | undefined
 
   constructor(find: Find, order: ListOrder) {
     this.find = find
@@ -55,7 +84,7 @@ export class List {
   }
 
   /** The rows of a window, with all that they include. */
-  async rows(window: Window): Promise<Row[]> {
+  async rows(window: Window): Promise<Rows> {
     if (this.order.repeatsRows) return this.#rowsAt(await this.#places(window))
     return findRows(this.find.model, this.#optionsFor(window))
   }
@@ -65,14 +94,16 @@ export class List {
     if (this.order.repeatsRows) return (await this.#places(window)).map((place) => ({ place }))
     const attributes = this.#placeColumns.addTo(this.find.options.attributes)
     const rows = await findRows(this.find.model, { ...this.#optionsFor(window), attributes })
-    return rows.map((row) => ({ place: this.#placeColumns.take(row), row }))
+    if (!(rows instanceof LazyRows)) return rows.map((row) => ({ place: this.#placeColumns.take(row), row }))
+    this.#lazyRows = rows
+    return rows.values.map((row) => ({ place: this.#placeColumns.takeFromValues(row), row }))
   }
 
   /** The rows of {@link placedRows}, with all that they include. */
-  async wholeRows(placed: readonly PlacedRow[]): Promise<Row[]> {
-    return this.order.repeatsRows
-      ? this.#rowsAt(placed.map(({ place }) => place))
-      : placed.flatMap(({ row }) => row ?? [])
+  async wholeRows(placed: readonly PlacedRow[]): Promise<Rows> {
+    if (this.order.repeatsRows) return this.#rowsAt(placed.map(({ place }) => place))
+    const rows = placed.flatMap(({ row }) => row ?? [])
+    return this.#lazyRows?.with(rows) ?? rows
   }
 
   /** The place of the row with this primary key; undefined if the list does not contain it. */

@@ -1,6 +1,5 @@
-import type { DataOf, Described, ObjectShape, Property, Shape } from '../schema/shape/shape.js'
-import { envelope, pageEnvelope, required, withoutVersion } from './envelope.js'
-import { type EtagOptions, hasEtag, itemVersion } from './etag-options.js'
+import type { DataOf, Described, ObjectShape, Shape } from '../schema/shape/shape.js'
+import { envelope, type EtagOptions, itemVersion, listOf, pageEnvelope, required } from './envelope.js'
 
 /** The position of a page in its list. */
 export interface PageMeta {
@@ -66,7 +65,7 @@ export interface Collection<T> {
  */
 export const Page = {
   of<const S>(declaration: S, options: EtagOptions = {}): Described<Page<DataOf<S>>> {
-    return pageEnvelope('Page', declaration, META, hasEtag('Page', options))
+    return pageEnvelope('Page', declaration, META, options)
   },
 }
 
@@ -79,7 +78,7 @@ export const Page = {
  */
 export const UncountedPage = {
   of<const S>(declaration: S, options: EtagOptions = {}): Described<UncountedPage<DataOf<S>>> {
-    return pageEnvelope('UncountedPage', declaration, UNCOUNTED_META, hasEtag('UncountedPage', options))
+    return pageEnvelope('UncountedPage', declaration, UNCOUNTED_META, options)
   },
 }
 
@@ -91,7 +90,7 @@ export const UncountedPage = {
  */
 export const CursorPage = {
   of<const S>(declaration: S, options: EtagOptions = {}): Described<CursorPage<DataOf<S>>> {
-    return pageEnvelope('CursorPage', declaration, CURSOR_META, hasEtag('CursorPage', options))
+    return pageEnvelope('CursorPage', declaration, CURSOR_META, options)
   },
 }
 
@@ -104,7 +103,7 @@ export const CursorPage = {
  */
 export const TwoWayPage = {
   of<const S>(declaration: S, options: EtagOptions = {}): Described<TwoWayPage<DataOf<S>>> {
-    return pageEnvelope('TwoWayPage', declaration, TWO_WAY_META, hasEtag('TwoWayPage', options))
+    return pageEnvelope('TwoWayPage', declaration, TWO_WAY_META, options)
   },
 }
 
@@ -116,8 +115,7 @@ export const TwoWayPage = {
  */
 export const Item = {
   of<const S>(declaration: S, options: EtagOptions = {}): Described<Item<DataOf<S>>> {
-    const versionOf = hasEtag('Item', options) ? itemVersion : undefined
-    return envelope('Item', declaration, (shape) => ({ data: required(shape) }), { versionOf })
+    return envelope('Item', declaration, (shape) => ({ data: required(shape) }), { options, versionOf: itemVersion })
   },
 }
 
@@ -129,58 +127,35 @@ export const Item = {
  */
 export const Collection = {
   of<const S>(declaration: S, options: EtagOptions = {}): Described<Collection<DataOf<S>>> {
-    const versionOf = hasEtag('Collection', options) ? () => withoutVersion : undefined
-    const properties = (shape: Shape) => ({ data: required({ kind: 'array', items: shape }) })
-    return envelope('Collection', declaration, properties, { versionOf })
+    return envelope('Collection', declaration, (shape) => ({ data: listOf(shape) }), { options })
   },
 }
 
-const OFFSET: [name: string, Property] = [
-  'offset',
-  required({ kind: 'integer', minimum: 0, description: "The offset of the page's first record." }),
-]
-
-const META: ObjectShape = {
-  kind: 'object',
-  name: 'PageMeta',
-  origin: 'PageMeta',
-  properties: () =>
-    new Map([
-      OFFSET,
-      ['total_items', required({ kind: 'integer', minimum: 0, description: 'How many records there are in all.' })],
-      ['total_pages', required({ kind: 'integer', minimum: 0, description: 'How many pages there are.' })],
-      ['page_number', required({ kind: 'integer', minimum: 1, description: 'Which page this is, counted from 1.' })],
-    ]),
+function metaShape(name: string, properties: Readonly<Record<string, Shape>>): ObjectShape {
+  const all = new Map(Object.entries(properties).map(([property, shape]) => [property, required(shape)]))
+  return { kind: 'object', name, origin: name, properties: () => all }
 }
 
-const UNCOUNTED_META: ObjectShape = {
-  kind: 'object',
-  name: 'UncountedPageMeta',
-  origin: 'UncountedPageMeta',
-  properties: () =>
-    new Map([
-      OFFSET,
-      ['has_next', required({ kind: 'boolean', description: 'Whether there are records after this page.' })],
-    ]),
+const OFFSET: Shape = { kind: 'integer', minimum: 0, description: "The offset of the page's first record." }
+
+const META = metaShape('PageMeta', {
+  offset: OFFSET,
+  total_items: { kind: 'integer', minimum: 0, description: 'How many records there are in all.' },
+  total_pages: { kind: 'integer', minimum: 0, description: 'How many pages there are.' },
+  page_number: { kind: 'integer', minimum: 1, description: 'Which page this is, counted from 1.' },
+})
+
+const UNCOUNTED_META = metaShape('UncountedPageMeta', {
+  offset: OFFSET,
+  has_next: { kind: 'boolean', description: 'Whether there are records after this page.' },
+})
+
+const NEXT_CURSOR = cursorShape("The next page's query parameter next_cursor; null at the end.")
+const PREV_CURSOR = cursorShape("The previous page's query parameter prev_cursor; null at the start.")
+
+function cursorShape(description: string): Shape {
+  return { kind: 'string', nullable: true, description }
 }
 
-const NEXT_CURSOR = cursorProperty('next_cursor', "The next page's query parameter next_cursor; null at the end.")
-const PREV_CURSOR = cursorProperty('prev_cursor', "The previous page's query parameter prev_cursor; null at the start.")
-
-function cursorProperty(name: string, description: string): [string, Property] {
-  return [name, required({ kind: 'string', nullable: true, description })]
-}
-
-const CURSOR_META: ObjectShape = {
-  kind: 'object',
-  name: 'CursorPageMeta',
-  origin: 'CursorPageMeta',
-  properties: () => new Map([NEXT_CURSOR]),
-}
-
-const TWO_WAY_META: ObjectShape = {
-  kind: 'object',
-  name: 'TwoWayPageMeta',
-  origin: 'TwoWayPageMeta',
-  properties: () => new Map([NEXT_CURSOR, PREV_CURSOR]),
-}
+const CURSOR_META = metaShape('CursorPageMeta', { next_cursor: NEXT_CURSOR })
+const TWO_WAY_META = metaShape('TwoWayPageMeta', { next_cursor: NEXT_CURSOR, prev_cursor: PREV_CURSOR })

@@ -1,7 +1,6 @@
-import { type FindAttributeOptions, literal, type ProjectionAlias } from 'sequelize'
+import { type FindAttributeOptions, literal, type Model, type ProjectionAlias } from 'sequelize'
 import { instanceInternals } from '../db/sequelize/internals.js'
 import type { OrderColumn, Place } from './keyset.js'
-import { LazyInstance, type Row } from './lazy-instances.js'
 
 /** Additional columns of a query, from which the places of its rows are read. */
 export class PlaceColumns {
@@ -31,17 +30,19 @@ export class PlaceColumns {
   }
 
   /** Removes the place from a row: the handler gets the columns of its statement and no others. */
-  take(row: Row): Place {
-    if (row instanceof LazyInstance) {
-      const place = this.read(row.values)
-      for (const { alias } of this.#columns) row.values[alias] = undefined // Sequelize builds an instance without it
-      return place
-    }
+  take(row: Model): Place {
     // With { raw: true }, Sequelize returns plain objects.
     const isInstance = 'dataValues' in row
     const place = this.read(isInstance ? row.dataValues : row)
     for (const holder of isInstance ? [row.dataValues, instanceInternals(row)._previousDataValues] : [row])
       for (const { alias } of this.#columns) Reflect.deleteProperty(holder, alias)
+    return place
+  }
+
+  /** As {@link take}, from the values of a row of which Sequelize builds an instance: it leaves out those that are undefined. */
+  takeFromValues(values: Record<string, unknown>): Place {
+    const place = this.read(values)
+    for (const { alias } of this.#columns) values[alias] = undefined
     return place
   }
 }

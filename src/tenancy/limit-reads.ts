@@ -1,7 +1,7 @@
 import { type Model, type ModelStatic, Utils } from 'sequelize'
-import type { JoinSql, QueryGenerator } from '../db/sequelize/internals.js'
 import { TenancyError } from './errors.js'
 import type { StatementLimits, StatementOptions } from './statement-limits.js'
+import type { JoinSql, QueryGenerator } from '../db/sequelize/query-generator.js'
 
 /** Adds the condition of the tenant to each SELECT, and to each join in it. */
 export function limitReads(limits: StatementLimits): void {

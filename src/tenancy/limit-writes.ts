@@ -1,9 +1,10 @@
 import type { Model, ModelStatic } from 'sequelize'
-import { modelInternals, type RowValues } from '../db/sequelize/internals.js'
+import { modelInternals } from '../db/sequelize/internals.js'
 import { howToCompareBytes } from './column-facts.js'
 import { NoTenantError, OtherTenantError, TenancyError } from './errors.js'
 import type { StatementLimits, StatementOptions } from './statement-limits.js'
 import type { TenantTable } from './tenant.js'
+import type { RowValues } from '../db/sequelize/query-generator.js'
 
 /** Gives new rows their tenant, and adds the condition of the tenant to each UPDATE and DELETE. */
 export function limitWrites(limits: StatementLimits): void {

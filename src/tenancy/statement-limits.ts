@@ -1,10 +1,11 @@
 import { literal, Op, type Sequelize, Utils } from 'sequelize'
-import { type BindOptions, type QueryGenerator, queryGeneratorOf, type RowValues } from '../db/sequelize/internals.js'
+import { queryGeneratorOf } from '../db/sequelize/internals.js'
 import { boundaryOf, type GivenTransaction } from '../db/session/join-current-transaction.js'
 import { refuseLeavingExpression, refuseOwnSubqueries, refuseSeveralValues, refuseUnbalanced } from './own-sql.js'
 import type { TenantTable } from './tenant.js'
 import type { TenantTables } from './tenant-tables.js'
 import { type Reach, TenantUnit } from './tenant-unit.js'
+import type { BindOptions, QueryGenerator, RowValues } from '../db/sequelize/query-generator.js'
 
 /** Options of Sequelize's generator. */
 export interface StatementOptions extends BindOptions {

@@ -5,7 +5,8 @@ import type { Abort } from '../core/abort.js'
 import { loadLater } from '../core/memo.js'
 import { packageManager } from '../core/package-manager.js'
 import { PayloadTooLarge } from '../http/errors.js'
-import { receiveBody, type Request } from '../http/request.js'
+import { receiveBody } from '../http/input/body.js'
+import type { Request } from '../http/request.js'
 import { HEADER_LIMITS, malformed, parsePartHeader, type PartHeader, type RawHeader } from './part-header.js'
 
 const library = loadLater<typeof import('@fastify/busboy')>('@fastify/busboy')

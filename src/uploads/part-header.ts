@@ -1,5 +1,5 @@
 import { BadRequest, PayloadTooLarge, UnsupportedMediaType } from '../http/errors.js'
-import { decodeUtf8 } from '../http/input/json.js'
+import { decodeUtf8 } from '../http/input/body.js'
 
 /** The header of a part, as the parser reads it: a list of values by name in lower case, each byte one character. */
 export type RawHeader = Readonly<Record<string, readonly string[]>>

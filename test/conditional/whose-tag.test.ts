@@ -34,6 +34,9 @@ class Person extends Base<Person> {
 
 class PersonRow extends dto(Person, { omit: ['secret', 'createdAt', 'updatedAt'] }) {}
 class PersonName extends dto(Person, { pick: ['name', 'version'] }) {}
+class Roles {
+  @Field({ default: '' }) x_role!: string
+}
 class City {
   @Field() city!: string
 }
@@ -53,6 +56,10 @@ class People {
   @Get('/latest', Item.of(PersonRow, { etag: true }))
   async latest(session: Session) {
     return { data: (await session.first(select(Person, { order: [['name', 'DESC']] }))) ?? notFound() }
+  }
+  @Get('/roles/:name', Item.of(PersonRow, { etag: true }))
+  async roles(name: string, session: Session, @Header() roles: Roles) {
+    return { data: roles.x_role === '' ? notFound() : ((await session.get(Person, name)) ?? notFound()) }
   }
   @Get('/narrow/:name', Item.of(PersonName, { etag: true }))
   async narrow(name: string, session: Session) {
@@ -143,6 +150,7 @@ test('another representation of a row has another tag, and the headers of the ha
   const [masked, all] = [await send('GET', '/masked/Ann'), await send('GET', '/masked/Ann', { 'x-role': 'all' })]
   assert.notEqual(masked.etag, all.etag)
   assert.deepEqual([all.vary, all.caching], ['x-role', null])
+  assert.equal((await send('GET', '/roles/Ann', { 'x-role': 'all' })).vary, 'x-role')
   const own = await send('GET', '/masked/Ann', { 'x-role': 'own' })
   assert.deepEqual([own.vary, own.caching], ['x-role, Accept', 'private, max-age=5'])
   assert.equal((await send('GET', '/narrow/Ann', { 'if-none-match': all.etag })).status, 200)

@@ -231,8 +231,7 @@ async function execute(
     case 'get':
       return session.get(model, statement.key as never)
     case 'page': {
-      session.readOneSnapshot()
-      const list = new OffsetList(query, session)
+      const list = new OffsetList(query, session.openPage())
       const rows = await list.rows({ limit: statement.limit ?? 10, offset: statement.offset ?? 0 }, false)
       return [instancesOf(rows), await list.count()]
     }

@@ -10,7 +10,7 @@ import {
   type MariadbCore,
   mariadbCoreOf,
   type MariadbOptions,
-} from '../../src/db/dialects/mysql/driver.js'
+} from '../../src/db/drivers/mysql.js'
 import {
   type ClientInternals,
   clientInternals,
@@ -18,7 +18,7 @@ import {
   type QueryInternals,
   Result,
   type ResultInternals,
-} from '../../src/db/dialects/postgres/driver.js'
+} from '../../src/db/drivers/pg.js'
 import { type MemberKind, missingMembers, type RequiredMembers } from '../support/required-members.js'
 
 /** One kind for each member of a type: the compiler reports a member that is not checked here. */

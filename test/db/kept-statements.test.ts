@@ -4,7 +4,7 @@ import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Controller, Get, Item, newLifespan, select, Session, sql, withSession } from 'sequitur'
 import sqlite3 from 'sqlite3'
 import type { BoundValues } from '../../src/db/dialects/sqlite/bound-values.js'
-import { sqlite3Of, type SqliteConnection, statementClassOf } from '../../src/db/dialects/sqlite/driver.js'
+import { sqlite3Of, type SqliteConnection, statementClassOf } from '../../src/db/drivers/sqlite3.js'
 import { PreparedStatements } from '../../src/db/dialects/sqlite/prepared-statements.js'
 import { databaseApp, sqliteFile, sqliteMemory } from '../support/databases.js'
 

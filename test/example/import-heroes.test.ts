@@ -38,6 +38,9 @@ test('the import writes all heroes of a file and says how many', async () => {
   assert.deepEqual(await names(toolkit_url), ['Robin', 'Batgirl'])
 })
 
+const empty = project()
+await run([program, empty.file([])], { toolkit_url: empty.toolkit_url })
+
 for (const [what, heroes, reason] of [
   ['a hero twice', [robin, batgirl, robin], /a hero named 'Robin' exists already/],
   ['a hero without an age', [robin, { name: 'Batgirl', secret_identity: 'x' }], /age cannot be null/],
@@ -45,8 +48,7 @@ for (const [what, heroes, reason] of [
   ['no JSON', 'heroes', /JSON/],
 ] as const) {
   test(`the import of a file with ${what} writes nothing, says why in a line, and exits with 1`, async () => {
-    const { toolkit_url, file } = project()
-    await run([program, file([])], { toolkit_url })
+    const { toolkit_url, file } = empty
     const { code, output } = await run([program, file(heroes)], { toolkit_url })
     assert.equal(code, 1)
     assert.match(output, reason)

@@ -94,9 +94,18 @@ function ownOf(kind: (typeof databases)[number]): readonly string[] {
 
 const MEDIA = ['application/x-ndjson', 'application/json', 'text/csv']
 
-/** Reads an export to its end, as each media type: all of it, or an error that the log has. */
-async function assertEnds({ fetch, log }: DatabaseApp, path: string): Promise<void> {
-  for (const accept of MEDIA) {
+let turn = 0
+
+/** All on the first database, one after the other on those whose values are read alike. */
+function mediaFor(kind: (typeof databases)[number]): readonly string[] {
+  if (kind === databases[0]) return MEDIA
+  turn = (turn + 1) % MEDIA.length
+  return MEDIA.slice(turn, turn + 1)
+}
+
+/** Reads an export to its end, as these media types: all of it, or an error that the log has. */
+async function assertEnds({ fetch, log }: DatabaseApp, path: string, media: readonly string[]): Promise<void> {
+  for (const accept of media) {
     log.length = 0
     const response = await fetch(path, { headers: { accept } })
     const isWhole = await response.text().then(
@@ -116,7 +125,7 @@ for (const kind of databases) {
     const app = await databaseApp(t, kind, [Odd], [Exports], { lifespan: { echo: false } })
     for (const value of values)
       for (const type of ['number', 'integer', 'bigint', 'text'])
-        await assertEnds(app, `/${type}?value=${encodeURIComponent(value)}`)
+        await assertEnds(app, `/${type}?value=${encodeURIComponent(value)}`, mediaFor(kind))
   })
 
   test(`whatever value a column has, its export ends, on ${kind.name}`, async (t) => {
@@ -131,7 +140,7 @@ for (const kind of databases) {
         )
         if (!isStored) continue
         stored++
-        await assertEnds(app, '/model')
+        await assertEnds(app, '/model', mediaFor(kind))
         await sequelize.query('DELETE FROM odd')
       }
     assert.ok(stored > COLUMNS.length * 2, `only ${stored} values were stored`)

@@ -647,13 +647,18 @@ test('middleware whose time is up before its turn is not called', async (t) => {
   const started = gate()
   let turns = 0
   const app = newApp(t, {
-    lifespan: { ...recorded('db', []), start: () => started.opened },
+    lifespan: {
+      ...recorded('db', []),
+      start: () => {
+        setTimeout(started.open, 60) // from the arrival of the request on, as its own time
+        return started.opened
+      },
+    },
     middleware: [() => void turns++],
     timeouts: { handler: 20, drain: 20 },
   })
-  const answer = fetch(await plainServer(t, app.handler), { signal: AbortSignal.timeout(2000) })
-  setTimeout(started.open, 60)
-  assert.deepEqual([(await answer).status, turns], [503, 0])
+  const answer = await fetch(await plainServer(t, app.handler), { signal: AbortSignal.timeout(2000) })
+  assert.deepEqual([answer.status, turns], [503, 0])
 })
 
 test('each of the requests that overlap is late after its own time', async (t) => {

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { api, bootMessage } from '../support/api.js'
 import { exchange } from '../support/connection.js'
 import { runs } from '../support/fuzz.js'
+import { anyCharacter } from '../support/any-character.js'
 
 class Search {
   @Field({ minLength: 1 }) text!: string
@@ -145,7 +146,7 @@ for (const [what, status, detail, path, body, type, headers] of refused) {
 
 test('whatever the bytes, there is no 5xx, and what URLSearchParams wrote is read back', async (t) => {
   const { send } = await sender(t)
-  const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }).filter((value) => !value.includes('\0'))
+  const text = fc.string({ unit: anyCharacter, minLength: 1, maxLength: 40 }).filter((value) => !value.includes('\0'))
   await fc.assert(
     fc.asyncProperty(text, fc.array(fc.nat(), { minLength: 1, maxLength: 3 }), async (value, ids) => {
       const fields = [['text', value], ...ids.map((id) => ['id', String(id)])] as [string, string][]

@@ -5,6 +5,7 @@ import * as fc from 'fast-check'
 import { Body, Controller, file, HttpError, Post, redirect, reply } from 'sequitur'
 import { api } from '../support/api.js'
 import { runs } from '../support/fuzz.js'
+import { anyCharacter } from '../support/any-character.js'
 
 /*
  * Whatever text a program puts into a header, the head of the answer has no header that the text brought along, and there is one answer.
@@ -103,7 +104,7 @@ test('whatever text is in whatever header, the answer has the headers of the pro
   const { url } = await api(t, [Headers])
   const piece = fc.oneof(
     fc.constantFrom(...BREAKS, 'forged: 1', ': ', ' ', ';', '"', '%0d%0a'),
-    fc.string({ unit: 'binary', maxLength: 4 }),
+    fc.string({ unit: anyCharacter, maxLength: 4 }),
   )
   const texts = fc.array(piece, { minLength: 1, maxLength: 6 }).map((parts) => `a ${parts.join('')}`)
   const law = fc.asyncProperty(fc.constantFrom(...Object.keys(places)), texts, async (place, text) => {

@@ -9,6 +9,7 @@ import { databaseApp, databases, sqliteMemory } from '../support/databases.js'
 import { runs } from '../support/fuzz.js'
 import { type GeneratedRequest, Requests } from '../support/requests.js'
 import { exchange } from '../support/connection.js'
+import { anyCharacter } from '../support/any-character.js'
 
 /*
  * Requests that an app's OpenAPI document allows, with parts of their bytes replaced: whatever arrives is answered with a status below 500,
@@ -84,7 +85,7 @@ interface Change {
 const change: fc.Arbitrary<Change> = fc.record({
   place: fc.double({ min: 0, max: 1, noNaN: true }),
   length: fc.integer({ min: 0, max: 6 }),
-  piece: fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: 'binary', maxLength: 8 })),
+  piece: fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: anyCharacter, maxLength: 8 })),
 })
 
 function changed(text: string, changes: readonly Change[]): string {

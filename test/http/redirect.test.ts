@@ -4,6 +4,7 @@ import * as fc from 'fast-check'
 import { BadRequest, Controller, Get, redirect, type RedirectOptions, type Reply, reply } from 'sequitur'
 import { api } from '../support/api.js'
 import { runs } from '../support/fuzz.js'
+import { anyCharacter } from '../support/any-character.js'
 
 const page = 'https://app.example/a/b'
 
@@ -127,7 +128,7 @@ const PIECES = [
 
 const anyText = fc.oneof(
   fc.array(fc.constantFrom(...PIECES), { maxLength: 8 }).map((parts) => parts.join('')),
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: anyCharacter }),
   fc.webUrl(),
 )
 

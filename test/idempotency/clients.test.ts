@@ -74,6 +74,10 @@ for (const [required, source] of [
     createApp({ controllers: [Named], lifespan: memoryDatabase() })
   })
 
+class BranchHeaders {
+  @Field() x_branch!: string
+}
+
 @Controller('/')
 class Accounts {
   @Idempotent({ of })
@@ -89,6 +93,11 @@ class Accounts {
   @Idempotent()
   @Post('/tokens', Item.of(Payment))
   tokens(input: NewPayment, user: TokenUser, @Header() x_branch: string) {
+    return create(input, `${user.authorization} ${x_branch}`)
+  }
+  @Idempotent()
+  @Post('/branches', Item.of(Payment))
+  branches(input: NewPayment, user: TokenUser, @Header() { x_branch }: BranchHeaders) {
     return create(input, `${user.authorization} ${x_branch}`)
   }
   @Idempotent()
@@ -112,9 +121,11 @@ test('no client gets the response of another, and a declared header is compared'
     for (const name of ['Ann', 'Bob'])
       assert.deepEqual(await send(app, '/named', { 'x-user': name }), [201, `rent ${name}`, replayed])
   const ann = { authorization: 'Ann', 'x-branch': '1' }
-  assert.deepEqual(await send(app, '/tokens', ann), [201, 'rent Ann 1', null])
-  assert.deepEqual(await send(app, '/tokens', ann), [201, 'rent Ann 1', 'true'])
-  assert.deepEqual(await send(app, '/tokens', { ...ann, 'x-branch': '2' }), [422, undefined, null])
+  for (const path of ['/tokens', '/branches']) {
+    assert.deepEqual(await send(app, path, ann), [201, 'rent Ann 1', null])
+    assert.deepEqual(await send(app, path, ann), [201, 'rent Ann 1', 'true'])
+    assert.deepEqual(await send(app, path, { ...ann, 'x-branch': '2' }), [422, undefined, null])
+  }
   assert.deepEqual(await send(app, '/tokens', { ...ann, authorization: 'Bob' }), [201, 'rent Bob 1', null])
 })
 

@@ -32,6 +32,7 @@ import { api, bootMessage } from '../support/api.js'
 import { runs } from '../support/fuzz.js'
 import { telemetry } from '../support/telemetry.js'
 import { gate, until } from '../support/waiting.js'
+import { anyCharacter } from '../support/any-character.js'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
 const CALLER = 'b7ad6b7169203331'
@@ -286,7 +287,7 @@ for (const [what, fail] of [
 
 /** Strings with what may begin another entry, or change how a line is displayed. */
 const hostileText = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 200 }),
+  fc.string({ unit: anyCharacter, maxLength: 200 }),
   fc
     .array(
       fc.constantFrom(

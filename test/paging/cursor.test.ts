@@ -5,7 +5,7 @@ import { Column, DataType, Table } from 'sequelize-typescript'
 import { Base, Controller, Field, Get, select } from 'sequitur'
 import { Page, Paginate } from 'sequitur/cursor'
 import { databaseApp, databases } from '../support/databases.js'
-import { random } from '../support/fuzz.js'
+import { random, runs } from '../support/fuzz.js'
 import { walk } from '../support/walk.js'
 
 @Table({ tableName: 'thing', timestamps: false })
@@ -91,7 +91,7 @@ for (const kind of databases) {
     }
 
     const next = random(42)
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < runs(80); round++) {
       const columns = COLUMNS.toSorted(() => next(3) - 1).slice(0, 1 + (round % 4))
       const given = columns.map((column): [string, string] => [column, next(2) ? 'ASC' : 'DESC'])
       const limit = [1, 2, 3, 7, 13, 69, 70, 71][next(8)] as number

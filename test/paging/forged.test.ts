@@ -10,6 +10,7 @@ import { writeCursor } from '../../src/paging/cursor/cursor.js'
 import { databaseApp, databases } from '../support/databases.js'
 import { bindingOf } from '../support/forge.js'
 import { runs } from '../support/fuzz.js'
+import { anyCharacter } from '../support/any-character.js'
 
 /*
  * A client that knows the key can send a cursor with any values. The page may then begin anywhere in the list. The only error may be
@@ -84,7 +85,7 @@ const nearlyValid = fc.oneof(
   fc.stringMatching(/^\d{1,6}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,8})?)?)?([+-]\d\d|Z| BC)?$/),
   fc.stringMatching(/^-?\d{1,4}:\d\d(:\d\d(\.\d{0,8})?)?$/),
   fc.stringMatching(/^(\\x)?[\da-fA-F]{0,40}$/),
-  fc.string({ unit: 'binary', maxLength: 20 }),
+  fc.string({ unit: anyCharacter, maxLength: 20 }),
 )
 
 // The encoded values of SQLite begin with their type.

@@ -1,5 +1,4 @@
 import { modelInternals } from '../../src/db/sequelize/internals.js'
-import { markAsInherited } from '../../src/db/statements/compiled/may-compile.js'
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DataTypes, literal } from 'sequelize'
@@ -7,6 +6,7 @@ import { AfterFind, BelongsTo, Column, DataType, ForeignKey, Model, Table } from
 import { Base, Controller, dto, Field, Get, Page, Paginate, reply, select } from 'sequitur'
 import { CursorPage, CursorPaginate } from 'sequitur/cursor'
 import { type DatabaseApp, databaseApp, databases, sqliteMemory } from '../support/databases.js'
+import { markAsInherited } from '../../src/db/sequelize/own-methods.js'
 
 /*
  * A page that a handler returns unread is sent without building instances of the model. Its JSON must equal that of a page whose `data`

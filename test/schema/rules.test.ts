@@ -4,7 +4,7 @@ import { Controller, Field, Get, newPagination, Query, type ValueOptions } from 
 import { newCursorPagination } from 'sequitur/cursor'
 import { bootMessage } from '../support/api.js'
 import { componentsOf, echo, sample } from '../support/echo.js'
-import type { SizeOptions } from '../../src/paging/limits.js'
+import type { SizeOptions } from '../../src/paging/paginator.js'
 
 class Cat {
   @Field({ enum: ['cat'] }) kind!: 'cat'

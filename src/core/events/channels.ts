@@ -183,16 +183,10 @@ const OF_DATABASES = [
 ]
 
 /** The channels of all that refers to a request. */
-const OF_REQUESTS = [requestStart, requestEnd, inputRefused, budgetExceeded, ...OF_DATABASES]
+export const OF_REQUESTS = [requestStart, requestEnd, inputRefused, budgetExceeded, ...OF_DATABASES]
 
 /** Whether something listens to what happens in databases. */
 export function isDatabaseObserved(): boolean {
   for (const { hasSubscribers } of OF_DATABASES) if (hasSubscribers) return true
-  return false
-}
-
-/** Whether something listens to anything that refers to a request. */
-export function isRequestObserved(): boolean {
-  for (const { hasSubscribers } of OF_REQUESTS) if (hasSubscribers) return true
   return false
 }

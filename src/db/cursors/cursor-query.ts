@@ -1,11 +1,12 @@
 import { Model, type ModelStatic, type Sequelize } from 'sequelize'
-import type { CursorStatement, Dialect, DirectResult } from '../dialect.js'
+import type { CursorStatement, Dialect } from '../dialect.js'
 import { sequelizeInternals } from '../sequelize/internals.js'
 import { resolveFind } from '../sequelize/resolve-find.js'
 import { bindValues } from '../statements/bind-placeholders.js'
 import { withBindableValues } from '../statements/bindable-values.js'
 import { refuseSecondStatement } from '../statements/check-statement.js'
 import { type Select, type Sql, toPlaceholders } from '../statements/statement.js'
+import type { DirectResult } from '../direct-statement.js'
 
 /** A statement for a cursor, and how its rows are read. */
 export interface CursorQuery {

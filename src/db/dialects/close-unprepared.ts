@@ -1,7 +1,8 @@
 import { ConnectionError, type Sequelize } from 'sequelize'
 import { endsWithin } from '../../core/promises.js'
 import { DEFAULTS } from '../dialect.js'
-import { type ConnectionManager, sequelizeInternals, type SequelizeOptions } from '../sequelize/internals.js'
+import { sequelizeInternals, type SequelizeOptions } from '../sequelize/internals.js'
+import type { ConnectionManager } from '../sequelize/connection-manager.js'
 
 /**
  * Closes each new connection that cannot be prepared: one whose hooks fail, or are not answered in time. Sequelize would keep it open, although the pool

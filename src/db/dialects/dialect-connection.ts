@@ -1,7 +1,8 @@
 import type { Sequelize } from 'sequelize'
 import type { Ending, NextStatement, TransactionConnection, TransactionEnd } from '../connection.js'
-import type { SendDirect, TransactionNeeds } from '../dialect.js'
-import { sendCommand, type Settle } from '../sequelize/query.js'
+import type { TransactionNeeds } from '../dialect.js'
+import { sendCommand, sendThen, writeQuery } from '../sequelize/query.js'
+import type { DirectResult, SendDirect, Settle, CompiledStatement } from '../direct-statement.js'
 
 const END_SQL = { commit: 'COMMIT', rollback: 'ROLLBACK' } as const
 
@@ -11,10 +12,10 @@ export abstract class DialectConnection implements TransactionConnection {
   readonly wasIdle: boolean
   protected readonly sequelize: Sequelize
   protected readonly needs: TransactionNeeds
-  readonly #direct: SendDirect | undefined
-  #hasBegun = false
+  /** Sends statements without Sequelize; undefined if they take its query path. */
+  protected readonly direct: SendDirect | undefined
+  hasBegun = false
 
-  /** @param direct sends the statements about the transaction; undefined if they take Sequelize's query path. */
   constructor(
     sequelize: Sequelize,
     direct: SendDirect | undefined,
@@ -23,18 +24,14 @@ export abstract class DialectConnection implements TransactionConnection {
     needs: TransactionNeeds,
   ) {
     this.sequelize = sequelize
-    this.#direct = direct
+    this.direct = direct
     this.raw = raw
     this.wasIdle = wasIdle
     this.needs = needs
   }
 
-  get hasBegun(): boolean {
-    return this.#hasBegun
-  }
-
   get isBegun(): boolean {
-    return this.#hasBegun
+    return this.hasBegun
   }
 
   get isOpen(): boolean {
@@ -48,7 +45,7 @@ export abstract class DialectConnection implements TransactionConnection {
 
   /** Called in the class of a dialect when BEGIN was executed, or is with the next statement. */
   protected begun(): void {
-    this.#hasBegun = true
+    this.hasBegun = true
     this.needs.observer?.begun(this.needs)
   }
 
@@ -69,12 +66,21 @@ export abstract class DialectConnection implements TransactionConnection {
     return undefined
   }
 
-  command(sql: string): Promise<unknown> {
-    return new Promise((resolve, reject) => this.sendCommand(sql, { resolve, reject }))
+  send<T>({ sql, values, form, instance, read }: CompiledStatement<T>, settle: Settle<T>): void {
+    const { sequelize, raw: connection, direct } = this
+    if (!direct) throw new Error('Compiled statements have no way past Sequelize.')
+    const query = instance && (() => writeQuery(sequelize, connection, instance))
+    sendThen(sequelize, direct, { connection, text: sql, values, form, query }, read, settle)
   }
 
-  protected sendCommand(sql: string, settle: Settle<unknown>): void {
-    sendCommand(this.sequelize, this.#direct, this.raw, sql, settle)
+  command(sql: string): Promise<unknown> {
+    return new Promise((resolve, reject) => this.#sendCommand(sql, { resolve, reject }))
+  }
+
+  #sendCommand(sql: string, settle: Settle<unknown>): void {
+    const { sequelize, raw: connection, direct } = this
+    if (direct) sendThen(sequelize, direct, { connection, text: sql, values: [] }, asSequelizeReturns, settle)
+    else sendCommand(sequelize, connection, sql, settle)
   }
 
   async beginAgain(): Promise<void> {
@@ -85,7 +91,7 @@ export abstract class DialectConnection implements TransactionConnection {
 
   end(end: TransactionEnd, { resolve, reject }: Ending): void {
     const answered = (answer: unknown) => resolve(end === 'rollback' || this.isKept(answer))
-    this.sendCommand(END_SQL[end], { resolve: answered, reject })
+    this.#sendCommand(END_SQL[end], { resolve: answered, reject })
   }
 
   /** @param _answer to COMMIT, as Sequelize returns it. */
@@ -99,4 +105,9 @@ export abstract class DialectConnection implements TransactionConnection {
 
   abstract release(): Promise<void> | undefined
   abstract destroy(): Promise<void>
+}
+
+/** What Sequelize's query() resolves to for a statement about the transaction. */
+function asSequelizeReturns(result: DirectResult): unknown {
+  return [result.rows, result]
 }

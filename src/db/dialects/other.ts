@@ -1,5 +1,6 @@
 import type { Sequelize } from 'sequelize'
 import { BROKEN_SOCKET, codeOf, type Dialect } from '../dialect.js'
+import { hasFastPath } from '../sequelize/query-path.js'
 import { acquireFromPool, PooledConnection } from './pooled-connection.js'
 
 /**
@@ -9,7 +10,12 @@ import { acquireFromPool, PooledConnection } from './pooled-connection.js'
 export const other: Dialect = {
   prepare() {},
   acquire: (sequelize: Sequelize, needs) =>
-    acquireFromPool(sequelize, needs, (raw, wasIdle) => new OtherConnection(sequelize, undefined, raw, wasIdle, needs)),
+    acquireFromPool(
+      sequelize,
+      needs,
+      hasFastPath(sequelize),
+      (raw, wasIdle) => new OtherConnection(sequelize, undefined, raw, wasIdle, needs),
+    ),
   isStale: () => false,
   isConflict: () => false,
   isUndoing: () => false,

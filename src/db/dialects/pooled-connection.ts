@@ -2,16 +2,10 @@ import { BaseError, ConnectionAcquireTimeoutError, ConnectionError, type Sequeli
 import { loadLater } from '../../core/memo.js'
 import type { LeasedConnection, TransactionConnection } from '../connection.js'
 import { codeOf, isLostConnection, type TransactionNeeds } from '../dialect.js'
-import { hasFastPath } from '../sequelize/fast-path.js'
 import { DialectConnection } from './dialect-connection.js'
 import { closeUnprepared } from './close-unprepared.js'
-import {
-  type ConnectionManager,
-  type ConnectionPool,
-  type PoolCounts,
-  sequelizeInternals,
-  writePoolOf,
-} from '../sequelize/internals.js'
+import { sequelizeInternals, writePoolOf } from '../sequelize/internals.js'
+import type { ConnectionPool, PoolCounts } from '../sequelize/connection-manager.js'
 
 const pools = loadLater<typeof import('sequelize-pool')>('sequelize-pool')
 
@@ -43,36 +37,18 @@ export function onEachConnection(
  * ones in the old space. What they refer to is kept then until the next full collection.
  */
 export abstract class PooledConnection extends DialectConnection {
-  /** Whether another session cannot use it: it is closed then, instead of returned to the pool. */
-  protected get isSpent(): boolean {
-    return false
-  }
-
-  /** Called before it returns to the pool. */
-  protected beforeRelease(): Promise<void> | undefined {
-    return undefined
-  }
-
   /** Closes the socket without waiting for answers to what was sent: the server may no longer respond. */
   protected drop(): Promise<void> | void {}
 
   release(): Promise<void> | undefined {
-    if (this.isSpent) return this.destroy()
-    return this.beforeRelease()?.then(() => this.#release()) ?? this.#release()
-  }
-
-  #release(): undefined {
-    void this.#manager.releaseConnection(this.raw)
+    void sequelizeInternals(this.sequelize).connectionManager.releaseConnection(this.raw)
+    return undefined
   }
 
   destroy(): Promise<void> {
     const dropped = this.drop()
-    const leavePool = () => this.#manager.destroyConnection(this.raw)
+    const leavePool = () => sequelizeInternals(this.sequelize).connectionManager.destroyConnection(this.raw)
     return dropped ? dropped.then(leavePool) : leavePool()
-  }
-
-  get #manager(): ConnectionManager {
-    return sequelizeInternals(this.sequelize).connectionManager
   }
 }
 
@@ -112,14 +88,17 @@ export function closeSpent(sequelize: Sequelize, isSpent: (connection: object) =
 /**
  * Takes a connection from Sequelize's pool; for a read-only transaction from that of the replicas, if there are any.
  *
+ * @param isFast whether Sequelize's getConnection() is passed by where it has nothing to do: it checks the server's version and runs hooks, which is a
+ * dozen promises.
  * @param lease makes it the connection of a transaction. `wasIdle`: see {@link LeasedConnection}.
  */
 export function acquireFromPool<C extends TransactionConnection>(
   sequelize: Sequelize,
   { readOnly = false, onPrimary = false, maxLag, token }: TransactionNeeds,
+  isFast: boolean,
   lease: (raw: object, wasIdle: boolean) => C,
 ): Promise<C> {
-  const { connectionManager: manager } = sequelizeInternals(sequelize)
+  const { connectionManager: manager, options } = sequelizeInternals(sequelize)
   const lastBefore = lastOpened
   // A dialect that knows how far a replica is leaves these two out.
   const isForReplica = readOnly && !onPrimary && maxLag === undefined && token?.received === undefined
@@ -134,18 +113,20 @@ export function acquireFromPool<C extends TransactionConnection>(
       })
     }
   }
-  const acquire = (): Promise<object> =>
-    needsGetConnection(sequelize, manager)
-      ? manager.getConnection(isForReplica ? { type: 'SELECT' } : { useMaster: true })
-      : acquireFrom(manager.pool, isForReplica)
+  const acquire = (): Promise<object> => {
+    const { pool } = manager
+    const isReplaced = Object.hasOwn(manager, 'getConnection') // by Sequelize when the manager is closed
+    const isHooked = sequelize.hasHook('beforePoolAcquire') || sequelize.hasHook('afterPoolAcquire')
+    if (!isFast || isReplaced || isHooked || options.databaseVersion === 0)
+      return manager.getConnection(isForReplica ? { type: 'SELECT' } : { useMaster: true })
+    const type = isForReplica ? 'SELECT' : undefined
+    return acquireOf.get(pool)?.(type, !isForReplica) ?? pool.acquire(type, !isForReplica)
+  }
   // The pool may have begun to open the connection for another session, before it was lost.
   const acquireAgain = (raised: unknown): Promise<C> => {
     const error = toAcquireError(raised)
     if (!isLostConnection(error) || isRefused(error)) throw error
     return acquire().then(use, throwAcquireError)
-  }
-  const throwAcquireError = (error: unknown): never => {
-    throw toAcquireError(error)
   }
   return acquire().then(use, acquireAgain)
 }
@@ -163,24 +144,13 @@ export function hasSpare({ waiting, available, size, maxSize }: PoolCounts): boo
   return waiting === 0 && available > 0 && (available > 1 || size < maxSize)
 }
 
-function acquireFrom(pool: ConnectionPool, isForReplica: boolean): Promise<object> {
-  const [type, useMaster] = isForReplica ? (['SELECT', false] as const) : ([undefined, true] as const)
-  return acquireOf.get(pool)?.(type, useMaster) ?? pool.acquire(type, useMaster)
+function throwAcquireError(error: unknown): never {
+  throw toAcquireError(error)
 }
 
 function isRefused(error: unknown): boolean {
   return codeOf(error) === 'ECONNREFUSED'
 }
-
-// Sequelize's getConnection() checks the server's version and runs hooks: a dozen promises, which are skipped where they have nothing to do.
-function needsGetConnection(sequelize: Sequelize, manager: ConnectionManager): boolean {
-  const { options } = sequelizeInternals(sequelize)
-  const isReplaced = Object.hasOwn(manager, 'getConnection') // by Sequelize when the manager is closed
-  if (!hasFastPath(sequelize)) return true
-  return isReplaced || options.databaseVersion === 0 || POOL_HOOKS.some((name) => sequelize.hasHook(name))
-}
-
-const POOL_HOOKS = ['beforePoolAcquire', 'afterPoolAcquire'] as const
 
 function toAcquireError(error: unknown): unknown {
   if (error instanceof pools().TimeoutError) return new ConnectionAcquireTimeoutError(error)

@@ -1,6 +1,7 @@
 import type { Sequelize } from 'sequelize'
 import type { PoolFacts } from '../../core/events/channels.js'
-import { type ConnectionManager, type PoolCounts, sequelizeInternals, writePoolOf } from '../sequelize/internals.js'
+import { sequelizeInternals, writePoolOf } from '../sequelize/internals.js'
+import type { ConnectionManager, PoolCounts } from '../sequelize/connection-manager.js'
 
 /** The pools that are used instead of that of Sequelize, by their names. */
 interface OwnPools {

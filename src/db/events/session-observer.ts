@@ -6,14 +6,11 @@ import { requestWithoutSession } from '../../core/events/current-request.js'
 import type { RequestRecord, TransactionOutcome } from '../../core/events/request-record.js'
 import type { TransactionNeeds, TransactionObserver } from '../dialect.js'
 import type { StatementSource } from '../statements/statement-source.js'
-import type { Settle } from '../sequelize/query.js'
 import { poolsOf } from './pools.js'
-import { shapeOfStatement } from '../sql/shape.js'
-import { isKnownWrite } from '../sql/writes.js'
+import { factsOfStatement } from '../sql/shape.js'
 import { type ReadBatch, readBatch } from './keyset-loop.js'
 import { keepSource } from './statement-sources.js'
-
-type Send<T> = (settle: Settle<T>) => void
+import type { DirectResult } from '../direct-statement.js'
 
 /** The observer of a new session: undefined if no one listens, so that the session does nothing for it. */
 export function observeSession(
@@ -61,73 +58,26 @@ export class SessionObserver implements TransactionObserver {
     this.request = request
   }
 
-  get #common(): channels.DatabaseEvent {
+  get common(): channels.DatabaseEvent {
     return { database: this.database, session: this.#session, request: this.request, route: this.request?.route }
   }
 
-  /** Sends a statement, and publishes its answer. @param source has its values. */
-  timed<T>(sql: string, send: Send<T>, isSavepoint: boolean, source?: StatementSource): Send<T> {
-    const batch = isSavepoint ? undefined : this.#count(sql, source)
-    const publish = inThisContext((start: number, rows: number | undefined, error: unknown) =>
-      this.#statementEnded(sql, start, isSavepoint, rows, error, source),
-    )
-    return (settle) => {
-      const start = performance.now()
-      let rows: number | undefined
-      const ended = (error: unknown, value?: unknown) => publish(start, rows ?? rowsIn(value), error)
-      send({
-        received: (result) => {
-          rows = result.rows.length
-          batch?.answered(result.rows)
-        },
-        resolve: (value) => {
-          if (rows === undefined) batch?.answered(rowsOf(value))
-          ended(undefined, value)
-          settle.resolve(value)
-        },
-        reject: (error) => {
-          ended(error)
-          settle.reject(error)
-        },
-      })
-    }
-  }
-
-  /** Counts a statement of the request. Undefined if it is no batch of a list. */
-  #count(sql: string, source: StatementSource | undefined): ReadBatch | undefined {
+  /** A statement is started: call it in the stack of the program that sends it. @param source has its values. */
+  statement(sql: string, isSavepoint: boolean, source?: StatementSource): ObservedStatement {
     const { request } = this
-    if (!request) return undefined
+    if (isSavepoint || !request) return new ObservedStatement(this, sql, isSavepoint, source, undefined)
     const { dialect } = this.database
-    const shape = shapeOfStatement(sql, dialect)
-    const isRead = !isKnownWrite(sql)
-    const batch = isRead ? readBatch(request, { sql, shape, dialect }, source) : undefined
-    request.queries.add(shape, isRead && batch?.isNext !== true)
-    return batch
-  }
-
-  #statementEnded(
-    sql: string,
-    start: number,
-    isSavepoint: boolean,
-    rows: number | undefined,
-    error: unknown,
-    source: StatementSource | undefined,
-  ): void {
-    const milliseconds = performance.now() - start
-    const request = isSavepoint ? undefined : this.request
-    request?.addStatement(milliseconds)
-    if (!request?.onStatement && !channels.statementEnd.hasSubscribers) return
-    const statement = new Statement(this.#common, sql, milliseconds, rows, error, isSavepoint)
-    if (request?.keepsValues) keepSource(statement, { sequelize: this.sequelize, source })
-    request?.onStatement?.(request, statement)
-    if (channels.statementEnd.hasSubscribers) channels.statementEnd.publish(statement)
+    const { shape, isKnownWrite } = factsOfStatement(sql, dialect)
+    const batch = isKnownWrite ? undefined : readBatch(request, { sql, shape, dialect }, source)
+    request.queries.add(shape, !isKnownWrite && batch?.isNext !== true)
+    return new ObservedStatement(this, sql, isSavepoint, source, batch)
   }
 
   acquired<T>(acquiring: Promise<T>): Promise<T> {
     const { connectionAcquired } = channels
     if (!connectionAcquired.hasSubscribers) return acquiring
     return timedWait(acquiring, (milliseconds, error) =>
-      connectionAcquired.publish({ ...this.#common, milliseconds, error }),
+      connectionAcquired.publish({ ...this.common, milliseconds, error }),
     )
   }
 
@@ -135,14 +85,14 @@ export class SessionObserver implements TransactionObserver {
     const { sqliteWriter } = channels
     if (!sqliteWriter.hasSubscribers) return acquiring
     return timedWait(acquiring, (milliseconds, error) =>
-      sqliteWriter.publish({ ...this.#common, milliseconds, queue, error }),
+      sqliteWriter.publish({ ...this.common, milliseconds, queue, error }),
     )
   }
 
   begun({ isolation, readOnly = false }: TransactionNeeds): void {
     this.#begunAt = performance.now()
     if (channels.transactionBegin.hasSubscribers)
-      channels.transactionBegin.publish({ ...this.#common, isolation, readOnly })
+      channels.transactionBegin.publish({ ...this.common, isolation, readOnly })
   }
 
   ended(outcome: TransactionOutcome, sentAt?: number, error?: unknown): void {
@@ -151,7 +101,7 @@ export class SessionObserver implements TransactionObserver {
     const now = performance.now()
     const milliseconds = now - this.#begunAt
     channels.transactionEnd.publish({
-      ...this.#common,
+      ...this.common,
       outcome,
       milliseconds,
       endMilliseconds: sentAt === undefined ? 0 : now - sentAt,
@@ -162,7 +112,7 @@ export class SessionObserver implements TransactionObserver {
   retried(error: unknown, attempt: number, delayMilliseconds: number): void {
     this.request?.startAgain()
     if (channels.transactionRetry.hasSubscribers)
-      channels.transactionRetry.publish({ ...this.#common, attempt, delayMilliseconds, error })
+      channels.transactionRetry.publish({ ...this.common, attempt, delayMilliseconds, error })
   }
 }
 
@@ -185,18 +135,85 @@ function timedWait<T>(waiting: Promise<T>, publish: (milliseconds: number, error
   )
 }
 
-// The driver answers in the asynchronous context in which it has opened its connection.
-function inThisContext<A extends unknown[]>(publish: (...args: A) => void): (...args: A) => void {
-  return channels.statementEnd.hasSubscribers ? AsyncResource.bind(publish) : publish
+/** A statement that a session sends: its answer is published. It may be sent again. */
+export class ObservedStatement {
+  readonly #observer: SessionObserver
+  readonly #sql: string
+  readonly #isSavepoint: boolean
+  readonly #source: StatementSource | undefined
+  readonly #batch: ReadBatch | undefined
+  /** The driver answers in the asynchronous context in which it has opened its connection. */
+  readonly #context: AsyncResource | undefined
+  #start = 0
+  #rows: number | undefined
+
+  constructor(
+    observer: SessionObserver,
+    sql: string,
+    isSavepoint: boolean,
+    source: StatementSource | undefined,
+    batch: ReadBatch | undefined,
+  ) {
+    this.#observer = observer
+    this.#sql = sql
+    this.#isSavepoint = isSavepoint
+    this.#source = source
+    this.#batch = batch
+    this.#context = channels.statementEnd.hasSubscribers ? new AsyncResource('sequitur.statement') : undefined
+  }
+
+  sent(): void {
+    this.#start = performance.now()
+    this.#rows = undefined
+  }
+
+  received({ rows }: DirectResult): void {
+    this.#rows = rows.length
+    this.#batch?.answered(rows)
+  }
+
+  answered(value: unknown): void {
+    if (this.#rows === undefined) this.#batch?.answered(rowsOf(value))
+    this.#ended(this.#rows ?? rowsIn(value), undefined)
+  }
+
+  failed(error: unknown): void {
+    this.#ended(this.#rows, error)
+  }
+
+  #ended(rows: number | undefined, error: unknown): void {
+    const milliseconds = performance.now() - this.#start
+    const request = this.#isSavepoint ? undefined : this.#observer.request
+    request?.addStatement(milliseconds)
+    if (!request?.onStatement && !channels.statementEnd.hasSubscribers) return
+    const { common, sequelize } = this.#observer
+    const statement = new Statement(common, this.#sql, milliseconds, rows, error, this.#isSavepoint)
+    if (request?.keepsValues) keepSource(statement, { sequelize, source: this.#source })
+    const publish = () => {
+      request?.onStatement?.(request, statement)
+      if (channels.statementEnd.hasSubscribers) channels.statementEnd.publish(statement)
+    }
+    if (this.#context) this.#context.runInAsyncScope(publish)
+    else publish()
+  }
 }
 
 /** Sends a query outside of every session, and observes it. */
 export function observeQuery(sequelize: Sequelize, sql: string, query: () => Promise<unknown>): Promise<unknown> {
   const request = requestWithoutSession.getStore()
   if (!request && !channels.statementEnd.hasSubscribers) return query()
-  const observer = new SessionObserver(sequelize, factsOf(sequelize), request)
-  const send = (settle: Settle<unknown>) => void query().then(settle.resolve, settle.reject)
-  return new Promise((resolve, reject) => observer.timed(sql, send, false)({ resolve, reject }))
+  const observed = new SessionObserver(sequelize, factsOf(sequelize), request).statement(sql, false)
+  observed.sent()
+  return query().then(
+    (value) => {
+      observed.answered(value)
+      return value
+    },
+    (error: unknown) => {
+      observed.failed(error)
+      throw error
+    },
+  )
 }
 
 class Statement implements StatementEnded {
@@ -230,7 +247,7 @@ class Statement implements StatementEnded {
   }
 
   get shape(): string {
-    return shapeOfStatement(this.sql, this.database.dialect)
+    return factsOfStatement(this.sql, this.database.dialect).shape
   }
 }
 

@@ -3,12 +3,13 @@ import type { Sequelize } from 'sequelize'
 import type { SentStatement } from '../../core/events/request-record.js'
 import { endsWithin } from '../../core/promises.js'
 import type { LeasedConnection } from '../connection.js'
-import type { Dialect, DirectResult, SendDirect } from '../dialect.js'
+import type { Dialect } from '../dialect.js'
 import { sourceOf } from '../events/statement-sources.js'
 import { NoAnswerError } from '../session/transaction/answer-timeout.js'
 import { startsWithKeyword } from '../sql/starts-with-keyword.js'
 import { type PlanReader, planReaderOf } from './plan-reader.js'
 import { type DriverStatement, toDriverStatement } from './driver-statement.js'
+import type { DirectResult, SendDirect } from '../direct-statement.js'
 
 /** Milliseconds to wait for a plan. */
 const LIMIT = 1_000

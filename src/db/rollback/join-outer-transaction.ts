@@ -4,6 +4,9 @@ import type { TransactionNeeds } from '../dialect.js'
 import { sequelizeInternals } from '../sequelize/internals.js'
 import { NotUndoableError } from './rollback-errors.js'
 
+const OUTSIDE =
+  'sequelize.transaction() outside of a session cannot be undone by withRollback(): its COMMIT would keep all that the test has done. It was refused. Use withSession().'
+
 const METHODS = ['getConnection', 'releaseConnection', 'destroyConnection'] as const
 
 /**
@@ -23,10 +26,7 @@ export function joinOuterTransaction(
 
   const methods = {
     async getConnection({ uuid }: { readonly uuid?: string } = {}) {
-      if (uuid !== undefined)
-        throw new NotUndoableError(
-          'sequelize.transaction() outside of a session cannot be undone by withRollback(): its COMMIT would keep all that the test has done. It was refused. Use withSession().',
-        )
+      if (uuid !== undefined) throw new NotUndoableError(OUTSIDE)
       const taken = await acquire({})
       try {
         await taken.begin()
@@ -52,11 +52,13 @@ export function joinOuterTransaction(
   Object.assign(manager, methods)
   return () => {
     if (manager.getConnection !== methods.getConnection) return // Sequelize has replaced it: it is closed
-    for (const [name, descriptor] of own) {
-      if (descriptor) Object.defineProperty(manager, name, descriptor)
-      else Reflect.deleteProperty(manager, name)
-    }
+    for (const [name, descriptor] of own) restore(manager, name, descriptor)
   }
+}
+
+function restore(object: object, name: string, descriptor: PropertyDescriptor | undefined): void {
+  if (descriptor) Object.defineProperty(object, name, descriptor)
+  else Reflect.deleteProperty(object, name)
 }
 
 function commit(connection: TransactionConnection): Promise<boolean> {

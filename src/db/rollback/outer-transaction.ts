@@ -4,6 +4,7 @@ import type { Database } from '../database.js'
 import type { TransactionEnd } from '../connection.js'
 import type { Dialect, TransactionNeeds } from '../dialect.js'
 import { CommitFailedError } from '../errors.js'
+import { senderOf } from '../sequelize/query-path.js'
 import { SessionTransaction, type TransactionOwner } from '../session/transaction/session-transaction.js'
 import { laterStatements } from '../sql/later-statements.js'
 import { isKnownWrite } from '../sql/writes.js'
@@ -75,11 +76,12 @@ export class OuterTransaction implements SavepointOwner {
   async #begin(database: Database): Promise<void> {
     const transaction = this.#transaction
     try {
-      await transaction.prepare({ sql: `SAVEPOINT ${OUTERMOST}` })
+      const connection = await transaction.acquire({ sql: `SAVEPOINT ${OUTERMOST}` })
+      await connection.prepare({ sql: `SAVEPOINT ${OUTERMOST}` })
       await transaction.command(`SAVEPOINT ${OUTERMOST}`)
       this.#check = await commitCheckOf(transaction, this.#sequelize)
     } catch (error) {
-      await transaction.sendRollback()?.catch(() => {}) // the first error is the one to report
+      await transaction.sendEnd('rollback')?.catch(() => {}) // the first error is the one to report
       throw error
     }
     const acquire = (needs: TransactionNeeds) => this.#acquire(needs)
@@ -101,7 +103,8 @@ export class OuterTransaction implements SavepointOwner {
       this.#assertUsable()
       const name = `${OUTERMOST}_${++this.#savepoints}`
       const raw = (await this.#transaction.connection) as object // of the driver
-      return new SavepointConnection(this.#sequelize, this.#dialect.direct, raw, needs, name, this, endTurn)
+      const direct = senderOf(this.#sequelize, this.#dialect)
+      return new SavepointConnection(this.#sequelize, direct, raw, needs, name, this, endTurn)
     } catch (error) {
       endTurn()
       throw error
@@ -178,7 +181,7 @@ export class OuterTransaction implements SavepointOwner {
     else this.#problem ??= new StillRunningError(MAX_WAIT_FOR_END)
     this.#isOver = true
     this.#restore()
-    if (isIdle) await this.#transaction.sendRollback()?.catch(() => {}) // its connection is closed then, which rolls back, too
+    if (isIdle) await this.#transaction.sendEnd('rollback')?.catch(() => {}) // its connection is closed then, which rolls back, too
     else this.#transaction.closeConnection()
     return this.#problem
   }

@@ -1,7 +1,8 @@
 import type { Sequelize } from 'sequelize'
 import type { Ending, NextStatement, TransactionEnd } from '../connection.js'
 import { DialectConnection } from '../dialects/dialect-connection.js'
-import type { SendDirect, TransactionNeeds } from '../dialect.js'
+import type { TransactionNeeds } from '../dialect.js'
+import type { SendDirect } from '../direct-statement.js'
 
 /** The transaction of a test, of which a connection is one savepoint. */
 export interface SavepointOwner {

@@ -10,6 +10,8 @@ import {
   Utils,
 } from 'sequelize'
 import { loadLater } from '../../core/memo.js'
+import type { ConnectionManager, PoolCounts } from './connection-manager.js'
+import type { Attributes, QueryGenerator, RowValues } from './query-generator.js'
 
 /*
  * Every member of Sequelize 6 that this package uses and that Sequelize's types leave out. The functions at the end of this file return
@@ -115,162 +117,9 @@ export interface QueryClass {
   formatBindParameters(sql: string, values: unknown, dialect: string): [sql: string, parameters?: readonly unknown[]]
 }
 
-/** The connections of one server, as sequelize-pool counts them. */
-export interface PoolCounts {
-  /** With those that are being opened. */
-  readonly size: number
-  readonly maxSize: number
-  /** How many are in use, and how many are idle. */
-  readonly using: number
-  readonly available: number
-  /** How many requests for a connection wait. */
-  readonly waiting: number
-}
-
-export type PoolOfOne = ConnectionPool & PoolCounts & { readonly write?: undefined; readonly read?: undefined }
-
-/** With replicas: has the pool of the primary, and the sums of those of the replicas. */
-export type PoolOfReplication = ConnectionPool & {
-  readonly write: ConnectionPool & PoolCounts
-  readonly read: PoolCounts
-}
-
-/** Opens connections, and hands them out from a pool. On SQLite, its methods are replaced. */
-export interface ConnectionManager {
-  /** The driver's library. */
-  readonly lib: unknown
-  /** Only of MySQL and MariaDB: reads a value of a row by the type of its column. */
-  readonly constructor: { readonly _typecast?: TypeCast }
-  /** Replaced where there are replicas. */
-  pool: PoolOfOne | PoolOfReplication
-  readonly config: ManagerConfig
-  getConnection(options?: { type?: string; useMaster?: boolean; uuid?: string }): Promise<object>
-  releaseConnection(connection: unknown): void
-  /** Opens a connection that is not of the pool, without hooks. */
-  connect(config: object): Promise<object>
-  /** Opens and closes a connection of a pool, with hooks. */
-  _connect(config: object): Promise<object>
-  _disconnect(connection: object): Promise<unknown>
-  /** Whether an idle connection may be used again. */
-  _validate(connection: object): boolean
-  destroyConnection(connection: unknown): Promise<void>
-  /** Only of servers: whether an idle connection can be used again. */
-  validate(connection: object): boolean
-  _onProcessExit(): Promise<void>
-  /** Only on PostgreSQL: reads the types of the database, when a connection is opened and they are not known. */
-  _refreshDynamicOIDs(connection?: object): Promise<void>
-  /** Only on SQLite: the open connections; that of a database in memory has the key '1'. */
-  readonly connections: Record<string, unknown>
-}
-
-export interface ConnectionPool {
-  acquire(type?: string, useMaster?: boolean): Promise<object>
-  release(connection: object): void
-  destroy(connection: object): Promise<void>
-  destroyAllNow(): Promise<void>
-  drain(): Promise<void>
-}
-
-/** The options of connections. */
-interface ManagerConfig {
-  readonly pool: {
-    readonly max: number
-    readonly min: number
-    /** Milliseconds, as the next two. */
-    readonly acquire: number
-    readonly idle: number
-    readonly evict: number
-    readonly maxUses?: number
-  }
-  /** The options of the replicas are complete: Sequelize has added what they leave out. */
-  readonly replication?: { readonly read: readonly object[]; readonly write: object } | false | null
-}
-
 /** The functions that read values of columns by the types of MySQL and MariaDB. */
 interface ParserStore {
   get(type: string): unknown
-}
-
-/** Called by the drivers of MySQL and MariaDB for each value of a row. */
-export type TypeCast = (this: ConnectionManager, field: DriverField, next: () => unknown) => unknown
-
-export interface DriverField {
-  readonly type: string
-  /** The value as text; can be called once. */
-  string(): string | null
-}
-
-/** Generates SQL. */
-export interface QueryGenerator {
-  /** The SQL of each `Op`. */
-  readonly OperatorMap: Readonly<Record<PropertyKey, string>>
-  generateTransactionId: () => string
-  generateInclude(...given: readonly unknown[]): unknown
-  quoteIdentifier(name: string): string
-  quoteTable(name: unknown): string
-  quote(item: unknown, parent?: unknown, connector?: string): string
-  selectQuery(table: unknown, options: object, model: unknown): string
-  escape(value: unknown, field?: AttributeInternals, options?: EscapeOptions): string
-  /** Writes a value as a placeholder: `bindParam` adds the value to those of the statement. */
-  format(
-    value: unknown,
-    field: AttributeInternals | undefined,
-    options: EscapeOptions | undefined,
-    bindParam: BindParam,
-  ): string
-  handleSequelizeMethod(method: unknown, ...rest: unknown[]): string
-  /** A condition; several are joined with the binding, by default AND. */
-  whereItemsQuery(where: unknown, options?: object, binding?: string): string
-  /** One of its parts: a comparison of a column or an expression, the conditions of an `Op`, or a condition without a key. */
-  whereItemQuery(key: PropertyKey | object | undefined, value: unknown, options?: object): string
-  /** The join of a belongsToMany. */
-  generateThroughJoin(include: ThroughInclude, includeAs: IncludeNames, ...rest: unknown[]): JoinSql
-  /** The join of any other association. */
-  generateJoin(include: JoinInclude, ...rest: unknown[]): JoinSql
-  /** A comparison of a column; the operator is an `Op`, or its SQL. */
-  _whereParseSingleValueObject(
-    key: unknown,
-    field: AttributeInternals | undefined,
-    operator: unknown,
-    value: unknown,
-    options: unknown,
-  ): string
-  parseConditionObject(conditions: object): readonly JsonCondition[]
-  /** Adds the conditions of a value in JSON, at a path of keys, of which the last may name a type: `age::integer`. */
-  _traverseJSON(items: string[], column: string, key: string, value: unknown, path: string[]): void
-  jsonPathExtractionQuery(column: string, path: readonly string[]): string
-  insertQuery(table: unknown, values: unknown, attributes: unknown, options?: BindOptions, ...rest: unknown[]): unknown
-  updateQuery(table: unknown, values: unknown, where: unknown, options?: BindOptions, ...rest: unknown[]): unknown
-  deleteQuery(table: unknown, where: unknown, options: object, model: ModelStatic<Model>): string
-  bulkInsertQuery(table: unknown, rows: readonly RowValues[], options?: object, attributes?: Attributes): string
-  /** The statement of increment() and decrement(). */
-  arithmeticQuery(operator: string, table: unknown, where: unknown, ...rest: unknown[]): string
-  truncateTableQuery(table: unknown, options?: object): string
-}
-
-/** An association in the options of a query. */
-interface JoinInclude {
-  where?: unknown
-  readonly model: ModelStatic<Model>
-  /** Whether rows of the association are returned without one that they belong to. */
-  readonly right?: boolean
-}
-
-/** A belongsToMany in the options of a query. */
-interface ThroughInclude extends JoinInclude {
-  readonly through: { where?: unknown; readonly as: string; readonly model: ModelStatic<Model> }
-}
-
-/** The alias of an included model in SQL. */
-interface IncludeNames {
-  readonly internalAs: string
-}
-
-/** The parts of `JOIN body ON condition`. */
-export interface JoinSql {
-  /** The tables with their aliases: "`team` AS `team`". */
-  readonly body: string
-  readonly condition: string
 }
 
 /** Sends the statements of models; one for each instance of Sequelize. */
@@ -298,44 +147,6 @@ export type Arithmetic = (
   otherValues: unknown,
   options: object,
 ) => Promise<unknown>
-
-export type RowValues = Readonly<Record<string, unknown>>
-type Attributes = Readonly<Record<string, AttributeInternals>>
-
-type BindParam = (value: unknown) => string
-
-export interface EscapeOptions {
-  /** Whether the value is a pattern of LIKE. */
-  readonly acceptStrings?: boolean
-  /** 'INSERT' or 'UPDATE' for a value that is written to a row. */
-  readonly context?: string
-}
-
-export interface AttributeInternals {
-  readonly fieldName?: string
-  readonly field?: string
-  readonly type?: unknown
-  readonly autoIncrement?: boolean
-  readonly primaryKey?: boolean
-  readonly allowNull?: boolean
-  readonly defaultValue?: unknown
-  readonly set?: unknown
-  /** Whether Sequelize has added it: a timestamp. */
-  readonly _autoGenerated?: boolean
-}
-
-/** A condition of `sequelize.json({ meta: { size: 5 } })`: path ['meta', 'size'], value 5. */
-export interface JsonCondition {
-  readonly path: readonly [column: string, ...path: string[]]
-  readonly value: unknown
-}
-
-export interface BindOptions {
-  /** False in a statement without placeholders; set by Sequelize while it generates the statement. */
-  readonly bindParam?: unknown
-  /** Whether an INSERT returns the new row. */
-  readonly returning?: boolean
-}
 
 /** A declared index. */
 export interface IndexInternals {
@@ -517,7 +328,7 @@ export function modelOf(instance: Model): ModelStatic<Model> {
 /** Sequelize's Transaction, with the constructor that its types leave out. */
 export type TransactionClass = new (
   sequelize: Sequelize,
-  options: { readonly readOnly: boolean },
+  options: { readonly readOnly: boolean; readonly isLight: boolean },
 ) => TransactionInternals
 
 export const SequelizeTransaction = Transaction as unknown as TransactionClass

@@ -7,8 +7,9 @@ import {
   type Sequelize,
   UniqueConstraintError,
 } from 'sequelize'
-import { codeOf, type Dialect, type DirectResult, type SendDirect, type StatementForm } from '../dialect.js'
-import { hasFastPath } from './fast-path.js'
+import { codeOf, type Dialect } from '../dialect.js'
+import { hasFastPath } from './query-path.js'
+import { newTransactionId } from './transaction-base.js'
 import { rememberOrigin } from './statement-origin.js'
 import {
   type InstanceInternals,
@@ -19,6 +20,7 @@ import {
   sequelizeInternals,
   type SequelizeOptions,
 } from './internals.js'
+import type { DirectResult, SendDirect, Settle, StatementForm } from '../direct-statement.js'
 
 export interface QueryOptions {
   readonly model?: unknown
@@ -30,15 +32,12 @@ export interface QueryOptions {
   readonly [other: string]: unknown
 }
 
-let lastTransaction = 0
-
 /** Removes work from an instance's queries that does not change their results. */
 export function lightenQueries(sequelize: Sequelize): void {
   const { dialect } = sequelizeInternals(sequelize)
   dialect.Query = withLateStackTraces(dialect.Query)
   if (sequelize.getDialect() === 'postgres') dialect.Query = withLateLogErrors(dialect.Query)
-  // The id appears only in logs. A number is enough there, and cheaper than a UUID.
-  queryGeneratorOf(sequelize).generateTransactionId = () => String(++lastTransaction)
+  queryGeneratorOf(sequelize).generateTransactionId = newTransactionId
 }
 
 // Sequelize takes a stack trace before every statement, for the case that it fails. Here it is taken after the failure: as all callers
@@ -148,7 +147,7 @@ export function isPlain(sequelize: Sequelize, sql: unknown, options: QueryOption
   return !sequelizeInternals(sequelize).hasHook('beforeQuery') && !sequelizeInternals(sequelize).hasHook('afterQuery')
 }
 
-/** Like Sequelize's query() for a query in a transaction, without retries and without its rarely used options. */
+/** Like Sequelize's query() for a query that {@link isPlain}, without retries and without its rarely used options. */
 export function plainQuery(
   sequelize: Sequelize,
   ownDialect: Dialect,
@@ -160,7 +159,7 @@ export function plainQuery(
       ? [text.trim(), undefined]
       : dialect.Query.formatBindParameters(text.trim(), bind, defaults.dialect)
   const query = () => new dialect.Query(connection, sequelize, withDefaults(options, defaults))
-  const send = options['benchmark'] ? undefined : directSender(sequelize, ownDialect)
+  const send = options['benchmark'] ? undefined : ownDialect.direct
   if (send && ownDialect.runQuery) {
     const created = query()
     return ownDialect.runQuery(created, { sequelize, connection, sql, values }) ?? created.run(sql, values)
@@ -225,21 +224,6 @@ export function withInsertedValues(instance: InstanceInternals, row: unknown): I
   return instance
 }
 
-/**
- * Sends statements to the driver without Sequelize; undefined if an option of the instance needs Sequelize: it measures the time, logs the
- * values, or shortens or quotes names differently.
- */
-export function directSender(sequelize: Sequelize, { direct }: Dialect): SendDirect | undefined {
-  return mayBypassQuery(sequelize) ? direct : undefined
-}
-
-/** Whether statements may be sent without Sequelize's `query()`. */
-export function mayBypassQuery(sequelize: Sequelize): boolean {
-  const { benchmark, logQueryParameters, minifyAliases, quoteIdentifiers } = sequelizeInternals(sequelize).options
-  const hasDefaults = !benchmark && !logQueryParameters && !minifyAliases && quoteIdentifiers !== false
-  return hasDefaults && hasFastPath(sequelize)
-}
-
 /** Logs a statement as Sequelize does, with the `logging` option of the query or of the instance. */
 export function logStatement(
   sequelize: Sequelize,
@@ -253,19 +237,11 @@ interface Request {
   readonly connection: unknown
   readonly text: string
   readonly values: readonly unknown[] | undefined
-  readonly form?: StatementForm
+  readonly form?: StatementForm | undefined
   /** Sequelize's option `logging` of this query; by default that of the instance. */
   readonly logging?: unknown
   /** Creates the query object that formats an error; it knows the model. */
   readonly query?: (() => Query) | undefined
-}
-
-/** The callbacks for the outcome of a statement: one of both is called. */
-export interface Settle<T> {
-  resolve(value: T): void
-  reject(error: unknown): void
-  /** Called before, with the rows as the driver returned them. */
-  received?(result: DirectResult): void
 }
 
 /** Sends a statement to the driver without Sequelize. Errors are converted to Sequelize's errors. */
@@ -286,8 +262,9 @@ export function sendThen<T>(
   readResult: (result: DirectResult) => T,
   settle: Settle<T>,
 ): void {
-  const { connection, text, values, form, logging } = request
-  logStatement(sequelize, text, logging)
+  const internals = sequelizeInternals(sequelize)
+  const { connection, text, values, form, logging = internals.options.logging } = request
+  if (logging) logStatement(sequelize, text, logging)
   // The driver calls this function: an exception in it would end the process.
   const done = (error: Error | null, result: DirectResult) => {
     try {
@@ -303,28 +280,12 @@ export function sendThen<T>(
   send(connection, text, values, done, form)
 }
 
-/**
- * Sends a statement without values and rows, such as COMMIT. Resolves to what Sequelize's query() returns for it.
- *
- * @param direct undefined for Sequelize's query path.
- */
-export function sendCommand(
-  sequelize: Sequelize,
-  direct: SendDirect | undefined,
-  connection: object,
-  text: string,
-  settle: Settle<unknown>,
-): void {
-  if (direct && mayBypassQuery(sequelize))
-    return sendThen(sequelize, direct, { connection, text, values: [] }, asSequelizeReturns, settle)
+/** Sends a statement without values and rows, such as COMMIT, by Sequelize's query path. */
+export function sendCommand(sequelize: Sequelize, connection: object, text: string, settle: Settle<unknown>): void {
   const { dialect, options } = sequelizeInternals(sequelize)
   const { logging = false } = options
   const query = new dialect.Query(connection, sequelize, { logging, type: QueryTypes.RAW, raw: true })
   query.run(text).then(settle.resolve, settle.reject)
-}
-
-function asSequelizeReturns(result: DirectResult): unknown {
-  return [result.rows, result]
 }
 
 /** The driver's error of a statement, as Sequelize's. */

@@ -1,9 +1,17 @@
 import { type Sequelize, Transaction } from 'sequelize'
-import { hasFastPath } from './fast-path.js'
-import { queryGeneratorOf, sequelizeInternals, SequelizeTransaction, type TransactionClass } from './internals.js'
+import { sequelizeInternals, SequelizeTransaction, type TransactionClass } from './internals.js'
 
 interface Options {
   readonly readOnly: boolean
+  /** Whether nothing of it has to be made by Sequelize. */
+  readonly isLight: boolean
+}
+
+let lastTransaction = 0
+
+/** The id of a transaction appears only in logs. A number is enough there, and cheaper than a UUID. */
+export function newTransactionId(): string {
+  return String(++lastTransaction)
 }
 
 /**
@@ -19,16 +27,20 @@ class LightTransaction {
   declare readonly name: string
   declare readonly id: string
 
-  constructor(sequelize: Sequelize, options: Options) {
-    if (!hasFastPath(sequelize))
-      return Reflect.construct(SequelizeTransaction, [sequelize, options], new.target) as object as LightTransaction
+  constructor(sequelize: Sequelize, { readOnly, isLight }: Options) {
+    if (!isLight)
+      return Reflect.construct(
+        SequelizeTransaction,
+        [sequelize, { readOnly }],
+        new.target,
+      ) as object as LightTransaction
     const { transactionType: type, isolationLevel } = sequelizeInternals(sequelize).options
     this.sequelize = sequelize
     this.savepoints = []
     this._afterCommitHooks = []
-    this.options = { type, isolationLevel, readOnly: options.readOnly }
+    this.options = { type, isolationLevel, readOnly }
     this.parent = undefined
-    this.id = this.name = queryGeneratorOf(sequelize).generateTransactionId()
+    this.id = this.name = newTransactionId()
   }
 }
 

@@ -1,21 +1,17 @@
 import { isPlainRecord } from '../../core/records.js'
 import { type Sequelize, Utils } from 'sequelize'
 import {
-  type AttributeInternals,
-  type BindOptions,
   type DataTypeInternals,
   type FnInternals,
   fnInternals,
   type HstoreInternals,
-  type JsonCondition,
-  type QueryGenerator,
   queryGeneratorOf,
   type RangeInternals,
-  type RowValues,
   sequelizeInternals,
 } from './internals.js'
 import { keepMomentSilent } from './moment.js'
 import { escapeDollars } from './quote.js'
+import type { AttributeInternals, BindOptions, JsonCondition, QueryGenerator, RowValues } from './query-generator.js'
 
 /*
  * Sequelize 6 writes most values into the SQL of a statement, as literals. It escapes them, with four exceptions in which a value could end

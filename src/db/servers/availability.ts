@@ -4,34 +4,35 @@ const LONGEST_PAUSE = 10_000
 
 /** Whether a server is worth a try: one that could not be reached is passed over for a while. */
 export class Availability {
-  #failures = 0
+  /** How many times in a row it could not be reached. */
+  failures = 0
   #awayUntil = 0
 
   get isAway(): boolean {
-    return this.#failures > 0 && performance.now() < this.#awayUntil
+    return this.failures > 0 && performance.now() < this.#awayUntil
   }
 
   /** When it is worth a try again, on the clock of performance.now(). */
   get awayUntil(): number {
-    return this.#failures > 0 ? this.#awayUntil : 0
+    return this.failures > 0 ? this.#awayUntil : 0
   }
 
   /** Call it before a connection is opened: of several requests, one tries a server that was away. */
   beforeAttempt(): void {
-    if (this.#failures > 0) this.#pause()
+    if (this.failures > 0) this.#pause()
   }
 
   failed(): void {
-    this.#failures++
+    this.failures++
     this.#pause()
   }
 
   reached(): void {
-    this.#failures = 0
+    this.failures = 0
   }
 
   #pause(): void {
-    const pause = Math.min(FIRST_PAUSE * 2 ** Math.max(this.#failures - 1, 0), LONGEST_PAUSE)
+    const pause = Math.min(FIRST_PAUSE * 2 ** Math.max(this.failures - 1, 0), LONGEST_PAUSE)
     this.#awayUntil = performance.now() + pause
   }
 }

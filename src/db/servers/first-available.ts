@@ -2,9 +2,10 @@ import { AccessDeniedError, BaseError, ConnectionError, type Sequelize } from 's
 import { endsWithin } from '../../core/promises.js'
 import { type Host, type ServerAddress, showHost } from '../config/server-address.js'
 import { codeOf } from '../dialect.js'
-import { type ConnectionManager, sequelizeInternals } from '../sequelize/internals.js'
+import { sequelizeInternals } from '../sequelize/internals.js'
 import { Availability } from './availability.js'
 import { isFull } from './full-server.js'
+import type { ConnectionManager } from '../sequelize/connection-manager.js'
 
 /** How a dialect opens connections. */
 export interface Opening {
@@ -69,7 +70,8 @@ export function closeDiscarded(sequelize: Sequelize, close: (connection: object)
 
 function isOfAbsentServer(connection: object): boolean {
   const { server, refusals } = servers.get(connection) ?? {}
-  return server !== undefined && (server.refusals !== refusals || server.availability.isAway)
+  if (!server) return false
+  return server.refusals !== refusals || (server.availability.failures > 0 && server.availability.isAway)
 }
 
 /**

@@ -1,7 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Sequelize } from 'sequelize'
 import { codeOf, isEndedByPooler } from '../dialect.js'
-import { type PoolCounts, sequelizeInternals, writePoolOf } from '../sequelize/internals.js'
+import { sequelizeInternals, writePoolOf } from '../sequelize/internals.js'
+import type { PoolCounts } from '../sequelize/connection-manager.js'
 
 /** Codes of a server that answers, but accepts no more connections: of PostgreSQL, of MySQL and MariaDB. */
 const TOO_MANY: ReadonlySet<string> = new Set([

@@ -1,9 +1,14 @@
 import { BaseError, ConnectionError } from 'sequelize'
 import type { Pool } from 'sequelize-pool'
 import { loadLater } from '../../core/memo.js'
-import type { ConnectionManager, ConnectionPool, PoolCounts, PoolOfReplication } from '../sequelize/internals.js'
 import { Availability } from './availability.js'
 import { PoolOpening } from './full-server.js'
+import type {
+  ConnectionManager,
+  ConnectionPool,
+  PoolCounts,
+  PoolOfReplication,
+} from '../sequelize/connection-manager.js'
 
 const pools = loadLater<typeof import('sequelize-pool')>('sequelize-pool')
 

@@ -2,10 +2,12 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Sequelize } from 'sequelize'
 import type { TransactionScope } from './transaction-scope.js'
 
-/** Where a scope is found: a session makes its scope when a caller asks for it. */
+/** Where a scope is found. */
 export interface ScopeHolder {
   readonly sequelize: Sequelize
-  readonly scope: TransactionScope
+  /** Undefined until a caller asks for it: a handler may use no database. */
+  readonly made: TransactionScope | undefined
+  make(): TransactionScope
 }
 
 /** The current scope of each database, as a handler may work in several databases at the same time; the one entered last comes first. */
@@ -20,24 +22,30 @@ const storage = new AsyncLocalStorage<Entered | undefined>()
 export function currentScope(sequelize: Sequelize): TransactionScope | undefined {
   let entered = storage.getStore()
   while (entered && entered.holder.sequelize !== sequelize) entered = entered.outer
-  return entered?.holder.scope
+  return entered && (entered.holder.made ?? entered.holder.make())
 }
 
 /** The scope of any database that was entered last in the current asynchronous context. */
 export function innermostScope(): TransactionScope | undefined {
-  return storage.getStore()?.holder.scope
+  const entered = storage.getStore()
+  return entered && scopeOf(entered.holder)
+}
+
+export function scopeOf(holder: ScopeHolder): TransactionScope {
+  return holder.made ?? holder.make()
 }
 
 /** The current scopes of all databases. */
 export function currentScopes(): readonly TransactionScope[] {
   const scopes: TransactionScope[] = []
-  for (let entered = storage.getStore(); entered; entered = entered.outer) scopes.push(entered.holder.scope)
+  for (let entered = storage.getStore(); entered; entered = entered.outer) scopes.push(scopeOf(entered.holder))
   return scopes
 }
 
 /** Runs the work with this scope as the current one of its database. */
 export function enterScope<T>(holder: ScopeHolder, work: () => T): T {
-  return storage.run({ holder, outer: without(storage.getStore(), holder.sequelize) }, work)
+  const outer = storage.getStore()
+  return storage.run({ holder, outer: outer && without(outer, holder.sequelize) }, work)
 }
 
 /** Runs the work outside of all sessions, with what the program has set otherwise in the asynchronous context. */

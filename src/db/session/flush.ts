@@ -2,8 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { Model } from 'sequelize'
 import { instanceInternals } from '../sequelize/internals.js'
 import { hasSaveHooks } from '../sequelize/own-hooks.js'
-import { isOfSequelize } from '../statements/compiled/may-compile.js'
 import { inForeignKeyOrder, type PendingChange } from './foreign-key-order.js'
+import type { PendingCounter } from './pending-counter.js'
+import { isOfSequelize } from '../sequelize/own-methods.js'
 
 /** The change that is being written in the current asynchronous context, in which hooks of its model run. */
 interface CurrentChange {
@@ -71,17 +72,17 @@ export class ChangeQueue {
   }
 
   /**
-   * Executes the pending changes, after a flush that is running. A change that fails is dropped; those after it stay pending.
+   * Executes the pending changes, after a flush that is running. Call it while the scope is open. A change that fails is dropped; those after it stay pending.
    *
-   * @param onEnd called at the end, also if a change has failed.
+   * @param pending counts it until its end.
    */
-  flush(onEnd: () => void): Promise<void> {
-    const running = this.#otherFlush
+  flush(pending: PendingCounter): Promise<void> {
+    const running = this.#flushing && this.#otherFlush
     const flushing = !running && this.#pending.length === 1 ? this.#writeOnly() : this.#writeAll(running)
     this.#flushing = flushing
     const end = () => {
       if (this.#flushing === flushing) this.#flushing = undefined
-      onEnd()
+      pending.leave()
     }
     return flushing.then(end, (error: Error) => {
       end()
@@ -92,9 +93,8 @@ export class ChangeQueue {
   // Promises cost time, and most flushes have one change.
   #writeOnly(): Promise<unknown> {
     try {
-      this.#scope.assertOpen()
       // A save() of the program may throw, or return no promise.
-      return Promise.resolve(this.#write(this.#pending.pop() as PendingChange, () => {})) // the only one
+      return Promise.resolve(this.#write(this.#pending.pop() as PendingChange, undefined)) // the only one
     } catch (error) {
       return Promise.reject(error)
     }
@@ -137,11 +137,11 @@ export class ChangeQueue {
   }
 
   /** `onSent` is called when the next change may be sent. */
-  #write({ kind, instance }: PendingChange, onSent: () => void): Promise<unknown> {
+  #write({ kind, instance }: PendingChange, onSent: (() => void) | undefined): Promise<unknown> {
     this.#restore.push(rememberState(instance))
     return (
       (kind === 'save' ? this.#scope.save(instance, onSent) : this.#scope.destroy(instance)) ??
-      currentChange.run({ queue: this, instance, onSent }, () =>
+      currentChange.run({ queue: this, instance, onSent: onSent ?? (() => {}) }, () =>
         kind === 'save' ? instance.save() : instance.destroy(),
       )
     )

@@ -1,9 +1,9 @@
 import { Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { OtherSessionError } from '../errors.js'
 import { instanceInternals, modelOf } from '../sequelize/internals.js'
-import type { CompiledStatement } from '../statements/compiled/compiled-select.js'
-import { currentScope, type ScopeHolder } from './current-scope.js'
+import { currentScope, type ScopeHolder, scopeOf } from './current-scope.js'
 import type { SessionTransaction } from './transaction/session-transaction.js'
+import type { CompiledStatement } from '../direct-statement.js'
 
 /*
  * A queue that requests share runs the work of one request in the asynchronous context of another one, whose transaction its queries join then. Nothing
@@ -115,8 +115,8 @@ const GUARDED = {
 }
 
 /** @throws OtherSessionError for an instance of another session than the given one, or the current one. */
-export function assertUsable(instance: Model, given?: SessionTransaction): void {
-  const made = markOf(instance)
+export function assertUsable(instance: Model & Marked, given?: SessionTransaction): void {
+  const made = instance[MARK]
   if (!made) return
   const here = given ?? currentTransaction(made.transaction.sequelize)
   if (!here || here === made.transaction || here.owner.family === made.transaction.owner.family) return
@@ -127,7 +127,7 @@ export function assertUsable(instance: Model, given?: SessionTransaction): void 
 function currentTransaction(sequelize: Sequelize): SessionTransaction | undefined {
   let at = responding
   while (at && at.holder.sequelize !== sequelize) at = at.outer
-  return (at?.holder.scope ?? currentScope(sequelize))?.transaction
+  return (at ? scopeOf(at.holder) : currentScope(sequelize))?.transaction
 }
 
 function isOfOther({ rowOwner }: Mark, here: SessionTransaction, model: ModelStatic<Model>): boolean {

@@ -10,6 +10,7 @@ export async function inSavepoint<T>(outer: TransactionScope, work: () => Promis
   const { pending } = outer.transaction
   pending.enter()
   try {
+    outer.assertOpen()
     if (outer.changes.isBusy) await enterScope(outer, () => outer.flush())
     outer.assertOpen()
     return await outer.inTurn(() => {
@@ -28,6 +29,7 @@ async function run<T>(outer: TransactionScope, work: () => Promise<T>): Promise<
   try {
     const result = await enterScope(inner, async () => {
       const value = await work()
+      inner.assertOpen()
       await inner.flush()
       return value
     })

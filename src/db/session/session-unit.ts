@@ -1,7 +1,7 @@
 import { ConnectionError, type Sequelize } from 'sequelize'
 import { bracket, type Report, type Unit } from '../../core/bracket.js'
 import { nextTurn } from '../../core/promises.js'
-import { codeOf, type Dialect, type TransactionNeeds } from '../dialect.js'
+import { codeOf, type Dialect, isLostConnection, type TransactionNeeds } from '../dialect.js'
 import { CommitUnknownError, ReadOnlyError, StaleSnapshotError, UnawaitedQueryError } from '../errors.js'
 import { observeAgain, type SessionObserver } from '../events/session-observer.js'
 import { callAll } from './callbacks.js'
@@ -9,8 +9,8 @@ import { currentScope, enterScope, type ScopeHolder } from './current-scope.js'
 import { respondFor } from './ownership.js'
 import type { Session } from './session.js'
 import { TransactionScope } from './transaction-scope.js'
-import { NoAnswerError } from './transaction/answer-timeout.js'
-import { now, type ReaderUnit, SessionTransaction, type TransactionOwner } from './transaction/session-transaction.js'
+import { type ReaderUnit, SessionTransaction, type TransactionOwner } from './transaction/session-transaction.js'
+import { now } from './transaction/transaction-state.js'
 
 export interface SessionUnitOptions extends TransactionNeeds {
   /** For the log: the database. */
@@ -46,10 +46,13 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
   readonly #options: SessionUnitOptions
   readonly #dialect: Dialect
   readonly #SessionClass: typeof Session
+  readonly name: string
+  readonly route: string | undefined
+  readonly observer: SessionObserver | undefined
+  readonly outer: SessionTransaction | undefined
   readonly family: object
   readonly begunAt = now()
-  /** Undefined until the session is made. */
-  #made: TransactionScope | undefined
+  made: TransactionScope | undefined
   ready: (() => Promise<void>) | undefined
   /** How the unit ended before its session was made. */
   #ended: string | undefined
@@ -63,39 +66,27 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
     this.#options = options
     this.#dialect = dialect
     this.#SessionClass = SessionClass
+    this.name = options.name
+    this.route = options.route
+    this.observer = options.observer
+    this.outer = options.outer
     this.family = options.family ?? this
   }
 
-  get scope(): TransactionScope {
-    return (this.#made ??= this.#make())
-  }
-
-  #make(): TransactionScope {
+  make(): TransactionScope {
     const transaction = new SessionTransaction(this.sequelize, this.#dialect, this.#options, this)
     transaction.ended = this.#ended
     const scope = new TransactionScope(transaction)
     transaction.session = new this.#SessionClass(scope)
-    return scope
+    return (this.made = scope)
   }
 
   get session(): Session {
-    return this.scope.transaction.session as Session // see #make()
-  }
-
-  get outer(): SessionTransaction | undefined {
-    return this.#options.outer
+    return (this.made ?? this.make()).transaction.session as Session // see make()
   }
 
   current(): SessionTransaction | undefined {
     return currentScope(this.sequelize)?.transaction
-  }
-
-  get route(): string | undefined {
-    return this.#options.route
-  }
-
-  get observer(): SessionObserver | undefined {
-    return this.#options.observer
   }
 
   /** The unit of a session of its own, for afterEnd(). */
@@ -130,9 +121,9 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
 
   abandon(): void {
     this.#ended ??= 'rolled back'
-    if (!this.#made || this.#made.transaction.hasEnded) return
-    this.#made.transaction.end('rolled back')
-    this.#made.transaction.closeConnection()
+    if (!this.made || this.made.transaction.hasEnded) return
+    this.made.transaction.end('rolled back')
+    this.made.transaction.closeConnection()
   }
 
   onError(error: unknown): unknown {
@@ -157,24 +148,20 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
     }
   }
 
-  get name(): string {
-    return this.#options.name
-  }
-
   get hasCommitted(): boolean {
     return this.#hasCommitted
   }
 
   get partSaved(): Error | undefined {
-    return this.#made?.transaction.endedBy
+    return this.made?.transaction.endedBy
   }
 
   get hasWritten(): boolean {
-    return this.#made?.transaction.hasWritten === true
+    return this.made?.transaction.hasWritten === true
   }
 
   get commitsLast(): boolean {
-    return this.#made?.transaction.commitsLast === true
+    return this.made?.transaction.commitsLast === true
   }
 
   beginAfter(ready: () => Promise<void>): void {
@@ -190,12 +177,12 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
   }
 
   get isPending(): boolean {
-    return this.#made !== undefined && (!this.#made.transaction.pending.isEmpty || this.#made.hasChanges)
+    return this.made !== undefined && (!this.made.transaction.pending.isEmpty || this.made.hasChanges)
   }
 
   // A queue that requests share may have started the query of another request in this context.
   workReturned(): void {
-    const transaction = this.#made?.transaction
+    const transaction = this.made?.transaction
     if (transaction?.boundary && transaction.mayHaveWritten && !transaction.pending.isEmpty)
       transaction.rollbackReason ??= { error: new UnawaitedQueryError() }
   }
@@ -203,7 +190,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
   settle(): Promise<void> | undefined {
     if (!this.#isSettling) this.workReturned() // what has begun since then
     this.#isSettling = true
-    return this.#made && this.#settleAll(this.#made)
+    return this.made && this.#settleAll(this.made)
   }
 
   #settleAll(scope: TransactionScope): Promise<void> | undefined {
@@ -213,6 +200,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
   }
 
   async #flush(scope: TransactionScope): Promise<void> {
+    scope.assertOpen()
     await this.enter(() => scope.flush())
     await nextTurn() // for what its hooks have not awaited
     await this.#settleAll(scope)
@@ -221,17 +209,16 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
   assertCommittable(): void {
     // Also if the handler has caught the error: what it has read is outdated.
     if (this.#staleError !== undefined) throw new StaleSnapshotError(this.#staleError)
-    if (this.#made && !this.#made.transaction.rollbackRequested) this.#made.transaction.assertCommittable()
+    if (this.made && !this.made.transaction.rollbackRequested) this.made.transaction.assertCommittable()
   }
 
   commit(): Promise<void> | undefined {
-    if (this.#made) return this.#commit(this.#made.transaction)
+    if (this.made) return this.#commit(this.made.transaction)
     this.#ended = 'committed'
     return undefined
   }
 
   #commit(transaction: SessionTransaction): Promise<void> | undefined {
-    this.assertCommittable() // again: an unawaited query may have failed during the commit of another unit
     const commits = !transaction.rollbackRequested
     transaction.end(commits ? 'committed' : 'rolled back')
     const setCommitted = (): undefined => {
@@ -241,9 +228,10 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
     // If ROLLBACK fails, the connection is closed, which also undoes the work.
     const { token } = this.#options
     const sends = token && this.#mayHaveWritten(transaction) ? token : undefined
-    const end = () => (commits ? transaction.sendCommit(sends) : transaction.sendRollback()?.catch(() => {}))
+    const end = () =>
+      commits ? transaction.sendEnd('commit', sends) : transaction.sendEnd('rollback')?.catch(() => {})
     // A read that was sent without the transaction after all had settled: its connection must not be given to another session before it ends.
-    const isReading = !transaction.hasBegun && !transaction.statements.isEmpty
+    const isReading = !transaction.taken?.hasBegun && !transaction.statements.isEmpty
     const ending = isReading ? transaction.statements.empty().then(end) : end()
     const failed = (error: unknown): never => {
       throw this.#mayHaveWritten(transaction) ? error : ofRead(error)
@@ -263,20 +251,20 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
 
   async rollback(): Promise<void> {
     this.#ended ??= 'rolled back'
-    if (!this.#made) return
-    const { transaction } = this.#made
+    if (!this.made) return
+    const { transaction } = this.made
     if (transaction.hasEnded) return
     const hasStopped = await transaction.stop()
     if (transaction.hasEnded) return // it was rolled back meanwhile, as by a database that stops
     if (!hasStopped) return transaction.closeConnection()
     // If ROLLBACK fails, the connection is closed, which also undoes the work.
-    await transaction.sendRollback()?.catch(() => {})
+    await transaction.sendEnd('rollback')?.catch(() => {})
   }
 
   runCallbacks(isCommitted: boolean, report: Report): Promise<void> | undefined {
-    if (!this.#made) return undefined
-    const { afterEnd, rollbackRequested } = this.#made.transaction
-    const afterCommit = isCommitted && !rollbackRequested ? this.#made.afterCommit : []
+    if (!this.made) return undefined
+    const { afterEnd, rollbackRequested } = this.made.transaction
+    const afterCommit = isCommitted && !rollbackRequested ? this.made.afterCommit : []
     if (afterCommit.length + afterEnd.length === 0) return undefined
     const runInOwnSession = (work: () => Promise<unknown>) => this.#newUnit().run(work, report)
     return callAll(afterCommit, afterEnd, runInOwnSession, report)
@@ -302,7 +290,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
 function ofRead(error: unknown): unknown {
   if (!(error instanceof CommitUnknownError)) return error
   const { cause } = error
-  return cause instanceof NoAnswerError ? new ConnectionError(cause) : cause
+  return isLostConnection(cause) || !(cause instanceof Error) ? cause : new ConnectionError(cause)
 }
 
 /** Milliseconds, "full jitter": anything up to a bound that doubles with each attempt. Source: M. Brooker, Exponential Backoff And Jitter, 2015. */

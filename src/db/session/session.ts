@@ -6,13 +6,6 @@ import { withBindableValues } from '../statements/bindable-values.js'
 import { refuseSecondStatement, requireKind } from '../statements/check-statement.js'
 import { countRows } from '../statements/count.js'
 import { toFind } from '../statements/find.js'
-import {
-  allStatement,
-  type CompiledStatement,
-  countStatement,
-  firstStatement,
-  keyStatement,
-} from '../statements/compiled/compiled-select.js'
 import { findByKey, type Key } from '../statements/find-by-key.js'
 import type { Select, Sql } from '../statements/statement.js'
 import { currentScope, enterScope } from './current-scope.js'
@@ -20,6 +13,8 @@ import type { PendingChange } from './foreign-key-order.js'
 import { assertUsable } from './ownership.js'
 import { inSavepoint } from './savepoint.js'
 import type { TransactionScope } from './transaction-scope.js'
+import type { CompiledStatement } from '../direct-statement.js'
+import { allStatement, countStatement, firstStatement, keyStatement } from '../fast-path/fast-path.js'
 
 /** The session of this database in the current asynchronous context. */
 export function currentSession(sequelize: Sequelize): Session | undefined {
@@ -67,22 +62,26 @@ export class Session {
   }
 
   /**
-   * @internal Makes all following queries read one snapshot (REPEATABLE READ), if the transaction has not started yet and no isolation level was
-   * requested. Used by paginators: rows and COUNT must match.
+   * @internal Called by paginators before the statements of a page: all following queries read one snapshot (REPEATABLE READ), if the transaction has not
+   * started yet and no isolation level was requested, as rows and COUNT must match. Returns the scope that queries of models join in the current
+   * asynchronous context; undefined if it is not one of this session.
    */
-  readOneSnapshot(): void {
-    this.#scope.transaction.readOneSnapshot()
+  openPage(): TransactionScope | undefined {
+    const { transaction, sequelize } = this.#scope
+    transaction.readOneSnapshot()
+    const scope = currentScope(sequelize)
+    return scope?.transaction === transaction ? scope : undefined
   }
 
   // In nested() the scope of the savepoint. The session's own scope would make its queries wait until the savepoint is closed.
   get #innerScope(): TransactionScope {
-    const scope = currentScope(this.sequelize)
+    const scope = currentScope(this.#scope.sequelize)
     return scope?.transaction === this.#scope.transaction ? scope : this.#scope
   }
 
   // The asynchronous context may have been lost, or be that of another session: queries of this session join its own transaction all the same.
   #inside<T>(work: (scope: TransactionScope) => Promise<T>): Promise<T> {
-    const current = currentScope(this.sequelize)
+    const current = currentScope(this.#scope.sequelize)
     const isInside = current?.transaction === this.#scope.transaction
     const scope = isInside ? current : this.#scope
     try {
@@ -93,16 +92,6 @@ export class Session {
     } catch (error) {
       return Promise.reject(error)
     }
-  }
-
-  /** @internal Whether several statements may be sent at once: together they take one round trip. */
-  get sendsAhead(): boolean {
-    return this.#scope.sendsAhead
-  }
-
-  /** @internal Executes a compiled read of a page; undefined if Sequelize has to execute the statement. */
-  readPage<T>(model: ModelStatic<Model>, compile: () => CompiledStatement<T> | undefined): Promise<T> | undefined {
-    return this.#innerScope.readInTransaction(model, compile)
   }
 
   /**
@@ -228,7 +217,7 @@ export class Session {
 
   // Its queries would be sent to the other database, outside this transaction.
   #refuseForeign({ name, sequelize }: ModelStatic<Model>): void {
-    if (sequelize !== undefined && sequelize !== this.sequelize) throw new ForeignModelError(name)
+    if (sequelize !== undefined && sequelize !== this.#scope.sequelize) throw new ForeignModelError(name)
   }
 
   /**

@@ -1,23 +1,23 @@
 import type { Model, ModelStatic, Sequelize } from 'sequelize'
 import { nextTurn } from '../../core/promises.js'
-import type { SendDirect } from '../dialect.js'
 import { ImplicitCommitError, SessionClosedError, StatementRefusedError, TransactionControlError } from '../errors.js'
 import type { StatementSource } from '../statements/statement-source.js'
 import { modelOf } from '../sequelize/internals.js'
-import type { Settle } from '../sequelize/query.js'
 import { laterStatements } from '../sql/later-statements.js'
 import { isTransactionControl } from '../sql/transaction-control.js'
 import { isKnownWrite, mayWrite } from '../sql/writes.js'
-import { deleteStatement } from '../statements/compiled/compiled-delete.js'
-import { insertStatement } from '../statements/compiled/compiled-insert.js'
-import type { CompiledStatement } from '../statements/compiled/compiled-select.js'
-import { updateStatement } from '../statements/compiled/compiled-update.js'
 import { ChangeQueue } from './flush.js'
 import { PendingCounter } from './pending-counter.js'
 import type { SessionTransaction } from './transaction/session-transaction.js'
-import { type ContinuesAfter, runStatement, type Statement } from './transaction/statement-run.js'
+import { type ContinuesAfter, type Statement, StatementRun } from './transaction/statement-run.js'
 import { untilEnd } from './transaction/until-end.js'
 import { markQueryError, type QueryOwner } from './unhandled-queries.js'
+import type { CompiledStatement, Settle } from '../direct-statement.js'
+import type { TransactionConnection } from '../connection.js'
+import { deleteStatement, insertStatement, updateStatement } from '../fast-path/fast-path.js'
+
+/** Executes a compiled statement that reads. */
+export type ReadCompiled = <T>(statement: CompiledStatement<T>) => Promise<T>
 
 /**
  * A session, or a savepoint in it. Every query of a session passes here. A query that is started while a savepoint is open runs after it, because
@@ -49,7 +49,11 @@ export class TransactionScope implements QueryOwner {
     return this.#changes !== undefined && !this.#changes.isEmpty
   }
 
-  get scope(): this {
+  get made(): this {
+    return this
+  }
+
+  make(): this {
     return this
   }
 
@@ -57,6 +61,7 @@ export class TransactionScope implements QueryOwner {
     return this.transaction.owner.route
   }
 
+  /** Whether several statements may be sent at once: together they take one round trip. */
   get sendsAhead(): boolean {
     return this.transaction.dialect.sendsAhead === true
   }
@@ -65,7 +70,7 @@ export class TransactionScope implements QueryOwner {
   assertOpen(): void {
     const ended = this.transaction.ended ?? this.#ended
     if (ended !== undefined) throw markQueryError(new SessionClosedError(ended), this)
-    this.transaction.assertAlive()
+    if (this.transaction.rollbackReason ?? this.transaction.endedBy) this.transaction.assertAlive()
   }
 
   /** @throws SessionClosedError after the end of the session. */
@@ -129,12 +134,18 @@ export class TransactionScope implements QueryOwner {
       if (commits) return execute().finally(() => transaction.beginAgain())
       return mayEnd ? untilEnd(transaction, { sql, hadWritten }, execute) : execute()
     }
-    const send = (settle: Settle<T>) => void whole().then(settle.resolve, settle.reject)
+    const send = (_: TransactionConnection, settle: Settle<T>) =>
+      void whole().then(
+        (value) => settle.resolve(value),
+        (error) => settle.reject(error),
+      )
     return this.#run({ sql, check, send, counter: this.#running, continuesAfter, source })
   }
 
   #run<T>(statement: Statement<T>): Promise<T> {
-    return this.#lastSavepoint ? this.#runAfter(this.#lastSavepoint, statement) : runStatement(this, statement)
+    return this.#lastSavepoint
+      ? this.#runAfter(this.#lastSavepoint, statement)
+      : new StatementRun(this, statement).run()
   }
 
   async #runAfter<T>(savepoint: Promise<void>, statement: Statement<T>): Promise<T> {
@@ -142,7 +153,7 @@ export class TransactionScope implements QueryOwner {
     pending.enter()
     try {
       await savepoint
-      return await runStatement(this, statement)
+      return await new StatementRun(this, statement).run()
     } finally {
       pending.leave()
     }
@@ -150,25 +161,14 @@ export class TransactionScope implements QueryOwner {
 
   /** Executes a compiled read. Undefined if Sequelize has to execute it, as for the following methods. */
   read<T>(model: ModelStatic<Model>, compile: () => CompiledStatement<T> | undefined): Promise<T> | undefined {
-    return this.#read(model, compile, true)
+    const statement = this.#mayCompile(model, 'read') ? compile() : undefined
+    return statement && this.#send(statement, statement.readsAlone ? 'read' : undefined, true)
   }
 
-  /** Executes a compiled read in the transaction, for reads that have to be of one snapshot. */
-  readInTransaction<T>(
-    model: ModelStatic<Model>,
-    compile: () => CompiledStatement<T> | undefined,
-  ): Promise<T> | undefined {
-    return this.#read(model, compile, false)
-  }
-
-  #read<T>(
-    model: ModelStatic<Model>,
-    compile: () => CompiledStatement<T> | undefined,
-    mayReadAlone: boolean,
-  ): Promise<T> | undefined {
-    const direct = this.#directFor(model, 'read')
-    const statement = direct && compile()
-    return statement && this.#send(direct, statement, statement.readsAlone ? 'read' : undefined, mayReadAlone)
+  /** What executes the compiled reads of a page in the transaction: they have to be of one snapshot. */
+  pageReader(model: ModelStatic<Model>): ReadCompiled | undefined {
+    if (!this.#mayCompile(model, 'read')) return undefined
+    return (statement) => this.#send(statement, statement.readsAlone ? 'read' : undefined, false)
   }
 
   /**
@@ -177,39 +177,35 @@ export class TransactionScope implements QueryOwner {
    * @param onSent called when the statement was sent.
    */
   save(instance: Model, onSent?: () => void): Promise<Model> | undefined {
-    const direct = this.#directFor(modelOf(instance), 'write')
-    const statement = direct && (insertStatement(instance) ?? updateStatement(instance))
-    return statement && this.#send(direct, statement, 'write', false, onSent)
+    const model = modelOf(instance)
+    if (!this.#mayCompile(model, 'write')) return undefined
+    const statement = insertStatement(model, instance) ?? updateStatement(model, instance)
+    return statement && this.#send(statement, 'write', false, onSent)
   }
 
   /** Deletes the row of an instance. */
   destroy(instance: Model, onSent?: () => void): Promise<unknown> | undefined {
-    const direct = this.#directFor(modelOf(instance), 'write')
-    const statement = direct && deleteStatement(instance)
-    return statement && this.#send(direct, statement, 'write', false, onSent)
+    const statement = this.#mayCompile(modelOf(instance), 'write') ? deleteStatement(instance) : undefined
+    return statement && this.#send(statement, 'write', false, onSent)
   }
 
-  #directFor(model: ModelStatic<Model>, kind: 'read' | 'write'): SendDirect | undefined {
-    const { direct, boundary, sequelize } = this.transaction
-    return model.sequelize === sequelize && boundary?.allowsCompiled(model, kind) !== false ? direct : undefined
+  #mayCompile(model: ModelStatic<Model>, kind: 'read' | 'write'): boolean {
+    const { direct, boundary } = this.transaction
+    return direct !== undefined && model.sequelize === this.sequelize && boundary?.allowsCompiled(model, kind) !== false
   }
 
   #send<T>(
-    direct: SendDirect,
     statement: CompiledStatement<T>,
     kind: 'read' | 'write' | undefined,
     mayReadAlone: boolean,
     onSent?: () => void,
   ): Promise<T> {
-    const { transaction } = this
-    const { sql } = statement
-    const check = kind === 'write' ? () => void (transaction.hasWritten = transaction.mayHaveWritten = true) : undefined
-    const send = (settle: Settle<T>) => {
-      transaction.send(statement, direct, settle)
+    const send = (connection: TransactionConnection, settle: Settle<T>) => {
+      connection.send(statement, settle)
       onSent?.()
     }
     const readsAlone = mayReadAlone && kind === 'read'
-    return this.#run({ sql, kind, readsAlone, check, send, counter: this.#running, source: statement })
+    return this.#run({ sql: statement.sql, kind, readsAlone, send, counter: this.#running, source: statement })
   }
 
   /** Runs the work of a savepoint after the queries and savepoints that were started before it. */
@@ -231,15 +227,19 @@ export class TransactionScope implements QueryOwner {
   /** Executes a statement about a savepoint. Refused after the end of the session, when another session may use the connection. */
   async command(sql: string): Promise<void> {
     const { transaction } = this
-    const send = (settle: Settle<unknown>) => void transaction.command(sql).then(settle.resolve, settle.reject)
-    await runStatement(this, { sql, send, counter: transaction.statements, isSavepoint: true })
+    const send = (connection: TransactionConnection, settle: Settle<unknown>) =>
+      void connection.command(sql).then(
+        (answer) => settle.resolve(answer),
+        (error) => settle.reject(error),
+      )
+    await new StatementRun(this, { sql, send, counter: transaction.statements, isSavepoint: true }).run()
   }
 
   /** Executes the pending changes of this scope. */
   flush(): Promise<void> {
     const { pending } = this.transaction
     pending.enter()
-    return this.changes.flush(() => pending.leave())
+    return (this.#changes ??= new ChangeQueue(this)).flush(pending)
   }
 
   /** Refuses further queries in this scope once the running ones have ended; `end` is 'released' or 'rolled back'. */

@@ -1,24 +1,31 @@
 import { tokensOf } from './lexer.js'
+import { isKnownWrite } from './writes.js'
 
 /** Characters of a statement that its shape is made of. */
 const MAX_LENGTH = 4_000
-/** For how many statements a process keeps the shape. */
+/** For how many statements a process keeps the facts. */
 const MAX_KNOWN = 1_000
 
-const known = new Map<string, string>()
+/** What counters of statements need to know of one. */
+interface StatementFacts {
+  /**
+   * The text of the statement with `?` for every literal, and for every list of literals: the same for all statements that differ only in their
+   * values. Comments, whitespace and placeholders stay as they are.
+   */
+  readonly shape: string
+  readonly isKnownWrite: boolean
+}
 
-/**
- * The text of a statement with `?` for every literal, and for every list of literals: the same for all statements that differ only in their
- * values. Comments, whitespace and placeholders stay as they are.
- */
-export function shapeOfStatement(sql: string, dialect: string): string {
+const known = new Map<string, StatementFacts>()
+
+export function factsOfStatement(sql: string, dialect: string): StatementFacts {
   const found = known.get(sql)
-  if (found !== undefined) return found
-  const shape = withoutLiterals(sql, dialect)
-  if (sql.length > MAX_LENGTH) return shape
+  if (found) return found
+  const facts = { shape: withoutLiterals(sql, dialect), isKnownWrite: isKnownWrite(sql) }
+  if (sql.length > MAX_LENGTH) return facts
   if (known.size >= MAX_KNOWN) known.clear()
-  known.set(sql, shape)
-  return shape
+  known.set(sql, facts)
+  return facts
 }
 
 /** A text with SQL in it, such as a step of a plan, with `?` for every literal. Cut off after 4,000 characters. */

@@ -1,21 +1,17 @@
+import { isObjectLiteral } from '../../core/records.js'
 import type { Model, ModelStatic } from 'sequelize'
-import { type AttributeInternals, instanceInternals, modelOf } from '../sequelize/internals.js'
+import { instanceInternals, modelOf } from '../sequelize/internals.js'
 import { currentScope } from '../session/current-scope.js'
 import { queriesJoin, refusalInSession } from '../session/join-current-transaction.js'
 import { assertUsable, markingReads, markWritten } from '../session/ownership.js'
 import type { TransactionScope } from '../session/transaction-scope.js'
-import {
-  allStatement,
-  type CompiledStatement,
-  countStatement,
-  firstStatement,
-  keyStatement,
-} from '../statements/compiled/compiled-select.js'
-import { isPlainObject } from '../statements/compiled/conditions.js'
-import { isOfSequelize, markAsInherited } from '../statements/compiled/may-compile.js'
 import type { Select } from '../statements/statement.js'
+import type { CompiledStatement } from '../direct-statement.js'
+import { allStatement, countStatement, firstStatement, keyStatement } from '../fast-path/fast-path.js'
+import { isOfSequelize, markAsInherited } from '../sequelize/own-methods.js'
 import { impossibleValue } from '../values/impossible-values.js'
 import { isJsonValue } from '../values/scalars.js'
+import type { AttributeInternals } from '../sequelize/query-generator.js'
 
 type AnyModel = ModelStatic<Model>
 /** A method of Sequelize, static or of an instance. */
@@ -147,7 +143,7 @@ const NONE = {}
 /** The options without the transaction, if it is that of the session; undefined for another one. */
 function withoutTransaction(scope: TransactionScope, options: unknown): object | undefined {
   if (options === undefined) return NONE
-  if (!isPlainObject(options)) return undefined
+  if (!isObjectLiteral(options)) return undefined
   if (!('transaction' in options)) return options
   const { transaction, ...others } = options
   return transaction === undefined || transaction === scope.transaction ? others : undefined

@@ -17,7 +17,7 @@ import { adviseUsedColumns } from '../indexes/index-advice.js'
 import { readGeneratedColumns } from '../models/database-generated-columns.js'
 import { nameIndexColumns, refuseLostIndexes, unknownIndexColumns } from '../models/index-columns.js'
 import '../models/model-shape.js'
-import { disableFastPath } from '../sequelize/fast-path.js'
+import { disableFastPath } from '../sequelize/query-path.js'
 import { requireSupported } from '../supported-version.js'
 import { waitWhileFull } from '../servers/full-server.js'
 import { escapeEveryValue } from '../sequelize/value-literals.js'
@@ -27,7 +27,6 @@ import {
   nestFindCreateFind,
   refusalInSession,
 } from '../session/join-current-transaction.js'
-import { rememberPlainTables } from '../statements/compiled/plain-tables.js'
 import { parenthesizeLiterals } from '../statements/parenthesize-literals.js'
 import { refuseImpossibleValues } from '../values/impossible-values.js'
 import { refuseImpossibleIncrements } from '../values/increments.js'
@@ -41,6 +40,8 @@ import { warnOfStandby } from './standby-warning.js'
 import { tableColumn } from './table-columns.js'
 import { mayAnswerLater, whenDatabaseAnswers } from './wait-for-database.js'
 import { warnOfTablesWithoutTransactions } from './without-transactions.js'
+import { rememberPlainTables } from '../fast-path/fast-path.js'
+import { hasFastPath } from '../sequelize/query-path.js'
 
 export interface DatabaseToOpen {
   /** The owner of the models from now on. */
@@ -72,30 +73,10 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
   if (!readFastPath(database.options)) disableFastPath(sequelize)
   try {
     requireSupported('sequelize', Sequelize)
-    connection.useServers?.()
-    await dialect.prepare(sequelize)
-    waitWhileFull(sequelize)
-    escapeEveryValue(sequelize)
-    parenthesizeLiterals(sequelize)
-    // The literals of other databases, such as N'...' of mssql, are not known.
-    if (dialect !== other) {
-      const onRefusal = (error: unknown) => refusalInSession(sequelize, error)
-      refuseImpossibleValues(sequelize, onRefusal)
-      refuseImpossibleIncrements(sequelize, onRefusal)
-    }
-    factsOf(sequelize, name) // queries outside of sessions, such as those of the start, do not know the name
     const { boundary } = database.options
-    joinCurrentTransaction(sequelize, dialect, boundary)
-    readGeneratedColumns(sequelize)
+    await adaptInstance(connection, boundary)
     const models = mapModels(sequelize, database.models, database.owner)
-    refuseLostIndexes(models)
-    nameIndexColumns(models)
-    nestFindCreateFind(models)
-    markBulkCreated(models)
-    compileModelMethods(models)
-    refuseShadowedColumns(models)
-    refuseCorruptedColumns(models)
-    refuseCostlyPatterns(models)
+    adaptModels(models)
     boundary?.prepare(sequelize, models)
     const { log, signal } = database
     const once = onceEach(database)
@@ -109,6 +90,36 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     await sequelize.close()
     throw error
   }
+}
+
+async function adaptInstance(connection: Connection, boundary: LifespanOptions['boundary']): Promise<void> {
+  const { sequelize, dialect, name } = connection
+  connection.useServers?.()
+  await dialect.prepare(sequelize)
+  waitWhileFull(sequelize)
+  escapeEveryValue(sequelize)
+  parenthesizeLiterals(sequelize)
+  // The literals of other databases, such as N'...' of mssql, are not known.
+  if (dialect !== other) {
+    const onRefusal = (error: unknown) => refusalInSession(sequelize, error)
+    refuseImpossibleValues(sequelize, onRefusal)
+    refuseImpossibleIncrements(sequelize, onRefusal)
+  }
+  factsOf(sequelize, name) // queries outside of sessions, such as those of the start, do not know the name
+  joinCurrentTransaction(sequelize, dialect, boundary)
+  readGeneratedColumns(sequelize)
+}
+
+/** @throws BootError for models that cannot work. */
+function adaptModels(models: readonly ModelStatic<Model>[]): void {
+  refuseLostIndexes(models)
+  nameIndexColumns(models)
+  nestFindCreateFind(models)
+  markBulkCreated(models)
+  compileModelMethods(models)
+  refuseShadowedColumns(models)
+  refuseCorruptedColumns(models)
+  refuseCostlyPatterns(models)
 }
 
 /** Compares the models with the database. May run again, if a connection is lost. */
@@ -130,7 +141,7 @@ async function check(
   for (const advice of warn ? await adviseUsedColumns(sequelize, models, options.boundary?.columns) : [])
     warn?.(`The database (${name}): ${advice}`)
   const { findPlainTables } = dialect
-  if (findPlainTables) await rememberPlainTables(sequelize, models, findPlainTables)
+  if (findPlainTables && hasFastPath(sequelize)) await rememberPlainTables(sequelize, models, findPlainTables)
   await options.boundary?.check(sequelize, warn && ((line) => warn(`The database (${name}): ${line}`)))
 }
 

@@ -1,5 +1,5 @@
-import type { CompiledStatement } from './compiled/compiled-select.js'
 import type { Sql } from './statement.js'
+import type { CompiledStatement } from '../direct-statement.js'
 
 /** The first argument of Sequelize's `query()`, or its options: whichever has the values. */
 export interface SequelizeValues {

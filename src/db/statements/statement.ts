@@ -71,8 +71,14 @@ export function sql<Row = Record<string, unknown>>(
   return { kind: 'sql', texts: flatTexts, values: flatValues, ...(varies ? { varies } : {}) }
 }
 
+/** Whether a value is what {@link select} or {@link sql} returns. Programs without a type check may pass anything. */
+export function isStatement(value: unknown): value is Select<Model> | Sql<unknown> {
+  if (typeof value !== 'object' || value === null || !('kind' in value)) return false
+  return value.kind === 'select' || value.kind === 'sql'
+}
+
 function isSql(value: unknown): value is Sql {
-  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'sql'
+  return isStatement(value) && value.kind === 'sql'
 }
 
 function appendText(texts: string[], more: string): void {

@@ -1,15 +1,11 @@
 import { Op, type Sequelize } from 'sequelize'
 import { ImpossibleValueError } from '../errors.js'
-import {
-  type AttributeInternals,
-  dataTypeInternals,
-  type EscapeOptions,
-  queryGeneratorOf,
-} from '../sequelize/internals.js'
+import { dataTypeInternals, queryGeneratorOf } from '../sequelize/internals.js'
 import { checkJsonConditions } from './json-conditions.js'
 import { checkOperands } from './operands.js'
 import { isDateColumn, isPlainObject, isTextColumn } from './scalars.js'
 import { textOf, textReader, valueReader } from './value-readers.js'
+import type { AttributeInternals, EscapeOptions } from '../sequelize/query-generator.js'
 
 /**
  * Makes all databases treat the values of conditions and of written rows alike: a value that its column cannot have, such as 'not' for a

@@ -7,18 +7,12 @@ import {
   Utils,
 } from 'sequelize'
 import type { ImpossibleValueError } from '../errors.js'
-import {
-  type Arithmetic,
-  type AttributeInternals,
-  modelInternals,
-  queryGeneratorOf,
-  queryInterfaceOf,
-  type RowValues,
-} from '../sequelize/internals.js'
+import { type Arithmetic, modelInternals, queryGeneratorOf, queryInterfaceOf } from '../sequelize/internals.js'
 import { columnShape } from '../models/column-shape.js'
 import { isNumeric } from '../sql/values.js'
 import { impossibleValue } from './impossible-values.js'
 import { textOf, wholeDigits } from './value-readers.js'
+import type { AttributeInternals, RowValues } from '../sequelize/query-generator.js'
 
 /**
  * Makes `increment()` and `decrement()` refuse the same amounts and conditions on all databases. Sequelize writes both without the types of

@@ -1,13 +1,9 @@
 import { cast, literal, Op, type Sequelize, Utils } from 'sequelize'
 import { ImpossibleValueError } from '../errors.js'
-import {
-  type AttributeInternals,
-  dataTypeInternals,
-  type QueryGenerator,
-  queryGeneratorOf,
-} from '../sequelize/internals.js'
+import { dataTypeInternals, queryGeneratorOf } from '../sequelize/internals.js'
 import { isOfPattern } from './operands.js'
 import { isJsonValue } from './scalars.js'
+import type { AttributeInternals, QueryGenerator } from '../sequelize/query-generator.js'
 
 /**
  * Makes conditions of JSON columns the same on all databases. What a client can send in one, a list, a key without a name, or one that names a type

@@ -1,8 +1,9 @@
 import { Op, type Sequelize, Utils } from 'sequelize'
 import { ImpossibleValueError } from '../errors.js'
-import { type AttributeInternals, dataTypeInternals, queryGeneratorOf } from '../sequelize/internals.js'
+import { dataTypeInternals, queryGeneratorOf } from '../sequelize/internals.js'
 import { isJsonColumn, isJsonValue, isScalarColumn } from './scalars.js'
 import { textOf } from './value-readers.js'
+import type { AttributeInternals } from '../sequelize/query-generator.js'
 
 /**
  * Makes the operators of conditions refuse an operand that their SQL cannot have, as a client may send it: a string for `Op.in`, an object for

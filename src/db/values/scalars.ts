@@ -1,5 +1,6 @@
-import { type AttributeInternals, dataTypeInternals } from '../sequelize/internals.js'
+import { dataTypeInternals } from '../sequelize/internals.js'
 import { valueReader } from './value-readers.js'
+import type { AttributeInternals } from '../sequelize/query-generator.js'
 
 /*
  * Which columns have single values, neither lists nor objects, and which values of clients are none.

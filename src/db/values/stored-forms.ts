@@ -1,6 +1,6 @@
 import type { DataType, Model, ModelStatic } from 'sequelize'
 import { MetadataKey } from '../../di/metadata.js'
-import { instanceInternals, modelOf } from '../sequelize/internals.js'
+import { instanceInternals } from '../sequelize/internals.js'
 
 /*
  * A column may keep less of a value than was written: fewer digits, or no fraction of a second. PostgreSQL returns the rows that it inserts; all other
@@ -29,7 +29,7 @@ export function hasStoredForms(instance: Model): boolean {
 }
 
 function formsOf(instance: Model): ReadonlyMap<string, StoredForm> | undefined {
-  const forms = storedForms.inherited(modelOf(instance))
+  const forms = storedForms.inherited(instance.constructor)
   return forms?.size ? forms : undefined
 }
 

@@ -8,20 +8,21 @@ import {
   type Part,
   pathOf,
 } from '../../schema/input/standard-schema-parts.js'
+import { illFormedStrings } from '../../schema/input/unicode.js'
 import { parseableShape } from '../../schema/input/parse-string.js'
 import { type Issue, MAX_ISSUES } from '../../schema/shape/issue.js'
 import { type Validate, type ValidatorCompiler } from '../../schema/input/validate.js'
-import { illFormed, type IndexedInput, invalidInputs } from './input-issues.js'
+import { type IndexedInput, invalidInputs } from './input-issues.js'
 import { headerName, type Input } from './parameters.js'
 import { objectReader, stringReader, type StringSource } from './read-strings.js'
-import type { JsonBody } from './json.js'
-import { compileForm } from './form.js'
-import type { ParseForm } from './form-fields.js'
-import { parseBody, readBody, type Request } from '../request.js'
+import { type JsonBody, parseBody, readBody } from './body.js'
+import { compileForm, type ParseForm } from './form.js'
+import type { Request } from '../request.js'
 import {
   type CheckStage,
   type Decodable,
   NO_BODY,
+  NO_INPUTS,
   type Receive,
   type RequestInputs,
   type StageChecks,
@@ -142,8 +143,6 @@ function compileReceive(inputs: readonly Input[], limit: number, keepsBody: bool
     : (request) => readBody(request, limit)
 }
 
-const NO_INPUTS: RequestInputs = { read: () => [] }
-
 /** The JSON of each input that the client sent, by its index. */
 type Values = Record<number, unknown>
 
@@ -232,9 +231,13 @@ function issuesOf(
   body: JsonBody | undefined,
 ): readonly Issue[] {
   const isLarge = body?.isLarge === true
-  const invalid = validate(values, isLarge)
-  const illegible = illFormed(bound, values, body, isLarge ? 1 : MAX_ISSUES)
-  return illegible.length > 0 ? [...invalid, ...illegible] : invalid
+  let issues = validate(values, isLarge)
+  for (const { index, input } of bound) {
+    if (values[index] === undefined || (input.kind === 'body' && body && !body.mayBeIllFormed)) continue
+    const illFormed = illFormedStrings(values[index], `/${index}`, isLarge ? 1 : MAX_ISSUES)
+    if (illFormed.length > 0) issues = [...issues, ...illFormed]
+  }
+  return issues
 }
 
 /** Validates the parts that other libraries validate, which may also convert them. @throws InvalidInput with these issues and those known. */
@@ -279,6 +282,7 @@ function isOptional(input: Input): boolean {
 function decoder(input: Input, copies: boolean): Decode {
   if (input.kind === 'group') return compileDecoder(input.whole)
   const decode = compileDecoder(input.property.shape, { copies })
+  if (!input.property.optional && input.property.default === undefined) return decode
   const missing = compileDefault(input.property)
   return (json) => (json === undefined ? missing() : decode(json))
 }

@@ -1,7 +1,7 @@
 import type { Abort } from '../../core/abort.js'
 import type { JsonSchema, ObjectShape } from '../../schema/shape/shape.js'
 import type { Request } from '../request.js'
-import type { JsonBody } from './json.js'
+import type { JsonBody } from './body.js'
 
 /** A media type of bodies other than JSON, as a decorator outside of this room declares it. */
 export interface BodyMedia {

@@ -1,9 +1,7 @@
-import { illFormedStrings } from '../../schema/input/unicode.js'
 import { messageAt } from '../../schema/input/own-messages.js'
 import type { Issue } from '../../schema/shape/issue.js'
 import type { Property } from '../../schema/shape/shape.js'
 import { InvalidInput, type InputIssue } from '../errors.js'
-import type { JsonBody } from './json.js'
 import type { Input } from './parameters.js'
 
 /** An input, and its index among the inputs of its route. */
@@ -14,8 +12,6 @@ export interface IndexedInput {
 
 /** Characters of a path. It has property names that the client chose, and each of a hundred issues may repeat a long one. */
 const MAX_PATH_LENGTH = 500
-
-const NO_ISSUES: readonly Issue[] = []
 
 /** The 422 for issues whose paths begin with the index of an input: `/0/age` for the age of the first one. */
 export function invalidInputs(issues: readonly Issue[], inputs: readonly IndexedInput[]): InvalidInput {
@@ -48,20 +44,4 @@ function withoutRepeated(issues: readonly InputIssue[]): readonly InputIssue[] {
 /** The path, or the longest short enough path of a value that contains it. */
 function shortened(path: string): string {
   return path.length <= MAX_PATH_LENGTH ? path : path.slice(0, path.lastIndexOf('/', MAX_PATH_LENGTH))
-}
-
-/** The issues of strings that are not well-formed Unicode, at most `most` of each input. */
-export function illFormed(
-  inputs: readonly IndexedInput[],
-  values: Readonly<Record<number, unknown>>,
-  body: JsonBody | undefined,
-  most: number,
-): readonly Issue[] {
-  let issues = NO_ISSUES
-  for (const { index, input } of inputs) {
-    if (values[index] === undefined || (input.kind === 'body' && body && !body.mayBeIllFormed)) continue
-    const found = illFormedStrings(values[index], `/${index}`, most)
-    if (found.length > 0) issues = [...issues, ...found]
-  }
-  return issues
 }

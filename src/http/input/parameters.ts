@@ -301,10 +301,14 @@ export function inputDependency(
   return { kind: 'input', input } as const
 }
 
-/** The names of the headers or cookies among the inputs, as they are declared. */
+/** The values that an input reads from the request, by their names there: each property of a group is one. */
+export function sentValues(input: Exclude<Input, { kind: 'body' }>): readonly (readonly [string, Property])[] {
+  if (input.kind === 'value') return [[input.name, input.property]]
+  const properties = propertiesOf(input.shape, 'input')
+  return input.in === 'header' ? properties.map(([name, property]) => [headerName(name), property]) : properties
+}
+
+/** The names of the headers, in lower case, or of the cookies that the inputs read. */
 export function inputNames(inputs: readonly Input[], place: 'header' | 'cookie'): readonly string[] {
-  return inputs.flatMap((input) => {
-    if (input.in !== place) return []
-    return input.kind === 'value' ? [input.name] : propertiesOf(input.shape, 'input').map(([name]) => name)
-  })
+  return inputs.flatMap((input) => (input.in === place ? sentValues(input).map(([name]) => name) : []))
 }

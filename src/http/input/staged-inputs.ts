@@ -4,13 +4,15 @@ import { andThen, isThenable } from '../../core/promises.js'
 import type { InputValues } from '../../di/container.js'
 import { InvalidInput } from '../errors.js'
 import type { Request } from '../request.js'
-import type { JsonBody } from './json.js'
+import type { JsonBody } from './body.js'
 
 /** The inputs of a request. */
 export interface RequestInputs extends InputValues {
   /** The body, if it is received after the first stage. */
   readonly lateBody?: LateBody | undefined
 }
+
+export const NO_INPUTS: RequestInputs = { read: () => [] }
 
 /** A body as its bytes, or as the reader of another media type has parsed it. */
 export type Received = Buffer | JsonBody

@@ -1,12 +1,11 @@
 import type { ServerResponse } from 'node:http'
-import { budgetExceeded, inputRefused, isRequestObserved, requestEnd } from '../../core/events/channels.js'
+import { budgetExceeded, inputRefused, OF_REQUESTS, requestEnd } from '../../core/events/channels.js'
 import type { QueryLimits } from '../../core/events/query-counter.js'
 import { RequestRecord } from '../../core/events/request-record.js'
 import { HttpError, type InputIssue } from '../errors.js'
 import type { Request } from '../request.js'
 import { limitsOf, type QueryBudgetOption, reportExcesses, type ReportExcess } from './query-budget.js'
 import type { RequestLog } from './request-log.js'
-import { countBytes } from './count-bytes.js'
 
 /** The limits of an app, and what becomes of what exceeds them; undefined if nothing does but an event. */
 export interface BudgetOfApp {
@@ -35,7 +34,8 @@ export class RequestRecorder {
 
   /** Undefined if no one listens. Call it before the first header of the response is set. */
   record(request: Request, response: ServerResponse): RequestRecord | undefined {
-    const isObserved = this.#log !== undefined || isRequestObserved()
+    let isObserved = this.#log !== undefined
+    for (const { hasSubscribers } of OF_REQUESTS) isObserved ||= hasSubscribers
     if (!isObserved && !this.#budget.report) return undefined
     const record = new RequestRecord(request.id, request.raw)
     record.onStatement = this.#onStatement
@@ -92,4 +92,28 @@ export class RequestRecorder {
 
 function issuesOf(error: unknown): readonly InputIssue[] {
   return error instanceof HttpError ? error.errors : []
+}
+
+/**
+ * Adds the bytes of the body to the record. Replaces methods of this one response: what middleware puts around them, such as a compression, is
+ * outside, so that its result is counted.
+ */
+function countBytes(response: ServerResponse, record: RequestRecord): void {
+  if (record.method === 'HEAD') return
+  const { write, end } = response
+  const add = (chunk: unknown, encoding: unknown) => void (record.bytes += sizeOf(chunk, encoding))
+  response.write = function (this: ServerResponse, ...args: unknown[]) {
+    add(args[0], args[1])
+    return Reflect.apply(write, this, args)
+  }
+  response.end = function (this: ServerResponse, ...args: unknown[]) {
+    if (!this.writableEnded) add(args[0], args[1])
+    return Reflect.apply(end, this, args)
+  }
+}
+
+function sizeOf(chunk: unknown, encoding: unknown): number {
+  if (typeof chunk === 'string')
+    return Buffer.byteLength(chunk, typeof encoding === 'string' ? (encoding as BufferEncoding) : 'utf8') // unknown ones count as utf8
+  return chunk instanceof Uint8Array ? chunk.byteLength : 0
 }

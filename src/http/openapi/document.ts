@@ -6,6 +6,7 @@ import type {
   ServerObject,
   TagObject,
 } from 'openapi3-ts/oas31'
+import { BootError, withPlace } from '../../core/boot-error.js'
 import { memo } from '../../core/memo.js'
 import type { Constructor } from '../../di/token.js'
 import type { JsonSchema } from '../../schema/shape/shape.js'
@@ -19,9 +20,9 @@ import { operationOf } from './operation.js'
 import { joinPath, openApiPath, parsePath, type Segment } from '../routing/path.js'
 import type { DocumentedBodies } from '../error-format.js'
 import { programOf } from './program.js'
-import { type DocumentedProblems, documentedProblems, schemaObject } from './responses.js'
+import { type DocumentedProblems, documentedProblems, PROBLEM_COMPONENTS, schemaObject } from './responses.js'
 import type { Route } from '../routing/route.js'
-import { schemesOf, type SecurityScheme } from './security.js'
+import { sameName, schemesOf, type SecurityScheme } from '../routing/security.js'
 
 /** The parts of the OpenAPI document that describe the whole API. */
 export interface ApiDescription {
@@ -37,26 +38,26 @@ export interface ApiDescription {
   readonly extensions?: Extensions
 }
 
-/** Writes the OpenAPI 3.1 document of these routes, which `checkDocument` has checked. */
+interface DocumentOptions extends ApiDescription {
+  readonly prefix?: string
+  readonly health?: HealthSettings | undefined
+  readonly models?: readonly Constructor[]
+}
+
+/**
+ * Writes the OpenAPI 3.1 document of these routes. It is written, and forgotten, when the app is built: it is as large as the app, and most processes are
+ * never asked for it.
+ *
+ * @throws BootError when two operations have the same operationId, two security schemes or two classes the same name, a class the name of a
+ * component that every document has, and for schemas of other libraries that cannot be documented.
+ */
 export function openApiDocument(
   routes: readonly Route[],
   writer: SchemaWriter,
-  {
-    info,
-    servers = HERE,
-    tags,
-    externalDocs,
-    extensions,
-    models = [],
-    prefix = '/',
-    health,
-  }: ApiDescription & {
-    readonly prefix?: string
-    readonly health?: HealthSettings | undefined
-    readonly models?: readonly Constructor[]
-  },
+  options: DocumentOptions,
   bodies: DocumentedBodies,
 ): OpenAPIObject {
+  const { info, servers = HERE, tags, externalDocs, extensions, models = [], prefix = '/', health } = options
   writeBodies(routes, writer)
   const problems = documentedProblems(bodies, writer)
   const paths = {
@@ -64,6 +65,9 @@ export function openApiDocument(
     ...healthPaths(health, problems),
   }
   const securitySchemes = Object.fromEntries(securitySchemesOf(routes))
+  for (const [name] of PROBLEM_COMPONENTS)
+    if (writer.components.has(name))
+      throw new BootError(`A class has the name ${name}, which the OpenAPI document uses for errors. Rename the class.`)
   const schemas = [...writer.components, ...problems.components].map(
     ([name, component]) => [name, schemaObject(withExamples(component))] as const,
   )
@@ -108,8 +112,9 @@ function pathOf(prefix: string, path: string): string {
 
 // Written first: where the schemas of a class differ between input and output, the input has the plain name.
 function writeBodies(routes: readonly Route[], writer: SchemaWriter): void {
-  for (const { plan } of routes)
-    for (const input of plan.inputs) if (input.kind === 'body') writer.write(input.property.shape, 'input')
+  for (const { name, plan } of routes)
+    for (const input of plan.inputs)
+      if (input.kind === 'body') withPlace(`${name}, its body`, () => writer.write(input.property.shape, 'input'))
 }
 
 function pathItems(
@@ -121,15 +126,41 @@ function pathItems(
   const constrained = memo(() => constrainedIn(models))
   const paths = new Map<string, PathItemObject>()
   const known = new Map<string, readonly Segment[]>()
+  const places = new Map<string, Route>()
+  const ids = new Map<string, Route>()
   for (const route of routes) {
     const shape = shapeOfPath(route.segments)
     const segments = known.get(shape) ?? route.segments
     known.set(shape, segments)
-    const operation = operationOf(route, segments, writer, constrained, problems)
+    const operation = withPlace(`${route.name}, its response`, () =>
+      operationOf(route, segments, writer, constrained, problems),
+    )
+    refuseSecond(places, `${route.method} ${openApiPath(route.segments)}`, route, samePath)
+    refuseSecond(ids, operation.operationId, route, sameId)
     const path = openApiPath(segments)
     paths.set(path, { ...paths.get(path), [route.method.toLowerCase()]: operation })
   }
   return paths
+}
+
+function refuseSecond(
+  known: Map<string, Route>,
+  key: string,
+  route: Route,
+  messageOf: (route: Route, other: Route, key: string) => string,
+): void {
+  const other = known.get(key)
+  if (other) throw new BootError(messageOf(route, other, key))
+  known.set(key, route)
+}
+
+// OpenAPI has no tails: '/files/:name' and '/files/*name' are both '/files/{name}'.
+function samePath({ name }: Route, other: Route, path: string): string {
+  return `${name} and ${other.name} are both ${path} in the OpenAPI document. Rename the variable of one of them.`
+}
+
+function sameId({ name }: Route, other: Route, id: string): string {
+  return `${name} and ${other.name} have the same operationId '${id}'. Rename a controller, or write { operationId: '...' } for one.`
 }
 
 // For OpenAPI '/{id}' and '/{key}' are the same path, which may occur only once.
@@ -138,7 +169,12 @@ function shapeOfPath(segments: readonly Segment[]): string {
 }
 
 function securitySchemesOf(routes: readonly Route[]): Map<string, SecurityScheme> {
-  return new Map(routes.flatMap(({ plan }) => schemesOf(plan)).map(({ name, scheme }) => [name, scheme]))
+  const schemes = new Map<string, SecurityScheme>()
+  for (const { name, scheme } of routes.flatMap(({ plan }) => schemesOf(plan))) {
+    if ((schemes.get(name) ?? scheme) !== scheme) throw sameName('Two security schemes', name)
+    schemes.set(name, scheme)
+  }
+  return schemes
 }
 
 // Without an example, Swagger UI displays the minimum: for a column of 32 bits -2147483648, also for an id or an age.

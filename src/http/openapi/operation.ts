@@ -1,13 +1,13 @@
 import type { ContentObject, OperationObject, ParameterObject } from 'openapi3-ts/oas31'
 import { defaultAsJson, type SchemaWriter } from '../../schema/json-schema/writer.js'
-import { type JsonSchema, isOmissible, propertiesOf, type Property, type Shape } from '../../schema/shape/shape.js'
-import { FORM } from '../input/form-fields.js'
-import { headerName, type Input } from '../input/parameters.js'
+import { type JsonSchema, isOmissible, type Property, type Shape } from '../../schema/shape/shape.js'
+import { FORM } from '../input/fields.js'
+import { type Input, sentValues } from '../input/parameters.js'
 import { type DocumentedProblems, hasEntityTag, jsonContent, responsesOf, schemaObject } from './responses.js'
 import type { Segment } from '../routing/path.js'
-import type { DocumentedHeader } from '../routing/interceptors/interceptor.js'
+import type { DocumentedHeader } from '../routing/interceptor.js'
 import type { Route } from '../routing/route.js'
-import { type NamedScheme, requirementsOf, schemesOf } from './security.js'
+import { type NamedScheme, requirementsOf, schemesOf } from '../routing/security.js'
 
 /** The OpenAPI operation of a route. Its variables have the names in `path`: routes that differ only in these names share one path. */
 export function operationOf(
@@ -107,16 +107,8 @@ function defaultSummary({ member }: Route): string {
 }
 
 function parametersOf(input: Input, writer: SchemaWriter): ParameterObject[] {
-  switch (input.kind) {
-    case 'body':
-      return []
-    case 'value':
-      return [parameterOf(input.in, input.name, input.property, writer)]
-    case 'group':
-      return propertiesOf(input.shape, 'input').map(([name, property]) =>
-        parameterOf(input.in, input.in === 'header' ? headerName(name) : name, property, writer),
-      )
-  }
+  if (input.kind === 'body') return []
+  return sentValues(input).map(([name, property]) => parameterOf(input.in, name, property, writer))
 }
 
 // ?age[from]=20&age[to]=30

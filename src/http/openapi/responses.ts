@@ -10,7 +10,7 @@ import type { ItemStream } from '../output/declared-stream.js'
 import type { Route } from '../routing/route.js'
 import { descriptionsOf, headersOfRefusals, refusalsOf } from '../routing/refusals.js'
 import { guardOf } from '../routing/guard.js'
-import { schemesOf } from './security.js'
+import { schemesOf } from '../routing/security.js'
 
 /** The OpenAPI responses of an operation: its declared successes, and the errors that are possible. */
 export function responsesOf(

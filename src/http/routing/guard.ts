@@ -90,18 +90,3 @@ export const requireTokens: OptionCheck = (tokens, place) => {
   requireArray(tokens, place, 'Admin')
   requireTokenItems(tokens, place)
 }
-
-/** @throws BootError for a guard with scopes of which no class has a security scheme: OpenAPI would not document them. */
-export function refuseUselessScopes(
-  where: string,
-  required: readonly Token[],
-  authenticates: (token: Token) => boolean,
-): void {
-  for (const token of required) {
-    const { inject, scopes } = guardOf(token) ?? { inject: [], scopes: [] }
-    if (scopes.length > 0 && !inject.some(authenticates))
-      throw new BootError(
-        `${where}: ${tokenName(token)} has scopes, but nothing that it injects has @Security(), so that they would not be documented. Remove the scopes, or inject the class that authenticates.`,
-      )
-  }
-}

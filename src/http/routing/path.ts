@@ -1,5 +1,5 @@
 import { BootError } from '../../core/boot-error.js'
-import { decodePercent, isDotSegment } from '../target.js'
+import { decodePercent, isDotSegment } from '../ambiguous-requests.js'
 
 /** A segment of a route's path: a fixed string, a variable, or at the end a tail, a variable for all segments that follow. */
 export type Segment =

@@ -1,8 +1,9 @@
 import { BootError } from '../../core/boot-error.js'
 import type { Step } from '../../di/plan.js'
 import { type HandlerDecorator, handlerDecoratorsOf } from '../../di/route-facts.js'
-import type { Constructor, Token } from '../../di/token.js'
+import type { Constructor } from '../../di/token.js'
 import type { Route } from './route.js'
+import { authenticates } from './security.js'
 
 /**
  * Refuses decorators that would be ignored: on a method of a controller that is no route, on an injected class, in an app without a database,
@@ -11,18 +12,14 @@ import type { Route } from './route.js'
  * @param shared how the values that live as long as the app are built.
  * @throws BootError
  */
-export function refuseIgnoredDecorators(
-  routes: readonly Route[],
-  shared: readonly Step[],
-  app: { readonly hasDatabase: boolean; readonly authenticates: (token: Token) => boolean },
-): void {
+export function refuseIgnoredDecorators(routes: readonly Route[], shared: readonly Step[], hasDatabase: boolean): void {
   const controllers = membersByController(routes)
-  for (const [controller, members] of controllers) refuseOnController(controller, members, app.hasDatabase)
+  for (const [controller, members] of controllers) refuseOnController(controller, members, hasDatabase)
   for (const { provider } of [...routes.flatMap(({ plan }) => plan.steps), ...shared])
     if (provider.kind === 'class' && !controllers.has(provider.type)) refuseOnService(provider.type)
   // A token that authenticates may have a provider without a request, as in tests.
   for (const { token, provider } of shared)
-    if (provider.kind === 'class' && provider.type === token && app.authenticates(token))
+    if (provider.kind === 'class' && provider.type === token && authenticates(token))
       throw uselessSecurity(provider.type, controllers.has(provider.type))
 }
 

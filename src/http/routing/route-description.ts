@@ -1,9 +1,9 @@
 import type { TransactionDescription } from '../../di/route-facts.js'
-import { isOmissible, propertiesOf, type Shape } from '../../schema/shape/shape.js'
-import { headerName, type Input } from '../input/parameters.js'
+import { isOmissible, type Shape } from '../../schema/shape/shape.js'
+import { type Input, sentValues } from '../input/parameters.js'
 import type { InputLocation } from '../input/parameter-type.js'
 import type { Lifespan } from '../lifespan.js'
-import { joinPath, type Segment } from './path.js'
+import { pathPattern } from './path.js'
 import { factsOf, type Route, transactionsOf } from './route.js'
 
 /** A route as the command line lists it. */
@@ -29,37 +29,21 @@ export function describeRoute(route: Route, lifespans: readonly Lifespan[]): Rou
   const facts = factsOf(route)
   return {
     method: route.method,
-    path: joinPath(...route.segments.map(textOf)),
+    path: pathPattern(route.segments),
     handler: route.name,
     inputs: route.plan.inputs.flatMap(describeInput),
     transactions: transactionsOf(facts, lifespans),
   }
 }
 
-function textOf(segment: Segment): string {
-  switch (segment.kind) {
-    case 'fixed':
-      return segment.text
-    case 'variable':
-      return `:${segment.name}`
-    case 'tail':
-      return `*${segment.name}`
-  }
-}
-
 function describeInput(input: Input): InputDescription[] {
-  switch (input.kind) {
-    case 'value':
-      return [{ in: input.in, name: input.name, optional: isOmissible(input.property, 'input') }]
-    case 'group':
-      return propertiesOf(input.shape, 'input').map(([name, property]) => ({
-        in: input.in,
-        name: input.in === 'header' ? headerName(name) : name,
-        optional: isOmissible(property, 'input'),
-      }))
-    case 'body':
-      return [{ in: 'body', name: typeName(input.property.shape), optional: isOmissible(input.property, 'input') }]
-  }
+  if (input.kind === 'body')
+    return [{ in: 'body', name: typeName(input.property.shape), optional: isOmissible(input.property, 'input') }]
+  return sentValues(input).map(([name, property]) => ({
+    in: input.in,
+    name,
+    optional: isOmissible(property, 'input'),
+  }))
 }
 
 function typeName(shape: Shape): string {

@@ -1,4 +1,3 @@
-import type { OpenUnits } from '../../core/bracket.js'
 import { BootError, withPlace } from '../../core/boot-error.js'
 import { integer, requireArray } from '../../core/option-checks.js'
 import type { Argument, Plan, Planner, Step } from '../../di/plan.js'
@@ -12,17 +11,19 @@ import { shapeOf } from '../../schema/shape/shape-of.js'
 import type { ValidatorCompiler } from '../../schema/input/validate.js'
 import { type Bind, compileBind, type InputStages, type InputsSchema, inputSchema } from '../input/bind.js'
 import { type Around, requireAround } from './around.js'
-import { type Interceptor, interceptorsOf } from './interceptors/interceptor.js'
+import { type Interceptor, interceptorsOf } from './interceptor.js'
 import { type ControllerDeclaration, controllerOf } from './controller.js'
 import { type Responses, type RouteDeclaration, type RouteOptions, routesOf } from './methods.js'
 import { type Input, RouteInputs } from '../input/parameters.js'
 import { refuseClashingInputs } from '../input/refuse-clashing-inputs.js'
 import { refuseRequiredFields } from './refuse-required-fields.js'
 import { runRouteChecks } from './route-checks.js'
-import { type Lifespan, openUnits } from '../lifespan.js'
-import { requireTokens, refuseUselessScopes } from './guard.js'
+import { type Lifespan, type UnitOpener, unitOpeners } from '../lifespan.js'
+import { requireTokens } from './guard.js'
+import { authenticates, refuseUselessScopes } from './security.js'
 import type { MiddlewareStep } from './middleware.js'
 import type { QueryBudgetOption } from '../observation/query-budget.js'
+import { cachingHeaders } from '../client-sources.js'
 import { budgetOf } from './budget.js'
 import { joinPath, openApiPath, parsePath, pathPattern, type Segment, variablesOf } from './path.js'
 import { isEvents } from '../output/events.js'
@@ -63,7 +64,7 @@ export interface ServedRoute extends Route {
   readonly pattern: string
   readonly budget: QueryBudgetOption | undefined
   readonly bind: Bind
-  readonly open: OpenUnits
+  readonly openers: readonly UnitOpener[]
   /** Whether what the handler has written is kept when it is given up: it has no transaction. */
   readonly isKeptUnfinished: boolean
   readonly respond: Respond
@@ -75,8 +76,6 @@ export interface RoutePlanning {
   readonly prefix: string
   readonly planner: Planner<Input>
   readonly writer: SchemaWriter
-  /** Whether the values of a token authenticate the request: they are built before the other inputs are validated. */
-  readonly authenticates: (token: Token) => boolean
   readonly lifespans: readonly Lifespan[]
 }
 
@@ -144,10 +143,10 @@ function planHandler(
   declared: ControllerDeclaration,
   { method, member, options, params }: RouteDeclaration,
   { name, path, variables }: PlacedHandler,
-  { planner, authenticates }: RoutePlanning,
+  { planner }: RoutePlanning,
 ): Plan<Input> {
   const requires = [...declared.requires, ...requirementsOf(name, options)]
-  refuseUselessScopes(name, requires, authenticates)
+  refuseUselessScopes(name, requires)
   const planned = planner.plan(controller, member, new RouteInputs(variables, method), { params, requires })
   const isFirst = (token: Token) => authenticates(token) || requires.includes(token)
   const plan = buildFirst(planned, isFirst, waitsForBody(planned.inputs))
@@ -214,9 +213,6 @@ function aroundOf(name: string, { around = [] }: RouteOptions): readonly Around[
   return around
 }
 
-/** The headers of responses with an ETag, by what the route reads, and whether its rows depend on the request. */
-export type CachingOf = (plan: Plan<Input>, isLimited: boolean) => Readonly<Record<string, string>>
-
 /** Compiles a route. Called when all routes are planned, as they share the components of their schemas. */
 export function serveRoute(
   route: Route,
@@ -224,7 +220,6 @@ export function serveRoute(
   lifespans: readonly Lifespan[],
   bodyLimit: number,
   warn: (text: string) => void,
-  cachingOf: CachingOf,
 ): ServedRoute {
   const { plan } = route
   const keepsBody = route.interceptors.some(({ readsBody }) => readsBody === true)
@@ -238,9 +233,9 @@ export function serveRoute(
       keepsBody,
       stages: stagesOf(plan),
     }),
-    open: openUnits(lifespans, factsOf(route)),
+    openers: unitOpeners(lifespans, factsOf(route)),
     isKeptUnfinished: writesOutsideOfTransactions(route, lifespans),
-    respond: compileRespond({ ...route, caching: cachingOf(plan, isLimited) }, warn),
+    respond: compileRespond({ ...route, caching: cachingHeaders(plan, isLimited) }, warn),
   }
 }
 

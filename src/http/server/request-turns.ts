@@ -5,7 +5,7 @@ import { AsyncResource } from 'node:async_hooks'
  * all requests that have arrived in the same turn: connections would wait as long as all of these take.
  */
 export class RequestTurns {
-  #waiting: (() => void)[] = []
+  #waiting: (() => unknown)[] = []
   #accepted = false
   /** Whether clients are connecting: a request has to wait. */
   isTaken = false
@@ -17,7 +17,7 @@ export class RequestTurns {
   }
 
   /** Starts a request as the only one of its turn. */
-  wait(request: () => void): void {
+  wait(request: () => unknown): void {
     // In its own asynchronous context: a tool that observes the process may have made one for the request.
     this.#waiting.push(AsyncResource.bind(request))
   }

@@ -20,7 +20,7 @@ export async function runMiddleware(
 ): Promise<boolean> {
   if (steps.length > 0) addExpressMembers(request.raw, response)
   for (const step of steps) {
-    request.abort.throwIfAborted()
+    if (request.abort.isAborted) throw request.abort.reason
     if (!step.appliesTo(request.path)) continue
     if (!(await runStep(step, request, response, report))) return false
     request.readTarget()

@@ -7,11 +7,11 @@ import { fitting } from '../../core/option-checks.js'
 import { StartupError } from '../../core/startup-error.js'
 import { closeConnections, stopListening } from './closing.js'
 import { Connection, WRITE_CHECKS } from './connection.js'
-import { faultOf } from './framing.js'
+import { faultOf } from '../ambiguous-requests.js'
 import { type ErrorBodies, type Problem, toProblem } from '../problem.js'
 import { RequestTurns } from './request-turns.js'
 import { writeReply } from '../output/outgoing-response.js'
-import { continueWhenRead } from '../request.js'
+import { continueWhenRead } from '../input/body.js'
 
 /** The address of a listening app. */
 export interface Address {
@@ -57,8 +57,11 @@ export interface OpenServer {
   close(finished: Promise<void>, grace: number): Promise<void>
 }
 
-/** Answers a request, and calls `closed` when its response is closed. */
-export type OwnListener = (request: IncomingMessage, response: ServerResponse, closed?: () => void) => void
+/** Answers requests. */
+export interface RequestAcceptor {
+  /** @param closed called when the response is closed. */
+  accept(request: IncomingMessage, response: ServerResponse, isOwn: true, closed?: () => void): void
+}
 
 interface ListenOptions {
   readonly port: number
@@ -77,7 +80,7 @@ interface ListenOptions {
  * @throws an Error that states what to do, when it cannot listen there.
  */
 export async function openServer(
-  listener: OwnListener,
+  listener: RequestAcceptor,
   limits: ServerLimits,
   { port, host, warn, bodies, disconnect }: ListenOptions,
 ): Promise<OpenServer> {
@@ -119,7 +122,7 @@ function closeByApp(server: Server, disconnect: () => void): void {
 }
 
 function newServer(
-  listener: OwnListener,
+  listener: RequestAcceptor,
   { headers, request, write, keepAlive, body }: ServerLimits,
   bodies: ErrorBodies,
 ) {
@@ -133,9 +136,9 @@ function newServer(
     connectionsCheckingInterval: checkEvery,
     // Overrides the command line option --insecure-http-parser.
     insecureHTTPParser: false,
-    requireHostHeader: false, // framing.ts checks it, with a response of this package
+    requireHostHeader: false, // ambiguous-requests.ts checks it, with a response of this package
   })
-  server.maxHeadersCount = 0 // no limit: Node would ignore further headers, framing.ts refuses the request
+  server.maxHeadersCount = 0 // no limit: Node would ignore further headers, ambiguous-requests.ts refuses the request
   const connections = watchConnections(server)
   checkWhileOpen(server, write / WRITE_CHECKS, connections, (connection) => connection.closeIfUnread())
   checkWhileOpen(server, checkEvery, connections, (connection) => connection.closeIfIdle(keepAlive + headersTimeout))
@@ -144,17 +147,15 @@ function newServer(
   return { server, connections }
 }
 
-function answerRequests(server: Server, connections: Connections, listener: OwnListener, bodyLimit: number): void {
+function answerRequests(server: Server, connections: Connections, listener: RequestAcceptor, bodyLimit: number): void {
   const turns = new RequestTurns()
   server.on('connection', () => turns.accepted())
   const respond: RequestListener = (request, response) => {
     const connection = connections.get(request.socket)
     connection?.add(response)
-    const start = () => {
-      if (!request.socket.destroyed) listener(request, response, connection?.forget)
-    }
-    if (turns.isTaken) turns.wait(start)
-    else start()
+    if (turns.isTaken)
+      turns.wait(() => request.socket.destroyed || listener.accept(request, response, true, connection?.forget))
+    else if (!request.socket.destroyed) listener.accept(request, response, true, connection?.forget)
   }
   server.on('request', respond)
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {

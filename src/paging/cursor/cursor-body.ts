@@ -21,9 +21,6 @@ export interface PlaceLengths {
   readonly key: number
 }
 
-/** The bytes of a cursor are not those that {@link writeBody} writes for a list of these lengths. */
-export class MalformedCursorError extends Error {}
-
 const VERSION = 2
 const COMPRESSED = 0x80
 const WITH_PROOF = 0x40
@@ -61,75 +58,41 @@ function writeValue(value: string | null): Buffer {
   return Buffer.concat([length, text])
 }
 
-/** @throws MalformedCursorError for bytes that are no position in a list of these lengths. */
-export function readBody(body: Buffer, lengths: PlaceLengths): CursorPosition {
-  const [version = 0] = body
-  if ((version & ~FLAGS) !== VERSION) throw new MalformedCursorError()
-  const rest = body.subarray(1)
-  const reader = new ValueReader(version & COMPRESSED ? inflate(rest) : rest)
-  const shared = reader.byte()
-  const position =
-    version & WITH_PROOF
-      ? { shared, proof: reader.text(), place: reader.values(lengths.key) }
-      : { shared, place: reader.values(lengths.order) }
-  if (!reader.ended || shared >= lengths.order || position.place.at(-1) === null) throw new MalformedCursorError()
-  return version & INCLUSIVE ? { ...position, inclusive: true } : position
+/** Undefined for bytes that are no position in a list of these lengths: written by another version, or forged with the key. */
+export function readBody(body: Buffer, lengths: PlaceLengths): CursorPosition | undefined {
+  try {
+    return positionIn(body, lengths)
+  } catch {
+    return undefined // the bytes end early, or are not what was compressed, or no UTF-8
+  }
 }
 
-function inflate(bytes: Buffer): Buffer {
-  try {
-    return inflateRawSync(bytes, { maxOutputLength: MAX_BYTES })
-  } catch (cause) {
-    throw new MalformedCursorError('', { cause })
-  }
+function positionIn(body: Buffer, lengths: PlaceLengths): CursorPosition | undefined {
+  const version = body.readUInt8()
+  if ((version & ~FLAGS) !== VERSION) return undefined
+  const rest = body.subarray(1)
+  const plain = version & COMPRESSED ? inflateRawSync(rest, { maxOutputLength: MAX_BYTES }) : rest
+  const shared = plain.readUInt8()
+  const place = valuesIn(plain.subarray(1))
+  const hasProof = (version & WITH_PROOF) !== 0
+  const proof = hasProof ? place.shift() : undefined
+  const isWhole = place.length === (hasProof ? lengths.key : lengths.order)
+  if (!isWhole || proof === null || shared >= lengths.order || place.at(-1) === null) return undefined
+  const position = { place, shared, ...(proof === undefined ? {} : { proof }) }
+  return version & INCLUSIVE ? { ...position, inclusive: true } : position
 }
 
 // A byte order mark at the start of a value belongs to the value.
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Reads bytes from start to end. @throws MalformedCursorError if there are too few. */
-class ValueReader {
-  #rest: Buffer
-
-  constructor(bytes: Buffer) {
-    this.#rest = bytes
+function valuesIn(bytes: Buffer): (string | null)[] {
+  const values: (string | null)[] = []
+  for (let at = 0; at < bytes.length;) {
+    const length = bytes.readUInt16BE(at)
+    const from = at + LENGTH_BYTES
+    at = from + Math.max(length - 1, 0)
+    if (at > bytes.length) throw new RangeError() // as Buffer throws it
+    values.push(length === 0 ? null : utf8.decode(bytes.subarray(from, at)))
   }
-
-  get ended(): boolean {
-    return this.#rest.length === 0
-  }
-
-  byte(): number {
-    return this.#take(1).readUInt8()
-  }
-
-  text(): string {
-    const value = this.#value()
-    if (value === null) throw new MalformedCursorError()
-    return value
-  }
-
-  values(count: number): Place {
-    return Array.from({ length: count }, () => this.#value())
-  }
-
-  #value(): string | null {
-    const length = this.#take(LENGTH_BYTES).readUInt16BE()
-    return length === 0 ? null : decode(this.#take(length - 1))
-  }
-
-  #take(count: number): Buffer {
-    if (count > this.#rest.length) throw new MalformedCursorError()
-    const taken = this.#rest.subarray(0, count)
-    this.#rest = this.#rest.subarray(count)
-    return taken
-  }
-}
-
-function decode(bytes: Buffer): string {
-  try {
-    return utf8.decode(bytes)
-  } catch (cause) {
-    throw new MalformedCursorError('', { cause })
-  }
+  return values
 }

@@ -4,7 +4,7 @@ import { checkOptions, flag, type OptionChecks } from '../../core/option-checks.
 import { codeOf } from '../../db/dialect.js'
 import { ImpossibleValueError } from '../../db/errors.js'
 import type { Session } from '../../db/session/session.js'
-import type { Select, Sql } from '../../db/statements/statement.js'
+import { isStatement, type Select } from '../../db/statements/statement.js'
 import { provideItself } from '../../di/provider.js'
 import type { Yields } from '../../di/token.js'
 import { invalidInput } from '../../http/errors.js'
@@ -14,13 +14,20 @@ import { Request } from '../../http/request.js'
 import { checkRoutes } from '../../http/routing/route-checks.js'
 import { UnreadableValueError } from '../column-codec.js'
 import { pageOf } from '../lazy-instances.js'
-import { limitInput, limitsOf, SIZE_OPTIONS, type SizeOptions } from '../limits.js'
 import { setLinks } from '../links.js'
 import { type List, listOf } from '../list.js'
 import { cursorOrder } from '../list-order.js'
 import type { CursorPageMeta, Page, TwoWayPageMeta } from '../page.js'
-import { requireStatement } from '../refuse-unpageable.js'
-import { DATABASE_OPTIONS, type DatabaseOptions, sessionTokenOf } from '../paginator-session.js'
+import {
+  DATABASE_OPTIONS,
+  type DatabaseOptions,
+  limitInput,
+  limitsOf,
+  notAStatement,
+  sessionTokenOf,
+  SIZE_OPTIONS,
+  type SizeOptions,
+} from '../paginator.js'
 import type { CursorPosition } from './cursor-body.js'
 import { CursorKey } from './cursor-key.js'
 import { type Binding, CURSOR_LENGTH, proofOf, readCursor, signatureOf, writeCursor } from './cursor.js'
@@ -144,8 +151,7 @@ interface CursorRequest {
 
 function cursorPaginator({ key, request, headers, limit, cursor, isTwoWay }: CursorRequest) {
   return async (statement: Select<Model>): Promise<Page<unknown, CursorPageMeta>> => {
-    requireStatement(statement)
-    refuseRawSql(statement)
+    requireSelect(statement)
     const list = listOf(statement, cursorOrder)
     const binding = { key, list: signatureOf(list) }
     const { rows, next, prev } = await readPageAt(cursor, binding, list, { limit, isTwoWay })
@@ -160,8 +166,10 @@ function cursorPaginator({ key, request, headers, limit, cursor, isTwoWay }: Cur
   }
 }
 
-function refuseRawSql({ kind }: Select<Model> | Sql): void {
-  if (kind !== 'select')
+// A program without a type check may pass anything.
+function requireSelect(statement: unknown): void {
+  if (!isStatement(statement)) throw notAStatement(statement)
+  if (statement.kind === 'sql')
     throw new BootError(
       'paginate(sql`...`): a cursor page needs a known order, which raw SQL does not declare. Write paginate(select(Model, { order })), or use the offset Paginate.',
     )

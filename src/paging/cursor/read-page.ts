@@ -1,5 +1,5 @@
 import { atPlaces, type OrderColumn, type Place, rangesAfter, reversed } from '../keyset.js'
-import type { Row } from '../lazy-instances.js'
+import type { Rows } from '../lazy-instances.js'
 import type { List, PlacedRow } from '../list.js'
 import type { CursorPosition } from './cursor-body.js'
 
@@ -16,7 +16,7 @@ export interface PageRequest {
 
 /** The rows of a page. */
 export interface PageRows {
-  readonly rows: Row[]
+  readonly rows: Rows
   /** The position where the page after this one begins; undefined at the end of the list. */
   readonly next: CursorPosition | undefined
   /** The position where the page before this one ends; undefined at the start of the list, and if the page is not two-way. */

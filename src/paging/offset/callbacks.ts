@@ -2,7 +2,7 @@ import { BootError } from '../../core/boot-error.js'
 import { isClass, shown } from '../../core/options.js'
 import type { Session } from '../../db/session/session.js'
 import type { Constructor } from '../../di/token.js'
-import type { AnyStatement } from './offset-types.js'
+import type { AnyStatement } from '../paginator.js'
 
 /** The callbacks of a paginator, as it calls them. */
 export interface Callbacks {

@@ -1,19 +1,27 @@
 import { checkOptions, type OptionChecks, unchecked } from '../../core/option-checks.js'
 import { shown } from '../../core/options.js'
-import type { Session } from '../../db/session/session.js'
+import { currentSession, type Session } from '../../db/session/session.js'
+import { isStatement } from '../../db/statements/statement.js'
 import { provideItself } from '../../di/provider.js'
 import { inputDependency } from '../../http/input/parameters.js'
 import { ReplyHeaders } from '../../http/output/reply.js'
 import { Request } from '../../http/request.js'
-import { instancesOf, pageOf } from '../lazy-instances.js'
-import { limitInput, limitsOf, SIZE_OPTIONS, type SizeOptions } from '../limits.js'
+import { instancesOf, pageOf, type Rows } from '../lazy-instances.js'
 import { setLinks } from '../links.js'
-import { requireStatement } from '../refuse-unpageable.js'
 import type { Page, PageMeta, UncountedPageMeta } from '../page.js'
-import { DATABASE_OPTIONS, type DatabaseOptions, sessionFor, sessionTokenOf } from '../paginator-session.js'
+import {
+  type AnyStatement,
+  DATABASE_OPTIONS,
+  type DatabaseOptions,
+  limitInput,
+  limitsOf,
+  notAStatement,
+  sessionTokenOf,
+  SIZE_OPTIONS,
+  type SizeOptions,
+} from '../paginator.js'
 import { type CallbackOptions, type Callbacks, callbacksOf, injectedCallbacks } from './callbacks.js'
 import type {
-  AnyStatement,
   MappedPaginationOptions,
   MappedPaginationToken,
   PaginateType,
@@ -22,8 +30,7 @@ import type {
   RowMapping,
   UncountedPaginationOptions,
 } from './offset-types.js'
-import { OffsetList } from './offset-list.js'
-import { boundsOfTotal, metaOf, neighboursOf, type OffsetWindow, uncountedNeighboursOf } from './page-numbers.js'
+import { OffsetList, type OffsetWindow } from './offset-list.js'
 import { RawSqlList } from './raw-sql-list.js'
 
 interface AnyPaginationOptions extends SizeOptions, DatabaseOptions, CallbackOptions {}
@@ -125,34 +132,43 @@ interface PageRequest {
 }
 
 function paginator({ session: injected, request, headers, window, callbacks }: PageRequest) {
+  const { offset, limit } = window
+  const { count, map, mapPage } = callbacks
   return async (statement: AnyStatement): Promise<Page<unknown, PageMeta | UncountedPageMeta>> => {
-    requireStatement(statement)
-    const session = sessionFor(statement, injected)
-    session.readOneSnapshot()
-    const list = statement.kind === 'sql' ? new RawSqlList(statement, session) : new OffsetList(statement, session)
-    const { offset, limit } = window
+    if (!isStatement(statement)) throw notAStatement(statement)
+    const session = sessionOf(statement, injected)
+    const scope = session.openPage()
+    const list = statement.kind === 'sql' ? new RawSqlList(statement, session) : new OffsetList(statement, scope)
     // Unless the database counts the rows, read one row more than the page has: the extra row says that there is a next page.
-    const requested = callbacks.count === undefined ? limit : limit + 1
-    const read: unknown[] = await list.rows({ offset, limit: requested }, callbacks.count === undefined)
+    const requested = count === undefined ? limit : limit + 1
+    const read: Rows = await list.rows({ offset, limit: requested }, count === undefined)
     const rows = read.length > limit ? read.slice(0, limit) : read
-    let meta: PageMeta | UncountedPageMeta
-    if (callbacks.count === false) {
-      const has_next = read.length > limit
-      setLinks(request, headers, uncountedNeighboursOf(has_next, window))
-      meta = { offset, has_next }
-    } else {
-      const { count } = callbacks
+    let position: Position
+    if (count === false) position = uncountedPosition(window, read.length > limit)
+    else {
       const { least, most } = boundsOfTotal(read, offset, requested)
       // An estimate, or a cached count, must not end the list before its last row.
       const counted = least === most ? least : checkedTotal(await (count ? count(session, statement) : list.count()))
-      const total = Math.min(Math.max(counted, least), most)
-      setLinks(request, headers, neighboursOf(total, window))
-      meta = metaOf(total, window)
+      position = countedPosition(window, Math.min(Math.max(counted, least), most))
     }
-    const { map, mapPage } = callbacks
+    setLinks(request, headers, position.links)
+    const { meta } = position
     if (mapPage) return { data: checkedRows(await mapPage(instancesOf(rows))), meta }
     return map ? { data: await Promise.all(instancesOf(rows).map((row) => map(row))), meta } : pageOf(rows, meta)
   }
+}
+
+/** The session that executes a statement: that of its model's database, if one is open. */
+function sessionOf(statement: AnyStatement, injected: Session): Session {
+  const { sequelize } = statement.kind === 'select' ? statement.model : injected
+  return (sequelize && sequelize !== injected.sequelize && currentSession(sequelize)) || injected
+}
+
+/** The bounds of the total that follow from the rows that were read from an offset: if these are less than `requested`, the list ends with them. */
+function boundsOfTotal(read: Rows, offset: number, requested: number) {
+  if (read.length === 0) return { least: 0, most: offset }
+  const least = offset + read.length
+  return { least, most: read.length < requested ? least : Infinity }
 }
 
 function checkedTotal(total: number): number {
@@ -171,4 +187,39 @@ function checkedRows(rows: unknown): unknown[] {
   throw new TypeError(
     `newPagination({ mapPage }): mapPage returned ${shown(rows)}. Return the list of records of the page.`,
   )
+}
+
+/** Where a page is in its list, and the other pages by their relation to it. */
+interface Position {
+  readonly meta: PageMeta | UncountedPageMeta
+  readonly links: Parameters<typeof setLinks>[2]
+}
+
+/** `total_pages = ceil(total / limit)`, `page_number = floor(offset / limit) + 1`: specification, "Offset page". */
+function countedPosition({ offset, limit }: OffsetWindow, total: number): Position {
+  const total_pages = Math.ceil(total / limit)
+  // The largest offset, with pages of one row, would have a number that JSON readers cannot represent.
+  const page_number = Math.min(Math.floor(offset / limit) + 1, Number.MAX_SAFE_INTEGER)
+  const last = Math.max(total_pages - 1, 0) * limit
+  return {
+    meta: { offset, total_items: total, total_pages, page_number },
+    links: {
+      first: { offset: 0, limit },
+      prev: offset > 0 ? { offset: Math.max(Math.min(offset - limit, last), 0), limit } : undefined,
+      next: offset + limit < total ? { offset: offset + limit, limit } : undefined,
+      last: { offset: last, limit },
+    },
+  }
+}
+
+/** In a list that is not counted. */
+function uncountedPosition({ offset, limit }: OffsetWindow, has_next: boolean): Position {
+  return {
+    meta: { offset, has_next },
+    links: {
+      first: { offset: 0, limit },
+      prev: offset > 0 ? { offset: Math.max(offset - limit, 0), limit } : undefined,
+      next: has_next ? { offset: offset + limit, limit } : undefined,
+    },
+  }
 }

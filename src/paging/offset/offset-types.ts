@@ -2,9 +2,8 @@ import type { Model } from 'sequelize'
 import type { Session } from '../../db/session/session.js'
 import type { Select, Sql } from '../../db/statements/statement.js'
 import type { Constructor, Yields } from '../../di/token.js'
-import type { SizeOptions } from '../limits.js'
 import type { Page, PageMeta } from '../page.js'
-import type { DatabaseOptions } from '../paginator-session.js'
+import type { AnyStatement, DatabaseOptions, SizeOptions } from '../paginator.js'
 
 /** A paginator: reads the page of a statement that the client requested. `T` is the type of the page's rows, `P` of its `meta`. */
 export interface PaginateType<T, P = PageMeta> {
@@ -31,8 +30,6 @@ export interface PaginationToken<P = PageMeta> extends Yields<PaginateType<any, 
   new <T = any>(): PaginateType<T, P>
 }
 // oxlint-enable typescript/no-explicit-any
-
-export type AnyStatement = Select<Model> | Sql<unknown>
 
 /** The page sizes and the database of a paginator whose lists are not counted: its pages say whether there is a next one. */
 export interface UncountedPaginationOptions extends SizeOptions, DatabaseOptions {

@@ -1,7 +1,7 @@
 import type { Session } from '../../db/session/session.js'
 import { type Token, tokensOf } from '../../db/sql/lexer.js'
 import { rawSql, type Sql, sql } from '../../db/statements/statement.js'
-import type { OffsetWindow } from './page-numbers.js'
+import type { OffsetWindow } from './offset-list.js'
 
 /** The rows of a `sql` statement, in the order of its SQL. */
 export class RawSqlList {

@@ -13,11 +13,11 @@ import { isUri, isUriReference, isUrl } from './uri.js'
 
 type TextCheck = RegExp | ((text: string) => boolean)
 
-/** A format of JSON Schema: its name in messages, and a check of strings or of numbers that replaces the one of ajv-formats. */
+/** A format of JSON Schema: its name in messages, and a check of strings, or of all values, that replaces the one of ajv-formats. */
 interface Format {
   readonly meaning: string
   readonly check?: TextCheck
-  readonly checkNumber?: (value: number) => boolean
+  readonly checkValue?: (value: unknown) => boolean
 }
 
 /** Formats that have a name for messages, or replace the check of ajv-formats. */
@@ -37,7 +37,7 @@ const FORMATS: Readonly<Record<string, Format>> = {
   // The name is of the OpenAPI format registry. JSON.parse() rounds integers beyond this range.
   'double-int': {
     meaning: `a whole number from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}`,
-    checkNumber: (value) => !Number.isInteger(value) || Number.isSafeInteger(value), // the keyword 'type' reports 1.5
+    checkValue: (value) => !Number.isInteger(value) || Number.isSafeInteger(value), // the keyword 'type' reports 1.5
   },
   // The formats of ajv-formats check numbers. Here the values are strings of digits, which a number could not hold.
   int64: {
@@ -64,8 +64,8 @@ function isWithin(least: bigint, most: bigint): (text: string) => boolean {
 
 /** The check of a format. It accepts all values of types that the format does not apply to. */
 export function formatCheck(name: string): (value: unknown) => boolean {
-  const { check, checkNumber } = FORMATS[name] ?? {}
-  if (checkNumber) return (value) => typeof value !== 'number' || checkNumber(value)
+  const { check, checkValue } = FORMATS[name] ?? {}
+  if (checkValue) return checkValue
   const textCheck = check ?? libraryCheck(name)
   return textCheck instanceof RegExp
     ? (value) => typeof value !== 'string' || matches(textCheck, value)

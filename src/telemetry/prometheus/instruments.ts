@@ -31,7 +31,7 @@ export class Instruments {
     return new this.#prometheus.Counter({ ...this.#common(name, help), labelNames })
   }
 
-  /** @param collect sets the values, when the metrics are read. */
+  /** @param collect sets the values, when the metrics are read; those of before are forgotten. */
   gauge<L extends string>(
     name: string,
     help: string,
@@ -42,6 +42,7 @@ export class Instruments {
       ...this.#common(name, help),
       labelNames,
       collect() {
+        this.reset()
         collect(this)
       },
     })

@@ -14,23 +14,15 @@ export function observePools(subscriptions: Subscriptions, instruments: Instrume
   const each = (report: (labels: Labels, pool: PoolFacts) => void) =>
     pools.each((database, pool) => report({ database, pool: pool.name }, pool))
   instruments.gauge('db_pool_connections', 'Open connections.', ['database', 'pool', 'state'], (gauge) => {
-    gauge.reset()
     each((labels, { used, idle }) => {
       gauge.set({ ...labels, state: 'used' }, used)
       gauge.set({ ...labels, state: 'idle' }, idle)
     })
   })
-  instruments.gauge(
-    'db_pool_max_connections',
-    'The most connections that are opened.',
-    ['database', 'pool'],
-    (gauge) => {
-      gauge.reset()
-      each((labels, { max }) => gauge.set(labels, max))
-    },
+  instruments.gauge('db_pool_max_connections', 'The most connections that are opened.', ['database', 'pool'], (gauge) =>
+    each((labels, { max }) => gauge.set(labels, max)),
   )
-  instruments.gauge('db_pool_waiting', 'Transactions that wait for a connection.', ['database', 'pool'], (gauge) => {
-    gauge.reset()
-    each((labels, { waiting }) => gauge.set(labels, waiting))
-  })
+  instruments.gauge('db_pool_waiting', 'Transactions that wait for a connection.', ['database', 'pool'], (gauge) =>
+    each((labels, { waiting }) => gauge.set(labels, waiting)),
+  )
 }

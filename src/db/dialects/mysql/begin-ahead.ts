@@ -1,9 +1,10 @@
 import type { Sequelize } from 'sequelize'
 import type { TransactionEnd } from '../../connection.js'
-import type { SendDirect, TransactionNeeds } from '../../dialect.js'
+import type { TransactionNeeds } from '../../dialect.js'
 import { writePoolOf } from '../../sequelize/internals.js'
-import { mayBypassQuery, sendDirectly } from '../../sequelize/query.js'
+import { sendDirectly } from '../../sequelize/query.js'
 import { direct } from './direct.js'
+import type { SendDirect } from '../../direct-statement.js'
 
 /**
  * Connections whose next transaction was begun together with the end of the last one, because a session waited for a connection: START TRANSACTION takes
@@ -38,7 +39,7 @@ export function endAndBegin(
   connection: object,
   { readOnly, isolation }: TransactionNeeds,
 ): ((end: TransactionEnd) => Promise<void>) | undefined {
-  if (readOnly || isolation !== undefined || !isWanted(sequelize) || !mayBypassQuery(sequelize)) return undefined
+  if (readOnly || isolation !== undefined || !isWanted(sequelize)) return undefined
   return (end) => {
     const request = { connection, text: end === 'commit' ? 'COMMIT' : 'ROLLBACK', values: [] }
     return sendDirectly(sequelize, sendAndChain, request, () => void begun.add(connection))

@@ -1,6 +1,6 @@
 import type { Sequelize } from 'sequelize'
 import { sequelizeInternals } from '../../sequelize/internals.js'
-import { mariadbCoreOf, type MysqlConnection, mysqlConnectionOf, query, socketOf } from './driver.js'
+import { mariadbCoreOf, type MysqlConnection, mysqlConnectionOf, query, socketOf } from '../../drivers/mysql.js'
 
 /*
  * When a connection is closed, the server continues to execute its statement, and holds its locks until that ends. destroy() of mysql2 does nothing about

@@ -1,9 +1,10 @@
 import type { Sequelize } from 'sequelize'
-import type { Cursor, CursorStatement, DirectResult } from '../../dialect.js'
+import type { Cursor, CursorStatement } from '../../dialect.js'
 import { logStatement, toSequelizeError } from '../../sequelize/query.js'
 import { beginnerOf, resultOf } from './direct.js'
-import { mysqlConnectionOf, type MysqlConnection, query, type RowStream, streamRows } from './driver.js'
+import { mysqlConnectionOf, type MysqlConnection, query, type RowStream, streamRows } from '../../drivers/mysql.js'
 import { setVariables } from './variables.js'
+import type { DirectResult } from '../../direct-statement.js'
 
 /*
  * The rows of one statement, which the server continues to send while the driver takes them. Its limits are for whole statements, and for the time in which

@@ -1,5 +1,6 @@
 import { type ModelStatic, type Model, type Sequelize, Utils } from 'sequelize'
-import { type DriverField, dataTypeInternals, parserStoreOf, sequelizeInternals } from '../../sequelize/internals.js'
+import { dataTypeInternals, parserStoreOf, sequelizeInternals } from '../../sequelize/internals.js'
+import type { DriverField } from '../../sequelize/connection-manager.js'
 
 /** The functions that {@link readEarlyYears} has made, with the dialect of their connections. */
 const casts = new WeakMap<object, string>()

@@ -1,5 +1,4 @@
 import type { Model, ModelStatic } from 'sequelize'
-import type { DirectResult, SendDirect } from '../../dialect.js'
 import { sequelizeInternals, sequelizeOf } from '../../sequelize/internals.js'
 import {
   type MariadbStatement,
@@ -7,8 +6,9 @@ import {
   type MysqlConnection,
   mysql2ConnectionOf,
   returnsJsonAsText,
-} from './driver.js'
+} from '../../drivers/mysql.js'
 import { MariadbSender, mariadbSenderOf } from './mariadb-sender.js'
+import type { DirectResult, SendDirect } from '../../direct-statement.js'
 
 /*
  * Statements go to the driver as Sequelize sends them: values of placeholders to mysql2 with a prepared statement, to mariadb in the text protocol,

@@ -4,7 +4,7 @@ import { DEFAULTS } from '../../dialect.js'
 import { onFailedStatement } from '../../sequelize/failed-statements.js'
 import { closeDiscarded, connectToFirstAvailable, discard } from '../../servers/first-available.js'
 import { close } from './close.js'
-import { mysqlConnectionOf, query } from './driver.js'
+import { mysqlConnectionOf, query } from '../../drivers/mysql.js'
 
 /** Opens the connections of an instance on the first of the hosts in its URL that is available. */
 export function useHosts(sequelize: Sequelize, config: MysqlConfig): void {

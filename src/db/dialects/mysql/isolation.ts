@@ -1,5 +1,5 @@
 import type { TransactionNeeds } from '../../dialect.js'
-import { type MysqlConnection, query } from './driver.js'
+import { type MysqlConnection, query } from '../../drivers/mysql.js'
 
 /** The default, unless an administrator has chosen another one: then the statements of a transaction read one snapshot only if it is requested. */
 export const SNAPSHOT = 'REPEATABLE READ'

@@ -1,5 +1,5 @@
 import { readsWithoutCast } from './dates.js'
-import { commandClassOf, type MariadbCommand, type MariadbCommandClass, type MariadbCore } from './driver.js'
+import { commandClassOf, type MariadbCommand, type MariadbCommandClass, type MariadbCore } from '../../drivers/mysql.js'
 
 const fastCommands = new WeakMap<MariadbCommandClass, MariadbCommandClass>()
 

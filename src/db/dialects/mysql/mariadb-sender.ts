@@ -4,7 +4,7 @@ import {
   mariadbCoreOf,
   type MariadbStatement,
   type MetaCallback,
-} from './driver.js'
+} from '../../drivers/mysql.js'
 import { fastCommandOf } from './mariadb-command.js'
 
 /**

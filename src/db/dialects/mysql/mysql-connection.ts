@@ -1,15 +1,16 @@
 import type { Sequelize } from 'sequelize'
 import type { Ending, NextStatement, TransactionEnd } from '../../connection.js'
-import type { SendDirect, TransactionNeeds } from '../../dialect.js'
+import type { TransactionNeeds } from '../../dialect.js'
 import { logStatement } from '../../sequelize/query.js'
 import { PooledConnection } from '../pooled-connection.js'
 import { closeAtOnce } from './close.js'
 import { isChanged, noteChange } from './changed-connections.js'
 import { beginnerOf } from './direct.js'
-import { mysqlConnectionOf } from './driver.js'
+import { mysqlConnectionOf } from '../../drivers/mysql.js'
 import { withoutDefault } from './isolation.js'
 import { isHarmless, type MariadbSender } from './mariadb-sender.js'
 import { endAndBegin, endUnwantedTransaction, keepTransactionAhead, takeTransactionAhead } from './begin-ahead.js'
+import type { SendDirect } from '../../direct-statement.js'
 
 /**
  * A connection of MySQL or MariaDB. Its transaction was begun ahead, together with the end of the last one, or begins with a read of the driver mariadb
@@ -22,18 +23,16 @@ export class MysqlTransactionConnection extends PooledConnection {
   readonly #isAhead: boolean
   #beginsWithRead = false
 
-  /** @param isFast whether statements are sent without Sequelize. */
   constructor(
     sequelize: Sequelize,
-    direct: SendDirect,
+    direct: SendDirect | undefined,
     raw: object,
     wasIdle: boolean,
     needs: TransactionNeeds,
-    isFast: boolean,
   ) {
     super(sequelize, direct, raw, wasIdle, needs)
     this.#needs = withoutDefault(raw, needs)
-    this.#beginner = isFast ? beginnerOf(raw) : undefined
+    this.#beginner = direct ? beginnerOf(raw) : undefined
     this.#beginner?.startLease()
     this.#isAhead = takeTransactionAhead(raw)
     if (this.#isAhead && this.#fitsAhead) this.#useAhead()
@@ -93,13 +92,14 @@ export class MysqlTransactionConnection extends PooledConnection {
   }
 
   override end(end: TransactionEnd, settle: Ending): void {
-    const ending = isChanged(this.raw) ? undefined : endAndBegin(this.sequelize, this.raw, this.#needs)
+    const ending = isChanged(this.raw) || !this.direct ? undefined : endAndBegin(this.sequelize, this.raw, this.#needs)
     if (ending) ending(end).then(() => settle.resolve(true), settle.reject)
     else super.end(end, settle)
   }
 
-  protected override beforeRelease(): Promise<void> | undefined {
-    return endUnwantedTransaction(this.sequelize, this.raw)
+  override release(): Promise<void> | undefined {
+    const ended = endUnwantedTransaction(this.sequelize, this.raw)
+    return ended ? ended.then(() => super.release()) : super.release()
   }
 
   protected override drop(): Promise<void> | void {

@@ -13,7 +13,7 @@ import { acquireFromPool, acquireIdleFromPool, onEachConnection, prepareForOther
 import { acquireForProbe } from '../probe-connection.js'
 import { DatabaseStartError } from '../../errors.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'
-import { mayBypassQuery } from '../../sequelize/query.js'
+import { senderOf } from '../../sequelize/query-path.js'
 import { configOfServer } from '../../servers/first-available.js'
 import type { MysqlConfig } from '../../config/url.js'
 import type { ServerOptions, SslMode } from '../../config/url-options.js'
@@ -21,7 +21,7 @@ import { keepMilliseconds, keepWholeSeconds, readEarlyYears } from './dates.js'
 import { direct, useSender, withMeta, withNumericInsertId } from './direct.js'
 import { close, closeAtOnce, rememberConfig } from './close.js'
 import { openCursor } from './cursor.js'
-import { type MysqlConnection, mysqlConnectionOf } from './driver.js'
+import { type MysqlConnection, mysqlConnectionOf } from '../../drivers/mysql.js'
 import { closeChanged } from './changed-connections.js'
 import { isCommitting, mayEndTransaction } from './ending-statements.js'
 import { leaveUnreadyNodes, useHosts } from './hosts.js'
@@ -95,12 +95,16 @@ export function mysqlDialect(config: MysqlConfig): Dialect {
   return { ...mysql, prepare }
 }
 
-function acquire(sequelize: Sequelize, needs: TransactionNeeds): Promise<MysqlTransactionConnection> {
-  const isFast = mayBypassQuery(sequelize)
+function acquire(
+  sequelize: Sequelize,
+  needs: TransactionNeeds,
+  sender = senderOf(sequelize, mysql),
+): Promise<MysqlTransactionConnection> {
   return acquireFromPool(
     sequelize,
     needs,
-    (raw, wasIdle) => new MysqlTransactionConnection(sequelize, direct, raw, wasIdle, needs, isFast),
+    sender !== undefined,
+    (raw, wasIdle) => new MysqlTransactionConnection(sequelize, sender, raw, wasIdle, needs),
   )
 }
 

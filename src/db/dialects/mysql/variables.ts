@@ -1,4 +1,4 @@
-import { type MysqlConnection, query } from './driver.js'
+import { type MysqlConnection, query } from '../../drivers/mysql.js'
 
 /** Sets variables. One that the server does not know is left alone: MySQL and MariaDB have different ones. */
 export async function setVariables(connection: MysqlConnection, assignments: string): Promise<void> {

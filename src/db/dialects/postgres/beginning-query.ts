@@ -1,19 +1,50 @@
-import type { Connection } from 'pg'
-import {
-  BareQuery,
-  type FieldDescription,
-  type PgConnection,
-  pgConnectionOf,
-  prepareValue,
-  type SentQuery,
-} from './driver.js'
-import { DirectQuery } from './direct-query.js'
+import { BareQuery, type FieldDescription, type PgConnection, prepareValue, type SentQuery } from '../../drivers/pg.js'
 import { REFUSED_WRITE } from '../../error-codes.js'
+import { DirectQuery } from '../../fast-path/fast-path.js'
 
 /** The callbacks for the answer to BEGIN. */
 export interface BeginListener {
   begun(): void
   failed(error: Error): void
+}
+
+interface HeldStatement {
+  send(): void
+  fail(error: Error): void
+}
+
+/** The last BEGIN of a connection, and the statements that wait for the answer to it: without BEGIN they would be executed on their own. */
+export class LastBegin implements BeginListener {
+  /** Whether it was sent and is not answered, or has failed: what follows must not be sent now. */
+  isHolding = false
+  /** Whether it is known to be executed. */
+  hasBegun = false
+  #held: HeldStatement[] = []
+  #error: Error | undefined
+
+  /** Sends a statement once BEGIN has succeeded, or fails it with the error of BEGIN. */
+  hold(send: () => void, fail: (error: Error) => void): void {
+    if (this.#error) process.nextTick(fail, this.#error)
+    else this.#held.push({ send, fail })
+  }
+
+  begun(): void {
+    this.hasBegun = true
+    this.isHolding = this.#error !== undefined
+    for (const { send, fail } of this.#held.splice(0)) {
+      try {
+        send()
+      } catch (error) {
+        fail(error as Error) // of a value of the program
+      }
+    }
+  }
+
+  failed(error: Error): void {
+    this.#error = error
+    this.isHolding = true
+    for (const { fail } of this.#held.splice(0)) fail(error)
+  }
 }
 
 /**
@@ -48,15 +79,15 @@ export class BeginningQuery extends BareQuery {
   }
 
   /** Called by pg, as are all methods. */
-  override submit(given: Connection): void {
-    const connection = (this.#connection = pgConnectionOf(given))
+  override submit(connection: PgConnection): void {
+    this.#connection = connection
     for (const text of this.#begin) {
       connection.parse({ name: '', text })
       connection.bind({ statement: '', values: [], valueMapper: prepareValue })
       connection.execute({})
     }
     connection.flush()
-    const refusal: unknown = this.#first.submit(given)
+    const refusal: unknown = this.#first.submit(connection)
     if (!(refusal instanceof Error)) return
     this.#refusal = refusal
     connection.sync()

@@ -1,5 +1,5 @@
 import type * as pg from 'pg'
-import { type ClientInternals, newConnection } from './driver.js'
+import { type ClientInternals, newConnection } from '../../drivers/pg.js'
 
 /** Milliseconds to wait until the server has taken a cancel request. */
 const CANCEL_TIMEOUT = 2_000

@@ -1,6 +1,6 @@
 import type { LeasedConnection } from '../../connection.js'
 import type { ConnectionLimit } from '../../dialect.js'
-import { clientInternals, pgClientOf } from './driver.js'
+import { clientInternals, pgClientOf } from '../../drivers/pg.js'
 
 /** Undefined behind a pooler: the connection is numbered by that, and its server's limit is not the app's. */
 export async function readConnectionLimit(connection: LeasedConnection): Promise<ConnectionLimit | undefined> {

@@ -1,6 +1,7 @@
 import type { Sequelize } from 'sequelize'
-import type { Cursor, CursorStatement, DirectResult, SendDirect } from '../../dialect.js'
+import type { Cursor, CursorStatement } from '../../dialect.js'
 import { sendDirectly } from '../../sequelize/query.js'
+import type { DirectResult, SendDirect } from '../../direct-statement.js'
 
 let lastOpened = 0
 

@@ -1,6 +1,5 @@
 import * as pg from 'pg'
-import type { DirectResult, StatementForm } from '../../dialect.js'
-import { BeginningQuery, isExtendable } from './beginning-query.js'
+import { BeginningQuery, isExtendable, LastBegin } from './beginning-query.js'
 import { cancelStatement } from './cancel.js'
 import {
   clientInternals,
@@ -10,10 +9,7 @@ import {
   queryInternals,
   type SentQuery,
   startupParameters,
-} from './driver.js'
-import { DirectQuery, type DirectStatement } from './direct-query.js'
-import { generateRows } from './generated-rows.js'
-import { HeldStatements } from './held-statements.js'
+} from '../../drivers/pg.js'
 import { PostgresStatements } from './prepared-statements.js'
 import type { PreparableForm } from './statement-names.js'
 import { reportWithEnd, unknownCompletion } from './unknown-completion.js'
@@ -25,6 +21,8 @@ import {
   type ServerSettings,
   STARTUP,
 } from './server-settings.js'
+import type { DirectResult, StatementForm } from '../../direct-statement.js'
+import { DirectQuery, type DirectStatement, generateRows } from '../../fast-path/fast-path.js'
 
 export interface ClientOptions {
   /** Whether statements with values are prepared on the connection. Undefined: where that is possible, see server-connection.ts. */
@@ -47,10 +45,10 @@ export class PipelinedClient extends pg.Client {
   readonly #options: ClientOptions
   readonly #statements = new PostgresStatements(() => this.#internals.connection)
   #isCorked = false
-  #begin: string | undefined
-  #beginSettings = ''
-  #beginsApart = false
-  readonly #held = new HeldStatements()
+  /** BEGIN and its settings, of which the next query is the first statement. */
+  #begin: NextBegin | undefined
+  /** The last BEGIN that was sent. */
+  readonly begin = new LastBegin()
   /** Set while the statement is answered whose changes no standby has confirmed. */
   #unconfirmed: Notice | undefined
   /** Why the server has ended the connection while no statement was executed. */
@@ -61,6 +59,11 @@ export class PipelinedClient extends pg.Client {
   #generatesRows = false
   /** The settings that are sent with each BEGIN; undefined if the server connection has its settings. */
   #transactionSettings: string | undefined
+  /**
+   * Whether a prepared statement has the same columns, or fails. A pooler may prepare it again with others. CockroachDB compares only the families of their
+   * types; of the servers with this protocol, PostgreSQL from 14 on reports `in_hot_standby`. Source: ResultColumns.TypesEqual() of CockroachDB.
+   */
+  #keepsColumns = false
   #isReadOnlyLease = false
   /** The parameters that the server has reported, and reports again after each change. */
   readonly #parameters = new Map<string, string>()
@@ -110,7 +113,7 @@ export class PipelinedClient extends pg.Client {
   /** Called when the client was taken from the pool. */
   startLease(isReadOnly: boolean): void {
     this.#begin = undefined
-    this.#held.startLease()
+    this.begin.hasBegun = false
     this.#unconfirmed = undefined
     this.#isReadOnlyLease = isReadOnly
   }
@@ -135,12 +138,11 @@ export class PipelinedClient extends pg.Client {
    * Sends the statement that begins a transaction together with the next query, and with it `settings`, each after a semicolon. Later queries are sent once it
    * has succeeded. If it fails, none of them is executed: all fail with its error.
    *
-   * @param isApart whether it is always a message of its own, so that {@link hasBegun} is exact.
+   * @param isApart whether it is always a message of its own, so that `begin.hasBegun` is exact.
    */
   beginWithNextQuery(begin: string, settings: string, isApart: boolean): void {
-    this.#begin = begin
-    this.#beginSettings = settings
-    this.#beginsApart = isApart
+    const more = `${this.#transactionSettings ?? ''}${settings}`
+    this.#begin = { text: begin, settings: more, mayTakeRead: this.#generatesRows && more === '' && !isApart }
   }
 
   /** Called when the server connection was found to be the client's own. */
@@ -149,6 +151,7 @@ export class PipelinedClient extends pg.Client {
     this.#changed = new ChangedSettings(this.#parameters)
     this.#isPrepared = true
     this.#isReadCommitted = defaultIsolation === 'read committed'
+    this.#keepsColumns = this.isStandby !== undefined && !this.#parameters.has('crdb_version')
   }
 
   /** Called when a pooler was found, which may take another server connection for each transaction: settings are sent with each BEGIN. */
@@ -164,11 +167,6 @@ export class PipelinedClient extends pg.Client {
    */
   get isReadCommitted(): boolean {
     return this.#isReadCommitted && !this.#statements.isShared
-  }
-
-  /** Whether the last BEGIN is known to be executed: see Lease#hasBegun(). */
-  get hasBegun(): boolean {
-    return this.#held.hasBegun
   }
 
   /** False if a raw statement of the program has ended the transaction. */
@@ -204,7 +202,7 @@ export class PipelinedClient extends pg.Client {
   /** Prepares a statement under this name, executes it, and closes it again. */
   queryOnce(name: string, sql: string, values: readonly unknown[], callback: QueryCallback): void {
     const { connection } = this.#internals
-    this.#superQuery(
+    this.#submit(
       namedQuery(name, sql, values, (error, result) => {
         delete connection.parsedStatements[name]
         callback(error, result)
@@ -237,110 +235,100 @@ export class PipelinedClient extends pg.Client {
     // Other SQL without values is not prepared: that saves little, and after a change of its columns it would fail once.
     const isExtended = values !== undefined && (values.length > 0 || form === 'count')
     const begin = this.#begin
-    if (begin !== undefined && form === 'slice' && !isExtended && this.#mayBeginWithRead)
-      return void this.#sendInOneMessage(begin, sql, callback)
+    if (begin?.mayTakeRead && form === 'slice' && !isExtended) return this.#sendInOneMessage(begin.text, sql, callback)
     const isDirect = this.#generatesRows
-    this.#send(
-      { sql, values: isExtended ? values : undefined, form: preparableForm(form, isDirect), isDirect },
-      callback,
-    )
-  }
-
-  get #mayBeginWithRead(): boolean {
-    const hasSettings = this.#beginSettings !== '' || this.#transactionSettings !== undefined
-    return this.#generatesRows && !hasSettings && !this.#beginsApart
+    // Only a direct query asks for the types of a statement before its values are read.
+    const isConstant = form === 'count' || (!isDirect && (form === 'covered' || form === 'slice'))
+    const preparable = isConstant ? 'constant' : form === 'varying' ? undefined : form
+    this.#send({ sql, values: isExtended ? values : undefined, form: preparable, isDirect }, callback)
   }
 
   /** Sends BEGIN and a read in one message, so that the server answers both at once. After an error it executes nothing of the rest of a message. */
   #sendInOneMessage(begin: string, sql: string, callback: QueryCallback): void {
-    this.#corkUntilNextTick()
+    if (!this.#isCorked) this.#corkUntilNextTick()
     this.#begin = undefined
-    this.#held.sendsBegin()
+    this.begin.isHolding = true
     const before = `${begin}; `
-    const onFirst = () => this.#held.begun()
+    const onFirst = () => this.begin.begun()
     const done: QueryCallback = (error, result) => {
-      const isOfBegin = error !== null && !this.#held.hasBegun
+      const isOfBegin = error !== null && !this.begin.hasBegun
       try {
         callback(error && withPositionBehind(before, error), result)
       } finally {
-        if (isOfBegin) this.#held.failed(error)
+        if (isOfBegin) this.begin.failed(error)
       }
     }
     const statement = { name: '', text: before + sql, values: undefined, prepared: undefined, onFirst }
-    this.#superQuery(new DirectQuery(statement, this, done))
+    this.#submit(new DirectQuery(statement, this, done))
   }
 
   #send(given: Statement, callback: QueryCallback): void {
     const { sql, values, form, isDirect = false } = given
-    this.#corkUntilNextTick()
+    if (!this.#isCorked) this.#corkUntilNextTick()
     if (this.#begin !== undefined && values === undefined && !isExtendable(sql)) this.#sendBeginApart()
-    if (this.#held.isHolding) {
+    if (this.begin.isHolding) {
       const fail = (error: Error) => callback(error, NOTHING)
-      return this.#held.hold(() => this.#send(given, callback), fail)
+      return this.begin.hold(() => this.#send(given, callback), fail)
     }
-    if (this.#isReadCommitted && sql !== 'COMMIT' && !this.#statements.has(sql) && CHANGES_DEFAULTS.test(sql))
-      this.#isReadCommitted = false
-    if ((form === undefined || form === 'constant') && leavesState(sql)) {
-      this.#hasState = true
-      if (closesStatements(sql)) this.#statements.forget()
-    }
+    if ((form === undefined || form === 'constant') && sql !== 'COMMIT') this.#noteChanges(sql)
     const cancelTimer = this.#transactionSettings === undefined ? undefined : this.#cancelLater()
     if (values === undefined) {
       const answered: QueryCallback = (raised, result) => {
         clearTimeout(cancelTimer)
-        const error = this.#withReason(raised)
-        if (error && sql === 'COMMIT') reportWithEnd(this.#internals.connection, error, callback)
-        else callback(error ?? this.#takeUnconfirmed(), result)
+        const error = raised ? this.#withReason(raised) : this.#unconfirmed && this.#takeUnconfirmed(this.#unconfirmed)
+        if (raised && error && sql === 'COMMIT') reportWithEnd(this.#internals.connection, error, callback)
+        else callback(error ?? null, result)
       }
-      return this.#sendQuery(
-        { name: '', text: this.#withSettings(sql), values, prepared: undefined },
-        answered,
-        isDirect,
-      )
+      const text = this.#transactionSettings === undefined ? sql : withSettings(sql, this.#transactionSettings)
+      return this.#sendQuery({ name: '', text, values, prepared: undefined }, answered, isDirect)
     }
     const statement = this.#isPrepared ? this.#statements.take(sql, form) : undefined
     const done: QueryCallback = (error, result) => {
       clearTimeout(cancelTimer)
       if (statement) this.#statements.giveBack(sql, statement, error)
-      callback(this.#withReason(error) ?? this.#takeUnconfirmed(), result)
+      if (error) callback(this.#withReason(error), result)
+      else callback(this.#unconfirmed ? this.#takeUnconfirmed(this.#unconfirmed) : null, result)
     }
     const { name, text } = statement ?? { name: '', text: sql }
     const prepared = this.#keepsColumns ? statement : undefined
     this.#sendQuery({ name, text, values, prepared }, done, isDirect)
   }
 
+  /** Remembers what SQL of the program may change for later statements of the connection. */
+  #noteChanges(sql: string): void {
+    if (this.#statements.has(sql)) return // it was noted before
+    if (CHANGES_DEFAULTS.test(sql)) this.#isReadCommitted = false
+    if (!leavesState(sql)) return
+    this.#hasState = true
+    if (closesStatements(sql)) this.#statements.forget()
+  }
+
   /** Adds to pg's own error why the server has ended the connection, as of a transaction that did nothing for too long. */
-  #withReason(error: Error | null): Error | null {
-    if (error && this.#endedBy !== undefined && error.message.endsWith('not queryable'))
-      error.message += `: ${this.#endedBy}`
+  #withReason(error: Error): Error {
+    if (this.#endedBy !== undefined && error.message.endsWith('not queryable')) error.message += `: ${this.#endedBy}`
     return error
   }
 
   /** The error of a statement that has committed while its wait for a standby was cancelled: as if it was not answered. */
-  #takeUnconfirmed(): Error | null {
-    const notice = this.#unconfirmed
-    if (!notice) return null
+  #takeUnconfirmed({ message }: Notice): Error {
     this.#unconfirmed = undefined
-    return unknownCompletion(notice.message)
+    return unknownCompletion(message)
   }
 
   #sendQuery(statement: DirectStatement, done: QueryCallback, isDirect: boolean): void {
-    if (this.#begin !== undefined) return this.#sendWithBegin(statement, done, isDirect)
-    if (isDirect) return void this.#superQuery(new DirectQuery(statement, this, done))
-    this.#superQuery(this.#newQuery(statement, done))
+    const begin = this.#begin
+    const given = begin ? { ...statement, values: statement.values ?? [] } : statement
+    const query = isDirect ? new DirectQuery(given, this, done) : this.#newQuery(given, done)
+    if (!begin) return this.#submit(query)
+    this.#begin = undefined
+    this.begin.isHolding = true
+    const texts = [begin.text, ...begin.settings.split(BEFORE_SETTING).filter(Boolean)]
+    this.#submit(new BeginningQuery(texts, isDirect ? query : asExtended(query), this.begin))
   }
 
-  #newQuery({ name, text, values }: DirectStatement, done: QueryCallback): pg.Submittable {
+  #newQuery({ name, text, values }: DirectStatement, done: QueryCallback): SentQuery {
     const query = namedQuery(name, text, values, done)
     return this.#generatesRows ? generateRows(query) : query
-  }
-
-  #sendWithBegin(statement: DirectStatement, done: QueryCallback, isDirect: boolean): void {
-    const begin = this.#takeBegin().split(BEFORE_SETTING)
-    const extended = { ...statement, values: statement.values ?? [] }
-    const first = isDirect ? new DirectQuery(extended, this, done) : asExtended(this.#newQuery(extended, done))
-    this.#held.sendsBegin()
-    this.#superQuery(new BeginningQuery(begin, first, this.#held))
   }
 
   /** Limits a statement outside of transactions, where no setting of the server can. */
@@ -350,57 +338,42 @@ export class PipelinedClient extends pg.Client {
     return setTimeout(() => void cancelStatement(this, this.#internals), statement_timeout)
   }
 
-  /**
-   * Whether a prepared statement has the same columns, or fails. A pooler may prepare it again with others. CockroachDB compares only the families of their
-   * types; of the servers with this protocol, PostgreSQL from 14 on reports `in_hot_standby`. Source: ResultColumns.TypesEqual() of CockroachDB.
-   */
-  get #keepsColumns(): boolean {
-    const isPostgres = this.isStandby !== undefined && !this.#parameters.has('crdb_version')
-    return isPostgres && this.#transactionSettings === undefined
-  }
-
-  #withSettings(sql: string): string {
-    const settings = this.#transactionSettings
-    const [, begin] = (settings !== undefined && BEGINS.exec(sql)) || []
-    return begin === undefined ? sql : `${begin}${settings}`
+  #submit(query: SentQuery): void {
+    const submit = super.query as (query: SentQuery) => void // its types leave out pg's own query objects
+    submit.call(this, query)
   }
 
   #superQuery(...args: unknown[]): unknown {
-    const query = super.query as (...all: unknown[]) => unknown // for all overloads at once, also pg's own query objects
+    const query = super.query as (...all: unknown[]) => unknown // for all overloads at once
     return query.apply(this, args)
-  }
-
-  #takeBegin(): string {
-    const text = `${this.#withSettings(this.#begin ?? '')}${this.#beginSettings}`
-    this.#begin = undefined
-    return text
   }
 
   /** Sends BEGIN as a message of its own; what follows waits for its answer. */
   #sendBeginApart(): void {
-    const text = this.#takeBegin()
-    const answered: QueryCallback = (error) => (error ? this.#held.failed(error) : this.#held.begun())
-    this.#sendQuery({ name: '', text, values: undefined, prepared: undefined }, answered, this.#generatesRows)
-    this.#held.sendsBegin()
+    const { text, settings } = this.#begin ?? { text: '', settings: '' }
+    this.#begin = undefined
+    const answered: QueryCallback = (error) => (error ? this.begin.failed(error) : this.begin.begun())
+    const statement = { name: '', text: text + settings, values: undefined, prepared: undefined }
+    this.#sendQuery(statement, answered, this.#generatesRows)
+    this.begin.isHolding = true
   }
 
   /** A query of the program on this client: with a promise, or an object of pg. */
   #queryOfProgram(args: readonly unknown[]): unknown {
     if (this.#begin !== undefined) this.#sendBeginApart()
-    if (!this.#held.isHolding) return this.#superQuery(...args)
+    if (!this.begin.isHolding) return this.#superQuery(...args)
     const [query] = args
     const callback = args.find((arg) => typeof arg === 'function')
     const send = () => this.#superQuery(...args)
     if (query instanceof pg.Query) {
-      this.#held.hold(send, (error) => queryInternals(query).handleError(error))
+      this.begin.hold(send, (error) => queryInternals(query).handleError(error))
       return query
     }
-    if (callback) return void this.#held.hold(send, (error) => callback(error))
-    return new Promise((resolve, reject) => this.#held.hold(() => resolve(send()), reject))
+    if (callback) return void this.begin.hold(send, (error) => callback(error))
+    return new Promise((resolve, reject) => this.begin.hold(() => resolve(send()), reject))
   }
 
   #corkUntilNextTick(): void {
-    if (this.#isCorked) return
     const { stream } = this.connection
     this.#isCorked = true
     stream.cork()
@@ -417,13 +390,6 @@ function withPositionBehind(before: string, error: Error & { position?: string |
   return error
 }
 
-// Only a direct query asks for the types of a statement before its values are read.
-function preparableForm(form: StatementForm | undefined, isDirect: boolean): PreparableForm | undefined {
-  if (form === 'varying') return undefined
-  const isCovered = form === 'covered' || form === 'slice'
-  return form === 'count' || (isCovered && !isDirect) ? 'constant' : form
-}
-
 interface Notice {
   readonly message?: string | undefined
   readonly routine?: string | undefined
@@ -437,8 +403,17 @@ const BEFORE_SETTING = /; (?=SET LOCAL )/
 
 const NOTHING: DirectResult = { rows: [] }
 
-function asExtended(query: pg.Submittable): SentQuery {
-  return Object.assign(queryInternals(query), { queryMode: 'extended' })
+function asExtended(query: SentQuery): SentQuery {
+  return Object.assign(query, { queryMode: 'extended' })
+}
+
+/** A BEGIN that is not sent yet. */
+interface NextBegin {
+  readonly text: string
+  /** Each after a semicolon. */
+  readonly settings: string
+  /** Whether a read may be sent with it in one message of the simple protocol. */
+  readonly mayTakeRead: boolean
 }
 
 interface Statement {
@@ -459,6 +434,11 @@ interface ParameterDescription {
 interface ParameterStatus {
   readonly parameterName: string
   readonly parameterValue: string
+}
+
+function withSettings(sql: string, settings: string): string {
+  const [, begin] = BEGINS.exec(sql) ?? []
+  return begin === undefined ? sql : `${begin}${settings}`
 }
 
 /** SQL that may change the default isolation level of its connection. */

@@ -1,10 +1,16 @@
 import type { Sequelize } from 'sequelize'
-import type { NextStatement } from '../../connection.js'
-import type { SendDirect, TransactionNeeds } from '../../dialect.js'
+import type { NextStatement, TransactionConnection } from '../../connection.js'
+import type { TransactionNeeds } from '../../dialect.js'
+import { senderOf } from '../../sequelize/query-path.js'
+import { sequelizeInternals } from '../../sequelize/internals.js'
 import { logStatement } from '../../sequelize/query.js'
-import { PooledConnection } from '../pooled-connection.js'
-import type { PipelinedClient } from './pipelined-client.js'
-import { writtenPosition } from './servers/wal-position.js'
+import { acquireFromPool, PooledConnection } from '../pooled-connection.js'
+import { pgClientOf } from '../../drivers/pg.js'
+import { PipelinedClient } from './pipelined-client.js'
+import { hasReplayed } from './servers/own-writes.js'
+import { ReplicaLag } from './servers/replica-lag.js'
+import { parsePosition, writtenPosition } from './servers/wal-position.js'
+import type { SendDirect } from '../../direct-statement.js'
 
 /** A connection of pg: BEGIN is answered before the first statement is sent. */
 export class PgConnection extends PooledConnection {
@@ -38,7 +44,7 @@ export class PipelinedConnection extends PgConnection {
   }
 
   override get isBegun(): boolean {
-    return this.#client.hasBegun
+    return this.#client.begin.hasBegun
   }
 
   override get isOpen(): boolean {
@@ -64,10 +70,6 @@ export class PipelinedConnection extends PgConnection {
   // The transaction begins with its next statement.
   protected override async sendBeginning(): Promise<void> {}
 
-  protected override get isSpent(): boolean {
-    return this.#client.hasState
-  }
-
   protected override drop(): Promise<void> | undefined {
     return this.#client.terminate()
   }
@@ -81,4 +83,72 @@ function beginStatement({ isolation, readOnly }: TransactionNeeds): string {
 function commandOf(answer: unknown): unknown {
   const result: unknown = Array.isArray(answer) ? answer[1] : undefined
   return typeof result === 'object' && result !== null && 'command' in result ? result.command : undefined
+}
+
+const ON_PRIMARY: TransactionNeeds = { readOnly: false }
+const ON_REPLICA: TransactionNeeds = { readOnly: true }
+
+/** Takes a connection to the primary, or to a replica that serves what is read-only. A standby has no serializable transactions. */
+export function acquire(
+  sequelize: Sequelize,
+  needs: TransactionNeeds,
+  direct = senderOf(sequelize, { direct: sendToClient }),
+): Promise<TransactionConnection> {
+  const { readOnly, onPrimary, maxLag, token, isolation } = needs
+  if (onPrimary || isolation === 'SERIALIZABLE') return acquireOn(ON_PRIMARY, sequelize, needs, direct)
+  const needsProof = readOnly === true && (maxLag !== undefined || token?.received !== undefined)
+  return needsProof ? acquireProven(sequelize, needs, direct) : acquireOn(needs, sequelize, needs, direct)
+}
+
+/** @param server which server serves it. */
+function acquireOn(
+  server: TransactionNeeds,
+  sequelize: Sequelize,
+  needs: TransactionNeeds,
+  direct: SendDirect | undefined,
+): Promise<TransactionConnection> {
+  return acquireFromPool(sequelize, server, direct !== undefined, (raw, wasIdle) =>
+    raw instanceof PipelinedClient
+      ? new PipelinedConnection(sequelize, direct, raw, wasIdle, needs)
+      : new PgConnection(sequelize, direct, raw, wasIdle, needs),
+  )
+}
+
+/** The lag of the replicas of each instance. */
+const lags = new WeakMap<Sequelize, ReplicaLag>()
+
+/** A connection of a replica that has what the client has committed, and is not further behind than `maxLag`, else of the primary. */
+async function acquireProven(
+  sequelize: Sequelize,
+  needs: TransactionNeeds,
+  direct: SendDirect | undefined,
+): Promise<TransactionConnection> {
+  const { maxLag, token } = needs
+  const { replication } = sequelizeInternals(sequelize).options
+  if (!replication) return acquireOn(ON_PRIMARY, sequelize, needs, direct)
+  const received = token?.received
+  const position = received === undefined ? 0n : parsePosition(received)
+  if (position === undefined) return acquireOn(ON_PRIMARY, sequelize, needs, direct)
+  const onReplica = await acquireOn(ON_REPLICA, sequelize, needs, direct)
+  const { raw } = onReplica
+  const isFresh = maxLag === undefined || (await lagOf(sequelize).isWithin(maxLag, raw))
+  if (isFresh && (position === 0n || (await hasReplayed(position, raw)))) return onReplica
+  const isSilent = raw instanceof PipelinedClient && raw.isBusy
+  if (isSilent) onReplica.destroy().catch(() => {}) // it is closed already
+  else void onReplica.release()
+  return acquireOn(ON_PRIMARY, sequelize, needs, direct)
+}
+
+function lagOf(sequelize: Sequelize): ReplicaLag {
+  let lag = lags.get(sequelize)
+  if (!lag) lags.set(sequelize, (lag = new ReplicaLag(sequelize)))
+  return lag
+}
+
+/** Sends a statement to a client of pg, pipelined or not. */
+export function sendToClient(...[connection, sql, values, done, form]: Parameters<SendDirect>): void {
+  if (connection instanceof PipelinedClient) return connection.queryDirectly(sql, values, done, form)
+  const client = pgClientOf(connection)
+  if (values?.length) client.query(sql, values, done)
+  else client.query(sql, done)
 }

@@ -8,31 +8,25 @@ import {
   isEndedByPooler,
   isFatal,
   isLostConnection,
-  type SendDirect,
-  type TransactionNeeds,
 } from '../../dialect.js'
-import type { TransactionConnection } from '../../connection.js'
-import { acquireFromPool, acquireIdleFromPool, closeSpent, onEachConnection } from '../pooled-connection.js'
+import { acquireIdleFromPool, closeSpent, onEachConnection } from '../pooled-connection.js'
 import { acquireForProbe } from '../probe-connection.js'
-import { hasFastPath } from '../../sequelize/fast-path.js'
+import { hasFastPath } from '../../sequelize/query-path.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'
 import type { PostgresConfig } from '../../config/url.js'
 import type { SslMode } from '../../config/url-options.js'
 import { refuseBigIntegers } from './big-integers.js'
 import { readConnectionLimit } from './connection-limit.js'
 import { openCursor } from './cursor.js'
-import { checkPg, type PgClient, pgClientOf } from './driver.js'
+import { checkPg, type PgClient, pgClientOf } from '../../drivers/pg.js'
 import { useHosts } from './servers/hosts.js'
 import { rivalsOf } from './servers/survey.js'
-import { isPipelined, isPipelinedLibrary, pipelinedPg } from './pipelined-client.js'
+import { isPipelined, isPipelinedLibrary, PipelinedClient, pipelinedPg } from './pipelined-client.js'
 import { isOutdatedStatement } from './prepared-statements.js'
-import { hasReplayed } from './servers/own-writes.js'
-import { ReplicaLag } from './servers/replica-lag.js'
-import { PgConnection, PipelinedConnection } from './postgres-connection.js'
+import { acquire, sendToClient } from './postgres-connection.js'
 import { examineConnection } from './server-connection.js'
 import { settingsOf } from './server-settings.js'
 import { nearestSingle, numberForm } from '../../values/stored-forms.js'
-import { parsePosition } from './servers/wal-position.js'
 
 /** PostgreSQL with the driver pg, and databases with the same protocol: CockroachDB, YugabyteDB. */
 export const postgres: Dialect = {
@@ -40,7 +34,7 @@ export const postgres: Dialect = {
     // A Sequelize instance of the program may have another client, of which only query() is used.
     if (isPipelinedLibrary(sequelizeInternals(sequelize).connectionManager.lib)) checkPg()
     closeWithoutTypes(sequelize)
-    closeSpent(sequelize, (connection) => isPipelined(connection) && connection.hasState)
+    closeSpent(sequelize, (connection) => connection instanceof PipelinedClient && connection.hasState)
     const prepareClient = (connection: unknown) => {
       if (!isPipelined(connection)) return setStandardStrings(pgClientOf(connection))
       if (hasFastPath(sequelize)) connection.generateRows()
@@ -51,13 +45,10 @@ export const postgres: Dialect = {
   adaptToTable: refuseBigIntegers,
   storedForm: (_, columnType) => (columnType === 'REAL' ? numberForm(nearestSingle) : undefined),
   findPlainTables: (sequelize, names) => findPlainTables(sequelize, names),
-  acquire: (sequelize, needs) =>
-    needs.readOnly && !needs.onPrimary && (needs.maxLag !== undefined || needs.token?.received !== undefined)
-      ? acquireProven(sequelize, needs)
-      : acquire(sequelize, needs, onServer(needs)),
+  acquire,
   direct: sendToClient,
   openCursor: (sequelize, connection, statement) => openCursor(sequelize, connection, statement, sendToClient),
-  connectionLimit: async (sequelize) => readConnectionLimit(await postgres.acquire(sequelize, {})),
+  connectionLimit: async (sequelize) => readConnectionLimit(await acquire(sequelize, {})),
   isStandby,
   rivals: rivalsOf,
   probe: {
@@ -65,11 +56,11 @@ export const postgres: Dialect = {
     acquire: (sequelize) =>
       acquireForProbe(
         sequelize,
-        () => postgres.acquire(sequelize, {}),
+        () => acquire(sequelize, {}),
         (connection) => isPipelined(connection) && connection.terminate(),
       ),
   },
-  acquireIdle: (sequelize) => acquireIdleFromPool(sequelize, () => postgres.acquire(sequelize, {})),
+  acquireIdle: (sequelize) => acquireIdleFromPool(sequelize, () => acquire(sequelize, {})),
   snapshotIsolation: 'REPEATABLE READ',
   // A transaction that began as a reader writes a row that another transaction has changed since.
   isStale: (error) => codeOf(error) === '40001' || isOutdated(error),
@@ -109,13 +100,6 @@ function close(sequelize: Sequelize, connection: object): void {
     .catch(() => {}) // it is closed already
 }
 
-function sendToClient(...[connection, sql, values, done, form]: Parameters<SendDirect>): void {
-  if (isPipelined(connection)) return connection.queryDirectly(sql, values, done, form)
-  const client = pgClientOf(connection)
-  if (values?.length) client.query(sql, values, done)
-  else client.query(sql, done)
-}
-
 /** The dialect of a database with a URL, which may have several hosts. */
 export function postgresDialect(config: PostgresConfig): Dialect {
   const prepare = (sequelize: Sequelize) => {
@@ -129,7 +113,7 @@ export function postgresDialect(config: PostgresConfig): Dialect {
 
 /** False before PostgreSQL 14, and behind a pooler, which do not tell. */
 async function isStandby(sequelize: Sequelize): Promise<boolean> {
-  const connection = await postgres.acquire(sequelize, {})
+  const connection = await acquire(sequelize, {})
   await connection.release()
   return isPipelined(connection.raw) && connection.raw.isStandby === true
 }
@@ -148,54 +132,6 @@ const LOST: ReadonlySet<string> = new Set('57P01 57P02 57P03 57P04 57P05 25P03 2
 // that was not sent.
 function isBroken(error: unknown): boolean {
   return error instanceof DatabaseError && /Connection terminated/.test(error.message)
-}
-
-// A standby has no serializable transactions: they are served by the primary.
-function onServer(needs: TransactionNeeds): TransactionNeeds {
-  return needs.isolation === 'SERIALIZABLE' || needs.onPrimary ? ON_PRIMARY : needs
-}
-
-const ON_PRIMARY: TransactionNeeds = { readOnly: false }
-const ON_REPLICA: TransactionNeeds = { readOnly: true }
-
-/** @param server which server serves it: the primary, or a replica for what is read-only. */
-function acquire(
-  sequelize: Sequelize,
-  needs: TransactionNeeds,
-  server: TransactionNeeds,
-): Promise<TransactionConnection> {
-  return acquireFromPool(sequelize, server, (raw, wasIdle) =>
-    isPipelined(raw)
-      ? new PipelinedConnection(sequelize, sendToClient, raw, wasIdle, needs)
-      : new PgConnection(sequelize, sendToClient, raw, wasIdle, needs),
-  )
-}
-
-/** The lag of the replicas of each instance. */
-const lags = new WeakMap<Sequelize, ReplicaLag>()
-
-/** A connection of a replica that has what the client has committed, and is not further behind than `maxLag`, else of the primary. */
-async function acquireProven(sequelize: Sequelize, needs: TransactionNeeds): Promise<TransactionConnection> {
-  const { maxLag, token, isolation } = needs
-  const { replication } = sequelizeInternals(sequelize).options
-  if (!replication || isolation === 'SERIALIZABLE') return acquire(sequelize, needs, ON_PRIMARY)
-  const received = token?.received
-  const position = received === undefined ? 0n : parsePosition(received)
-  if (position === undefined) return acquire(sequelize, needs, ON_PRIMARY)
-  const onReplica = await acquire(sequelize, needs, ON_REPLICA)
-  const { raw } = onReplica
-  const isFresh = maxLag === undefined || (await lagOf(sequelize).isWithin(maxLag, raw))
-  if (isFresh && (position === 0n || (await hasReplayed(position, raw)))) return onReplica
-  const isSilent = isPipelined(raw) && raw.isBusy
-  if (isSilent) onReplica.destroy().catch(() => {}) // it is closed already
-  else void onReplica.release()
-  return acquire(sequelize, needs, ON_PRIMARY)
-}
-
-function lagOf(sequelize: Sequelize): ReplicaLag {
-  let lag = lags.get(sequelize)
-  if (!lag) lags.set(sequelize, (lag = new ReplicaLag(sequelize)))
-  return lag
 }
 
 // Sequelize doubles quotes in literals, and does not escape backslashes. If standard_conforming_strings is off, a backslash before a quote

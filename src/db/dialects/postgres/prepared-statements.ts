@@ -1,7 +1,7 @@
 import { isCachedPlanError } from '../../error-codes.js'
-import type { PgConnection } from './driver.js'
-import type { ResultColumns } from './generated-rows.js'
+import type { PgConnection } from '../../drivers/pg.js'
 import { mayPrepare, nameOf, type PreparableForm, renewText, textOf } from './statement-names.js'
+import type { ResultColumns } from '../../fast-path/fast-path.js'
 
 /** How many statements one connection keeps prepared. Beyond it, the least recently used one is closed. */
 const MAX_PREPARED = 200
@@ -35,16 +35,12 @@ export class PostgresStatements {
   #suffix = ''
   #useCount = 0
   #renameCount = 0
-  #isShared = false
+  /** Whether other clients use the same server connection, so that nothing can be prepared on it. */
+  isShared = false
 
   /** @param connection returns the connection that the statements are prepared on, once it is open. */
   constructor(connection: () => PgConnection) {
     this.#connection = connection
-  }
-
-  /** Whether other clients use the same server connection, so that nothing can be prepared on it. */
-  get isShared(): boolean {
-    return this.#isShared
   }
 
   /** Adds a comment to all texts: a pooler that prepares a text once for all clients keeps them apart from texts without it, or with another one. */
@@ -63,9 +59,11 @@ export class PostgresStatements {
 
   /** The statement for an execution of the SQL; undefined if it is not prepared. Call {@link giveBack} with its result. */
   take(sql: string, form: PreparableForm | undefined): PreparedStatement | undefined {
-    const statement = this.#statementOf(sql, form)
-    this.#closeObsolete()
-    if (statement) statement.pending++
+    const statement = this.isShared ? undefined : (this.#statements.get(sql) ?? this.#prepare(sql, form))
+    if (this.#obsoleteNames.length > 0) this.#closeObsolete()
+    if (!statement) return undefined
+    statement.lastUse = ++this.#useCount
+    statement.pending++
     return statement
   }
 
@@ -75,13 +73,7 @@ export class PostgresStatements {
     if (error) this.#handleError(sql, statement, error)
   }
 
-  #statementOf(sql: string, form: PreparableForm | undefined): PreparedStatement | undefined {
-    if (this.#isShared) return undefined
-    const known = this.#statements.get(sql)
-    if (known) {
-      known.lastUse = ++this.#useCount
-      return known
-    }
+  #prepare(sql: string, form: PreparableForm | undefined): PreparedStatement | undefined {
     if (!mayPrepare(sql, form)) return undefined
     if (this.#statements.size >= MAX_PREPARED) this.#evictLeastRecentlyUsed()
     return this.#register(sql, textOf(sql))
@@ -112,7 +104,6 @@ export class PostgresStatements {
 
   // Close is a message of the protocol, not a statement: unlike DEALLOCATE it also works in a failed transaction.
   #closeObsolete(): void {
-    if (this.#obsoleteNames.length === 0) return
     const connection = this.#connection()
     for (const name of this.#obsoleteNames.splice(0)) {
       connection.close({ type: 'S', name })
@@ -123,7 +114,7 @@ export class PostgresStatements {
   #handleError(sql: string, statement: PreparedStatement, error: ServerError): void {
     const { name, renewed } = statement
     if (this.#isSharedConnectionError(name, error)) {
-      this.#isShared = true
+      this.isShared = true
       error.message += `. ${SHARED_CONNECTION_HINT}`
     } else if (isCachedPlanError(error) || error.severity === undefined || this.#isOfOtherTypes(name, error)) {
       if (error.severity !== undefined) outdating.add(error)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { ConnectionError } from 'sequelize'
 import { BootError } from '../../../core/boot-error.js'
-import type { QueryCallback } from './driver.js'
+import type { QueryCallback } from '../../drivers/pg.js'
 import type { PipelinedClient, SharedConnection } from './pipelined-client.js'
 import { forConnection } from './server-settings.js'
 

@@ -1,4 +1,4 @@
-import type { PgConnection, QueryCallback } from './driver.js'
+import type { PgConnection, QueryCallback } from '../../drivers/pg.js'
 
 /** SQLSTATE statement_completion_unknown. */
 const COMPLETION_UNKNOWN = '40003'

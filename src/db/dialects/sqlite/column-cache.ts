@@ -1,5 +1,5 @@
 import { startsWithKeyword } from '../../sql/starts-with-keyword.js'
-import { isRowsCallback, type Row, type RowsCallback, type SqliteConnection } from './driver.js'
+import { isRowsCallback, type Row, type RowsCallback, type SqliteConnection } from '../../drivers/sqlite3.js'
 
 const TABLE_INFO = /^PRAGMA table_info\(/
 const changesTables = startsWithKeyword('CREATE', 'ALTER', 'DROP')

@@ -7,10 +7,10 @@ import {
   sequelizeInternals,
   sequelizeOf,
 } from '../../sequelize/internals.js'
-import type { DirectResult } from '../../dialect.js'
 import type { ColumnTypes } from './column-cache.js'
-import type { Row } from './driver.js'
+import type { Row } from '../../drivers/sqlite3.js'
 import { isDateTime } from './query.js'
+import type { DirectResult } from '../../direct-statement.js'
 
 /** The rows of a statement, whose values Sequelize converts by the types of the columns of a table. */
 export class SqliteResult implements DirectResult {

@@ -3,7 +3,7 @@ import type { SqliteConfig } from '../../config/url.js'
 import type { SqliteMode } from '../../config/url-options.js'
 import { cacheColumns } from './column-cache.js'
 import { prepareFile } from './database-file.js'
-import { type Sqlite3, type SqliteConnection, statementClassOf } from './driver.js'
+import { type Sqlite3, type SqliteConnection, statementClassOf } from '../../drivers/sqlite3.js'
 import { readExactIntegers } from './exact-integers.js'
 import { preparedStatementsOf, prepareStatementsOf } from './prepared-statements.js'
 

@@ -1,5 +1,5 @@
 import { startsWithKeyword } from '../../sql/starts-with-keyword.js'
-import { isRowsCallback, type Row, type RowsCallback, type SqliteConnection } from './driver.js'
+import { isRowsCallback, type Row, type RowsCallback, type SqliteConnection } from '../../drivers/sqlite3.js'
 
 /** Whether a statement may be executed again with {@link exactSql}. */
 export const isSelect = startsWithKeyword('SELECT', 'WITH')

@@ -1,11 +1,11 @@
 import { startsWithKeyword } from '../../sql/starts-with-keyword.js'
-import type { SendDirect } from '../../dialect.js'
 import { type BoundValues, numberedValues, placeholdersInOrder } from './bound-values.js'
 import { readColumnTypes } from './column-cache.js'
 import { SqliteResult } from './column-values.js'
-import { openedConnection, type Row, type SqliteConnection, type SqliteStatement } from './driver.js'
+import { openedConnection, type Row, type SqliteConnection, type SqliteStatement } from '../../drivers/sqlite3.js'
 import { exactSql, isSelect } from './exact-integers.js'
 import { type Executed, type Method, preparedStatementsOf } from './prepared-statements.js'
+import type { SendDirect } from '../../direct-statement.js'
 
 const isWrite = startsWithKeyword('INSERT', 'UPDATE', 'DELETE', 'REPLACE')
 const isAboutTransaction = startsWithKeyword('BEGIN', 'COMMIT', 'ROLLBACK', 'SAVEPOINT', 'RELEASE')

@@ -1,5 +1,5 @@
 import type { BoundValues } from './bound-values.js'
-import type { Row, SqliteConnection, SqliteStatement, StatementClass } from './driver.js'
+import type { Row, SqliteConnection, SqliteStatement, StatementClass } from '../../drivers/sqlite3.js'
 
 /** `run` is for statements without rows; afterwards the statement has `lastID` and `changes`. */
 export type Method = 'all' | 'run'

@@ -5,7 +5,7 @@ import { type Query, sequelizeInternals } from '../../sequelize/internals.js'
 import { boundValues } from './bound-values.js'
 import { type ColumnTypes, readColumnTypes } from './column-cache.js'
 import { convertRows } from './column-values.js'
-import { openedConnection, type Row, type SqliteConnection, type SqliteStatement } from './driver.js'
+import { openedConnection, type Row, type SqliteConnection, type SqliteStatement } from '../../drivers/sqlite3.js'
 import { isSelect } from './exact-integers.js'
 import { execute, isSilentWrite } from './execute.js'
 

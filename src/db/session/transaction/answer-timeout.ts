@@ -1,4 +1,4 @@
-import type { Settle } from '../../sequelize/query.js'
+import type { Settle } from '../../direct-statement.js'
 
 /** A statement was not answered: the server, or the network to it, no longer responds. */
 export class NoAnswerError extends Error {
@@ -18,15 +18,19 @@ export class NoAnswerError extends Error {
 export function answerWithin<T>(milliseconds: number | undefined, sql: string, settle: Settle<T>): Settle<T> {
   if (!milliseconds) return settle
   let isSettled = false
-  const once = (then: () => void) => {
-    if (isSettled) return
-    isSettled = true
+  const isFirst = () => {
+    if (isSettled) return false
     clearTimeout(timer)
-    then()
+    return (isSettled = true)
   }
-  const timer = setTimeout(() => once(() => settle.reject(new NoAnswerError(sql, milliseconds))), milliseconds)
+  const reject = (error: unknown) => {
+    if (isFirst()) settle.reject(error)
+  }
+  const timer = setTimeout(() => reject(new NoAnswerError(sql, milliseconds)), milliseconds)
   return {
-    resolve: (value) => once(() => settle.resolve(value)),
-    reject: (error) => once(() => settle.reject(error)),
+    resolve(value) {
+      if (isFirst()) settle.resolve(value)
+    },
+    reject,
   }
 }

@@ -18,7 +18,6 @@ export function endTransaction(
   { endTimeout, observer }: TransactionNeeds,
   token?: ClientToken,
 ): Promise<void> {
-  const release = () => releaseConnection(connection, endTimeout)
   // Not an async function: its promises would cost every request time.
   return new Promise((resolve, reject) => {
     const sentAt = observer ? performance.now() : 0
@@ -28,7 +27,9 @@ export function endTransaction(
       observer?.ended(refusal ? 'rollback' : end, sentAt, refusal)
       const finish = () => (refusal ? reject(refusal) : resolve())
       // After a BEGIN that failed, the connection is not known to be usable.
-      const released = connection.isBegun ? (sendPosition?.(refusal === undefined) ?? release()) : destroy(connection)
+      const released = connection.isBegun
+        ? (sendPosition?.(refusal === undefined) ?? releaseConnection(connection, endTimeout))
+        : destroy(connection)
       if (released) void released.then(finish)
       else finish()
     }
@@ -45,7 +46,7 @@ export function endTransaction(
     })
     try {
       connection.end(end, settle)
-      if (token) sendPosition = readPositionOfCommit(connection, token, release)
+      if (token) sendPosition = readPositionOfCommit(connection, token, () => releaseConnection(connection, endTimeout))
     } catch (error) {
       settle.reject(error) // of the program's logging
     }

@@ -1,8 +1,11 @@
 import { BaseError } from 'sequelize'
 import { nextTurn } from '../../../core/promises.js'
 import type { NextStatement, TransactionConnection } from '../../connection.js'
+import type { DirectResult, Settle } from '../../direct-statement.js'
+import { StatementRefusedError } from '../../errors.js'
+import type { ObservedStatement } from '../../events/session-observer.js'
+import { isOfDatabase, withStackOfHere } from '../../sequelize/query.js'
 import type { StatementSource } from '../../statements/statement-source.js'
-import { isOfDatabase, type Settle, withStackOfHere } from '../../sequelize/query.js'
 import type { PendingCounter } from '../pending-counter.js'
 import { markQueryError, type QueryOwner } from '../unhandled-queries.js'
 import type { SessionTransaction } from './session-transaction.js'
@@ -14,7 +17,7 @@ export type ContinuesAfter = (error: unknown) => boolean
 export interface Statement<T> extends NextStatement {
   /** Called when it is its turn. @throws the error of a statement that is refused. */
   readonly check?: (() => void) | undefined
-  send(settle: Settle<T>): void
+  send(connection: TransactionConnection, settle: Settle<T>): void
   /** Counts it while it runs. */
   readonly counter: PendingCounter
   readonly continuesAfter?: ContinuesAfter | undefined
@@ -29,90 +32,102 @@ interface Scope extends QueryOwner {
   assertOpen(): void
 }
 
-/** Runs a statement in its turn, on a connection that has begun the transaction. @throws the error that the database would give it. */
-export function runStatement<T>(scope: Scope, statement: Statement<T>): Promise<T> {
-  const { transaction } = scope
-  if (!transaction.dialect.oneAtATime) return new StatementRun(scope, statement).after(undefined)
-  const sent = new StatementRun(scope, statement).after(transaction.lastStatement)
-  transaction.lastStatement = sent
-  return sent
-}
-
 /**
  * One statement, from its turn to its answer. If its connection is lost before BEGIN is known to be executed, it is sent again on another one.
  *
  * A promise costs about a microsecond in a tracked asynchronous context, so this file creates as few as possible.
  */
-class StatementRun<T> {
+export class StatementRun<T> implements Settle<T> {
   readonly #scope: Scope
   readonly #transaction: SessionTransaction
   readonly #statement: Statement<T>
-  readonly #send: (settle: Settle<T>) => void
+  /** Undefined if no one listens. */
+  readonly #observed: ObservedStatement | undefined
   /** The failure that the transaction had when the statement was started. */
   readonly #failedBefore: SessionTransaction['failure']
   #connection: TransactionConnection | undefined
   /** Whether the statement was given to the driver. */
   #isSent = false
-  readonly #answer: Promise<T>
   #resolve: (value: T) => void = () => {}
   #reject: (error: unknown) => void = () => {}
 
   constructor(scope: Scope, statement: Statement<T>) {
     const { transaction } = scope
-    const { observer } = transaction
+    const { sql, source, isSavepoint = false } = statement
     this.#scope = scope
     this.#transaction = transaction
     this.#statement = statement
-    const { sql, source, isSavepoint = false } = statement
-    const send = (settle: Settle<T>) => statement.send(settle)
-    this.#send = observer ? observer.timed(sql, send, isSavepoint, source) : send
+    this.#observed = transaction.observer?.statement(sql, isSavepoint, source)
     this.#failedBefore = transaction.failure
-    this.#answer = new Promise((resolve, reject) => {
+  }
+
+  /** Runs it in its turn, on a connection that has begun the transaction. @throws the error that the database would give it. */
+  run(): Promise<T> {
+    const transaction = this.#transaction
+    this.#statement.counter.enter()
+    const answer = new Promise<T>((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
     })
-    statement.counter.enter()
-  }
-
-  /** @param previous the statement that has to be answered before; its own caller gets its error. */
-  after(previous: Promise<unknown> | undefined): Promise<T> {
+    const previous = transaction.dialect.oneAtATime ? transaction.lastStatement : undefined // its own caller gets its error
     const start = () => this.#start()
     if (previous) previous.then(start, start)
     else this.#start()
-    return this.#answer.then(
+    const answered = answer.then(
       (value) => this.#succeeded(value),
       (raised: unknown) => this.#failed(raised),
     )
+    if (transaction.dialect.oneAtATime) transaction.lastStatement = answered
+    return answered
   }
 
   #start(): void {
+    const transaction = this.#transaction
     try {
       this.#assertAccepted()
+      if (this.#statement.kind === 'write') transaction.hasWritten = transaction.mayHaveWritten = true
       this.#statement.check?.()
-      const waiting = this.#transaction.prepare(this.#statement)
-      if (waiting) waiting.then(() => this.#sendAfterWait(), this.#reject)
-      else this.#sendNow()
+      if (transaction.taken) this.#sendOn(transaction.taken)
+      else transaction.acquire(this.#statement).then((taken) => this.#afterWait(taken), this.#reject)
     } catch (error) {
       this.#reject(error)
     }
   }
 
-  #sendAfterWait(): void {
+  #afterWait(connection: TransactionConnection, isPrepared = false): void {
     try {
       this.#assertAccepted()
-      this.#sendNow()
+      this.#sendOn(connection, isPrepared)
     } catch (error) {
       this.#reject(error)
     }
   }
 
-  #sendNow(): void {
+  #sendOn(connection: TransactionConnection, isPrepared = false): void {
+    const statement = this.#statement
+    // What the program does with a transaction that it was given is not known here.
+    const readsAlone = statement.readsAlone && !this.#transaction.isGiven
+    const next = readsAlone === statement.readsAlone ? statement : { ...statement, readsAlone }
+    const waiting = isPrepared ? undefined : connection.prepare(next)
+    if (waiting) return void waiting.then(() => this.#afterWait(connection, true), this.#reject)
     this.#isSent = true
-    this.#connection = this.#transaction.currentConnection
-    this.#send({ resolve: this.#resolve, reject: (error) => this.#sendAgainOrReject(error) })
+    this.#connection = connection
+    this.#observed?.sent()
+    statement.send(connection, this)
   }
 
-  #sendAgainOrReject(error: unknown): void {
+  /** Called with the rows, as are the two following methods with the answer. */
+  received(result: DirectResult): void {
+    this.#observed?.received(result)
+  }
+
+  resolve(value: T): void {
+    this.#observed?.answered(value)
+    this.#resolve(value)
+  }
+
+  reject(error: unknown): void {
+    this.#observed?.failed(error)
     if (this.#transaction.replaceLost(this.#connection, error)) this.#start()
     else this.#reject(error)
   }
@@ -149,8 +164,9 @@ class StatementRun<T> {
   // A statement that was started before the failed one was answered gets the same error: with pipelining it would have been sent already.
   #assertAccepted(): void {
     this.#scope.assertOpen()
-    if (this.#failedBefore) this.#transaction.assertNoFailure()
-    else if (this.#transaction.failure) throw this.#transaction.failure.error
+    const { failure } = this.#transaction
+    if (!failure) return
+    throw this.#failedBefore ? new StatementRefusedError(failure.error) : failure.error
   }
 
   // With pipelining, statements sent after a failing one fail too ("transaction is aborted"). Report the first statement's error instead.

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { endsWithin } from '../../../../core/promises.js'
-import { pgClientOf } from '../driver.js'
+import { pgClientOf } from '../../../drivers/pg.js'
 import { isPipelined } from '../pipelined-client.js'
 import { readPosition, REPLAYED } from './wal-position.js'
 

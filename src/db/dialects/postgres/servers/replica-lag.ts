@@ -1,7 +1,7 @@
 import type { Sequelize } from 'sequelize'
 import { endsWithin } from '../../../../core/promises.js'
 import { sequelizeInternals } from '../../../sequelize/internals.js'
-import { type PgClient, pgClientOf } from '../driver.js'
+import { type PgClient, pgClientOf } from '../../../drivers/pg.js'
 import { isPipelined } from '../pipelined-client.js'
 import { readPosition, REPLAYED, withoutPageHeader, WRITTEN } from './wal-position.js'
 

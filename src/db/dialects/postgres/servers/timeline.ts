@@ -1,4 +1,4 @@
-import { pgClientOf } from '../driver.js'
+import { pgClientOf } from '../../../drivers/pg.js'
 
 /** Where a server that accepts writes is in the history of its cluster. Each promotion begins a timeline with a greater number. */
 interface Timeline {

@@ -1,4 +1,4 @@
-import { type PgClient, pgClientOf } from '../driver.js'
+import { type PgClient, pgClientOf } from '../../../drivers/pg.js'
 
 /*
  * Positions in a server's log of changes (LSN): the end of what a primary has written, and of what a standby has replayed.

@@ -1,13 +1,14 @@
 import type { Sequelize } from 'sequelize'
-import type { Cursor, CursorStatement, DirectResult } from '../../../dialect.js'
+import type { Cursor, CursorStatement } from '../../../dialect.js'
 import { logStatement, toSequelizeError } from '../../../sequelize/query.js'
 import { type BoundValues, numberedValues, placeholdersInOrder } from '../bound-values.js'
 import { type ColumnTypes, readColumnTypes } from '../column-cache.js'
 import { SqliteResult } from '../column-values.js'
-import { openedConnection, type Row, type SqliteConnection, type SqliteStatement } from '../driver.js'
+import { openedConnection, type Row, type SqliteConnection, type SqliteStatement } from '../../../drivers/sqlite3.js'
 import { ExactColumns } from '../exact-integers.js'
 import { tableOf } from '../execute.js'
 import { compileStatement } from '../prepared-statements.js'
+import type { DirectResult } from '../../../direct-statement.js'
 
 /** A compiled statement, which is stepped from row to row. */
 export async function openCursor(

@@ -1,9 +1,9 @@
 import type { Sequelize } from 'sequelize'
 import type { TransactionEnd } from '../../../connection.js'
-import type { SendDirect } from '../../../dialect.js'
-import { mayBypassQuery, sendDirectly } from '../../../sequelize/query.js'
+import { sendDirectly } from '../../../sequelize/query.js'
 import { execute } from '../connection.js'
-import { openedConnection, type SqliteConnection } from '../driver.js'
+import { openedConnection, type SqliteConnection } from '../../../drivers/sqlite3.js'
+import type { SendDirect } from '../../../direct-statement.js'
 
 /**
  * The idle connections whose next transaction was begun together with the end of the last one. For each statement SQLite works in another thread, and
@@ -22,16 +22,10 @@ export function endTransactionAhead(connection: SqliteConnection): Promise<void>
   return begun.delete(connection) ? execute(connection, 'COMMIT') : undefined
 }
 
-/** Ends a transaction, and begins the next one. Undefined if COMMIT has to take Sequelize's query path. */
-export function endAndBegin(
-  sequelize: Sequelize,
-  connection: SqliteConnection,
-): ((end: TransactionEnd) => Promise<void>) | undefined {
-  if (!mayBypassQuery(sequelize)) return undefined
-  return (end) => {
-    const request = { connection, text: end === 'commit' ? 'COMMIT' : 'ROLLBACK', values: [] }
-    return sendDirectly(sequelize, sendAndBegin, request, () => void begun.add(connection))
-  }
+/** Ends a transaction, and begins the next one. */
+export function endAndBegin(sequelize: Sequelize, connection: SqliteConnection, end: TransactionEnd): Promise<void> {
+  const request = { connection, text: end === 'commit' ? 'COMMIT' : 'ROLLBACK', values: [] }
+  return sendDirectly(sequelize, sendAndBegin, request, () => void begun.add(connection))
 }
 
 const sendAndBegin: SendDirect = (connection, sql, _values, done) => {

@@ -3,7 +3,7 @@ import type { NextStatement } from '../../../connection.js'
 import type { TransactionNeeds } from '../../../dialect.js'
 import { logStatement } from '../../../sequelize/query.js'
 import { mayWrite } from '../../../sql/writes.js'
-import type { SqliteConnection } from '../driver.js'
+import type { SqliteConnection } from '../../../drivers/sqlite3.js'
 import { takeTransactionAhead } from './begin-ahead.js'
 import { acceptWrites, SqliteTransactionConnection } from './sqlite-connection.js'
 

@@ -1,9 +1,10 @@
 import type { Sequelize } from 'sequelize'
 import type { Ending, NextStatement, TransactionEnd } from '../../../connection.js'
 import type { TransactionNeeds } from '../../../dialect.js'
+import { senderOf } from '../../../sequelize/query-path.js'
 import { DialectConnection } from '../../dialect-connection.js'
 import { execute } from '../connection.js'
-import type { SqliteConnection } from '../driver.js'
+import type { SqliteConnection } from '../../../drivers/sqlite3.js'
 import { direct } from '../execute.js'
 import { assertStaysReadOnly, hasState, noteState } from '../left-state.js'
 import { endAndBegin } from './begin-ahead.js'
@@ -14,7 +15,7 @@ export abstract class SqliteTransactionConnection extends DialectConnection {
   protected readonly isReadOnly: boolean
 
   constructor(sequelize: Sequelize, raw: SqliteConnection, needs: TransactionNeeds) {
-    super(sequelize, direct, raw, false, needs)
+    super(sequelize, senderOf(sequelize, { direct }), raw, false, needs)
     this.isReadOnly = needs.readOnly === true
   }
 
@@ -39,9 +40,8 @@ export abstract class SqliteTransactionConnection extends DialectConnection {
   protected abstract get mayBeginNext(): boolean
 
   override end(end: TransactionEnd, settle: Ending): void {
-    const ending = this.mayBeginNext ? endAndBegin(this.sequelize, this.raw) : undefined
-    if (ending) ending(end).then(() => settle.resolve(true), settle.reject)
-    else super.end(end, settle)
+    if (!this.direct || !this.mayBeginNext) return super.end(end, settle)
+    endAndBegin(this.sequelize, this.raw, end).then(() => settle.resolve(true), settle.reject)
   }
 }
 

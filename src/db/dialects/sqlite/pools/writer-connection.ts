@@ -2,7 +2,7 @@ import type { Sequelize } from 'sequelize'
 import type { NextStatement } from '../../../connection.js'
 import type { TransactionNeeds } from '../../../dialect.js'
 import { logStatement } from '../../../sequelize/query.js'
-import type { SqliteConnection } from '../driver.js'
+import type { SqliteConnection } from '../../../drivers/sqlite3.js'
 import { beginImmediate, takeTransactionAhead } from './begin-ahead.js'
 import { acceptWrites, SqliteTransactionConnection } from './sqlite-connection.js'
 

@@ -1,0 +1,27 @@
+import type { Model } from 'sequelize'
+import { modelInternals, modelOf } from '../sequelize/internals.js'
+import { keyConditions, toWhere } from './conditions.js'
+import { hasLiterals, withLiterals } from './literals.js'
+import { mayCompileDestroy } from './may-compile.js'
+import { planOf, sqlOf } from './model-plan.js'
+import type { Values } from './saved-instance.js'
+import type { CompiledStatement } from '../direct-statement.js'
+
+/** The DELETE of a row by its key, as destroy() of Sequelize sends it. Undefined if Sequelize has to. */
+export function deleteStatement(instance: Model): CompiledStatement<unknown> | undefined {
+  const model = modelOf(instance)
+  if (!mayCompileDestroy(model, instance)) return undefined
+  const plan = planOf(model)
+  const conditions = keyConditions(model, plan, instance.dataValues as Values) // an instance of any model
+  if (!conditions) return undefined
+  const { shape, values } = conditions
+  const sql = sqlOf(plan, 'delete', () =>
+    modelInternals(model).queryGenerator.deleteQuery(model.getTableName(), toWhere(plan, shape), {}, model),
+  )
+  // Sequelize returns the rows of PostgreSQL, of which there are none.
+  const returnsRows = model.sequelize?.getDialect() === 'postgres'
+  const read = ({ rows }: { readonly rows: unknown[] }) => (returnsRows ? rows : instance)
+  return hasLiterals(model)
+    ? { sql: withLiterals(model, sql, values), values: [], form: 'constant', instance, read }
+    : { sql, values, form: 'constant', instance, read }
+}

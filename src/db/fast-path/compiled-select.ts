@@ -1,0 +1,224 @@
+import { isObjectLiteral } from '../../core/records.js'
+import { col, fn, literal, type Model, type ModelStatic } from 'sequelize'
+import type { CompiledStatement } from '../direct-statement.js'
+import { modelInternals } from '../sequelize/internals.js'
+import type { Select } from '../statements/statement.js'
+import { type Condition, type Conditions, conditionsOf, toWhere } from './conditions.js'
+import { hasLiterals, withLiterals } from './literals.js'
+import { mayCompileRead } from './may-compile.js'
+import { type ModelPlan, planOf, sqlOf } from './model-plan.js'
+
+/*
+ * Sequelize generates the SQL of a statement for each call, with its values as literals. For statements of a simple form the SQL is generated
+ * once for each shape, by Sequelize, with placeholders. A statement that Sequelize could treat in another way is left to it: the functions of this file return
+ * undefined then.
+ */
+
+/** Which rows of a list a page has. */
+export interface Slice {
+  readonly limit: number
+  readonly offset?: number | undefined
+}
+
+/** Makes instances, or objects that are built into instances later, from rows. The options are those of `Model.bulkBuild()`. */
+export type BuildRows<R> = (rows: readonly unknown[], options: object) => R
+
+/** All rows of a statement, as `findAll()` returns them. */
+export function allStatement<M extends Model>(select: Select<M>): CompiledStatement<M[]> | undefined {
+  const { model, options } = select
+  const { limit, offset, ...others } = options
+  if (!isCount(limit) || !isCount(offset) || (limit === undefined && offset !== undefined)) return undefined
+  const slice = limit === undefined ? undefined : { limit, offset }
+  return rowsStatement({ ...select, options: others }, slice, buildOf(model))
+}
+
+/** The first row of a statement, as `findOne()` returns it. */
+export function firstStatement<M extends Model>(select: Select<M>): CompiledStatement<M | null> | undefined {
+  const { model, options } = select
+  const names = isObjectLiteral(options.where) ? Object.entries(options.where) : []
+  const { uniqueNames } = planOf(model)
+  const isUnique = names.some(([name, value]) => uniqueNames.has(name) && value !== null)
+  const statement = rowsStatement(select, isUnique ? undefined : 'first', buildOf(model))
+  if (!statement) return undefined
+  const { sql, values, form, readsAlone, read } = statement
+  return { sql, values, form, readsAlone, read: (result) => read(result)[0] ?? null }
+}
+
+/** The row with a primary key, as `findByPk()` returns it; a composite key is an object. */
+export function keyStatement<M extends Model>(
+  model: ModelStatic<M>,
+  key: unknown,
+): CompiledStatement<M | null> | undefined {
+  if (key === null) return undefined // Sequelize sends nothing
+  const isObject = typeof key === 'object'
+  // TypeScript does not know the attributes of a model that is a type parameter.
+  const where = (isObject ? key : { [model.primaryKeyAttribute]: key }) as never
+  if (isObject && !isWholeKey(model, key)) return undefined
+  return firstStatement({ kind: 'select', model, options: { where } })
+}
+
+function isWholeKey(model: ModelStatic<Model>, key: object): boolean {
+  const given = Object.keys(key)
+  return given.length === model.primaryKeyAttributes.length && model.primaryKeyAttributes.every((name) => name in key)
+}
+
+/** What statements of the same conditions share. */
+export interface Selection {
+  readonly model: ModelStatic<Model>
+  readonly plan: ModelPlan
+  readonly conditions: Conditions
+}
+
+/** The rows of a statement, whatever its order. */
+export function selectionOf({ model, options }: Select<Model>): Selection | undefined {
+  if (!hasOnlyRows(options) || !mayCompileRead(model)) return undefined
+  const plan = planOf(model)
+  const conditions = conditionsOf(plan, options.where)
+  return conditions && { model, plan, conditions }
+}
+
+function rowsStatement<R>(
+  select: Select<Model>,
+  slice: Slice | 'first' | undefined,
+  build: BuildRows<R>,
+): CompiledStatement<R> | undefined {
+  const selection = selectionOf(select)
+  return selection && rowsOf(selection, select.options.order, slice, build)
+}
+
+/** The rows in an order, or a slice of them. @param more further columns of every row. */
+export function rowsOf<R>(
+  { model, plan, conditions: { shape, values } }: Selection,
+  given: unknown,
+  slice: Slice | 'first' | undefined,
+  build: BuildRows<R>,
+  more: readonly (readonly [sql: string, name: string])[] = [],
+): CompiledStatement<R> | undefined {
+  const order = orderOf(plan, given)
+  if (!order) return undefined
+  const { kind, numbers, suffix } = limitOf(model, slice)
+  const sql = sqlOf(plan, JSON.stringify(['rows', kind, shape, order, more]), () =>
+    generate(model, {
+      attributes: [...plan.columns.map(copy), ...more.map(([sql, name]) => [literal(sql), name])],
+      ...whereOf(plan, shape),
+      ...(order.length > 0 ? { order: order.map(copy) } : {}),
+      ...limitOptions(kind, values.length),
+    }),
+  )
+  const all = numbers.length > 0 ? [...values, ...numbers] : values
+  const text = suffix === '' ? sql : `${sql.slice(0, -1)}${suffix};`
+  const isBound = !hasLiterals(model)
+  return {
+    sql: isBound ? text : withLiterals(model, text, all),
+    values: isBound ? all : [],
+    form: suffix === '' ? 'covered' : 'slice',
+    readsAlone: plan.isOfPlainTable,
+    read: (result) =>
+      build(result.rowsOf?.(model) ?? result.rows, { isNewRecord: false, raw: true, attributes: plan.names }),
+  }
+}
+
+/** The number of rows of a statement, as `count()` returns it. */
+export function countStatement(select: Select<Model>): CompiledStatement<number> | undefined {
+  const selection = selectionOf(select)
+  return selection && countOf(selection)
+}
+
+/** The number of rows, as `count()` returns it. */
+export function countOf({ model, plan, conditions: { shape, values } }: Selection): CompiledStatement<number> {
+  const sql = sqlOf(plan, JSON.stringify(['count', shape]), () =>
+    generate(model, { attributes: [[fn('count', col('*')), 'count']], ...whereOf(plan, shape) }),
+  )
+  const isBound = !hasLiterals(model)
+  return {
+    sql: isBound ? sql : withLiterals(model, sql, values),
+    values: isBound ? values : [],
+    form: 'count',
+    readsAlone: plan.isOfPlainTable,
+    read: ({ rows: [row] }) => parseInt(String((row as { count: unknown }).count), 10),
+  } // as the SQL names it
+}
+
+function hasOnlyRows(options: object): boolean {
+  return isObjectLiteral(options) && Object.keys(options).every((name) => name === 'where' || name === 'order')
+}
+
+function buildOf<M extends Model>(model: ModelStatic<M>): BuildRows<M[]> {
+  // bulkBuild() of a model builds instances of this model.
+  return (rows, options) => modelInternals(model).bulkBuild(rows, options) as M[]
+}
+
+function generate(model: ModelStatic<Model>, options: object): string {
+  return modelInternals(model).queryGenerator.selectQuery(model.getTableName(), options, model)
+}
+
+/** Sequelize may change the lists that its generator is given. */
+function copy(item: unknown): unknown {
+  return Array.isArray(item) ? [...(item as unknown[])] : item
+}
+
+function whereOf(plan: ModelPlan, shape: readonly Condition[]): object {
+  return shape.length > 0 ? { where: toWhere(plan, shape) } : {}
+}
+
+const DIRECTION = /^(?:asc|desc)(?:\s+nulls\s+(?:first|last))?$/i
+
+/** Attributes with directions, in Sequelize's form; undefined for any other order. */
+function orderOf({ names }: ModelPlan, order: unknown): readonly unknown[] | undefined {
+  if (order === undefined || order === null) return []
+  if (!Array.isArray(order)) return undefined
+  const items: readonly unknown[] = order
+  for (const item of items) if (!isPlainOrder(names, item)) return undefined
+  return items
+}
+
+function isPlainOrder(names: readonly string[], item: unknown): boolean {
+  if (typeof item === 'string') return names.includes(item)
+  if (!Array.isArray(item) || item.length === 0 || item.length > 2) return false
+  const [name, direction = 'ASC']: unknown[] = item
+  return typeof name === 'string' && names.includes(name) && typeof direction === 'string' && DIRECTION.test(direction)
+}
+
+interface Limit {
+  readonly kind: 'all' | 'first' | 'limit' | 'slice'
+  /** The values of its placeholders. */
+  readonly numbers: readonly number[]
+  /** Its SQL where it has no placeholders. */
+  readonly suffix: string
+}
+
+/**
+ * On PostgreSQL, the numbers are literals: the first page and a late one may need different plans, and a plan that was prepared with parameters
+ * may be kept for both. Without parameters, preparing it saves the client nothing.
+ */
+function limitOf(model: ModelStatic<Model>, slice: Slice | 'first' | undefined): Limit {
+  if (slice === undefined) return { kind: 'all', numbers: [], suffix: '' }
+  if (slice === 'first') return { kind: 'first', numbers: [], suffix: '' }
+  const { limit, offset } = slice
+  if (model.sequelize?.getDialect() === 'postgres') {
+    const suffix = ` LIMIT ${limit}${offset === undefined ? '' : ` OFFSET ${offset}`}`
+    return { kind: 'all', numbers: [], suffix }
+  }
+  // Other databases have LIMIT 20, 10. Placeholders are numbered in the order of the SQL.
+  return offset === undefined
+    ? { kind: 'limit', numbers: [limit], suffix: '' }
+    : { kind: 'slice', numbers: [offset, limit], suffix: '' }
+}
+
+function limitOptions(kind: Limit['kind'], before: number): object {
+  const [first, second] = [literal(`$${before + 1}`), literal(`$${before + 2}`)]
+  switch (kind) {
+    case 'all':
+      return {}
+    case 'first':
+      return { limit: 1 }
+    case 'limit':
+      return { limit: first }
+    case 'slice':
+      return { offset: first, limit: second }
+  }
+}
+
+function isCount(value: unknown): value is number | undefined {
+  return value === undefined || (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0)
+}

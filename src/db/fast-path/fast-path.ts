@@ -1,0 +1,22 @@
+/*
+ * The door of the room for speed: statements whose SQL is generated once for each shape, and rows that are read by generated code. Everything works, and
+ * answers the same, without it: with `fastPath: false` nothing of this room runs. No other file of it is imported from outside.
+ */
+
+export { deleteStatement } from './compiled-delete.js'
+export { insertStatement } from './compiled-insert.js'
+export {
+  allStatement,
+  countOf,
+  countStatement,
+  firstStatement,
+  keyStatement,
+  rowsOf,
+  type Selection,
+  selectionOf,
+} from './compiled-select.js'
+export { updateStatement } from './compiled-update.js'
+export { DirectQuery, type DirectStatement } from './direct-query.js'
+export { generateRows, type ResultColumns } from './generated-rows.js'
+export { mayBuildLater } from './may-compile.js'
+export { rememberPlainTables } from './plain-tables.js'
