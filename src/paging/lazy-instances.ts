@@ -31,7 +31,7 @@ export class LazyRows {
 
   /** Rows that have the same columns. */
   with(values: readonly unknown[]): LazyRows {
-    return new LazyRows(values, this.model, this.#options)
+    return lazyRows(values, this.model, this.#options)
   }
 
   slice(start: number, end: number): LazyRows {
@@ -41,6 +41,11 @@ export class LazyRows {
   build(): Model[] {
     return modelInternals(this.model).bulkBuild(this.values, this.#options)
   }
+}
+
+// The bundler renames a class that refers to itself.
+function lazyRows(...given: ConstructorParameters<typeof LazyRows>): LazyRows {
+  return new LazyRows(...given)
 }
 
 export type Rows = readonly unknown[] | LazyRows

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Controller, Get, Post, Session, Transactional } from 'sequitur'
+import { QueryTypes } from 'sequelize'
+import { Column, DataType, Model, Table } from 'sequelize-typescript'
+import { Controller, type Database, Get, newLifespan, Post, Session, Transactional } from 'sequitur'
 import { rawSql } from '../../src/db/statements/statement.js'
 import { databaseApp, sqliteFile, sqliteMemory } from '../support/databases.js'
 import { Hero, Team } from '../support/hero.js'
@@ -70,4 +72,75 @@ for (const kind of [sqliteFile, sqliteMemory])
     }
     assert.match(app.log.join('\n'), /ReadOnlyError/)
     assert.equal((await app.fetch('/hero?name=a', { method: 'POST' })).status, 204)
+  })
+
+const STATE = [
+  'PRAGMA foreign_keys',
+  "SELECT 'a' LIKE 'A'",
+  'PRAGMA query_only',
+  'PRAGMA read_uncommitted',
+  'SELECT count(*) FROM pragma_database_list',
+]
+
+for (const fastPath of [true, false])
+  for (const type of [undefined, QueryTypes.SELECT])
+    test(`what a statement outside of a session has left is not met by others: fastPath ${fastPath}, ${type}`, async (t) => {
+      let database: Database
+      @Controller('/')
+      class Outside {
+        @Post('/left') @Transactional(false) async leave(text: string) {
+          await database.sequelize.query(text, { type: type as QueryTypes.RAW })
+        }
+        @Post('/hero') async create(name: string) {
+          await Hero.create({ name })
+        }
+        @Get('/state') async state(session: Session) {
+          const rows = []
+          for (const text of STATE) rows.push(...(await session.execute(rawSql(text))))
+          return { rows, count: await Hero.count() }
+        }
+      }
+      const lifespan = { echo: false, fastPath, poolSize: 1 }
+      const app = await databaseApp(t, sqliteFile, [Team, Hero], [Outside], { lifespan })
+      ;({ database } = app)
+      const state = async () => (await (await app.fetch('/state')).json()) as { rows: object[]; count: number }
+      const { rows } = await state()
+      let count = 0
+      for (const text of [
+        ...LEFT,
+        'PRAGMA case_sensitive_like = 1',
+        'PRAGMA foreign_keys = 0',
+        'PRAGMA read_uncommitted(1)',
+        "ATTACH ':memory:' AS other",
+      ]) {
+        assert.ok((await app.fetch(`/left?${new URLSearchParams({ text }).toString()}`, { method: 'POST' })).ok, text)
+        const created = await app.fetch(`/hero?name=${++count}`, { method: 'POST' })
+        assert.deepEqual([text, created.status, await state()], [text, 204, { rows, count }])
+      }
+    })
+
+@Table({ tableName: 'hen', timestamps: false })
+class Hen extends Model {
+  @Column({ type: DataType.INTEGER, references: { model: 'egg', key: 'id' } }) declare egg_id: number | null
+}
+
+@Table({ tableName: 'egg', timestamps: false })
+class Egg extends Model {
+  @Column({ type: DataType.INTEGER, references: { model: 'hen', key: 'id' } }) declare hen_id: number | null
+}
+
+for (const drops of ['drop', 'truncate', 'sync', 'dropAllTables'] as const)
+  test(`Sequelize turns foreign keys off and on around ${drops}()`, async (t) => {
+    const database = newLifespan(await sqliteFile.url(), { models: [Hen, Egg], sync: true, echo: false })
+    await database.start()
+    t.after(() => database.stop())
+    const { sequelize } = database
+    const hen = await Hen.create({})
+    const egg = await Egg.create({ hen_id: hen.get('id') })
+    await hen.update({ egg_id: egg.get('id') })
+    if (drops === 'dropAllTables') await sequelize.getQueryInterface().dropAllTables()
+    else await sequelize[drops](drops === 'truncate' ? { cascade: true } : { force: true })
+    assert.deepEqual(await sequelize.query('PRAGMA foreign_keys', { plain: true }), { foreign_keys: 1 })
+    await sequelize.sync()
+    await assert.rejects(Hen.create({ egg_id: 7 }), { name: 'SequelizeForeignKeyConstraintError' })
   })

@@ -6,8 +6,10 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { test, type TestContext } from 'node:test'
-import { Controller, Events, events, Field, file, Get } from 'sequitur'
+import { Controller, type Database, Events, events, Field, file, Get, sql, Transactional } from 'sequitur'
+import { Rows, rows } from 'sequitur/exports'
 import { api } from '../support/api.js'
+import { databaseApp, postgres } from '../support/databases.js'
 import { temporaryFolder } from '../support/processes.js'
 import { skipWithout } from '../support/skip-without.js'
 import { until } from '../support/waiting.js'
@@ -56,9 +58,13 @@ async function freePort(): Promise<number> {
 const [, documented = ''] = /```nginx\n(.*?)```/s.exec(readFileSync('docs/deployment.md', 'utf8')) ?? []
 const plain = 'server { listen 8080; location / { proxy_pass http://127.0.0.1:8000; } }'
 
-/** Starts nginx before an app. @returns its URL. */
 async function behind(t: TestContext, configured: string): Promise<string> {
   const { url } = await api(t, [Streams])
+  return inFrontOf(t, configured, url, '/whole')
+}
+
+/** Starts nginx before an app, and waits until the path is answered. @returns its URL. */
+async function inFrontOf(t: TestContext, configured: string, url: string, path: string): Promise<string> {
   const folder = temporaryFolder()
   const port = await freePort()
   const http = configured
@@ -76,16 +82,16 @@ async function behind(t: TestContext, configured: string): Promise<string> {
     '}',
   ]
   writeFileSync(join(folder, 'nginx.conf'), lines.join('\n'))
-  const path = `${process.env['PATH']}:/usr/sbin`
+  const PATH = `${process.env['PATH']}:/usr/sbin`
   const args = ['-e', join(folder, 'error.log'), '-p', folder, '-c', join(folder, 'nginx.conf')]
-  const nginx = spawn('nginx', args, { env: { ...process.env, PATH: path }, stdio: 'inherit' })
+  const nginx = spawn('nginx', args, { env: { ...process.env, PATH }, stdio: 'inherit' })
   t.after(async () => {
     nginx.kill('SIGTERM')
     await once(nginx, 'exit')
   })
   const address = `http://127.0.0.1:${port}`
   await until('nginx listens', () =>
-    fetch(`${address}/whole`).then(
+    fetch(address + path).then(
       ({ ok }) => ok,
       () => false,
     ),
@@ -93,10 +99,12 @@ async function behind(t: TestContext, configured: string): Promise<string> {
   return address
 }
 
-for (const [name, configured] of [
+const CONFIGURATIONS = [
   ['the documented configuration', documented],
   ['a plain proxy_pass', plain],
-] as const)
+] as const
+
+for (const [name, configured] of CONFIGURATIONS)
   test(`behind nginx with ${name}, a broken response is not whole`, { skip }, async (t) => {
     const url = await behind(t, configured)
     const whole = await (await fetch(`${url}/whole`)).text()
@@ -105,6 +113,43 @@ for (const [name, configured] of [
     assert.equal(broken.status, 200)
     await assert.rejects(broken.text())
   })
+
+class Line {
+  @Field({ type: 'integer' }) number!: number
+  @Field() text!: string
+}
+
+const LINES = sql<Line>`SELECT n AS number, repeat('x', 1000) AS text FROM generate_series(1, 40000) AS n`
+
+for (const [name, configured] of CONFIGURATIONS)
+  test(
+    `behind nginx with ${name}, an export whose connection to PostgreSQL is killed is not whole`,
+    { skip },
+    async (t) => {
+      let database: Database
+      @Controller('/')
+      class Exports {
+        @Get('/lines', Rows.of(Line)) lines() {
+          return rows(LINES)
+        }
+        @Get('/kill') @Transactional(false) async kill() {
+          const [, result] = await database.sequelize.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE datname = current_database() AND state <> 'idle' AND pid <> pg_backend_pid()`)
+          return { killed: (result as { rowCount: number }).rowCount }
+        }
+        @Get('/ready') ready() {
+          return 'ready'
+        }
+      }
+      const app = await databaseApp(t, postgres, [], [Exports], { lifespan: { echo: false } })
+      ;({ database } = app)
+      const url = await inFrontOf(t, configured, app.url, '/ready')
+      const response = await fetch(`${url}/lines`)
+      assert.equal(response.status, 200)
+      assert.deepEqual(await (await app.fetch('/kill')).json(), { killed: 1 })
+      await assert.rejects(response.text())
+    },
+  )
 
 test('behind nginx with the documented configuration, an event arrives at once', { skip }, async (t) => {
   const url = await behind(t, documented)

@@ -19,6 +19,7 @@ import { tenancy } from 'sequitur/tenancy'
 import { memoryDatabase, type TestApp, testApp } from 'sequitur/testing'
 import type { CreationOptional } from 'sequelize'
 import { Column, DataType, Table } from 'sequelize-typescript'
+import { databaseApp, databases } from '../support/databases.js'
 import { models, NewPayment, Payment } from './app.js'
 
 @Injectable()
@@ -84,6 +85,11 @@ class Accounts {
   named(input: NewPayment, user: HeaderUser) {
     return create(input, user.x_user)
   }
+  @Idempotent({ of: (request) => decodeURIComponent(of(request)) })
+  @Post('/decoded', Item.of(Payment))
+  decoded(input: NewPayment, user: HeaderUser) {
+    return create(input, user.x_user)
+  }
   @Idempotent()
   @Post('/tokens', Item.of(Payment))
   tokens(input: NewPayment, user: TokenUser, @Header() x_branch: string) {
@@ -122,6 +128,16 @@ test('no client gets the response of another, and a declared header is compared'
   }
   assert.deepEqual(await send(app, '/tokens', { ...ann, authorization: 'Bob' }), [201, 'rent Bob 1', null])
 })
+
+const FORMS = ['caf\u00e9', 'cafe\u0301', 'cafe', 'CAFE', 'cafe ', '\ud55c', '\u1112\u1161\u11ab'].map(encodeURI)
+
+for (const kind of databases)
+  test(`${kind.name}: names that differ in case, spaces or Unicode form alone are those of different clients`, async (t) => {
+    const app = await databaseApp(t, kind, models, [Accounts], { lifespan: { echo: false } })
+    for (const replayed of [null, 'true'])
+      for (const name of FORMS)
+        assert.deepEqual(await send(app, '/decoded', { 'x-user': name }), [201, `rent ${name}`, replayed])
+  })
 
 test('without other knowledge of the client its cookies are compared; what differs between attempts is not', async (t) => {
   const app = await testApp({ controllers: [Accounts], models, lifespan: memoryDatabase() })

@@ -80,7 +80,20 @@ for (const kind of withConditions) {
         read(tenant === REJECTED ? later() : tenant),
         (error) => error instanceof TypeError && error.message.includes('the tenant is'),
       )
-    for (const tenant of ['', ' ', 'a b', "a'", 'a\\', 'a\n', 'a\0', '\ud800', '-a'])
+    for (const tenant of [
+      '',
+      ' ',
+      'a b',
+      "a'",
+      'a\\',
+      'a\n',
+      'a\0',
+      '\ud800',
+      '-a',
+      'acm\u00e9',
+      'acme\u0301',
+      '\uff41cme',
+    ])
       await assert.rejects(read(tenant), NoTenantError)
     assert.equal(await read('acme'), 0)
   })

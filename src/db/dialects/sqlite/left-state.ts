@@ -12,8 +12,20 @@ const LEAVES_NOTHING =
   /^\s*PRAGMA\s+(?:\w+\.)?(?:table_x?info|table_list|index_list|index_x?info|foreign_key_list|foreign_key_check|integrity_check|quick_check|user_version|application_id|wal_checkpoint|optimize|defer_foreign_keys)\s*[=(]/i
 const QUERY_ONLY = /\bquery_only\b/i
 
+/** The connections on which a statement has left something that the next user would find. */
+const changed = new WeakSet<object>()
+
+/** Called with each statement of the program before it is sent, in a session or outside. */
+export function noteState(connection: object, sql: string): void {
+  if (leavesState(sql)) changed.add(connection)
+}
+
+export function hasState(connection: object): boolean {
+  return changed.has(connection)
+}
+
 /** Whether a statement leaves something on its connection: a setting, or a temporary table, which hides the table of the same name. */
-export function leavesState(sql: string): boolean {
+function leavesState(sql: string): boolean {
   if (!mayLeave(sql)) return false
   if (isPragma(sql)) return ARGUMENT.test(sql) && !LEAVES_NOTHING.test(sql)
   return !isCreate(sql) || TEMPORARY.test(sql)

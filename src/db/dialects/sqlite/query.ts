@@ -2,6 +2,7 @@ import type { Model, ModelStatic, Sequelize } from 'sequelize'
 import { markJsonAsText } from '../../models/json-text.js'
 import type { QueryOptions } from '../../sequelize/query.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'
+import { noteState } from './left-state.js'
 import { type Increment, incrementError } from './increment-bounds.js'
 
 interface Options extends QueryOptions, Increment {
@@ -17,7 +18,8 @@ export function adaptQueries(sequelize: Sequelize): void {
     declare readonly options: Options
 
     override async run(sql: string, parameters?: unknown): Promise<unknown> {
-      const { options } = this
+      const { options, connection } = this
+      if (connection) noteState(connection, sql)
       // Sequelize reads the column types of these tables. For raw SQL it finds no table name, as it searches for "FROM `name`".
       if (options.model && !options.raw) options.tableNames ??= [String(options.model.getTableName())]
       const result = await super.run(sql, parameters)

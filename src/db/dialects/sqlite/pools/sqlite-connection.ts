@@ -6,19 +6,22 @@ import { DialectConnection } from '../../dialect-connection.js'
 import { execute } from '../connection.js'
 import type { SqliteConnection } from '../../../drivers/sqlite3.js'
 import { direct } from '../execute.js'
-import { assertStaysReadOnly, leavesState } from '../left-state.js'
+import { assertStaysReadOnly, hasState, noteState } from '../left-state.js'
 import { endAndBegin } from './begin-ahead.js'
 
 /** The common base of readers and writers. */
 export abstract class SqliteTransactionConnection extends DialectConnection {
   declare readonly raw: SqliteConnection
   protected readonly isReadOnly: boolean
-  /** Whether a statement has left something on the connection that the next session would find. */
-  protected isChanged = false
 
   constructor(sequelize: Sequelize, raw: SqliteConnection, needs: TransactionNeeds) {
     super(sequelize, senderOf(sequelize, { direct }), raw, false, needs)
     this.isReadOnly = needs.readOnly === true
+  }
+
+  /** Whether a statement has left something on the connection that the next session would find. */
+  protected get isChanged(): boolean {
+    return hasState(this.raw)
   }
 
   /** With PRAGMA query_only, SQLite rejects writes. It is a setting of the connection, so it is turned off at release. */
@@ -29,7 +32,7 @@ export abstract class SqliteTransactionConnection extends DialectConnection {
   override prepare(next?: NextStatement): Promise<unknown> | undefined {
     if (!next) return undefined
     if (this.isReadOnly) assertStaysReadOnly(next.sql)
-    this.isChanged ||= leavesState(next.sql)
+    noteState(this.raw, next.sql)
     return undefined
   }
 

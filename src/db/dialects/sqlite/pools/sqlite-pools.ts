@@ -10,6 +10,7 @@ import { close, configure, execute, MEMORY, openConnection, whenIdle } from '../
 import { openedConnection, type SqliteConnection, sqlite3Of } from '../../../drivers/sqlite3.js'
 import { OpenedFile } from '../opened-file.js'
 import { endTransactionAhead } from './begin-ahead.js'
+import { aroundForeignKeysOff } from './foreign-keys-off.js'
 import { ReaderConnection, type ReaderPools } from './reader-connection.js'
 import { acceptWrites, type SqliteTransactionConnection } from './sqlite-connection.js'
 import { WriterConnection, type WriterPool } from './writer-connection.js'
@@ -28,6 +29,7 @@ export class SqlitePools implements ReaderPools, WriterPool {
   readonly #file: OpenedFile | undefined
   readonly #isReadOnly: boolean
   #leaving: Promise<never> | undefined
+  #keeping = 0
   readonly #writers: Pool<SqliteConnection>
   readonly #readers: Pool<SqliteConnection>
   readonly #taken = new WeakMap<SqliteConnection, SqliteTransactionConnection>()
@@ -54,6 +56,7 @@ export class SqlitePools implements ReaderPools, WriterPool {
       ? this.#writers
       : newPool('readers', config.options.poolSize ?? READERS, wait, open, closeFile)
     this.#replaceMethods(manager)
+    aroundForeignKeysOff(sequelize, (work) => this.#keepState(work))
     observePools(manager, { writer: this.#writers, readers: this.#isInMemory ? undefined : this.#readers })
   }
 
@@ -65,7 +68,12 @@ export class SqlitePools implements ReaderPools, WriterPool {
       this.#taken.set(taken.raw, taken)
       return taken.raw
     }
-    manager.releaseConnection = (connection: SqliteConnection) => void this.#taken.get(connection)?.release()
+    manager.releaseConnection = (connection: SqliteConnection) => {
+      this.#taken
+        .get(connection)
+        ?.release()
+        ?.catch(() => {}) // it is closed
+    }
     manager.destroyConnection = async (connection: SqliteConnection) => this.#taken.get(connection)?.destroy()
     // The program may have opened connections to a file before the start.
     const closeOthers = manager._onProcessExit.bind(manager)
@@ -92,6 +100,21 @@ export class SqlitePools implements ReaderPools, WriterPool {
 
   get isShared(): boolean {
     return this.#isInMemory
+  }
+
+  get keepsState(): boolean {
+    return this.#isInMemory || this.#keeping > 0
+  }
+
+  async #keepState<T>(work: () => Promise<T>): Promise<T> {
+    this.#keeping++
+    try {
+      return await work()
+    } finally {
+      this.#keeping--
+      // If it has failed, foreign keys may be off.
+      if (this.#writers.available > 0) await (await this.#acquireAlone(false)).release()
+    }
   }
 
   /** Undefined while all readers are in use, or for a database in memory. */

@@ -12,6 +12,8 @@ export interface WriterPool {
   destroyWriter(connection: SqliteConnection): Promise<void>
   /** Whether its only connection serves all sessions, as that of a database in memory. */
   readonly isShared: boolean
+  /** Whether the next user of the connection meets what the last one has set. */
+  readonly keepsState: boolean
 }
 
 /** The write connection. A transaction that was begun ahead continues with a write at once, and is begun again as a writer before any other statement. */
@@ -49,7 +51,7 @@ export class WriterConnection extends SqliteTransactionConnection {
 
   // The next writer begins at once. Its statements are executed in another thread: new requests are received while they are.
   release(): Promise<void> | undefined {
-    if (this.isChanged && !this.#pool.isShared) return this.destroy()
+    if (this.isChanged && !this.#pool.keepsState) return this.destroy()
     if (!this.isReadOnly && !this.isChanged) return this.#release()
     return acceptWrites(this.raw).then(() => this.#release())
   }
