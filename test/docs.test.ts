@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { llmsText } from '../scripts/llms.js'
@@ -55,6 +55,17 @@ function anchorsOf(page: string): string[] {
       .replaceAll(' ', '-'),
   )
 }
+
+test('a file that CONTRIBUTING.md names without its folder exists in the source, or in the room of its row', () => {
+  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+  const rows = read('CONTRIBUTING.md').split('\n')
+  const missing = rows.flatMap((row) => {
+    const [, room = ''] = /^\| `src\/([\w/]+)` \|/.exec(row) ?? []
+    const inRoom = files.filter((file) => file.startsWith(room)).map((file) => basename(file))
+    return [...row.matchAll(/`([\w-]+\.ts)`/g)].map(([, name = '']) => name).filter((name) => !inRoom.includes(name))
+  })
+  assert.deepEqual(missing, [])
+})
 
 for (const page of pages) {
   test(`the files that ${page} names in code exist`, () => {

@@ -1,5 +1,6 @@
 import { type FindOptions, Model, type ModelStatic } from 'sequelize'
 import { Model as TypescriptModel } from 'sequelize-typescript'
+import { ROW_COUNT } from '../db/events/session-observer.js'
 import { hasOwnGetter } from '../db/models/own-reading.js'
 import { hasFastPath } from '../db/sequelize/query-path.js'
 import { dataTypeInternals, dataTypesOf, modelInternals } from '../db/sequelize/internals.js'
@@ -18,13 +19,14 @@ type Values = Record<string, unknown>
 export class LazyRows {
   readonly values: readonly Values[]
   readonly length: number
+  readonly [ROW_COUNT]: number
   readonly model: ModelStatic<Model>
   readonly #options: object
 
   /** @param values as the driver returned them. @param options those of `Model.bulkBuild()`. */
   constructor(values: readonly unknown[], model: ModelStatic<Model>, options: object) {
     this.values = values as readonly Values[] // drivers return an object for each row
-    this.length = values.length
+    this.length = this[ROW_COUNT] = values.length
     this.model = model
     this.#options = options
   }

@@ -161,17 +161,16 @@ test(
   'a server that compares only families of types is asked for the columns each time',
   { skip: skipIfShared },
   async (t) => {
-    const [fast] = await openBoth(t, postgres, ['CREATE TABLE renamed (a integer)', 'INSERT INTO renamed VALUES (1)'])
-    const { connectionManager } = fast.database.sequelize as unknown as {
-      connectionManager: {
-        getConnection(): Promise<{ connection: EventEmitter }>
-        releaseConnection(one: object): void
-      }
+    const { prototype } = pg.Connection as unknown as {
+      prototype: { startup(config: object): void; describe(portal: object): void }
     }
-    const client = await connectionManager.getConnection()
-    client.connection.emit('parameterStatus', { parameterName: 'crdb_version', parameterValue: 'v25.1' })
-    connectionManager.releaseConnection(client)
-    const describe = t.mock.method(client.connection as unknown as { describe(portal: object): void }, 'describe')
+    const { startup } = prototype
+    t.mock.method(prototype, 'startup', function (this: EventEmitter & typeof prototype, config: object) {
+      startup.call(this, config)
+      this.emit('parameterStatus', { parameterName: 'crdb_version', parameterValue: 'v25.1' })
+    })
+    const [fast] = await openBoth(t, postgres, ['CREATE TABLE renamed (a integer)', 'INSERT INTO renamed VALUES (1)'])
+    const describe = t.mock.method(prototype, 'describe')
     await withSession(fast.database, async (session) => {
       for (let round = 0; round < 3; round++)
         assert.deepEqual(await session.execute(sql`SELECT * FROM renamed WHERE a = ${1}`), [{ a: 1 }])

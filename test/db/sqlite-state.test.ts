@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { QueryTypes } from 'sequelize'
 import { Column, DataType, Model, Table } from 'sequelize-typescript'
+import sqlite3 from 'sqlite3'
 import { Controller, type Database, Get, newLifespan, Post, Session, Transactional } from 'sequitur'
+import { OpenedFile } from '../../src/db/dialects/sqlite/opened-file.js'
 import { rawSql } from '../../src/db/statements/statement.js'
 import { databaseApp, sqliteFile, sqliteMemory } from '../support/databases.js'
 import { Hero, Team } from '../support/hero.js'
@@ -144,3 +146,38 @@ for (const drops of ['drop', 'truncate', 'sync', 'dropAllTables'] as const)
     await sequelize.sync()
     await assert.rejects(Hen.create({ egg_id: 7 }), { name: 'SequelizeForeignKeyConstraintError' })
   })
+
+for (const fastPath of [true, false])
+  test(`the connection of a session that only reads is used again: fastPath ${fastPath}`, async (t) => {
+    @Controller('/')
+    class Reads {
+      @Transactional({ readOnly: true })
+      @Get('/count')
+      count() {
+        return Hero.count()
+      }
+    }
+    const opens = t.mock.method(OpenedFile.prototype, 'open').mock
+    const app = await databaseApp(t, sqliteFile, [Team, Hero], [Reads], { lifespan: { poolSize: 1, fastPath } })
+    assert.equal((await app.fetch('/count')).status, 200)
+    const before = opens.callCount()
+    for (let round = 0; round < 3; round++) assert.equal((await app.fetch('/count')).status, 200)
+    assert.equal(opens.callCount(), before)
+  })
+
+test('in memory, a setting that was left is not undone again with each session', async (t) => {
+  const app = await databaseApp(t, sqliteMemory, [Team, Hero], [State], { lifespan: { echo: false } })
+  const text = 'PRAGMA cache_size = 100'
+  assert.ok((await app.fetch(`/left?${new URLSearchParams({ text }).toString()}`, { method: 'POST' })).ok)
+  const sent: string[] = []
+  const { exec } = sqlite3.Database.prototype
+  t.mock.method(sqlite3.Database.prototype, 'exec', function (this: sqlite3.Database, ...given: [string, () => void]) {
+    sent.push(given[0])
+    return exec.apply(this, given)
+  })
+  assert.equal((await app.fetch('/hero?name=Robin', { method: 'POST' })).status, 204)
+  assert.deepEqual(
+    sent.filter((sql) => sql.includes('query_only')),
+    [],
+  )
+})

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type CreationOptional, Op } from 'sequelize'
-import { Column, DataType, Table } from 'sequelize-typescript'
+import { Column, DataType, Model, Table } from 'sequelize-typescript'
 import { Base, Body, Controller, Post, withSession } from 'sequitur'
-import { databaseApp, databases } from '../support/databases.js'
+import { databaseApp, databases, sqliteMemory } from '../support/databases.js'
 
 /*
  * Handlers whose input has no declared type: what a client sends in the place of a value is compared, or is a 422, whose log has nothing of it.
@@ -148,3 +148,17 @@ const possible: readonly (readonly [name: string, way: Way, value: unknown])[] =
   ['path', atPath('in'), ['x', 'y']],
   ['path', atPath('between'), ['w', 'y']],
 ]
+
+test('a plugin that replaces Model.findByPk() gets every key', async (t) => {
+  const keys: unknown[] = []
+  @Controller('/')
+  class Keys {
+    @Post() async find(): Promise<void> {
+      await Article.findByPk({ a: 1 } as never)
+    }
+  }
+  const app = await databaseApp(t, sqliteMemory, [Article], [Keys])
+  t.mock.method(Model, 'findByPk', (key: unknown) => Promise.resolve(void keys.push(key)))
+  assert.equal((await app.fetch('/', { method: 'POST' })).status, 204)
+  assert.deepEqual(keys, [{ a: 1 }])
+})

@@ -3,8 +3,11 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { copyFile, rename, rm, stat } from 'node:fs/promises'
 import { test, type TestContext } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import * as fc from 'fast-check'
+import type { Sequelize } from 'sequelize'
 import { Controller, Field, Get, newLifespan, Post, Session, sql, Transactional, withSession } from 'sequitur'
 import { Rows, rows } from 'sequitur/exports'
 import { poolsOf } from '../../src/db/events/pools.js'
@@ -50,10 +53,26 @@ class Heroes {
   }
 }
 
+/** The part of Sequelize that its types do not have. */
+interface Connections {
+  getConnection(options: object): Promise<{ exec(sql: string, done: (error: Error | null) => void): void }>
+  releaseConnection(connection: object): void
+}
+
+/** Executes SQL on the write connection without the app's knowledge: a setting of a program would close it. */
+async function execute({ connectionManager }: Sequelize, text: string): Promise<void> {
+  const manager = connectionManager as unknown as Connections
+  const connection = await manager.getConnection({ type: 'INSERT' })
+  await new Promise<void>((resolve, reject) => {
+    connection.exec(text, (error) => (error ? reject(error) : resolve()))
+  })
+  manager.releaseConnection(connection)
+}
+
 for (const kind of [sqliteFile, sqliteMemory]) {
   test(`${kind.name}: a full disk answers 503, keeps nothing, also of a handler that goes on, and passes`, async (t) => {
     const app = await databaseApp(t, kind, models, [Heroes], { lifespan: { echo: false } })
-    const limit = (pages: number) => app.database.sequelize.query(`PRAGMA max_page_count = ${pages}`)
+    const limit = (pages: number) => execute(app.database.sequelize, `PRAGMA max_page_count = ${pages}`)
     for (const path of ['/full', '/full/caught', '/full/nested']) {
       await limit(10) // of the connection, which may be a new one after a fault
       assert.equal(await said(app.fetch(path, post)), '503, again in 1 s: The database is not available.', path)
@@ -208,6 +227,29 @@ test('no connection is opened while one is closed, which may be the last one', a
     }),
     { numRuns: runs(100) },
   )
+})
+
+test('nothing of a connection is kept when it was closed', async (t) => {
+  const storage = new URL(await fileWithTables(t)).pathname.slice(1)
+  const file = new OpenedFile({ dialect: 'sqlite', storage, mode: 'rwc', options: {} })
+  const opened: WeakRef<object>[] = []
+  for (let count = 0; count < 20; count++) {
+    opened.push(
+      new WeakRef(
+        await file.open(
+          () => Promise.resolve({ count }),
+          () => Promise.resolve(),
+        ),
+      ),
+    )
+    await file.close(() => Promise.resolve())
+  }
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  await setImmediate() // until then a WeakRef keeps what was read or made
+  collect()
+  const kept = opened.filter((reference) => reference.deref() !== undefined).length
+  assert.ok(kept < 3, `${kept} of ${opened.length}`) // the engine may keep the last one
 })
 
 test('a log that was removed while only one connection was open is a 503 once, also where another one is needed', async (t) => {

@@ -1,9 +1,29 @@
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
-import { literal } from 'sequelize'
-import { Controller, Get, HttpError, Post, select, Session, sql, Transactional, withSession } from 'sequitur'
+import { literal, Op } from 'sequelize'
+import {
+  Controller,
+  Field,
+  Get,
+  HttpError,
+  Page,
+  Paginate,
+  Post,
+  select,
+  Session,
+  sql,
+  Transactional,
+  withSession,
+} from 'sequitur'
 import type { StatementEnded } from 'sequitur/diagnostics'
-import { type DatabaseApp, databaseApp, databases, sqliteFile, type TestDatabase } from '../support/databases.js'
+import {
+  type DatabaseApp,
+  databaseApp,
+  databases,
+  sqliteFile,
+  sqliteMemory,
+  type TestDatabase,
+} from '../support/databases.js'
 import { Hero, Team } from '../support/hero.js'
 import { endedRequests, observed } from '../support/observed.js'
 import { gate } from '../support/waiting.js'
@@ -48,6 +68,10 @@ class Heros {
     reading.open()
     await written.opened
   }
+}
+
+class HeroName {
+  @Field() name!: string
 }
 
 @Controller('/pages')
@@ -266,4 +290,33 @@ for (const kind of databases)
     const names = new Set(statements.map(({ database }) => database.description))
     assert.ok(statements.length > 2)
     assert.deepEqual([...names], [statements.at(-1)?.database.description])
+  })
+
+for (const fastPath of [true, false])
+  test(`the rows of a page are counted, also of one that Sequelize reads: fastPath ${fastPath}`, async (t) => {
+    @Controller('/')
+    class ByPattern {
+      @Get('/', Page.of(HeroName)) list(like: string, paginate: Paginate<Hero>) {
+        return paginate(select(Hero, { where: { name: { [Op.like]: like } }, order: ['id'] }))
+      }
+    }
+    const app = await databaseApp(t, sqliteMemory, [Team, Hero], [ByPattern], { lifespan: { fastPath } })
+    await Hero.bulkCreate([{ name: 'Robin' }, { name: 'Rose' }, { name: 'Batman' }])
+    const statements = observed(t, 'sequitur.statement')
+    assert.equal((await app.fetch('/?like=R%25')).status, 200)
+    assert.equal((await app.fetch('/?like=none')).status, 200)
+    const rows = statements.filter(({ sql }) => !sql.includes('count(')).map((one) => one.rows)
+    assert.deepEqual(rows, [2, 0])
+  })
+
+for (const kind of databases)
+  test(`${kind.name}: with the option benchmark the log has the time of each statement, also of SQL of a session`, async (t) => {
+    const logged: unknown[][] = []
+    const app = await appOn(t, kind, { echo: false })
+    const logging = (...line: unknown[]) => logged.push(line)
+    Object.assign(Reflect.get(app.database.sequelize, 'options') as object, { benchmark: true, logging })
+    await withSession(app.database, (session) => session.execute(sql`SELECT ${'Robin'} AS name`))
+    const [text, milliseconds] = logged.find(([line]) => String(line).includes('AS name')) ?? []
+    assert.match(String(text), /SELECT/)
+    assert.equal(typeof milliseconds, 'number')
   })

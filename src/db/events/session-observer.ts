@@ -257,12 +257,17 @@ function rowsOf(value: unknown): readonly unknown[] {
   return Array.isArray(first) ? first : value // of raw SQL
 }
 
+/** A property of an object that stands for the rows of a query: how many they are. */
+export const ROW_COUNT = Symbol('rowCount')
+
 // The results of Sequelize: the rows; of raw SQL the rows and what the driver tells; of a write the instance and a number.
 function rowsIn(value: unknown): number | undefined {
   if (value === null) return 0
   if (!Array.isArray(value)) return typeof value === 'object' ? 1 : undefined
   const list: readonly unknown[] = value
-  if (Array.isArray(list[0])) return list[0].length
+  const [first] = list
+  if (Array.isArray(first)) return first.length
+  if (typeof first === 'object' && first !== null && ROW_COUNT in first) return Number(first[ROW_COUNT])
   const isOfWrite = list.length === 2 && (typeof list[1] === 'number' || list[0] === list[1])
   return isOfWrite ? undefined : list.length
 }

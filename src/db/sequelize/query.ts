@@ -8,7 +8,7 @@ import {
   UniqueConstraintError,
 } from 'sequelize'
 import { codeOf, type Dialect } from '../dialect.js'
-import { hasFastPath } from './query-path.js'
+import { hasFastPath, senderOf } from './query-path.js'
 import { newTransactionId } from './transaction-base.js'
 import { rememberOrigin } from './statement-origin.js'
 import {
@@ -159,7 +159,7 @@ export function plainQuery(
       ? [text.trim(), undefined]
       : dialect.Query.formatBindParameters(text.trim(), bind, defaults.dialect)
   const query = () => new dialect.Query(connection, sequelize, withDefaults(options, defaults))
-  const send = options['benchmark'] ? undefined : ownDialect.direct
+  const send = options['benchmark'] ? undefined : senderOf(sequelize, ownDialect)
   if (send && ownDialect.runQuery) {
     const created = query()
     return ownDialect.runQuery(created, { sequelize, connection, sql, values }) ?? created.run(sql, values)
@@ -284,7 +284,7 @@ export function sendThen<T>(
 export function sendCommand(sequelize: Sequelize, connection: object, text: string, settle: Settle<unknown>): void {
   const { dialect, options } = sequelizeInternals(sequelize)
   const { logging = false } = options
-  const query = new dialect.Query(connection, sequelize, { logging, type: QueryTypes.RAW, raw: true })
+  const query = new dialect.Query(connection, sequelize, { logging, type: QueryTypes.RAW, raw: true, isCommand: true })
   query.run(text).then(settle.resolve, settle.reject)
 }
 

@@ -44,8 +44,9 @@ function replace<This extends object>(
   const parent = methods(Object.getPrototypeOf(owner) as object)
   const method = markAsInherited(function (this: This, ...args: unknown[]) {
     const inherited = parent[name] as Method // looked up for each call: plugins and tests replace it
-    const isCompiled = isMapped(this) && isOfSequelize(parent, name)
-    const answer = refuse?.(this, ...args) ?? (isCompiled ? compiled(this, ...args) : undefined)
+    const isOwn = isOfSequelize(parent, name)
+    const refusal = isOwn ? refuse?.(this, ...args) : undefined
+    const answer = refusal ?? (isOwn && isMapped(this) ? compiled(this, ...args) : undefined)
     return answer ?? inherited.apply(this as never, args)
   })
   Object.defineProperty(owner, name, { value: method, configurable: true, writable: true })

@@ -134,6 +134,7 @@ export class RunningExchanges {
 
   #end(exchange: Exchange): void {
     const { record, previous, next } = exchange
+    if (!previous && this.#first !== exchange) return // it has ended: its response was destroyed before it arrived, and closed after the work
     if (previous) previous.next = next
     else this.#first = next
     if (next) next.previous = previous
@@ -171,10 +172,16 @@ export class RunningExchanges {
     const now = performance.now()
     // A timer counts from the begin of a turn of the event loop: by this clock it may be early.
     const latest = Math.max(now, this.#next)
-    const limited = this.#all().filter(({ deadline }) => deadline !== undefined)
-    const inTime = limited.find(({ deadline = 0 }) => deadline > latest)
-    if (inTime?.deadline !== undefined) this.#waitFor(inTime.deadline, now)
-    for (const exchange of limited.slice(0, inTime ? limited.indexOf(inTime) : undefined)) {
+    const late: Exchange[] = []
+    for (let exchange = this.#first; exchange; exchange = exchange.next) {
+      const { deadline } = exchange
+      if (deadline !== undefined && deadline > latest) {
+        this.#waitFor(deadline, now)
+        break // those that arrived later have more time
+      }
+      if (deadline !== undefined) late.push(exchange)
+    }
+    for (const exchange of late) {
       this.removeDeadline(exchange)
       exchange.request.abort.abort(new HandlerTimeout(this.#limit))
     }

@@ -24,6 +24,11 @@ export function hasState(connection: object): boolean {
   return changed.has(connection)
 }
 
+/** Called where the connection is kept all the same, as the only one with a database in memory. */
+export function forgetState(connection: object): void {
+  changed.delete(connection)
+}
+
 /** Whether a statement leaves something on its connection: a setting, or a temporary table, which hides the table of the same name. */
 function leavesState(sql: string): boolean {
   if (!mayLeave(sql)) return false

@@ -15,8 +15,8 @@ export class OpenedFile {
   #isThere = true
   #next = -Infinity
   #connections = 0
-  #opening: Promise<unknown> = Promise.resolve()
-  #closing: Promise<unknown> = Promise.resolve()
+  #opening = Promise.resolve()
+  #closing = Promise.resolve()
   /** The write-ahead log and its index, which SQLite removes when the last connection is closed; undefined before they were seen. */
   #log: string | undefined
   #isLogThere = true
@@ -71,7 +71,7 @@ export class OpenedFile {
    */
   open<T>(open: () => Promise<T>, close: (connection: T) => Promise<void>): Promise<T> {
     const opened = this.#closing.then(() => this.#open(open, close))
-    this.#opening = Promise.allSettled([this.#opening, opened])
+    this.#opening = settled(this.#opening, opened)
     return opened
   }
 
@@ -93,7 +93,7 @@ export class OpenedFile {
   /** Closes a connection. Not while one is opened: see {@link open}. */
   close(close: () => Promise<void>): Promise<void> {
     const closed = this.#opening.then(close).finally(() => this.#closed())
-    this.#closing = Promise.allSettled([this.#closing, closed])
+    this.#closing = settled(this.#closing, closed)
     return closed
   }
 
@@ -124,6 +124,11 @@ export class OpenedFile {
       return 'has lost its write-ahead log, the file -wal beside it, or the index -shm, which was removed while the app runs. The app writes what it has of the log into the database file as soon as no request uses it. Remove neither -wal nor -shm of a database in use'
     return 'was replaced by another file, and the app uses that one as soon as no request uses the old one. What was written after the replacement is not in it. Stop the app before you replace its file'
   }
+}
+
+/** Resolves when both have settled; to nothing, as the results of all connections before would be kept. */
+async function settled(before: Promise<void>, last: Promise<unknown>): Promise<void> {
+  await Promise.allSettled([before, last])
 }
 
 function identityOf(path: string): string | undefined {

@@ -8,6 +8,8 @@ import { type Increment, incrementError } from './increment-bounds.js'
 interface Options extends QueryOptions, Increment {
   readonly model?: ModelStatic<Model>
   readonly raw?: boolean
+  /** Whether it is a statement of the session itself, such as COMMIT. */
+  readonly isCommand?: boolean
   tableNames?: readonly string[]
 }
 
@@ -19,7 +21,7 @@ export function adaptQueries(sequelize: Sequelize): void {
 
     override async run(sql: string, parameters?: unknown): Promise<unknown> {
       const { options, connection } = this
-      if (connection) noteState(connection, sql)
+      if (connection && !options.isCommand) noteState(connection, sql)
       // Sequelize reads the column types of these tables. For raw SQL it finds no table name, as it searches for "FROM `name`".
       if (options.model && !options.raw) options.tableNames ??= [String(options.model.getTableName())]
       const result = await super.run(sql, parameters)

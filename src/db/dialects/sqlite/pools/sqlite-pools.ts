@@ -112,8 +112,7 @@ export class SqlitePools implements ReaderPools, WriterPool {
       return await work()
     } finally {
       this.#keeping--
-      // If it has failed, foreign keys may be off.
-      if (this.#writers.available > 0) await (await this.#acquireAlone(false)).release()
+      if (this.#writers.available > 0) await this.#acquireAlone(false).then(release, () => {}) // the outcome of the work counts
     }
   }
 
@@ -266,6 +265,11 @@ function newPool(
     destroy,
     validate: () => true,
   })
+}
+
+/** Closes it, if foreign keys are off, as after an error. */
+async function release(connection: SqliteTransactionConnection): Promise<void> {
+  await connection.release()
 }
 
 /** @throws always, as Sequelize does for its pool. */

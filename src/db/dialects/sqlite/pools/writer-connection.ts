@@ -3,6 +3,7 @@ import type { NextStatement } from '../../../connection.js'
 import type { TransactionNeeds } from '../../../dialect.js'
 import { logStatement } from '../../../sequelize/query.js'
 import type { SqliteConnection } from '../../../drivers/sqlite3.js'
+import { forgetState } from '../left-state.js'
 import { beginImmediate, takeTransactionAhead } from './begin-ahead.js'
 import { acceptWrites, SqliteTransactionConnection } from './sqlite-connection.js'
 
@@ -53,6 +54,7 @@ export class WriterConnection extends SqliteTransactionConnection {
   release(): Promise<void> | undefined {
     if (this.isChanged && !this.#pool.keepsState) return this.destroy()
     if (!this.isReadOnly && !this.isChanged) return this.#release()
+    if (this.#pool.isShared) forgetState(this.raw)
     return acceptWrites(this.raw).then(() => this.#release())
   }
 
