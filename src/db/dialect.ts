@@ -13,15 +13,15 @@ export interface TransactionNeeds {
   readonly isolation?: string | undefined
   /** Whether the database refuses writes. */
   readonly readOnly?: boolean | undefined
-  /** Milliseconds: of a read-only transaction on a replica that is further behind, the primary serves. */
+  /** Milliseconds: if the replica of a read-only transaction is further behind, the primary serves it. */
   readonly maxLag?: number | undefined
-  /** Whether the primary serves it although it is read-only: an earlier run has met a conflict, which on a replica is one with what it replays. */
+  /** Whether the primary serves it although it is read-only: an earlier run failed by a conflict, which on a replica is one with the changes that it replays. */
   readonly onPrimary?: boolean | undefined
   /** Whether it may begin as a reader: that of a GET, whose handler may be run again as a writer. */
   readonly reader?: boolean | undefined
   /** Milliseconds to wait for the answer to COMMIT or ROLLBACK, for which servers have no timeout; 0 for no limit. */
   readonly endTimeout?: number | undefined
-  /** The token of its last commit that the client sends back, which a replica must have to serve it; undefined if there are no tokens. */
+  /** The token of the client: the position of its last commit, which a replica must have reached to serve it; undefined if there are no tokens. */
   readonly token?: ClientToken | undefined
   /** The limit of what the statements of the transaction may reach; undefined for none. */
   readonly boundary?: UnitBoundary | undefined

@@ -24,7 +24,7 @@ const OF_EACH_ATTEMPT: ReadonlySet<string> = new Set([
   'x-request-id',
 ])
 
-/** The headers and cookies that a route declares, also in what it injects and requires, but for its credentials: those are what `of` is for. */
+/** The headers and cookies that a route declares, also in what it injects and requires, except for its credentials, of which `of` makes the client. */
 export function comparedInputs(plan: Plan<Input>, namesClients: boolean): ComparedInputs {
   const schemes = schemesOf(plan).map(({ scheme }) => scheme)
   const isCredential = (place: string) => (name: string) =>

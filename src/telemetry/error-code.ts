@@ -17,7 +17,7 @@ function property(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }
 
-/** Whether no connection of the pool was free in time. By its name: the door must not load Sequelize. */
+/** Whether no connection of the pool was free in time. By its name: this room must not import Sequelize. */
 export function isAcquireTimeout(error: unknown): boolean {
   return error instanceof Error && error.name === 'SequelizeConnectionAcquireTimeoutError'
 }

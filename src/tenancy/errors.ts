@@ -14,7 +14,7 @@ export class OtherTenantError extends HttpError {
   override name = 'OtherTenantError'
 
   constructor(model: string, column: string) {
-    super(403, `${model}: the column ${column} is not that of the own tenant. Leave it out.`)
+    super(403, `${model}: the column ${column} does not name the tenant of this request. Leave it out.`)
   }
 }
 

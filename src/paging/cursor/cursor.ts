@@ -16,7 +16,7 @@ export interface Binding {
 const DIGEST = 16
 
 /**
- * A cursor has fewer characters. Request lines and the `Link` header can carry it, and it can hold any key of 255 characters: longer
+ * Cursors are shorter than this number of characters. Request lines and the `Link` header can carry it, and it can hold any key of 255 characters: longer
  * values of an order are left out, but a cursor without the primary key would lead nowhere.
  */
 export const CURSOR_LENGTH = 1536
@@ -60,7 +60,7 @@ export function signatureOf({ find, order: { columns } }: List): string {
   return createHash('sha256').update(text).digest('base64')
 }
 
-/** A hash of the order's values, in cursors for which these are too long: shows whether the row still has them. */
+/** A hash that a cursor has instead of values that are too long for it: shows whether the row still has them. */
 export function proofOf(place: Place): string {
   return createHash('sha256').update(JSON.stringify(place)).digest('base64url')
 }

@@ -40,7 +40,7 @@ export interface UncountedPaginationOptions extends SizeOptions, DatabaseOptions
 export interface PaginationOptions extends SizeOptions, DatabaseOptions {
   /**
    * The number of all rows, for when something is faster than COUNT: an estimate, a cache. A class is injected. It is not called if the rows
-   * of the page show the total, and no total is less than the rows that the page shows to exist.
+   * of the page show the total. A number that is less than the rows up to the end of the page is raised to that.
    */
   readonly count?: CountRows | Constructor<{ count: CountRows }>
 }

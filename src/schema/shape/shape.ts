@@ -170,7 +170,7 @@ export const ANY_BUT_NULL: readonly string[] = ['string', 'number', 'boolean', '
 /** Any JSON value. */
 export interface AnyShape extends Common {
   readonly kind: 'any'
-  /** As what a string of the query, the path or a header is read, if it can be. */
+  /** The shape by which a string of the query, the path or a header is parsed, if it fits. */
   readonly readAs?: Shape | undefined
   /** Any object. */
   readonly object?: boolean
@@ -214,7 +214,7 @@ export interface Property {
   readonly message?: string
   /** The value of an input that the client omits, as documented. */
   readonly default?: unknown
-  /** Makes its initial value in the class that declares it, `tags: string[] = []`: instead of `default`, the value of an input that the client omits. */
+  /** Makes the initial value of its class, `tags: string[] = []`, which an input that the client omits has instead of `default`. */
   readonly initial?: () => unknown
   /** The type that the compiler emitted for it, of a field. */
   readonly emitted?: unknown

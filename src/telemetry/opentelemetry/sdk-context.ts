@@ -23,7 +23,7 @@ function isHttpMetadata(value: unknown): value is HttpMetadata {
   return typeof value === 'object' && value !== null && 'type' in value && value.type === 'http' && 'span' in value
 }
 
-/** Gives the route of the request to the instrumentation. It is not known yet. */
+/** Gives the route of the request to the instrumentation, by a getter, as it is not known yet. */
 export function provideRoute(metadata: HttpMetadata, request: RequestRecord): void {
   let given: string | undefined
   Object.defineProperty(metadata, 'route', {
@@ -36,7 +36,7 @@ export function provideRoute(metadata: HttpMetadata, request: RequestRecord): vo
   })
 }
 
-/** The context, in which tracers make spans that are not recorded. */
+/** The same context, in which tracers record nothing. */
 export function suppressTracing(api: Api, context: Context): Context {
   return context.setValue(api.createContextKey('OpenTelemetry SDK Context Key SUPPRESS_TRACING'), true)
 }

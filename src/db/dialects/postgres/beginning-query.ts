@@ -18,7 +18,7 @@ export class LastBegin implements BeginListener {
   /** Whether it was sent and is not answered, or has failed: what follows must not be sent now. */
   isHolding = false
   /** Whether it is known to be executed. */
-  hasBegun = false
+  isBegun = false
   #held: HeldStatement[] = []
   #error: Error | undefined
 
@@ -29,7 +29,7 @@ export class LastBegin implements BeginListener {
   }
 
   begun(): void {
-    this.hasBegun = true
+    this.isBegun = true
     this.isHolding = this.#error !== undefined
     for (const { send, fail } of this.#held.splice(0)) {
       try {

@@ -46,9 +46,9 @@ export class PipelinedClient extends pg.Client {
   readonly #statements = new PostgresStatements(() => this.#internals.connection)
   #isCorked = false
   /** BEGIN and its settings, of which the next query is the first statement. */
-  #begin: NextBegin | undefined
+  #nextBegin: NextBegin | undefined
   /** The last BEGIN that was sent. */
-  readonly begin = new LastBegin()
+  readonly lastBegin = new LastBegin()
   /** Set while the statement is answered whose changes no standby has confirmed. */
   #unconfirmed: Notice | undefined
   /** Why the server has ended the connection while no statement was executed. */
@@ -112,8 +112,8 @@ export class PipelinedClient extends pg.Client {
 
   /** Called when the client was taken from the pool. */
   startLease(isReadOnly: boolean): void {
-    this.#begin = undefined
-    this.begin.hasBegun = false
+    this.#nextBegin = undefined
+    this.lastBegin.isBegun = false
     this.#unconfirmed = undefined
     this.#isReadOnlyLease = isReadOnly
   }
@@ -138,11 +138,11 @@ export class PipelinedClient extends pg.Client {
    * Sends the statement that begins a transaction together with the next query, and with it `settings`, each after a semicolon. Later queries are sent once it
    * has succeeded. If it fails, none of them is executed: all fail with its error.
    *
-   * @param isApart whether it is always a message of its own, so that `begin.hasBegun` is exact.
+   * @param isApart whether it is always a message of its own, so that `lastBegin.isBegun` is exact.
    */
   beginWithNextQuery(begin: string, settings: string, isApart: boolean): void {
     const more = `${this.#transactionSettings ?? ''}${settings}`
-    this.#begin = { text: begin, settings: more, mayTakeRead: this.#generatesRows && more === '' && !isApart }
+    this.#nextBegin = { text: begin, settings: more, mayTakeRead: this.#generatesRows && more === '' && !isApart }
   }
 
   /** Called when the server connection was found to be the client's own. */
@@ -171,7 +171,7 @@ export class PipelinedClient extends pg.Client {
 
   /** False if a raw statement of the program has ended the transaction. */
   get isInTransaction(): boolean {
-    return this.#begin !== undefined || this.getTransactionStatus() !== 'I'
+    return this.#nextBegin !== undefined || this.getTransactionStatus() !== 'I'
   }
 
   /**
@@ -234,7 +234,7 @@ export class PipelinedClient extends pg.Client {
   ): void {
     // Other SQL without values is not prepared: that saves little, and after a change of its columns it would fail once.
     const isExtended = values !== undefined && (values.length > 0 || form === 'count')
-    const begin = this.#begin
+    const begin = this.#nextBegin
     if (begin?.mayTakeRead && form === 'slice' && !isExtended) return this.#sendInOneMessage(begin.text, sql, callback)
     const isDirect = this.#generatesRows
     // Only a direct query asks for the types of a statement before its values are read.
@@ -246,16 +246,16 @@ export class PipelinedClient extends pg.Client {
   /** Sends BEGIN and a read in one message, so that the server answers both at once. After an error it executes nothing of the rest of a message. */
   #sendInOneMessage(begin: string, sql: string, callback: QueryCallback): void {
     if (!this.#isCorked) this.#corkUntilNextTick()
-    this.#begin = undefined
-    this.begin.isHolding = true
+    this.#nextBegin = undefined
+    this.lastBegin.isHolding = true
     const before = `${begin}; `
-    const onFirst = () => this.begin.begun()
+    const onFirst = () => this.lastBegin.begun()
     const done: QueryCallback = (error, result) => {
-      const isOfBegin = error !== null && !this.begin.hasBegun
+      const isOfBegin = error !== null && !this.lastBegin.isBegun
       try {
         callback(error && withPositionBehind(before, error), result)
       } finally {
-        if (isOfBegin) this.begin.failed(error)
+        if (isOfBegin) this.lastBegin.failed(error)
       }
     }
     const statement = { name: '', text: before + sql, values: undefined, prepared: undefined, onFirst }
@@ -265,10 +265,10 @@ export class PipelinedClient extends pg.Client {
   #send(given: Statement, callback: QueryCallback): void {
     const { sql, values, form, isDirect = false } = given
     if (!this.#isCorked) this.#corkUntilNextTick()
-    if (this.#begin !== undefined && values === undefined && !isExtendable(sql)) this.#sendBeginApart()
-    if (this.begin.isHolding) {
+    if (this.#nextBegin !== undefined && values === undefined && !isExtendable(sql)) this.#sendBeginApart()
+    if (this.lastBegin.isHolding) {
       const fail = (error: Error) => callback(error, NOTHING)
-      return this.begin.hold(() => this.#send(given, callback), fail)
+      return this.lastBegin.hold(() => this.#send(given, callback), fail)
     }
     if ((form === undefined || form === 'constant') && sql !== 'COMMIT') this.#noteChanges(sql)
     const cancelTimer = this.#transactionSettings === undefined ? undefined : this.#cancelLater()
@@ -316,14 +316,14 @@ export class PipelinedClient extends pg.Client {
   }
 
   #sendQuery(statement: DirectStatement, done: QueryCallback, isDirect: boolean): void {
-    const begin = this.#begin
+    const begin = this.#nextBegin
     const given = begin ? { ...statement, values: statement.values ?? [] } : statement
     const query = isDirect ? new DirectQuery(given, this, done) : this.#newQuery(given, done)
     if (!begin) return this.#submit(query)
-    this.#begin = undefined
-    this.begin.isHolding = true
+    this.#nextBegin = undefined
+    this.lastBegin.isHolding = true
     const texts = [begin.text, ...begin.settings.split(BEFORE_SETTING).filter(Boolean)]
-    this.#submit(new BeginningQuery(texts, isDirect ? query : asExtended(query), this.begin))
+    this.#submit(new BeginningQuery(texts, isDirect ? query : asExtended(query), this.lastBegin))
   }
 
   #newQuery({ name, text, values }: DirectStatement, done: QueryCallback): SentQuery {
@@ -350,27 +350,27 @@ export class PipelinedClient extends pg.Client {
 
   /** Sends BEGIN as a message of its own; what follows waits for its answer. */
   #sendBeginApart(): void {
-    const { text, settings } = this.#begin ?? { text: '', settings: '' }
-    this.#begin = undefined
-    const answered: QueryCallback = (error) => (error ? this.begin.failed(error) : this.begin.begun())
+    const { text, settings } = this.#nextBegin ?? { text: '', settings: '' }
+    this.#nextBegin = undefined
+    const answered: QueryCallback = (error) => (error ? this.lastBegin.failed(error) : this.lastBegin.begun())
     const statement = { name: '', text: text + settings, values: undefined, prepared: undefined }
     this.#sendQuery(statement, answered, this.#generatesRows)
-    this.begin.isHolding = true
+    this.lastBegin.isHolding = true
   }
 
   /** A query of the program on this client: with a promise, or an object of pg. */
   #queryOfProgram(args: readonly unknown[]): unknown {
-    if (this.#begin !== undefined) this.#sendBeginApart()
-    if (!this.begin.isHolding) return this.#superQuery(...args)
+    if (this.#nextBegin !== undefined) this.#sendBeginApart()
+    if (!this.lastBegin.isHolding) return this.#superQuery(...args)
     const [query] = args
     const callback = args.find((arg) => typeof arg === 'function')
     const send = () => this.#superQuery(...args)
     if (query instanceof pg.Query) {
-      this.begin.hold(send, (error) => queryInternals(query).handleError(error))
+      this.lastBegin.hold(send, (error) => queryInternals(query).handleError(error))
       return query
     }
-    if (callback) return void this.begin.hold(send, (error) => callback(error))
-    return new Promise((resolve, reject) => this.begin.hold(() => resolve(send()), reject))
+    if (callback) return void this.lastBegin.hold(send, (error) => callback(error))
+    return new Promise((resolve, reject) => this.lastBegin.hold(() => resolve(send()), reject))
   }
 
   #corkUntilNextTick(): void {

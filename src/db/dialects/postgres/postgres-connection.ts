@@ -44,7 +44,7 @@ export class PipelinedConnection extends PgConnection {
   }
 
   override get isBegun(): boolean {
-    return this.#client.begin.hasBegun
+    return this.#client.lastBegin.isBegun
   }
 
   override get isOpen(): boolean {

@@ -2,7 +2,7 @@ import type { ClientToken } from '../../../core/client-token.js'
 import { endsWithin } from '../../../core/promises.js'
 import type { TransactionConnection } from '../../connection.js'
 
-/** Milliseconds to wait for a position after COMMIT was answered. The response waits as long. */
+/** Milliseconds to wait for a position after COMMIT was answered. It delays the response. */
 const TIMEOUT = 1_000
 
 /** Sends a token once the COMMIT before it has succeeded, and releases the connection. */
