@@ -19,16 +19,19 @@ type Values = Record<string, unknown>
 export class LazyRows {
   readonly values: readonly Values[]
   readonly length: number
-  readonly [ROW_COUNT]: number
   readonly model: ModelStatic<Model>
   readonly #options: object
 
   /** @param values as the driver returned them. @param options those of `Model.bulkBuild()`. */
   constructor(values: readonly unknown[], model: ModelStatic<Model>, options: object) {
     this.values = values as readonly Values[] // drivers return an object for each row
-    this.length = this[ROW_COUNT] = values.length
+    this.length = values.length
     this.model = model
     this.#options = options
+  }
+
+  get [ROW_COUNT](): number {
+    return this.length
   }
 
   /** Rows that have the same columns. */

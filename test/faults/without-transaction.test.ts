@@ -148,6 +148,8 @@ for (const kind of databases)
     if (!kind.name.startsWith('SQLite')) opening.splice(2, 1, 'START TRANSACTION')
     for (const statement of opening) assert.equal(await run(statement), 500, statement)
     assert.match(app.log.join('\n'), /TransactionControlError: BEGIN: outside of a session/)
+    // The driver of SQLite does not execute what follows the first statement.
+    if (kind.name.startsWith('SQLite')) assert.equal(await run('SELECT 1; BEGIN'), 204)
     assert.equal((await app.fetch('/create', { method: 'POST' })).status, 204)
     assert.equal((await app.fetch('/session', { method: 'POST' })).status, 500)
     assert.equal(await Hero.count(), 1)

@@ -22,13 +22,14 @@ const begins = startsWithKeyword(
 )
 const isSavepoint = startsWithKeyword('SAVEPOINT')
 
-const KNOWN: ReadonlySet<string> = new Set(['postgres', 'mysql', 'mariadb'])
+/** On other databases BEGIN may be that of a block. */
+const BEGIN_OPENS_TRANSACTION: ReadonlySet<string> = new Set(['postgres', 'mysql', 'mariadb'])
 
 /** Whether a transaction that the text begins is still open after it. */
 export function leavesTransactionOpen(sql: string, dialect: string): boolean {
   // The driver of SQLite executes only the first statement of a text. There, a savepoint begins a transaction.
   if (dialect === 'sqlite') return begins(sql) || isSavepoint(sql)
-  if (!KNOWN.has(dialect)) return false // BEGIN may be that of a block
+  if (!BEGIN_OPENS_TRANSACTION.has(dialect)) return false
   const last = [sql, ...laterStatements(sql, dialect)].findLast(isTransactionControl)
   return last !== undefined && begins(last)
 }

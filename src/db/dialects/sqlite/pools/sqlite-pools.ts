@@ -112,8 +112,15 @@ export class SqlitePools implements ReaderPools, WriterPool {
       return await work()
     } finally {
       this.#keeping--
-      if (this.#writers.available > 0) await this.#acquireAlone(false).then(release, () => {}) // the outcome of the work counts
+      if (this.#writers.available > 0) await this.#closeIfChanged()
     }
+  }
+
+  // After an error, foreign keys may be off. An error of the release does not replace the outcome of the work.
+  async #closeIfChanged(): Promise<void> {
+    try {
+      await (await this.#acquireAlone(false)).release()
+    } catch {} // the connection is closed
   }
 
   /** Undefined while all readers are in use, or for a database in memory. */
@@ -265,11 +272,6 @@ function newPool(
     destroy,
     validate: () => true,
   })
-}
-
-/** Closes it, if foreign keys are off, as after an error. */
-async function release(connection: SqliteTransactionConnection): Promise<void> {
-  await connection.release()
 }
 
 /** @throws always, as Sequelize does for its pool. */
