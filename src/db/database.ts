@@ -21,14 +21,14 @@ import { Life } from './life.js'
 import { ping, publicName } from './ping.js'
 import { currentScope, innermostScope } from './session/current-scope.js'
 import { sequelizeInternals } from './sequelize/internals.js'
-import { SessionUnit } from './session/session-unit.js'
+import { hasFastPath } from './sequelize/query-path.js'
+import { SessionUnit, type UnitNeeds, UnitOptions } from './session/session-unit.js'
 import { currentSession, Session } from './session/session.js'
 import { isolationText, transactionalOf } from './session/transactional.js'
 import { reportUnhandledQueries, type UnhandledQuery } from './session/unhandled-queries.js'
 import type { Connection } from './startup/connect.js'
 import { hasModels, modelsWithoutDatabase, refuseSharedModels } from './startup/map-models.js'
 import { openDatabase } from './startup/open-database.js'
-import { type UnitNeeds, UnitOptions } from './unit-options.js'
 
 const running = new Set<Database>()
 
@@ -152,7 +152,8 @@ export class Database {
     running.add(this)
     try {
       refuseSharedModels(this.#models, this)
-      const connection = await this.#connect({ createTables: true })
+      const opened = await this.#connect({ createTables: true })
+      const connection = hasFastPath(opened.sequelize) ? opened : withoutDirect(opened)
       const { boundary } = this.#options
       this.#limits = boundary && new BoundaryWatch(boundary, connection.sequelize)
       reportUnhandledQueries(connection.sequelize, (query) => this.#reportUnhandled(query), innermostScope)
@@ -216,7 +217,7 @@ export class Database {
    *
    * @throws BootError for a route that injects a session although it has `@Transactional(false)`.
    */
-  unitsOf(facts: RouteFacts): OpenDatabaseUnit | undefined {
+  unitOpenerOf(facts: RouteFacts): OpenDatabaseUnit | undefined {
     const { name, controller, member, safe, tokens } = facts
     const options = transactionalOf(controller, member)
     if (options === false) {
@@ -241,7 +242,7 @@ export class Database {
     }
   }
 
-  /** Whether {@link unitsOf} opens its units with the request. */
+  /** Whether {@link unitOpenerOf} opens its units with the request. */
   get needsRequest(): boolean {
     return this.#options.boundary !== undefined
   }
@@ -252,7 +253,7 @@ export class Database {
     return opened && hasReplicas(opened.sequelize) ? readTokenPlace(this.#options) : undefined
   }
 
-  /** The transaction that {@link unitsOf} opens, as `sequitur routes` describes it. */
+  /** The transaction that {@link unitOpenerOf} opens, as `sequitur routes` describes it. */
   transactionOf({ controller, member }: RouteFacts): TransactionDescription | undefined {
     const options = transactionalOf(controller, member)
     if (options === false) return undefined
@@ -346,6 +347,11 @@ function sessionWithoutTransaction({ name }: Constructor, member: string): strin
 
 function hasReplicas(sequelize: Sequelize): boolean {
   return Boolean(sequelizeInternals(sequelize).options.replication)
+}
+
+/** Its sessions send all statements by Sequelize's query path. */
+function withoutDirect(connection: Connection): Connection {
+  return { ...connection, dialect: { ...connection.dialect, direct: undefined } }
 }
 
 // A script has no logger.

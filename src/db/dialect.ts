@@ -110,7 +110,7 @@ export interface Dialect {
    */
   acquire(sequelize: Sequelize, needs: TransactionNeeds, direct?: SendDirect): Promise<TransactionConnection>
   /** Sends a statement past Sequelize; only for drivers that return the same rows, and errors with the same details. */
-  readonly direct?: SendDirect
+  readonly direct?: SendDirect | undefined
   /** The placeholder of each value in the SQL that `direct` takes, if it is not numbered as `$1`. */
   readonly placeholder?: '?'
   /**

@@ -20,7 +20,8 @@ const STILL_USED =
 export class Life<T> {
   readonly #resource: Resource<T>
   #opening: Promise<T> | undefined
-  #opened: T | undefined
+  /** The resource while it is open. */
+  opened: T | undefined
   #closing: Promise<void> | undefined
   #isOwned = false
   #disowning: Promise<void> | undefined
@@ -28,11 +29,6 @@ export class Life<T> {
 
   constructor(resource: Resource<T>) {
     this.#resource = resource
-  }
-
-  /** The resource while it is open. */
-  get opened(): T | undefined {
-    return this.#opened
   }
 
   /**
@@ -97,7 +93,7 @@ export class Life<T> {
   async #openAfterClose(): Promise<T> {
     if (this.#closing) await this.#closing.catch(() => {}) // who closed it gets the error
     try {
-      return (this.#opened = await this.#resource.open())
+      return (this.opened = await this.#resource.open())
     } catch (error) {
       this.#opening = undefined
       throw error
@@ -105,9 +101,9 @@ export class Life<T> {
   }
 
   async #close(): Promise<void> {
-    const opened = this.#opened
+    const opened = this.opened
     if (opened === undefined) return this.#closing
-    this.#opening = this.#opened = undefined
+    this.#opening = this.opened = undefined
     return (this.#closing = this.#resource.close(opened))
   }
 }

@@ -1,4 +1,4 @@
-import type { RowReader } from '../db/cursors/row-reader.js'
+import type { RowReader } from '../db/session/row-reader.js'
 import { toError } from '../core/to-error.js'
 import { findErrorStatus } from '../db/error-status.js'
 import { DeferredStream } from '../http/output/deferred-stream.js'

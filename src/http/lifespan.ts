@@ -36,7 +36,7 @@ export interface Lifespan {
    * Opens a unit of work for each run of the route's handler; undefined when the route needs none. The unit adds what it does to the record of
    * the request, which exists if a subscriber listens. The token exists if `clientTokens` is set.
    */
-  unitsOf(route: RouteFacts): OpenUnit | undefined
+  unitOpenerOf(route: RouteFacts): OpenUnit | undefined
   /** Whether units are opened with the request, of which they may take values. Read when the app is built. */
   readonly needsRequest?: boolean
   /**
@@ -44,7 +44,7 @@ export interface Lifespan {
    * started; undefined for no tokens.
    */
   readonly clientTokens?: ClientTokenPlace | undefined
-  /** Describes the transaction of the route's requests, which `unitsOf` opens; undefined when the route has none. */
+  /** Describes the transaction of the route's requests, which `unitOpenerOf` opens; undefined when the route has none. */
   transactionOf?(route: RouteFacts): TransactionDescription | undefined
   /**
    * Compares the models with the database, and closes it again. Creates no tables.
@@ -126,7 +126,7 @@ export interface UnitOpener {
 /** What opens the units of work of one route; nothing for a route that needs none, such as one without a transaction. */
 export function unitOpeners(lifespans: readonly Lifespan[], route: RouteFacts): readonly UnitOpener[] {
   return lifespans.flatMap((lifespan) => {
-    const open = lifespan.unitsOf(route)
+    const open = lifespan.unitOpenerOf(route)
     return open ? { lifespan, open } : []
   })
 }

@@ -176,7 +176,7 @@ test('a job in the start of another lifespan, and withSession() without a databa
     adopt() {},
     start: async () => void (await withSession(database, () => Hero.create({ name: 'Robin' }))),
     stop: async () => {},
-    unitsOf: () => undefined,
+    unitOpenerOf: () => undefined,
     findErrorStatus: () => undefined,
   }
   const app = newApp([database, seeding])

@@ -49,7 +49,7 @@ function recorded(name: string, calls: string[], fails: { start?: Error; stop?: 
       calls.push(`stop ${name}`)
       if (fails.stop) throw fails.stop
     },
-    unitsOf: () => undefined,
+    unitOpenerOf: () => undefined,
     findErrorStatus: () => undefined,
   }
 }

@@ -298,7 +298,7 @@ test('a lifespan explains its own errors', async (t) => {
     adopt() {},
     async start() {},
     async stop() {},
-    unitsOf: () => undefined,
+    unitOpenerOf: () => undefined,
     findErrorStatus: (error) =>
       error === gone ? { status: 503, detail: 'Later.', headers: { 'retry-after': '2' } } : undefined,
   }

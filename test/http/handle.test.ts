@@ -26,7 +26,7 @@ function lifespanOf(given: Partial<Unit>): Lifespan {
     adopt() {},
     start: async () => {},
     stop: async () => {},
-    unitsOf: () => () => unit,
+    unitOpenerOf: () => () => unit,
     findErrorStatus: () => undefined,
   }
 }

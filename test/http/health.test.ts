@@ -174,7 +174,7 @@ test('a check starts an app that is mounted in another server, which is not read
     adopt() {},
     start: () => opened,
     stop: async () => {},
-    unitsOf: () => undefined,
+    unitOpenerOf: () => undefined,
     findErrorStatus: () => undefined,
   }
   const app = createApp({ controllers: [Notes], lifespan, health: { timeout: 20 }, logger: false })

@@ -238,7 +238,7 @@ test('what an app reports while it starts and ends is one entry each', async () 
       report(FORGED, new Error(FORGED))
     },
     stop: async () => {},
-    unitsOf: () => undefined,
+    unitOpenerOf: () => undefined,
     findErrorStatus: () => undefined,
   }
   const app = createApp({ controllers: [Failing], lifespan, logger: { info: write, warn: write, error: write } })

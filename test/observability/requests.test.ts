@@ -210,7 +210,7 @@ test('nothing is recorded for a request that nobody listens to', async (t) => {
     adopt() {},
     start: () => Promise.resolve(),
     stop: () => Promise.resolve(),
-    unitsOf: () => (_attempt, request) => {
+    unitOpenerOf: () => (_attempt, request) => {
       given.push(request)
       throw notFound('no unit')
     },

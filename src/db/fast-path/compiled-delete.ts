@@ -1,10 +1,10 @@
 import type { Model } from 'sequelize'
 import { modelInternals, modelOf } from '../sequelize/internals.js'
 import { keyConditions, toWhere } from './conditions.js'
-import { hasLiterals, withLiterals } from './literals.js'
+import { withLiterals } from './literals.js'
 import { mayCompileDestroy } from './may-compile.js'
 import { planOf, sqlOf } from './model-plan.js'
-import type { Values } from './saved-instance.js'
+import type { Values } from './compiled-save.js'
 import type { CompiledStatement } from '../direct-statement.js'
 
 /** The DELETE of a row by its key, as destroy() of Sequelize sends it. Undefined if Sequelize has to. */
@@ -21,7 +21,7 @@ export function deleteStatement(instance: Model): CompiledStatement<unknown> | u
   // Sequelize returns the rows of PostgreSQL, of which there are none.
   const returnsRows = model.sequelize?.getDialect() === 'postgres'
   const read = ({ rows }: { readonly rows: unknown[] }) => (returnsRows ? rows : instance)
-  return hasLiterals(model)
+  return plan.hasLiterals
     ? { sql: withLiterals(model, sql, values), values: [], form: 'constant', instance, read }
     : { sql, values, form: 'constant', instance, read }
 }

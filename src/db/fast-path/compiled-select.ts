@@ -4,7 +4,7 @@ import type { CompiledStatement } from '../direct-statement.js'
 import { modelInternals } from '../sequelize/internals.js'
 import type { Select } from '../statements/statement.js'
 import { type Condition, type Conditions, conditionsOf, toWhere } from './conditions.js'
-import { hasLiterals, withLiterals } from './literals.js'
+import { withLiterals } from './literals.js'
 import { mayCompileRead } from './may-compile.js'
 import { type ModelPlan, planOf, sqlOf } from './model-plan.js'
 
@@ -107,7 +107,7 @@ export function rowsOf<R>(
   )
   const all = numbers.length > 0 ? [...values, ...numbers] : values
   const text = suffix === '' ? sql : `${sql.slice(0, -1)}${suffix};`
-  const isBound = !hasLiterals(model)
+  const isBound = !plan.hasLiterals
   return {
     sql: isBound ? text : withLiterals(model, text, all),
     values: isBound ? all : [],
@@ -129,7 +129,7 @@ export function countOf({ model, plan, conditions: { shape, values } }: Selectio
   const sql = sqlOf(plan, JSON.stringify(['count', shape]), () =>
     generate(model, { attributes: [[fn('count', col('*')), 'count']], ...whereOf(plan, shape) }),
   )
-  const isBound = !hasLiterals(model)
+  const isBound = !plan.hasLiterals
   return {
     sql: isBound ? sql : withLiterals(model, sql, values),
     values: isBound ? values : [],

@@ -4,7 +4,7 @@
  */
 
 export { deleteStatement } from './compiled-delete.js'
-export { insertStatement } from './compiled-insert.js'
+export { insertStatement, updateStatement } from './compiled-save.js'
 export {
   allStatement,
   countOf,
@@ -15,7 +15,6 @@ export {
   type Selection,
   selectionOf,
 } from './compiled-select.js'
-export { updateStatement } from './compiled-update.js'
 export { DirectQuery, type DirectStatement } from './direct-query.js'
 export { generateRows, type ResultColumns } from './generated-rows.js'
 export { mayBuildLater } from './may-compile.js'

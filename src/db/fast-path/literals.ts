@@ -1,16 +1,6 @@
 import type { Model, ModelStatic } from 'sequelize'
 import { modelInternals } from '../sequelize/internals.js'
 
-const DIALECTS: ReadonlySet<string | undefined> = new Set(['mysql', 'mariadb'])
-
-/**
- * Whether values are written as literals, as Sequelize writes them: MySQL and MariaDB may compare a value of a prepared statement in another way, and
- * return other types for its columns.
- */
-export function hasLiterals(model: ModelStatic<Model>): boolean {
-  return DIALECTS.has(model.sequelize?.getDialect())
-}
-
 /** For how many statements the parts are kept. */
 const MAX_KEPT = 1_000
 

@@ -81,7 +81,7 @@ export class OuterTransaction implements SavepointOwner {
       await transaction.command(`SAVEPOINT ${OUTERMOST}`)
       this.#check = await commitCheckOf(transaction, this.#sequelize)
     } catch (error) {
-      await transaction.sendEnd('rollback')?.catch(() => {}) // the first error is the one to report
+      await transaction.end('rollback')?.catch(() => {}) // the first error is the one to report
       throw error
     }
     const acquire = (needs: TransactionNeeds) => this.#acquire(needs)
@@ -181,7 +181,7 @@ export class OuterTransaction implements SavepointOwner {
     else this.#problem ??= new StillRunningError(MAX_WAIT_FOR_END)
     this.#isOver = true
     this.#restore()
-    if (isIdle) await this.#transaction.sendEnd('rollback')?.catch(() => {}) // its connection is closed then, which rolls back, too
+    if (isIdle) await this.#transaction.end('rollback')?.catch(() => {}) // its connection is closed then, which rolls back, too
     else this.#transaction.closeConnection()
     return this.#problem
   }

@@ -9,11 +9,11 @@ import {
 } from 'sequelize'
 import { codeOf, type Dialect } from '../dialect.js'
 import { hasFastPath, senderOf } from './query-path.js'
-import { newTransactionId } from './transaction-base.js'
 import { rememberOrigin } from './statement-origin.js'
 import {
   type InstanceInternals,
   instanceInternals,
+  newTransactionId,
   type Query,
   type QueryClass,
   queryGeneratorOf,

@@ -33,8 +33,14 @@ class Server {
   }
 }
 
-/** The server of each connection, and how many times that had refused to serve when it was opened. */
-const servers = new WeakMap<object, { readonly server: Server; readonly refusals: number }>()
+interface KnownServer {
+  readonly server: Server
+  /** How many times it had refused to serve when the connection was opened. */
+  readonly refusals: number
+}
+
+/** The server of each connection. */
+const servers = new WeakMap<object, KnownServer>()
 /** The options with which each connection to one of several servers was opened: they lead to this server only. */
 const configs = new WeakMap<object, object>()
 /** Connections that are closed instead of being used again. */
@@ -62,15 +68,14 @@ export function closeDiscarded(sequelize: Sequelize, close: (connection: object)
   const { connectionManager: manager } = sequelizeInternals(sequelize)
   const validate = manager.validate.bind(manager)
   manager.validate = (connection) => {
-    if (!discarded.has(connection) && !isOfAbsentServer(connection)) return validate(connection)
+    const known = servers.get(connection)
+    if (!discarded.has(connection) && !(known && isAbsent(known))) return validate(connection)
     close(connection)
     return false
   }
 }
 
-function isOfAbsentServer(connection: object): boolean {
-  const { server, refusals } = servers.get(connection) ?? {}
-  if (!server) return false
+function isAbsent({ server, refusals }: KnownServer): boolean {
   return server.refusals !== refusals || (server.availability.failures > 0 && server.availability.isAway)
 }
 

@@ -23,7 +23,7 @@ import { startsWithKeyword } from '../sql/starts-with-keyword.js'
 import { leavesTransactionOpen } from '../sql/transaction-control.js'
 import { mayWrite } from '../sql/writes.js'
 import { bindValues } from '../statements/bind-placeholders.js'
-import { hasStoredForms, setStoredForms } from '../values/stored-forms.js'
+import { setStoredForms, storedFormsOf } from '../values/stored-forms.js'
 import { currentScope } from './current-scope.js'
 import { markSent } from './flush.js'
 import { assertUsable, markResult, markWritten } from './ownership.js'
@@ -150,7 +150,7 @@ function joinQueries(sequelize: Sequelize, dialect: Dialect): void {
 /** The answer to a statement that may write an instance; `fields` are the attributes that are written. */
 function withStoredForms(options: QueryOptions | undefined, answer: Promise<unknown>): Promise<unknown> {
   const { instance, fields } = options ?? {}
-  if (!(instance instanceof Model) || !Array.isArray(fields) || !hasStoredForms(instance)) return answer
+  if (!(instance instanceof Model) || !Array.isArray(fields) || !storedFormsOf(instance.constructor)) return answer
   return answer.then((result) => {
     setStoredForms(instance, (name) => fields.includes(name))
     return result

@@ -136,8 +136,8 @@ function isOfOther({ rowOwner }: Mark, here: SessionTransaction, model: ModelSta
 }
 
 // An instance whose changes had been rolled back before a session began may be used in it: jobs save an instance again.
-function mayBeUndone({ isKept, endedAt }: SessionTransaction, here: SessionTransaction): boolean {
-  return !isKept && (endedAt === undefined || endedAt > here.owner.begunAt)
+function mayBeUndone({ isKept, closedAt }: SessionTransaction, here: SessionTransaction): boolean {
+  return !isKept && (closedAt === undefined || closedAt > here.owner.begunAt)
 }
 
 // Both are rolled back, also if a handler catches the error: the row of a request that is refused must not be kept by the other one.

@@ -1,16 +1,18 @@
 import { ConnectionError, type Sequelize } from 'sequelize'
 import { bracket, type Report, type Unit } from '../../core/bracket.js'
+import type { ClientToken } from '../../core/client-token.js'
+import type { RequestRecord } from '../../core/events/request-record.js'
 import { nextTurn } from '../../core/promises.js'
 import { codeOf, type Dialect, isLostConnection, type TransactionNeeds } from '../dialect.js'
 import { CommitUnknownError, ReadOnlyError, StaleSnapshotError, UnawaitedQueryError } from '../errors.js'
-import { observeAgain, type SessionObserver } from '../events/session-observer.js'
+import { observeAgain, observeSession, type SessionObserver } from '../events/session-observer.js'
 import { callAll } from './callbacks.js'
 import { currentScope, enterScope, type ScopeHolder } from './current-scope.js'
 import { respondFor } from './ownership.js'
 import type { Session } from './session.js'
 import { TransactionScope } from './transaction-scope.js'
 import { type ReaderUnit, SessionTransaction, type TransactionOwner } from './transaction/session-transaction.js'
-import { now } from './transaction/transaction-state.js'
+import { nextEvent } from './transaction/transaction-state.js'
 
 export interface SessionUnitOptions extends TransactionNeeds {
   /** For the log: the database. */
@@ -28,6 +30,61 @@ export interface SessionUnitOptions extends TransactionNeeds {
   readonly observer?: SessionObserver | undefined
   /** The sessions of the database that run outside of requests. */
   readonly running: Set<SessionUnit>
+}
+
+/** The needs that a route, or a job, has of its unit of work. */
+export type UnitNeeds = TransactionNeeds & Pick<SessionUnitOptions, 'route' | 'safe'>
+
+/** The database of a unit. */
+interface UnitDatabase {
+  readonly sequelize: Sequelize
+  readonly name: string
+  /** Milliseconds to wait for the answer to COMMIT or ROLLBACK. */
+  readonly endTimeout: number
+}
+
+/** The options of one unit. A class for the reason that PooledConnection gives, in src/db/dialects/pooled-connection.ts. */
+export class UnitOptions implements SessionUnitOptions {
+  readonly isolation: string | undefined
+  readonly readOnly: boolean | undefined
+  readonly maxLag: number | undefined
+  readonly onPrimary: boolean | undefined
+  readonly safe: boolean | undefined
+  readonly route: string | undefined
+  readonly reader: boolean | undefined
+  readonly retry: number
+  readonly name: string
+  readonly endTimeout: number | undefined
+  readonly outer: SessionUnitOptions['outer']
+  readonly running: Set<SessionUnit>
+  readonly observer: SessionObserver | undefined
+  readonly token: ClientToken | undefined
+  readonly boundary: SessionUnitOptions['boundary']
+
+  /** @param request undefined if no one listens, and outside of requests. */
+  constructor(
+    needs: UnitNeeds,
+    retry: number,
+    database: UnitDatabase,
+    running: Set<SessionUnit>,
+    request: RequestRecord | undefined,
+  ) {
+    this.isolation = needs.isolation
+    this.readOnly = needs.readOnly
+    this.maxLag = needs.maxLag
+    this.onPrimary = needs.onPrimary
+    this.safe = needs.safe
+    this.route = needs.route
+    this.reader = needs.reader
+    this.token = needs.token
+    this.boundary = needs.boundary
+    this.retry = retry
+    this.name = database.name
+    this.endTimeout = database.endTimeout
+    this.outer = currentScope(database.sequelize)?.transaction
+    this.running = running
+    this.observer = observeSession(database.sequelize, database.name, request)
+  }
 }
 
 /** How PostgreSQL, MySQL and SQLite refuse a write in a read-only transaction. */
@@ -51,11 +108,11 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
   readonly observer: SessionObserver | undefined
   readonly outer: SessionTransaction | undefined
   readonly family: object
-  readonly begunAt = now()
+  readonly begunAt = nextEvent()
   made: TransactionScope | undefined
   ready: (() => Promise<void>) | undefined
-  /** How the unit ended before its session was made. */
-  #ended: string | undefined
+  /** As what the unit was closed before its session was made. */
+  #closedAs: string | undefined
   #staleError: unknown
   #hasConflict = false
   #isSettling = false
@@ -75,7 +132,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
 
   make(): TransactionScope {
     const transaction = new SessionTransaction(this.sequelize, this.#dialect, this.#options, this)
-    transaction.ended = this.#ended
+    transaction.closedAs = this.#closedAs
     const scope = new TransactionScope(transaction)
     transaction.session = new this.#SessionClass(scope)
     return (this.made = scope)
@@ -120,9 +177,9 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
   }
 
   abandon(): void {
-    this.#ended ??= 'rolled back'
-    if (!this.made || this.made.transaction.hasEnded) return
-    this.made.transaction.end('rolled back')
+    this.#closedAs ??= 'rolled back'
+    if (!this.made || this.made.transaction.isEndSent) return
+    this.made.transaction.close('rolled back')
     this.made.transaction.closeConnection()
   }
 
@@ -153,7 +210,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
   }
 
   get partSaved(): Error | undefined {
-    return this.made?.transaction.endedBy
+    return this.made?.transaction.endedByProgram
   }
 
   get hasWritten(): boolean {
@@ -214,13 +271,13 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
 
   commit(): Promise<void> | undefined {
     if (this.made) return this.#commit(this.made.transaction)
-    this.#ended = 'committed'
+    this.#closedAs = 'committed'
     return undefined
   }
 
   #commit(transaction: SessionTransaction): Promise<void> | undefined {
     const commits = !transaction.rollbackRequested
-    transaction.end(commits ? 'committed' : 'rolled back')
+    transaction.close(commits ? 'committed' : 'rolled back')
     const setCommitted = (): undefined => {
       transaction.isKept = commits
       this.#hasCommitted = commits && this.#mayHaveWritten(transaction)
@@ -228,8 +285,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
     // If ROLLBACK fails, the connection is closed, which also undoes the work.
     const { token } = this.#options
     const sends = token && this.#mayHaveWritten(transaction) ? token : undefined
-    const end = () =>
-      commits ? transaction.sendEnd('commit', sends) : transaction.sendEnd('rollback')?.catch(() => {})
+    const end = () => (commits ? transaction.end('commit', sends) : transaction.end('rollback')?.catch(() => {}))
     // A read that was sent without the transaction after all had settled: its connection must not be given to another session before it ends.
     const isReading = !transaction.taken?.hasBegun && !transaction.statements.isEmpty
     const ending = isReading ? transaction.statements.empty().then(end) : end()
@@ -250,15 +306,15 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
   }
 
   async rollback(): Promise<void> {
-    this.#ended ??= 'rolled back'
+    this.#closedAs ??= 'rolled back'
     if (!this.made) return
     const { transaction } = this.made
-    if (transaction.hasEnded) return
+    if (transaction.isEndSent) return
     const hasStopped = await transaction.stop()
-    if (transaction.hasEnded) return // it was rolled back meanwhile, as by a database that stops
+    if (transaction.isEndSent) return // it was rolled back meanwhile, as by a database that stops
     if (!hasStopped) return transaction.closeConnection()
     // If ROLLBACK fails, the connection is closed, which also undoes the work.
-    await transaction.sendEnd('rollback')?.catch(() => {})
+    await transaction.end('rollback')?.catch(() => {})
   }
 
   runCallbacks(isCommitted: boolean, report: Report): Promise<void> | undefined {

@@ -32,7 +32,7 @@ export class TransactionScope implements QueryOwner {
   /** The running queries of this scope, without those of its savepoints. */
   readonly #running: PendingCounter
   #lastSavepoint: Promise<void> | undefined
-  #ended: string | undefined
+  #closedAs: string | undefined
 
   constructor(transaction: SessionTransaction) {
     this.transaction = transaction
@@ -68,15 +68,15 @@ export class TransactionScope implements QueryOwner {
 
   /** @throws SessionClosedError after the end; else the error because of which the transaction must be rolled back, if there is one. */
   assertOpen(): void {
-    const ended = this.transaction.ended ?? this.#ended
-    if (ended !== undefined) throw markQueryError(new SessionClosedError(ended), this)
-    if (this.transaction.rollbackReason ?? this.transaction.endedBy) this.transaction.assertAlive()
+    const closedAs = this.transaction.closedAs ?? this.#closedAs
+    if (closedAs !== undefined) throw markQueryError(new SessionClosedError(closedAs), this)
+    if (this.transaction.rollbackReason ?? this.transaction.endedByProgram) this.transaction.assertAlive()
   }
 
   /** @throws SessionClosedError after the end of the session. */
   assertNotEnded(): void {
-    const { ended } = this.transaction
-    if (ended !== undefined) throw markQueryError(new SessionClosedError(ended), this)
+    const { closedAs } = this.transaction
+    if (closedAs !== undefined) throw markQueryError(new SessionClosedError(closedAs), this)
   }
 
   /** A value was refused before its statement was sent: it counts as a statement that the database has refused. Returns the error to throw. */
@@ -242,11 +242,11 @@ export class TransactionScope implements QueryOwner {
     return (this.#changes ??= new ChangeQueue(this)).flush(pending)
   }
 
-  /** Refuses further queries in this scope once the running ones have ended; `end` is 'released' or 'rolled back'. */
-  async close(end: string): Promise<void> {
+  /** Refuses further queries in this scope once the running ones have ended. */
+  async close(as: 'released' | 'rolled back'): Promise<void> {
     await nextTurn()
     await this.#lastSavepoint
     await this.#running.empty()
-    this.#ended ??= end
+    this.#closedAs ??= as
   }
 }

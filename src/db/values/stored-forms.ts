@@ -10,7 +10,10 @@ import { instanceInternals } from '../sequelize/internals.js'
 /** Returns a value of a row as a read returns it after it was written. */
 export type StoredForm = (written: unknown) => unknown
 
-const storedForms = new MetadataKey<ReadonlyMap<string, StoredForm>>()
+/** The forms of the attributes of a model whose columns may return another value than was written. */
+export type StoredForms = ReadonlyMap<string, StoredForm>
+
+const storedForms = new MetadataKey<StoredForms>()
 
 /** @param formOf undefined for a column that returns all of its values as they were written. */
 export function rememberStoredForms(
@@ -24,20 +27,24 @@ export function rememberStoredForms(
   storedForms.write(model, new Map(forms))
 }
 
-export function hasStoredForms(instance: Model): boolean {
-  return formsOf(instance) !== undefined
-}
-
-function formsOf(instance: Model): ReadonlyMap<string, StoredForm> | undefined {
-  const forms = storedForms.inherited(instance.constructor)
+/** Undefined if all columns of the model return what was written. */
+export function storedFormsOf(model: object): StoredForms | undefined {
+  const forms = storedForms.inherited(model)
   return forms?.size ? forms : undefined
 }
 
 /** Sets the attributes of an instance that was written. Those that the program has changed since are left. */
 export function setStoredForms(instance: Model, isWritten: (name: string) => boolean): void {
-  const forms = formsOf(instance)
-  if (!forms) return
-  const { dataValues } = instanceInternals(instance)
+  const forms = storedFormsOf(instance.constructor)
+  if (forms) setForms(instanceInternals(instance).dataValues, forms, isWritten)
+}
+
+/** As {@link setStoredForms}, for forms that are known. */
+export function setForms(
+  dataValues: Record<string, unknown>,
+  forms: StoredForms,
+  isWritten: (name: string) => boolean,
+): void {
   for (const [name, form] of forms) {
     const value = dataValues[name]
     if (value !== undefined && value !== null && isWritten(name)) dataValues[name] = form(value)

@@ -21,7 +21,7 @@ import { openCursor } from './cursor.js'
 import { checkPg, type PgClient, pgClientOf } from '../../drivers/pg.js'
 import { useHosts } from './servers/hosts.js'
 import { rivalsOf } from './servers/survey.js'
-import { isPipelined, isPipelinedLibrary, PipelinedClient, pipelinedPg } from './pipelined-client.js'
+import { hasState, isPipelined, isPipelinedLibrary, pipelinedPg } from './pipelined-client.js'
 import { isOutdatedStatement } from './prepared-statements.js'
 import { acquire, sendToClient } from './postgres-connection.js'
 import { examineConnection } from './server-connection.js'
@@ -34,7 +34,7 @@ export const postgres: Dialect = {
     // A Sequelize instance of the program may have another client, of which only query() is used.
     if (isPipelinedLibrary(sequelizeInternals(sequelize).connectionManager.lib)) checkPg()
     closeWithoutTypes(sequelize)
-    closeSpent(sequelize, (connection) => connection instanceof PipelinedClient && connection.hasState)
+    closeSpent(sequelize, hasState)
     const prepareClient = (connection: unknown) => {
       if (!isPipelined(connection)) return setStandardStrings(pgClientOf(connection))
       if (hasFastPath(sequelize)) connection.generateRows()

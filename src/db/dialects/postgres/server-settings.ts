@@ -58,13 +58,11 @@ const LEAVES_STATE = new RegExp(
 export class ChangedSettings {
   readonly #before: ReadonlyMap<string, string>
   readonly #changed = new Set<string>()
+  /** Not a getter: it is read at the end of each transaction. */
+  isEmpty = true
 
   constructor(reported: ReadonlyMap<string, string>) {
     this.#before = new Map(reported)
-  }
-
-  get isEmpty(): boolean {
-    return this.#changed.size === 0
   }
 
   /** Called with each report. */
@@ -72,6 +70,7 @@ export class ChangedSettings {
     if (OF_SERVER.has(name)) return
     if (this.#before.get(name) === value) this.#changed.delete(name)
     else this.#changed.add(name)
+    this.isEmpty = this.#changed.size === 0
   }
 }
 

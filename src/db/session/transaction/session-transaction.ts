@@ -13,7 +13,6 @@ import type { SendDirect } from '../../direct-statement.js'
 import { SecondConnectionError } from '../../errors.js'
 import type { SessionObserver } from '../../events/session-observer.js'
 import { asTransaction } from '../../sequelize/internals.js'
-import { senderOf } from '../../sequelize/query-path.js'
 import { plainQuery, type QueryOptions, sendDirectly } from '../../sequelize/query.js'
 import { type Sql, toBound, toPlaceholders } from '../../statements/statement.js'
 import { markQueryError } from '../unhandled-queries.js'
@@ -36,7 +35,7 @@ export interface TransactionOwner {
   readonly observer?: SessionObserver | undefined
   /** The same for all sessions that were opened for one: its callbacks, and what reads on after it. */
   readonly family: object
-  /** When the session began, by {@link now}. */
+  /** When the session began, among the events of {@link nextEvent}. */
   readonly begunAt: number
   /** The transaction of the session inside which this one was opened. */
   readonly outer?: SessionTransaction | undefined
@@ -72,10 +71,10 @@ export class SessionTransaction extends TransactionState {
   #replacedNew: TransactionConnection | undefined
   #isClosed = false
   /** Whether COMMIT or ROLLBACK was sent. Not `finished`: on a deadlock of MySQL, Sequelize sets it before the connection is released. */
-  hasEnded = false
+  isEndSent = false
   #savepoints = 0
   constructor(sequelize: Sequelize, dialect: Dialect, needs: TransactionNeeds, owner: TransactionOwner) {
-    const direct = senderOf(sequelize, dialect)
+    const { direct } = dialect
     super(sequelize, { readOnly: needs.readOnly === true, isLight: direct !== undefined })
     this.dialect = dialect
     this.boundary = needs.boundary
@@ -108,7 +107,7 @@ export class SessionTransaction extends TransactionState {
 
   /** Whether this transaction, or one around it, has taken a connection, or waits for one. */
   get holdsConnection(): boolean {
-    return (this.used && !this.hasEnded) || this.owner.outer?.holdsConnection === true
+    return (this.used && !this.isEndSent) || this.owner.outer?.holdsConnection === true
   }
 
   /** @throws SecondConnectionError if this transaction would need a connection while a session around the calling code holds one. */
@@ -184,7 +183,7 @@ export class SessionTransaction extends TransactionState {
    * again, on another one. Synchronous, so that statements that were sent at once are sent again in their order.
    */
   replaceLost(connection: TransactionConnection | undefined, error: unknown): boolean {
-    if (this.hasEnded || !connection || connection.isBegun) return false
+    if (this.isEndSent || !connection || connection.isBegun) return false
     if (!this.#isLost(error) || !this.#isReplaceable(connection)) return false
     if (this.taken === connection) {
       this.taken = undefined
@@ -261,9 +260,9 @@ export class SessionTransaction extends TransactionState {
    * @param token receives the position of the commit.
    * @throws what endTransaction() throws.
    */
-  sendEnd(end: TransactionEnd, token?: ClientToken): Promise<void> | undefined {
-    if (this.hasEnded) throw new Error(`The transaction has already ended with ${this.finished}.`)
-    this.hasEnded = true
+  end(end: TransactionEnd, token?: ClientToken): Promise<void> | undefined {
+    if (this.isEndSent) throw new Error(`The transaction has already ended with ${this.finished}.`)
+    this.isEndSent = true
     this.finished = end
     if (this.taken?.hasBegun) return endTransaction(this.taken, end, this.dialect, this.#needs, token)
     return this.taken
@@ -279,7 +278,7 @@ export class SessionTransaction extends TransactionState {
 
   /** Closes the connection while a statement is running, which makes the database roll back. */
   closeConnection(): void {
-    this.hasEnded = this.#isClosed = true
+    this.isEndSent = this.#isClosed = true
     this.finished = 'rollback'
     if (this.hasBegun) this.#needs.observer?.ended('rollback')
     // A server that does not answer BEGIN would keep the connection from the pool for ever. On SQLite it is another session that is waited for.

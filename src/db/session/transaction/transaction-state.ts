@@ -2,8 +2,7 @@ import type { Transaction } from 'sequelize'
 import { endsWithin } from '../../../core/promises.js'
 import type { TransactionConnection } from '../../connection.js'
 import { CommitFailedError, TransactionControlError, type TransactionEndedError } from '../../errors.js'
-import { asTransaction } from '../../sequelize/internals.js'
-import { TransactionBase } from '../../sequelize/transaction-base.js'
+import { asTransaction, TransactionBase } from '../../sequelize/internals.js'
 import { PendingCounter } from '../pending-counter.js'
 
 interface Failure {
@@ -12,11 +11,11 @@ interface Failure {
   readonly isOfDatabase?: boolean
 }
 
-let time = 0
+let lastEvent = 0
 
-/** Counts the beginnings and the ends of sessions: which of two sessions began first, or ended. */
-export function now(): number {
-  return ++time
+/** Numbers the beginnings and the ends of sessions: which of two came first. */
+export function nextEvent(): number {
+  return ++lastEvent
 }
 
 /** Milliseconds that a rollback waits for running statements before their connection is closed. */
@@ -50,29 +49,29 @@ export abstract class TransactionState extends TransactionBase {
   /** Why the transaction must be rolled back, even if the handler has caught the error. */
   rollbackReason: Failure | undefined
   /** A statement of the program has ended the transaction: later statements would each be committed by themselves. */
-  endedBy: TransactionEndedError | undefined
+  endedByProgram: TransactionEndedError | undefined
   /** Whether the handler has called session.rollback(). */
   rollbackRequested = false
   /** Run when the session has ended, each in a session of its own; also what was queued in a savepoint that was rolled back. */
   readonly afterEnd: (() => Promise<unknown>)[] = []
-  /** How the session ended: 'committed' or 'rolled back'. From then on every query is refused. */
-  ended: string | undefined
-  /** When the session ended, by {@link now}. */
-  endedAt: number | undefined
+  /** Why every query is refused: the session is 'committed' or 'rolled back'. Undefined while it is open. */
+  closedAs: string | undefined
+  /** The number of {@link close} among the events of {@link nextEvent}. */
+  closedAt: number | undefined
   /** Whether COMMIT has succeeded. */
   isKept = false
 
   /** Refuses all further queries. */
-  end(how: 'committed' | 'rolled back'): void {
-    this.ended = how
-    this.endedAt ??= now()
+  close(as: 'committed' | 'rolled back'): void {
+    this.closedAs = as
+    this.closedAt ??= nextEvent()
   }
 
   /** @throws the error because of which the transaction must be rolled back. */
   assertAlive(): void {
     if (this.rollbackReason) throw this.rollbackReason.error
     // A statement of the program has ended it: the session cannot be committed then, either.
-    if (this.endedBy) throw (this.rollbackReason = { error: this.endedBy }).error
+    if (this.endedByProgram) throw (this.rollbackReason = { error: this.endedByProgram }).error
   }
 
   /** @throws the error because of which the transaction must be rolled back, CommitFailedError after a failed statement. */
@@ -105,7 +104,7 @@ export abstract class TransactionState extends TransactionBase {
 
   /** Refuses all further queries and waits for the running statements. Resolves to false if some still run after {@link GRACE}. */
   async stop(): Promise<boolean> {
-    this.end('rolled back')
+    this.close('rolled back')
     if (this.statements.isEmpty) return true
     return endsWithin(this.statements.empty(), GRACE)
   }

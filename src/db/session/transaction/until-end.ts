@@ -21,16 +21,16 @@ export async function untilEnd<T>(
   await transaction.command(`SAVEPOINT ${SAVEPOINT}`)
   try {
     const result = await execute()
-    if (await hasEnded(transaction)) end(transaction, sql, hadWritten)
+    if (await isEnded(transaction)) noteEnd(transaction, sql, hadWritten)
     return result
   } catch (error) {
     // A deadlock rolls the transaction back: nothing of it is saved.
-    if (!transaction.dialect.isUndoing(error) && (await hasEnded(transaction))) end(transaction, sql, true)
+    if (!transaction.dialect.isUndoing(error) && (await isEnded(transaction))) noteEnd(transaction, sql, true)
     throw error
   }
 }
 
-async function hasEnded(transaction: SessionTransaction): Promise<boolean> {
+async function isEnded(transaction: SessionTransaction): Promise<boolean> {
   try {
     await transaction.command(`RELEASE SAVEPOINT ${SAVEPOINT}`)
     return false
@@ -39,8 +39,8 @@ async function hasEnded(transaction: SessionTransaction): Promise<boolean> {
   }
 }
 
-function end(transaction: SessionTransaction, sql: string, hadWritten: boolean): void {
-  transaction.endedBy ??= new TransactionEndedError(sql.trim().slice(0, 40))
+function noteEnd(transaction: SessionTransaction, sql: string, hadWritten: boolean): void {
+  transaction.endedByProgram ??= new TransactionEndedError(sql.trim().slice(0, 40))
   // It is not known whether the statements before were committed or rolled back.
-  if (hadWritten) transaction.rollbackReason ??= { error: transaction.endedBy }
+  if (hadWritten) transaction.rollbackReason ??= { error: transaction.endedByProgram }
 }

@@ -1,11 +1,11 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { Model, Sequelize } from 'sequelize'
 import type { Cursor } from '../dialect.js'
-import { currentScope, currentScopes, leaveScopes } from '../session/current-scope.js'
-import type { ReaderUnit } from '../session/transaction/session-transaction.js'
-import type { TransactionScope } from '../session/transaction-scope.js'
+import { currentScope, currentScopes, leaveScopes } from './current-scope.js'
+import type { ReaderUnit } from './transaction/session-transaction.js'
+import type { TransactionScope } from './transaction-scope.js'
 import type { Select, Sql } from '../statements/statement.js'
-import { type CursorQuery, cursorQueryOf } from './cursor-query.js'
+import { type CursorQuery, cursorQueryOf } from '../statements/cursor-query.js'
 
 /** Reads the next rows, at most so many, and fewer only at the end. */
 export type NextRows = (count: number) => Promise<readonly unknown[]>
