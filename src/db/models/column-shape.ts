@@ -37,72 +37,7 @@ function isUnsigned({ _unsigned, options }: DataTypeInternals): boolean {
 
 function typeShape(given: unknown): Shape {
   const type = dataTypeInternals(given)
-  switch (type.key) {
-    case 'STRING':
-      return { kind: 'string', maxLength: type._length ?? 255, ...(type._binary ? { binary: true } : {}) }
-    case 'CHAR':
-      return {
-        kind: 'string',
-        maxLength: type._length ?? 255,
-        ...(type._binary ? { binary: true } : { asStored: withoutSpaces }),
-      }
-    case 'TEXT':
-    case 'CITEXT':
-      return { kind: 'string' }
-    case 'TSVECTOR':
-      return TSVECTOR
-    case 'HSTORE':
-      return HSTORE
-    case 'GEOMETRY':
-    case 'GEOGRAPHY':
-      return geometryShape(typeof type.type === 'string' ? type.type : undefined)
-    case 'INET':
-      return INET
-    case 'CIDR':
-      return CIDR
-    case 'MACADDR':
-      return MACADDR
-    case 'UUID':
-      return { kind: 'string', format: 'uuid', asStored: (text) => text.toLowerCase() }
-    case 'TIME':
-      return TIME
-    case 'ENUM':
-      return { kind: 'enum', values: type.values ?? [] }
-    case 'TINYINT':
-      return integer(8, type)
-    case 'SMALLINT':
-      return integer(16, type)
-    case 'MEDIUMINT':
-      return integer(24, type)
-    case 'INTEGER':
-      return integer(32, type)
-    case 'BIGINT':
-      return { kind: 'bigint', format: isUnsigned(type) ? 'uint64' : 'int64' }
-    case 'DECIMAL':
-      return decimal(type)
-    case 'REAL':
-      return { kind: 'number', minimum: isUnsigned(type) ? 0 : -MAX_REAL, maximum: MAX_REAL }
-    case 'FLOAT':
-    case 'DOUBLE PRECISION':
-    case 'NUMBER':
-      return { kind: 'number', ...(isUnsigned(type) ? { minimum: 0 } : {}) }
-    case 'BOOLEAN':
-      return { kind: 'boolean' }
-    case 'DATE':
-      return { kind: 'date-time' }
-    case 'DATEONLY':
-      return { kind: 'date' }
-    case 'BLOB':
-      return { kind: 'bytes' }
-    case 'ARRAY':
-      return { kind: 'array', items: typeShape(type.type) }
-    case 'RANGE':
-      return rangeShape(typeShape(type.options?.subtype))
-    case 'VIRTUAL':
-      return typeShape(type.returnType)
-    default:
-      return { kind: 'any' }
-  }
+  return SHAPES.get(type.key)?.(type) ?? { kind: 'any' }
 }
 
 // The only format that all databases accept and return unchanged, apart from fractions of a second.
@@ -152,6 +87,52 @@ const HSTORE: Shape = {
       },
     ],
   },
+}
+
+const number = (type: DataTypeInternals): Shape => ({ kind: 'number', ...(isUnsigned(type) ? { minimum: 0 } : {}) })
+const text = (): Shape => ({ kind: 'string' })
+const geometry = ({ type }: DataTypeInternals) => geometryShape(typeof type === 'string' ? type : undefined)
+
+type ShapeOf = (type: DataTypeInternals) => Shape
+
+/** The shapes by the keys of Sequelize's types. */
+const SHAPES: ReadonlyMap<string | undefined, ShapeOf> = new Map<string | undefined, ShapeOf>([
+  ['STRING', (type) => bounded(type, {})],
+  ['CHAR', (type) => bounded(type, { asStored: withoutSpaces })],
+  ['TEXT', text],
+  ['CITEXT', text],
+  ['TSVECTOR', () => TSVECTOR],
+  ['HSTORE', () => HSTORE],
+  ['GEOMETRY', geometry],
+  ['GEOGRAPHY', geometry],
+  ['INET', () => INET],
+  ['CIDR', () => CIDR],
+  ['MACADDR', () => MACADDR],
+  ['UUID', () => ({ kind: 'string', format: 'uuid', asStored: (written) => written.toLowerCase() })],
+  ['TIME', () => TIME],
+  ['ENUM', ({ values = [] }) => ({ kind: 'enum', values })],
+  ['TINYINT', (type) => integer(8, type)],
+  ['SMALLINT', (type) => integer(16, type)],
+  ['MEDIUMINT', (type) => integer(24, type)],
+  ['INTEGER', (type) => integer(32, type)],
+  ['BIGINT', (type) => ({ kind: 'bigint', format: isUnsigned(type) ? 'uint64' : 'int64' })],
+  ['DECIMAL', decimal],
+  ['REAL', (type) => ({ kind: 'number', minimum: isUnsigned(type) ? 0 : -MAX_REAL, maximum: MAX_REAL })],
+  ['FLOAT', number],
+  ['DOUBLE PRECISION', number],
+  ['NUMBER', number],
+  ['BOOLEAN', () => ({ kind: 'boolean' })],
+  ['DATE', () => ({ kind: 'date-time' })],
+  ['DATEONLY', () => ({ kind: 'date' })],
+  ['BLOB', () => ({ kind: 'bytes' })],
+  ['ARRAY', ({ type }) => ({ kind: 'array', items: typeShape(type) })],
+  ['RANGE', ({ options }) => rangeShape(typeShape(options?.subtype))],
+  ['VIRTUAL', ({ returnType }) => typeShape(returnType)],
+])
+
+/** @param ofText what a column of text has, and one of bytes has not. */
+function bounded({ _length = 255, _binary }: DataTypeInternals, ofText: Pick<StringShape, 'asStored'>): StringShape {
+  return { kind: 'string', maxLength: _length, ...(_binary ? { binary: true } : ofText) }
 }
 
 // Also for SQLite, which has no bounds: a value that other databases reject is rejected with every database.

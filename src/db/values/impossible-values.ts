@@ -5,7 +5,7 @@ import { checkJsonConditions } from './json-conditions.js'
 import { checkOperands } from './operands.js'
 import { isDateColumn, isPlainObject, isTextColumn } from './scalars.js'
 import { textOf, textReader, valueReader } from './value-readers.js'
-import type { AttributeInternals, EscapeOptions } from '../sequelize/query-generator.js'
+import type { AttributeInternals, EscapeOptions, QueryGenerator } from '../sequelize/query-generator.js'
 
 /**
  * Makes all databases treat the values of conditions and of written rows alike: a value that its column cannot have, such as 'not' for a
@@ -40,19 +40,18 @@ export function refuseImpossibleValues(
         : bindParam
       return format.call(generator, normalize(value, field, options), field, options, bind)
     })
-  // A column of any type is compared with a regular expression, as with LIKE; without its attribute, Sequelize writes a plain string.
-  const compare = generator._whereParseSingleValueObject
-  generator._whereParseSingleValueObject = (key, field, operator, value, options) =>
-    compare.call(
-      generator,
-      key,
-      REGEXPS.has(operator) && typeof value === 'string' ? undefined : field,
-      operator,
-      value,
-      options,
-    )
+  compareRegexpsAsText(generator)
   checkOperands(sequelize, onRefusal)
   checkJsonConditions(sequelize, onRefusal)
+}
+
+// A column of any type is compared with a regular expression, as with LIKE; without its attribute, Sequelize writes a plain string.
+function compareRegexpsAsText(generator: QueryGenerator): void {
+  const compare = generator._whereParseSingleValueObject
+  generator._whereParseSingleValueObject = (key, field, operator, value, options) => {
+    const isRegexp = REGEXPS.has(operator) && typeof value === 'string'
+    return compare.call(generator, key, isRegexp ? undefined : field, operator, value, options)
+  }
 }
 
 const REGEXPS: ReadonlySet<unknown> = new Set([Op.regexp, Op.notRegexp, Op.iRegexp, Op.notIRegexp])

@@ -40,10 +40,8 @@ export function endTransaction(
       // The connection is in an unknown state, and on SQLite still holds the lock.
       void destroy(connection).then(() => reject(error))
     }
-    const settle = answerWithin(endTimeout, end === 'commit' ? 'COMMIT' : 'ROLLBACK', {
-      resolve: answered,
-      reject: failed,
-    })
+    const sql = end === 'commit' ? 'COMMIT' : 'ROLLBACK'
+    const settle = answerWithin(endTimeout, sql, { resolve: answered, reject: failed })
     try {
       connection.end(end, settle)
       if (token) sendPosition = readPositionOfCommit(connection, token, () => releaseConnection(connection, endTimeout))
