@@ -6,7 +6,7 @@ import {
   UniqueConstraintError,
 } from 'sequelize'
 import { modelInternals } from '../sequelize/internals.js'
-import { originOf, type StatementOrigin } from '../sequelize/statement-origin.js'
+import { originOf, type StatementOrigin } from '../sequelize/failed-statements.js'
 import { constraintColumns } from './table-constraints.js'
 
 /** The constraint that a statement has violated. */

@@ -9,7 +9,7 @@ import {
 } from 'sequelize'
 import { codeOf, type Dialect } from '../dialect.js'
 import { hasFastPath, senderOf } from './query-path.js'
-import { rememberOrigin } from './statement-origin.js'
+import { rememberOrigin } from './failed-statements.js'
 import {
   type InstanceInternals,
   instanceInternals,
