@@ -469,11 +469,6 @@ export function isPipelinedLibrary(library: unknown): boolean {
   return typeof Client === 'function' && Client.prototype instanceof PipelinedClient
 }
 
-/** See {@link PipelinedClient.hasState}. */
-export function hasState(connection: object): boolean {
-  return connection instanceof PipelinedClient && connection.hasState
-}
-
 export function isPipelined(connection: unknown): connection is PipelinedClient {
   return connection instanceof PipelinedClient
 }

@@ -152,3 +152,8 @@ export function sendToClient(...[connection, sql, values, done, form]: Parameter
   if (values?.length) client.query(sql, values, done)
   else client.query(sql, done)
 }
+
+/** See {@link PipelinedClient.hasState}. */
+export function hasState(connection: object): boolean {
+  return connection instanceof PipelinedClient && connection.hasState
+}
