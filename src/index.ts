@@ -10,7 +10,7 @@ export { Delete, Get, Patch, Post, Put, type RouteOptions } from './http/routing
 export { reply, Reply, type ReplyOptions } from './http/output/reply.js'
 export { file, type FileOptions } from './http/output/file.js'
 export { events, Events, type EventsOptions } from './http/output/events.js'
-export type { ServerEvent } from './http/output/event-stream.js'
+export type { ServerEvent } from './http/output/events.js'
 export { redirect, type RedirectOptions } from './http/output/redirect.js'
 export { Body, Cookie, Header, Path, Query } from './http/input/parameters.js'
 export type { BodyOptions, InputDecorator, InputOptions } from './http/input/input-decorators.js'

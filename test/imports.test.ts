@@ -205,7 +205,7 @@ test('the imports of a file are read whatever their form', () => {
       ['http/output/file-response.ts', true],
       ['http/output/reply.ts', true],
       ['http/output/tagged-response.ts', true],
-      ['http/output/event-stream.ts', true],
+      ['http/output/events.ts', true],
       ['http/output/declared-stream.ts', false],
       ['http/output/stored-file.ts', true],
       ['http/output/outgoing-response.ts', false],

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { BadRequest, PayloadTooLarge, UnsupportedMediaType } from '../errors.js'
 import type { Request } from '../request.js'
-import { FORM } from './fields.js'
+import { FORM } from './read-strings.js'
 
 /**
  * Parses a body that was read by {@link readBody}. Undefined when there is none.

@@ -1,7 +1,7 @@
 import type { ContentObject, OperationObject, ParameterObject } from 'openapi3-ts/oas31'
 import { defaultAsJson, type SchemaWriter } from '../../schema/json-schema/writer.js'
 import { type JsonSchema, isOmissible, type Property, type Shape } from '../../schema/shape/shape.js'
-import { FORM } from '../input/fields.js'
+import { FORM } from '../input/read-strings.js'
 import { type Input, sentValues } from '../input/parameters.js'
 import { type DocumentedProblems, hasEntityTag, jsonContent, responsesOf, schemaObject } from './responses.js'
 import type { Segment } from '../routing/path.js'

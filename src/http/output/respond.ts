@@ -6,7 +6,7 @@ import { stringifyUntyped, UntypedValueError } from '../../schema/output/untyped
 import { type Conditions, fileResponse } from './file-response.js'
 import { Reply, type ReplyHeaderValues } from './reply.js'
 import { taggedRespond } from './tagged-response.js'
-import { EventStream } from './event-stream.js'
+import { EventStream } from './events.js'
 import type { ItemStream, StreamRequest } from './declared-stream.js'
 import { StoredFile } from './stored-file.js'
 import type { OutgoingResponse } from './outgoing-response.js'
