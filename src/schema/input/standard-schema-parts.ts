@@ -4,7 +4,7 @@ import { coercedSchemaOf } from '../shape/coercion.js'
 import { escapePointer, type Issue } from '../shape/issue.js'
 import { ignoreRejections, isThenable } from '../../core/promises.js'
 import { memo } from '../../core/memo.js'
-import { type ObjectShape, propertiesOf, type Shape } from '../shape/shape.js'
+import { type ObjectShape, propertiesOf, type Shape, type StandardShape } from '../shape/shape.js'
 import { type StandardResult, type StandardSchema, acceptsOmission, toIssues } from '../shape/standard-schema.js'
 import { type Validate, ValidatorCompiler } from './validate.js'
 
@@ -145,22 +145,24 @@ function hasParts(shape: Shape, seen: Set<unknown>): boolean {
 
 const NOTHING: FindParts = () => {}
 
+function finderOf({ schema, nullable }: StandardShape): FindParts {
+  const validatesOmission = acceptsOmission(schema)
+  const keepListed = compileKeepListed(usableJsonSchemaOf(schema, 'input'), 'input', (value) => value)
+  const checkCoerced = coercedCheckOf(schema)
+  return (holder, key, location, found) => {
+    const value = own(holder, key)
+    if (value === undefined ? validatesOmission : value !== null || !nullable)
+      found.push({ schema, keepListed, checkCoerced, holder, key, location })
+  }
+}
+
 class PartsCompiler {
   readonly #objects = new Map<unknown, FindParts>()
 
   compile(shape: Shape): FindParts {
     switch (shape.kind) {
-      case 'standard': {
-        const validatesOmission = acceptsOmission(shape.schema)
-        const { schema, nullable } = shape
-        const keepListed = compileKeepListed(usableJsonSchemaOf(schema, 'input'), 'input', (value) => value)
-        const checkCoerced = coercedCheckOf(schema)
-        return (holder, key, location, found) => {
-          const value = own(holder, key)
-          if (value === undefined ? validatesOmission : value !== null || !nullable)
-            found.push({ schema, keepListed, checkCoerced, holder, key, location })
-        }
-      }
+      case 'standard':
+        return finderOf(shape)
       case 'array': {
         const find = this.compile(shape.items)
         return (holder, key, parent, found) => {

@@ -176,46 +176,38 @@ interface KeywordFunction {
 
 function pattern(source: string, parent: AnySchemaObject): KeywordFunction {
   const expression = new RegExp(source, 'u')
-  const message = `must match pattern "${source}"`
-  return ofText('pattern', parent, (value) =>
-    typeof value !== 'string' || matches(expression, value) ? NO_MESSAGES : [message],
-  )
+  const isMatch = (value: unknown) => typeof value !== 'string' || matches(expression, value)
+  return keyword('pattern', ifShort(parent, isMatch), () => [`must match pattern "${source}"`])
 }
 
 function format(name: string, parent: AnySchemaObject): KeywordFunction {
-  const check = formatCheck(name)
-  const message = `must be ${formatMeaning(name)}`
-  return ofText('format', parent, (value) => (check(value) ? NO_MESSAGES : [message]))
+  return keyword('format', ifShort(parent, formatCheck(name)), () => [`must be ${formatMeaning(name)}`])
 }
 
 function checks(numbers: readonly number[], parent: AnySchemaObject): KeywordFunction {
-  return ofText('checks', parent, (value) => failuresOf(numbers, value))
-}
-
-type MessagesOf = (value: unknown) => readonly string[]
-
-const NO_MESSAGES: readonly string[] = []
-
-function ofText(keyword: string, parent: AnySchemaObject, messagesOf: MessagesOf): KeywordFunction {
-  const most: unknown = parent['maxLength']
-  if (typeof most !== 'number') return validator(keyword, messagesOf)
-  return validator(keyword, (value) =>
-    typeof value === 'string' && isLonger(value, most) ? NO_MESSAGES : messagesOf(value),
-  )
+  let failures: readonly string[] = [] // of the last value
+  const fits = (value: unknown) => (failures = failuresOf(numbers, value)).length === 0
+  return keyword('checks', ifShort(parent, fits), () => failures)
 }
 
 function oneOf(values: readonly unknown[]): KeywordFunction {
   const allowed = new Set(values)
   const message = `must be one of ${listValues(values)}`
-  return validator('enum', (value) => (allowed.has(value) ? NO_MESSAGES : [message]))
+  const isAllowed = (value: unknown) => allowed.has(value)
+  return keyword('enum', isAllowed, () => [message])
+}
+
+/** The check of a string that is not longer than `maxLength`. */
+function ifShort({ maxLength: most }: AnySchemaObject, fits: (value: unknown) => boolean): typeof fits {
+  if (typeof most !== 'number') return fits
+  return (value) => (typeof value === 'string' && isLonger(value, most)) || fits(value)
 }
 
 // ajv reads the errors of a keyword from the property `errors` of its function.
-function validator(keyword: string, messagesOf: MessagesOf): KeywordFunction {
+function keyword(name: string, fits: (value: unknown) => boolean, messages: () => readonly string[]): KeywordFunction {
   const validate: KeywordFunction = (value) => {
-    const messages = messagesOf(value)
-    if (messages.length === 0) return true
-    validate.errors = messages.map((message) => ({ keyword, params: {}, message }))
+    if (fits(value)) return true
+    validate.errors = messages().map((message) => ({ keyword: name, params: {}, message }))
     return false
   }
   return validate
@@ -237,6 +229,7 @@ const NUMBER = `must be a number from ${-Number.MAX_VALUE} to ${Number.MAX_VALUE
  * has no UTF-8 encoding, and JSON.parse() reads a number that is too large as Infinity.
  */
 export function illFormedStrings(value: unknown, path: string, most: number): readonly Issue[] {
+  if (typeof value === 'number' && Number.isFinite(value)) return NONE
   const issues: Issue[] = []
   collect(value, { keys: [], path, most, issues })
   return issues
