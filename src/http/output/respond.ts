@@ -28,15 +28,15 @@ export interface OtherResponse {
 export interface RespondingRoute {
   /** `HeroController.list`, for messages. */
   readonly name: string
-  /** The shape of the response; of each event, if the route sends events. */
+  /** The shape of the response; of each event or item, if the route sends events or a stream of items. */
   readonly response: Shape | undefined
   readonly sendsEvents: boolean
-  /** How its items are sent, if it declares a stream of them; `response` is the shape of one. */
+  /** How its items are sent, if it declares a stream of them. */
   readonly stream?: ItemStream | undefined
   readonly status: number
   /** The status when the handler declares no response and returns nothing. */
   readonly emptyStatus: number
-  /** By their status. */
+  /** The successes that the handler returns as a Reply, by their status. */
   readonly others: ReadonlyMap<number, OtherResponse>
   /** Headers of responses with an ETag, unless the handler sets them. */
   readonly caching?: Readonly<Record<string, string>>

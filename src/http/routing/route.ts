@@ -25,27 +25,16 @@ import type { MiddlewareStep } from './middleware.js'
 import type { QueryBudgetOption } from '../observation/query-budget.js'
 import { cachingHeaders } from '../client-sources.js'
 import { budgetOf } from './budget.js'
-import { joinPath, openApiPath, parsePath, pathPattern, type Segment, variablesOf } from './path.js'
+import { joinPath, openApiPath, parsePath, pathPattern, variablesOf } from './path.js'
+import type { Routable } from './router.js'
 import { isEvents } from '../output/events.js'
 import { type ItemStream, streamOf } from '../output/declared-stream.js'
-import { compileRespond, hasBody, type OtherResponse, type Respond } from '../output/respond.js'
+import { compileRespond, hasBody, type OtherResponse, type Respond, type RespondingRoute } from '../output/respond.js'
 
 /** A handler with its method, path, inputs and responses; planned at startup. */
-export interface Route {
-  /** `HeroController.list` */
-  readonly name: string
-  readonly method: string
-  readonly segments: readonly Segment[]
+export interface Route extends RespondingRoute, Routable {
   readonly plan: Plan<Input>
-  /** The shape of the response; of each event or item, if the route sends events or a stream of items. */
-  readonly response: Shape | undefined
-  readonly sendsEvents: boolean
   readonly stream: ItemStream | undefined
-  readonly status: number
-  /** The status when the handler declares no response and returns nothing. */
-  readonly emptyStatus: number
-  /** The successes that the handler returns as a Reply, by their status. */
-  readonly others: ReadonlyMap<number, OtherResponse>
   readonly options: RouteOptions
   readonly tags: readonly string[]
   /** Runs before the inputs are read. */

@@ -4,7 +4,7 @@ import { coercedSchemaOf } from '../shape/coercion.js'
 import { escapePointer, type Issue } from '../shape/issue.js'
 import { ignoreRejections, isThenable } from '../../core/promises.js'
 import { memo } from '../../core/memo.js'
-import { type ObjectShape, propertiesOf, type Shape, type StandardShape } from '../shape/shape.js'
+import { innerShapes, type ObjectShape, propertiesOf, type Shape, type StandardShape } from '../shape/shape.js'
 import { type StandardResult, type StandardSchema, acceptsOmission, toIssues } from '../shape/standard-schema.js'
 import { type Validate, ValidatorCompiler } from './validate.js'
 
@@ -128,18 +128,12 @@ function hasParts(shape: Shape, seen: Set<unknown>): boolean {
   switch (shape.kind) {
     case 'standard':
       return true
-    case 'array':
-      return hasParts(shape.items, seen)
-    case 'map':
-      return hasParts(shape.values, seen)
-    case 'union':
-      return [...shape.options().values()].some((option) => hasParts(option, seen))
     case 'object':
       if (seen.has(shape.origin)) return false
       seen.add(shape.origin)
       return propertiesOf(shape, 'input').some(([, property]) => hasParts(property.shape, seen))
     default:
-      return false
+      return innerShapes(shape).some((inner) => hasParts(inner, seen))
   }
 }
 

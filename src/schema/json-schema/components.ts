@@ -1,5 +1,13 @@
 import { BootError } from '../../core/boot-error.js'
-import { type Direction, type JsonSchema, type Named, type Shape, isOmissible, type Property } from '../shape/shape.js'
+import {
+  innerShapes,
+  type Direction,
+  type JsonSchema,
+  type Named,
+  type Shape,
+  isOmissible,
+  type Property,
+} from '../shape/shape.js'
 import { type StandardSchema, writtenJsonSchema } from '../shape/standard-schema.js'
 
 interface Owner {
@@ -81,27 +89,17 @@ function allowed(name: string): string {
 /** Whether a shape, or one that it contains, has different JSON Schemas for input and for output. */
 export function differsByDirection(shape: Shape, seen: Set<unknown> = new Set()): boolean {
   switch (shape.kind) {
-    case 'array':
-      return differsByDirection(shape.items, seen)
-    case 'map':
-      return differsByDirection(shape.values, seen)
-    case 'union':
-      return [...shape.options().values()].some((option) => differsByDirection(option, seen))
     case 'standard':
       return jsonOf(shape.schema, 'input') !== jsonOf(shape.schema, 'output')
     case 'object':
       if (seen.has(shape.origin)) return false
       seen.add(shape.origin)
-      for (const property of shape.properties().values())
-        if (differs(property) || (mayDiffer(property.shape) && differsByDirection(property.shape, seen))) return true
-      return false
+      return [...shape.properties().values()].some(
+        (property) => differs(property) || differsByDirection(property.shape, seen),
+      )
     default:
-      return false
+      return innerShapes(shape).some((inner) => differsByDirection(inner, seen))
   }
-}
-
-function mayDiffer({ kind }: Shape): boolean {
-  return kind === 'object' || kind === 'array' || kind === 'map' || kind === 'union' || kind === 'standard'
 }
 
 function differs(property: Property): boolean {

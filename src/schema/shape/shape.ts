@@ -257,20 +257,23 @@ function entriesOf(properties: ReadonlyMap<string, Property>, direction: Directi
   return [...properties].filter(([, { writeOnly, readOnly }]) => !(direction === 'input' ? readOnly : writeOnly))
 }
 
-/** The object shapes that a value of this shape, the items of a list, or the values of a map can have. */
-export function objectsIn(shape: Shape): readonly ObjectShape[] {
+/** The shapes of the items of a list, of the values of a map, or of the options of a union. */
+export function innerShapes(shape: Shape): readonly Shape[] {
   switch (shape.kind) {
-    case 'object':
-      return [shape]
     case 'array':
-      return objectsIn(shape.items)
+      return [shape.items]
     case 'map':
-      return objectsIn(shape.values)
+      return [shape.values]
     case 'union':
       return [...shape.options().values()]
     default:
       return []
   }
+}
+
+/** The object shapes that a value of this shape, the items of a list, or the values of a map can have. */
+export function objectsIn(shape: Shape): readonly ObjectShape[] {
+  return shape.kind === 'object' ? [shape] : innerShapes(shape).flatMap(objectsIn)
 }
 
 /** Makes the shape of a class, or of its subclasses, that is not declared by fields. Read by `shapeOf`. */
