@@ -204,7 +204,7 @@ test('the imports of a file are read whatever their form', () => {
       ['schema/output/untyped-value.ts', true],
       ['http/output/file-response.ts', true],
       ['http/output/reply.ts', true],
-      ['http/output/tagged-response.ts', true],
+      ['http/output/entity-tag.ts', true],
       ['http/output/events.ts', true],
       ['http/output/declared-stream.ts', false],
       ['http/output/stored-file.ts', true],

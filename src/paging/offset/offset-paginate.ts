@@ -29,8 +29,7 @@ import type {
   RowMapping,
   UncountedPaginationOptions,
 } from './offset-types.js'
-import { OffsetList, type OffsetWindow } from './offset-list.js'
-import { RawSqlList } from './raw-sql-list.js'
+import { OffsetList, type OffsetWindow, RawSqlList } from './offset-list.js'
 import { BootError } from '../../core/boot-error.js'
 import type { Constructor } from '../../di/token.js'
 
