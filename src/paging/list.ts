@@ -201,7 +201,7 @@ function anyOf(...tests: readonly ((join: Join) => boolean)[]): (join: Join) => 
 }
 
 /** Additional columns of a query, from which the places of its rows are read. */
-export class PlaceColumns {
+class PlaceColumns {
   readonly #columns: readonly { readonly alias: string; readonly column: OrderColumn }[]
 
   constructor(columns: readonly OrderColumn[]) {

@@ -182,7 +182,7 @@ function upToWholeKey(columns: readonly OrderColumn[], key: readonly OrderColumn
 }
 
 /** The kind of an attribute's column. @throws BootError for a type that has no order. */
-export function columnKindOf(model: ModelStatic<Model>, name: string): ColumnKind {
+function columnKindOf(model: ModelStatic<Model>, name: string): ColumnKind {
   const attribute = model.getAttributes()[name]
   const declared = kindOfType(attribute?.type, `${model.name}.${name}`)
   // The table decides, not the model: a STRING of the model may be an ENUM in the table, which is sorted by its index.
@@ -191,7 +191,7 @@ export function columnKindOf(model: ModelStatic<Model>, name: string): ColumnKin
 }
 
 /** The kind of a Sequelize data type. @throws BootError for a type that has no order. */
-export function kindOfType(type: unknown, where: string): ColumnKind {
+function kindOfType(type: unknown, where: string): ColumnKind {
   const { key = '' } = dataTypeInternals(type)
   if (WITHOUT_ORDER.has(key))
     throw new BootError(

@@ -48,7 +48,7 @@ function shortened(path: string): string {
 }
 
 /** The message that a property declares for values that do not match it; undefined if the one at this path, a JSON Pointer's parts, declares none. */
-export function messageAt({ shape, message }: Property, keys: readonly string[]): string | undefined {
+function messageAt({ shape, message }: Property, keys: readonly string[]): string | undefined {
   const [key, ...rest] = keys
   if (key === undefined) return message
   // An item of a list has the message of the list.

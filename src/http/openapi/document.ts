@@ -202,10 +202,10 @@ function hasNegativeMinimum({ type, minimum, maximum, examples, default: byDefau
   return isInteger && examples === undefined && byDefault === undefined && Number(minimum) < 0 && Number(maximum) >= 1
 }
 
-export const HEALTH_TAG = { name: 'Health', description: 'Whether the process serves, and whether it takes requests' }
+const HEALTH_TAG = { name: 'Health', description: 'Whether the process serves, and whether it takes requests' }
 
 /** The paths of the health checks, if they are documented. */
-export function healthPaths(
+function healthPaths(
   settings: HealthSettings | undefined,
   problems: DocumentedProblems,
 ): Readonly<Record<string, PathItemObject>> {

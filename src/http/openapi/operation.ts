@@ -86,7 +86,7 @@ function isDocumentedElsewhere(parameter: ParameterObject, schemes: readonly Nam
 }
 
 /** The name of the operation, which no other one may have. */
-export function operationIdOf(route: Pick<Route, 'options' | 'controller' | 'member'>): string {
+function operationIdOf(route: Pick<Route, 'options' | 'controller' | 'member'>): string {
   return route.options.operationId ?? defaultId(route)
 }
 

@@ -52,7 +52,7 @@ function successesOf(route: Route, writer: SchemaWriter): ResponsesObject {
 }
 
 /** The shape of the usual response, if its schema is written. */
-export function writtenResponse({ response, status, options: { produces } }: Route): Shape | undefined {
+function writtenResponse({ response, status, options: { produces } }: Route): Shape | undefined {
   return hasBody(status) && (produces === undefined || isJson(produces)) ? response : undefined
 }
 
@@ -291,13 +291,13 @@ export const PROBLEM_COMPONENTS: readonly [string, JsonSchema][] = [
 const INSTANCE = 'urn:request:0b8a3f6e-54c2-4d0f-9a57-2f1c6d3e8b90'
 
 /** An example of the problem with this status, for the documentation. */
-export function exampleProblem(status: number, detail: string, inputs: readonly Input[]): Problem {
+function exampleProblem(status: number, detail: string, inputs: readonly Input[]): Problem {
   const errors = status === 422 ? inputs.flatMap(exampleIssue).slice(0, 1) : []
   return toProblem({ status, detail, errors }, status >= 500 ? INSTANCE : undefined)
 }
 
 /** An example of any other problem. */
-export const otherProblem: Problem = toProblem(UNKNOWN, INSTANCE)
+const otherProblem: Problem = toProblem(UNKNOWN, INSTANCE)
 
 // The most likely mistake in this input; none when no mistake is typical.
 function exampleIssue(input: Input): InputIssue[] {

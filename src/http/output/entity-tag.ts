@@ -37,7 +37,7 @@ function withoutWeak(etag: string): string {
 }
 
 /** Identifies a text; 132 bits of its SHA-256. */
-export function digestOf(body: string): string {
+function digestOf(body: string): string {
   return createHash('sha256').update(body).digest('base64url').slice(0, 22)
 }
 

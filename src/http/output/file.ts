@@ -106,7 +106,7 @@ export function disposition(name: string): string {
  * Lets a stream of the program fail with any value. Node reads the `stack` and the `code` of its error where nothing catches what they throw: a getter, or
  * a Proxy that was revoked, would end the process. Replaces methods of this one stream.
  */
-export function makeErrorsReadable(source: Readable): void {
+function makeErrorsReadable(source: Readable): void {
   const { destroy, _destroy, emit } = source
   source.destroy = (error) => destroy.call(source, readable(error))
   source._destroy = (error, done) => _destroy.call(source, error, (failure) => done(readable(failure)))

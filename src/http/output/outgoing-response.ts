@@ -144,14 +144,14 @@ function destroyedWhileSent(cause: Error): TypeError {
 }
 
 /** A chunk of a stream: bytes, or a string in UTF-8. */
-export type Chunk = Uint8Array | string
+type Chunk = Uint8Array | string
 
 /**
  * Passes the chunks on and compares their length with `content-length`.
  *
  * @throws when there are more bytes, before it passes on the first excess one, or fewer. The connection must not be used again then.
  */
-export function exactLength(length: number): (chunks: AsyncIterable<Chunk>) => AsyncGenerator<Chunk> {
+function exactLength(length: number): (chunks: AsyncIterable<Chunk>) => AsyncGenerator<Chunk> {
   return async function* (chunks) {
     let count = 0
     for await (const chunk of chunks) {
@@ -168,7 +168,7 @@ function mismatch(given: string, length: number): Error {
 }
 
 /** The value of a `content-length` header; undefined without one. @throws TypeError for a value that is not a whole number. */
-export function lengthOf(header: unknown): number | undefined {
+function lengthOf(header: unknown): number | undefined {
   if (header === undefined) return undefined
   const text = String(header)
   if (/^\d{1,15}$/.test(text)) return Number(text)
@@ -179,7 +179,7 @@ export function lengthOf(header: unknown): number | undefined {
  * Destroys the stream, with an error that says why, instead of writing a chunk that is neither bytes nor a string. Node throws for one where nothing can
  * catch it, which ends the process. Only a stream of objects has such chunks. Replaces a method of this one response.
  */
-export function writeOnlyBytes(source: Readable, response: ServerResponse): void {
+function writeOnlyBytes(source: Readable, response: ServerResponse): void {
   if (!source.readableObjectMode) return
   const { write } = response
   response.write = function (this: ServerResponse, ...args: unknown[]) {

@@ -49,7 +49,7 @@ export class StoredFile {
   }
 }
 
-export function replaced(path: string): Error {
+function replaced(path: string): Error {
   return new Error(`file('${path}'): the file was replaced before it was sent.`)
 }
 

@@ -115,7 +115,7 @@ export interface CursorPosition {
 }
 
 /** The number of values in the places of a list. */
-export interface PlaceLengths {
+interface PlaceLengths {
   /** In the whole order. */
   readonly order: number
   /** In the primary key. */
@@ -137,7 +137,7 @@ const LENGTH_BYTES = 2
  */
 
 /** Undefined if the values are too long for any cursor. */
-export function writeBody({ place, shared, proof, inclusive }: CursorPosition): Buffer | undefined {
+function writeBody({ place, shared, proof, inclusive }: CursorPosition): Buffer | undefined {
   const values = proof === undefined ? place : [proof, ...place]
   if (sizeOf(values) > MAX_BYTES) return undefined
   const plain = Buffer.concat([Buffer.of(shared), ...values.map(writeValue)])
@@ -160,7 +160,7 @@ function writeValue(value: string | null): Buffer {
 }
 
 /** Undefined for bytes that are no position in a list of these lengths: written by another version, or forged with the key. */
-export function readBody(body: Buffer, lengths: PlaceLengths): CursorPosition | undefined {
+function readBody(body: Buffer, lengths: PlaceLengths): CursorPosition | undefined {
   try {
     return positionIn(body, lengths)
   } catch {

@@ -34,27 +34,27 @@ import { BootError } from '../../core/boot-error.js'
 import type { Constructor } from '../../di/token.js'
 
 /** The callbacks of a paginator, as it calls them. */
-export interface Callbacks {
+interface Callbacks {
   readonly count?: ((session: Session, statement: AnyStatement) => number | Promise<number>) | false
   readonly map?: (row: unknown) => unknown
   readonly mapPage?: (rows: readonly unknown[]) => unknown
 }
 
 /** Options that are functions, or injectable classes with a method of the option's name. */
-export type CallbackOptions = { readonly [N in keyof Callbacks]?: unknown }
+type CallbackOptions = { readonly [N in keyof Callbacks]?: unknown }
 
 const NAMES = ['count', 'map', 'mapPage'] as const
 type Name = (typeof NAMES)[number]
 type Callback = (...args: readonly unknown[]) => unknown
 
 /** An option whose value is a class, of which each request injects an instance. */
-export interface InjectedCallback {
+interface InjectedCallback {
   readonly name: Name
   readonly token: Constructor
 }
 
 /** @throws BootError for an option that is neither a function nor a class with a method of its name. */
-export function injectedCallbacks(options: CallbackOptions): InjectedCallback[] {
+function injectedCallbacks(options: CallbackOptions): InjectedCallback[] {
   if (options.map !== undefined && options.mapPage !== undefined)
     throw new BootError('newPagination(): map receives each row, mapPage all rows of a page. Write one of them.')
   return NAMES.flatMap((name) => {
@@ -80,7 +80,7 @@ function expected(name: Name): string {
 }
 
 /** The callbacks that are functions, and the methods of the instances that a request has injected. */
-export function callbacksOf(
+function callbacksOf(
   { count, map, mapPage }: CallbackOptions,
   injected: readonly InjectedCallback[],
   instances: readonly object[],

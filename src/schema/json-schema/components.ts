@@ -87,7 +87,7 @@ function allowed(name: string): string {
 }
 
 /** Whether a shape, or one that it contains, has different JSON Schemas for input and for output. */
-export function differsByDirection(shape: Shape, seen: Set<unknown> = new Set()): boolean {
+function differsByDirection(shape: Shape, seen: Set<unknown> = new Set()): boolean {
   switch (shape.kind) {
     case 'standard':
       return jsonOf(shape.schema, 'input') !== jsonOf(shape.schema, 'output')

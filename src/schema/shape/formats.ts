@@ -122,13 +122,13 @@ const COLON_FIRST = /^[^:/?#]*:/
 const BROKEN_PERCENT = /%(?![0-9a-f]{2})/i
 
 /** A URI of RFC 3986, which has a scheme: `urn:isbn:0-395-36341-1`. */
-export function isUri(text: string): boolean {
+function isUri(text: string): boolean {
   const scheme = SCHEME.exec(text)?.[0]
   return scheme !== undefined && hasCharacters(text) && isAfterScheme(text.slice(scheme.length), false)
 }
 
 /** A URI, or a reference relative to one: `../heroes?age=3`. */
-export function isUriReference(text: string): boolean {
+function isUriReference(text: string): boolean {
   const scheme = SCHEME.exec(text)?.[0]
   if (scheme === undefined && COLON_FIRST.test(text)) return false
   return hasCharacters(text) && isAfterScheme(text.slice(scheme?.length ?? 0), true)
@@ -173,7 +173,7 @@ const MAX_AUTHORITY_LENGTH = 1024
  * A URL with http, https or ftp, as browsers parse it: `https://example.com/a?b`. Spaces and control characters, which browsers remove, are
  * refused. Long authorities are refused, too: the URL parser takes quadratic time for them, and a host name has at most 253 characters.
  */
-export function isUrl(text: string): boolean {
+function isUrl(text: string): boolean {
   const authority = WEB.exec(text)?.[1]
   if (authority === undefined || authority.length > MAX_AUTHORITY_LENGTH || /[\s\p{Cc}]/u.test(text)) return false
   return URL.canParse(text)
