@@ -15,3 +15,14 @@ export function isObjectLiteral(value: unknown): value is Readonly<Record<string
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return false
   return Object.getOwnPropertySymbols(value).length === 0
 }
+
+/** A copy of an object without its properties that are undefined. */
+export function defined<T extends object>(object: T): Defined<T> {
+  const given: Record<string, unknown> = {}
+  for (const name in object) if (object[name] !== undefined) given[name] = object[name]
+  return given as Defined<T> // all that T requires is there
+}
+
+type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
+}

@@ -1,4 +1,5 @@
 import { placed } from '../../core/boot-error.js'
+import { defined } from '../../core/records.js'
 import { idOf } from '../shape/check.js'
 import { Components } from './components.js'
 import { compileEncoder } from '../output/encode.js'
@@ -207,12 +208,8 @@ export class SchemaWriter {
 
   #property(owner: ObjectShape, name: string, property: Property, direction: Direction): JsonSchema {
     try {
-      const schema: Record<string, unknown> = { ...this.write(property.shape, direction) }
-      const byDefault = defaultAsJson(property)
-      if (byDefault !== undefined) schema['default'] = byDefault
-      if (property.writeOnly !== undefined) schema['writeOnly'] = property.writeOnly
-      if (property.readOnly !== undefined) schema['readOnly'] = property.readOnly
-      return schema
+      const { shape, writeOnly, readOnly } = property
+      return { ...this.write(shape, direction), ...defined({ default: defaultAsJson(property), writeOnly, readOnly }) }
     } catch (error) {
       throw placed(error, `${owner.name}.${name}`)
     }
@@ -275,12 +272,6 @@ function enumType(values: readonly (string | number)[]): string | string[] {
   )
   const [first, ...others] = types
   return first !== undefined && others.length === 0 ? first : [...types]
-}
-
-function defined(schema: Record<string, unknown>): JsonSchema {
-  const given: Record<string, unknown> = {}
-  for (const keyword in schema) if (schema[keyword] !== undefined) given[keyword] = schema[keyword]
-  return given
 }
 
 function nonEmpty<T>(list: readonly T[]): readonly T[] | undefined {
