@@ -16,13 +16,11 @@ export function isObjectLiteral(value: unknown): value is Readonly<Record<string
   return Object.getOwnPropertySymbols(value).length === 0
 }
 
-/** A copy of an object without its properties that are undefined. */
+type Defined<T> = { readonly [Key in keyof T]?: Exclude<T[Key], undefined> }
+
+/** The object without the properties that are undefined: spread over others, they would replace them. */
 export function defined<T extends object>(object: T): Defined<T> {
   const given: Record<string, unknown> = {}
   for (const name in object) if (object[name] !== undefined) given[name] = object[name]
-  return given as Defined<T> // all that T requires is there
-}
-
-type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
-  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
+  return given as Defined<T>
 }

@@ -1,7 +1,7 @@
 import type { Attributes } from '@opentelemetry/api'
 import type { DatabaseFacts } from '../../core/events/channels.js'
 import { databaseErrorCode, errorClass } from '../error-code.js'
-import { defined } from './defined.js'
+import { defined } from '../../core/records.js'
 
 const known = new WeakMap<DatabaseFacts, Attributes>()
 
