@@ -198,6 +198,7 @@ test('the imports of a file are read whatever their form', () => {
     importsOf('http/output/respond.ts').map(({ target, atRunTime }) => [target, atRunTime]),
     [
       ['node:http', true],
+      ['core/to-error.ts', true],
       ['core/promises.ts', true],
       ['schema/output/encode.ts', true],
       ['schema/shape/shape.ts', false],

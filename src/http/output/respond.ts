@@ -1,4 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { messageOf } from '../../core/to-error.js'
 import { ignoreRejections } from '../../core/promises.js'
 import { compileStringify, ResponseMismatchError, type Stringify } from '../../schema/output/encode.js'
 import type { Shape } from '../../schema/shape/shape.js'
@@ -255,7 +256,7 @@ function checkHeaders(headers: readonly (readonly [string, ReplyHeaderValues[str
       for (const text of [value].flat()) validateHeaderValue(key, text)
     } catch (cause) {
       throw new TypeError(
-        `${name} replied with the header ${JSON.stringify(key)}, which HTTP does not allow: ${cause instanceof Error ? cause.message : String(cause)}.`,
+        `${name} replied with the header ${JSON.stringify(key)}, which HTTP does not allow: ${messageOf(cause)}.`,
         {
           cause,
         },
