@@ -1,6 +1,6 @@
 import type { AnyNode, ArrowFunctionExpression, Class, Expression, FunctionExpression, Pattern } from 'acorn'
 import { BootError } from '../core/boot-error.js'
-import { loadLater } from '../core/memo.js'
+import { loadLater, memoFor } from '../core/memo.js'
 import { type Constructor, isConstructor } from './token.js'
 
 const acorn = loadLater<typeof import('acorn')>('acorn')
@@ -28,13 +28,7 @@ export interface NamedConstructor {
 }
 
 /** The constructor that `new type()` runs; `constructor(...args) { super(...args) }` counts as none. */
-export function namedConstructor(type: Constructor): NamedConstructor {
-  const known = constructors.get(type) ?? readConstructor(type)
-  constructors.set(type, known)
-  return known
-}
-
-const constructors = new WeakMap<Constructor, NamedConstructor>()
+export const namedConstructor = memoFor(readConstructor)
 
 function readConstructor(type: Constructor): NamedConstructor {
   const source = sourceOf(type)

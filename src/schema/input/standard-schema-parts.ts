@@ -3,7 +3,7 @@ import { compileKeepListed, type KeepListed } from '../output/listed-properties.
 import { coercedSchemaOf } from '../shape/coercion.js'
 import { escapePointer, type Issue } from '../shape/issue.js'
 import { ignoreRejections, isThenable } from '../../core/promises.js'
-import { memo } from '../../core/memo.js'
+import { memo, memoFor } from '../../core/memo.js'
 import { innerShapes, type ObjectShape, propertiesOf, type Shape, type StandardShape } from '../shape/shape.js'
 import { type StandardResult, type StandardSchema, acceptsOmission, toIssues } from '../shape/standard-schema.js'
 import { type Validate, ValidatorCompiler } from './validate.js'
@@ -113,16 +113,10 @@ function settle(part: Part, result: StandardResult, issues: Issue[], known: Read
     holder[key] = new ConvertedPart(result.value)
 }
 
-const checks = new WeakMap<StandardSchema, { readonly check: Validate | undefined }>()
-
-function coercedCheckOf(schema: StandardSchema): Validate | undefined {
-  const known = checks.get(schema)
-  if (known) return known.check
+const coercedCheckOf = memoFor((schema: StandardSchema): Validate | undefined => {
   const json = coercedSchemaOf(usableJsonSchemaOf(schema, 'input'))
-  const check = json && new ValidatorCompiler(new Map()).compile(json)
-  checks.set(schema, { check })
-  return check
-}
+  return json && new ValidatorCompiler(new Map()).compile(json)
+})
 
 function hasParts(shape: Shape, seen: Set<unknown>): boolean {
   switch (shape.kind) {
