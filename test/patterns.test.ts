@@ -23,7 +23,7 @@ const OF_THE_PROGRAM: ReadonlySet<string> = new Set([
   'db/sql/shape.ts', // at most 4,000 characters
   'http/openapi/operation.ts',
   'paging/order-items.ts',
-  'paging/offset/raw-sql-list.ts',
+  'paging/offset/offset-list.ts',
   'schema/patterns/range-pattern.ts',
 ])
 

@@ -6,6 +6,18 @@ export function memo<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value
 }
 
+/** A function that computes a value once for each object. */
+export function memoFor<K extends object, V>(make: (object: K) => V): (object: K) => V {
+  const known = new WeakMap<K, V>()
+  return (object) => {
+    const found = known.get(object)
+    if (found !== undefined || known.has(object)) return found as V // it has one, which may be undefined
+    const made = make(object)
+    known.set(object, made)
+    return made
+  }
+}
+
 const require = createRequire(import.meta.url)
 
 /**

@@ -15,3 +15,12 @@ export function isObjectLiteral(value: unknown): value is Readonly<Record<string
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return false
   return Object.getOwnPropertySymbols(value).length === 0
 }
+
+type Defined<T> = { readonly [Key in keyof T]?: Exclude<T[Key], undefined> }
+
+/** The object without the properties that are undefined: spread over others, they would replace them. */
+export function defined<T extends object>(object: T): Defined<T> {
+  const given: Record<string, unknown> = {}
+  for (const name in object) if (object[name] !== undefined) given[name] = object[name]
+  return given as Defined<T>
+}

@@ -22,3 +22,8 @@ function hasReadableCode(error: Error): boolean {
   void ('code' in error && error.code)
   return true
 }
+
+/** The message of a thrown value. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown)
+}

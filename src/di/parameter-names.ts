@@ -1,7 +1,6 @@
 import type { AnyNode, ArrowFunctionExpression, Class, Expression, FunctionExpression, Pattern } from 'acorn'
 import { BootError } from '../core/boot-error.js'
-import { loadLater } from '../core/memo.js'
-import { type NamedParameter, plainParameters } from './plain-parameters.js'
+import { loadLater, memoFor } from '../core/memo.js'
 import { type Constructor, isConstructor } from './token.js'
 
 const acorn = loadLater<typeof import('acorn')>('acorn')
@@ -29,13 +28,7 @@ export interface NamedConstructor {
 }
 
 /** The constructor that `new type()` runs; `constructor(...args) { super(...args) }` counts as none. */
-export function namedConstructor(type: Constructor): NamedConstructor {
-  const known = constructors.get(type) ?? readConstructor(type)
-  constructors.set(type, known)
-  return known
-}
-
-const constructors = new WeakMap<Constructor, NamedConstructor>()
+export const namedConstructor = memoFor(readConstructor)
 
 function readConstructor(type: Constructor): NamedConstructor {
   const source = sourceOf(type)
@@ -140,4 +133,41 @@ function literal(node: AnyNode): { defaultValue?: unknown } {
   if (node.type === 'Literal' && !node.regex && !node.bigint) return { defaultValue: node.value }
   const negative = node.type === 'UnaryExpression' && node.operator === '-' && literal(node.argument).defaultValue
   return typeof negative === 'number' ? { defaultValue: -negative } : {}
+}
+
+/** A parameter as the source text of its function declares it. */
+export interface NamedParameter {
+  /** Undefined when the parameter is destructured. */
+  readonly name: string | undefined
+  readonly hasDefault: boolean
+  /** `...values` */
+  readonly rest?: boolean
+  /** `age?: number`: known only when `sequitur/register` compiled the file, which leaves the comment `/*?*\/`. */
+  readonly optional?: boolean
+  /** The default, if it is a literal. */
+  readonly defaultValue?: unknown
+}
+
+const NAME = '[A-Za-z_$][\\w$]*'
+const LITERAL = `true|false|null|-?(?:0|[1-9]\\d{0,14})(?:\\.\\d+)?|'[^'\\\\\\n\\r]*'|"[^"\\\\\\n\\r]*"`
+const PARAMETER = `(${NAME})(?:(/\\*\\?\\*/)|\\s*=\\s*(${LITERAL}))?`
+
+/** `async list(name, age/*?*\/, limit = 20) {`: the head of a method whose parameters are names, with a literal as their default or none. */
+const HEAD = new RegExp(`^(?:async\\s+)?${NAME}\\s*\\(((?:\\s*${PARAMETER}\\s*(?:,|(?=\\))))*)\\s*\\)\\s*\\{`)
+const EACH = new RegExp(PARAMETER, 'g')
+
+/** The parameters of a method, of which only the head is read; undefined when it is not as plain as that of most handlers. */
+export function plainParameters(source: string): readonly NamedParameter[] | undefined {
+  const parameters = HEAD.exec(source)?.[1]
+  if (parameters === undefined) return undefined
+  return Array.from(parameters.matchAll(EACH), ([, name, optional, literal]) => ({
+    name,
+    hasDefault: literal !== undefined,
+    ...(optional === undefined ? {} : { optional: true }),
+    ...(literal === undefined ? {} : { defaultValue: valueOf(literal) }),
+  }))
+}
+
+function valueOf(literal: string): unknown {
+  return /^['"]/.test(literal) ? literal.slice(1, -1) : JSON.parse(literal)
 }

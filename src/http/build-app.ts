@@ -1,6 +1,6 @@
 import type { OpenAPIObject } from 'openapi3-ts/oas31'
 import type { FindErrorStatus } from '../core/error-status.js'
-import { UNLIMITED } from '../core/events/query-counter.js'
+import { UNLIMITED } from '../core/events/request-record.js'
 import { Container } from '../di/container.js'
 import { Planner } from '../di/plan.js'
 import { provide, type Provision } from '../di/provider.js'

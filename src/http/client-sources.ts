@@ -44,7 +44,7 @@ function ownSource(plan: Plan<Input>): string | undefined {
 }
 
 /** Whether the program may read anything of the request: its handler, or a class of its own, takes it. */
-export function takesRequest(plan: Plan<Input>): boolean {
+function takesRequest(plan: Plan<Input>): boolean {
   return [plan, ...ownSteps(plan)].some((step) => step.arguments.some((argument) => isRequest(plan, argument)))
 }
 

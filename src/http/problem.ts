@@ -2,11 +2,12 @@ import { STATUS_CODES } from 'node:http'
 import { types } from 'node:util'
 import type { ErrorStatus, FindErrorStatus } from '../core/error-status.js'
 import { ignoreRejections } from '../core/promises.js'
+import { defined } from '../core/records.js'
 import { shown } from '../core/options.js'
 import { PartialCommitError } from '../core/partial-commit-error.js'
 import { fromHttpErrorLike, HttpError, type InputIssue } from './errors.js'
 import type { Input } from './input/parameters.js'
-import { locateIssues } from './input/input-location.js'
+import { locateIssues } from './input/input-issues.js'
 import type { OutgoingResponse } from './output/outgoing-response.js'
 import { OF_CONNECTION } from './output/respond.js'
 import type { Request } from './request.js'
@@ -184,11 +185,8 @@ export function toProblem({ status, detail, errors = [], type, extensions }: Pro
     type: type ?? 'about:blank',
     title: STATUS_CODES[status] ?? 'Error',
     status,
-    ...(detail ? { detail } : {}),
-    ...(instance === undefined ? {} : { instance }),
-    ...(errors.length > 0
-      ? { errors: errors.map(({ in: place, path, message }) => ({ in: place, path, message })) }
-      : {}),
+    ...defined({ detail: detail || undefined, instance }),
+    ...(errors.length > 0 ? { errors: errors.map(({ in: at, path, message }) => ({ in: at, path, message })) } : {}),
     ...extensions,
   }
 }

@@ -5,7 +5,7 @@ import type { RequestRecord } from '../core/events/request-record.js'
 import { type Trace, traceOf } from '../core/events/trace.js'
 import { howToProvide } from '../di/provider.js'
 import { decodePercent, normalTarget } from './ambiguous-requests.js'
-import { cookiesOf, parseFields } from './input/fields.js'
+import { cookiesOf, parseFields } from './input/read-strings.js'
 
 // Without its import, the name stands for the class of fetch().
 howToProvide.write(

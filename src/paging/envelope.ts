@@ -1,4 +1,5 @@
 import { checkOptions, flag, type OptionChecks } from '../core/option-checks.js'
+import { defined } from '../core/records.js'
 import { addSentNames, countBulkUpdates, rowVersion } from '../db/models/row-version.js'
 import {
   type Named,
@@ -65,8 +66,7 @@ export function envelope(
   let made: ObjectShape | undefined
   const make = (item: Shape): ObjectShape => ({
     ...makeEnvelope(name, item, properties),
-    ...(reader ? { read: reader(item) } : {}),
-    ...(hasEtag ? { versionOf: versionOf(item) } : {}),
+    ...defined({ read: reader?.(item), versionOf: hasEtag ? versionOf(item) : undefined }),
     ...(headers || hasEtag ? { headers: { ...headers, ...(hasEtag ? { ETag } : {}) } } : {}),
   })
   return { shape: () => (made ??= make(shapeOf(declaration))) }

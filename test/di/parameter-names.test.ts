@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { methodParameters, namedConstructor } from '../../src/di/parameter-names.js'
-import { plainParameters } from '../../src/di/plain-parameters.js'
+import { methodParameters, namedConstructor, plainParameters } from '../../src/di/parameter-names.js'
 import type { Constructor } from '../../src/di/token.js'
 
 type Method = (...args: never[]) => unknown

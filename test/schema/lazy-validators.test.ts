@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { KEYWORDS } from '../../src/schema/input/keywords.js'
-import { COMPONENT, ValidatorCompiler } from '../../src/schema/input/validate.js'
+import { KEYWORDS, COMPONENT, ValidatorCompiler } from '../../src/schema/input/validate.js'
 
 /** Schemas that use a keyword well, and values that are wrong for most keywords. */
 const USES: readonly Record<string, unknown>[] = [

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { stringifyReference, stringifyUntyped } from '../../src/schema/output/untyped-value.js'
-import { writePlain } from '../../src/schema/output/write-plain.js'
+import { stringifyReference, stringifyUntyped, writePlain } from '../../src/schema/output/untyped-value.js'
 import { anyCharacter } from '../support/any-character.js'
 
 class Secret {

@@ -1,7 +1,6 @@
 import type { AsyncLocalStorage } from 'node:async_hooks'
 import { channel } from 'node:diagnostics_channel'
-import type { Excess } from './query-counter.js'
-import type { RequestRecord, TransactionOutcome } from './request-record.js'
+import type { Excess, RequestRecord, TransactionOutcome } from './request-record.js'
 
 /*
  * The channels of node:diagnostics_channel that this package publishes to, and what it publishes. docs/observability.md documents them: their names and

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 import { DatabaseUrlError } from '../errors.js'
-import { defined } from './url-options.js'
+import { defined } from '../../core/records.js'
 import { decodePart, type DialectName, type UrlParts } from './url-parts.js'
 
 export interface Host {

@@ -4,7 +4,8 @@ import { fromEnvironment } from './environment.js'
 import type { LifespanOptions } from './lifespan-options.js'
 import { DatabaseStartError } from '../errors.js'
 import { type DatabaseConfig, parseDatabaseUrl } from './url.js'
-import { defined, type ServerOptions, type SqliteOptions } from './url-options.js'
+import { defined } from '../../core/records.js'
+import { type ServerOptions, type SqliteOptions } from './url-options.js'
 
 /** The configuration of a database. Precedence: code, URL, environment. */
 export interface Settings {

@@ -1,3 +1,4 @@
+import { defined } from '../../core/records.js'
 import { DatabaseUrlError } from '../errors.js'
 
 export interface PoolOptions {
@@ -174,12 +175,4 @@ function seconds(least: number): OptionType<number> {
 /** `a, b, and c` */
 export function listed(words: readonly string[], joinedBy: 'and' | 'or' = 'and'): string {
   return new Intl.ListFormat('en', { type: joinedBy === 'and' ? 'conjunction' : 'disjunction' }).format(words)
-}
-
-type Defined<T> = { readonly [Key in keyof T]?: Exclude<T[Key], undefined> }
-
-/** The object without the keys whose value is undefined: spread over a default, they would replace it. */
-export function defined<T extends object>(values: T): Defined<T> {
-  // Object.fromEntries() loses which value belongs to which key.
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Defined<T>
 }

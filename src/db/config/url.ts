@@ -1,8 +1,8 @@
 import { isAbsolute, relative, resolve } from 'node:path'
+import { defined } from '../../core/records.js'
 import { DatabaseUrlError } from '../errors.js'
 import { readServerAddress, type ServerAddress, showHost } from './server-address.js'
 import {
-  defined,
   type MysqlCharset,
   poolOptionNames,
   poolOptions,

@@ -1,4 +1,5 @@
 import { AccessDeniedError, BaseError, ConnectionError, type Sequelize } from 'sequelize'
+import { messageOf } from '../../core/to-error.js'
 import { endsWithin } from '../../core/promises.js'
 import { type Host, type ServerAddress, showHost } from '../config/server-address.js'
 import { codeOf } from '../dialect.js'
@@ -189,7 +190,7 @@ const REFUSED = /^(?:28|3D|ER_BAD_DB_ERROR|ER_(?:DB)?ACCESS_DENIED)/
 
 /** With the code of a full server, as it is reached; else with that of the last failure. The code decides whether the start waits. */
 function noneAvailable(failures: readonly unknown[]): ConnectionError {
-  const messages = failures.map((failure) => (failure instanceof Error ? failure.message : String(failure)))
+  const messages = failures.map(messageOf)
   const error = new Error(`None of the hosts is available: ${messages.join('; ')}`)
   return new ConnectionError(Object.assign(error, { code: codeOf(failures.find(isFull) ?? failures.at(-1)) }))
 }

@@ -1,5 +1,6 @@
 import { Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { type ModelCtor, Sequelize as TypescriptSequelize } from 'sequelize-typescript'
+import { messageOf } from '../../core/to-error.js'
 import { BootError } from '../../core/boot-error.js'
 import type { Constructor } from '../../di/token.js'
 import { countWantedBulkUpdates } from '../models/row-version.js'
@@ -64,7 +65,7 @@ function addModels(sequelize: Sequelize, models: readonly ModelCtor[]): void {
   try {
     sequelize.addModels([...models])
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause)
+    const message = messageOf(cause)
     throw new BootError(`The models cannot be mapped: ${message}${hintFor(message)}`, { cause })
   }
 }

@@ -8,10 +8,9 @@ import {
   type Part,
   pathOf,
 } from '../../schema/input/standard-schema-parts.js'
-import { illFormedStrings } from '../../schema/input/unicode.js'
+import { illFormedStrings, type Validate, type ValidatorCompiler } from '../../schema/input/validate.js'
 import { parseableShape } from '../../schema/input/parse-string.js'
 import { type Issue, MAX_ISSUES } from '../../schema/shape/issue.js'
-import { type Validate, type ValidatorCompiler } from '../../schema/input/validate.js'
 import { type IndexedInput, invalidInputs } from './input-issues.js'
 import { headerName, type Input } from './parameters.js'
 import { objectReader, stringReader, type StringSource } from './read-strings.js'

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { BadRequest, PayloadTooLarge, UnsupportedMediaType } from '../errors.js'
 import type { Request } from '../request.js'
-import { FORM } from './fields.js'
+import { FORM } from './read-strings.js'
 
 /**
  * Parses a body that was read by {@link readBody}. Undefined when there is none.
@@ -175,7 +175,7 @@ export const LARGE = { bytes: 64 * 1024, values: 10_000 }
  * @throws BadRequest for a body that is not JSON in UTF-8, is nested too deeply, or has a `__proto__` property;
  * PayloadTooLarge for one with too many parts.
  */
-export function parseJsonBody(bytes: Buffer, limit: number): JsonBody {
+function parseJsonBody(bytes: Buffer, limit: number): JsonBody {
   const text = decodeUtf8(bytes)
   const { values, hasHugeNumber } = scan(bytes, limit)
   const json = parse(text)

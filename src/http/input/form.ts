@@ -2,8 +2,7 @@ import { type ObjectShape, propertiesOf } from '../../schema/shape/shape.js'
 import { parseableShape } from '../../schema/input/parse-string.js'
 import { BadRequest, PayloadTooLarge } from '../errors.js'
 import { decodeUtf8, type JsonBody, LARGE } from './body.js'
-import { parseFields } from './fields.js'
-import { readStrings } from './read-strings.js'
+import { parseFields, readStrings } from './read-strings.js'
 
 /** Parses the bytes of a form as the JSON that its class declares. */
 export type ParseForm = (bytes: Buffer) => JsonBody

@@ -19,8 +19,16 @@ import { standardSchemaProperties } from '../../schema/input/body-properties.js'
 import { refuseComplexParameters } from '../../schema/declare/refuse-complex-parameters.js'
 import { type TypeOption, VALUE_OPTIONS } from '../../schema/declare/value-options.js'
 import type { BodyMedia, PreparedMedia } from './body-media.js'
-import type { BodyOptions, InputDecorators, InputOptions, NamedInputDecorators } from './input-decorators.js'
-import { decoratorOf, type InputLocation, PRIMITIVES, typeOf } from './parameter-type.js'
+import {
+  type BodyOptions,
+  type InputDecorators,
+  type InputOptions,
+  type NamedInputDecorators,
+  decoratorOf,
+  type InputLocation,
+  PRIMITIVES,
+  typeOf,
+} from './parameter-type.js'
 
 const INPUT_OPTIONS: OptionNames<InputOptions> = { ...VALUE_OPTIONS, name: true }
 const BODY_OPTIONS: OptionNames<BodyOptions> = { ...INPUT_OPTIONS, form: true }

@@ -1,11 +1,16 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { type ObjectShape, propertiesOf, type Shape } from '../../schema/shape/shape.js'
 import { parseString } from '../../schema/input/parse-string.js'
-import type { Request } from '../request.js'
 import type { InputLocation } from './parameter-type.js'
+import { parseCookie } from 'cookie'
 
 /** Where the strings of path, query, headers and cookies are. */
 export interface StringSource {
-  readonly request: Request
+  readonly request: {
+    readonly query: ReadonlyMap<string, readonly string[]>
+    readonly headers: IncomingHttpHeaders
+    readonly cookies: ReadonlyMap<string, string>
+  }
   readonly variables: Readonly<Record<string, string>>
 }
 
@@ -85,4 +90,50 @@ export function readStrings(shape: Shape, strings: readonly string[] | undefined
   }
   const [first, ...others] = strings
   return first !== undefined && others.length === 0 ? parseString(shape, first) : strings
+}
+
+export const FORM = 'application/x-www-form-urlencoded'
+
+/** The values of a query or a form by name, most of which have nothing to decode. @param decode decodes the percent-encoding. */
+export function parseFields(text: string, decode: (text: string) => string): ReadonlyMap<string, readonly string[]> {
+  const fields = new Map<string, string[]>()
+  const decodes = /[%+]/.test(text)
+  for (let start = 0; start < text.length;) {
+    const separator = text.indexOf('&', start)
+    const end = separator < 0 ? text.length : separator
+    if (end > start) addField(fields, text.slice(start, end), decodes ? decode : undefined)
+    start = end + 1
+  }
+  return fields
+}
+
+function addField(fields: Map<string, string[]>, pair: string, decode: ((text: string) => string) | undefined): void {
+  const equals = pair.indexOf('=')
+  let name = equals < 0 ? pair : pair.slice(0, equals)
+  let value = equals < 0 ? '' : pair.slice(equals + 1)
+  if (decode) {
+    name = decode(name.replaceAll('+', ' '))
+    value = decode(value.replaceAll('+', ' '))
+  }
+  const known = fields.get(name)
+  if (known) known.push(value)
+  else fields.set(name, [value])
+}
+
+const NO_COOKIES: ReadonlyMap<string, string> = new Map()
+
+/** The cookies of a `cookie` header by name, decoded. Of several with one name, the first one: browsers send the most specific one first. */
+export function cookiesOf(header: string | undefined): ReadonlyMap<string, string> {
+  if (header === undefined) return NO_COOKIES
+  return new Map(Object.entries(parseCookie(header, { decode }) as Record<string, string>)) // `decode` returns a string for each
+}
+
+// A cookie may come from other programs of the same site: one that is not percent-encoded is read as it is.
+function decode(text: string): string {
+  const value = /^".*"$/s.test(text) ? text.slice(1, -1) : text
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return value
+  }
 }

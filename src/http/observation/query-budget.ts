@@ -1,7 +1,6 @@
 import { BootError } from '../../core/boot-error.js'
 import { budgetExceeded } from '../../core/events/channels.js'
-import { type Excess, type QueryLimits, UNLIMITED } from '../../core/events/query-counter.js'
-import type { RequestRecord } from '../../core/events/request-record.js'
+import { type Excess, type QueryLimits, UNLIMITED, type RequestRecord } from '../../core/events/request-record.js'
 import { escapeForLog } from '../../core/log-text.js'
 import { checkOptions, integer, type OptionChecks } from '../../core/option-checks.js'
 import { shown } from '../../core/options.js'

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { budgetExceeded, inputRefused, OF_REQUESTS, requestEnd } from '../../core/events/channels.js'
-import type { QueryLimits } from '../../core/events/query-counter.js'
-import { RequestRecord } from '../../core/events/request-record.js'
+import { type QueryLimits, RequestRecord } from '../../core/events/request-record.js'
 import { HttpError, type InputIssue } from '../errors.js'
 import type { Request } from '../request.js'
 import { limitsOf, type QueryBudgetOption, reportExcesses, type ReportExcess } from './query-budget.js'

@@ -5,6 +5,8 @@ import type {
   PathItemObject,
   ServerObject,
   TagObject,
+  OperationObject,
+  ResponseObject,
 } from 'openapi3-ts/oas31'
 import { BootError, withPlace } from '../../core/boot-error.js'
 import { memo } from '../../core/memo.js'
@@ -14,15 +16,21 @@ import type { SchemaWriter } from '../../schema/json-schema/writer.js'
 import { controllerOf } from '../routing/controller.js'
 import type { Extensions } from '../routing/methods.js'
 import type { HealthSettings } from '../health/health-options.js'
-import { HEALTH_TAG, healthPaths } from './health-operations.js'
 import { constrainedIn } from './may-conflict.js'
 import { operationOf } from './operation.js'
 import { joinPath, openApiPath, parsePath, type Segment } from '../routing/path.js'
 import type { DocumentedBodies } from '../error-format.js'
 import { programOf } from './program.js'
-import { type DocumentedProblems, documentedProblems, PROBLEM_COMPONENTS, schemaObject } from './responses.js'
+import {
+  type DocumentedProblems,
+  documentedProblems,
+  PROBLEM_COMPONENTS,
+  schemaObject,
+  jsonContent,
+} from './responses.js'
 import type { Route } from '../routing/route.js'
 import { sameName, schemesOf, type SecurityScheme } from '../routing/security.js'
+import type { HealthBody } from '../health/health.js'
 
 /** The parts of the OpenAPI document that describe the whole API. */
 export interface ApiDescription {
@@ -192,4 +200,54 @@ function withExamples(component: JsonSchema): JsonSchema {
 function hasNegativeMinimum({ type, minimum, maximum, examples, default: byDefault }: JsonSchema): boolean {
   const isInteger = [type].flat().includes('integer')
   return isInteger && examples === undefined && byDefault === undefined && Number(minimum) < 0 && Number(maximum) >= 1
+}
+
+const HEALTH_TAG = { name: 'Health', description: 'Whether the process serves, and whether it takes requests' }
+
+/** The paths of the health checks, if they are documented. */
+function healthPaths(
+  settings: HealthSettings | undefined,
+  problems: DocumentedProblems,
+): Readonly<Record<string, PathItemObject>> {
+  if (!settings?.documented) return {}
+  const live = operation('livez', 'Whether the process serves', problems, {
+    200: health('The process serves', ['ok']),
+  })
+  const ready = operation('readyz', 'Whether the app takes requests', problems, {
+    200: health('The app takes requests', ['ok']),
+    503: health('The app is closing, or something that it needs cannot be reached', ['unavailable', 'closing']),
+  })
+  return { [settings.livez]: { get: live }, [settings.readyz]: { get: ready } }
+}
+
+function operation(
+  operationId: string,
+  summary: string,
+  { response }: DocumentedProblems,
+  responses: Readonly<Record<number, ResponseObject>>,
+): OperationObject {
+  return {
+    operationId,
+    tags: [HEALTH_TAG.name],
+    summary,
+    responses: { ...responses, '4XX': response('The request is refused'), default: response('Any other error') },
+  }
+}
+
+function health(description: string, statuses: readonly HealthBody['status'][]): ResponseObject {
+  return {
+    description,
+    content: jsonContent({
+      type: 'object',
+      properties: {
+        status: { type: 'string', enum: statuses },
+        checks: {
+          type: 'object',
+          description: 'The result of each check, by the name of the database or the check.',
+          additionalProperties: { type: 'string', enum: ['ok', 'failed'] },
+        },
+      },
+      required: ['status'],
+    }),
+  }
 }

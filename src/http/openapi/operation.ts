@@ -1,7 +1,8 @@
-import type { ContentObject, OperationObject, ParameterObject } from 'openapi3-ts/oas31'
+import type { ContentObject, OperationObject, ParameterObject, RequestBodyObject } from 'openapi3-ts/oas31'
+import { defined } from '../../core/records.js'
 import { defaultAsJson, type SchemaWriter } from '../../schema/json-schema/writer.js'
 import { type JsonSchema, isOmissible, type Property, type Shape } from '../../schema/shape/shape.js'
-import { FORM } from '../input/fields.js'
+import { FORM } from '../input/read-strings.js'
 import { type Input, sentValues } from '../input/parameters.js'
 import { type DocumentedProblems, hasEntityTag, jsonContent, responsesOf, schemaObject } from './responses.js'
 import type { Segment } from '../routing/path.js'
@@ -31,18 +32,9 @@ export function operationOf(
     operationId: operationIdOf(route),
     tags: [...route.tags],
     summary: summary ?? defaultSummary(route),
-    ...(description === undefined ? {} : { description }),
-    ...(deprecated === undefined ? {} : { deprecated }),
-    ...(externalDocs ? { externalDocs } : {}),
+    ...defined({ description, deprecated, externalDocs }),
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(body
-      ? {
-          requestBody: {
-            required: !body.property.optional,
-            content: contentOf(writer.write(body.property.shape, 'input'), body),
-          },
-        }
-      : {}),
+    ...(body ? { requestBody: requestBodyOf(body, writer) } : {}),
     responses: responsesOf(route, writer, constrainedInModels, problems),
     // A request must satisfy all schemes of one of these objects.
     ...(schemes.length > 0 ? { security: [...requirementsOf(route.plan)] } : {}),
@@ -63,7 +55,14 @@ const IF_NONE_MATCH: ParameterObject = {
   schema: { type: 'string' },
 }
 
-function contentOf(schema: JsonSchema, { form, media }: Extract<Input, { kind: 'body' }>): ContentObject {
+type BodyInput = Extract<Input, { kind: 'body' }>
+
+function requestBodyOf(body: BodyInput, writer: SchemaWriter): RequestBodyObject {
+  const { shape, optional } = body.property
+  return { required: !optional, content: contentOf(writer.write(shape, 'input'), body) }
+}
+
+function contentOf(schema: JsonSchema, { form, media }: BodyInput): ContentObject {
   if (!media) return { ...jsonContent(schema), ...(form ? jsonContent(schema, FORM) : {}) }
   const { mediaType, encoding } = media
   const isEncoded = Object.keys(encoding).length > 0
@@ -86,7 +85,7 @@ function isDocumentedElsewhere(parameter: ParameterObject, schemes: readonly Nam
 }
 
 /** The name of the operation, which no other one may have. */
-export function operationIdOf(route: Pick<Route, 'options' | 'controller' | 'member'>): string {
+function operationIdOf(route: Pick<Route, 'options' | 'controller' | 'member'>): string {
   return route.options.operationId ?? defaultId(route)
 }
 
@@ -129,7 +128,6 @@ function parameterOf(
   writer: SchemaWriter,
 ): ParameterObject {
   const { description, deprecated, ...schema } = writer.write(property.shape, 'input')
-  const byDefault = defaultAsJson(property)
   return {
     name,
     in: location,
@@ -137,7 +135,7 @@ function parameterOf(
     ...styleOf(property.shape),
     ...(typeof description === 'string' ? { description } : {}),
     ...(typeof deprecated === 'boolean' ? { deprecated } : {}),
-    schema: schemaObject({ ...schema, ...(byDefault === undefined ? {} : { default: byDefault }) }),
+    schema: schemaObject({ ...schema, ...defined({ default: defaultAsJson(property) }) }),
   }
 }
 

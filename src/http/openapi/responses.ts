@@ -1,16 +1,17 @@
 import type { HeadersObject, ResponseObject, ResponsesObject, SchemaObject } from 'openapi3-ts/oas31'
-import type { JsonSchema, Shape } from '../../schema/shape/shape.js'
+import { type JsonSchema, type Shape, isOmissible, propertiesOf, type Property } from '../../schema/shape/shape.js'
 import type { SchemaWriter } from '../../schema/json-schema/writer.js'
 import { mayConflict } from './may-conflict.js'
 import type { DocumentedBodies } from '../error-format.js'
-import type { Problem } from '../problem.js'
-import { exampleProblem, otherProblem } from './problem-example.js'
+import { type Problem, toProblem, UNKNOWN } from '../problem.js'
 import { hasBody, isJson } from '../output/respond.js'
 import type { ItemStream } from '../output/declared-stream.js'
 import type { Route } from '../routing/route.js'
 import { descriptionsOf, headersOfRefusals, refusalsOf } from '../routing/refusals.js'
 import { guardOf } from '../routing/guard.js'
 import { schemesOf } from '../routing/security.js'
+import type { InputIssue } from '../errors.js'
+import type { Input } from '../input/parameters.js'
 
 /** The OpenAPI responses of an operation: its declared successes, and the errors that are possible. */
 export function responsesOf(
@@ -51,7 +52,7 @@ function successesOf(route: Route, writer: SchemaWriter): ResponsesObject {
 }
 
 /** The shape of the usual response, if its schema is written. */
-export function writtenResponse({ response, status, options: { produces } }: Route): Shape | undefined {
+function writtenResponse({ response, status, options: { produces } }: Route): Shape | undefined {
   return hasBody(status) && (produces === undefined || isJson(produces)) ? response : undefined
 }
 
@@ -286,3 +287,44 @@ export const PROBLEM_COMPONENTS: readonly [string, JsonSchema][] = [
     },
   ],
 ]
+
+const INSTANCE = 'urn:request:0b8a3f6e-54c2-4d0f-9a57-2f1c6d3e8b90'
+
+/** An example of the problem with this status, for the documentation. */
+function exampleProblem(status: number, detail: string, inputs: readonly Input[]): Problem {
+  const errors = status === 422 ? inputs.flatMap(exampleIssue).slice(0, 1) : []
+  return toProblem({ status, detail, errors }, status >= 500 ? INSTANCE : undefined)
+}
+
+/** An example of any other problem. */
+const otherProblem: Problem = toProblem(UNKNOWN, INSTANCE)
+
+// The most likely mistake in this input; none when no mistake is typical.
+function exampleIssue(input: Input): InputIssue[] {
+  switch (input.kind) {
+    case 'body':
+      return propertyIssue(input.in, input.property)
+    case 'group':
+      return propertiesOf(input.shape, 'input')
+        .flatMap(([name, property]) => valueIssue(input.in, name, property))
+        .slice(0, 1)
+    case 'value':
+      return valueIssue(input.in, input.name, input.property)
+  }
+}
+
+function propertyIssue(location: 'body', { shape }: Property): InputIssue[] {
+  const [object, path] = shape.kind === 'array' ? [shape.items, '/0'] : [shape, '']
+  if (object.kind !== 'object') return []
+  const required = propertiesOf(object, 'input').find(([, property]) => !isOmissible(property, 'input'))
+  return required ? [{ in: location, path: `${path}/${required[0]}`, message: 'is required' }] : []
+}
+
+function valueIssue(location: InputIssue['in'], name: string, property: Property): InputIssue[] {
+  const { shape } = property
+  const path = `/${name}`
+  if (shape.nullable) return []
+  if (shape.kind === 'integer') return [{ in: location, path, message: 'must be an integer' }]
+  if (shape.kind === 'number') return [{ in: location, path, message: 'must be a number' }]
+  return isOmissible(property, 'input') || location === 'path' ? [] : [{ in: location, path, message: 'is required' }]
+}

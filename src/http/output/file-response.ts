@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { HttpError } from '../errors.js'
-import { matchesWeakly } from './entity-tag.js'
+import { type Conditions, matchesWeakly, withoutContent } from './entity-tag.js'
 import type { OutgoingResponse } from './outgoing-response.js'
 import type { Part, StoredFile } from './stored-file.js'
 
@@ -8,12 +8,6 @@ import type { Part, StoredFile } from './stored-file.js'
  * Conditional requests and ranges of files. Source: RFC 9110, 13 and 14. Runs before COMMIT: a range that the file does not have is an error,
  * which rolls the transaction back.
  */
-
-/** The part of a request that decides which part of a file is sent. */
-export interface Conditions {
-  readonly method: string
-  readonly headers: IncomingHttpHeaders
-}
 
 type Headers = OutgoingResponse['headers']
 
@@ -57,19 +51,6 @@ function validatorsOf({ etag, lastModified }: StoredFile): Headers {
   return lastModified.getTime() > Date.now()
     ? validators
     : { ...validators, 'last-modified': lastModified.toUTCString() }
-}
-
-/** Headers of the content, which a 304 does not have. */
-const OF_CONTENT: ReadonlySet<string> = new Set([
-  'content-type',
-  'content-length',
-  'content-disposition',
-  'content-encoding',
-])
-
-/** The headers of a 304. */
-export function withoutContent(headers: Headers): Headers {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_CONTENT.has(name)))
 }
 
 function isUnmodified(given: IncomingHttpHeaders, { etag, 'last-modified': modified }: Headers): boolean {

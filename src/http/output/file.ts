@@ -3,9 +3,8 @@ import { Readable } from 'node:stream'
 import { types } from 'node:util'
 import { type OptionNames, refuseUnknownOptions, shown } from '../../core/options.js'
 import { type Content, Reply, type ReplyOptions } from './reply.js'
-import { findWithin } from './file-root.js'
-import { makeErrorsReadable } from './readable-errors.js'
-import { StoredFile } from './stored-file.js'
+import { findWithin, StoredFile } from './stored-file.js'
+import { toError } from '../../core/to-error.js'
 
 /** The options of `file(source, options)`. */
 export interface FileOptions extends ReplyOptions {
@@ -101,4 +100,20 @@ export function disposition(name: string): string {
     (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
   )
   return `attachment; filename="${plain}"; filename*=UTF-8''${exact}`
+}
+
+/**
+ * Lets a stream of the program fail with any value. Node reads the `stack` and the `code` of its error where nothing catches what they throw: a getter, or
+ * a Proxy that was revoked, would end the process. Replaces methods of this one stream.
+ */
+function makeErrorsReadable(source: Readable): void {
+  const { destroy, _destroy, emit } = source
+  source.destroy = (error) => destroy.call(source, readable(error))
+  source._destroy = (error, done) => _destroy.call(source, error, (failure) => done(readable(failure)))
+  source.emit = (event: string | symbol, ...values: unknown[]) =>
+    emit.call(source, event, ...(event === 'error' ? [toError(values[0])] : values))
+}
+
+function readable<E>(error: E): E | Error {
+  return error ? toError(error) : error
 }

@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { EventStream } from './event-stream.js'
-import { exactLength, lengthOf } from './exact-length.js'
+import { EventStream } from './events.js'
 import { breakOff, resetIfBroken } from './break-off.js'
 import { DeferredStream, openDeferred } from './deferred-stream.js'
-import { writeOnlyBytes } from './only-bytes.js'
 import { closesUnread, endAfterReading, mustClose } from './unread-body.js'
+import { types } from 'node:util'
+import { shown } from '../../core/options.js'
 
 /** The response that is written to the client. */
 export interface OutgoingResponse {
@@ -140,5 +140,58 @@ function destroyedWhileSent(cause: Error): TypeError {
   return new TypeError(
     'The stream of the response was destroyed before its end, so the connection was closed. Destroy it with an error that says why, or not at all.',
     { cause },
+  )
+}
+
+/** A chunk of a stream: bytes, or a string in UTF-8. */
+type Chunk = Uint8Array | string
+
+/**
+ * Passes the chunks on and compares their length with `content-length`.
+ *
+ * @throws when there are more bytes, before it passes on the first excess one, or fewer. The connection must not be used again then.
+ */
+function exactLength(length: number): (chunks: AsyncIterable<Chunk>) => AsyncGenerator<Chunk> {
+  return async function* (chunks) {
+    let count = 0
+    for await (const chunk of chunks) {
+      count += Buffer.byteLength(chunk)
+      if (count > length) throw mismatch('more', length)
+      yield chunk
+    }
+    if (count < length) throw mismatch(`only ${count}`, length)
+  }
+}
+
+function mismatch(given: string, length: number): Error {
+  return new Error(`The content-length is ${length} bytes, but the stream has ${given}: the connection was closed.`)
+}
+
+/** The value of a `content-length` header; undefined without one. @throws TypeError for a value that is not a whole number. */
+function lengthOf(header: unknown): number | undefined {
+  if (header === undefined) return undefined
+  const text = String(header)
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new TypeError(`The header content-length is ${JSON.stringify(text)}. Write the number of bytes.`)
+}
+
+/**
+ * Destroys the stream, with an error that says why, instead of writing a chunk that is neither bytes nor a string. Node throws for one where nothing can
+ * catch it, which ends the process. Only a stream of objects has such chunks. Replaces a method of this one response.
+ */
+function writeOnlyBytes(source: Readable, response: ServerResponse): void {
+  if (!source.readableObjectMode) return
+  const { write } = response
+  response.write = function (this: ServerResponse, ...args: unknown[]) {
+    const [chunk] = args
+    if (typeof chunk === 'string' || types.isUint8Array(chunk)) return Reflect.apply(write, this, args)
+    source.destroy(notBytes(chunk))
+    return false
+  }
+}
+
+function notBytes(chunk: unknown): TypeError {
+  return new TypeError(
+    `The stream of the response has ${shown(chunk)} as a chunk, so the connection was closed. A stream is sent as bytes: let it give strings or a Uint8Array, such as \`\${JSON.stringify(row)}\\n\`.`,
   )
 }

@@ -1,12 +1,13 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
+import { messageOf } from '../../core/to-error.js'
 import { ignoreRejections } from '../../core/promises.js'
 import { compileStringify, ResponseMismatchError, type Stringify } from '../../schema/output/encode.js'
 import type { Shape } from '../../schema/shape/shape.js'
 import { stringifyUntyped, UntypedValueError } from '../../schema/output/untyped-value.js'
-import { type Conditions, fileResponse } from './file-response.js'
+import { fileResponse } from './file-response.js'
 import { Reply, type ReplyHeaderValues } from './reply.js'
-import { taggedRespond } from './tagged-response.js'
-import { EventStream } from './event-stream.js'
+import { type Conditions, taggedRespond } from './entity-tag.js'
+import { EventStream } from './events.js'
 import type { ItemStream, StreamRequest } from './declared-stream.js'
 import { StoredFile } from './stored-file.js'
 import type { OutgoingResponse } from './outgoing-response.js'
@@ -28,15 +29,15 @@ export interface OtherResponse {
 export interface RespondingRoute {
   /** `HeroController.list`, for messages. */
   readonly name: string
-  /** The shape of the response; of each event, if the route sends events. */
+  /** The shape of the response; of each event or item, if the route sends events or a stream of items. */
   readonly response: Shape | undefined
   readonly sendsEvents: boolean
-  /** How its items are sent, if it declares a stream of them; `response` is the shape of one. */
+  /** How its items are sent, if it declares a stream of them. */
   readonly stream?: ItemStream | undefined
   readonly status: number
   /** The status when the handler declares no response and returns nothing. */
   readonly emptyStatus: number
-  /** By their status. */
+  /** The successes that the handler returns as a Reply, by their status. */
   readonly others: ReadonlyMap<number, OtherResponse>
   /** Headers of responses with an ETag, unless the handler sets them. */
   readonly caching?: Readonly<Record<string, string>>
@@ -255,7 +256,7 @@ function checkHeaders(headers: readonly (readonly [string, ReplyHeaderValues[str
       for (const text of [value].flat()) validateHeaderValue(key, text)
     } catch (cause) {
       throw new TypeError(
-        `${name} replied with the header ${JSON.stringify(key)}, which HTTP does not allow: ${cause instanceof Error ? cause.message : String(cause)}.`,
+        `${name} replied with the header ${JSON.stringify(key)}, which HTTP does not allow: ${messageOf(cause)}.`,
         {
           cause,
         },

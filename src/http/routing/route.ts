@@ -15,8 +15,7 @@ import { type Interceptor, interceptorsOf } from './interceptor.js'
 import { type ControllerDeclaration, controllerOf } from './controller.js'
 import { type Responses, type RouteDeclaration, type RouteOptions, routesOf } from './methods.js'
 import { type Input, RouteInputs } from '../input/parameters.js'
-import { refuseClashingInputs } from '../input/refuse-clashing-inputs.js'
-import { refuseRequiredFields } from './refuse-required-fields.js'
+import { refuseRequiredFields, refuseWrongInputs } from './refuse-wrong-inputs.js'
 import { runRouteChecks } from './route-checks.js'
 import { type Lifespan, type UnitOpener, unitOpeners } from '../lifespan.js'
 import { requireTokens } from './guard.js'
@@ -25,27 +24,16 @@ import type { MiddlewareStep } from './middleware.js'
 import type { QueryBudgetOption } from '../observation/query-budget.js'
 import { cachingHeaders } from '../client-sources.js'
 import { budgetOf } from './budget.js'
-import { joinPath, openApiPath, parsePath, pathPattern, type Segment, variablesOf } from './path.js'
+import { joinPath, openApiPath, parsePath, pathPattern, variablesOf } from './path.js'
+import type { Routable } from './router.js'
 import { isEvents } from '../output/events.js'
 import { type ItemStream, streamOf } from '../output/declared-stream.js'
-import { compileRespond, hasBody, type OtherResponse, type Respond } from '../output/respond.js'
+import { compileRespond, hasBody, type OtherResponse, type Respond, type RespondingRoute } from '../output/respond.js'
 
 /** A handler with its method, path, inputs and responses; planned at startup. */
-export interface Route {
-  /** `HeroController.list` */
-  readonly name: string
-  readonly method: string
-  readonly segments: readonly Segment[]
+export interface Route extends RespondingRoute, Routable {
   readonly plan: Plan<Input>
-  /** The shape of the response; of each event or item, if the route sends events or a stream of items. */
-  readonly response: Shape | undefined
-  readonly sendsEvents: boolean
   readonly stream: ItemStream | undefined
-  readonly status: number
-  /** The status when the handler declares no response and returns nothing. */
-  readonly emptyStatus: number
-  /** The successes that the handler returns as a Reply, by their status. */
-  readonly others: ReadonlyMap<number, OtherResponse>
   readonly options: RouteOptions
   readonly tags: readonly string[]
   /** Runs before the inputs are read. */
@@ -150,9 +138,7 @@ function planHandler(
   const planned = planner.plan(controller, member, new RouteInputs(variables, method), { params, requires })
   const isFirst = (token: Token) => authenticates(token) || requires.includes(token)
   const plan = buildFirst(planned, isFirst, waitsForBody(planned.inputs))
-  refuseUnusedVariables(name, path, variables, plan.inputs)
-  refuseTwoBodies(name, plan.inputs)
-  refuseClashingInputs(name, plan.inputs)
+  refuseWrongInputs(name, path, variables, plan.inputs)
   return plan
 }
 
@@ -288,23 +274,6 @@ function responseShape(declaration: unknown, name: string): Shape {
   return shape
 }
 
-// Parameter names are read from the source of the function: in minified code they differ, and every request would be a 422.
-function refuseUnusedVariables(
-  name: string,
-  path: string,
-  variables: readonly string[],
-  inputs: readonly Input[],
-): void {
-  const taken = inputs.flatMap((input) => (input.kind === 'value' && input.in === 'path' ? [input.name] : []))
-  const unused = variables.filter((variable) => !taken.includes(variable))
-  if (unused.length === 0) return
-  const found = inputs.flatMap((input) => (input.kind === 'value' ? [input.name] : [])).join(', ') || 'none'
-  throw new BootError(
-    `${name}: no parameter takes the variable ${unused.map((variable) => `:${variable}`).join(', ')} of ${path}; the inputs found are ${found}. ` +
-      `Name a parameter like the variable, or write @Path('${unused[0]}'). If the code is minified, keep the parameter names.`,
-  )
-}
-
 function othersOf(responses: Responses, name: string): ReadonlyMap<number, OtherResponse> {
   const others = Object.entries(responses).map(([status, declared]): [number, OtherResponse] => {
     requireSuccess(name, Number(status))
@@ -345,12 +314,4 @@ function refuseEmptyStatus(name: string, status = 200): number {
   throw new BootError(
     `${name} declares a response with the status ${status}, which has no body. Remove the response, or write another status: 200, or 201 for POST.`,
   )
-}
-
-function refuseTwoBodies(name: string, inputs: readonly Input[]): void {
-  if (inputs.filter((input) => input.kind === 'body').length > 1) {
-    throw new BootError(
-      `${name} has two body parameters, but a request has one body. Put both into one class, or put @Query() on one of them.`,
-    )
-  }
 }

@@ -1,5 +1,5 @@
 import type { Abort } from '../../core/abort.js'
-import type { EventStream } from '../output/event-stream.js'
+import type { EventStream } from '../output/events.js'
 import { shuttingDown } from './abort-reasons.js'
 
 /** The streams of events that are being sent. They end with the app: their clients connect again. */

@@ -1,17 +1,21 @@
 import cluster from 'node:cluster'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
 import type { ErrorStatus } from '../../core/error-status.js'
 import { fitting } from '../../core/option-checks.js'
 import { StartupError } from '../../core/startup-error.js'
-import { closeConnections, stopListening } from './closing.js'
-import { Connection, WRITE_CHECKS } from './connection.js'
-import { faultOf } from '../ambiguous-requests.js'
+import {
+  answerRequests,
+  checkWhileOpen,
+  type Connections,
+  type RequestAcceptor,
+  watchConnections,
+  WRITE_CHECKS,
+} from './connections.js'
 import { type ErrorBodies, type Problem, toProblem } from '../problem.js'
-import { RequestTurns } from './request-turns.js'
 import { writeReply } from '../output/outgoing-response.js'
-import { continueWhenRead } from '../input/body.js'
 
 /** The address of a listening app. */
 export interface Address {
@@ -55,12 +59,6 @@ export interface OpenServer {
   stopListening(grace: number): Promise<void>
   /** Called after that. Closes idle connections after `grace` milliseconds, the others when `finished` has resolved. */
   close(finished: Promise<void>, grace: number): Promise<void>
-}
-
-/** Answers requests. */
-export interface RequestAcceptor {
-  /** @param closed called when the response is closed. */
-  accept(request: IncomingMessage, response: ServerResponse, isOwn: true, closed?: () => void): void
 }
 
 interface ListenOptions {
@@ -121,6 +119,67 @@ function closeByApp(server: Server, disconnect: () => void): void {
   }
 }
 
+/** Turns of the event loop after which the server stops listening although clients still connect. */
+const MAX_TURNS = 1000
+
+/** Checks of idle connections within the grace. */
+const CHECKS = 10
+
+/**
+ * Closes a server that no longer listens, without resetting connections that clients still use: for `grace` milliseconds those that are kept
+ * alive stay open, so that the requests on them are answered; then each is closed that has been idle for as long. When `finished` has resolved,
+ * those that remain are closed after two graces at the latest.
+ */
+async function closeConnections(
+  server: Server,
+  connections: Connections,
+  grace: number,
+  finished: Promise<void>,
+): Promise<void> {
+  const closed = once(server, 'close')
+  if (grace === 0) server.closeIdleConnections()
+  const timer = grace === 0 ? undefined : closeIdle(connections, grace)
+  await finished
+  const late = new AbortController()
+  await Promise.race([closed, wait(2 * grace, undefined, { signal: late.signal }).catch(() => {})])
+  late.abort()
+  clearInterval(timer)
+  server.closeAllConnections()
+  server.close() // ends Node's own checks of timeouts
+  await closed
+}
+
+/** Stops listening; the open connections stay open. With a grace, those that wait to be accepted are accepted first. */
+async function stopListening(server: Server, grace: number): Promise<void> {
+  if (grace > 0) await untilQueueIsEmpty(server)
+  // Bun's http.Server is no net.Server: the method below throws. Its own one closes idle connections, so that the grace is not kept.
+  if (process.versions['bun'] !== undefined) return void server.close()
+  // The method of http.Server would close idle connections, too.
+  NetServer.prototype.close.call(server)
+}
+
+// The system resets connections that the server has not accepted. In each turn of the event loop, Node accepts one.
+async function untilQueueIsEmpty(server: Server): Promise<void> {
+  let accepted = false
+  const count = () => (accepted = true)
+  server.on('connection', count).on('drop', count)
+  await turn() // ends the turn in which this function was called
+  for (let turns = 0; turns < MAX_TURNS; turns++) {
+    accepted = false
+    await turn()
+    if (!accepted) break
+  }
+  server.off('connection', count).off('drop', count)
+}
+
+function closeIdle(connections: Connections, grace: number): NodeJS.Timeout {
+  const end = performance.now() + grace
+  return setInterval(() => {
+    const limit = performance.now() < end ? Infinity : grace
+    for (const connection of connections.values()) connection.closeIfIdle(limit)
+  }, grace / CHECKS)
+}
+
 function newServer(
   listener: RequestAcceptor,
   { headers, request, write, keepAlive, body }: ServerLimits,
@@ -147,28 +206,6 @@ function newServer(
   return { server, connections }
 }
 
-function answerRequests(server: Server, connections: Connections, listener: RequestAcceptor, bodyLimit: number): void {
-  const turns = new RequestTurns()
-  server.on('connection', () => turns.accepted())
-  const respond: RequestListener = (request, response) => {
-    const connection = connections.get(request.socket)
-    connection?.add(response)
-    if (turns.isTaken)
-      turns.wait(() => request.socket.destroyed || listener.accept(request, response, true, connection?.forget))
-    else if (!request.socket.destroyed) listener.accept(request, response, true, connection?.forget)
-  }
-  server.on('request', respond)
-  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    // Without '100 Continue' the client does not send a body that would be refused. A form, and the body of a route with its own limit, may be larger.
-    if (!faultOf(request)) {
-      const isSmall = Number(request.headers['content-length'] ?? 0) <= bodyLimit
-      if (isSmall) response.writeContinue()
-      else continueWhenRead(request, () => response.headersSent || response.writeContinue())
-    }
-    respond(request, response)
-  })
-}
-
 /** Responds to what never becomes a request of the app. */
 function refuseOthers(server: Server, connections: Connections, bodies: ErrorBodies): void {
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
@@ -179,35 +216,6 @@ function refuseOthers(server: Server, connections: Connections, bodies: ErrorBod
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
     refuseBytes(error, socket, connections.get(socket)?.last, bodies),
   )
-}
-
-/** The connections that are open, by their socket. */
-type Connections = ReadonlyMap<Socket, Connection>
-
-function watchConnections(server: Server): Connections {
-  const connections = new Map<Socket, Connection>()
-  // One function for all of them: thousands of connections may be idle.
-  function remove(this: Socket): void {
-    connections.delete(this)
-  }
-  server.on('connection', (socket: Socket) => {
-    connections.set(socket, new Connection(socket))
-    socket.on('close', remove)
-  })
-  return connections
-}
-
-function checkWhileOpen(
-  server: Server,
-  milliseconds: number,
-  connections: Connections,
-  check: (connection: Connection) => void,
-): void {
-  const timer = setInterval(() => {
-    for (const connection of connections.values()) check(connection)
-  }, milliseconds)
-  timer.unref()
-  server.once('close', () => clearInterval(timer))
 }
 
 function refuseConnections(server: Server, most: number | undefined, warn: (line: string) => void): void {

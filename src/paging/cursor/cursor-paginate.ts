@@ -28,9 +28,16 @@ import {
   SIZE_OPTIONS,
   type SizeOptions,
 } from '../paginator.js'
-import type { CursorPosition } from './cursor-body.js'
-import { CursorKey } from './cursor-key.js'
-import { type Binding, CURSOR_LENGTH, proofOf, readCursor, signatureOf, writeCursor } from './cursor.js'
+import {
+  type CursorPosition,
+  CursorKey,
+  type Binding,
+  CURSOR_LENGTH,
+  proofOf,
+  readCursor,
+  signatureOf,
+  writeCursor,
+} from './cursor.js'
 import { refuseUnordered } from './refuse-unordered.js'
 import { type PageRequest, type PageRows, readPage } from './read-page.js'
 

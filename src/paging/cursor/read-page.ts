@@ -1,7 +1,7 @@
 import { atPlaces, type OrderColumn, type Place, rangesAfter, reversed } from '../keyset.js'
 import type { Rows } from '../lazy-instances.js'
 import type { List, PlacedRow } from '../list.js'
-import type { CursorPosition } from './cursor-body.js'
+import type { CursorPosition } from './cursor.js'
 
 /** Which page to read. */
 export interface PageRequest {

@@ -1,4 +1,5 @@
 import { type IncludeOptions, Op, Utils } from 'sequelize'
+import { isPlainRecord } from '../../core/records.js'
 import { type Find, type Join, mentionsOf } from '../../db/statements/find.js'
 import { fnInternals, modelInternals } from '../../db/sequelize/internals.js'
 
@@ -68,7 +69,7 @@ class ShapeReader {
   #readObject(given: object, isOperand: boolean, depth: number): string {
     if (Array.isArray(given)) return this.#list(given, isOperand, depth + 1)
     if (given instanceof Utils.SequelizeMethod) return this.#expression(given, depth + 1)
-    return isPlain(given) && !(isOperand && isData(given)) ? this.#condition(given, depth + 1) : VALUE
+    return isPlainRecord(given) && !(isOperand && isData(given)) ? this.#condition(given, depth + 1) : VALUE
   }
 
   // The shape does not depend on the length: of the ids of IN, or of one condition for each word of a search.
@@ -112,11 +113,6 @@ function attributeShape(attribute: unknown): string | undefined {
   if (typeof attribute !== 'object' || attribute === null || !('Model' in attribute)) return undefined
   const { Model, field, fieldName } = attribute as { Model: { name: string }; field?: string; fieldName?: string } // as Sequelize reads it
   return JSON.stringify([Model.name, field ?? fieldName])
-}
-
-function isPlain(given: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(given)
-  return prototype === Object.prototype || prototype === null
 }
 
 function isData(given: object): boolean {

@@ -1,5 +1,5 @@
 import { checkOptions, type OptionChecks, unchecked } from '../../core/option-checks.js'
-import { shown } from '../../core/options.js'
+import { shown, isClass } from '../../core/options.js'
 import { currentSession, type Session } from '../../db/session/session.js'
 import { isStatement } from '../../db/statements/statement.js'
 import { provideItself } from '../../di/provider.js'
@@ -20,7 +20,6 @@ import {
   SIZE_OPTIONS,
   type SizeOptions,
 } from '../paginator.js'
-import { type CallbackOptions, type Callbacks, callbacksOf, injectedCallbacks } from './callbacks.js'
 import type {
   MappedPaginationOptions,
   MappedPaginationToken,
@@ -30,8 +29,68 @@ import type {
   RowMapping,
   UncountedPaginationOptions,
 } from './offset-types.js'
-import { OffsetList, type OffsetWindow } from './offset-list.js'
-import { RawSqlList } from './raw-sql-list.js'
+import { OffsetList, type OffsetWindow, RawSqlList } from './offset-list.js'
+import { BootError } from '../../core/boot-error.js'
+import type { Constructor } from '../../di/token.js'
+
+/** The callbacks of a paginator, as it calls them. */
+interface Callbacks {
+  readonly count?: ((session: Session, statement: AnyStatement) => number | Promise<number>) | false
+  readonly map?: (row: unknown) => unknown
+  readonly mapPage?: (rows: readonly unknown[]) => unknown
+}
+
+/** Options that are functions, or injectable classes with a method of the option's name. */
+type CallbackOptions = { readonly [N in keyof Callbacks]?: unknown }
+
+const NAMES = ['count', 'map', 'mapPage'] as const
+type Name = (typeof NAMES)[number]
+type Callback = (...args: readonly unknown[]) => unknown
+
+/** An option whose value is a class, of which each request injects an instance. */
+interface InjectedCallback {
+  readonly name: Name
+  readonly token: Constructor
+}
+
+/** @throws BootError for an option that is neither a function nor a class with a method of its name. */
+function injectedCallbacks(options: CallbackOptions): InjectedCallback[] {
+  if (options.map !== undefined && options.mapPage !== undefined)
+    throw new BootError('newPagination(): map receives each row, mapPage all rows of a page. Write one of them.')
+  return NAMES.flatMap((name) => {
+    const given = options[name]
+    if (given === undefined || (name === 'count' && given === false)) return []
+    if (!isCallable(given))
+      throw new BootError(`newPagination(): ${name} must be ${expected(name)}, got ${shown(given)}.`)
+    if (typeof Reflect.get(given.prototype ?? {}, name) === 'function')
+      return { name, token: given as unknown as Constructor } // a function whose prototype has methods is a class
+    if (!isClass(given)) return []
+    throw new BootError(
+      `newPagination(): ${name} is ${shown(given)}, which has no method '${name}'. Write ${expected(name)}.`,
+    )
+  })
+}
+
+function isCallable(value: unknown): value is Callback & { readonly prototype?: object } {
+  return typeof value === 'function'
+}
+
+function expected(name: Name): string {
+  return `a function, or an injectable class with a method '${name}'${name === 'count' ? ', or false' : ''}`
+}
+
+/** The callbacks that are functions, and the methods of the instances that a request has injected. */
+function callbacksOf(
+  { count, map, mapPage }: CallbackOptions,
+  injected: readonly InjectedCallback[],
+  instances: readonly object[],
+): Callbacks {
+  const methods = injected.map(({ name }, index) => {
+    const instance = instances[index] as Record<Name, Callback> // of the class that injectedCallbacks() has checked
+    return [name, (...args: readonly unknown[]) => instance[name](...args)]
+  })
+  return { count, map, mapPage, ...Object.fromEntries(methods) } as Callbacks // injectedCallbacks() has checked them
+}
 
 interface AnyPaginationOptions extends SizeOptions, DatabaseOptions, CallbackOptions {}
 

@@ -1,6 +1,7 @@
 import { BootError } from '../../core/boot-error.js'
 import { checkOptions, list, type OptionChecks, unchecked } from '../../core/option-checks.js'
 import { NOT_LOADED, shown } from '../../core/options.js'
+import { defined } from '../../core/records.js'
 import { type Constructor, isConstructor } from '../../di/token.js'
 import { fieldsOf, isInstantiable } from '../shape/fields.js'
 import { describedBy, type Attributed, type Data, type Property, type Shape } from '../shape/shape.js'
@@ -73,6 +74,7 @@ function derive(source: Constructor, options: DtoOptions<string>, type: Construc
   const shape = shapeOf(source)
   if (shape.kind !== 'object')
     throw new BootError(`dto(${source.name}, ...): ${source.name} has no properties to choose from.`)
+  const { read, keyNames } = shape
   return {
     kind: 'object',
     name: type.name,
@@ -80,9 +82,7 @@ function derive(source: Constructor, options: DtoOptions<string>, type: Construc
     source: shape.source ?? source,
     properties: () =>
       new Map([...select((shape.selectable ?? shape.properties)(), options, source.name), ...ownFields(type)]),
-    ...(shape.read ? { read: shape.read } : {}),
-    ...(shape.keyNames ? { keyNames: shape.keyNames } : {}),
-    ...(isInstantiable(type) ? { instance: type } : {}),
+    ...defined({ read, keyNames, instance: isInstantiable(type) ? type : undefined }),
   }
 }
 

@@ -6,7 +6,7 @@ import { requireArray, text } from '../../core/option-checks.js'
 import { NOT_LOADED, refuseMissingCall, refuseUnknownOptions } from '../../core/options.js'
 import { memo } from '../../core/memo.js'
 import { defaultOf } from './default-value.js'
-import type { FitsDefault } from './default-type.js'
+import type { FitsDefault, AnyDeclared, Declared, Declaring, FitsField } from './value-type.js'
 import { addField } from '../shape/fields.js'
 import { type EnumOption, enumShape } from './enum.js'
 import { refuseOtherEmitted } from './emitted-type.js'
@@ -17,7 +17,6 @@ import { shapeOf } from '../shape/shape-of.js'
 import { acceptsOmission } from '../shape/standard-schema.js'
 import { unionShape } from './one-of.js'
 import { type TypeOption, VALUE_OPTIONS, type ValueOptions } from './value-options.js'
-import type { AnyDeclared, Declared, Declaring, FitsField } from './value-type.js'
 
 /** A property decorator that the compiler checks against the property's type. */
 export type FieldDecorator<S extends AnyDeclared> = <T extends object, K extends string | symbol>(

@@ -1,4 +1,4 @@
-import { memo } from '../../core/memo.js'
+import { memo, memoFor } from '../../core/memo.js'
 import { type Constructor, isConstructor } from '../../di/token.js'
 import { isInstantiable } from '../shape/fields.js'
 import { valueOf } from '../shape/inherited-names.js'
@@ -36,15 +36,9 @@ interface Instances {
   readonly another: () => Instance
 }
 
-const instances = new WeakMap<Constructor, Instances>()
-
-function instancesOf(owner: Constructor): Instances {
-  const before = instances.get(owner)
-  if (before) return before
-  const made = { one: firstInstance(owner) ?? {}, another: memo(() => newInstance(owner) ?? {}) }
-  instances.set(owner, made)
-  return made
-}
+const instancesOf = memoFor((owner: Constructor): Instances => {
+  return { one: firstInstance(owner) ?? {}, another: memo(() => newInstance(owner) ?? {}) }
+})
 
 // Most classes only declare fields, and have an empty body once compiled. To call the constructor of each for the first time takes longer.
 function firstInstance(owner: Constructor): Instance | undefined {

@@ -1,7 +1,7 @@
 import { BootError, withPlace } from '../../core/boot-error.js'
 import { refuseOtherEmitted } from './emitted-type.js'
 import { usableJsonSchemaOf } from '../output/json-schema-validator.js'
-import { type ObjectShape, propertiesOf, type Shape } from '../shape/shape.js'
+import { innerShapes, type ObjectShape, propertiesOf, type Shape } from '../shape/shape.js'
 
 /**
  * Refuses in inputs, at any depth, models, of which a client could set every column, including the primary key, fields whose type is that of
@@ -35,36 +35,17 @@ const fit = new WeakSet<ObjectShape>()
 function visit(shape: Shape, holder: string | undefined, visited: Visit): void {
   const { where, takesFiles } = visited
   switch (shape.kind) {
-    case 'array':
-      return visit(shape.items, holder, visited)
-    case 'map':
-      return visit(shape.values, holder, visited)
-    case 'union':
-      for (const option of new Set(shape.options().values())) visit(option, holder, visited)
-      return
     case 'object':
       return visitObject(shape, holder, visited)
-    case 'standard': {
+    case 'standard':
       withPlace(holder === undefined ? where : `${where}, ${holder}`, () => usableJsonSchemaOf(shape.schema, 'input'))
       return
-    }
     case 'file':
       if (!takesFiles) throw fileError(holder, where)
       return
     default:
+      for (const inner of innerShapes(shape)) visit(inner, holder, visited)
   }
-}
-
-/** Whether a shape has parts, is one of another library, or a file. Any other is fit. */
-function mayBeUnfit({ kind }: Shape): boolean {
-  return (
-    kind === 'object' ||
-    kind === 'array' ||
-    kind === 'map' ||
-    kind === 'union' ||
-    kind === 'standard' ||
-    kind === 'file'
-  )
 }
 
 function visitObject(shape: ObjectShape, holder: string | undefined, visited: Visit): void {
@@ -76,7 +57,7 @@ function visitObject(shape: ObjectShape, holder: string | undefined, visited: Vi
     refuseOtherEmitted(property.shape, property.emitted, 'received', () => `${where}, ${shape.name}.${name}`)
     if (shape.instance && name in shape.instance.prototype && hasGetterOnly(shape.instance.prototype, name))
       throw getterError(shape.name, name, where)
-    if (mayBeUnfit(property.shape)) visit(property.shape, `${shape.name}.${name}`, visited)
+    visit(property.shape, `${shape.name}.${name}`, visited)
   }
 }
 

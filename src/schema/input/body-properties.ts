@@ -1,3 +1,4 @@
+import { memoFor } from '../../core/memo.js'
 import { type JsonSchema, propertiesOf, type Property, type Shape } from '../shape/shape.js'
 import { jsonSchemaOf, type StandardSchema } from '../shape/standard-schema.js'
 import { toJsonSchema } from '../shape/subschemas.js'
@@ -21,15 +22,13 @@ export function bodyPropertiesOf(shape: Shape): readonly (readonly [string, Prop
   }
 }
 
-// A library writes its JSON Schema anew for each call, which takes milliseconds, and errors of the database are located in a body by these.
-const known = new WeakMap<StandardSchema, Properties | 'not an object'>()
-
-/** The properties of a Standard Schema of an object; undefined if its JSON Schema is not that of an object. */
-export function standardSchemaProperties(schema: StandardSchema): Properties | undefined {
-  const properties = known.get(schema) ?? jsonSchemaProperties(jsonSchemaOf(schema, 'input')) ?? 'not an object'
-  known.set(schema, properties)
-  return properties === 'not an object' ? undefined : properties
-}
+/**
+ * The properties of a Standard Schema of an object; undefined if its JSON Schema is not that of an object. A library writes it anew for each call, which
+ * takes milliseconds, and errors of the database are located in a body by them.
+ */
+export const standardSchemaProperties = memoFor((schema: StandardSchema) =>
+  jsonSchemaProperties(jsonSchemaOf(schema, 'input')),
+)
 
 function jsonSchemaProperties(root: JsonSchema): Properties | undefined {
   const { type, properties, required = [] } = root

@@ -95,16 +95,10 @@ class DecoderCompiler {
         return validated((text: string) => BigInt(text))
       case 'bytes':
         return validated((text: string) => Buffer.from(text, 'base64'))
-      case 'array': {
-        const item = this.compile(shape.items)
-        if (item === unchanged && !this.#copies) return unchanged
-        return validated((list: unknown[]) => list.map(item))
-      }
-      case 'map': {
-        const part = this.compile(shape.values)
-        if (part === unchanged && !this.#copies) return unchanged
-        return validated((json: JsonObject) => mapValues(json, part))
-      }
+      case 'array':
+        return this.#parts(shape.items, (item) => (list: unknown[]) => list.map(item))
+      case 'map':
+        return this.#parts(shape.values, (part) => (json: JsonObject) => mapValues(json, part))
       case 'object':
         return this.#object(shape)
       case 'string':
@@ -127,6 +121,12 @@ class DecoderCompiler {
       case 'any':
         return this.#copies ? copyOf : unchanged
     }
+  }
+
+  /** A list or a map is left as it is if its parts are, and nothing is copied. */
+  #parts<T>(part: Shape, decodeAll: (decode: Decode) => (json: T) => unknown): Decode {
+    const decode = this.compile(part)
+    return decode === unchanged && !this.#copies ? unchanged : validated(decodeAll(decode))
   }
 
   #object(shape: ObjectShape): Decode {

@@ -1,3 +1,4 @@
+import { memoFor } from '../../core/memo.js'
 import { isChoice, readableOption } from '../shape/coercion.js'
 import { isIntegerText, isNumberText } from '../shape/text-formats.js'
 import { type EnumShape, type JsonSchema, type ObjectShape, type Shape } from '../shape/shape.js'
@@ -36,14 +37,8 @@ export function parseString(shape: Shape, text: string): unknown {
   }
 }
 
-const enums = new WeakMap<EnumShape, ReadonlyMap<string, string | number>>()
-
 /** The values of an enum by how they are written. A map, as a query can repeat one of thousands of values thousands of times. */
-function enumValues(shape: EnumShape): ReadonlyMap<string, string | number> {
-  const values = enums.get(shape) ?? byString(shape.values)
-  enums.set(shape, values)
-  return values
-}
+const enumValues = memoFor(({ values }: EnumShape) => byString(values))
 
 // If a string and a number are written alike, the string wins: it is set last.
 function byString(values: readonly (string | number)[]): ReadonlyMap<string, string | number> {
@@ -62,24 +57,18 @@ function toNumber(text: string): number {
  * JSON Schema declares. Other shapes are returned unchanged.
  */
 export function parseableShape(shape: Shape): Shape {
-  if (shape.kind === 'object') {
-    const parseable = parseableObjects.get(shape) ?? parseableObject(shape)
-    parseableObjects.set(shape, parseable)
-    return parseable
-  }
+  if (shape.kind === 'object') return parseableObject(shape)
   return shape.kind === 'standard' ? shapeOfJsonSchema(jsonSchemaOf(shape.schema, 'input')) : shape
 }
 
-const parseableObjects = new WeakMap<ObjectShape, ObjectShape>()
-
-function parseableObject(shape: ObjectShape): ObjectShape {
+const parseableObject = memoFor((shape: ObjectShape): ObjectShape => {
   const entries = [...shape.properties()]
   const properties = entries.map(
     ([name, property]) => [name, { ...property, shape: parseableShape(property.shape) }] as const,
   )
   if (properties.every(([, { shape: inner }], index) => inner === entries[index]?.[1].shape)) return shape
   return { ...shape, origin: properties, anonymous: true, properties: () => new Map(properties) }
-}
+})
 
 /** The shape by which strings are parsed as a JSON Schema declares them; it accepts every value. */
 export function shapeOfJsonSchema(openApiSchema: JsonSchema, root = openApiSchema): Shape {

@@ -3,8 +3,8 @@ import { compileKeepListed, type KeepListed } from '../output/listed-properties.
 import { coercedSchemaOf } from '../shape/coercion.js'
 import { escapePointer, type Issue } from '../shape/issue.js'
 import { ignoreRejections, isThenable } from '../../core/promises.js'
-import { memo } from '../../core/memo.js'
-import { type ObjectShape, propertiesOf, type Shape } from '../shape/shape.js'
+import { memo, memoFor } from '../../core/memo.js'
+import { innerShapes, type ObjectShape, propertiesOf, type Shape, type StandardShape } from '../shape/shape.js'
 import { type StandardResult, type StandardSchema, acceptsOmission, toIssues } from '../shape/standard-schema.js'
 import { type Validate, ValidatorCompiler } from './validate.js'
 
@@ -113,54 +113,44 @@ function settle(part: Part, result: StandardResult, issues: Issue[], known: Read
     holder[key] = new ConvertedPart(result.value)
 }
 
-const checks = new WeakMap<StandardSchema, { readonly check: Validate | undefined }>()
-
-function coercedCheckOf(schema: StandardSchema): Validate | undefined {
-  const known = checks.get(schema)
-  if (known) return known.check
+const coercedCheckOf = memoFor((schema: StandardSchema): Validate | undefined => {
   const json = coercedSchemaOf(usableJsonSchemaOf(schema, 'input'))
-  const check = json && new ValidatorCompiler(new Map()).compile(json)
-  checks.set(schema, { check })
-  return check
-}
+  return json && new ValidatorCompiler(new Map()).compile(json)
+})
 
 function hasParts(shape: Shape, seen: Set<unknown>): boolean {
   switch (shape.kind) {
     case 'standard':
       return true
-    case 'array':
-      return hasParts(shape.items, seen)
-    case 'map':
-      return hasParts(shape.values, seen)
-    case 'union':
-      return [...shape.options().values()].some((option) => hasParts(option, seen))
     case 'object':
       if (seen.has(shape.origin)) return false
       seen.add(shape.origin)
       return propertiesOf(shape, 'input').some(([, property]) => hasParts(property.shape, seen))
     default:
-      return false
+      return innerShapes(shape).some((inner) => hasParts(inner, seen))
   }
 }
 
 const NOTHING: FindParts = () => {}
+
+function finderOf({ schema, nullable }: StandardShape): FindParts {
+  const validatesOmission = acceptsOmission(schema)
+  const keepListed = compileKeepListed(usableJsonSchemaOf(schema, 'input'), 'input', (value) => value)
+  const checkCoerced = coercedCheckOf(schema)
+  return (holder, key, location, found) => {
+    const value = own(holder, key)
+    if (value === undefined ? validatesOmission : value !== null || !nullable)
+      found.push({ schema, keepListed, checkCoerced, holder, key, location })
+  }
+}
 
 class PartsCompiler {
   readonly #objects = new Map<unknown, FindParts>()
 
   compile(shape: Shape): FindParts {
     switch (shape.kind) {
-      case 'standard': {
-        const validatesOmission = acceptsOmission(shape.schema)
-        const { schema, nullable } = shape
-        const keepListed = compileKeepListed(usableJsonSchemaOf(schema, 'input'), 'input', (value) => value)
-        const checkCoerced = coercedCheckOf(schema)
-        return (holder, key, location, found) => {
-          const value = own(holder, key)
-          if (value === undefined ? validatesOmission : value !== null || !nullable)
-            found.push({ schema, keepListed, checkCoerced, holder, key, location })
-        }
-      }
+      case 'standard':
+        return finderOf(shape)
       case 'array': {
         const find = this.compile(shape.items)
         return (holder, key, parent, found) => {

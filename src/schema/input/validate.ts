@@ -1,9 +1,12 @@
-import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
+import type { Ajv2020, ErrorObject, ValidateFunction, AnySchemaObject, FuncKeywordDefinition } from 'ajv/dist/2020.js'
 import { loadLater, memo } from '../../core/memo.js'
-import { escapePointer, type Issue, MAX_ISSUES } from '../shape/issue.js'
+import { escapePointer, type Issue, MAX_ISSUES, listValues } from '../shape/issue.js'
 import { ANY_BUT_NULL, type JsonSchema } from '../shape/shape.js'
-import { KEYWORDS } from './keywords.js'
 import { KnownSchemas } from './surely-compiles.js'
+import { failuresOf } from '../shape/check.js'
+import { formatCheck, formatMeaning } from '../shape/formats.js'
+import { isLonger } from '../shape/length.js'
+import { matches } from '../patterns/matches.js'
 
 /** Returns all issues of a value; of a large value, which could have hundreds of thousands, only the first. */
 export type Validate = (value: unknown, isLarge?: boolean) => readonly Issue[]
@@ -159,4 +162,110 @@ function withArticle(type: unknown): string {
     : type === 'integer' || type === 'object' || type === 'array'
       ? `an ${String(type)}`
       : `a ${String(type)}`
+}
+
+/*
+ * Replacements for keywords of ajv. Those that read a whole string are skipped for a string longer than `maxLength`: only its length is
+ * reported, so their cost is bounded. `enum` looks the value up in a set, where ajv compares it with one value after the other.
+ */
+
+interface KeywordFunction {
+  (value: unknown): boolean
+  errors?: Partial<ErrorObject>[]
+}
+
+function pattern(source: string, parent: AnySchemaObject): KeywordFunction {
+  const expression = new RegExp(source, 'u')
+  const isMatch = (value: unknown) => typeof value !== 'string' || matches(expression, value)
+  return keyword('pattern', ifShort(parent, isMatch), () => [`must match pattern "${source}"`])
+}
+
+function format(name: string, parent: AnySchemaObject): KeywordFunction {
+  return keyword('format', ifShort(parent, formatCheck(name)), () => [`must be ${formatMeaning(name)}`])
+}
+
+function checks(numbers: readonly number[], parent: AnySchemaObject): KeywordFunction {
+  let failures: readonly string[] = [] // of the last value
+  const fits = (value: unknown) => (failures = failuresOf(numbers, value)).length === 0
+  return keyword('checks', ifShort(parent, fits), () => failures)
+}
+
+function oneOf(values: readonly unknown[]): KeywordFunction {
+  const allowed = new Set(values)
+  const message = `must be one of ${listValues(values)}`
+  const isAllowed = (value: unknown) => allowed.has(value)
+  return keyword('enum', isAllowed, () => [message])
+}
+
+/** The check of a string that is not longer than `maxLength`. */
+function ifShort({ maxLength: most }: AnySchemaObject, fits: (value: unknown) => boolean): typeof fits {
+  if (typeof most !== 'number') return fits
+  return (value) => (typeof value === 'string' && isLonger(value, most)) || fits(value)
+}
+
+// ajv reads the errors of a keyword from the property `errors` of its function.
+function keyword(name: string, fits: (value: unknown) => boolean, messages: () => readonly string[]): KeywordFunction {
+  const validate: KeywordFunction = (value) => {
+    if (fits(value)) return true
+    validate.errors = messages().map((message) => ({ keyword: name, params: {}, message }))
+    return false
+  }
+  return validate
+}
+
+/** The keywords that replace those of ajv, and `checks`, which runs custom checks: see {@link failuresOf}. */
+export const KEYWORDS: readonly (FuncKeywordDefinition & { readonly keyword: string })[] = [
+  { keyword: 'pattern', type: 'string', schemaType: 'string', errors: true, compile: pattern },
+  { keyword: 'format', type: ['string', 'number'], schemaType: 'string', errors: true, compile: format },
+  { keyword: 'enum', schemaType: 'array', errors: true, compile: oneOf },
+  { keyword: 'checks', schemaType: 'array', errors: true, compile: checks },
+]
+
+const TEXT = 'must not contain U+0000 or half of a surrogate pair'
+const NUMBER = `must be a number from ${-Number.MAX_VALUE} to ${Number.MAX_VALUE}`
+
+/**
+ * The issues of values that a database or JSON cannot hold, at most `most` of them: PostgreSQL does not store U+0000, a lone surrogate
+ * has no UTF-8 encoding, and JSON.parse() reads a number that is too large as Infinity.
+ */
+export function illFormedStrings(value: unknown, path: string, most: number): readonly Issue[] {
+  if (typeof value === 'number' && Number.isFinite(value)) return NONE
+  const issues: Issue[] = []
+  collect(value, { keys: [], path, most, issues })
+  return issues
+}
+
+interface Search {
+  /** The keys that lead to the value. They are written as a path only for issues. */
+  readonly keys: (string | number)[]
+  readonly path: string
+  readonly most: number
+  readonly issues: Issue[]
+}
+
+function collect(value: unknown, search: Search): void {
+  if (search.issues.length >= search.most) return
+  if (typeof value === 'string') return isWellFormed(value) ? undefined : report(TEXT, search)
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : report(NUMBER, search)
+  if (typeof value !== 'object' || value === null) return
+  if (Array.isArray(value)) return value.forEach((item, index) => within(index, item, search))
+  for (const key of Object.keys(value)) {
+    // An ill-formed key is reported at its object: a path that contains the key would be ill-formed, too.
+    if (isWellFormed(key)) within(key, Reflect.get(value, key), search)
+    else if (search.issues.length < search.most) report(TEXT, search)
+  }
+}
+
+function within(key: string | number, value: unknown, search: Search): void {
+  search.keys.push(key)
+  collect(value, search)
+  search.keys.pop()
+}
+
+function report(message: string, { keys, path, issues }: Search): void {
+  issues.push({ path: path + keys.map((key) => `/${escapePointer(String(key))}`).join(''), message })
+}
+
+function isWellFormed(text: string): boolean {
+  return !text.includes('\u0000') && text.isWellFormed()
 }

@@ -1,6 +1,14 @@
 import { BootError } from '../../core/boot-error.js'
-import type { Direction, JsonSchema, Named, Shape } from '../shape/shape.js'
-import { differsByDirection } from './direction.js'
+import {
+  innerShapes,
+  type Direction,
+  type JsonSchema,
+  type Named,
+  type Shape,
+  isOmissible,
+  type Property,
+} from '../shape/shape.js'
+import { type StandardSchema, writtenJsonSchema } from '../shape/standard-schema.js'
 
 interface Owner {
   readonly origin: unknown
@@ -76,4 +84,32 @@ const ALLOWED = /^[A-Za-z0-9._-]*$/
 // OpenAPI allows only these characters, but a class may be named Größe.
 function allowed(name: string): string {
   return ALLOWED.test(name) ? name : name.replaceAll(/[^A-Za-z0-9._-]/gu, '_')
+}
+
+/** Whether a shape, or one that it contains, has different JSON Schemas for input and for output. */
+function differsByDirection(shape: Shape, seen: Set<unknown> = new Set()): boolean {
+  switch (shape.kind) {
+    case 'standard':
+      return jsonOf(shape.schema, 'input') !== jsonOf(shape.schema, 'output')
+    case 'object':
+      if (seen.has(shape.origin)) return false
+      seen.add(shape.origin)
+      return [...shape.properties().values()].some(
+        (property) => differs(property) || differsByDirection(property.shape, seen),
+      )
+    default:
+      return innerShapes(shape).some((inner) => differsByDirection(inner, seen))
+  }
+}
+
+function differs(property: Property): boolean {
+  return (
+    property.writeOnly === true ||
+    property.readOnly === true ||
+    isOmissible(property, 'input') !== isOmissible(property, 'output')
+  )
+}
+
+function jsonOf(schema: StandardSchema, direction: Direction): string | undefined {
+  return JSON.stringify(writtenJsonSchema(schema, direction))
 }

@@ -1,4 +1,5 @@
 import { placed } from '../../core/boot-error.js'
+import { defined } from '../../core/records.js'
 import { idOf } from '../shape/check.js'
 import { Components } from './components.js'
 import { compileEncoder } from '../output/encode.js'
@@ -31,6 +32,9 @@ interface WriterOptions {
   /** Whether objects may have properties that their classes do not declare, unless a class declares otherwise. Default: 'refuse'. */
   readonly unknownFields?: 'refuse' | 'ignore' | undefined
 }
+
+/** A shape without other shapes in it. */
+type ScalarShape = Exclude<Shape, { kind: 'array' | 'map' | 'object' | 'union' | 'standard' | 'file' }>
 
 /**
  * Writes shapes as JSON Schema 2020-12. Each class becomes one component, to which all its uses refer: one writer serves a whole app.
@@ -84,55 +88,12 @@ export class SchemaWriter {
 
   #inline(shape: Shape, direction: Direction): JsonSchema {
     switch (shape.kind) {
-      case 'string':
-        return defined({
-          type: 'string',
-          minLength: shape.minLength,
-          maxLength: shape.maxLength,
-          pattern: shape.pattern,
-          format: shape.format,
-        })
-      case 'integer':
-      case 'number':
-        return defined({
-          type: shape.kind,
-          minimum: shape.minimum,
-          maximum: shape.maximum,
-          exclusiveMinimum: shape.exclusiveMinimum,
-          exclusiveMaximum: shape.exclusiveMaximum,
-          ...(shape.kind === 'integer' ? this.#integerFormat(shape) : undefined),
-          multipleOf: shape.multipleOf,
-        })
-      case 'boolean':
-        return { type: 'boolean' }
-      case 'enum':
-        return { type: enumType(shape.values), enum: shape.values }
-      case 'date-time':
-      case 'date':
-        return {
-          type: 'string',
-          format: shape.kind,
-          ...DATES[shape.kind][this.#forValidation ? 'validated' : 'documented'],
-        }
-      case 'bigint':
-        return defined({
-          type: 'string',
-          maxLength: shape.format === undefined ? MAX_DIGITS : undefined,
-          pattern: this.#integerPattern(shape),
-          format: shape.format,
-        })
-      case 'decimal':
-        return { type: 'string', pattern: shape.digits ? decimalText(shape.digits) : DECIMAL_TEXT }
-      case 'bytes':
-        return { type: 'string', contentEncoding: 'base64', format: 'byte' }
       case 'array':
         return this.#array(shape, direction)
-      case 'map':
-        return {
-          type: 'object',
-          additionalProperties: this.write(shape.values, direction),
-          maxProperties: shape.maxProperties,
-        }
+      case 'map': {
+        const { values, maxProperties } = shape
+        return { type: 'object', additionalProperties: this.write(values, direction), maxProperties }
+      }
       case 'object':
         return this.#object(shape, direction)
       case 'union':
@@ -141,11 +102,48 @@ export class SchemaWriter {
         return this.#forValidation
           ? {}
           : this.#withLiftedDefinitions(usableJsonSchemaOf(shape.schema, direction), direction)
-      case 'any':
-        return shape.object ? { type: 'object' } : shape.notNull ? { type: ANY_BUT_NULL } : {}
       case 'file':
         return this.#forValidation ? { checks: shape.checks.map(idOf) } : fileSchema(shape)
+      default:
+        return this.#scalar(shape)
     }
+  }
+
+  #scalar(shape: ScalarShape): JsonSchema {
+    switch (shape.kind) {
+      case 'string': {
+        const { minLength, maxLength, pattern, format } = shape
+        return defined({ type: 'string', minLength, maxLength, pattern, format })
+      }
+      case 'integer':
+      case 'number':
+        return this.#number(shape)
+      case 'boolean':
+        return { type: 'boolean' }
+      case 'enum':
+        return { type: enumType(shape.values), enum: shape.values }
+      case 'date-time':
+      case 'date': {
+        const rule = DATES[shape.kind][this.#forValidation ? 'validated' : 'documented']
+        return { type: 'string', format: shape.kind, ...rule }
+      }
+      case 'bigint': {
+        const maxLength = shape.format === undefined ? MAX_DIGITS : undefined
+        return defined({ type: 'string', maxLength, pattern: this.#integerPattern(shape), format: shape.format })
+      }
+      case 'decimal':
+        return { type: 'string', pattern: shape.digits ? decimalText(shape.digits) : DECIMAL_TEXT }
+      case 'bytes':
+        return { type: 'string', contentEncoding: 'base64', format: 'byte' }
+      case 'any':
+        return shape.object ? { type: 'object' } : shape.notNull ? { type: ANY_BUT_NULL } : {}
+    }
+  }
+
+  #number(shape: NumberShape): JsonSchema {
+    const { kind, minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = shape
+    const format = kind === 'integer' ? this.#integerFormat(shape) : undefined
+    return defined({ type: kind, minimum, maximum, exclusiveMinimum, exclusiveMaximum, ...format, multipleOf })
   }
 
   // Formats of the OpenAPI registry instead of bounds that no program declares: 'double-int' are the integers that a JSON number holds exactly.
@@ -174,13 +172,8 @@ export class SchemaWriter {
     }
   }
 
-  #array(shape: ArrayShape, direction: Direction): JsonSchema {
-    return defined({
-      type: 'array',
-      items: this.write(shape.items, direction),
-      minItems: shape.minItems,
-      maxItems: shape.maxItems,
-    })
+  #array({ items, minItems, maxItems }: ArrayShape, direction: Direction): JsonSchema {
+    return defined({ type: 'array', items: this.write(items, direction), minItems, maxItems })
   }
 
   #reference(named: Named, shape: Shape, direction: Direction): JsonSchema {
@@ -215,12 +208,8 @@ export class SchemaWriter {
 
   #property(owner: ObjectShape, name: string, property: Property, direction: Direction): JsonSchema {
     try {
-      const schema: Record<string, unknown> = { ...this.write(property.shape, direction) }
-      const byDefault = defaultAsJson(property)
-      if (byDefault !== undefined) schema['default'] = byDefault
-      if (property.writeOnly !== undefined) schema['writeOnly'] = property.writeOnly
-      if (property.readOnly !== undefined) schema['readOnly'] = property.readOnly
-      return schema
+      const { shape, writeOnly, readOnly } = property
+      return { ...this.write(shape, direction), ...defined({ default: defaultAsJson(property), writeOnly, readOnly }) }
     } catch (error) {
       throw placed(error, `${owner.name}.${name}`)
     }
@@ -283,12 +272,6 @@ function enumType(values: readonly (string | number)[]): string | string[] {
   )
   const [first, ...others] = types
   return first !== undefined && others.length === 0 ? first : [...types]
-}
-
-function defined(schema: Record<string, unknown>): JsonSchema {
-  const given: Record<string, unknown> = {}
-  for (const keyword in schema) if (schema[keyword] !== undefined) given[keyword] = schema[keyword]
-  return given
 }
 
 function nonEmpty<T>(list: readonly T[]): readonly T[] | undefined {

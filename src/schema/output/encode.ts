@@ -101,14 +101,10 @@ class EncoderCompiler {
         return decimalEncoder(shape.digits?.fraction)
       case 'bytes':
         return encodeBytes
-      case 'array': {
-        const item = this.compile(shape.items)
-        return (value) => encodeArray(value, item)
-      }
-      case 'map': {
-        const part = this.compile(shape.values)
-        return (value) => encodeMap(value, part)
-      }
+      case 'array':
+        return arrayEncoder(this.compile(shape.items))
+      case 'map':
+        return mapEncoder(this.compile(shape.values))
       case 'object':
         return this.#object(shape)
       case 'union':
@@ -291,34 +287,38 @@ function writeAny(value: unknown): string | undefined {
 }
 
 // Plain objects only: the values of a Map, or of an instance, are not its properties.
-function encodeMap(value: unknown, encode: Encode): unknown {
-  if (!isPlainRecord(value)) return refuseMismatch(value, 'a plain object')
-  const entries = Object.entries(value).flatMap(([name, part]): (readonly [string, unknown])[] => {
-    if (part === undefined) return []
-    try {
-      return [[name, encode(part)]]
-    } catch (error) {
-      throw ResponseMismatchError.at(name, error)
-    }
-  })
-  return Object.fromEntries(entries) // own properties, also of names such as '__proto__'
+function mapEncoder(encode: Encode): Encode {
+  return (value) => {
+    if (!isPlainRecord(value)) return refuseMismatch(value, 'a plain object')
+    const entries = Object.entries(value).flatMap(([name, part]): (readonly [string, unknown])[] => {
+      if (part === undefined) return []
+      try {
+        return [[name, encode(part)]]
+      } catch (error) {
+        throw ResponseMismatchError.at(name, error)
+      }
+    })
+    return Object.fromEntries(entries) // own properties, also of names such as '__proto__'
+  }
 }
 
 /** The most items of a list. More would hardly fit into a string; a sparse array has any number of them in a few bytes, and V8 ends the process. */
 const MAX_ITEMS = 2 ** 25
 
-function encodeArray(value: unknown, encode: Encode): unknown {
-  if (!Array.isArray(value)) return refuseMismatch(value, 'array')
-  if (value.length > MAX_ITEMS)
-    throw new ResponseMismatchError('', `has ${value.length} items, and may have ${MAX_ITEMS}: send them in pages`)
-  const encoded: unknown[] = []
-  // Not map(), which would skip the holes of a sparse array.
-  for (let index = 0; index < value.length; index++) {
-    try {
-      encoded.push(encode(value[index]))
-    } catch (error) {
-      throw ResponseMismatchError.at(index, error)
+function arrayEncoder(encode: Encode): Encode {
+  return (value) => {
+    if (!Array.isArray(value)) return refuseMismatch(value, 'array')
+    if (value.length > MAX_ITEMS)
+      throw new ResponseMismatchError('', `has ${value.length} items, and may have ${MAX_ITEMS}: send them in pages`)
+    const encoded: unknown[] = []
+    // Not map(), which would skip the holes of a sparse array.
+    for (let index = 0; index < value.length; index++) {
+      try {
+        encoded.push(encode(value[index]))
+      } catch (error) {
+        throw ResponseMismatchError.at(index, error)
+      }
     }
+    return encoded
   }
-  return encoded
 }

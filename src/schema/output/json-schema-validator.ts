@@ -1,6 +1,7 @@
+import { messageOf } from '../../core/to-error.js'
 import { isRecord } from '../../core/records.js'
 import { BootError } from '../../core/boot-error.js'
-import { loadLater, memo } from '../../core/memo.js'
+import { loadLater, memo, memoFor } from '../../core/memo.js'
 import type { Direction } from '../shape/shape.js'
 import { jsonSchemaOf, type StandardSchema } from '../shape/standard-schema.js'
 import { type JsonSchema, mapSubschemas, resolveReference, toJsonSchema } from '../shape/subschemas.js'
@@ -34,7 +35,10 @@ function opened(schema: JsonSchema): JsonSchema {
 /** Keywords that may list properties, and that are not followed. */
 const NOT_FOLLOWED = ['$dynamicRef', '$recursiveRef', 'dependencies', 'unevaluatedItems', 'additionalItems'] as const
 
-const usable = { input: new WeakMap<StandardSchema, JsonSchema>(), output: new WeakMap<StandardSchema, JsonSchema>() }
+const usable = {
+  input: memoFor((schema: StandardSchema) => checkedJsonSchema(schema, 'input')),
+  output: memoFor((schema: StandardSchema) => checkedJsonSchema(schema, 'output')),
+}
 
 /**
  * The JSON Schema of a library, checked once: at startup instead of with the first value.
@@ -42,11 +46,12 @@ const usable = { input: new WeakMap<StandardSchema, JsonSchema>(), output: new W
  * @throws BootError when the library writes none, or the properties that it lists cannot be known.
  */
 export function usableJsonSchemaOf(schema: StandardSchema, direction: Direction): JsonSchema {
-  const known = usable[direction].get(schema)
-  if (known) return known
+  return usable[direction](schema)
+}
+
+function checkedJsonSchema(schema: StandardSchema, direction: Direction): JsonSchema {
   const json = jsonSchemaOf(schema, direction)
   refuseUnusable(json)
-  usable[direction].set(schema, json)
   return json
 }
 
@@ -72,7 +77,7 @@ function refuseUnusable(root: JsonSchema): void {
       for (const one of chosen) validatorOf(toJsonSchema(one))
       Object.keys(toJsonSchema(patternProperties)).map((pattern) => new RegExp(pattern, 'u'))
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause)
+      const reason = messageOf(cause)
       throw new BootError(
         `a JSON Schema is invalid: ${reason}. Correct it, or the schema of the library that wrote it.`,
         {

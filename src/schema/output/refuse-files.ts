@@ -1,5 +1,5 @@
 import { BootError } from '../../core/boot-error.js'
-import { propertiesOf, type Shape } from '../shape/shape.js'
+import { innerShapes, propertiesOf, type Shape } from '../shape/shape.js'
 
 /**
  * Refuses a declared response with files, at any depth.
@@ -13,13 +13,6 @@ export function refuseFiles(shape: Shape, where: string, seen = new Set<unknown>
       throw new BootError(
         `${where} has a file, which JSON does not have. Return file(form.photo.stream()), or declare another class as the response.`,
       )
-    case 'array':
-      return refuseFiles(shape.items, where, seen)
-    case 'map':
-      return refuseFiles(shape.values, where, seen)
-    case 'union':
-      for (const option of shape.options().values()) refuseFiles(option, where, seen)
-      return
     case 'object':
       if (shape.rowKey || seen.has(shape.origin)) return // a model has no files
       seen.add(shape.origin)
@@ -27,5 +20,6 @@ export function refuseFiles(shape: Shape, where: string, seen = new Set<unknown>
         refuseFiles(property.shape, `${where}, ${shape.name}.${name}`, seen)
       return
     default:
+      for (const inner of innerShapes(shape)) refuseFiles(inner, where, seen)
   }
 }

@@ -1,4 +1,4 @@
-import { isRecord } from '../../core/records.js'
+import { defined, isRecord } from '../../core/records.js'
 import { stringFormats } from './formats.js'
 import { type JsonSchema, mapSubschemas, resolveReference, toJsonSchema } from './subschemas.js'
 import { INSTANT_TEXT } from './text-formats.js'
@@ -109,10 +109,6 @@ function checkable(schema: JsonSchema): JsonSchema {
   const { format } = schema
   const isKnown = typeof format === 'string' && stringFormats.includes(format)
   return defined({ ...schema, propertyNames: undefined, format: isKnown ? format : undefined })
-}
-
-function defined(schema: JsonSchema): JsonSchema {
-  return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined))
 }
 
 /** The one schema of a union that strings are read by: what is not null, or what is coerced where no other option takes any string. */

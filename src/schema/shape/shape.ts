@@ -1,3 +1,4 @@
+import { memoFor } from '../../core/memo.js'
 import { MetadataKey } from '../../di/metadata.js'
 import type { Constructor } from '../../di/token.js'
 import type { Check } from './check.js'
@@ -237,40 +238,35 @@ export function isOmissible({ optional, generated }: Property, direction: Direct
 
 type Entries = readonly (readonly [string, Property])[]
 
-const known = {
-  input: new WeakMap<ReadonlyMap<string, Property>, Entries>(),
-  output: new WeakMap<ReadonlyMap<string, Property>, Entries>(),
+type Properties = ReadonlyMap<string, Property>
+
+const entries = {
+  input: memoFor((properties: Properties): Entries => [...properties].filter(([, { readOnly }]) => !readOnly)),
+  output: memoFor((properties: Properties): Entries => [...properties].filter(([, { writeOnly }]) => !writeOnly)),
 }
 
-/** The properties that a value has in this direction. */
-export function propertiesOf(shape: ObjectShape, direction: Direction): Entries {
-  // A class with fields returns the same map at each call.
-  const properties = shape.properties()
-  const before = known[direction].get(properties)
-  if (before) return before
-  const entries = entriesOf(properties, direction)
-  known[direction].set(properties, entries)
-  return entries
+/** The properties that a value has in this direction. A class with fields returns the same map at each call. */
+export function propertiesOf({ properties }: ObjectShape, direction: Direction): Entries {
+  return entries[direction](properties())
 }
 
-function entriesOf(properties: ReadonlyMap<string, Property>, direction: Direction): Entries {
-  return [...properties].filter(([, { writeOnly, readOnly }]) => !(direction === 'input' ? readOnly : writeOnly))
-}
-
-/** The object shapes that a value of this shape, the items of a list, or the values of a map can have. */
-export function objectsIn(shape: Shape): readonly ObjectShape[] {
+/** The shapes of the items of a list, of the values of a map, or of the options of a union. */
+export function innerShapes(shape: Shape): readonly Shape[] {
   switch (shape.kind) {
-    case 'object':
-      return [shape]
     case 'array':
-      return objectsIn(shape.items)
+      return [shape.items]
     case 'map':
-      return objectsIn(shape.values)
+      return [shape.values]
     case 'union':
       return [...shape.options().values()]
     default:
       return []
   }
+}
+
+/** The object shapes that a value of this shape, the items of a list, or the values of a map can have. */
+export function objectsIn(shape: Shape): readonly ObjectShape[] {
+  return shape.kind === 'object' ? [shape] : innerShapes(shape).flatMap(objectsIn)
 }
 
 /** Makes the shape of a class, or of its subclasses, that is not declared by fields. Read by `shapeOf`. */

@@ -1,7 +1,7 @@
 import type { Attributes, Histogram, Meter, UpDownCounter } from '@opentelemetry/api'
 import type { RequestRecord } from '../../core/events/request-record.js'
 import { knownMethod } from '../known-method.js'
-import { defined } from './defined.js'
+import { defined } from '../../core/records.js'
 import { schemeOf } from './server-attributes.js'
 import { errorTypeOf } from './server-spans.js'
 
