@@ -1,8 +1,9 @@
 import type { Attributes } from '@opentelemetry/api'
 import type { IncomingMessage } from 'node:http'
 import type { RequestRecord } from '../../core/events/request-record.js'
-import { knownMethod } from '../known-method.js'
+import { databaseErrorCode, errorClass, knownMethod } from '../labels.js'
 import type { OpenTelemetryOptions } from './options.js'
+import type { DatabaseFacts } from '../../core/events/channels.js'
 
 /** The id of the request, which the response and the log have too. */
 export const REQUEST_ID = 'http.response.header.x-request-id'
@@ -50,4 +51,35 @@ interface Host {
 function hostOf(host = ''): Host {
   const [, address, port] = /^(\[[^\]]*\]|[^:]+)(?::(\d{1,5}))?$/.exec(host) ?? []
   return { address, port: port === undefined ? undefined : Number(port) }
+}
+
+const known = new WeakMap<DatabaseFacts, Attributes>()
+
+/** Which database it is. */
+export function databaseAttributes(database: DatabaseFacts): Attributes {
+  const found = known.get(database)
+  if (found) return found
+  const { dialect, name, host, port } = database
+  const attributes = defined({
+    'db.system.name': dialect === 'postgres' ? 'postgresql' : dialect,
+    'db.namespace': name || undefined, // not known to queries before the first session
+    'server.address': host,
+    'server.port': port,
+  })
+  known.set(database, attributes)
+  return attributes
+}
+
+/** Why something in a database has failed; nothing if it has not. */
+export function failureAttributes(error: unknown, database: DatabaseFacts): Attributes {
+  if (error === undefined) return {}
+  const code = databaseErrorCode(error, database)
+  return defined({ 'db.response.status_code': code, 'error.type': code ?? errorClass(error) })
+}
+
+/** Without the attributes that are undefined: those of metrics would be exported, some as the string `undefined`. */
+export function defined(attributes: Attributes): Attributes {
+  const kept: Attributes = {}
+  for (const [name, value] of Object.entries(attributes)) if (value !== undefined) kept[name] = value
+  return kept
 }
