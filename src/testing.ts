@@ -1,3 +1,4 @@
+import { messageOf } from './core/to-error.js'
 import { App, type AppOptions } from './http/app.js'
 import { describeExcess, QueryBudgetError, type ReportExcess } from './http/observation/query-budget.js'
 import { endsWithin } from './core/promises.js'
@@ -184,8 +185,4 @@ export function withRollback<Args extends unknown[]>(
     }
     await rollback.end()
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

@@ -1,3 +1,4 @@
+import { messageOf } from '../core/to-error.js'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -74,7 +75,7 @@ function write(path: string, text: string): void {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, text)
   } catch (error) {
-    throw new CommandError(`Cannot write ${path}: ${error instanceof Error ? error.message : String(error)}`)
+    throw new CommandError(`Cannot write ${path}: ${messageOf(error)}`)
   }
 }
 

@@ -1,3 +1,4 @@
+import { messageOf } from '../core/to-error.js'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { escapeForLog } from '../core/log-text.js'
 import { breakingChanges, METHODS } from './breaking/breaking-changes.js'
@@ -73,10 +74,6 @@ function accessing<T>(failure: string, access: () => T): T {
   } catch (error) {
     throw new CommandError(`${failure}: ${messageOf(error)}`)
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 function write(text: string, out: string | undefined): void {

@@ -1,3 +1,4 @@
+import { messageOf } from '../../core/to-error.js'
 import { Model, type ModelStatic, type Sequelize } from 'sequelize'
 import { type ModelCtor, Sequelize as TypescriptSequelize, getModelName } from 'sequelize-typescript'
 import { BootError } from '../../core/boot-error.js'
@@ -66,7 +67,7 @@ function addModels(sequelize: Sequelize, models: readonly ModelCtor[]): void {
   try {
     sequelize.addModels([...models])
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : String(cause)
+    const message = messageOf(cause)
     throw new BootError(`The models cannot be mapped: ${message}${hintFor(message)}`, { cause })
   }
 }

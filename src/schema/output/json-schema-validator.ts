@@ -1,3 +1,4 @@
+import { messageOf } from '../../core/to-error.js'
 import { isRecord } from '../../core/records.js'
 import { BootError } from '../../core/boot-error.js'
 import { loadLater, memo } from '../../core/memo.js'
@@ -72,7 +73,7 @@ function refuseUnusable(root: JsonSchema): void {
       for (const one of chosen) validatorOf(toJsonSchema(one))
       Object.keys(toJsonSchema(patternProperties)).map((pattern) => new RegExp(pattern, 'u'))
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause)
+      const reason = messageOf(cause)
       throw new BootError(
         `a JSON Schema is invalid: ${reason}. Correct it, or the schema of the library that wrote it.`,
         {
