@@ -14,4 +14,4 @@ export type {
   TransactionRetried,
 } from './core/events/channels.js'
 export type { RequestRecord, SentStatement, TransactionOutcome } from './core/events/request-record.js'
-export type { Trace } from './core/events/trace.js'
+export type { Trace } from './core/events/request-record.js'

@@ -19,7 +19,7 @@ export { Security, type SecurityOptions, type SecurityScheme } from './http/rout
 export { Request } from './http/request.js'
 export { Budget } from './http/routing/budget.js'
 export type { QueryBudget, QueryBudgetOption } from './http/observation/query-budget.js'
-export type { LogFields, LogValue } from './http/observation/log-fields.js'
+export type { LogFields, LogValue } from './http/observation/log-entry.js'
 export { RequestLogger } from './http/observation/request-logger.js'
 export type { LogFormat, LogOptions } from './http/observation/log-options.js'
 export type { Logger } from './http/server/logger.js'

@@ -9,6 +9,11 @@ export function toError(thrown: unknown): Error {
   return isReadable(thrown) ? thrown : new Error(describeError(thrown))
 }
 
+/** The message of an error; the text of another thrown value. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown)
+}
+
 function isReadable(thrown: unknown): thrown is Error {
   if (types.isProxy(thrown)) return false
   try {
@@ -21,9 +26,4 @@ function isReadable(thrown: unknown): thrown is Error {
 function hasReadableCode(error: Error): boolean {
   void ('code' in error && error.code)
   return true
-}
-
-/** The message of a thrown value. */
-export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown)
 }

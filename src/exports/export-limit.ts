@@ -1,5 +1,5 @@
 import type { Sequelize } from 'sequelize'
-import { poolsOf } from '../db/events/pools.js'
+import { poolsOf } from '../db/events/session-observer.js'
 import { HttpError, ServiceUnavailable } from '../http/errors.js'
 
 /** How many exports of each database run, of all clients and of each one. */

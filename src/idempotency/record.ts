@@ -1,7 +1,7 @@
 import { DataTypes, type InitOptions, type ModelAttributes, type QueryInterface } from 'sequelize'
 import { Column, type Model, type ModelStatic, Table } from 'sequelize-typescript'
 import { Base } from '../db/base.js'
-import { howToCreate } from '../db/startup/how-to-create.js'
+import { howToCreate } from '../db/startup/schema-check.js'
 
 const TABLE = 'idempotency_record'
 

@@ -1,4 +1,5 @@
-import type { EventChannel } from '../core/events/channels.js'
+import { databaseLabel } from './labels.js'
+import type { DatabaseFacts, EventChannel, PoolFacts } from '../core/events/channels.js'
 
 /** The subscriptions of one listener, which end together. */
 export class Subscriptions {
@@ -24,5 +25,20 @@ export class Subscriptions {
 
   end(): void {
     for (const end of this.#ends.splice(0)) end()
+  }
+}
+
+/** The pools of the databases of which a connection was asked for. A database that is gone is not kept in memory. */
+export class KnownPools {
+  readonly #databases = new Map<string, WeakRef<DatabaseFacts>>()
+
+  add(database: DatabaseFacts): void {
+    const label = databaseLabel(database) // the same for the same database in another app
+    if (this.#databases.get(label)?.deref() !== database) this.#databases.set(label, new WeakRef(database))
+  }
+
+  /** Their numbers at this moment. */
+  each(report: (label: string, pool: PoolFacts) => void): void {
+    for (const [label, facts] of this.#databases) for (const pool of facts.deref()?.pools() ?? []) report(label, pool)
   }
 }

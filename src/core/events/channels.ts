@@ -1,6 +1,6 @@
 import type { AsyncLocalStorage } from 'node:async_hooks'
 import { channel } from 'node:diagnostics_channel'
-import type { Excess, RequestRecord, TransactionOutcome } from './request-record.js'
+import type { Excess, RequestRecord, SentStatement, TransactionOutcome } from './request-record.js'
 
 /*
  * The channels of node:diagnostics_channel that this package publishes to, and what it publishes. docs/observability.md documents them: their names and
@@ -101,17 +101,9 @@ export interface ConnectionAcquired extends DatabaseEvent {
 }
 
 /** A statement was answered. Published in the asynchronous context of its caller. */
-export interface StatementEnded extends DatabaseEvent {
-  /** As it was sent, with placeholders for bound values. It has the literals that the program, or Sequelize, has written into it. */
-  readonly sql: string
-  /** The text with `?` for every literal, bounded in length: the same for all statements that differ only in their values. Computed when it is read. */
-  readonly shape: string
+export interface StatementEnded extends DatabaseEvent, SentStatement {
   /** Whether it is about a savepoint. Those are not counted in `request.statements`. */
   readonly isSavepoint: boolean
-  /** How many rows it has returned; undefined where the driver does not tell. */
-  readonly rows: number | undefined
-  /** From sending it to the answer. */
-  readonly milliseconds: number
   readonly error: unknown
 }
 

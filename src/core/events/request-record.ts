@@ -1,5 +1,4 @@
-import type { IncomingMessage } from 'node:http'
-import { type Trace, traceOf } from './trace.js'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { programLocation } from './program-location.js'
 import { AsyncLocalStorage } from 'node:async_hooks'
 
@@ -8,11 +7,13 @@ export type TransactionOutcome = 'commit' | 'rollback' | 'unknown'
 
 /** A statement that was answered. */
 export interface SentStatement {
-  /** As it was sent, with placeholders for bound values. */
+  /** As it was sent, with placeholders for bound values. It has the literals that the program, or Sequelize, has written into it. */
   readonly sql: string
-  /** The text with `?` for every literal. */
+  /** The text with `?` for every literal, bounded in length: the same for all statements that differ only in their values. Computed when it is read. */
   readonly shape: string
+  /** From sending it to the answer. */
   readonly milliseconds: number
+  /** How many rows it has returned; undefined where the driver does not tell. */
   readonly rows: number | undefined
 }
 
@@ -203,6 +204,28 @@ export class QueryCounter {
       if (count >= repeats) excesses.push({ kind: 'repeats', count, limit: repeats, shape, location })
     return excesses
   }
+}
+
+/** The trace that a request belongs to, as tracing systems name it in hexadecimal digits. */
+export interface Trace {
+  /** 32 digits. */
+  readonly traceId: string
+  /** The id of the span of the request, 16 digits. Undefined if only its caller has one. */
+  readonly spanId?: string | undefined
+}
+
+const TRACEPARENT = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}(-|$)/
+
+/** The trace that the header `traceparent` names. Undefined without one, and if it is not valid. Source: W3C Trace Context, 3.2. */
+export function traceOf({ traceparent }: IncomingHttpHeaders): Trace | undefined {
+  if (typeof traceparent !== 'string') return undefined
+  const [, version = 'ff', traceId = '', parentId = '', more] = TRACEPARENT.exec(traceparent) ?? []
+  const isValid = version !== 'ff' && !(version === '00' && more === '-') && !isZero(traceId) && !isZero(parentId)
+  return isValid ? { traceId } : undefined
+}
+
+function isZero(id: string): boolean {
+  return /^0*$/.test(id)
 }
 
 /**

@@ -1,15 +1,20 @@
+import * as channels from '../../core/events/channels.js'
 import { AsyncResource } from 'node:async_hooks'
 import type { Sequelize } from 'sequelize'
-import * as channels from '../../core/events/channels.js'
-import type { DatabaseFacts, StatementEnded } from '../../core/events/channels.js'
-import { requestWithoutSession, type RequestRecord, type TransactionOutcome } from '../../core/events/request-record.js'
+import type { DatabaseFacts, PoolFacts, StatementEnded } from '../../core/events/channels.js'
+import {
+  type RequestRecord,
+  type SentStatement,
+  type TransactionOutcome,
+  requestWithoutSession,
+} from '../../core/events/request-record.js'
 import type { TransactionNeeds, TransactionObserver } from '../dialect.js'
 import type { StatementSource } from '../statements/statement-source.js'
-import { poolsOf } from './pools.js'
 import { factsOfStatement } from '../sql/shape.js'
 import { type ReadBatch, readBatch } from './keyset-loop.js'
-import { keepSource } from './statement-sources.js'
 import type { DirectResult } from '../direct-statement.js'
+import { sequelizeInternals, writePoolOf } from '../sequelize/internals.js'
+import type { ConnectionManager, PoolCounts } from '../sequelize/connection-manager.js'
 
 /** The observer of a new session: undefined if no one listens, so that the session does nothing for it. */
 export function observeSession(
@@ -269,4 +274,48 @@ function rowsIn(value: unknown): number | undefined {
   if (typeof first === 'object' && first !== null && ROW_COUNT in first) return Number(first[ROW_COUNT])
   const isOfWrite = list.length === 2 && (typeof list[1] === 'number' || list[0] === list[1])
   return isOfWrite ? undefined : list.length
+}
+
+/** The pools that are used instead of that of Sequelize, by their names. */
+interface OwnPools {
+  readonly writer: PoolCounts
+  readonly readers: PoolCounts | undefined
+}
+
+const owned = new WeakMap<ConnectionManager, OwnPools>()
+
+/** Observes pools that are used instead of that of Sequelize. */
+export function observePools(manager: ConnectionManager, pools: OwnPools): void {
+  owned.set(manager, pools)
+}
+
+/** The pools of a database at this moment. */
+export function poolsOf(sequelize: Sequelize): readonly PoolFacts[] {
+  const { connectionManager: manager } = sequelizeInternals(sequelize)
+  const own = owned.get(manager)
+  if (own) return [countsOf('writer', own.writer), ...(own.readers ? [countsOf('readers', own.readers)] : [])]
+  const { read } = manager.pool
+  return [countsOf('primary', writePoolOf(sequelize)), ...(read ? [countsOf('replicas', read)] : [])]
+}
+
+function countsOf(name: PoolFacts['name'], { maxSize, using, available, waiting }: PoolCounts): PoolFacts {
+  return { name, max: maxSize, used: using, idle: available, waiting }
+}
+
+interface Sent {
+  readonly sequelize: Sequelize
+  readonly source: StatementSource | undefined
+}
+
+/** Not properties of the statements: subscribers to events get those, without values. */
+const sources = new WeakMap<SentStatement, Sent>()
+
+/** Keeps the values of a statement for its plan. */
+export function keepSource(statement: SentStatement, sent: Sent): void {
+  sources.set(statement, sent)
+}
+
+/** Undefined for a statement of another package, and of requests whose statements are not explained. */
+export function sourceOf(statement: SentStatement): Sent | undefined {
+  return sources.get(statement)
 }

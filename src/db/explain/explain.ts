@@ -4,12 +4,15 @@ import type { SentStatement } from '../../core/events/request-record.js'
 import { endsWithin } from '../../core/promises.js'
 import type { LeasedConnection } from '../connection.js'
 import type { Dialect } from '../dialect.js'
-import { sourceOf } from '../events/statement-sources.js'
+import { sourceOf } from '../events/session-observer.js'
 import { NoAnswerError } from '../session/transaction/end-transaction.js'
 import { startsWithKeyword } from '../sql/starts-with-keyword.js'
 import { type PlanReader, planReaderOf } from './plan-reader.js'
-import { type DriverStatement, toDriverStatement } from './driver-statement.js'
 import type { DirectResult, SendDirect } from '../direct-statement.js'
+import { injectReplacements } from '../sequelize/replacements.js'
+import { sequelizeInternals } from '../sequelize/internals.js'
+import { toPlaceholders } from '../statements/statement.js'
+import type { SequelizeValues, StatementSource } from '../statements/statement-source.js'
 
 /** Milliseconds to wait for a plan. */
 const LIMIT = 1_000
@@ -81,4 +84,32 @@ class Explanation {
       this.#direct(this.#connection.raw, sql, values, (error, result) => (error ? reject(error) : resolve(result))),
     )
   }
+}
+
+/** A statement as the driver takes it. */
+export interface DriverStatement {
+  readonly sql: string
+  readonly values: readonly unknown[]
+}
+
+/** @param sql the text that was sent, if the source does not have it. */
+export function toDriverStatement(
+  sequelize: Sequelize,
+  dialect: Dialect,
+  sql: string,
+  source: StatementSource | undefined,
+): DriverStatement {
+  if (!source) return { sql, values: [] }
+  if ('kind' in source) return { sql: toPlaceholders(source, dialect), values: source.values }
+  if ('sql' in source) return source
+  return ofSequelize(sequelize, sql, source)
+}
+
+function ofSequelize(sequelize: Sequelize, sql: string, source: SequelizeValues): DriverStatement {
+  const { dialect, options } = sequelizeInternals(sequelize)
+  const replacements = source.replacements ?? (source.query === undefined ? undefined : source.values)
+  if (replacements !== undefined) return { sql: injectReplacements(sequelize, sql, replacements), values: [] }
+  if (source.bind === undefined) return { sql, values: [] }
+  const [text, values = []] = dialect.Query.formatBindParameters(sql, source.bind, options.dialect)
+  return { sql: text, values: Array.isArray(values) ? values : [] }
 }

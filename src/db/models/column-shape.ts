@@ -1,10 +1,8 @@
 import type { ModelAttributeColumnOptions } from 'sequelize'
 import type { NumberShape, Shape, StringShape } from '../../schema/shape/shape.js'
 import { ruledShape } from './column-rules.js'
-import { CIDR, INET, MACADDR } from './network-shape.js'
+import { CIDR, INET, MACADDR, geometryShape, rangeShape } from './server-type-shapes.js'
 import { matches } from '../../schema/patterns/matches.js'
-import { geometryShape } from './geometry-shape.js'
-import { rangeShape } from './range-shape.js'
 import { type DataTypeInternals, dataTypeInternals } from '../sequelize/internals.js'
 
 /** The shape of a column's values, from its type and its `validate`. */

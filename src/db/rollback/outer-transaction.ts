@@ -1,4 +1,4 @@
-import { DatabaseError, type Sequelize } from 'sequelize'
+import { DatabaseError, QueryTypes, type Sequelize } from 'sequelize'
 import { endsWithin } from '../../core/promises.js'
 import type { Database } from '../database.js'
 import type { TransactionEnd } from '../connection.js'
@@ -9,11 +9,12 @@ import { SessionTransaction, type TransactionOwner } from '../session/transactio
 import { laterStatements } from '../sql/later-statements.js'
 import { isKnownWrite } from '../sql/writes.js'
 import type { Connection } from '../startup/connect.js'
-import { type CommitCheck, commitCheckOf } from './commit-check.js'
 import { joinOuterTransaction } from './join-outer-transaction.js'
 import { NotUndoableError, RollbackLostError, StillRunningError, TurnTimeoutError } from './rollback-errors.js'
-import { readOnlyStatements, SavepointConnection, type SavepointOwner } from './savepoint-connection.js'
-import { Turns } from './turns.js'
+import { SavepointConnection, type SavepointOwner, readOnlyStatements } from './savepoint-connection.js'
+import { PendingCounter } from '../session/pending-counter.js'
+import { sequelizeInternals } from '../sequelize/internals.js'
+import { sql } from '../statements/statement.js'
 
 /** Milliseconds that a transaction of the app waits for the one before it. */
 const MAX_WAIT_FOR_TURN = 5_000
@@ -207,4 +208,129 @@ function refusedWrite(sql: string): DatabaseError {
   return new DatabaseError(
     Object.assign(original, { code: 'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION', errno: 1792, sql, parameters: {} }),
   )
+}
+
+interface Waiting {
+  begin(): void
+}
+
+/** One connection, used by one transaction after the other, in the order of their requests for it. */
+export class Turns {
+  readonly #milliseconds: number
+  readonly #waiting: Waiting[] = []
+  readonly #users = new PendingCounter()
+  #isTaken = false
+
+  /** @param milliseconds how long a transaction waits for its turn. */
+  constructor(milliseconds: number) {
+    this.#milliseconds = milliseconds
+  }
+
+  /** Resolves when nothing has, or waits for, the connection. */
+  empty(): Promise<void> {
+    return this.#users.empty()
+  }
+
+  /** Resolves to a function that ends the turn. @throws TurnTimeoutError if the turn does not come in time. */
+  async take(): Promise<() => void> {
+    this.#users.enter()
+    try {
+      if (this.#isTaken) await this.#wait()
+    } catch (error) {
+      this.#users.leave()
+      throw error
+    }
+    this.#isTaken = true
+    let hasEnded = false
+    return () => {
+      if (hasEnded) return
+      hasEnded = true
+      this.#end()
+    }
+  }
+
+  #wait(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#waiting.splice(this.#waiting.indexOf(waiting), 1)
+        reject(new TurnTimeoutError(this.#milliseconds))
+      }, this.#milliseconds)
+      const waiting: Waiting = {
+        begin: () => {
+          clearTimeout(timer)
+          resolve()
+        },
+      }
+      this.#waiting.push(waiting)
+    })
+  }
+
+  // The connection stays taken if another transaction waits: one that asks for it now comes after that.
+  #end(): void {
+    const next = this.#waiting.shift()
+    if (next) next.begin()
+    else this.#isTaken = false
+    this.#users.leave()
+  }
+}
+
+/** Makes the checks of COMMIT, without it. @throws the error that COMMIT would have. */
+export type CommitCheck = () => Promise<void>
+
+/** The check that COMMIT makes on this database, for savepoints of a transaction that has begun; undefined if it checks nothing. */
+export async function commitCheckOf(
+  transaction: SessionTransaction,
+  sequelize: Sequelize,
+): Promise<CommitCheck | undefined> {
+  if (sequelize.getDialect() === 'postgres') return deferredConstraints(transaction)
+  if (sequelize.getDialect() === 'sqlite') return foreignKeys(transaction, sequelize)
+  return undefined
+}
+
+interface Constraint {
+  readonly name: string
+  readonly deferred: boolean
+}
+
+async function deferredConstraints(transaction: SessionTransaction): Promise<CommitCheck | undefined> {
+  const constraints = await transaction.rows<Constraint>(sql`
+    SELECT DISTINCT format('%I.%I', nspname, conname) AS name, condeferred AS deferred
+    FROM pg_catalog.pg_constraint JOIN pg_catalog.pg_namespace ON pg_namespace.oid = connamespace WHERE condeferrable`)
+  if (constraints.length === 0) return undefined
+  const deferred = constraints.filter((constraint) => constraint.deferred).map(({ name }) => name)
+  return async () => {
+    await transaction.command('SET CONSTRAINTS ALL IMMEDIATE')
+    // Not ALL: constraints that are INITIALLY IMMEDIATE have to stay so.
+    if (deferred.length > 0) await transaction.command(`SET CONSTRAINTS ${deferred.join(', ')} DEFERRED`)
+  }
+}
+
+/** A row that refers to one that does not exist. */
+interface Violation {
+  readonly table: string
+  readonly rowid: number | null
+  readonly fkid: number
+}
+
+// SQLite checks deferred foreign keys only when the outermost transaction is committed.
+async function foreignKeys(transaction: SessionTransaction, sequelize: Sequelize): Promise<CommitCheck> {
+  const violations = async (): Promise<readonly string[]> => {
+    try {
+      const rows = await transaction.rows<Violation>(sql`SELECT "table", rowid, fkid FROM pragma_foreign_key_check`)
+      return rows.map(({ table, rowid, fkid }) => JSON.stringify([table, rowid, fkid]))
+    } catch {
+      return [] // a foreign key without its parent table: a statement that uses it fails by itself
+    }
+  }
+  const before = new Set(await violations())
+  return async () => {
+    if ((await violations()).some((violation) => !before.has(violation))) throw foreignKeyError(sequelize)
+  }
+}
+
+function foreignKeyError(sequelize: Sequelize): Error {
+  const { Query } = sequelizeInternals(sequelize).dialect
+  const error = new Error('SQLITE_CONSTRAINT: FOREIGN KEY constraint failed')
+  const details = { code: 'SQLITE_CONSTRAINT', errno: 19, sql: 'COMMIT' }
+  return new Query(undefined, sequelize, { type: QueryTypes.RAW }).formatError(Object.assign(error, details))
 }

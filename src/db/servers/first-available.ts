@@ -92,22 +92,14 @@ export function connectToFirstAvailable(sequelize: Sequelize, hosts: ServerAddre
   const exact = new WeakMap<object, Server>()
 
   async function openOn(server: Server, config: object): Promise<object> {
-    server.availability.beforeAttempt()
-    try {
-      const replacesOthers = () => {
-        for (const other of all) if (other !== server) other.refusals++
-      }
-      const connection = await checked(connect(config), config, opening, server.host, replacesOthers)
-      server.availability.reached()
-      servers.set(connection, { server, refusals: server.refusals })
-      configs.set(connection, config)
-      return connection
-    } catch (error) {
-      // A full server serves the connections that it has.
-      if (isFull(error)) server.availability.reached()
-      else if (!isRefusal(error)) server.availability.failed()
-      throw error
+    const replacesOthers = () => {
+      for (const other of all) if (other !== server) other.refusals++
     }
+    const open = () => checked(connect(config), config, opening, server.host, replacesOthers)
+    const connection = await watched(server.availability, open)
+    servers.set(connection, { server, refusals: server.refusals })
+    configs.set(connection, config)
+    return connection
   }
 
   async function openFirst(config: object): Promise<object> {
@@ -130,6 +122,21 @@ export function connectToFirstAvailable(sequelize: Sequelize, hosts: ServerAddre
     const server = exact.get(config)
     if (server) return openOn(server, config)
     return isOfReplica(manager, config) ? checked(connect(config), config, opening, hostOf(config)) : openFirst(config)
+  }
+}
+
+/** Opens a connection to a server, and remembers whether that could be reached. */
+async function watched(availability: Availability, open: () => Promise<object>): Promise<object> {
+  availability.beforeAttempt()
+  try {
+    const connection = await open()
+    availability.reached()
+    return connection
+  } catch (error) {
+    // A full server serves the connections that it has.
+    if (isFull(error)) availability.reached()
+    else if (!isRefusal(error)) availability.failed()
+    throw error
   }
 }
 

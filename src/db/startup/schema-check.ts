@@ -1,11 +1,14 @@
+import { MetadataKey } from '../../di/metadata.js'
 import { tableNameOf } from '../models/table-name.js'
 import { type Model, type ModelAttributeColumnOptions, type ModelStatic, QueryTypes, type Sequelize } from 'sequelize'
 import { BootError } from '../../core/boot-error.js'
 import { refuseCostlyRules } from '../models/column-patterns.js'
 import { DatabaseStartError } from '../errors.js'
 import { dataTypeInternals } from '../sequelize/internals.js'
-import { howToCreate } from './how-to-create.js'
-import { rememberColumns, type TableColumn, type TableColumns } from './table-columns.js'
+import { type TableColumn, type TableColumns, rememberColumns } from './table-columns.js'
+
+/** Advice on the missing table of a model that belongs to a part of this package: a sentence for the error at startup. */
+export const howToCreate = new MetadataKey<string>()
 
 /** @throws BootError that names each property of a model's class that hides, or overwrites, a column of the same name. */
 export function refuseShadowedColumns(models: readonly ModelStatic<Model>[]): void {

@@ -1,7 +1,6 @@
 import { escapeForLog } from '../../core/log-text.js'
 import type { Request } from '../request.js'
-import { tagOf, traceFields } from './log-entry.js'
-import { type LogFields, textOfMessage } from './log-fields.js'
+import { type LogFields, tagOf, textOfMessage, traceFields } from './log-entry.js'
 
 /**
  * Logs for a request, into the log of the app: with the method, the route and the id of the request, and its trace if it has one. Each call is one entry,

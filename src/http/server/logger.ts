@@ -1,8 +1,7 @@
 import { copyError, describeError, escapeForLog } from '../../core/log-text.js'
 import { isThenable } from '../../core/promises.js'
 import { token } from '../../di/token.js'
-import type { EntryLog } from '../observation/log-entry.js'
-import { readFields } from '../observation/log-fields.js'
+import { type EntryLog, readFields } from '../observation/log-entry.js'
 import type { LogFormat } from '../observation/log-options.js'
 import type { Level, Note, NoteLog } from '../observation/request-logger.js'
 

@@ -1,20 +1,17 @@
-import type { Counter, Histogram, Meter } from '@opentelemetry/api'
+import type { Attributes, BatchObservableCallback, Counter, Histogram, Meter, Observable } from '@opentelemetry/api'
 import type {
   ConnectionAcquired,
   DatabaseEvent,
+  DatabaseFacts,
+  PoolFacts,
   SqliteWriterTurn,
   StatementEnded,
   TransactionEnded,
   TransactionRetried,
 } from '../../core/events/channels.js'
-import { BoundedLabel } from '../bounded.js'
-import { isAcquireTimeout } from '../error-code.js'
-import { summaryOf } from '../statement-summary.js'
-import { databaseAttributes, failureAttributes } from './database-attributes.js'
-import { poolAttributes } from './pool-metrics.js'
-
-/** In seconds, as the conventions recommend. */
-const BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10]
+import { DATABASE_BUCKETS, databaseLabel, BoundedLabel, isAcquireTimeout, summaryOf } from '../labels.js'
+import { databaseAttributes, failureAttributes } from './attributes.js'
+import { KnownPools } from '../subscriptions.js'
 
 /** The metrics of databases. */
 export class DatabaseMetrics {
@@ -28,7 +25,7 @@ export class DatabaseMetrics {
 
   constructor(meter: Meter) {
     const histogram = (name: string, description: string) =>
-      meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries: BUCKETS } })
+      meter.createHistogram(name, { description, unit: 's', advice: { explicitBucketBoundaries: DATABASE_BUCKETS } })
     this.#statements = histogram('db.client.operation.duration', 'Duration of database client operations.')
     this.#waits = histogram(
       'db.client.connection.wait_time',
@@ -78,4 +75,57 @@ export class DatabaseMetrics {
   retry(event: TransactionRetried): void {
     this.#retries.add(1, databaseAttributes(event.database))
   }
+}
+
+const POOL = 'db.client.connection.pool.name'
+
+/** The name of the pool that serves all sessions, or those that write. */
+function poolAttributes(database: DatabaseFacts): Attributes {
+  return { [POOL]: databaseLabel(database) }
+}
+
+/** The numbers of connections, read when the metrics are exported; from the first transaction of their database on. */
+export class PoolMetrics {
+  readonly #pools = new KnownPools()
+  readonly #stop: () => void
+
+  constructor(meter: Meter) {
+    const gauge = (name: string, unit: string, description: string) =>
+      meter.createObservableUpDownCounter(name, { unit, description })
+    const count = gauge(
+      'db.client.connection.count',
+      '{connection}',
+      'The number of connections that are currently in state described by the state attribute.',
+    )
+    const max = gauge('db.client.connection.max', '{connection}', 'The maximum number of open connections allowed.')
+    const pending = gauge(
+      'db.client.connection.pending_requests',
+      '{request}',
+      'The number of current pending requests for an open connection.',
+    )
+    const observables: Observable[] = [count, max, pending]
+    const read: BatchObservableCallback = (result) =>
+      this.#pools.each((label, pool) => {
+        const attributes = { [POOL]: poolName(label, pool) }
+        result.observe(count, pool.used, { ...attributes, 'db.client.connection.state': 'used' })
+        result.observe(count, pool.idle, { ...attributes, 'db.client.connection.state': 'idle' })
+        result.observe(max, pool.max, attributes)
+        result.observe(pending, pool.waiting, attributes)
+      })
+    meter.addBatchObservableCallback(read, observables)
+    this.#stop = () => meter.removeBatchObservableCallback(read, observables)
+  }
+
+  add(database: DatabaseFacts): void {
+    this.#pools.add(database)
+  }
+
+  stop(): void {
+    this.#stop()
+  }
+}
+
+// The waits for connections are not known by the pool: they have the name of the main one.
+function poolName(label: string, { name }: PoolFacts): string {
+  return name === 'primary' || name === 'writer' ? label : `${label} ${name}`
 }

@@ -6,10 +6,9 @@ import type {
   TransactionEnded,
   TransactionRetried,
 } from '../../core/events/channels.js'
-import { errorClass } from '../error-code.js'
-import { summaryOf } from '../statement-summary.js'
-import type { Api } from './api.js'
-import { databaseAttributes, failureAttributes } from './database-attributes.js'
+import { errorClass, summaryOf } from '../labels.js'
+import type { Api } from './sdk-context.js'
+import { databaseAttributes, failureAttributes } from './attributes.js'
 import type { OpenTelemetryOptions } from './options.js'
 import type { ServerSpans } from './server-spans.js'
 

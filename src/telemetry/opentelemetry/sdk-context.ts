@@ -1,6 +1,17 @@
+import type * as OpenTelemetry from '@opentelemetry/api'
+import { loadLater } from '../../core/memo.js'
+import { loadPeer } from '../peer.js'
 import type { Context, Span } from '@opentelemetry/api'
 import type { RequestRecord } from '../../core/events/request-record.js'
-import type { Api } from './api.js'
+
+export type Api = typeof OpenTelemetry
+
+const load = loadLater<Api>('@opentelemetry/api')
+
+/** @throws BootError when the package is not installed. */
+export function openTelemetryApi(): Api {
+  return loadPeer(load, '@opentelemetry/api', 'openTelemetry()')
+}
 
 /*
  * Values of a context that the packages of OpenTelemetry agree on by the names of their keys. `@opentelemetry/core` has functions for them; its copy may

@@ -1,12 +1,9 @@
 import type { Attributes, Histogram, Meter, UpDownCounter } from '@opentelemetry/api'
 import type { RequestRecord } from '../../core/events/request-record.js'
-import { knownMethod } from '../known-method.js'
+import { REQUEST_BUCKETS, knownMethod } from '../labels.js'
 import { defined } from '../../core/records.js'
-import { schemeOf } from './server-attributes.js'
+import { schemeOf } from './attributes.js'
 import { errorTypeOf } from './server-spans.js'
-
-/** In seconds, as the conventions recommend. */
-const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
 /** The metrics of requests. None of their attributes takes values that a client can invent. */
 export class ServerMetrics {
@@ -19,7 +16,7 @@ export class ServerMetrics {
     this.#durations = meter.createHistogram('http.server.request.duration', {
       description: 'Duration of HTTP server requests.',
       unit: 's',
-      advice: { explicitBucketBoundaries: BUCKETS },
+      advice: { explicitBucketBoundaries: REQUEST_BUCKETS },
     })
     this.#active = meter.createUpDownCounter('http.server.active_requests', {
       description: 'Number of active HTTP server requests.',

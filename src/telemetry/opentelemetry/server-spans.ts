@@ -1,11 +1,9 @@
 import type { Context, Span, Tracer } from '@opentelemetry/api'
 import type { RequestRecord } from '../../core/events/request-record.js'
-import { errorClass } from '../error-code.js'
-import { knownMethod } from '../known-method.js'
-import type { Api } from './api.js'
+import { errorClass, knownMethod } from '../labels.js'
+import { type Api, httpMetadataIn, provideRoute, suppressTracing } from './sdk-context.js'
 import type { OpenTelemetryOptions } from './options.js'
-import { httpMetadataIn, provideRoute, suppressTracing } from './sdk-context.js'
-import { REQUEST_ID, startAttributes } from './server-attributes.js'
+import { REQUEST_ID, startAttributes } from './attributes.js'
 
 /** A request, and the span that it has. */
 export interface TracedRequest {

@@ -1,6 +1,6 @@
 import type { OpenMetricsContentType, Registry } from 'prom-client'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Prometheus } from './prometheus.js'
+import type { Prometheus } from './instruments.js'
 
 /**
  * Answers with the metrics of a register: in the text format of Prometheus, or in that of OpenMetrics for clients that prefer it.

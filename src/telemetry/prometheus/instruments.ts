@@ -1,10 +1,18 @@
+import type * as PromClient from 'prom-client'
+import { loadLater } from '../../core/memo.js'
+import { DATABASE_BUCKETS, REQUEST_BUCKETS } from '../labels.js'
+import { loadPeer } from '../peer.js'
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { BootError } from '../../core/boot-error.js'
-import type { Prometheus } from './prometheus.js'
 
-/** In seconds: of requests, and of what happens in databases. */
-const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
-const DATABASE_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10]
+export type Prometheus = typeof PromClient
+
+const load = loadLater<Prometheus>('prom-client')
+
+/** @throws BootError when the package is not installed. */
+export function prometheusClient(): Prometheus {
+  return loadPeer(load, 'prom-client', 'metrics()')
+}
 
 /** Makes the metrics of one register, and removes them again. */
 export class Instruments {

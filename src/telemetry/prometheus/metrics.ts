@@ -1,12 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Registry } from 'prom-client'
 import { Subscriptions } from '../subscriptions.js'
-import { observeDatabases } from './database-metrics.js'
+import { observeDatabases, observePools } from './database-metrics.js'
 import { sendMetrics } from './exposition.js'
-import { Instruments } from './instruments.js'
+import { Instruments, prometheusClient } from './instruments.js'
 import { checkMetricsOptions, type MetricsOptions } from './options.js'
-import { observePools } from './pool-metrics.js'
-import { prometheusClient } from './prometheus.js'
 import { observeBudgets, observeRequests } from './request-metrics.js'
 
 /** The metrics that `metrics()` keeps. */

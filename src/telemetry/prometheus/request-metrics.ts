@@ -1,6 +1,6 @@
 import * as channels from '../../core/events/channels.js'
 import type { RequestRecord } from '../../core/events/request-record.js'
-import { knownMethod } from '../known-method.js'
+import { knownMethod } from '../labels.js'
 import type { Subscriptions } from '../subscriptions.js'
 import type { Instruments } from './instruments.js'
 

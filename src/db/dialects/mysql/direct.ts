@@ -1,5 +1,5 @@
 import type { Model, ModelStatic } from 'sequelize'
-import { sequelizeInternals, sequelizeOf } from '../../sequelize/internals.js'
+import { type Query, sequelizeInternals, sequelizeOf } from '../../sequelize/internals.js'
 import {
   type MariadbStatement,
   type MetaCallback,
@@ -9,6 +9,7 @@ import {
 } from '../../drivers/mysql.js'
 import { MariadbSender, mariadbSenderOf } from './mariadb-sender.js'
 import type { DirectResult, SendDirect } from '../../direct-statement.js'
+import type { BoundQuery } from '../../dialect.js'
 
 /*
  * Statements go to the driver as Sequelize sends them: values of placeholders to mysql2 with a prepared statement, to mariadb in the text protocol,
@@ -89,4 +90,43 @@ export function withNumericInsertId(result: unknown): unknown {
 /** The rows with the property `meta`, which Sequelize reads and then deletes. */
 export function withMeta(rows: unknown[], meta: unknown): unknown[] {
   return Object.defineProperty(rows, 'meta', { value: meta, configurable: true, writable: true })
+}
+
+/** Options of a query that decide how it is executed, and how its answer is read. */
+interface Options {
+  readonly benchmark?: boolean
+  readonly logQueryParameters?: boolean
+  readonly showWarnings?: boolean
+}
+
+/** Returns several results. */
+const CALL = /^\s*call\b/i
+
+/** Does the same as Sequelize's `query.run()`, with one promise. Undefined for a query that has to be run by it. */
+export function runQuery(
+  query: Query,
+  { sequelize, connection, sql, values }: BoundQuery,
+): Promise<unknown> | undefined {
+  const options = query.options as Options // of the query that Sequelize has created
+  const { showWarnings } = sequelizeInternals(sequelize).options
+  const isOther = options.benchmark || options.logQueryParameters || options.showWarnings || showWarnings
+  if (isOther || CALL.test(sql) || (values !== undefined && !Array.isArray(values))) return undefined
+  const bound: readonly unknown[] = values ?? []
+  query.sql = sql
+  sequelizeInternals(sequelize).log(`Executing (default): ${sql}`, options)
+  return new Promise((resolve, reject) => {
+    send(connection, sql, bound, (error, result, meta) => {
+      // The driver calls this function: an exception in it would end the process.
+      try {
+        if (error) reject(query.formatError(Object.assign(error, { sql, parameters: values })))
+        else resolve(query.formatResults(asSequelizeReads(result, meta)))
+      } catch (thrown) {
+        reject(thrown)
+      }
+    })
+  })
+}
+
+function asSequelizeReads(result: unknown, meta: unknown): unknown {
+  return Array.isArray(result) ? withMeta(result, meta) : withNumericInsertId(result)
 }

@@ -2,6 +2,7 @@ import type { Sequelize } from 'sequelize'
 import { sequelizeInternals } from '../../sequelize/internals.js'
 import { laterStatements } from '../../sql/later-statements.js'
 import { startsOnlyWithKeyword, startsWithKeyword } from '../../sql/starts-with-keyword.js'
+import { closeSpent } from '../pooled-connection.js'
 
 /** Source: MySQL manual and MariaDB documentation, "Statements That Cause an Implicit Commit". Temporary tables cause none. */
 export const isCommitting = startsWithKeyword(
@@ -93,4 +94,27 @@ export function leavesState(sql: string, sequelize: Sequelize): boolean {
 
 function leavesSomething(sql: string): boolean {
   return !leavesNothing(sql) || LOCKS_OR_VARIABLES.test(sql) || (isCreate(sql) && TEMPORARY.test(sql))
+}
+
+/** Connections on which a statement of the program may have left something that the next user would find. */
+const changed = new WeakSet<object>()
+
+export function isChanged(connection: object): boolean {
+  return changed.has(connection)
+}
+
+/** Called before each statement of the program. */
+export function noteChange(sequelize: Sequelize, connection: object, sql: string): undefined {
+  if (leavesState(sql, sequelize)) changed.add(connection)
+}
+
+export function closeChanged(sequelize: Sequelize): void {
+  const { dialect } = sequelizeInternals(sequelize)
+  closeSpent(sequelize, isChanged)
+  dialect.Query = class QueryThatNotesChanges extends dialect.Query {
+    override run(sql: string, parameters?: unknown): Promise<unknown> {
+      if (this.connection) noteChange(sequelize, this.connection, sql)
+      return super.run(sql, parameters)
+    }
+  }
 }

@@ -1,16 +1,15 @@
 import type { Sequelize } from 'sequelize'
 import type { Ending, NextStatement, TransactionEnd } from '../../connection.js'
 import type { TransactionNeeds } from '../../dialect.js'
-import { logStatement } from '../../sequelize/query.js'
+import { logStatement, sendDirectly } from '../../sequelize/query.js'
 import { PooledConnection } from '../pooled-connection.js'
 import { closeAtOnce } from './close.js'
-import { isChanged, noteChange } from './changed-connections.js'
-import { beginnerOf } from './direct.js'
-import { mysqlConnectionOf } from '../../drivers/mysql.js'
-import { withoutDefault } from './isolation.js'
-import { isHarmless, type MariadbSender } from './mariadb-sender.js'
-import { endAndBegin, endUnwantedTransaction, keepTransactionAhead, takeTransactionAhead } from './begin-ahead.js'
+import { isChanged, noteChange } from './ending-statements.js'
+import { beginnerOf, direct } from './direct.js'
+import { type MysqlConnection, mysqlConnectionOf, query } from '../../drivers/mysql.js'
+import { type MariadbSender, isHarmless } from './mariadb-sender.js'
 import type { SendDirect } from '../../direct-statement.js'
+import { writePoolOf } from '../../sequelize/internals.js'
 
 /**
  * A connection of MySQL or MariaDB. Its transaction was begun ahead, together with the end of the last one, or begins with a read of the driver mariadb
@@ -105,4 +104,71 @@ export class MysqlTransactionConnection extends PooledConnection {
   protected override drop(): Promise<void> | void {
     return closeAtOnce(this.sequelize, mysqlConnectionOf(this.raw))
   }
+}
+
+/**
+ * Connections whose next transaction was begun together with the end of the last one, because a session waited for a connection: START TRANSACTION takes
+ * a round trip. Before its first statement a transaction has no lock and no snapshot. Source: MySQL manual, COMMIT; InnoDB, Consistent Nonlocking Reads.
+ */
+const begun = new WeakSet<object>()
+
+/** Whether the connection is in a transaction that was begun ahead, which now is that of the caller. */
+export function takeTransactionAhead(connection: object): boolean {
+  return begun.delete(connection)
+}
+
+/** Gives it back, if nothing was executed in it that reads a table. */
+export function keepTransactionAhead(connection: object): void {
+  begun.add(connection)
+}
+
+/** Ends a transaction that was begun ahead: what runs outside of a session commits each statement by itself. */
+export function endTransactionAhead(sequelize: Sequelize, connection: object): Promise<void> | undefined {
+  if (!begun.delete(connection)) return undefined
+  return sendDirectly(sequelize, direct, { connection, text: 'COMMIT', values: [] }, () => {})
+}
+
+/** The same, unless a session waits for the connection. */
+export function endUnwantedTransaction(sequelize: Sequelize, connection: object): Promise<void> | undefined {
+  return isWanted(sequelize) ? undefined : endTransactionAhead(sequelize, connection)
+}
+
+/** Ends a transaction, and begins the next one; undefined if no session waits for the connection, or the next one would not be like others. */
+export function endAndBegin(
+  sequelize: Sequelize,
+  connection: object,
+  { readOnly, isolation }: TransactionNeeds,
+): ((end: TransactionEnd) => Promise<void>) | undefined {
+  if (readOnly || isolation !== undefined || !isWanted(sequelize)) return undefined
+  return (end) => {
+    const request = { connection, text: end === 'commit' ? 'COMMIT' : 'ROLLBACK', values: [] }
+    return sendDirectly(sequelize, sendAndChain, request, () => void begun.add(connection))
+  }
+}
+
+const sendAndChain: SendDirect = (connection, sql, values, done) => direct(connection, `${sql} AND CHAIN`, values, done)
+
+function isWanted(sequelize: Sequelize): boolean {
+  return writePoolOf(sequelize).waiting > 0
+}
+
+/** The default, unless an administrator has chosen another one: then the statements of a transaction read one snapshot only if it is requested. */
+export const SNAPSHOT = 'REPEATABLE READ'
+
+/** Connections whose transactions read one snapshot by default. */
+const withSnapshots = new WeakSet<object>()
+
+// MariaDB before 11.1 has the first, MySQL 8 the second.
+const SHOW = `SHOW SESSION VARIABLES WHERE Variable_name IN ('tx_isolation', 'transaction_isolation')`
+
+/** Called with each new connection. */
+export async function rememberIsolation(connection: MysqlConnection): Promise<void> {
+  const found = await query(connection, SHOW)
+  const rows = Array.isArray(found) ? (found as readonly { readonly Value: string }[]) : [] // as the server names it
+  if (rows.some(({ Value }) => Value === 'REPEATABLE-READ')) withSnapshots.add(connection)
+}
+
+/** The needs without the isolation level that the transactions of this connection have by themselves: setting it takes a round trip. */
+export function withoutDefault(connection: object, needs: TransactionNeeds): TransactionNeeds {
+  return needs.isolation === SNAPSHOT && withSnapshots.has(connection) ? { ...needs, isolation: undefined } : needs
 }

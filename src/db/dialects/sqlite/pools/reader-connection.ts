@@ -4,8 +4,7 @@ import type { TransactionNeeds } from '../../../dialect.js'
 import { logStatement } from '../../../sequelize/query.js'
 import { mayWrite } from '../../../sql/writes.js'
 import type { SqliteConnection } from '../../../drivers/sqlite3.js'
-import { takeTransactionAhead } from './begin-ahead.js'
-import { acceptWrites, SqliteTransactionConnection } from './sqlite-connection.js'
+import { SqliteTransactionConnection, acceptWrites, takeTransactionAhead } from './sqlite-connection.js'
 
 /** The part of the pools that a reader needs. */
 export interface ReaderPools {

@@ -2,17 +2,15 @@ import { ConnectionAcquireTimeoutError, type Sequelize } from 'sequelize'
 import type { Pool } from 'sequelize-pool'
 import { loadLater } from '../../../../core/memo.js'
 import type { TransactionNeeds } from '../../../dialect.js'
-import { observePools } from '../../../events/pools.js'
+import { observePools } from '../../../events/session-observer.js'
 import { sequelizeInternals } from '../../../sequelize/internals.js'
 import type { SqliteConfig } from '../../../config/url.js'
 import { hasSpare } from '../../pooled-connection.js'
-import { close, configure, execute, MEMORY, openConnection, whenIdle } from '../connection.js'
-import { openedConnection, type SqliteConnection, sqlite3Of } from '../../../drivers/sqlite3.js'
+import { MEMORY, close, configure, execute, openConnection, whenIdle } from '../connection.js'
+import { type SqliteConnection, openedConnection, sqlite3Of } from '../../../drivers/sqlite3.js'
 import { OpenedFile } from '../opened-file.js'
-import { endTransactionAhead } from './begin-ahead.js'
-import { aroundForeignKeysOff } from './foreign-keys-off.js'
+import { type SqliteTransactionConnection, acceptWrites, endTransactionAhead } from './sqlite-connection.js'
 import { ReaderConnection, type ReaderPools } from './reader-connection.js'
-import { acceptWrites, type SqliteTransactionConnection } from './sqlite-connection.js'
 import { WriterConnection, type WriterPool } from './writer-connection.js'
 import type { ConnectionManager } from '../../../sequelize/connection-manager.js'
 
@@ -277,4 +275,17 @@ function newPool(
 /** @throws always, as Sequelize does for its pool. */
 function refuse(error: unknown): never {
   throw error instanceof pools().TimeoutError ? new ConnectionAcquireTimeoutError(error) : error
+}
+
+/** Calls `around` with each work of Sequelize that turns foreign keys off, sends statements outside of a transaction, and turns them on again. */
+export function aroundForeignKeysOff(sequelize: Sequelize, around: <T>(work: () => Promise<T>) => Promise<T>): void {
+  const sync = sequelize.sync.bind(sequelize)
+  const drop = sequelize.drop.bind(sequelize)
+  const truncate = sequelize.truncate.bind(sequelize)
+  const queries = sequelize.getQueryInterface()
+  const dropAllTables = queries.dropAllTables.bind(queries)
+  sequelize.sync = (options) => around(() => sync(options))
+  sequelize.drop = (options) => around(() => drop(options))
+  sequelize.truncate = (options) => around(() => truncate(options))
+  queries.dropAllTables = (options) => around(() => dropAllTables(options))
 }

@@ -4,8 +4,7 @@ import type { TransactionNeeds } from '../../../dialect.js'
 import { logStatement } from '../../../sequelize/query.js'
 import type { SqliteConnection } from '../../../drivers/sqlite3.js'
 import { forgetState } from '../left-state.js'
-import { beginImmediate, takeTransactionAhead } from './begin-ahead.js'
-import { acceptWrites, SqliteTransactionConnection } from './sqlite-connection.js'
+import { SqliteTransactionConnection, acceptWrites, beginImmediate, takeTransactionAhead } from './sqlite-connection.js'
 
 /** The part of the pools that a writer needs. */
 export interface WriterPool {

@@ -1,8 +1,11 @@
 import type { Attributes } from '@opentelemetry/api'
 import type { IncomingMessage } from 'node:http'
 import type { RequestRecord } from '../../core/events/request-record.js'
-import { knownMethod } from '../known-method.js'
+import { memoFor } from '../../core/memo.js'
+import { defined } from '../../core/records.js'
+import { databaseErrorCode, errorClass, knownMethod } from '../labels.js'
 import type { OpenTelemetryOptions } from './options.js'
+import type { DatabaseFacts } from '../../core/events/channels.js'
 
 /** The id of the request, which the response and the log have too. */
 export const REQUEST_ID = 'http.response.header.x-request-id'
@@ -50,4 +53,21 @@ interface Host {
 function hostOf(host = ''): Host {
   const [, address, port] = /^(\[[^\]]*\]|[^:]+)(?::(\d{1,5}))?$/.exec(host) ?? []
   return { address, port: port === undefined ? undefined : Number(port) }
+}
+
+/** Which database it is. */
+export const databaseAttributes = memoFor(({ dialect, name, host, port }: DatabaseFacts): Attributes => {
+  return defined({
+    'db.system.name': dialect === 'postgres' ? 'postgresql' : dialect,
+    'db.namespace': name || undefined, // not known to queries before the first session
+    'server.address': host,
+    'server.port': port,
+  })
+})
+
+/** Why something in a database has failed; nothing if it has not. */
+export function failureAttributes(error: unknown, database: DatabaseFacts): Attributes {
+  if (error === undefined) return {}
+  const code = databaseErrorCode(error, database)
+  return defined({ 'db.response.status_code': code, 'error.type': code ?? errorClass(error) })
 }
