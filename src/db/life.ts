@@ -1,6 +1,5 @@
 import { BootError } from '../core/boot-error.js'
-import { endsWithin } from '../core/promises.js'
-import { PendingCounter } from './session/pending-counter.js'
+import { endsWithin, PendingCounter } from '../core/promises.js'
 
 /** How a resource is opened and closed. */
 export interface Resource<T> {

@@ -44,7 +44,7 @@ export function handle(
   request: Request,
   container: Container,
   options: HandleOptions,
-): OutgoingResponse | PromiseLike<OutgoingResponse> {
+): OutgoingResponse | Promise<OutgoingResponse> {
   const { record } = options
   const call = new HandlerCall(route, request, container, options)
   const run =
@@ -52,7 +52,7 @@ export function handle(
       ? (inputs: RequestInputs) => requestWithoutSession.run(record, () => call.run(inputs))
       : call.run
   const inputs = route.bind(request, variables)
-  return isThenable(inputs) ? inputs.then(run) : run(inputs)
+  return inputs instanceof Promise ? inputs.then(run) : run(inputs)
 }
 
 /** The call of a handler for one request, with all of its attempts. Its functions are called by `bracket` and by the scope of an attempt. */
@@ -82,14 +82,14 @@ class HandlerCall implements BracketOptions {
     if (route.interceptors.length > 0) this.#intercepted = new InterceptedCall(route.interceptors, request, this.report)
   }
 
-  readonly run = (inputs: RequestInputs): OutgoingResponse | PromiseLike<OutgoingResponse> => {
+  readonly run = (inputs: RequestInputs): OutgoingResponse | Promise<OutgoingResponse> => {
     this.#inputs = inputs
     const { lateBody } = inputs
     const intercepted = this.#intercepted
     const attempt = lateBody ? () => lateBody.during(this.#attempt) : this.#attempt
     const beforeCommit = intercepted && ((response: OutgoingResponse) => intercepted.beforeCommit(response))
     const response = bracket(this.#open, attempt, this.#respond, this, beforeCommit)
-    if (isThenable(response)) return response.then(this.#succeed, this.#fail)
+    if (response instanceof Promise) return response.then(this.#succeed, this.#fail)
     const ending = this.#end()
     return ending ? ending.then(() => response) : response
   }

@@ -1,7 +1,7 @@
 import type { Sequelize } from 'sequelize'
 import { BROKEN_SOCKET, codeOf, type Dialect } from '../dialect.js'
 import { hasFastPath } from '../sequelize/query-path.js'
-import { acquireFromPool, PooledConnection } from './pooled-connection.js'
+import { acquireFromPool, PooledConnection } from './dialect-connection.js'
 
 /**
  * A database that Sequelize supports and this package has no dialect for: mssql, oracle, db2, snowflake. Only standard SQL is sent. Isolation

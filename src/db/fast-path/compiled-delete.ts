@@ -1,9 +1,8 @@
 import type { Model } from 'sequelize'
 import { modelInternals, modelOf } from '../sequelize/internals.js'
-import { keyConditions, toWhere } from './conditions.js'
+import { keyConditions, planOf, sqlOf, toWhere } from './model-plan.js'
 import { withLiterals } from './literals.js'
 import { mayCompileDestroy } from './may-compile.js'
-import { planOf, sqlOf } from './model-plan.js'
 import type { Values } from './compiled-save.js'
 import type { CompiledStatement } from '../direct-statement.js'
 

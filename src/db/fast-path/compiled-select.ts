@@ -3,10 +3,9 @@ import { col, fn, literal, type Model, type ModelStatic } from 'sequelize'
 import type { CompiledStatement } from '../direct-statement.js'
 import { modelInternals } from '../sequelize/internals.js'
 import type { Select } from '../statements/statement.js'
-import { type Condition, type Conditions, conditionsOf, toWhere } from './conditions.js'
+import { type Condition, type Conditions, conditionsOf, type ModelPlan, planOf, sqlOf, toWhere } from './model-plan.js'
 import { withLiterals } from './literals.js'
 import { mayCompileRead } from './may-compile.js'
-import { type ModelPlan, planOf, sqlOf } from './model-plan.js'
 
 /*
  * Sequelize generates the SQL of a statement for each call, with its values as literals. For statements of a simple form the SQL is generated

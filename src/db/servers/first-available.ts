@@ -69,15 +69,13 @@ export function closeDiscarded(sequelize: Sequelize, close: (connection: object)
   const { connectionManager: manager } = sequelizeInternals(sequelize)
   const validate = manager.validate.bind(manager)
   manager.validate = (connection) => {
-    const known = servers.get(connection)
-    if (!discarded.has(connection) && !(known && isAbsent(known))) return validate(connection)
+    const { server, refusals } = servers.get(connection) ?? {}
+    const hasRefused = discarded.has(connection) || server?.refusals !== refusals
+    const isAway = server !== undefined && server.availability.failures > 0 && server.availability.isAway
+    if (!hasRefused && !isAway) return validate(connection)
     close(connection)
     return false
   }
-}
-
-function isAbsent({ server, refusals }: KnownServer): boolean {
-  return server.refusals !== refusals || (server.availability.failures > 0 && server.availability.isAway)
 }
 
 /**

@@ -3,7 +3,7 @@ import { Model } from 'sequelize'
 import { instanceInternals } from '../sequelize/internals.js'
 import { hasSaveHooks } from '../sequelize/own-hooks.js'
 import { inForeignKeyOrder, type PendingChange } from './foreign-key-order.js'
-import type { PendingCounter } from './pending-counter.js'
+import type { PendingCounter } from '../../core/promises.js'
 import { isOfSequelize } from '../sequelize/own-methods.js'
 
 /** The change that is being written in the current asynchronous context, in which hooks of its model run. */

@@ -37,7 +37,7 @@ import {
 export type Bind = (
   request: Request,
   variables: Readonly<Record<string, string>>,
-) => RequestInputs | PromiseLike<RequestInputs>
+) => RequestInputs | Promise<RequestInputs>
 
 /** The inputs of each stage of a plan but the last, by their index. */
 export interface InputStages {

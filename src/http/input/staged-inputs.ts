@@ -1,6 +1,5 @@
 import { Abort } from '../../core/abort.js'
 import type { Unit } from '../../core/bracket.js'
-import { andThen, isThenable } from '../../core/promises.js'
 import type { InputValues } from '../../di/container.js'
 import { InvalidInput } from '../errors.js'
 import type { Request } from '../request.js'
@@ -72,9 +71,12 @@ export class StagedInputs implements RequestInputs {
   }
 
   /** Receives the body, unless that is late, and validates the inputs of the first stage. */
-  begin(): this | PromiseLike<this> {
+  begin(): this | Promise<this> {
     const receiving = this.lateBody ? undefined : this.#compiled.receive?.(this.#request)
-    const start = () => andThen(this.#check(0), () => this)
+    const start = () => {
+      const checked = this.#check(0)
+      return checked instanceof Promise ? checked.then(() => this) : this
+    }
     return receiving ? receiving.then((received) => ((this.#received = received), start())) : start()
   }
 
@@ -83,7 +85,7 @@ export class StagedInputs implements RequestInputs {
     if (known) return known.read()
     if (this.lateBody) return this.#receiveAndCheck(this.lateBody, stage)
     const checked = this.#check(stage)
-    return isThenable(checked) ? checked.then((valid) => valid.read()) : checked.read()
+    return checked instanceof Promise ? checked.then((valid) => valid.read()) : checked.read()
   }
 
   async #receiveAndCheck(lateBody: LateBody, stage: number): Promise<unknown[]> {
@@ -93,7 +95,7 @@ export class StagedInputs implements RequestInputs {
 
   #check(stage: number): Decodable | Promise<Decodable> {
     const checked = this.#checkOnce(stage)
-    if (isThenable(checked)) return checked.then((later) => (this.#valid[stage] = later))
+    if (checked instanceof Promise) return checked.then((later) => (this.#valid[stage] = later))
     return (this.#valid[stage] = checked)
   }
 
@@ -107,7 +109,7 @@ export class StagedInputs implements RequestInputs {
     }
     try {
       const checked = own(source)
-      return isThenable(checked) ? checked.then(undefined, failed) : checked
+      return checked instanceof Promise ? checked.then(undefined, failed) : checked
     } catch (error) {
       return failed(error)
     }

@@ -4,7 +4,6 @@ import { types } from 'node:util'
 import { Abort } from '../../core/abort.js'
 import type { ErrorStatus } from '../../core/error-status.js'
 import { requestStart, type Shutdown, shutdown } from '../../core/events/channels.js'
-import { isThenable } from '../../core/promises.js'
 import type { Container } from '../../di/container.js'
 import { HttpError } from '../errors.js'
 import { handle } from '../handle.js'
@@ -125,7 +124,7 @@ export class Listener {
       if (!exchange.isUnseen) exchange.setFirstHeaders()
       const reply = this.#reply(exchange)
       // A finished reply waits, too: until then, Node has not read to the end of the request, nor seen whether what follows it is HTTP.
-      if (!isThenable(reply)) return process.nextTick(() => this.#send(reply, exchange))
+      if (!(reply instanceof Promise)) return process.nextTick(() => this.#send(reply, exchange))
       // A reply that is made at once has no deadline: a timer could not interrupt the code that makes it.
       this.#running.setDeadline(exchange, start)
       void reply.then(
@@ -171,7 +170,7 @@ export class Listener {
   }
 
   /** Undefined when middleware answered. A promise only if something has to be waited for. */
-  #reply(exchange: Exchange): OutgoingResponse | undefined | PromiseLike<OutgoingResponse | undefined> {
+  #reply(exchange: Exchange): OutgoingResponse | undefined | Promise<OutgoingResponse | undefined> {
     const { request } = exchange
     try {
       // Also for the server of another program, whose checks are Node's. A request of app.inject() or of HTTP/2 has no framing.
@@ -215,7 +214,7 @@ export class Listener {
     return this.#route(exchange)
   }
 
-  #route(exchange: Exchange): OutgoingResponse | PromiseLike<OutgoingResponse | undefined> {
+  #route(exchange: Exchange): OutgoingResponse | Promise<OutgoingResponse | undefined> {
     const { request, record } = exchange
     const { method, path } = request
     const { router, docs, tokens, container } = this.#parts

@@ -2,7 +2,7 @@ import type { Sequelize } from 'sequelize'
 import { sequelizeInternals } from '../../sequelize/internals.js'
 import { laterStatements } from '../../sql/later-statements.js'
 import { startsOnlyWithKeyword, startsWithKeyword } from '../../sql/starts-with-keyword.js'
-import { closeSpent } from '../pooled-connection.js'
+import { closeSpent } from '../dialect-connection.js'
 
 /** Source: MySQL manual and MariaDB documentation, "Statements That Cause an Implicit Commit". Temporary tables cause none. */
 export const isCommitting = startsWithKeyword(

@@ -9,7 +9,7 @@ import {
 } from '../../dialect.js'
 import type { TransactionConnection } from '../../connection.js'
 import { requireSupported } from '../../supported-version.js'
-import { acquireFromPool, acquireIdleFromPool, onEachConnection, prepareForOthers } from '../pooled-connection.js'
+import { acquireFromPool, acquireIdleFromPool, onEachConnection, prepareForOthers } from '../dialect-connection.js'
 import { acquireForProbe } from '../probe-connection.js'
 import { DatabaseStartError } from '../../errors.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'

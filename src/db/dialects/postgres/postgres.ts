@@ -9,7 +9,7 @@ import {
   isFatal,
   isLostConnection,
 } from '../../dialect.js'
-import { acquireIdleFromPool, closeSpent, onEachConnection } from '../pooled-connection.js'
+import { acquireIdleFromPool, closeSpent, onEachConnection } from '../dialect-connection.js'
 import { acquireForProbe } from '../probe-connection.js'
 import { hasFastPath } from '../../sequelize/query-path.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'

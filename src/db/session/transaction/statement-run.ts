@@ -1,12 +1,11 @@
 import { BaseError } from 'sequelize'
-import { nextTurn } from '../../../core/promises.js'
+import { nextTurn, type PendingCounter } from '../../../core/promises.js'
 import type { NextStatement, TransactionConnection } from '../../connection.js'
 import type { DirectResult, Settle } from '../../direct-statement.js'
 import { StatementRefusedError } from '../../errors.js'
 import type { ObservedStatement } from '../../events/session-observer.js'
 import { isOfDatabase, withStackOfHere } from '../../sequelize/query.js'
 import type { StatementSource } from '../../statements/statement-source.js'
-import type { PendingCounter } from '../pending-counter.js'
 import { markQueryError, type QueryOwner } from '../unhandled-queries.js'
 import type { SessionTransaction } from './session-transaction.js'
 

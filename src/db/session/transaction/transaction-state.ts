@@ -1,9 +1,8 @@
 import type { Transaction } from 'sequelize'
-import { endsWithin } from '../../../core/promises.js'
+import { endsWithin, PendingCounter } from '../../../core/promises.js'
 import type { TransactionConnection } from '../../connection.js'
 import { CommitFailedError, TransactionControlError, type TransactionEndedError } from '../../errors.js'
 import { asTransaction, TransactionBase } from '../../sequelize/internals.js'
-import { PendingCounter } from '../pending-counter.js'
 
 interface Failure {
   readonly error: unknown
