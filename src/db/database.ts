@@ -20,7 +20,6 @@ import { Life } from './life.js'
 import { ping, publicName } from './ping.js'
 import { currentScope, innermostScope } from './session/current-scope.js'
 import { sequelizeInternals } from './sequelize/internals.js'
-import { hasFastPath } from './sequelize/query-path.js'
 import { SessionUnit, type UnitNeeds, UnitOptions } from './session/session-unit.js'
 import { currentSession, Session } from './session/session.js'
 import { isolationText, transactionalOf } from './session/transactional.js'
@@ -151,8 +150,7 @@ export class Database {
     running.add(this)
     try {
       refuseSharedModels(this.#models, this)
-      const opened = await this.#connect({ createTables: true })
-      const connection = hasFastPath(opened.sequelize) ? opened : withoutDirect(opened)
+      const connection = await this.#connect({ createTables: true })
       const { boundary } = this.#options
       this.#limits = boundary && new BoundaryWatch(boundary, connection.sequelize)
       reportUnhandledQueries(connection.sequelize, (query) => this.#reportUnhandled(query), innermostScope)
@@ -346,11 +344,6 @@ function sessionWithoutTransaction({ name }: Constructor, member: string): strin
 
 function hasReplicas(sequelize: Sequelize): boolean {
   return Boolean(sequelizeInternals(sequelize).options.replication)
-}
-
-/** Its sessions send all statements by Sequelize's query path. */
-function withoutDirect(connection: Connection): Connection {
-  return { ...connection, dialect: { ...connection.dialect, direct: undefined } }
 }
 
 // A script has no logger.

@@ -109,7 +109,7 @@ export class Scope {
         if (i === stages[stage]) {
           const reading = given.read(stage++)
           const wrap = stage === stages.length ? around : undefined
-          if (isThenable(reading))
+          if (reading instanceof Promise)
             return reading.then((read) => ((sources.input = read), wrap ? wrap(() => buildFrom(i)) : buildFrom(i)))
           sources.input = reading
           if (wrap) return wrap(() => buildFrom(i))

@@ -1,6 +1,6 @@
 import type { Sequelize } from 'sequelize'
 import { BROKEN_SOCKET, codeOf, type Dialect } from '../dialect.js'
-import { hasFastPath } from '../sequelize/query-path.js'
+import { hasFastPath } from '../sequelize/query.js'
 import { acquireFromPool, PooledConnection } from './dialect-connection.js'
 
 /**

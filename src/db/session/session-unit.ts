@@ -43,7 +43,7 @@ interface UnitDatabase {
   readonly endTimeout: number
 }
 
-/** The options of one unit. A class for the reason that PooledConnection gives, in src/db/dialects/pooled-connection.ts. */
+/** The options of one unit. A class for the reason that PooledConnection gives, in src/db/dialects/dialect-connection.ts. */
 export class UnitOptions implements SessionUnitOptions {
   readonly isolation: string | undefined
   readonly readOnly: boolean | undefined

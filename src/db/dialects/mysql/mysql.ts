@@ -13,7 +13,7 @@ import { acquireFromPool, acquireIdleFromPool, onEachConnection, prepareForOther
 import { acquireForProbe } from '../probe-connection.js'
 import { DatabaseStartError } from '../../errors.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'
-import { senderOf } from '../../sequelize/query-path.js'
+import { senderOf } from '../../sequelize/query.js'
 import { configOfServer } from '../../servers/first-available.js'
 import type { MysqlConfig } from '../../config/url.js'
 import type { ServerOptions, SslMode } from '../../config/url-options.js'

@@ -1,9 +1,8 @@
 import type { Sequelize } from 'sequelize'
 import type { NextStatement, TransactionConnection } from '../../connection.js'
 import type { TransactionNeeds } from '../../dialect.js'
-import { senderOf } from '../../sequelize/query-path.js'
+import { logStatement, senderOf } from '../../sequelize/query.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'
-import { logStatement } from '../../sequelize/query.js'
 import { acquireFromPool, PooledConnection } from '../dialect-connection.js'
 import { pgClientOf } from '../../drivers/pg.js'
 import { PipelinedClient } from './pipelined-client.js'
@@ -18,8 +17,10 @@ export class PgConnection extends PooledConnection {
     return [beginStatement(this.needs) + (this.needs.settings ?? '')]
   }
 
+  // Sequelize's query() resolves to [rows, result] for COMMIT; the result has the command that the server has executed.
   protected override isKept(answer: unknown): boolean {
-    return commandOf(answer) !== 'ROLLBACK'
+    const result: unknown = Array.isArray(answer) ? answer[1] : undefined
+    return !(typeof result === 'object' && result !== null && 'command' in result && result.command === 'ROLLBACK')
   }
 
   override readPosition(): Promise<string> {
@@ -77,12 +78,6 @@ export class PipelinedConnection extends PgConnection {
 
 function beginStatement({ isolation, readOnly }: TransactionNeeds): string {
   return `START TRANSACTION${isolation ? ` ISOLATION LEVEL ${isolation}` : ''}${readOnly ? ' READ ONLY' : ''}`
-}
-
-// Sequelize's query() resolves to [rows, result] for COMMIT; the result has the command that the server has executed.
-function commandOf(answer: unknown): unknown {
-  const result: unknown = Array.isArray(answer) ? answer[1] : undefined
-  return typeof result === 'object' && result !== null && 'command' in result ? result.command : undefined
 }
 
 const ON_PRIMARY: TransactionNeeds = { readOnly: false }

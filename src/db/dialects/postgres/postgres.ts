@@ -11,7 +11,7 @@ import {
 } from '../../dialect.js'
 import { acquireIdleFromPool, closeSpent, onEachConnection } from '../dialect-connection.js'
 import { acquireForProbe } from '../probe-connection.js'
-import { hasFastPath } from '../../sequelize/query-path.js'
+import { hasFastPath } from '../../sequelize/query.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'
 import type { PostgresConfig } from '../../config/url.js'
 import type { SslMode } from '../../config/url-options.js'

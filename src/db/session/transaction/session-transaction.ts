@@ -13,7 +13,7 @@ import type { SendDirect } from '../../direct-statement.js'
 import { SecondConnectionError } from '../../errors.js'
 import type { SessionObserver } from '../../events/session-observer.js'
 import { asTransaction } from '../../sequelize/internals.js'
-import { plainQuery, type QueryOptions, sendDirectly } from '../../sequelize/query.js'
+import { hasFastPath, plainQuery, type QueryOptions, sendDirectly } from '../../sequelize/query.js'
 import { type Sql, toBound, toPlaceholders } from '../../statements/statement.js'
 import { markQueryError } from '../unhandled-queries.js'
 import { endTransaction, releaseConnection } from './end-transaction.js'
@@ -74,7 +74,7 @@ export class SessionTransaction extends TransactionState {
   isEndSent = false
   #savepoints = 0
   constructor(sequelize: Sequelize, dialect: Dialect, needs: TransactionNeeds, owner: TransactionOwner) {
-    const { direct } = dialect
+    const direct = hasFastPath(sequelize) ? dialect.direct : undefined
     super(sequelize, { readOnly: needs.readOnly === true, isLight: direct !== undefined })
     this.dialect = dialect
     this.boundary = needs.boundary

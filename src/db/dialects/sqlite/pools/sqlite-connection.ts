@@ -1,13 +1,12 @@
 import type { Sequelize } from 'sequelize'
 import type { Ending, NextStatement, TransactionEnd } from '../../../connection.js'
 import type { TransactionNeeds } from '../../../dialect.js'
-import { senderOf } from '../../../sequelize/query-path.js'
+import { sendDirectly, senderOf } from '../../../sequelize/query.js'
 import { DialectConnection } from '../../dialect-connection.js'
 import { execute } from '../connection.js'
 import { type SqliteConnection, openedConnection } from '../../../drivers/sqlite3.js'
 import { direct } from '../execute.js'
 import { assertStaysReadOnly, hasState, noteState } from '../left-state.js'
-import { sendDirectly } from '../../../sequelize/query.js'
 import type { SendDirect } from '../../../direct-statement.js'
 
 /** The common base of readers and writers. */
