@@ -1,6 +1,6 @@
 import type { Abort } from './abort.js'
 import { PartialCommitError } from './partial-commit-error.js'
-import { isThenable, nextTurn } from './promises.js'
+import { nextTurn } from './promises.js'
 
 /**
  * A unit of work: what a request, or a job, does with one resource is committed or rolled back as a whole. Each database session is one;
@@ -54,81 +54,71 @@ export type Report = (error: unknown) => void
 /** Work that continues after the result was given: the rollback of work that was given up, or callbacks that take too long. */
 export type Leftover = 'rollback' | 'callbacks'
 
-export interface BracketOptions {
+/** Receives what happens after the result is given, or no longer waited for. */
+export interface LateWork {
   /**
    * Aborted when the result is no longer waited for: the work is given up, but for its commits, whose outcome must always be waited for. After
    * them the result is given without waiting for the callbacks.
    */
   readonly abort?: Abort
-  readonly report: Report
+  /** Receives errors that happen too late to be thrown. */
+  report(error: unknown): void
   /** Receives what continues after an abort. The promise never rejects. */
-  readonly onLeftover?: (kind: Leftover, done: Promise<void>) => void
+  onLeftover?(kind: Leftover, done: Promise<void>): void
 }
 
-/** The last work of an attempt: it receives the result, and runs in the units, which settle once more before their commits. */
-export type BeforeCommit<R> = (result: R) => Promise<void>
-
-/** Opens the units of one attempt. `attempt` counts from 0. */
-export type OpenUnits = (attempt: number) => readonly Unit[]
+/** What a bracket is around: the call of a handler, or a job. */
+export interface BracketWork<V, R> extends LateWork {
+  /** Opens the units of one attempt. `attempt` counts from 0. */
+  open(attempt: number): readonly Unit[]
+  run(): V | Promise<V>
+  /** Makes the result of the value of `run`. */
+  finish(value: V): R
+  /** The last work of an attempt: it receives the result, and runs in the units, which settle once more before their commits. Not called without a unit. */
+  readonly beforeCommit?: ((result: R) => Promise<void>) | undefined
+}
 
 /**
- * The bracket around a handler or a job: runs `work`, makes the result of its value with `finish`, and commits.
- * The result is returned only after every commit; any failure before that rolls all units back.
- * When a unit's `retryAfter` allows it, the whole work runs again with new units.
+ * The bracket around a handler or a job: runs the work, makes the result of its value, and commits. The result is returned only after every commit;
+ * any failure before that rolls all units back. When a unit's `retryAfter` allows it, the whole work runs again with new units.
  *
  * Several units are committed one after the other: when one fails after another was committed, that commit stays, and nothing runs again.
  *
  * Without a unit, and with work that returns no promise, the result is returned at once: promises would cost every request time.
  *
- * @param beforeCommit not called without a unit.
- * @throws what `work`, `finish` or a commit throws, or rejects with it; the reason of the abort; PartialCommitError when a commit fails after
+ * @throws what a function of the work or a commit throws, or rejects with it; the reason of the abort; PartialCommitError when a commit fails after
  * another has succeeded.
  */
-export function bracket<V, R>(
-  open: OpenUnits,
-  work: () => V | PromiseLike<V>,
-  finish: (value: V) => R,
-  options: BracketOptions,
-  beforeCommit?: BeforeCommit<R>,
-): R | Promise<R> {
-  const units = open(0)
-  return units.length > 0
-    ? runAttempts(units, open, work, finish, options, beforeCommit)
-    : runWithoutUnits(work, finish, options)
+export function bracket<V, R>(work: BracketWork<V, R>): R | Promise<R> {
+  const units = work.open(0)
+  return units.length > 0 ? runAttempts(units, work) : runWithoutUnits(work)
 }
 
-async function runAttempts<V, R>(
-  first: readonly Unit[],
-  open: OpenUnits,
-  work: () => V | PromiseLike<V>,
-  finish: (value: V) => R,
-  options: BracketOptions,
-  beforeCommit: BeforeCommit<R> | undefined,
-): Promise<R> {
-  const { abort } = options
+async function runAttempts<V, R>(first: readonly Unit[], work: BracketWork<V, R>): Promise<R> {
+  const { abort } = work
   for (let attempt = 0; ; attempt++) {
-    const units = attempt === 0 ? first : open(attempt)
+    const units = attempt === 0 ? first : work.open(attempt)
     let result: R
     try {
       if (abort?.isAborted) throw abort.reason
-      const running = within(units, 'enter', work)
-      const value = isThenable(running) ? await (abort?.race(running) ?? running) : running
+      const running = within(units, 'enter', () => work.run())
+      const value = running instanceof Promise ? await (abort?.race(running) ?? running) : running
       for (const unit of units) unit.workReturned?.()
       await nextTurn() // promises that the work did not await get one turn of the event loop before the commit
       const settling = settleAll(units, abort)
       if (settling) await settling
-      result = within(units, 'respond', () => finish(value))
-      if (beforeCommit) await runLast(units, beforeCommit, result, abort)
+      result = within(units, 'respond', () => work.finish(value))
+      if (work.beforeCommit) await runLast(units, work.beforeCommit, result, abort)
       const committing = commitAll(units)
       if (committing) await committing
     } catch (error) {
-      const delay = await undo(units, error, attempt, options)
+      const delay = await undo(units, error, attempt, work)
       if (delay === undefined) throw withPartSaved(units, error)
       if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay))
       continue
     }
-    const callbacks = runCallbacks(units, true, options.report)
-    if (callbacks) await untilAborted(callbacks, abort, onLateCallbacks(options))
+    const callbacks = runCallbacks(units, true, work)
+    if (callbacks) await untilAborted(callbacks, abort, onLateCallbacks(work))
     return result
   }
 }
@@ -143,7 +133,7 @@ function within<T>(units: readonly Unit[], how: 'enter' | 'respond', work: () =>
 // An error of the work itself is reported instead of the errors that follow from it in the last work.
 async function runLast<R>(
   units: readonly Unit[],
-  beforeCommit: BeforeCommit<R>,
+  beforeCommit: (result: R) => Promise<void>,
   result: R,
   abort: Abort | undefined,
 ): Promise<void> {
@@ -170,27 +160,23 @@ async function settleInTurn(units: readonly Unit[], abort: Abort | undefined): P
   } while (units.some(({ isPending }) => isPending))
 }
 
-function runWithoutUnits<V, R>(
-  work: () => V | PromiseLike<V>,
-  finish: (value: V) => R,
-  options: BracketOptions,
-): R | Promise<R> {
-  const { abort } = options
+function runWithoutUnits<V, R>(work: BracketWork<V, R>): R | Promise<R> {
+  const { abort } = work
   const fail = async (error: unknown): Promise<never> => {
-    await undo([], error, 0, options) // reports what continues after an abort
+    await undo([], error, 0, work) // reports what continues after an abort
     throw error
   }
-  const finishLater = async (running: PromiseLike<V>) => {
+  const finishLater = async (running: Promise<V>) => {
     try {
-      return finish(await (abort?.race(running) ?? running))
+      return work.finish(await (abort?.race(running) ?? running))
     } catch (error) {
       return fail(error)
     }
   }
   try {
     if (abort?.isAborted) throw abort.reason
-    const running = work()
-    return isThenable(running) ? finishLater(running) : finish(running)
+    const running = work.run()
+    return running instanceof Promise ? finishLater(running) : work.finish(running)
   } catch (error) {
     return fail(error)
   }
@@ -201,19 +187,19 @@ async function undo(
   units: readonly Unit[],
   error: unknown,
   attempt: number,
-  options: BracketOptions,
+  work: LateWork,
 ): Promise<number | undefined> {
-  const { abort, report, onLeftover } = options
-  const callbacks = () => runCallbacks(units, false, report)
+  const { abort } = work
+  const callbacks = () => runCallbacks(units, false, work)
   const rolledBack = rollBackAll(units, error)
-  if (abort?.isAborted && onLeftover) {
-    onLeftover('rollback', rolledBack.then(callbacks))
+  if (abort?.isAborted && work.onLeftover) {
+    work.onLeftover('rollback', rolledBack.then(callbacks))
     return undefined
   }
   await rolledBack
   const delay = retryDelay(units, error, attempt)
   const running = delay === undefined ? callbacks() : undefined
-  if (running) await untilAborted(running, abort, onLateCallbacks(options))
+  if (running) await untilAborted(running, abort, onLateCallbacks(work))
   return delay
 }
 
@@ -226,7 +212,8 @@ async function rollBackAll(units: readonly Unit[], cause: unknown): Promise<void
  *
  * @param allCommitted whether the commit of all units has succeeded; otherwise some of them may be committed.
  */
-function runCallbacks(units: readonly Unit[], allCommitted: boolean, report: Report): Promise<void> | undefined {
+function runCallbacks(units: readonly Unit[], allCommitted: boolean, work: LateWork): Promise<void> | undefined {
+  const report = (error: unknown) => work.report(error)
   let last: Promise<void> | undefined
   for (const unit of units) {
     const isCommitted = allCommitted || unit.hasCommitted
@@ -235,8 +222,8 @@ function runCallbacks(units: readonly Unit[], allCommitted: boolean, report: Rep
   return last
 }
 
-function onLateCallbacks({ onLeftover }: BracketOptions): ((done: Promise<void>) => void) | undefined {
-  return onLeftover && ((done) => onLeftover('callbacks', done))
+function onLateCallbacks(work: LateWork): ((done: Promise<void>) => void) | undefined {
+  return work.onLeftover && ((done) => work.onLeftover?.('callbacks', done))
 }
 
 /**

@@ -24,9 +24,8 @@ import { SessionUnit, type UnitNeeds, UnitOptions } from './session/session-unit
 import { currentSession, Session } from './session/session.js'
 import { isolationText, transactionalOf } from './session/transactional.js'
 import { reportUnhandledQueries, type UnhandledQuery } from './session/unhandled-queries.js'
-import type { Connection } from './startup/connect.js'
 import { hasModels, modelsWithoutDatabase, refuseSharedModels } from './startup/map-models.js'
-import { openDatabase } from './startup/open-database.js'
+import { type OpenDatabase, openDatabase } from './startup/open-database.js'
 
 const running = new Set<Database>()
 
@@ -62,7 +61,7 @@ export class Database {
   readonly #source: string | Sequelize | undefined
   readonly #options: LifespanOptions
   readonly #models: Set<Constructor>
-  readonly #life = new Life<Connection>({
+  readonly #life = new Life<OpenDatabase>({
     open: () => this.#open(),
     close: (connection) => this.#close(connection),
     endJobs: () => this.#endJobs(),
@@ -94,7 +93,7 @@ export class Database {
     return this.#life.opened !== undefined
   }
 
-  get #started(): Connection {
+  get #started(): OpenDatabase {
     const { opened } = this.#life
     if (opened) return opened
     throw new Error(
@@ -146,7 +145,7 @@ export class Database {
     )
   }
 
-  async #open(): Promise<Connection> {
+  async #open(): Promise<OpenDatabase> {
     running.add(this)
     try {
       refuseSharedModels(this.#models, this)
@@ -161,7 +160,7 @@ export class Database {
     }
   }
 
-  #connect({ createTables }: { readonly createTables: boolean }): Promise<Connection> {
+  #connect({ createTables }: { readonly createTables: boolean }): Promise<OpenDatabase> {
     return openDatabase({
       owner: this,
       source: this.#source,
@@ -189,7 +188,7 @@ export class Database {
     return this.#life.disown(wait)
   }
 
-  async #close({ sequelize, name }: Connection): Promise<void> {
+  async #close({ sequelize, name }: OpenDatabase): Promise<void> {
     running.delete(this)
     this.#signal = undefined // a job may open it again
     // The pool waits for every connection, also for one of a transaction that the program has begun itself and never ends.
@@ -301,7 +300,7 @@ export class Database {
   }
 
   /** @internal For the transaction of a test. @throws Error before the start and after the stop. */
-  get connection(): Connection {
+  get connection(): OpenDatabase {
     return this.#started
   }
 

@@ -1,4 +1,5 @@
 import type { Model, ModelStatic } from 'sequelize'
+import type { StatementFacts } from './sql/shape.js'
 
 /*
  * Statements that are sent to the driver without Sequelize, and their answers.
@@ -34,9 +35,18 @@ export type SendDirect = (
   form?: StatementForm,
 ) => void
 
+/** SQL that Sequelize has generated for statements that differ in nothing but their values. */
+export interface GeneratedStatement {
+  readonly sql: string
+  /** What counters of statements know of them; undefined until one is counted. */
+  facts: StatementFacts | undefined
+}
+
 /** A statement whose SQL was generated before. */
 export interface CompiledStatement<T> {
+  /** With its literals. */
   readonly sql: string
+  readonly generated: GeneratedStatement
   readonly values: readonly unknown[]
   readonly form: StatementForm
   /** Whether it reads the same rows in a transaction and outside of one, where each statement of a transaction has a snapshot of its own. */

@@ -74,37 +74,40 @@ function sharedValue(token: Token): TypeError {
   )
 }
 
+/** The request, or the job, that a scope builds values for. */
+export interface ScopeCaller {
+  /** A value that the caller provides, such as the request. */
+  given(token: Token): unknown
+  /** Calls the handler. */
+  call(controller: unknown, args: unknown[]): unknown
+  /** Receives an error of the disposal of a value. */
+  report(error: unknown): void
+}
+
 /** The values of one run of a handler. */
 export class Scope {
   readonly #application: readonly unknown[]
-  readonly #given: (token: Token) => unknown
+  readonly #caller: ScopeCaller
   #owned: Owned | undefined
   #closed = false
 
-  /** @param given returns the values that the caller provides, such as the request. */
-  constructor({ values }: Container, given: (token: Token) => unknown) {
+  constructor({ values }: Container, caller: ScopeCaller) {
     this.#application = values
-    this.#given = given
+    this.#caller = caller
   }
 
   /**
-   * Builds the plan's values and calls `use` with the controller and the handler's arguments. Each managed provider wraps the rest, including
-   * `use`. Returns a promise only if something has to be waited for.
+   * Builds the plan's values and calls the handler. Each managed provider wraps the rest, including the handler. Returns a promise only if something has to be waited for.
    *
    * @param around called when the values before the plan's last stage are built and all inputs are valid, with what does the rest; may return without calling it.
-   * @throws what a factory or `use` throws, and an Error when the scope is disposed before `use` is called.
+   * @throws what a factory or the handler throws, and an Error when the scope is disposed before the handler is called.
    */
-  run<R>(
-    plan: Plan<unknown>,
-    given: InputValues,
-    use: (controller: unknown, args: unknown[]) => R | PromiseLike<R>,
-    around?: (rest: () => R | PromiseLike<R>) => R | PromiseLike<R>,
-  ): R | PromiseLike<R> {
+  run(plan: Plan<unknown>, given: InputValues, around?: (rest: () => unknown) => unknown): unknown {
     const values: unknown[] = []
     const sources: Sources = { input: NO_INPUTS, request: values, application: this.#application }
     const { stages } = plan
     let stage = 0
-    const buildFrom = (index: number): R | PromiseLike<R> => {
+    const buildFrom = (index: number): unknown => {
       for (let i = index; ; i++) {
         if (i === stages[stage]) {
           const reading = given.read(stage++)
@@ -118,7 +121,7 @@ export class Scope {
         if (i === plan.steps.length) break
         const step = plan.steps[i] as Step // i is below the length
         if (step.provider.kind === 'given') {
-          values[i] = this.#given(step.token)
+          values[i] = this.#caller.given(step.token)
           continue
         }
         const args = argumentsOf(step.arguments, sources)
@@ -130,7 +133,7 @@ export class Scope {
         if (isDisposable(value)) this.#own(step, value)
       }
       const { kind, index: place } = plan.controller
-      return use(sources[kind][place], argumentsOf(plan.arguments, sources))
+      return this.#caller.call(sources[kind][place], argumentsOf(plan.arguments, sources))
     }
     return buildFrom(0)
   }
@@ -159,11 +162,11 @@ export class Scope {
 
   /**
    * Disposes what this scope built, last built first; a value that is still being built, as soon as it is ready. Builds nothing more.
-   * Undefined if there is nothing to dispose.
+   * Undefined if there is nothing to dispose. Never rejects: errors are reported.
    */
   dispose(): Promise<void> | undefined {
     this.#closed = true
-    return this.#owned?.dispose()
+    return this.#owned?.dispose().catch((error: unknown) => this.#caller.report(error))
   }
 }
 

@@ -34,13 +34,12 @@ export interface ReadBatch {
   readonly answered: (rows: readonly unknown[]) => void
 }
 
-/** Undefined for a statement that is no batch of a list. */
+/** A statement that may read a batch of a list. */
 export function readBatch(
   request: RequestRecord,
   { sql, shape, dialect }: { readonly sql: string; readonly shape: string; readonly dialect: string },
   source: StatementSource | undefined,
-): ReadBatch | undefined {
-  if (!mayBeBatch(shape)) return undefined
+): ReadBatch {
   const known = batches.get(request) ?? new Map<string, Batch>()
   batches.set(request, known)
   const previous = known.get(shape)
@@ -50,25 +49,6 @@ export function readBatch(
     previous?.row !== undefined && follows(slotsOf(batch, dialect), slotsOf(previous, dialect), previous.row)
   // A statement for each row is an N+1, also if each has the key of the one before.
   return { isNext, answered: (rows) => (batch.row = rows.length > 1 ? rows.at(-1) : undefined) }
-}
-
-/** A comparison with a placeholder. Not `<>`, and not the operators of JSON. */
-const BOUND = /(?<![<>-])[<>]=?\s*(?:\(\s*)?[$?:]/
-const MAX_LENGTH = 4_000
-
-const shapes = new Map<string, boolean>()
-
-function mayBeBatch(shape: string): boolean {
-  const found = shapes.get(shape)
-  if (found !== undefined) return found
-  const may =
-    shape.length < MAX_LENGTH &&
-    /\bORDER\s+BY\b/i.test(shape) &&
-    /\b(?:LIMIT|FETCH)\b/i.test(shape) &&
-    BOUND.test(shape)
-  if (shapes.size >= 1_000) shapes.clear()
-  shapes.set(shape, may)
-  return may
 }
 
 /** Whether only the values of the key have changed, to those of the last row. */

@@ -19,12 +19,10 @@ import type { ConnectionManager, PoolCounts } from '../sequelize/connection-mana
 /** The observer of a new session: undefined if no one listens, so that the session does nothing for it. */
 export function observeSession(
   sequelize: Sequelize,
-  description: string,
+  facts: DatabaseFacts,
   request: RequestRecord | undefined,
 ): SessionObserver | undefined {
-  return request || channels.isDatabaseObserved()
-    ? new SessionObserver(sequelize, factsOf(sequelize, description), request)
-    : undefined
+  return request || channels.isDatabaseObserved() ? new SessionObserver(sequelize, facts, request) : undefined
 }
 
 const known = new WeakMap<Sequelize, DatabaseFacts>()
@@ -71,8 +69,11 @@ export class SessionObserver implements TransactionObserver {
     const { request } = this
     if (isSavepoint || !request) return new ObservedStatement(this, sql, isSavepoint, source, undefined)
     const { dialect } = this.database
-    const { shape, isKnownWrite } = factsOfStatement(sql, dialect)
-    const batch = isKnownWrite ? undefined : readBatch(request, { sql, shape, dialect }, source)
+    const generated = source && 'generated' in source ? source.generated : undefined
+    const facts = generated?.facts ?? factsOfStatement(sql, dialect)
+    if (generated) generated.facts = facts
+    const { shape, isKnownWrite, mayBeBatch } = facts
+    const batch = mayBeBatch ? readBatch(request, { sql, shape, dialect }, source) : undefined
     request.queries.add(shape, !isKnownWrite && batch?.isNext !== true)
     return new ObservedStatement(this, sql, isSavepoint, source, batch)
   }

@@ -1,6 +1,6 @@
 import type { Model } from 'sequelize'
 import { modelInternals, modelOf } from '../sequelize/internals.js'
-import { keyConditions, planOf, sqlOf, toWhere } from './model-plan.js'
+import { generated, keyConditions, planOf, toWhere } from './model-plan.js'
 import { withLiterals } from './literals.js'
 import { mayCompileDestroy } from './may-compile.js'
 import type { Values } from './compiled-save.js'
@@ -14,13 +14,14 @@ export function deleteStatement(instance: Model): CompiledStatement<unknown> | u
   const conditions = keyConditions(model, plan, instance.dataValues as Values) // an instance of any model
   if (!conditions) return undefined
   const { shape, values } = conditions
-  const sql = sqlOf(plan, 'delete', () =>
+  const statement = generated(plan, 'delete', () =>
     modelInternals(model).queryGenerator.deleteQuery(model.getTableName(), toWhere(plan, shape), {}, model),
   )
+  const { sql } = statement
   // Sequelize returns the rows of PostgreSQL, of which there are none.
   const returnsRows = model.sequelize?.getDialect() === 'postgres'
   const read = ({ rows }: { readonly rows: unknown[] }) => (returnsRows ? rows : instance)
   return plan.hasLiterals
-    ? { sql: withLiterals(model, sql, values), values: [], form: 'constant', instance, read }
-    : { sql, values, form: 'constant', instance, read }
+    ? { sql: withLiterals(model, sql, values), generated: statement, values: [], form: 'constant', instance, read }
+    : { sql, generated: statement, values, form: 'constant', instance, read }
 }

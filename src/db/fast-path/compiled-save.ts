@@ -3,7 +3,7 @@ import type { CompiledStatement, DirectResult } from '../direct-statement.js'
 import { type InstanceInternals, instanceInternals, modelInternals, sequelizeOf } from '../sequelize/internals.js'
 import { withInsertedValues, withPlaceholders } from '../sequelize/query.js'
 import { setForms } from '../values/stored-forms.js'
-import { keyConditions, type ModelPlan, planOf, type RowColumn, sqlOf } from './model-plan.js'
+import { generated, keyConditions, type ModelPlan, planOf, type RowColumn } from './model-plan.js'
 import { mayCompileSave } from './may-compile.js'
 
 /*
@@ -26,11 +26,12 @@ export function insertStatement<M extends Model>(
   const row = rowColumns && plainRow(model, rowColumns, state.dataValues)
   if (!row) return undefined
   const { values, timestamps } = row
-  const sql = sqlOf(plan, row.names.join('\n'), () => {
+  const statement = generated(plan, row.names.join('\n'), () => {
     const { queryGenerator, rawAttributes } = modelInternals(model)
     const query = queryGenerator.insertQuery(model.getTableName(), row.columns, rawAttributes, { returning: true })
     return textOf(model, query, values)
   })
+  const { sql } = statement
   if (sql === '') return undefined
   Object.assign(state.dataValues, timestamps)
   const sent = { ...state.dataValues }
@@ -41,7 +42,7 @@ export function insertStatement<M extends Model>(
     markSaved(state, plan, plan.names, sent, later)
     return instance
   }
-  return { sql, values, form: 'covered', instance, read }
+  return { sql, generated: statement, values, form: 'covered', instance, read }
 }
 
 interface PlainRow {
@@ -103,15 +104,16 @@ export function updateStatement<M extends Model>(
   if (!change) return undefined
   const { columns, names, timestamp } = change
   const values = [...change.values, ...Object.values(key)]
-  const sql = sqlOf(plan, ['update', ...names].join('\n'), () => {
+  const statement = generated(plan, ['update', ...names].join('\n'), () => {
     const { queryGenerator, rawAttributes } = modelInternals(model)
     return textOf(model, queryGenerator.updateQuery(model.getTableName(), columns, key, {}, rawAttributes), values)
   })
+  const { sql } = statement
   if (sql === '') return undefined
   Object.assign(state.dataValues, timestamp)
   const sent = { ...state.dataValues }
   const read = () => (markSaved(state, plan, names, sent, { ...state.dataValues }), instance)
-  return { sql, values, form: 'constant', instance, read }
+  return { sql, generated: statement, values, form: 'constant', instance, read }
 }
 
 /** By the names of its columns, in the order of Sequelize. Undefined if Sequelize has to write the condition. */

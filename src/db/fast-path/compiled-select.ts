@@ -3,7 +3,15 @@ import { col, fn, literal, type Model, type ModelStatic } from 'sequelize'
 import type { CompiledStatement } from '../direct-statement.js'
 import { modelInternals } from '../sequelize/internals.js'
 import type { Select } from '../statements/statement.js'
-import { type Condition, type Conditions, conditionsOf, type ModelPlan, planOf, sqlOf, toWhere } from './model-plan.js'
+import {
+  type Condition,
+  type Conditions,
+  conditionsOf,
+  generated,
+  type ModelPlan,
+  planOf,
+  toWhere,
+} from './model-plan.js'
 import { withLiterals } from './literals.js'
 import { mayCompileRead } from './may-compile.js'
 
@@ -39,8 +47,7 @@ export function firstStatement<M extends Model>(select: Select<M>): CompiledStat
   const isUnique = names.some(([name, value]) => uniqueNames.has(name) && value !== null)
   const statement = rowsStatement(select, isUnique ? undefined : 'first', buildOf(model))
   if (!statement) return undefined
-  const { sql, values, form, readsAlone, read } = statement
-  return { sql, values, form, readsAlone, read: (result) => read(result)[0] ?? null }
+  return { ...statement, read: (result) => statement.read(result)[0] ?? null }
 }
 
 /** The row with a primary key, as `findByPk()` returns it; a composite key is an object. */
@@ -96,7 +103,8 @@ export function rowsOf<R>(
   const order = orderOf(plan, given)
   if (!order) return undefined
   const { kind, numbers, suffix } = limitOf(model, slice)
-  const sql = sqlOf(plan, JSON.stringify(['rows', kind, shape, order, more]), () =>
+  const skips = typeof slice === 'object' && slice.offset !== undefined
+  const statement = generated(plan, JSON.stringify(['rows', kind, skips, shape, order, more]), () =>
     generate(model, {
       attributes: [...plan.columns.map(copy), ...more.map(([sql, name]) => [literal(sql), name])],
       ...whereOf(plan, shape),
@@ -105,10 +113,12 @@ export function rowsOf<R>(
     }),
   )
   const all = numbers.length > 0 ? [...values, ...numbers] : values
+  const { sql } = statement
   const text = suffix === '' ? sql : `${sql.slice(0, -1)}${suffix};`
   const isBound = !plan.hasLiterals
   return {
     sql: isBound ? text : withLiterals(model, text, all),
+    generated: statement,
     values: isBound ? all : [],
     form: suffix === '' ? 'covered' : 'slice',
     readsAlone: plan.isOfPlainTable,
@@ -125,11 +135,13 @@ export function countStatement(select: Select<Model>): CompiledStatement<number>
 
 /** The number of rows, as `count()` returns it. */
 export function countOf({ model, plan, conditions: { shape, values } }: Selection): CompiledStatement<number> {
-  const sql = sqlOf(plan, JSON.stringify(['count', shape]), () =>
+  const statement = generated(plan, JSON.stringify(['count', shape]), () =>
     generate(model, { attributes: [[fn('count', col('*')), 'count']], ...whereOf(plan, shape) }),
   )
+  const { sql } = statement
   const isBound = !plan.hasLiterals
   return {
+    generated: statement,
     sql: isBound ? sql : withLiterals(model, sql, values),
     values: isBound ? values : [],
     form: 'count',

@@ -2,6 +2,7 @@ import { type DataType, literal, type Model, type ModelStatic, Op, type Sequeliz
 import { isObjectLiteral } from '../../core/records.js'
 import { dataTypeInternals, type ModelInternals, modelInternals } from '../sequelize/internals.js'
 import { bigintBounds, columnShape } from '../models/column-shape.js'
+import type { GeneratedStatement } from '../direct-statement.js'
 import { isStoredUuid } from '../sql/values.js'
 import { type StoredForms, storedFormsOf } from '../values/stored-forms.js'
 import { isPlainTable } from './plain-tables.js'
@@ -28,8 +29,8 @@ export interface ModelPlan {
    * return other types for its columns.
    */
   readonly hasLiterals: boolean
-  /** The SQL of statements by their shapes. */
-  readonly sql: Map<string, string>
+  /** The statements that were generated, by their keys. */
+  readonly statements: Map<string, GeneratedStatement>
 }
 
 export interface ComparableColumn {
@@ -84,7 +85,7 @@ function newPlan(model: ModelStatic<Model>): ModelPlan {
     isOfPlainTable: isPlainTable(model),
     storedForms: storedFormsOf(model),
     hasLiterals: DIALECTS_WITH_LITERALS.has(model.sequelize?.getDialect()),
-    sql: new Map(),
+    statements: new Map(),
   }
 }
 
@@ -128,17 +129,17 @@ function rowColumns(model: ModelStatic<Model>): RowColumn[] | undefined {
   }))
 }
 
-/** How many shapes of statements of one model are kept. A program has few. */
-const MAX_SHAPES = 200
+/** How many statements of one model are kept. A program has few. */
+const MAX_STATEMENTS = 200
 
-/** The SQL of a shape, which is generated once. */
-export function sqlOf({ sql: known }: ModelPlan, key: string, make: () => string): string {
-  const found = known.get(key)
-  if (found !== undefined) return found
-  const sql = make()
-  if (known.size >= MAX_SHAPES) known.clear()
-  known.set(key, sql)
-  return sql
+/** The statement of a key, which is generated once. @param key the same only for statements that differ in nothing but their values. */
+export function generated({ statements }: ModelPlan, key: string, generate: () => string): GeneratedStatement {
+  const found = statements.get(key)
+  if (found) return found
+  const statement: GeneratedStatement = { sql: generate(), facts: undefined }
+  if (statements.size >= MAX_STATEMENTS) statements.clear()
+  statements.set(key, statement)
+  return statement
 }
 
 /** Which values a column stores as they are, and how they are bound. */

@@ -1,3 +1,4 @@
+import type { DatabaseFacts } from '../../core/events/channels.js'
 import { ConnectionError, type Sequelize } from 'sequelize'
 import { bracket, type Report, type Unit } from '../../core/bracket.js'
 import type { ClientToken } from '../../core/client-token.js'
@@ -39,6 +40,7 @@ export type UnitNeeds = TransactionNeeds & Pick<SessionUnitOptions, 'route' | 's
 interface UnitDatabase {
   readonly sequelize: Sequelize
   readonly name: string
+  readonly facts: DatabaseFacts
   /** Milliseconds to wait for the answer to COMMIT or ROLLBACK. */
   readonly endTimeout: number
 }
@@ -83,7 +85,7 @@ export class UnitOptions implements SessionUnitOptions {
     this.endTimeout = database.endTimeout
     this.outer = currentScope(database.sequelize)?.transaction
     this.running = running
-    this.observer = observeSession(database.sequelize, database.name, request)
+    this.observer = observeSession(database.sequelize, database.facts, request)
   }
 }
 
@@ -194,12 +196,12 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
     const { running } = this.#options
     running.add(this)
     try {
-      return await bracket(
-        () => [this],
-        () => work(this.session),
-        (result) => result,
-        { report },
-      )
+      return await bracket<R, R>({
+        open: () => [this],
+        run: () => Promise.resolve(work(this.session)), // it may return an object of another library with a then() of its own
+        finish: (result) => result,
+        report,
+      })
     } finally {
       running.delete(this)
     }

@@ -7,13 +7,15 @@ const MAX_LENGTH = 4_000
 const MAX_KNOWN = 1_000
 
 /** What counters of statements need to know of one. */
-interface StatementFacts {
+export interface StatementFacts {
   /**
    * The text of the statement with `?` for every literal, and for every list of literals: the same for all statements that differ only in their
    * values. Comments, whitespace and placeholders stay as they are.
    */
   readonly shape: string
   readonly isKnownWrite: boolean
+  /** Whether it may read a batch of a list: the rows after a key, in an order. */
+  readonly mayBeBatch: boolean
 }
 
 const known = new Map<string, StatementFacts>()
@@ -21,11 +23,21 @@ const known = new Map<string, StatementFacts>()
 export function factsOfStatement(sql: string, dialect: string): StatementFacts {
   const found = known.get(sql)
   if (found) return found
-  const facts = { shape: withoutLiterals(sql, dialect), isKnownWrite: isKnownWrite(sql) }
+  const shape = withoutLiterals(sql, dialect)
+  const writes = isKnownWrite(sql)
+  const facts = { shape, isKnownWrite: writes, mayBeBatch: !writes && mayBeBatch(shape) }
   if (sql.length > MAX_LENGTH) return facts
   if (known.size >= MAX_KNOWN) known.clear()
   known.set(sql, facts)
   return facts
+}
+
+/** A comparison with a placeholder. Not `<>`, and not the operators of JSON. */
+const BOUND = /(?<![<>-])[<>]=?\s*(?:\(\s*)?[$?:]/
+
+function mayBeBatch(shape: string): boolean {
+  const isWhole = shape.length < MAX_LENGTH
+  return isWhole && /\bORDER\s+BY\b/i.test(shape) && /\b(?:LIMIT|FETCH)\b/i.test(shape) && BOUND.test(shape)
 }
 
 /** A text with SQL in it, such as a step of a plan, with `?` for every literal. Cut off after 4,000 characters. */

@@ -1,3 +1,4 @@
+import type { DatabaseFacts } from '../../core/events/channels.js'
 import { existsSync } from 'node:fs'
 import { BaseError, type Model, type ModelStatic, Sequelize } from 'sequelize'
 import { BootError } from '../../core/boot-error.js'
@@ -56,13 +57,18 @@ export interface DatabaseToOpen {
   readonly signal?: AbortSignal | undefined
 }
 
+export interface OpenDatabase extends Connection {
+  /** What events tell of it. */
+  readonly facts: DatabaseFacts
+}
+
 /**
  * Connects, maps the models, and compares them with the tables.
  *
  * @throws DatabaseUrlError, DatabaseStartError for a database or an environment variable that cannot be used, or BootError for models that
  * cannot work.
  */
-export async function openDatabase(database: DatabaseToOpen): Promise<Connection> {
+export async function openDatabase(database: DatabaseToOpen): Promise<OpenDatabase> {
   refuseSecondCopies({ hasDatabase: true })
   checkEnvironment()
   const { connection, sync, startTimeout } = newConnection(database)
@@ -82,7 +88,7 @@ export async function openDatabase(database: DatabaseToOpen): Promise<Connection
     )
     for (const model of models) adaptToTable(dialect, model)
     if (database.createTables) boundary?.enforce(sequelize)
-    return connection
+    return { ...connection, facts: factsOf(sequelize, name) }
   } catch (error) {
     await sequelize.close()
     throw error

@@ -11,4 +11,4 @@ export interface SequelizeValues {
 }
 
 /** The source of a statement, with its values. */
-export type StatementSource = Pick<CompiledStatement<unknown>, 'sql' | 'values'> | Sql | SequelizeValues
+export type StatementSource = Pick<CompiledStatement<unknown>, 'sql' | 'values' | 'generated'> | Sql | SequelizeValues
