@@ -34,6 +34,13 @@ export function startsPrograms(/** @type {string} */ file) {
   return textsOf(file).some((text) => /from 'node:child_process'/.test(text))
 }
 
+/** What a file says at its top whose tests wait for time limits. */
+const WAITS = /^\/\/ Waits for seconds\b/m
+
+export function waitsForSeconds(/** @type {string} */ file) {
+  return WAITS.test(readFileSync(file, 'utf8'))
+}
+
 /** Whether a test, or a helper that it imports, starts programs with the built package. */
 export function needsBuild(/** @type {string} */ file) {
   return textsOf(file).some((text) => /from '[^']*\/(?:command|new-project|processes)\.js'/.test(text))

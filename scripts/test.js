@@ -1,6 +1,7 @@
 // node scripts/test.js [--quick] [--databases] [--node-option...] [file or folder...]
 // Runs the tests, all of them when none is named, with one PostgreSQL server that they share.
-// --quick runs them on SQLite in memory alone, without those that need a PostgreSQL server or start programs, and ends with what it left out.
+// --quick runs them on SQLite in memory alone, without those that need a PostgreSQL server, start programs or wait for seconds, and ends
+// with what it left out.
 // --databases leaves out the files that open no database, and those that are the same on both query paths: scripts/test-files.js.
 // Those of test/cluster run only when they are named: scripts/test-cluster.js.
 import { spawn } from 'node:child_process'
@@ -8,7 +9,15 @@ import { rmSync } from 'node:fs'
 import { availableParallelism, constants } from 'node:os'
 import { startPostgres } from '../test/support/postgres-server.js'
 import { ensureBuilt } from './built.js'
-import { dependsOnQueryPath, isOfCluster, needsBuild, needsPostgres, startsPrograms, testFiles } from './test-files.js'
+import {
+  dependsOnQueryPath,
+  isOfCluster,
+  needsBuild,
+  needsPostgres,
+  startsPrograms,
+  testFiles,
+  waitsForSeconds,
+} from './test-files.js'
 import { groupsOf, writeGroups } from './test-groups.js'
 
 const given = process.argv.slice(2)
@@ -18,7 +27,9 @@ const options = given.filter((argument) => argument.startsWith('-') && !['--quic
 const paths = given.filter((argument) => !argument.startsWith('-'))
 const all = testFiles('test').filter((file) => !isOfCluster(file))
 const files = (paths.length > 0 ? paths.flatMap(testFiles) : all).filter(
-  (file) => (!quick || !(needsPostgres(file) || startsPrograms(file))) && (!withDatabases || dependsOnQueryPath(file)),
+  (file) =>
+    (!quick || !(needsPostgres(file) || startsPrograms(file) || waitsForSeconds(file))) &&
+    (!withDatabases || dependsOnQueryPath(file)),
 )
 
 if (files.length === 0) {
@@ -91,7 +102,7 @@ function leftOut() {
   const whole = new Set(others.map(folderOf).filter((folder) => !folders.has(folder)))
   const inFolders = others.filter((file) => folders.has(folderOf(file))).length
   return (
-    `Left out: ${others.length} of ${all.length} files, which are ${[...whole].join(', ')}, and ${inFolders} that need PostgreSQL or start programs. ` +
+    `Left out: ${others.length} of ${all.length} files, which are ${[...whole].join(', ')}, and ${inFolders} that need PostgreSQL, start programs or wait for seconds. ` +
     'The others ran on SQLite in memory alone. `npm test` runs all files, on all databases.'
   )
 }

@@ -1,3 +1,4 @@
+// Waits for seconds: the end of a test whose session never ends.
 import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { type CreationOptional, DatabaseError } from 'sequelize'

@@ -1,3 +1,4 @@
+// Waits for seconds: the ends of streams that nothing reads.
 import assert from 'node:assert/strict'
 
 import { connect } from 'node:net'

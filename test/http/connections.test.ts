@@ -1,3 +1,4 @@
+// Waits for seconds: the time limits of connections.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'

@@ -1,3 +1,4 @@
+// Waits for seconds: the time in which a body is ignored.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
