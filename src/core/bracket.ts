@@ -41,7 +41,7 @@ export interface Unit {
    * Runs the callbacks that wait for the end of this unit; those that wait for its commit only if `isCommitted`. Undefined if there are none.
    * Never throws: errors are reported.
    */
-  runCallbacks(isCommitted: boolean, report: Report): Promise<void> | undefined
+  runCallbacks(isCommitted: boolean, late: LateWork): Promise<void> | undefined
   /** Milliseconds after which the whole work may run again, or undefined when it may not. */
   retryAfter(error: unknown, attempt: number): number | undefined
   /** Called when the whole work will run again because of this unit, in so many milliseconds. */
@@ -65,6 +65,8 @@ export interface LateWork {
   report(error: unknown): void
   /** Receives what continues after an abort. The promise never rejects. */
   onLeftover?(kind: Leftover, done: Promise<void>): void
+  /** Runs the work when the response is sent; it never rejects. Without this function there is no response: the work runs before the result is given. */
+  runAfterResponse?(work: () => Promise<void>): void
 }
 
 /** What a bracket is around: the call of a handler, or a job. */
@@ -213,11 +215,10 @@ async function rollBackAll(units: readonly Unit[], cause: unknown): Promise<void
  * @param allCommitted whether the commit of all units has succeeded; otherwise some of them may be committed.
  */
 function runCallbacks(units: readonly Unit[], allCommitted: boolean, work: LateWork): Promise<void> | undefined {
-  const report = (error: unknown) => work.report(error)
   let last: Promise<void> | undefined
   for (const unit of units) {
     const isCommitted = allCommitted || unit.hasCommitted
-    last = last ? last.then(() => unit.runCallbacks(isCommitted, report)) : unit.runCallbacks(isCommitted, report)
+    last = last ? last.then(() => unit.runCallbacks(isCommitted, work)) : unit.runCallbacks(isCommitted, work)
   }
   return last
 }

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import { Readable } from 'node:stream'
 import type { Abort } from '../core/abort.js'
 import { bracket, type BracketWork, type Leftover, type Unit, untilAborted } from '../core/bracket.js'
@@ -24,6 +25,8 @@ export interface HandleOptions {
   report(error: unknown): void
   /** Receives what continues after the response. The promise never rejects. */
   inBackground(done: Promise<void>): void
+  /** Runs the work when the response is closed; at once if it is. It never rejects. */
+  runAfterResponse(work: () => Promise<void>): void
   /** The logger of the request. @param route its path. */
   newLogger(route: string): RequestLogger
   /** Exists if something listens to what happens to requests. */
@@ -202,6 +205,11 @@ class HandlerCall implements BracketWork<unknown, OutgoingResponse>, ScopeCaller
 
   report(error: unknown): void {
     this.#options.report(error)
+  }
+
+  // The end of the response is an event of its socket: in the asynchronous context of the first request of this connection.
+  runAfterResponse(work: () => Promise<void>): void {
+    this.#options.runAfterResponse(AsyncResource.bind(work))
   }
 
   onLeftover(kind: Leftover, done: Promise<void>): void {

@@ -5,7 +5,7 @@ export class LateCallbacks extends Error {
   constructor(cause: unknown) {
     super(
       'A callback of session.afterCommit() or session.afterEnd() has not ended in time; the response is sent without waiting for it. ' +
-        'Callbacks count into timeouts.handler. Give long work to a queue, or set a limit to it.',
+        'Callbacks count into timeouts.handler. What the client need not wait for belongs in session.afterResponse(); give long work to a queue.',
       { cause },
     )
   }
@@ -20,6 +20,18 @@ export class LateDisposal extends Error {
       `The disposer of ${what ?? 'a service of the request'} has not ended in time; the response is sent without waiting for it. ` +
         'Disposers count into timeouts.handler. Set a limit to what it waits for.',
       { cause },
+    )
+  }
+}
+
+/** Logged for work of session.afterResponse() that continues when the app stops. */
+export class UnfinishedWork extends Error {
+  override name = 'UnfinishedWork'
+
+  constructor() {
+    super(
+      'Work of session.afterResponse() has not ended in the time that a stop of the app waits (timeouts.drain): what it does not commit at once is ' +
+        'rolled back, and the work after it is lost. Set a limit to what it waits for; give work that must not be lost to a queue.',
     )
   }
 }

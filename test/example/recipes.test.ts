@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { type AppOptions, newLifespan, withSession } from 'sequitur'
+import { type AppOptions, newLifespan, provide, withSession } from 'sequitur'
 import { IdempotencyRecord } from 'sequitur/idempotency'
 import { memoryDatabase, testApp } from 'sequitur/testing'
 import { database } from '../../example/database.js'
@@ -15,6 +15,7 @@ import { ExportController } from '../../example/recipes/exports.js'
 import { FileController } from '../../example/recipes/files.js'
 import { Member, MemberListController, Squad } from '../../example/recipes/lists.js'
 import { LoginAttempt, LoginController } from '../../example/recipes/logins.js'
+import { type Mailer, mailer } from '../../example/recipes/mailer.js'
 import { NamedTypesController } from '../../example/recipes/named-types.js'
 import { down, up } from '../../example/recipes/create-idempotency-table.js'
 import { Payment, PaymentController } from '../../example/recipes/payments.js'
@@ -30,7 +31,9 @@ import { SearchController } from '../../example/recipes/search.js'
 import { TeamController } from '../../example/recipes/standard-schema.js'
 import { audit, AuditedController, Entry } from '../../example/recipes/two-databases.js'
 import { UpsertController } from '../../example/recipes/upsert.js'
+import { Account, AccountController } from '../../example/recipes/welcome.js'
 import { jsonOf, run, serve, temporaryFolder } from '../support/processes.js'
+import { gate, until } from '../support/waiting.js'
 
 const robin = { name: 'Robin', secret_identity: 'Tim Drake', age: 17 }
 const thor = { name: 'Thor', secret_identity: 'Donald Blake', age: 1500 }
@@ -48,11 +51,16 @@ interface Answer {
 async function serveRecipe(
   t: TestContext,
   controller: AppOptions['controllers'][number],
-  more: Pick<AppOptions, 'lifespan' | 'models'> = {},
+  more: Pick<AppOptions, 'lifespan' | 'models' | 'providers'> = {},
 ) {
   const main = memoryDatabase()
   const lifespan = more.lifespan ? [main, more.lifespan].flat() : main
-  const api = await testApp({ controllers: [controller], models: [Hero, ...(more.models ?? [])], lifespan })
+  const api = await testApp({
+    controllers: [controller],
+    models: [Hero, ...(more.models ?? [])],
+    providers: more.providers ?? [],
+    lifespan,
+  })
   t.after(api.close)
   await withSession(main, async (session) => void session.add(Hero.build(robin)))
   return async (method: string, path: string, json?: unknown): Promise<Answer> => {
@@ -206,6 +214,22 @@ test('logins.ts: an attempt is kept, also if it is refused', async (t) => {
   assert.equal((await send('POST', '/logins', { account: 'Robin', password: 'a guess' })).status, 401)
   assert.equal((await send('POST', '/logins', { account: 'Robin', password: 'bat signal' })).status, 204)
   assert.equal(await withSession(async () => LoginAttempt.count()), 2)
+})
+
+test('welcome.ts: the mail is sent after the response', async (t) => {
+  const free = gate()
+  const sent: string[] = []
+  const mail: Mailer = { send: async (to) => (await free.opened, void sent.push(to)) }
+  const send = await serveRecipe(t, AccountController, {
+    models: [Account],
+    providers: [provide(mailer, { value: mail })],
+  })
+  assert.equal((await send('POST', '/accounts', { email: 'robin@titans.example' })).status, 202)
+  assert.deepEqual(sent, [])
+  free.open()
+  const isWelcomed = () => withSession(async () => (await Account.findOne())?.welcomed === true)
+  await until('the account is welcomed', isWelcomed)
+  assert.deepEqual(sent, ['robin@titans.example'])
 })
 
 test('savepoint.ts: a duplicate is skipped, the other heroes are kept', async (t) => {

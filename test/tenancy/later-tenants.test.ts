@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { Controller, Get, Post, select, Session, Transactional, withSession } from 'sequitur'
 import { TenancyError, unscoped, withTenant } from 'sequitur/tenancy'
 import * as later from '../support/later.js'
+import { until } from '../support/waiting.js'
 import { as, Hero, rowsOf, seed, tenantApp, tenantDatabases, unscopedDatabases } from './tenants.js'
 
 /*
@@ -19,6 +20,10 @@ let seen: unknown[] = []
 class Callbacks {
   @Post('/after-end') async afterEnd(session: Session) {
     await withTenant(2, async () => session.afterEnd(() => setAge(61)))
+  }
+  @Post('/after-response') async afterResponse(session: Session) {
+    await withTenant(1, async () => session.afterResponse(async (later) => void seen.push(await all(later))))
+    await Hero.count()
   }
   @Post('/after-commit') async afterCommit(session: Session) {
     await withTenant(2, async () =>
@@ -56,6 +61,10 @@ for (const kind of tenantDatabases) {
     seen = []
     assert.ok((await post('/after-commit')).ok)
     assert.deepEqual(seen, [['two']])
+    seen = []
+    assert.ok((await post('/after-response')).ok)
+    await until('the work has run', () => seen.length === 1)
+    assert.deepEqual(seen, [['one']])
     app.log.length = 0
     assert.ok((await post('/inside')).ok)
     assert.match(app.log.join('\n'), /This session belongs to no tenant/)

@@ -36,6 +36,7 @@ async function run<T>(outer: TransactionScope, work: () => Promise<T>): Promise<
     await inner.close('released')
     await outer.command(`RELEASE SAVEPOINT ${name}`)
     for (const callback of inner.afterCommit) outer.afterCommit.push(callback)
+    for (const work of inner.afterResponse) outer.afterResponse.push(work)
     inner.changes.moveUndoTo(outer.changes)
     return result
   } catch (error) {

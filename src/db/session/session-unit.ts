@@ -1,13 +1,13 @@
 import type { DatabaseFacts } from '../../core/events/channels.js'
 import { ConnectionError, type Sequelize } from 'sequelize'
-import { bracket, type Report, type Unit } from '../../core/bracket.js'
+import { bracket, type LateWork, type Report, type Unit } from '../../core/bracket.js'
 import type { ClientToken } from '../../core/client-token.js'
 import type { RequestRecord } from '../../core/events/request-record.js'
 import { nextTurn } from '../../core/promises.js'
 import { codeOf, type Dialect, isLostConnection, type TransactionNeeds } from '../dialect.js'
 import { CommitUnknownError, ReadOnlyError, StaleSnapshotError, UnawaitedQueryError } from '../errors.js'
 import { observeAgain, observeSession, type SessionObserver } from '../events/session-observer.js'
-import { callAll } from './callbacks.js'
+import { Callbacks } from './callbacks.js'
 import { currentScope, enterScope, type ScopeHolder } from './current-scope.js'
 import { respondFor } from './ownership.js'
 import type { Session } from './session.js'
@@ -88,6 +88,9 @@ export class UnitOptions implements SessionUnitOptions {
     this.observer = observeSession(database.sequelize, database.facts, request)
   }
 }
+
+/** Those of a session that is rolled back. */
+const NO_CALLBACKS = { afterCommit: [], afterResponse: [] }
 
 /** How PostgreSQL, MySQL and SQLite refuse a write in a read-only transaction. */
 const REFUSED_WRITES: ReadonlySet<string> = new Set([
@@ -319,13 +322,15 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
     await transaction.end('rollback')?.catch(() => {})
   }
 
-  runCallbacks(isCommitted: boolean, report: Report): Promise<void> | undefined {
+  runCallbacks(isCommitted: boolean, late: LateWork): Promise<void> | undefined {
     if (!this.made) return undefined
     const { afterEnd, rollbackRequested } = this.made.transaction
-    const afterCommit = isCommitted && !rollbackRequested ? this.made.afterCommit : []
-    if (afterCommit.length + afterEnd.length === 0) return undefined
-    const runInOwnSession = (work: () => Promise<unknown>) => this.#newUnit().run(work, report)
-    return callAll(afterCommit, afterEnd, runInOwnSession, report)
+    const { afterCommit, afterResponse } = isCommitted && !rollbackRequested ? this.made : NO_CALLBACKS
+    if (afterCommit.length + afterEnd.length + afterResponse.length === 0) return undefined
+    const callbacks = new Callbacks((work, report) => this.#newUnit().run(work, report), late)
+    const runLast = () => callbacks.runEach('afterResponse', afterResponse)
+    if (afterResponse.length > 0) late.runAfterResponse?.(runLast)
+    return callbacks.run(afterCommit, afterEnd, late.runAfterResponse ? undefined : runLast)
   }
 
   /**

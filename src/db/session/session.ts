@@ -274,6 +274,23 @@ export class Session {
     this.#scope.transaction.afterEnd.push(this.#keepContext(run))
   }
 
+  /**
+   * Runs the work in a session of its own when the response is sent, or its client is gone; never if the transaction was rolled back. For what a client need
+   * not wait for: an e-mail, a cache, a statistic. A stop of the app waits for it, within the time for running requests; **a crash loses it**. Errors of the
+   * work are logged. In a session outside of requests, it runs before {@link withSession} returns.
+   *
+   * @example
+   * session.afterResponse(async (later) => {
+   *   await mailer.welcome(account.email)
+   *   later.add(Mail.build({ account: account.id }))
+   * })
+   */
+  afterResponse(work: (session: Session) => Promise<unknown>): void {
+    this.#scope.assertOpen()
+    const run = () => work(currentSession(this.sequelize) as Session) // it runs in one
+    this.#innerScope.afterResponse.push(this.#keepContext(run))
+  }
+
   #keepContext<T>(work: () => T): () => T {
     return this.#scope.transaction.boundary?.keepContext(work) ?? work
   }

@@ -28,6 +28,7 @@ export class TransactionScope implements QueryOwner {
   #changes: ChangeQueue | undefined
   /** Called after COMMIT, unless this scope was rolled back. */
   readonly afterCommit: (() => unknown)[] = []
+  readonly afterResponse: (() => Promise<unknown>)[] = []
   /** The running queries of this scope, without those of its savepoints. */
   readonly #running: PendingCounter
   #lastSavepoint: Promise<void> | undefined

@@ -4,6 +4,7 @@ import type { RequestRecord } from '../../core/events/request-record.js'
 import type { RequestTokens } from '../client-tokens.js'
 import type { HandleOptions } from '../handle.js'
 import type { Input } from '../input/parameters.js'
+import { UnfinishedWork } from '../late-work.js'
 import { tagOf, traceFields } from '../observation/log-entry.js'
 import { NotesOfRequest, type RequestLogger } from '../observation/request-logger.js'
 import type { RequestRecorder } from '../observation/request-recorder.js'
@@ -32,6 +33,10 @@ export class Exchange implements HandleOptions {
   readonly firstHeaders: readonly string[]
   readonly #log: Log
   readonly #running: RunningExchanges
+  #isClosed: boolean
+  #afterResponse: (() => Promise<void>)[] | undefined
+  /** How much of the work after the response runs. */
+  #working = 0
 
   constructor(
     request: Request,
@@ -45,6 +50,7 @@ export class Exchange implements HandleOptions {
     this.response = response
     this.record = record
     this.isUnseen = isUnseen
+    this.#isClosed = response.destroyed
     this.parts = response.destroyed ? 1 : 2
     this.firstHeaders = ['x-request-id', request.id, 'x-content-type-options', 'nosniff']
     this.#log = log
@@ -69,6 +75,29 @@ export class Exchange implements HandleOptions {
   inBackground(done: Promise<void>): void {
     this.parts++
     void done.then(() => this.#running.endPart(this))
+  }
+
+  runAfterResponse(work: () => Promise<void>): void {
+    if (this.#isClosed) this.#work(work)
+    else (this.#afterResponse ??= []).push(work)
+  }
+
+  /** The response is closed: it is sent, or its client is gone. */
+  close(): void {
+    this.#isClosed = true
+    for (const work of this.#afterResponse ?? []) this.#work(work)
+    this.#running.endPart(this)
+  }
+
+  #work(work: () => Promise<void>): void {
+    this.#working++
+    this.inBackground(work().then(() => void this.#working--))
+  }
+
+  /** The app stops, and no longer waits for it. */
+  abort(): void {
+    if (this.#working > 0) this.report(new UnfinishedWork())
+    this.request.abort.abort(shuttingDown())
   }
 
   newLogger(route: string): RequestLogger {
@@ -207,6 +236,6 @@ export class RunningExchanges {
   }
 
   abortAll(): void {
-    for (const { request } of this.#all()) request.abort.abort(shuttingDown())
+    for (const exchange of this.#all()) exchange.abort()
   }
 }

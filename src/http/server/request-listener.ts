@@ -101,7 +101,7 @@ export class Listener {
       closed?.()
       if (!response.writableFinished) abort.abort(new ClientGone())
       if (record) this.#recorder.closed(record, response)
-      this.#running.endPart(exchange)
+      exchange.close()
     })
     if (record && response.destroyed) this.#recorder.closed(record, response)
     if (hasSeveralApps || (record && requestStart.hasSubscribers)) this.#answerInContext(exchange)
