@@ -221,6 +221,7 @@ const takers: Readonly<Record<string, Taker>> = {
     readyz: 0,
     timeout: 0,
     checks: 0,
+    keys: 0,
     documented: 0,
   }),
   '@Controller()': taker<ControllerOptions>(

@@ -11,7 +11,7 @@ export const doctor: Command = {
   tsconfig.json  the options that decorators need
   the module     creates its app: parameters have types, one copy of each package is loaded
   the database   has the tables and columns of the models; nothing is created
-A hint names an index that is missing, and does not change the exit code.`,
+A hint names an index that is missing, or keys that are nearly used up, and does not change the exit code.`,
   options: [],
   run,
 }
@@ -80,9 +80,10 @@ async function findingsOfDatabase(
   subject: string,
 ): Promise<readonly Finding[]> {
   try {
-    const { models, hints } = await check()
+    const { models, keys, hints } = await check()
     return [
       { subject, state: 'ok', text: `fits ${models === 1 ? '1 model' : `${models} models`}` },
+      ...keys.map((text): Finding => ({ subject, state: 'ok', text: escapeForLog(text) })),
       ...hints.map((text): Finding => ({ subject, state: 'hint', text: escapeForLog(text) })),
     ]
   } catch (error) {

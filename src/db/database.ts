@@ -1,3 +1,4 @@
+import { adviseKeys, describeKey, generatedKeys, usedShare } from './generated-keys.js'
 import type { Sequelize } from 'sequelize'
 import { BootError } from '../core/boot-error.js'
 import { endsWithin, nextTurn } from '../core/promises.js'
@@ -258,14 +259,27 @@ export class Database {
   }
 
   /** Compares the models with their tables, as `sequitur doctor` does: creates no tables. @returns how many models fit, and the indexes that are missing. */
-  async check(): Promise<{ readonly models: number; readonly hints: readonly string[] }> {
-    const { sequelize } = await this.#connect({ createTables: false })
+  async check(): Promise<{
+    readonly models: number
+    readonly keys: readonly string[]
+    readonly hints: readonly string[]
+  }> {
+    const { sequelize, dialect } = await this.#connect({ createTables: false })
     try {
       const models = Object.values(sequelize.models)
-      return { models: models.length, hints: await adviseIndexes(sequelize, models, this.#options.boundary?.columns) }
+      const keys = await generatedKeys(sequelize, dialect, models)
+      const indexes = await adviseIndexes(sequelize, models, this.#options.boundary?.columns)
+      return { models: models.length, keys: keys.map(describeKey), hints: [...indexes, ...adviseKeys(keys)] }
     } finally {
       await sequelize.close()
     }
+  }
+
+  /** How many of its keys each table has used, from 0 to 1, by `table.column`. @throws Error while it is not running; the driver's error. */
+  async usedKeys(): Promise<Readonly<Record<string, number>>> {
+    const { sequelize, dialect } = this.#started
+    const keys = await generatedKeys(sequelize, dialect, Object.values(sequelize.models))
+    return Object.fromEntries(keys.map((key) => [`${key.table}.${key.column}`, Number(usedShare(key).toFixed(4))]))
   }
 
   /** The kind and the name of the database, without its host and account; `database` while it is not running. */

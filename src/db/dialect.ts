@@ -85,6 +85,23 @@ export interface ConnectionLimit {
   readonly arithmetic: string
 }
 
+/** A column whose keys the database generates. */
+export interface GeneratedKey {
+  readonly table: string
+  readonly column: string
+  /** As the database names it: `integer`, `int(11)`. */
+  readonly type: string
+  /** The key that was generated last; 0 for none. */
+  readonly last: number
+  /** The greatest key that it can generate. */
+  readonly most: number
+}
+
+export interface KeyColumn {
+  readonly table: string
+  readonly column: string
+}
+
 /** The differences between databases; implemented in dialects/. */
 export interface Dialect {
   /** Adapts a new Sequelize instance to the database, before its first query. */
@@ -123,6 +140,8 @@ export interface Dialect {
    * server apply to a batch, or not at all. Undefined for a database without cursors. @throws Sequelize's error of the statement.
    */
   readonly openCursor?: (sequelize: Sequelize, connection: unknown, statement: CursorStatement) => Promise<Cursor>
+  /** The keys of these columns, whose tables are named as SQL quotes them; those that the database does not generate are left out. */
+  readKeys?(sequelize: Sequelize, columns: readonly KeyColumn[]): Promise<readonly GeneratedKey[]>
   /** How many connections the server accepts of all programs; undefined if it does not tell, or a pooler is in between. */
   connectionLimit?(sequelize: Sequelize): Promise<ConnectionLimit | undefined>
   /** Whether the main database is a standby, although its URL does not ask for one. */

@@ -33,6 +33,7 @@ const STATUSES: readonly (readonly [status: ErrorStatus, codes: string])[] = [
   [temporary('The database ended an idle transaction.'), '25P03'],
   [temporary('The database ended the statement; try again.'), '1317 SQLITE_INTERRUPT'],
   [temporary('The database cannot be written.'), '25006 1290 1792 1836 SQLITE_READONLY'],
+  [{ status: 503, detail: 'The database has no key left for a new record.' }, '2200H 167 1467'],
   [
     UNAVAILABLE,
     '08000 08001 08003 08004 08006 08007 53000 53100 53200 53300 53400 57P01 57P02 57P03 57P04 57P05 58000 58030 ' +

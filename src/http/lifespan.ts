@@ -52,6 +52,8 @@ export interface Lifespan {
    * @throws what `start` throws. Tables that `start` would create may be missing.
    */
   check?(): Promise<DatabaseReport>
+  /** How many of its keys each table has used, from 0 to 1, by `table.column`. */
+  usedKeys?(): Promise<Readonly<Record<string, number>>>
   /** The name of the resource in health checks, which clients can read. */
   readonly publicName?: string
   /**
@@ -84,7 +86,9 @@ export type OpenUnit = (
 export interface DatabaseReport {
   /** How many models fit. */
   readonly models: number
-  /** Hints that would make it faster: one sentence each. */
+  /** How many of its keys each table has used: one phrase each. */
+  readonly keys: readonly string[]
+  /** Hints that would make it faster, or keep it working: one sentence each. */
   readonly hints: readonly string[]
 }
 

@@ -1,4 +1,5 @@
 import type { DatabaseFacts } from '../../core/events/channels.js'
+import { adviseKeys, generatedKeys } from '../generated-keys.js'
 import { existsSync } from 'node:fs'
 import { BaseError, type Model, type ModelStatic, Sequelize } from 'sequelize'
 import { BootError } from '../../core/boot-error.js'
@@ -141,6 +142,9 @@ async function check(
   await checkTables(sequelize, models, { mayBeMissing: sync && !createTables })
   await rememberConstraints(sequelize, models)
   if (warn) await warnOfTablesWithoutTransactions(connection, models, warn)
+  if (warn)
+    for (const advice of adviseKeys(await generatedKeys(sequelize, dialect, models)))
+      warn(`The database (${name}): ${advice}`)
   for (const advice of warn ? await adviseUsedColumns(sequelize, models, options.boundary?.columns) : [])
     warn?.(`The database (${name}): ${advice}`)
   const { findPlainTables } = dialect

@@ -16,6 +16,11 @@ export interface HealthOptions {
    * within `timeout`.
    */
   readonly checks?: Readonly<Record<string, () => unknown>>
+  /**
+   * Whether `/readyz` shows how many of its keys each table has used, from 0 to 1, as read in the last minute: `{ "hero.id": 0.81 }`. When all are used, every
+   * INSERT fails. Whoever can read it sees the names of the tables. Default false.
+   */
+  readonly keys?: boolean
   /** Whether the OpenAPI document has the two paths. Default false. */
   readonly documented?: boolean
 }
@@ -57,6 +62,7 @@ const OPTIONS: OptionChecks<HealthOptions> = {
     const check = fitting((value) => typeof value === 'function', CHECKS)
     for (const [name, value] of Object.entries(checks as object)) check(value, `${place}.${name}`)
   },
+  keys: flag,
   documented: flag,
 }
 
@@ -72,12 +78,13 @@ const DEFAULTS = { livez: '/livez', readyz: '/readyz' } as const
 /** Undefined for an app without health checks. */
 export function healthSettings(health: boolean | HealthOptions | undefined): HealthSettings | undefined {
   if (health === undefined || health === false) return undefined
-  const { livez, readyz, timeout, checks, documented } = health === true ? {} : health
+  const { livez, readyz, timeout, checks, keys, documented } = health === true ? {} : health
   return {
     livez: livez ?? DEFAULTS.livez,
     readyz: readyz ?? DEFAULTS.readyz,
     timeout: timeout ?? 1_000,
     checks: checks ?? {},
+    keys: keys ?? false,
     documented: documented ?? false,
   }
 }

@@ -12,6 +12,7 @@ export interface HealthBody {
   /** `closing` from the moment at which the app begins to close. */
   readonly status: 'ok' | 'unavailable' | 'closing'
   readonly checks?: Report['checks']
+  readonly keys?: Report['keys']
 }
 
 /** Answers the checks of an orchestrator or a balancer, before middleware and routes. */
@@ -62,8 +63,8 @@ export class Health {
   async #ready(start: () => Promise<void>): Promise<OutgoingResponse> {
     const report = this.#isClosing ? undefined : await this.#readiness.report(start)
     if (report === undefined || this.#isClosing) return respond(503, { status: 'closing' })
-    const { isReady, checks } = report
-    return isReady ? respond(200, { status: 'ok', checks }) : respond(503, { status: 'unavailable', checks })
+    const { isReady, ...details } = report
+    return isReady ? respond(200, { status: 'ok', ...details }) : respond(503, { status: 'unavailable', ...details })
   }
 
   /** From now on the app is alive, but not ready. */

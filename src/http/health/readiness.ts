@@ -6,13 +6,20 @@ import type { HealthSettings } from './health-options.js'
 export interface Report {
   readonly isReady: boolean
   readonly checks: Readonly<Record<string, 'ok' | 'failed'>>
+  /** How many of its keys each table has used, from 0 to 1, by the name of the database; only if the option asks for it. */
+  readonly keys?: UsedKeys
 }
+
+type UsedKeys = Readonly<Record<string, Readonly<Record<string, number>>>>
 
 /** Receives a line when the app becomes ready or unready, not at each check. */
 export interface ReadinessLog {
   info(text: string): void
   error(where: string, error: unknown): void
 }
+
+/** Milliseconds for which the keys are not read again. */
+const KEYS_AGE = 60_000
 
 interface Check {
   readonly name: string
@@ -28,14 +35,21 @@ interface Outcome {
 /** Whether the app is started and everything that it needs can be reached. */
 export class Readiness {
   readonly #lifespans: readonly Lifespan[]
-  readonly #settings: Pick<HealthSettings, 'timeout' | 'checks'>
+  readonly #settings: Pick<HealthSettings, 'timeout' | 'checks' | 'keys'>
   readonly #log: ReadinessLog
   /** Requests that come while the checks run get the same report. */
   #running: Promise<Report> | undefined
+  #keys: UsedKeys = {}
+  /** When the keys were read last, by `performance.now()`. */
+  #keysReadAt = -Infinity
   /** The names of the checks that failed last. */
   #failing: ReadonlySet<string> = new Set()
 
-  constructor(lifespans: readonly Lifespan[], settings: Pick<HealthSettings, 'timeout' | 'checks'>, log: ReadinessLog) {
+  constructor(
+    lifespans: readonly Lifespan[],
+    settings: Pick<HealthSettings, 'timeout' | 'checks' | 'keys'>,
+    log: ReadinessLog,
+  ) {
     this.#lifespans = lifespans
     this.#settings = settings
     this.#log = log
@@ -51,17 +65,39 @@ export class Readiness {
     const outcomes =
       startup.failure === undefined ? await Promise.all(this.#checks().map((check) => this.#outcome(check))) : [startup] // the names of databases that are not started are not known yet
     this.#logChanges(outcomes)
+    const isReady = outcomes.every(({ failure }) => failure === undefined)
+    if (this.#settings.keys && isReady) await this.#readKeys()
     return {
-      isReady: outcomes.every(({ failure }) => failure === undefined),
+      isReady,
       checks: Object.fromEntries(outcomes.map(({ name, failure }) => [name, failure === undefined ? 'ok' : 'failed'])),
+      ...(this.#settings.keys ? { keys: this.#keys } : {}),
     }
+  }
+
+  /** A detail: what keeps it from being read is not what keeps the app from being ready. */
+  async #readKeys(): Promise<void> {
+    const now = performance.now()
+    if (now - this.#keysReadAt < KEYS_AGE) return
+    this.#keysReadAt = now
+    const reading = Promise.all(
+      this.#databases().map(async ([name, lifespan]) => [name, (await lifespan.usedKeys?.()) ?? {}] as const),
+    ).then(
+      (keys) => void (this.#keys = Object.fromEntries(keys)),
+      (error: unknown) => this.#log.error('The keys of the tables could not be read.', error),
+    )
+    await endsWithin(reading, this.#settings.timeout)
+  }
+
+  /** By the names of their checks. */
+  #databases(): (readonly [name: string, lifespan: Lifespan])[] {
+    const names = new Set(Object.keys(this.#settings.checks))
+    return this.#lifespans.map((lifespan) => [unusedName(lifespan.publicName ?? 'database', names), lifespan] as const)
   }
 
   #checks(): Check[] {
     const { timeout, checks } = this.#settings
-    const names = new Set(Object.keys(checks))
-    const databases = this.#lifespans.map((lifespan): Check => ({
-      name: unusedName(lifespan.publicName ?? 'database', names),
+    const databases = this.#databases().map(([name, lifespan]): Check => ({
+      name,
       run: () => lifespan.ping?.(timeout),
     }))
     return [...databases, ...Object.entries(checks).map(([name, run]) => ({ name, run }))]

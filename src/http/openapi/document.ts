@@ -7,6 +7,7 @@ import type {
   TagObject,
   OperationObject,
   ResponseObject,
+  SchemaObject,
 } from 'openapi3-ts/oas31'
 import { BootError, withPlace } from '../../core/boot-error.js'
 import { memo } from '../../core/memo.js'
@@ -214,8 +215,12 @@ function healthPaths(
     200: health('The process serves', ['ok']),
   })
   const ready = operation('readyz', 'Whether the app takes requests', problems, {
-    200: health('The app takes requests', ['ok']),
-    503: health('The app is closing, or something that it needs cannot be reached', ['unavailable', 'closing']),
+    200: health('The app takes requests', ['ok'], settings.keys),
+    503: health(
+      'The app is closing, or something that it needs cannot be reached',
+      ['unavailable', 'closing'],
+      settings.keys,
+    ),
   })
   return { [settings.livez]: { get: live }, [settings.readyz]: { get: ready } }
 }
@@ -234,7 +239,13 @@ function operation(
   }
 }
 
-function health(description: string, statuses: readonly HealthBody['status'][]): ResponseObject {
+const USED_KEYS: SchemaObject = {
+  type: 'object',
+  description: 'How many of its keys each table has used, by the name of the database.',
+  additionalProperties: { type: 'object', additionalProperties: { type: 'number', minimum: 0, maximum: 1 } },
+}
+
+function health(description: string, statuses: readonly HealthBody['status'][], hasKeys = false): ResponseObject {
   return {
     description,
     content: jsonContent({
@@ -246,6 +257,7 @@ function health(description: string, statuses: readonly HealthBody['status'][]):
           description: 'The result of each check, by the name of the database or the check.',
           additionalProperties: { type: 'string', enum: ['ok', 'failed'] },
         },
+        ...(hasKeys ? { keys: USED_KEYS } : {}),
       },
       required: ['status'],
     }),

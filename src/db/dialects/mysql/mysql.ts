@@ -1,3 +1,4 @@
+import { readKeys } from './keys.js'
 import { DatabaseError, type Options, QueryTypes, type Sequelize } from 'sequelize'
 import {
   BROKEN_SOCKET,
@@ -56,6 +57,7 @@ export const mysql: Dialect = {
   placeholder: '?',
   findPlainTables,
   findTablesWithoutTransactions,
+  readKeys,
   runQuery,
   snapshotIsolation: SNAPSHOT,
   acquire,

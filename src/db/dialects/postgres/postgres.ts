@@ -1,3 +1,4 @@
+import { readKeys } from './keys.js'
 import { DatabaseError, type Options, QueryTypes, type Sequelize } from 'sequelize'
 import {
   BROKEN_SOCKET,
@@ -50,6 +51,7 @@ export const postgres: Dialect = {
   openCursor: (sequelize, connection, statement) => openCursor(sequelize, connection, statement, sendToClient),
   connectionLimit: async (sequelize) => readConnectionLimit(await acquire(sequelize, {})),
   isStandby,
+  readKeys,
   rivals: rivalsOf,
   probe: {
     sql: 'SELECT 1',
