@@ -25,7 +25,7 @@ function rowOf({ method, path, handler, inputs, transactions }: RouteDescription
   return [method, path, handler, inputsOf(inputs), transactionOf(transactions)].map((cell) => escapeForLog(cell))
 }
 
-const LOCATIONS = ['path', 'query', 'header', 'body'] as const
+const LOCATIONS = ['path', 'query', 'header', 'cookie', 'body'] as const satisfies readonly InputDescription['in'][]
 
 /** `path hero_id, query limit? next_cursor?` */
 function inputsOf(inputs: readonly InputDescription[]): string {

@@ -83,7 +83,7 @@ function cell(value: unknown, isEscaped: boolean): string {
   if (value === null || value === undefined) return ''
   if (value === '') return '""'
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return quoted(isEscaped && FORMULA.test(text) ? `'${text}` : text)
+  return quoted(isEscaped && typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text)
 }
 
 /** Source: OWASP, CSV Injection. */

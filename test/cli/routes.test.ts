@@ -11,11 +11,11 @@ test('sequitur routes lists each route with its inputs and its transaction', () 
   const { status, stdout, stderr } = sequitur('routes', 'test/support/programs/routes.ts')
   assert.deepEqual([status, stderr], [0, ''])
   assert.deepEqual(stdout.split('\n'), [
-    'METHOD  PATH                   HANDLER                     INPUTS                            TRANSACTION',
-    'GET     /accounts/:account_id  AccountController.get       path account_id, query verbose?   yes',
-    'GET     /accounts              AccountController.find      query name age?, header x-tenant  read-only',
-    'POST    /accounts/transfers    AccountController.transfer  body Transfer                     serializable, retry 5',
-    'POST    /accounts/batches      AccountController.batch     body Transfer[]                   no',
+    'METHOD  PATH                   HANDLER                     INPUTS                                          TRANSACTION',
+    'GET     /accounts/:account_id  AccountController.get       path account_id, query verbose?                 yes',
+    'GET     /accounts              AccountController.find      query name age?, header x-tenant, cookie theme  read-only',
+    'POST    /accounts/transfers    AccountController.transfer  body Transfer                                   serializable, retry 5',
+    'POST    /accounts/batches      AccountController.batch     body Transfer[]                                 no',
     '',
     '4 routes',
     '',

@@ -88,7 +88,7 @@ for (const [url, config] of readings) {
 
 const allDrivers: Readonly<Record<DatabaseConfig['dialect'], readonly string[]>> = {
   sqlite: ['sqlite3', 'aiosqlite', 'pysqlite'],
-  postgres: ['pg', 'asyncpg', 'psycopg', 'psycopg_async'],
+  postgres: ['pg', 'asyncpg', 'psycopg', 'psycopg_async', 'psycopg2'],
   mysql: ['mysql2', 'aiomysql', 'asyncmy', 'pymysql'],
   mariadb: ['mariadb', 'aiomysql', 'asyncmy', 'pymysql'],
 }

@@ -11,6 +11,9 @@ class Line {
   @Field({ description: 'Its number.' }) number!: number
   @Field({ type: 'string', nullable: true }) text!: string | null
 }
+class Vote {
+  @Field({ enum: [-1, 0, 1, '-x'] }) vote!: number | string
+}
 
 const header = (weight: string) => (type: string) => (weight === '' ? type : `${type};q=${weight}`)
 
@@ -21,6 +24,9 @@ class Lines {
   }
   @Post('/', Rows.of(Line, { spreadsheets: true }), { errors: { 409: 'It is full' } }) post() {
     return rows(sql<Line>`SELECT -1 AS number, '=1+1' AS text UNION ALL SELECT 2, NULL UNION ALL SELECT 3, 'a-b'`)
+  }
+  @Get('/votes', Rows.of(Vote, { spreadsheets: true })) votes() {
+    return rows(sql<Vote>`SELECT -1 AS vote UNION ALL SELECT 1`)
   }
   @Get('/wrong', Rows.of(Line)) wrong() {
     return [] as never
@@ -107,6 +113,7 @@ test('for spreadsheets, a text that would be calculated begins with an apostroph
   const { fetch } = await start(t)
   const csv = { headers: { accept: 'text/csv' } }
   assert.equal(await (await fetch('/lines', csv)).text(), 'number,text\r\n1,=1+1\r\n')
+  assert.equal(await (await fetch('/lines/votes', csv)).text(), 'vote\r\n-1\r\n1\r\n')
   const posted = await fetch('/lines', { method: 'POST', ...csv })
   assert.deepEqual([posted.status, await posted.text()], [200, `number,text\r\n-1,'=1+1\r\n2,\r\n3,a-b\r\n`])
 })

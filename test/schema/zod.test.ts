@@ -247,3 +247,19 @@ test('a schema that refers to itself is a component, named by its title', async 
   const response = await app.inject({ method: 'POST', url: '/', payload: tree })
   assert.deepEqual(response.json(), { data: tree })
 })
+
+test('a literal that may be null is one or the other in the document, as in the response', async (t) => {
+  class Versioned {
+    @Field({ type: z.literal('v1'), nullable: true }) version!: 'v1' | null
+  }
+  @Controller()
+  class Versions {
+    @Get('/version', Versioned) version() {
+      return { version: null }
+    }
+  }
+  const { fetch } = await api(t, [Versions])
+  assert.deepEqual(await (await fetch('/version')).json(), { version: null })
+  const { Versioned: schema } = componentsOf(createApp({ controllers: [Versions] }))
+  assert.deepEqual(schema?.properties['version'], { anyOf: [{ type: 'string', const: 'v1' }, { type: 'null' }] })
+})

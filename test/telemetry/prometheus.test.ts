@@ -246,6 +246,10 @@ test('the format is the one that the client prefers, and counters keep their nam
     assert.match(plainText, /^# TYPE orders_total counter\norders_total 1$/m)
   }
   assert.equal((await get('application/openmetrics-text;q=0.1,text/plain;q=0.9'))[0], 'text/plain')
+  const versions = ['version=1.0.0;q=0.9', 'version=0.0.1;q=0.2'].map(
+    (version) => `application/openmetrics-text;${version}`,
+  )
+  assert.equal((await get(`${versions.join(',')},text/plain;q=0.5`))[0], 'application/openmetrics-text')
   assert.equal((await get('application/openmetrics-text;q=0'))[0], 'text/plain')
 })
 

@@ -23,7 +23,10 @@ interface DialectSpelling {
 // The first driver is the one that is used. The others are SQLAlchemy's for the same database, so that the URL of a Python program works here.
 const dialects: Readonly<Record<DialectName, DialectSpelling>> = {
   sqlite: { names: ['sqlite', 'sqlite3'], drivers: ['sqlite3', 'aiosqlite', 'pysqlite'] },
-  postgres: { names: ['postgres', 'postgresql', 'pg'], drivers: ['pg', 'asyncpg', 'psycopg', 'psycopg_async'] },
+  postgres: {
+    names: ['postgres', 'postgresql', 'pg'],
+    drivers: ['pg', 'asyncpg', 'psycopg', 'psycopg_async', 'psycopg2'],
+  },
   mysql: { names: ['mysql', 'mysql2'], drivers: ['mysql2', 'aiomysql', 'asyncmy', 'pymysql'] },
   mariadb: { names: ['mariadb'], drivers: ['mariadb', 'aiomysql', 'asyncmy', 'pymysql'] },
 }

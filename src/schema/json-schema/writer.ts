@@ -248,9 +248,9 @@ function annotationsOf({ title, description, examples, deprecated }: Shape): Jso
 function orNull(schema: JsonSchema): JsonSchema {
   if (Array.isArray(schema['enum']))
     return { ...schema, type: [schema['type'], 'null'].flat(), enum: [...schema['enum'], null] }
-  return 'type' in schema && !('oneOf' in schema)
+  return 'type' in schema && !('oneOf' in schema || 'const' in schema)
     ? { ...schema, type: [schema['type'], 'null'].flat() }
-    : '$ref' in schema || 'oneOf' in schema
+    : '$ref' in schema || 'oneOf' in schema || 'const' in schema
       ? { anyOf: [schema, { type: 'null' }] }
       : schema
 }

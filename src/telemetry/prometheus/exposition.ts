@@ -24,7 +24,11 @@ const OPEN_METRICS = 'application/openmetrics-text'
 
 /** Whether a client that sends this `Accept` header prefers OpenMetrics to the text format. */
 export function prefersOpenMetrics(accept: string): boolean {
-  const weights = new Map(accept.split(',').map(weightOf))
+  const weights = new Map<string, number>()
+  for (const range of accept.split(',')) {
+    const [type, weight] = weightOf(range) // one type may come in several versions
+    weights.set(type, Math.max(weight, weights.get(type) ?? 0))
+  }
   const text = weights.get('text/plain') ?? weights.get('text/*') ?? weights.get('*/*') ?? 0
   const open = weights.get(OPEN_METRICS) ?? 0
   return open > 0 && open >= text

@@ -1,4 +1,16 @@
-import { Body, Controller, createApp, Field, Get, Header, newLifespan, Post, Query, Transactional } from 'sequitur'
+import {
+  Body,
+  Controller,
+  Cookie,
+  createApp,
+  Field,
+  Get,
+  Header,
+  newLifespan,
+  Post,
+  Query,
+  Transactional,
+} from 'sequitur'
 
 /*
  * A program whose routes have inputs and transactions of every kind.
@@ -22,8 +34,8 @@ class AccountController {
 
   @Transactional({ readOnly: true })
   @Get('/')
-  find(@Query() filter: Filter, @Header() x_tenant: string) {
-    return { filter, x_tenant }
+  find(@Query() filter: Filter, @Header() x_tenant: string, @Cookie() theme: string) {
+    return { filter, x_tenant, theme }
   }
 
   @Transactional({ isolation: 'serializable', retry: 5 })
