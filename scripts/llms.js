@@ -1,33 +1,62 @@
-// Writes llms.txt (https://llmstxt.org): the pages of docs/ with a line each, in the order and the words of the README.
+// Writes llms.txt (https://llmstxt.org): the pages of docs/ in the groups of the site, with a line each, in the words of the README.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const root = new URL('../', import.meta.url)
+
+/** The pages of docs/, each in the group in which a reader looks for it. */
+const GROUPS = {
+  Start: ['first-steps', 'from-nestjs', 'from-express', 'from-fastapi', 'finding'],
+  Guides: [
+    'routing',
+    'parameters',
+    'responses',
+    'schemas',
+    'errors',
+    'authentication',
+    'injection',
+    'transactions',
+    'associations',
+    'pages',
+    'lists',
+    'uploads',
+    'exports',
+    'conditional-requests',
+    'idempotency',
+    'tenancy',
+    'testing',
+  ],
+  Operation: [
+    'deployment',
+    'production',
+    'observability',
+    'databases',
+    'scaling',
+    'operation',
+    'distributed-databases',
+    'troubleshooting',
+  ],
+  Reference: ['configuration', 'cli', 'openapi', 'tools'],
+}
 
 /** @returns {string} the text of llms.txt */
 export function llmsText() {
   const readme = readFileSync(new URL('README.md', root), 'utf8')
   const { description } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'))
   const features = [...readme.matchAll(/^- \*\*\[([^\]]+)\]\((docs\/[\w-]+\.md)\)\*\*: ([^]*?)(?=\n- |\n\n)/gm)]
-  const listed = features.map(([, title, path, text = '']) => `- [${title}](${path}): ${plain(text)}`)
-  const guides = [...readme.matchAll(/\]\((docs\/[\w-]+\.md)\)/g)]
-    .map(([, path = '']) => path)
-    .filter((path, index, all) => all.indexOf(path) === index && !features.some(([, , feature]) => feature === path))
-    .map((path) => `- [${titleOf(path)}](${path}): ${firstSentence(path)}`)
+  const lineOf = (/** @type {string} */ name) => {
+    const path = `docs/${name}.md`
+    const [, title = titleOf(path), , text = firstSentence(path)] = features.find(([, , page]) => page === path) ?? []
+    return `- [${title}](${path}): ${plain(text)}`
+  }
+  const groups = Object.entries(GROUPS).map(([group, names]) => `## ${group}\n\n${names.map(lineOf).join('\n')}\n`)
   return `# Sequitur
 
 > ${description}
 
 Install \`sequitur\`, \`sequelize\` and \`sequelize-typescript\`. TypeScript runs by \`tsx --import sequitur/register\`; production runs the output of \`tsc\`. A complete program is in [README.md](README.md).
 
-## Docs
-
-${listed.join('\n')}
-
-## Guides
-
-${guides.join('\n')}
-
+${groups.join('\n')}
 ## Optional
 
 - [Examples](example/README.md): programs that the tests run.

@@ -45,3 +45,14 @@ test('a link to an anchor that the built page does not have is reported', (t) =>
   writeFileSync(join(dist, 'index.html'), `<h1 id="top">${links.map((link) => `<a href="${link}">`).join('')}`)
   assert.deepEqual(brokenAnchors(dist), ['index.html: /docs/a.html#other', 'index.html: #here'])
 })
+
+test('each page of docs/ is in one of the four groups, once', () => {
+  const groups = sidebar().slice(0, -1)
+  assert.deepEqual(
+    groups.map(({ text }) => text),
+    ['Start', 'Guides', 'Operation', 'Reference'],
+  )
+  const links = groups.flatMap(({ items }) => items.map(({ link }) => `${link.slice(1)}.md`))
+  assert.deepEqual(links.toSorted(), pages.filter((page) => page.startsWith('docs/')).toSorted())
+  assert.equal(groups[0]?.items[0]?.link, '/docs/first-steps')
+})

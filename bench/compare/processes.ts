@@ -31,14 +31,15 @@ export interface Server {
   stop(): Promise<void>
 }
 
-/** Starts a peer in a process of its own; undefined if it does not run on the database. */
+/** Starts a peer in a process of its own; undefined if it does not run on the database. @param program the compiled bench/peers/support/serve.ts of a version. */
 export async function startServer(
   peer: string,
   database: Database | undefined,
   options: readonly string[] = [],
+  program = new URL('../peers/dist/support/serve.js', import.meta.url),
 ): Promise<Server | undefined> {
   const location = database ? [database.kind, database.url] : []
-  const child = fork(fileURLToPath(new URL('../peers/dist/support/serve.js', import.meta.url)), [peer, ...location], {
+  const child = fork(fileURLToPath(program), [peer, ...location], {
     execArgv: [...options],
     env: environment,
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
