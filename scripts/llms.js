@@ -6,7 +6,7 @@ const root = new URL('../', import.meta.url)
 
 /** The pages of docs/, each in the group in which a reader looks for it. */
 const GROUPS = {
-  Start: ['first-steps', 'from-nestjs', 'from-express', 'from-fastapi', 'finding'],
+  Start: ['tutorial', 'first-steps', 'from-nestjs', 'from-express', 'from-fastapi', 'finding'],
   Guides: [
     'routing',
     'parameters',

@@ -70,7 +70,9 @@ test('a file that CONTRIBUTING.md names without its folder exists in the source,
 for (const page of pages) {
   test(`the files that ${page} names in code exist`, () => {
     const named = [...read(page).matchAll(/`((?:src|test|example|bench|scripts|docs)\/[\w./-]*)`/g)]
-    const exists = (name: string) => existsSync(join(root, name)) || existsSync(join(root, dirname(page), name))
+    const saved = new Set([...read(page).matchAll(/^Save it as `([^`]+)`/gm)].map(([, name]) => name))
+    const exists = (name: string) =>
+      saved.has(name) || existsSync(join(root, name)) || existsSync(join(root, dirname(page), name))
     assert.deepEqual(
       named.map(([, name = '']) => name).filter((name) => !OF_READERS.has(name) && !exists(name)),
       [],

@@ -54,5 +54,5 @@ test('each page of docs/ is in one of the four groups, once', () => {
   )
   const links = groups.flatMap(({ items }) => items.map(({ link }) => `${link.slice(1)}.md`))
   assert.deepEqual(links.toSorted(), pages.filter((page) => page.startsWith('docs/')).toSorted())
-  assert.equal(groups[0]?.items[0]?.link, '/docs/first-steps')
+  assert.equal(groups[0]?.items[0]?.link, '/docs/tutorial')
 })
