@@ -46,7 +46,7 @@ function tokenOf(
   kid: string,
   { iss = ISSUER, aud = 'heroes', exp = '5m', scope }: Claims = {},
 ) {
-  return new SignJWT({ ...(scope === undefined ? {} : { scope }) })
+  return new SignJWT(scope === undefined ? {} : { scope })
     .setProtectedHeader({ alg: 'RS256', kid })
     .setSubject('user-7')
     .setIssuer(iss)
