@@ -90,6 +90,7 @@ const TOPICS: Readonly<Record<string, string>> = {
   timezone: 'Time zones',
   'time zone': 'Time zones',
   'JSON column': 'JSON columns|Column types',
+  'column types': 'Column types',
   array: 'Arrays',
   'full text search': 'Full text search',
   Prisma: 'Prisma',
