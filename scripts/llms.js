@@ -36,7 +36,7 @@ const GROUPS = {
     'distributed-databases',
     'troubleshooting',
   ],
-  Reference: ['configuration', 'cli', 'openapi', 'tools'],
+  Reference: ['configuration', 'cli', 'openapi', 'tools', 'stability'],
 }
 
 /** @returns {string} the text of llms.txt */

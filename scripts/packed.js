@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort, startPostgres } from '../test/support/postgres-server.js'
+import { pack } from './pack.js'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -16,9 +17,10 @@ const published =
 const directory = mkdtempSync(join(tmpdir(), 'sequitur-packed-'))
 try {
   const project = join(directory, 'project')
-  const tarball = pack()
+  const tarball = packAndCheck()
   createProject(project)
   install(project, tarball)
+  checkManifest(project)
   await answers(project, ['--import', 'tsx', '--import', 'sequitur/register', 'src/app.ts'])
   execute(process.execPath, [join('node_modules', 'typescript', 'bin', 'tsc')], project)
   await answers(project, ['dist/app.js'])
@@ -32,12 +34,10 @@ try {
 }
 
 /** @returns {string} the path of the tarball */
-function pack() {
-  execute(process.execPath, [join('scripts', 'build.js')], root)
-  const report = execute('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', directory], root, 'pipe')
-  const [{ filename, files }] = JSON.parse(report)
-  checkFiles(files.map((/** @type {{ path: string }} */ file) => file.path))
-  return join(directory, filename)
+function packAndCheck() {
+  const { tarball, files } = pack(directory)
+  checkFiles(files)
+  return tarball
 }
 
 function checkFiles(/** @type {string[]} */ paths) {
@@ -69,6 +69,13 @@ function createProject(/** @type {string} */ project) {
   copyFileSync(join(root, 'test/packed/tsconfig.json'), join(project, 'tsconfig.json'))
   const own = { name: 'app', private: true, type: 'module', allowScripts: { sqlite3: true, esbuild: false } }
   writeFileSync(join(project, 'package.json'), JSON.stringify(own, undefined, 2))
+}
+
+/** Whoever installs the package runs none of its scripts. */
+function checkManifest(/** @type {string} */ project) {
+  const installed = JSON.parse(readFileSync(join(project, 'node_modules/sequitur/package.json'), 'utf8'))
+  for (const field of ['scripts', 'workspaces', 'allowScripts'])
+    if (installed[field]) throw new Error(`The package must not have "${field}": ${JSON.stringify(installed[field])}`)
 }
 
 function install(/** @type {string} */ project, /** @type {string} */ tarball) {

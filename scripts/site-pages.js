@@ -2,6 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { PLACEHOLDER } from './release-check.js'
 
 export const root = fileURLToPath(new URL('../', import.meta.url))
 export const site = join(root, 'site')
@@ -69,10 +70,11 @@ export function pageOfSite(page, repository = repositoryUrl()) {
   return { text, pictures }
 }
 
-/** Undefined while package.json names no repository: links to files that are no pages become plain text then. */
+/** Undefined while the repository of package.json is a placeholder: links to files that are no pages become plain text then. */
 function repositoryUrl() {
   const { repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  return repository?.url.replace(/^git\+/, '').replace(/\.git$/, '')
+  const url = repository?.url.replace(/^git\+/, '').replace(/\.git$/, '')
+  return url && !PLACEHOLDER.test(url) ? url : undefined
 }
 
 /** Whether the search of the site finds a page. @param {string} page */
