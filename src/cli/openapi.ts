@@ -37,7 +37,7 @@ function changesSince(old: Json, document: Json): readonly string[] {
   ]
 }
 
-/** A path of which an operation would be passed over. */
+/** A path with an operation that would be skipped. */
 function unreadPath(paths: Json): string | undefined {
   const isRead = (value: unknown) => isJson(value) && !Array.isArray(value) && !('$ref' in value)
   const isReadPath = (item: unknown) =>

@@ -13,7 +13,7 @@ export type OptionChecks<T> = Readonly<Record<KeyOf<T>, OptionCheck>>
 
 /**
  * @param required the options whose checks refuse `undefined`.
- * @throws BootError for options that are no object, for unknown names, and for values that a check refuses.
+ * @throws BootError for options that are not an object, for unknown names, and for values that a check refuses.
  */
 export function checkOptions(
   where: string,

@@ -22,7 +22,7 @@ export interface Limit {
  * Waits for the work, after the signal for `grace` milliseconds at most.
  *
  * @param late receives what the work resolves to after that.
- * @throws the error of the work; the reason of the signal if the work is given up.
+ * @throws the error of the work; the reason of the signal if the work is abandoned.
  */
 export async function unlessGivenUp<T>(
   work: PromiseLike<T>,

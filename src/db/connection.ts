@@ -38,7 +38,7 @@ export interface Ending {
  * - No statement that needs the transaction is executed unless its BEGIN was.
  * - {@link hasBegun} is true before the first such statement is sent.
  * - Until {@link isBegun}, nothing of the transaction was executed, but for a read of plain tables.
- * - {@link end} tells committed, rolled back, or unknown.
+ * - {@link end} returns committed, rolled back, or unknown.
  */
 export interface TransactionConnection extends LeasedConnection {
   /** Whether BEGIN was sent, or is sent with the next statement. */

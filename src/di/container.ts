@@ -17,7 +17,7 @@ export class Container {
   /**
    * Builds everything that lives as long as the app; after {@link stop}, builds it again.
    *
-   * @param limit builds nothing more after its signal, and gives up a factory that does not end in time.
+   * @param limit builds nothing more after its signal, and abandons a factory that does not end in time.
    * @throws what a factory or a constructor throws, or the reason of the signal; the values built before are disposed.
    */
   async start(limit: Limit): Promise<void> {
@@ -196,7 +196,7 @@ async function runManaged<R>(
   )
 }
 
-// A value that comes when its factory is given up is disposed then: nothing else knows it.
+// If its factory was abandoned, a value that arrives late is disposed of at once: no one else holds it.
 function createWithin(limit: Limit, step: Step, args: unknown[]): unknown {
   const value = step.create?.(...args)
   if (!isThenable(value)) return value

@@ -48,7 +48,7 @@ function isNative(source: string): boolean {
   return /\{\s*\[native code\]\s*\}$/.test(source)
 }
 
-// Not parsed, as the source of a controller is long. With an escape the word could be written in another way.
+// Not parsed, because the source of a controller is long. With an escape the word could be written differently.
 function hasNoConstructor(source: string): boolean {
   return /^class\b/.test(source) && !source.includes('constructor') && !source.includes('\\u')
 }

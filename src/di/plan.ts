@@ -44,7 +44,7 @@ export interface Plan<I> {
   readonly arguments: readonly Argument[]
 }
 
-/** Turns parameters into inputs of the client. The HTTP room implements it. */
+/** Turns parameters into inputs of the client. `src/http` implements it. */
 export interface InputReader<I> {
   /** The input for a parameter whose type is no token; undefined when it is not an input either. */
   infer(parameter: Parameter): I | undefined

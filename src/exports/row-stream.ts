@@ -141,7 +141,7 @@ export class RowStream extends DeferredStream {
     this.#onWanted?.()
   }
 
-  // The end of a broken response looks like any other to a client that only reads lines: NDJSON has one more, which tells.
+  // The end of a broken response looks like any other to a client that only reads lines: NDJSON gets one more, which reports the error.
   #fail(error: Error): void {
     if (this.destroyed) return
     this.#rate.stop()

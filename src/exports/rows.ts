@@ -188,7 +188,7 @@ class RowsReply<T> extends Reply<Rows<T>> {
  * They are read after COMMIT of the handler, in a read-only transaction of their own, which has one snapshot. An error before the first row has its
  * status; a later one breaks the connection, so that no client takes a part for the whole. `timeouts.handler` ends when the handler returns.
  *
- * @throws TypeError for what is no statement; Error outside of a session.
+ * @throws TypeError for anything but a statement; Error outside of a session.
  * @example
  * @Get('/export', Rows.of(HeroRow)) export(team: string) { return rows(select(Hero, { where: { team }, order: ['id'] })) }
  */

@@ -21,7 +21,7 @@ export interface Lifespan {
    * @param report receives errors that nothing awaits, and what they are about.
    * @param warn receives what works, but will not under load.
    * @param signal aborted when the app is closed while it starts: a start that waits for something ends then, with an error. One that still runs after
-   * `timeouts.drain` is given up, and stopped when it has ended.
+   * `timeouts.drain` is abandoned, and stopped when it has ended.
    * @throws when it cannot be reached, or does not fit the models: the app does not start then.
    */
   start(

@@ -19,7 +19,7 @@ export interface Problem {
   readonly title: string
   readonly status: number
   readonly detail?: string
-  /** The request id, which the log has too; only for 5xx. */
+  /** The request id, as in the log; only for 5xx. */
   readonly instance?: string
   readonly errors?: readonly InputIssue[]
   /** Extension members. */
@@ -177,7 +177,7 @@ function located({ fields = [], detailOf, ...known }: KnownError, inputs: readon
   return { ...known, detail, errors: found.slice(0, MAX_ISSUES).map(({ place }) => place) }
 }
 
-/** A status in words may be enough. */
+/** The detail is optional: a title may be enough. */
 type ProblemFacts = Omit<KnownError, 'detail'> & { readonly detail?: string }
 
 export function toProblem({ status, detail, errors = [], type, extensions }: ProblemFacts, instance?: string): Problem {

@@ -18,7 +18,7 @@ export interface ListColumn {
   readonly steps: readonly string[]
   readonly model: AnyModel
   readonly attribute: string
-  /** Of its values; without the rules of the model, which rows may violate that were written before. */
+  /** The shape of its values, without the rules of the model, which older rows may violate. */
   readonly shape: Shape
   readonly operators: readonly ListOperator[]
   /** Whether it holds text, of which upper and lower case are told apart on every database. */

@@ -114,7 +114,7 @@ class Keyset {
     const ties = all([this.#compare(index, '='), this.#after(index + 1)])
     if (this.#place[index] === null) return [ties, ...this.beyond(index)]
     const [after, ...nulls] = this.beyond(index)
-    // From the bound a database knows where to start in an index: with the alternatives alone PostgreSQL reads it from its start.
+    // From the bound a database knows where to start in an index: with only the alternatives, PostgreSQL reads it from its start.
     return [all([this.#bound(index), any(after ? [after, ties] : [ties])]), ...nulls]
   }
 

@@ -37,7 +37,7 @@ export function lengthOf({ model, column }: TenantTable): number {
   return length === undefined ? Number.POSITIVE_INFINITY : Number(length)
 }
 
-/** The collation by which unique keys compare the column, if it may take different texts for one; undefined for one that compares bytes. */
+/** The collation by which unique keys compare the column, if it may treat different texts as equal; undefined for one that compares bytes. */
 export async function looseCollationOf(
   sequelize: Sequelize,
   { model, column }: TenantTable,

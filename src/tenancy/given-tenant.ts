@@ -51,7 +51,7 @@ export function forgetGivenTenant(): void {
 }
 
 /**
- * Runs the work for one tenant: sessions that it opens reach the rows of this tenant alone.
+ * Runs the work for one tenant: sessions that it opens reach only the rows of this tenant.
  *
  * @example
  * await withTenant(7, () => withSession(lifespan, (session) => session.all(select(Invoice))))

@@ -5,7 +5,7 @@ import { howToCompareBytes } from './column-facts.js'
 import type { TenantTable } from './tenant.js'
 import type { TenantKey, TenantTables } from './tenant-tables.js'
 
-/** Warnings about keys by which a 409 tells a tenant of others: sentences for the log of the start. */
+/** Warnings about keys whose 409 reveals rows of other tenants: sentences for the startup log. */
 export function warningsOf(tables: TenantTables): string[] {
   return tables.all.flatMap((table) => [
     ...tables

@@ -30,7 +30,7 @@ export interface UnitOrigin {
   readonly given: GivenTenant | undefined
 }
 
-/** How many statements may be generated, but not sent: a program may ask Sequelize for the SQL alone. */
+/** How many statements may be generated, but not sent: a program may ask Sequelize only for the SQL. */
 const MAX_UNSENT = 1_000
 
 /** The limits of one unit of work. */

@@ -21,7 +21,7 @@ export interface EventChannel<Message> {
 
 /** The connections of a pool at this moment. */
 export interface PoolFacts {
-  /** `primary` and `replicas` of a server; `writer` and `readers` of an SQLite file, of which a database in memory has the first alone. */
+  /** `primary` and `replicas` of a server; `writer` and `readers` of an SQLite file, of which a database in memory has only the first. */
   readonly name: 'primary' | 'replicas' | 'writer' | 'readers'
   /** The most that it opens. */
   readonly max: number

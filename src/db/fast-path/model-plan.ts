@@ -25,7 +25,7 @@ export interface ModelPlan {
   /** Undefined if all of its columns return what was written. */
   readonly storedForms: StoredForms | undefined
   /**
-   * Whether values are written as literals, as Sequelize writes them: MySQL and MariaDB may compare a value of a prepared statement in another way, and
+   * Whether values are written as literals, as Sequelize writes them: MySQL and MariaDB may compare a value of a prepared statement differently, and
    * return other types for its columns.
    */
   readonly hasLiterals: boolean

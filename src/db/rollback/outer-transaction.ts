@@ -264,7 +264,7 @@ export class Turns {
     })
   }
 
-  // The connection stays taken if another transaction waits: one that asks for it now comes after that.
+  // The connection stays taken if another transaction waits: one that requests it now comes after that.
   #end(): void {
     const next = this.#waiting.shift()
     if (next) next.begin()
@@ -318,7 +318,7 @@ async function foreignKeys(transaction: SessionTransaction, sequelize: Sequelize
       const rows = await transaction.rows<Violation>(sql`SELECT "table", rowid, fkid FROM pragma_foreign_key_check`)
       return rows.map(({ table, rowid, fkid }) => JSON.stringify([table, rowid, fkid]))
     } catch {
-      return [] // a foreign key without its parent table: a statement that uses it fails by itself
+      return [] // a foreign key without its parent table: a statement that uses it fails anyway
     }
   }
   const before = new Set(await violations())

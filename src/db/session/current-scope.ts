@@ -5,7 +5,7 @@ import type { TransactionScope } from './transaction-scope.js'
 /** Where a scope is found. */
 export interface ScopeHolder {
   readonly sequelize: Sequelize
-  /** Undefined until a caller asks for it: a handler may use no database. */
+  /** Undefined until it is needed: a handler may use no database. */
   readonly made: TransactionScope | undefined
   make(): TransactionScope
 }

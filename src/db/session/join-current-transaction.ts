@@ -238,7 +238,7 @@ function joinTransactions(sequelize: Sequelize): void {
   }
 }
 
-/** Of each model, so that a class of two databases, or a subclass, has only one savepoint. */
+/** One per model, so that a class of two databases, or a subclass, has only one savepoint. */
 const nestedMethods = new WeakSet<object>()
 
 /**

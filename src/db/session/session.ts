@@ -51,7 +51,7 @@ export class Session {
     return this.#scope.sequelize
   }
 
-  /** @internal Whose rows it reaches, by the boundary of its database: what is kept for later requests is kept for this owner alone. */
+  /** @internal Whose rows it reaches, by the boundary of its database: what is kept for later requests is kept only for this owner. */
   get owner(): string | undefined {
     return this.#scope.transaction.boundary?.owner()
   }

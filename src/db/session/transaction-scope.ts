@@ -40,7 +40,7 @@ export class TransactionScope implements QueryOwner {
     this.#running = new PendingCounter(transaction.statements)
   }
 
-  /** The pending changes of this scope. Made when a caller asks for it: most handlers only read. */
+  /** The pending changes of this scope. Created when it is needed: most handlers only read. */
   get changes(): ChangeQueue {
     return (this.#changes ??= new ChangeQueue(this))
   }

@@ -6,7 +6,7 @@ import type { Request } from '../request.js'
 import { limitsOf, type QueryBudgetOption, reportExcesses, type ReportExcess } from './query-budget.js'
 import type { RequestLog } from './request-log.js'
 
-/** The limits of an app, and what becomes of what exceeds them; undefined if nothing does but an event. */
+/** The limits of an app, and how an excess is reported; undefined if only by an event. */
 export interface BudgetOfApp {
   readonly limits: QueryLimits
   readonly report: ReportExcess | undefined

@@ -54,8 +54,8 @@ interface DocumentOptions extends ApiDescription {
 }
 
 /**
- * Writes the OpenAPI 3.1 document of these routes. It is written, and forgotten, when the app is built: it is as large as the app, and most processes are
- * never asked for it.
+ * Writes the OpenAPI 3.1 document of these routes. It is also written once, as a check, when the app is built, and discarded: it is as large as the app, and
+ * most processes never serve it.
  *
  * @throws BootError when two operations have the same operationId, two security schemes or two classes the same name, a class the name of a
  * component that every document has, and for schemas of other libraries that cannot be documented.

@@ -76,7 +76,7 @@ async function find(source: string | URL | Readable | Uint8Array, options: FileO
   return new StoredFile(String(source), stats, () => open(source))
 }
 
-// Behind COMMIT it would be too late to refuse it. Types do not tell the streams of other packages.
+// After COMMIT it would be too late to refuse it. Types do not distinguish the streams of other packages.
 function otherSource(source: unknown): TypeError {
   return new TypeError(
     `file(): the source is ${shown(source)}. Pass a path, a Uint8Array, or a Readable of node:stream. ` +

@@ -37,7 +37,7 @@ export function refuseUnreadable(stream: Readable): void {
 
 interface EarlyEnd {
   isBySource: boolean
-  /** With which the source has failed while the client was there. */
+  /** The error of the source, if the client was still connected. */
   error?: Error
 }
 

@@ -55,7 +55,7 @@ function inAscii(text: string): string {
   return text.replaceAll(/[^\x21-\x7e]+/gu, (part) => encodeURIComponent(part.toWellFormed()))
 }
 
-// A relative URL has the origin of each page. A URL with a host of its own, or only a scheme, cannot have both origins.
+// A relative URL has the origin of each page. A URL with its own host, or with only a scheme, cannot have both origins.
 const PAGES = [new URL('https://one.invalid/a/b'), new URL('http://two.invalid/a/b')]
 
 /** Whether a browser stays on the site: new URL() reads URLs as browsers do. */

@@ -33,7 +33,7 @@ export function endAfterReading(response: ServerResponse, request: IncomingMessa
 }
 
 /**
- * Limits what Node reads of a request after its response, also after one of middleware: by itself it reads on until the body ends. Beyond the
+ * Limits what Node reads of a request after its response, also after one of middleware: by default it continues to read until the body ends. Beyond the
  * limits the connection is closed.
  */
 export function limitUnreadBody(request: IncomingMessage, response: ServerResponse): void {

@@ -6,7 +6,7 @@ import type { Route } from './route.js'
 import { authenticates } from './security.js'
 
 /**
- * Refuses decorators that would be ignored: on a method of a controller that is no route, on an injected class, in an app without a database,
+ * Refuses decorators that would be ignored: on a method of a controller that is not a route, on an injected class, in an app without a database,
  * `@Security` on a class that no request creates.
  *
  * @param shared how the values that live as long as the app are built.

@@ -53,7 +53,7 @@ export interface ServedRoute extends Route {
   readonly budget: QueryBudgetOption | undefined
   readonly bind: Bind
   readonly openers: readonly UnitOpener[]
-  /** Whether what the handler has written is kept when it is given up: it has no transaction. */
+  /** Whether the handler's writes are kept when it is abandoned: it has no transaction. */
   readonly isKeptUnfinished: boolean
   readonly respond: Respond
 }

@@ -27,7 +27,7 @@ export class HandlerTimeout extends ServiceUnavailable {
   }
 }
 
-/** The error for the client of a handler that was given up, and whose work is not undone. */
+/** The error for the client of a handler that was abandoned, and whose work is not undone. */
 export function withUnknownOutcome(reason: unknown): unknown {
   if (reason instanceof HandlerTimeout) return new HandlerTimeout(reason.milliseconds, true)
   return reason instanceof ServiceUnavailable ? new ServiceUnavailable(UNKNOWN, { cause: reason }) : reason

@@ -110,7 +110,7 @@ export class Exchange implements HandleOptions {
       this.response.setHeader(headers[at] as string, headers[at + 1] as string) // pairs
   }
 
-  // A request that is followed by bytes that are not HTTP has got `connection: close` meanwhile, which comes after the first headers.
+  // A request that is followed by bytes that are not HTTP has got `connection: close` in the meantime, which comes after the first headers.
   setFirstHeadersLate(): void {
     const { response } = this
     const connection = response.getHeader('connection')

@@ -20,7 +20,7 @@ const expression = fitting(
   'a regular expression, as in /^[a-z]+$/',
 )
 
-/** The options that a shape can have as they are written. */
+/** Options that are copied to a shape of any type. */
 const OF_ANY: ReadonlySet<string> = new Set(['title', 'description', 'deprecated', 'nullable'])
 const CONSTRAINTS: ReadonlySet<string> = new Set([...STRING, ...NUMBER, ...ARRAY])
 

@@ -160,7 +160,7 @@ type IsBranded<P, Value> = [P] extends [Value & (string | number | bigint | bool
     : false
   : false
 
-/** Whether `P` is exactly the written type. Behind functions, the compiler also compares type parameters: of `data!: T` in a generic class. */
+/** Whether `P` is exactly the written type. Inside functions, the compiler also compares type parameters: of `data!: T` in a generic class. */
 type IsWritten<S extends AnyDeclared, P> = (() => Written<S>) extends () => P
   ? (() => P) extends () => Written<S>
     ? true

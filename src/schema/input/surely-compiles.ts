@@ -3,7 +3,7 @@ import { FORMAT_NAMES } from '../shape/formats.js'
 import { type JsonSchema } from '../shape/subschemas.js'
 
 /*
- * Which schemas need not be compiled at startup to know that they can be. Only what is surely right is recognized: for all else,
+ * Which schemas need not be compiled at startup to know that they can be. Only schemas that are certainly valid are recognized: for all others,
  * compiling it says what is wrong.
  */
 

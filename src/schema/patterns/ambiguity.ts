@@ -32,10 +32,10 @@ export function reachable(next: PatternGraph['next'], from: number, budget: Anal
   return found
 }
 
-/** Comparisons of characters are quicker than the other steps. */
+/** Comparing characters is faster than the other steps. */
 const TESTS_PER_STEP = 8
 
-/** Whether one input leads in two ways from a position in the loop back to it. Then each round doubles the number of ways. */
+/** Whether one input leads from a position in the loop back to it in two ways. Then each round doubles the number of ways. */
 export function isAmbiguous({ next, characters }: PatternGraph, loop: Loop, budget: AnalysisBudget): boolean {
   const ofLoop = next.map((edges, position) =>
     loop.has(position) ? [...edges].filter(([other]) => loop.has(other)) : [],

@@ -91,7 +91,7 @@ function arktypeFallback(direction: Direction): Readonly<Record<string, (part: A
   }
 }
 
-/** Keywords that say nothing of the value. */
+/** Keywords that do not constrain the value. */
 const ANNOTATIONS: ReadonlySet<string> = new Set(
   `$comment default deprecated description examples id readOnly title writeOnly ${MARK} ${COERCION}`.split(' '),
 )

@@ -13,7 +13,7 @@ import type { BoundQuery } from '../../dialect.js'
 
 /*
  * Statements go to the driver as Sequelize sends them: values of placeholders to mysql2 with a prepared statement, to mariadb in the text protocol,
- * whose rows this driver reads in another way than those of a prepared statement.
+ * whose rows this driver reads differently from those of a prepared statement.
  */
 
 const senders = new WeakMap<object, Pick<MariadbSender, 'send'>>()

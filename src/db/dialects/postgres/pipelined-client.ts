@@ -61,7 +61,7 @@ export class PipelinedClient extends pg.Client {
   #transactionSettings: string | undefined
   /**
    * Whether a prepared statement has the same columns, or fails. A pooler may prepare it again with others. CockroachDB compares only the families of their
-   * types; of the servers with this protocol, PostgreSQL from 14 on reports `in_hot_standby`. Source: ResultColumns.TypesEqual() of CockroachDB.
+   * types; of the servers with this protocol, PostgreSQL 14 and newer report `in_hot_standby`. Source: ResultColumns.TypesEqual() of CockroachDB.
    */
   #keepsColumns = false
   #isReadOnlyLease = false

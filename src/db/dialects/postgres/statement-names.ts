@@ -37,7 +37,7 @@ const PARAMETER = /\$\d/
 const TYPED_PARAMETER = /\$\d+\s*::|\bCAST\s*\(\s*\$\d+\s+AS\b/gi
 
 /**
- * The name under which connections prepare a statement. It depends on the text alone: even if several clients share a connection, as behind a pooler,
+ * The name under which connections prepare a statement. It depends only on the text: even if several clients share a connection, as behind a pooler,
  * one name never means two statements.
  */
 export function nameOf(text: string): string {

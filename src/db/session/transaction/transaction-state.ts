@@ -27,7 +27,7 @@ const GRACE = 1_000
 export abstract class TransactionState extends TransactionBase {
   /** Its connection, when that was taken, and BEGIN answered if it is sent before the first statement. */
   taken: TransactionConnection | undefined
-  /** Whether the program was given it, which may do with it what is not known here. */
+  /** Whether the program has received it: its use is then not known here. */
   isGiven = false
   /** The callbacks of its session. A property, because a WeakMap costs more for each request. */
   session: { afterCommit(callback: () => unknown): void } | undefined

@@ -16,7 +16,7 @@ interface ReplicaConfig {
   readonly dialectOptions?: { readonly target?: TargetServer }
 }
 
-/** Opens the connections of an instance on the first of the hosts in its URL that is available and accepts writes, or is what the URL asks for. */
+/** Opens the connections of an instance on the first of the hosts in its URL that is available and accepts writes, or has the role that the URL requires. */
 export function useHosts(
   sequelize: Sequelize,
   { hosts, target = defaultTarget(hosts), options }: PostgresConfig,
