@@ -33,7 +33,7 @@ function changesSince(old: Json, document: Json): readonly string[] {
   const unread = unreadPath(paths)
   if (unread === undefined) return breakingChanges(old, document)
   return [
-    `The old document cannot be compared: ${unread}, or one of its operations, is no object, or refers to another place`,
+    `The old document cannot be compared: ${unread}, or one of its operations, is not an object, or refers to another place`,
   ]
 }
 

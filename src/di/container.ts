@@ -268,7 +268,7 @@ class Owned {
 async function endOf(disposing: PromiseLike<void>, limit: number, value: object): Promise<void> {
   if (await endsWithin(Promise.resolve(disposing), limit)) return
   throw new Error(
-    `The disposer of ${nameOfClass(value)} has not ended in time; the app closes without waiting for it. Set a limit to what it waits for.`,
+    `The disposer of ${nameOfClass(value)} has not ended in time; the app closes without waiting for it. Set a timeout for what it waits for.`,
   )
 }
 

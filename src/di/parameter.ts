@@ -116,7 +116,7 @@ export function Inject<K extends Token>(token: K): ParameterDecoratorOf<Injected
 
 function notAToken(token: unknown, target: object, member: string | symbol | undefined, index: number): BootError {
   return new BootError(
-    `${placeOf(target, member, index)}: @Inject(${String(token)}) is no token. Write a class or a token('name'). ` +
+    `${placeOf(target, member, index)}: @Inject(${String(token)}) is not a token. Write a class or a token('name'). ` +
       `A class that is undefined here is not loaded yet because two files import each other: move what both need into a third file.`,
   )
 }

@@ -86,13 +86,13 @@ export const UNKNOWN: ErrorStatus = { status: 500, detail: 'Something went wrong
 // Without Retry-After: what is sent again would be saved twice.
 const PARTLY_SAVED: ErrorStatus = {
   status: 500,
-  detail: 'A part of this was saved, and a part was not. Do not send it again before you have checked what is there.',
+  detail: 'A part of this was saved, and a part was not. Check what was saved before you send it again.',
 }
 
 const PERHAPS_PARTLY_SAVED: ErrorStatus = {
   status: 500,
   detail:
-    'It is not known whether all of this was saved, or only a part. Do not send it again before you have checked what is there.',
+    'It is not known whether all of this was saved, or only a part. Check what was saved before you send it again.',
 }
 
 /** The response to any error. A client receives the message only of an HttpError, of a mapped error, or of one with `expose: true`. */

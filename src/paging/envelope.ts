@@ -16,7 +16,7 @@ import { pageReader } from './lazy-instances.js'
  * The shapes of pages and of other objects around a declared type.
  */
 
-/** A property that is always there. */
+/** A property that is always present. */
 export function required(shape: Shape): Property {
   return { shape, optional: false }
 }

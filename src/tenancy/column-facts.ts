@@ -27,7 +27,7 @@ export function refuseOtherColumnType({ model, column, attribute }: TenantTable,
   if (type === undefined || FITTING[kind].test(type)) return
   throw new BootError(
     `tenancy(): the column ${column} of table ${tableNameOf(model)} has the type ${type}, and ${model.name}.${attribute} another one. ` +
-      `The database could take different tenants for one. Give both the same type, in a migration or in the model.`,
+      `The database could treat different tenants as one. Give both the same type, in a migration or in the model.`,
   )
 }
 

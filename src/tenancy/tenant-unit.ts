@@ -98,7 +98,7 @@ export class TenantUnit implements UnitBoundary {
     if (text === undefined) throw noTenant(this.#origin.kind)
     if (this.#settings.hasPolicies && this.#begun && this.#begun.text !== text)
       throw new TenancyError(
-        'tenancy(): the tenant became known after the first statement of the session, with which PostgreSQL is told of it. Find it out before, or in a session of its own.',
+        'tenancy(): the tenant became known after the first statement of the session, with which it is sent to PostgreSQL. Determine it earlier, or in a separate session.',
       )
     return { kind: 'tenant', text }
   }

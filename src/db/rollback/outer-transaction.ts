@@ -197,7 +197,7 @@ export class OuterTransaction implements SavepointOwner {
 
 function committing(sql: string): NotUndoableError {
   return new NotUndoableError(
-    `MySQL and MariaDB commit before '${sql.trim().slice(0, 40)}', so that withRollback() could not undo the test. It was refused. Test it with a database of its own: testDatabase().`,
+    `MySQL and MariaDB commit before '${sql.trim().slice(0, 40)}', so that withRollback() could not undo the test. It was refused. Test it with a separate database: testDatabase().`,
   )
 }
 

@@ -147,7 +147,7 @@ function hasOtherPattern(value: unknown): boolean {
   })
 }
 
-const NO_CONDITION = 'is an empty object, which is no condition.'
+const NO_CONDITION = 'is an empty object, which is not a condition.'
 
 function isEmpty(value: unknown): boolean {
   return isJsonValue(value) && !Array.isArray(value) && Object.keys(Object(value)).length === 0

@@ -46,7 +46,7 @@ function refuseOnController(controller: Constructor, members: ReadonlySet<string
     const place = placeOf(controller, decorator)
     if (decorator.member !== undefined && !members.has(decorator.member))
       throw new BootError(
-        `${place}, but is no route, so that it would be ignored. Put it on the route that calls this method, or @Get() or the like on this one.`,
+        `${place}, but is not a route, so it would be ignored. Put it on the route that calls this method, or @Get() or the like on this one.`,
       )
     if (decorator.needsDatabase && !hasDatabase)
       throw new BootError(
@@ -58,7 +58,7 @@ function refuseOnController(controller: Constructor, members: ReadonlySet<string
 function refuseOnService(type: Constructor): void {
   for (const decorator of handlerDecoratorsOf(type))
     throw new BootError(
-      `${placeOf(type, decorator)}, but is no handler of a controller, so that it would be ignored: injected classes work in the transaction of the handler. ` +
+      `${placeOf(type, decorator)}, but is not a handler of a controller, so it would be ignored: injected classes work in the transaction of the handler. ` +
         `Put it on the handler. For work whose failure must not undo the rest, call session.nested(...).`,
     )
 }

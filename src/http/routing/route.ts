@@ -297,7 +297,7 @@ function requireBodyLimit(name: string, { bodyLimit }: RouteOptions, inputs: rea
   if (bodyLimit === undefined) return
   checkBodyLimit(bodyLimit, `${name}: bodyLimit`)
   if (inputs.some(({ kind }) => kind === 'body')) return
-  throw new BootError(`${name}: bodyLimit is that of a body, and the handler takes none. Remove it.`)
+  throw new BootError(`${name}: bodyLimit limits a body, and the handler takes none. Remove it.`)
 }
 
 function requireErrors(name: string, errors: Readonly<Record<string, string>>): void {

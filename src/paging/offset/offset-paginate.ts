@@ -234,7 +234,7 @@ function checkedTotal(total: number): number {
   if (Number.isSafeInteger(total) && total >= 0) return total
   if (total > Number.MAX_SAFE_INTEGER)
     throw new TypeError(
-      `A page has ${total} rows in all, more than JSON can tell exactly. Use a cursor page, or newPagination({ count }).`,
+      `A page has ${total} rows in all, more than JSON can represent exactly. Use a cursor page, or newPagination({ count }).`,
     )
   throw new TypeError(
     `newPagination({ count }): count returned ${String(total)}. Return the number of all rows, an integer from 0.`,

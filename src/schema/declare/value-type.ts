@@ -260,7 +260,7 @@ export type FitsDefault<S extends AnyDeclared, P> = [S['default']] extends [unde
     : IsDefaultOf<NonNullable<S['default']>, DefaultOf<Present<S, P>> | OtherForm<S['type']>> extends true
       ? unknown
       : {
-          readonly error: 'the default is none of the values that are declared'
+          readonly error: 'the default is not one of the declared values'
           readonly default: S['default']
           readonly declared: Present<S, P>
         }

@@ -89,7 +89,7 @@ class Reducer {
   }
 }
 
-/** Whether a union has several options besides null. */
+/** Whether a union has several options other than null. */
 export function isChoice(options: unknown): boolean {
   return Array.isArray(options) && options.filter((option) => toJsonSchema(option)['type'] !== 'null').length > 1
 }

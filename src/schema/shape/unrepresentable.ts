@@ -128,7 +128,7 @@ function pathOf(path: string, keyword: string, name: string | undefined): string
 }
 
 const ZOD_CURES: Readonly<Record<string, string>> = {
-  date: 'Use z.iso.datetime() for a string, z.coerce.date() for a Date made of it',
+  date: 'Use z.iso.datetime() for a string, z.coerce.date() for a Date made from it',
   bigint: 'Use z.int(), or z.string() with the digits',
   map: 'Use z.record()',
   set: 'Use z.array()',

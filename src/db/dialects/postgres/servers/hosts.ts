@@ -93,7 +93,7 @@ function problemOf(target: TargetServer, isReadOnly: boolean, isStandby: boolean
       return isStandby ? 'the server is a standby' : undefined
     case 'standby':
     case 'prefer-standby':
-      return isStandby ? undefined : 'the server is no standby'
+      return isStandby ? undefined : 'the server is not a standby'
   }
 }
 
