@@ -54,7 +54,7 @@ export type Report = (error: unknown) => void
 /** Work that continues after the result was returned: the rollback of abandoned work, or callbacks that take too long. */
 export type Leftover = 'rollback' | 'callbacks'
 
-/** Receives what happens after the result is given, or no longer waited for. */
+/** Receives what happens after the result is returned, or no longer awaited. */
 export interface LateWork {
   /**
    * Aborted when the result is no longer waited for: the work is abandoned, except for its commits, whose outcome must always be awaited. After

@@ -49,7 +49,7 @@ export function typed(type: 'string' | 'boolean' | 'function', expected: string)
   }
 }
 
-/** @param unit of what it is a number: `bytes, as in 1024 * 1024`. */
+/** @param unit what the number counts: `bytes, as in 1024 * 1024`. */
 export function integer(unit: string, least: number, most: number): OptionCheck {
   const fits = (value: unknown) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most
   return fitting(fits, `a whole number of ${unit}, from ${least} to ${most}`)

@@ -2,7 +2,7 @@ import type { Model, ModelStatic, Sequelize } from 'sequelize'
 import type { RouteFacts } from '../di/route-facts.js'
 
 /**
- * Limits what the statements of a database may reach, by the unit of work that they belong to: the option `boundary` of newLifespan(). This room
+ * Limits what the statements of a database may reach, by the unit of work that they belong to: the option `boundary` of newLifespan(). This file
  * does not know what the limit is; src/tenancy derives one from the tenant of a request.
  */
 export interface Boundary {

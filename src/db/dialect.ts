@@ -162,7 +162,7 @@ export interface Dialect {
   isConsequence?(error: unknown): boolean
   /** Whether the database commits the transaction before it executes this statement. */
   isCommitting?(sql: string): boolean
-  /** Whether a statement may end the transaction in a way that its text does not show, as a procedure does that has a COMMIT. */
+  /** Whether a statement may end the transaction in a way that its text does not show, as a procedure with a COMMIT does. */
   mayEndTransaction?(sql: string, sequelize: Sequelize): boolean
   /** Whether an error means that there is no such savepoint. */
   isMissingSavepoint?(error: unknown): boolean

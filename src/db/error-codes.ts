@@ -82,7 +82,7 @@ function isRecoveryConflict({ code, message, routine }: DriverError): boolean {
 interface DriverError extends Error {
   readonly code?: unknown
   readonly errno?: unknown
-  /** A property of pg's errors, as the next one. */
+  /** A property of pg's errors, like the next one. */
   readonly routine?: unknown
   readonly constraint?: unknown
 }

@@ -7,7 +7,7 @@ import { type Constructor, type Injected, isToken, type Token } from './token.js
 /** The declarations of decorators for parameters, by index; stored on the prototype for a method, on the class for its constructor. */
 const declarations = new MetadataKey<ReadonlyMap<number, Dependency>>()
 
-/** Records what a parameter's decorator declares. @throws BootError for a second decorator, as only one can decide where the value is from. */
+/** Records what a parameter's decorator declares. @throws BootError for a second decorator, because only one can decide where the value is from. */
 export function declareParameter(
   target: object,
   member: string | symbol | undefined,

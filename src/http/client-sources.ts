@@ -22,7 +22,7 @@ export function knowsAuthorization(plan: Plan<Input>): boolean {
 }
 
 /** Headers that ask for a representation or a part of the response: they do not identify a client. */
-const OF_CONTENT = /^(?:accept|accept-.+|content-.+|if-.+)$/i
+const CONTENT_HEADERS = /^(?:accept|accept-.+|content-.+|if-.+)$/i
 
 /** The source by which the route knows its clients, or may know them, other than the header `Authorization`; for a message. */
 export function sourceOfClients(plan: Plan<Input>): string | undefined {
@@ -35,7 +35,7 @@ export function sourceOfClients(plan: Plan<Input>): string | undefined {
 // A header that a class reads, or the request itself.
 function ownSource(plan: Plan<Input>): string | undefined {
   for (const { token, arguments: args } of ownSteps(plan)) {
-    const header = args.flatMap((argument) => headersOf(plan, argument)).find((name) => !OF_CONTENT.test(name))
+    const header = args.flatMap((argument) => headersOf(plan, argument)).find((name) => !CONTENT_HEADERS.test(name))
     if (header !== undefined) return `injects ${tokenName(token)}, which reads the header ${header}`
     if (args.some((argument) => isRequest(plan, argument)))
       return `injects ${tokenName(token)}, which reads the request itself`

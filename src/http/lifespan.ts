@@ -9,8 +9,8 @@ import type { Constructor } from '../di/token.js'
 import type { Log } from './server/logger.js'
 
 /**
- * A resource that is opened and closed with the app, and in which requests have units of work: a database. This interface is all that the
- * HTTP room knows of it; `newLifespan` makes one.
+ * A resource that is opened and closed with the app, and in which requests have units of work: a database. This interface is all that
+ * `src/http` knows of it; `newLifespan` makes one.
  */
 export interface Lifespan {
   /** The objects of it that parameters can inject. */

@@ -9,7 +9,7 @@ import { fromHttpErrorLike, HttpError, type InputIssue } from './errors.js'
 import type { Input } from './input/parameters.js'
 import { locateIssues } from './input/input-issues.js'
 import type { OutgoingResponse } from './output/outgoing-response.js'
-import { OF_CONNECTION } from './output/respond.js'
+import { CONNECTION_HEADERS } from './output/respond.js'
 import type { Request } from './request.js'
 import { MAX_ISSUES } from '../schema/shape/issue.js'
 
@@ -155,14 +155,14 @@ function replyOf(known: KnownError, requestId: string, { mediaType, write }: Err
 }
 
 /** Headers of an error that are not about the error: errors of other libraries may have those of the response of another server. */
-const OF_OTHER_BODIES: ReadonlySet<string> = new Set(['content-length', 'content-encoding'])
+const BODY_HEADERS: ReadonlySet<string> = new Set(['content-length', 'content-encoding'])
 
 function withoutFraming(headers: KnownError['headers'] = {}): KnownError['headers'] {
   return Object.fromEntries(
     Object.entries(headers).filter(([key, value]) => {
       const name = key.toLowerCase()
       if (name === 'connection') return value === 'close'
-      return !OF_CONNECTION.has(name) && !OF_OTHER_BODIES.has(name)
+      return !CONNECTION_HEADERS.has(name) && !BODY_HEADERS.has(name)
     }),
   )
 }

@@ -15,7 +15,7 @@ export interface ComparedInputs {
 }
 
 /** Headers that differ between two attempts of one request; `Authorization` names the client, or is renewed. */
-const OF_EACH_ATTEMPT: ReadonlySet<string> = new Set([
+const ATTEMPT_HEADERS: ReadonlySet<string> = new Set([
   'authorization',
   'idempotency-key',
   'traceparent',
@@ -29,7 +29,7 @@ export function comparedInputs(plan: Plan<Input>, namesClients: boolean): Compar
   const schemes = schemesOf(plan).map(({ scheme }) => scheme)
   const isCredential = (place: string) => (name: string) =>
     schemes.some((scheme) => scheme.in === place && scheme.name?.toLowerCase() === name.toLowerCase())
-  const isIgnored = (name: string) => OF_EACH_ATTEMPT.has(name) || (name === 'cookie' && namesClients)
+  const isIgnored = (name: string) => ATTEMPT_HEADERS.has(name) || (name === 'cookie' && namesClients)
   const headers = inputNames(plan.inputs, 'header')
   const cookies = inputNames(plan.inputs, 'cookie')
   return {

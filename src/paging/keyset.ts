@@ -100,7 +100,7 @@ class Keyset {
     return Array.from({ length: count }, (_, index) => this.#compare(index, '='))
   }
 
-  /** The ranges where this column comes after the place. NULLs are a separate range, as an index has them at one end. */
+  /** The ranges where this column comes after the place. NULLs are a separate range, because an index has them at one end. */
   beyond(index: number): Sql[] {
     const { sql: column, direction, nullable, nullsLast } = this.#columnAt(index)
     if (this.#place[index] === null) return nullsLast ? [] : [rawSql(`${column} IS NOT NULL`)]

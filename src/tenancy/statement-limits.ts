@@ -97,7 +97,7 @@ export class StatementLimits {
     return table && reach?.kind === 'tenant' ? { table, text: reach.text } : undefined
   }
 
-  /** The condition of a table, `tenant_id` = 7; undefined if it needs none. On MySQL texts are compared twice, as a collation may ignore case and accents. */
+  /** The condition of a table, `tenant_id` = 7; undefined if it needs none. On MySQL texts are compared twice, because a collation may ignore case and accents. */
   conditionOf(name: unknown, alias?: string): string | undefined {
     const limit = this.limitOf(name)
     if (!limit || this.hasPolicies) return undefined

@@ -27,7 +27,7 @@ export function requireParser(where: string): void {
 const MAX_PARTS = 1000
 
 /** Smaller chunks are joined before they are parsed. A client may send one byte per chunk, and parsing and storing each one would take a thousand times as long. */
-const JOINED = 16 * 1024
+const MIN_CHUNK = 16 * 1024
 
 /** Receives a part. Its content must be read to the end. */
 export type ReceivePart = (header: PartHeader, content: AsyncIterable<Buffer>) => Promise<void>
@@ -107,7 +107,7 @@ class PartsReader {
     if (this.#isClosed || this.#isSettled) return // what follows the closing delimiter is ignored
     this.#small.push(chunk)
     this.#smallSize += chunk.length
-    if (this.#smallSize >= JOINED) this.#parseSmall()
+    if (this.#smallSize >= MIN_CHUNK) this.#parseSmall()
     else this.#parsingSmall ??= setImmediate(() => this.#parseSmall()) // all that has arrived is in #small by then
   }
 

@@ -164,7 +164,7 @@ export const budgetExceeded = eventChannel('sequitur.budget.exceeded')
 export const shutdown = eventChannel('sequitur.shutdown')
 
 /** The channels of what happens in databases. */
-const OF_DATABASES = [
+const DATABASE_CHANNELS = [
   statementEnd,
   transactionEnd,
   transactionBegin,
@@ -174,10 +174,10 @@ const OF_DATABASES = [
 ]
 
 /** The channels of all that refers to a request. */
-export const OF_REQUESTS = [requestStart, requestEnd, inputRefused, budgetExceeded, ...OF_DATABASES]
+export const REQUEST_CHANNELS = [requestStart, requestEnd, inputRefused, budgetExceeded, ...DATABASE_CHANNELS]
 
 /** Whether something listens to what happens in databases. */
 export function isDatabaseObserved(): boolean {
-  for (const { hasSubscribers } of OF_DATABASES) if (hasSubscribers) return true
+  for (const { hasSubscribers } of DATABASE_CHANNELS) if (hasSubscribers) return true
   return false
 }

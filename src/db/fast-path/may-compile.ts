@@ -69,7 +69,7 @@ function isEmpty(object: object | undefined): boolean {
 
 /**
  * A question about a model. Its answer is cached until something that it depends on changes: a method is replaced, or a hook is added.
- * Methods are compared rather than observed, as a mock replaces the property itself.
+ * Methods are compared rather than observed, because a mock replaces the property itself.
  */
 function rememberedByModel(judge: Judge): (model: ModelStatic<Model>) => boolean {
   const answers = new WeakMap<object, Answer>()

@@ -10,7 +10,7 @@ export interface ScopeHolder {
   make(): TransactionScope
 }
 
-/** The current scope of each database, as a handler may work in several databases at the same time; the one entered last comes first. */
+/** The current scope of each database, because a handler may work in several databases at the same time; the one entered last comes first. */
 interface Entered {
   readonly holder: ScopeHolder
   readonly outer: Entered | undefined

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { budgetExceeded, inputRefused, OF_REQUESTS, requestEnd } from '../../core/events/channels.js'
+import { budgetExceeded, inputRefused, REQUEST_CHANNELS, requestEnd } from '../../core/events/channels.js'
 import { type QueryLimits, RequestRecord } from '../../core/events/request-record.js'
 import { HttpError, type InputIssue } from '../errors.js'
 import type { Request } from '../request.js'
@@ -34,7 +34,7 @@ export class RequestRecorder {
   /** Undefined if no one listens. Call it before the first header of the response is set. */
   record(request: Request, response: ServerResponse): RequestRecord | undefined {
     let isObserved = this.#log !== undefined
-    for (const { hasSubscribers } of OF_REQUESTS) isObserved ||= hasSubscribers
+    for (const { hasSubscribers } of REQUEST_CHANNELS) isObserved ||= hasSubscribers
     if (!isObserved && !this.#budget.report) return undefined
     const record = new RequestRecord(request.id, request.raw)
     record.onStatement = this.#onStatement

@@ -199,7 +199,7 @@ function aroundOf(name: string, { around = [] }: RouteOptions): readonly Around[
   return around
 }
 
-/** Compiles a route. Called when all routes are planned, as they share the components of their schemas. */
+/** Compiles a route. Called when all routes are planned, because they share the components of their schemas. */
 export function serveRoute(
   route: Route,
   validators: ValidatorCompiler,

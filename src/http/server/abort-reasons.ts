@@ -15,7 +15,7 @@ const RETRY = { 'retry-after': '1' }
 export class HandlerTimeout extends ServiceUnavailable {
   override name = 'HandlerTimeout'
   readonly milliseconds: number
-  /** Its entry in the log: no stack, as every handler that takes too long would have the same one. */
+  /** Its entry in the log: no stack, because every handler that takes too long would have the same one. */
   readonly logEntry: string
 
   /** @param isUnknown whether the handler may have saved something, or still does. */

@@ -185,7 +185,7 @@ export class RunningExchanges {
   removeDeadline(exchange: Exchange): void {
     if (exchange.deadline === undefined) return
     exchange.deadline = undefined
-    // Without a request the timer must not keep the process running. It is not cleared, as that would cost every request time.
+    // Without a request the timer must not keep the process running. It is not cleared, because that would cost every request time.
     if (--this.#limited === 0) this.#timer?.unref()
   }
 

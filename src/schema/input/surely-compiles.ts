@@ -55,7 +55,7 @@ const isSchema: Rule = (value, schemas) => schemas.has(value)
 const areSchemas: Rule = (value, schemas) =>
   Array.isArray(value) && value.length > 0 && value.every((one) => schemas.has(one))
 
-// By name; without a prototype, as a schema may have any names.
+// By name; without a prototype, because a schema may have any names.
 const RULES: Readonly<Record<string, Rule>> = Object.assign(Object.create(null), {
   type: (value) => (Array.isArray(value) ? value.length > 0 && areUnique(value) && value.every(isType) : isType(value)),
   minLength: isCount,

@@ -60,7 +60,7 @@ export function isAmbiguous({ next, characters }: PatternGraph, loop: Loop, budg
         open.push(reached)
       }
     }
-  return joinsAgain(
+  return mergesAgain(
     before,
     [...loop].map((position) => position * size + position),
     size,
@@ -68,7 +68,7 @@ export function isAmbiguous({ next, characters }: PatternGraph, loop: Loop, budg
 }
 
 /** Whether a pair of different positions leads to a pair of equal ones. */
-function joinsAgain(before: ReadonlyMap<number, readonly number[]>, same: readonly number[], size: number): boolean {
+function mergesAgain(before: ReadonlyMap<number, readonly number[]>, same: readonly number[], size: number): boolean {
   const seen = new Set(same)
   const open = [...same]
   for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
@@ -83,7 +83,7 @@ function joinsAgain(before: ReadonlyMap<number, readonly number[]>, same: readon
 }
 
 /** Whether the same input can stay in the first loop, pass from the first to the second, or stay in the second: then the point of passing is ambiguous. */
-export function isPassedOn(graph: PatternGraph, first: Loop, second: Loop, budget: AnalysisBudget): boolean {
+export function isAmbiguousPass(graph: PatternGraph, first: Loop, second: Loop, budget: AnalysisBudget): boolean {
   return [...first].some((from) => [...second].some((to) => findsPass(graph, from, to, [first, second], budget)))
 }
 

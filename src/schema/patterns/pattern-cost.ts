@@ -1,6 +1,6 @@
 import { BootError } from '../../core/boot-error.js'
 import { AnalysisBudget, PatternTooLarge } from './analysis-budget.js'
-import { isAmbiguous, isPassedOn, loopsOf, reachable, type Loop } from './ambiguity.js'
+import { isAmbiguous, isAmbiguousPass, loopsOf, reachable, type Loop } from './ambiguity.js'
 import { ANY } from './character-sets.js'
 import { graphOf, type PatternGraph } from './pattern-graph.js'
 import { longest } from './pattern-measures.js'
@@ -124,7 +124,7 @@ function powerOf(degree: number): string {
   return GROWTHS[degree] ?? `the power ${degree}`
 }
 
-// A repetition at the end of a pattern never backtracks, as nothing can fail after it: only its first `least` rounds count.
+// A repetition at the end of a pattern never backtracks, because nothing can fail after it: only its first `least` rounds count.
 function withoutLastRepetition(pattern: Pattern): Pattern {
   if (pattern.kind === 'choice') return { ...pattern, parts: pattern.parts.map(withoutLastRepetition) }
   if (pattern.kind !== 'sequence') return pattern
@@ -162,7 +162,7 @@ function polynomial(graph: PatternGraph, loops: readonly Loop[], budget: Analysi
       (most, other) =>
         greater(
           most,
-          isPassedOn(graph, loop, other, budget) ? withLoop(graph, loop, other, costOf(other)) : costOf(other),
+          isAmbiguousPass(graph, loop, other, budget) ? withLoop(graph, loop, other, costOf(other)) : costOf(other),
         ),
       LINEAR,
     )

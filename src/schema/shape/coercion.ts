@@ -40,7 +40,7 @@ const STRUCTURE: ReadonlySet<string> = new Set(
   '$ref $defs properties patternProperties additionalProperties items prefixItems allOf anyOf oneOf'.split(' '),
 )
 /** Schemas that do not validate a value of the body: the name of a property is a string, however it is coerced. */
-const NOT_OF_VALUES: ReadonlySet<string> = new Set(['propertyNames', '$defs'])
+const NON_VALUE_KEYWORDS: ReadonlySet<string> = new Set(['propertyNames', '$defs'])
 
 class Reducer {
   readonly #root: JsonSchema
@@ -57,7 +57,7 @@ class Reducer {
     const definition = resolveReference(this.#root, schema)
     let found = definition !== undefined && this.concerns(definition, seen)
     mapSubschemas(schema, (part, keyword) => {
-      found ||= !NOT_OF_VALUES.has(keyword) && this.concerns(part, seen)
+      found ||= !NON_VALUE_KEYWORDS.has(keyword) && this.concerns(part, seen)
       return part
     })
     return found

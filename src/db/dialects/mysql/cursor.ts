@@ -97,7 +97,7 @@ class MysqlCursor implements Cursor {
     for (const name of Object.keys(LIMITS)) await setVariables(this.#connection, `SESSION ${name} = @sequitur_${name}`)
   }
 
-  // The connection is closed then. Where it is not, as in the transaction of a test, the rows that are left are dropped.
+  // The connection is then closed. If it is not, as in the transaction of a test, the remaining rows are dropped.
   abandon(): void {
     this.#stream.close?.()
     this.#stream.destroy()

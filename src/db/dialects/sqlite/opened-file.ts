@@ -126,7 +126,7 @@ export class OpenedFile {
   }
 }
 
-/** Resolves when both have settled; to nothing, as the results of all connections before would be kept. */
+/** Resolves when both have settled; to nothing, because the results of all earlier connections would be kept. */
 async function settled(before: Promise<void>, last: Promise<unknown>): Promise<void> {
   await Promise.allSettled([before, last])
 }
