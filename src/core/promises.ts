@@ -55,7 +55,7 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Calls `use` with the value: at once, unless it has to be waited for. A promise that nothing waits for would cost every request time. */
+/** Calls `use` with the value: at once, unless it must be awaited. An unneeded promise would cost every request time. */
 export function andThen<T, R>(value: T | PromiseLike<T>, use: (value: T) => R | PromiseLike<R>): R | PromiseLike<R> {
   if (!isThenable(value)) return use(value)
   // The `then()` of another object, or of a subclass, need not return what `use` returns, nor wait for it.

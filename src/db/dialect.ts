@@ -131,7 +131,7 @@ export interface Dialect {
   /** The placeholder of each value in the SQL that `direct` takes, if it is not numbered as `$1`. */
   readonly placeholder?: '?'
   /**
-   * Executes a query of Sequelize past its `run()`, with the same result; undefined if that has to execute it. Without this method, `direct`
+   * Executes a query of Sequelize past its `run()`, with the same result; undefined if run() must execute it. Without this method, `direct`
    * sends the queries whose result depends only on their rows.
    */
   readonly runQuery?: (query: Query, bound: BoundQuery) => Promise<unknown> | undefined

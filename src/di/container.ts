@@ -97,7 +97,7 @@ export class Scope {
   }
 
   /**
-   * Builds the plan's values and calls the handler. Each managed provider wraps the rest, including the handler. Returns a promise only if something has to be waited for.
+   * Builds the plan's values and calls the handler. Each managed provider wraps the rest, including the handler. Returns a promise only if something must be awaited.
    *
    * @param around called when the values before the plan's last stage are built and all inputs are valid, with what does the rest; may return without calling it.
    * @throws what a factory or the handler throws, and an Error when the scope is disposed before the handler is called.

@@ -156,7 +156,7 @@ const PARAMETER = `(${NAME})(?:(/\\*\\?\\*/)|\\s*=\\s*(${LITERAL}))?`
 const HEAD = new RegExp(`^(?:async\\s+)?${NAME}\\s*\\(((?:\\s*${PARAMETER}\\s*(?:,|(?=\\))))*)\\s*\\)\\s*\\{`)
 const EACH = new RegExp(PARAMETER, 'g')
 
-/** The parameters of a method, of which only the head is read; undefined when it is not as plain as that of most handlers. */
+/** The parameters of a method. Only its head is read; undefined if that is not as simple as in most handlers. */
 export function plainParameters(source: string): readonly NamedParameter[] | undefined {
   const parameters = HEAD.exec(source)?.[1]
   if (parameters === undefined) return undefined

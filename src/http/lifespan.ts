@@ -37,7 +37,7 @@ export interface Lifespan {
    * the request, which exists if a subscriber listens. The token exists if `clientTokens` is set.
    */
   unitOpenerOf(route: RouteFacts): OpenUnit | undefined
-  /** Whether units are opened with the request, of which they may take values. Read when the app is built. */
+  /** Whether units are opened with the request and may use its values. Read when the app is built. */
   readonly needsRequest?: boolean
   /**
    * Where clients keep what a unit sends by its token: a new request of theirs then knows what they have committed before. Read when all lifespans are

@@ -24,7 +24,7 @@ const ATTEMPT_HEADERS: ReadonlySet<string> = new Set([
   'x-request-id',
 ])
 
-/** The headers and cookies that a route declares, also in what it injects and requires, except for its credentials, of which `of` makes the client. */
+/** The headers and cookies that a route declares, including those of the classes that it injects and requires, except its credentials, from which `of` derives the client. */
 export function comparedInputs(plan: Plan<Input>, namesClients: boolean): ComparedInputs {
   const schemes = schemesOf(plan).map(({ scheme }) => scheme)
   const isCredential = (place: string) => (name: string) =>

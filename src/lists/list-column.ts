@@ -21,7 +21,7 @@ export interface ListColumn {
   /** The shape of its values, without the rules of the model, which older rows may violate. */
   readonly shape: Shape
   readonly operators: readonly ListOperator[]
-  /** Whether it holds text, of which upper and lower case are distinguished on every database. */
+  /** Whether it holds text whose case is significant on every database. */
   readonly isText: boolean
   /** Removes the spaces at the end of a CHAR, which are neither sent nor compared. Undefined for other columns. */
   readonly unpad: ((text: string) => string) | undefined

@@ -12,7 +12,7 @@ export interface ListOrder {
   readonly items: readonly OrderItem[]
   /** ORDER BY of the included rows of each row, where rows are read again by their keys. */
   readonly includedItems: readonly OrderItem[]
-  /** The primary key. Empty where rows are not read again. */
+  /** The primary key. Empty if rows are not read again. */
   readonly key: readonly OrderColumn[]
   /** The columns of a place: all columns of the order for cursors, the key for offsets. */
   readonly columns: readonly OrderColumn[]

@@ -19,7 +19,7 @@ export class Spool {
   #storing: Promise<unknown> = Promise.resolve()
 
   /**
-   * Stores a content, of which this is read to the end. One at a time.
+   * Stores a content, and reads it to the end. One at a time.
    *
    * @throws ServiceUnavailable if there is no temporary file for it; what the content throws.
    */

@@ -299,7 +299,7 @@ async function deferredConstraints(transaction: SessionTransaction): Promise<Com
   const deferred = constraints.filter((constraint) => constraint.deferred).map(({ name }) => name)
   return async () => {
     await transaction.command('SET CONSTRAINTS ALL IMMEDIATE')
-    // Not ALL: constraints that are INITIALLY IMMEDIATE have to stay so.
+    // Not ALL: constraints that are INITIALLY IMMEDIATE must remain so.
     if (deferred.length > 0) await transaction.command(`SET CONSTRAINTS ${deferred.join(', ')} DEFERRED`)
   }
 }

@@ -79,7 +79,7 @@ export class Session {
     return scope?.transaction === this.#scope.transaction ? scope : this.#scope
   }
 
-  // The asynchronous context may have been lost, or be that of another session: queries of this session join its own transaction all the same.
+  // The asynchronous context may have been lost, or be that of another session: queries of this session join its own transaction anyway.
   #inside<T>(work: (scope: TransactionScope) => Promise<T>): Promise<T> {
     const current = currentScope(this.#scope.sequelize)
     const isInside = current?.transaction === this.#scope.transaction

@@ -16,7 +16,7 @@ import type { AttributeInternals } from '../sequelize/query-generator.js'
 type AnyModel = ModelStatic<Model>
 /** A method of Sequelize, static or of an instance. */
 type Method = (this: never, ...args: unknown[]) => Promise<unknown>
-/** Executes the call with a compiled statement; undefined if Sequelize has to execute it. */
+/** Executes the call with a compiled statement; undefined if Sequelize must execute it. */
 type Compiled<This> = (owner: This, ...args: unknown[]) => Promise<unknown> | undefined
 
 /**

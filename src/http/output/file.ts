@@ -84,7 +84,7 @@ function otherSource(source: unknown): TypeError {
   )
 }
 
-// Empty for a name of which nothing remains. Removes folders, control characters, and characters that change the writing direction: with them a name can look like another one.
+// Empty if nothing of the name remains. Removes folders, control characters, and characters that change the writing direction: with them a name can look like another one.
 export function visibleBaseName(name: string): string {
   const base = name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')) + 1)
   const visible = base.replaceAll(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, '').trim()

@@ -25,7 +25,7 @@ export function closesUnread(response: ServerResponse, request: IncomingMessage)
 }
 
 /**
- * Ends a response of which all but the end is written. Closing a connection with unread bytes resets it, and the client may lose the
+ * Ends a response that is written except for its end. Closing a connection with unread bytes resets it, and the client may lose the
  * response. So the rest of the request is read and ignored first, within the limits above.
  */
 export function endAfterReading(response: ServerResponse, request: IncomingMessage): void {

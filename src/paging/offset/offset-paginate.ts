@@ -47,7 +47,7 @@ const NAMES = ['count', 'map', 'mapPage'] as const
 type Name = (typeof NAMES)[number]
 type Callback = (...args: readonly unknown[]) => unknown
 
-/** An option whose value is a class, of which each request injects an instance. */
+/** An option whose value is a class. Each request injects an instance. */
 interface InjectedCallback {
   readonly name: Name
   readonly token: Constructor

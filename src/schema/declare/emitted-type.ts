@@ -20,7 +20,7 @@ const RECEIVED: Readonly<Record<Kind, readonly unknown[]>> = {
   map: [Object],
 }
 
-/** The other classes of which a response may have values: a model has a BIGINT as a string. */
+/** The other classes whose values a response may have: a model has a BIGINT as a string. */
 const SENT: Readonly<Partial<Record<Shape['kind'], readonly unknown[]>>> = {
   date: [Date],
   decimal: [Number],

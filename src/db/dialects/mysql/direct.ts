@@ -102,7 +102,7 @@ interface Options {
 /** Returns several results. */
 const CALL = /^\s*call\b/i
 
-/** Does the same as Sequelize's `query.run()`, with one promise. Undefined for a query that has to be run by it. */
+/** Does the same as Sequelize's `query.run()`, with one promise. Undefined for a query that it must run. */
 export function runQuery(
   query: Query,
   { sequelize, connection, sql, values }: BoundQuery,

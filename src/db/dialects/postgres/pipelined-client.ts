@@ -45,7 +45,7 @@ export class PipelinedClient extends pg.Client {
   readonly #options: ClientOptions
   readonly #statements = new PostgresStatements(() => this.#internals.connection)
   #isCorked = false
-  /** BEGIN and its settings, of which the next query is the first statement. */
+  /** BEGIN and its settings. The next query is the first statement of the transaction. */
   #nextBegin: NextBegin | undefined
   /** The last BEGIN that was sent. */
   readonly lastBegin = new LastBegin()
@@ -176,7 +176,7 @@ export class PipelinedClient extends pg.Client {
 
   /**
    * Closes the socket. If a statement is still running, it is cancelled first: otherwise the server would notice the closed socket only when that
-   * statement ends, and would hold its locks until then. Undefined if nothing has to be waited for.
+   * statement ends, and would hold its locks until then. Undefined if nothing must be awaited.
    */
   terminate(): Promise<void> | undefined {
     const { stream } = this.connection
@@ -222,7 +222,7 @@ export class PipelinedClient extends pg.Client {
   }
 
   /**
-   * Like query(), with a result of which only what {@link DirectResult} has can be used.
+   * Like query(), but only the members of {@link DirectResult} can be used of the result.
    *
    * @param values undefined for SQL that may be several statements, which cannot be prepared.
    */

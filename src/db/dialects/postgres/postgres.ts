@@ -32,7 +32,7 @@ import { nearestSingle, numberForm } from '../../values/stored-forms.js'
 /** PostgreSQL with the driver pg, and databases with the same protocol: CockroachDB, YugabyteDB. */
 export const postgres: Dialect = {
   prepare(sequelize) {
-    // A Sequelize instance of the program may have another client, of which only query() is used.
+    // A Sequelize instance of the program may have another client; only its query() is used.
     if (isPipelinedLibrary(sequelizeInternals(sequelize).connectionManager.lib)) checkPg()
     closeWithoutTypes(sequelize)
     closeSpent(sequelize, hasState)

@@ -58,7 +58,7 @@ export class SessionTransaction extends TransactionState {
   readonly owner: TransactionOwner
   /** Undefined if no one listens. */
   readonly observer: SessionObserver | undefined
-  /** Sends statements to the driver; undefined if they have to take Sequelize's query path. */
+  /** Sends statements to the driver; undefined if they must take Sequelize's query path. */
   readonly direct: SendDirect | undefined
   declare readonly sequelize: Sequelize
   /** The limit of what its statements may reach; undefined for none. */

@@ -66,14 +66,14 @@ export abstract class TransactionState extends TransactionBase {
     this.closedAt ??= nextEvent()
   }
 
-  /** @throws the error because of which the transaction must be rolled back. */
+  /** @throws the error that forces the rollback of the transaction. */
   assertAlive(): void {
     if (this.rollbackReason) throw this.rollbackReason.error
     // A statement of the program has ended it: the session cannot be committed then, either.
     if (this.endedByProgram) throw (this.rollbackReason = { error: this.endedByProgram }).error
   }
 
-  /** @throws the error because of which the transaction must be rolled back, CommitFailedError after a failed statement. */
+  /** @throws the error that forces the rollback of the transaction, CommitFailedError after a failed statement. */
   assertCommittable(): void {
     if (this.rollbackReason) throw this.rollbackReason.error
     if (this.failure) throw new CommitFailedError(this.failure.error)

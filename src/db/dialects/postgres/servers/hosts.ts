@@ -51,7 +51,7 @@ export function useHosts(
   })
 }
 
-/** The targets of which a cluster has one server at a time. */
+/** The targets that only one server of a cluster matches at a time. */
 const WRITABLE: ReadonlySet<TargetServer> = new Set(['read-write', 'primary'])
 
 async function assertNewest(connection: object, newest: NewestTimeline, replacesOthers: () => void): Promise<void> {
