@@ -144,7 +144,7 @@ function record(samples: readonly Measurement[]): void {
     ),
   }
   const all = [...history().filter(({ commit }) => commit !== entry.commit), entry]
-  writeFileSync(HISTORY, `${JSON.stringify(all, undefined, 1)}\n`)
+  writeFileSync(HISTORY, `${JSON.stringify(all, undefined, 2)}\n`)
   const series = chosen.map((work) => ({
     name: work,
     points: all.flatMap(({ cpu }, index) => (cpu[work] === undefined ? [] : [[index + 1, cpu[work]] as const])),

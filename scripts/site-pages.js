@@ -75,7 +75,12 @@ function repositoryUrl() {
   return repository?.url.replace(/^git\+/, '').replace(/\.git$/, '')
 }
 
-/** The groups of the README and their pages. */
+/** Whether the search of the site finds a page. @param {string} page */
+export function isSearched(page) {
+  return !/^(?:CHANGELOG|CONTRIBUTING)\b/.test(page)
+}
+
+/** The groups of pages. */
 export function sidebar() {
   const llms = readFileSync(join(root, 'llms.txt'), 'utf8')
   const groups = [...llms.matchAll(/^## (.+)\n\n((?:- .+\n)+)/gm)].map(([, group, items = '']) => ({

@@ -1,5 +1,16 @@
 import { defineConfig } from 'vitepress'
-import { anchorOf, sidebar } from '../../scripts/site-pages.js'
+import { anchorOf, isSearched, sidebar } from '../../scripts/site-pages.js'
+
+/**
+ * The text of a page for the search: what has changed, and how to contribute, is not what a reader of the documentation looks for.
+ *
+ * @param {string} source
+ * @param {import('vitepress').MarkdownEnv} env
+ * @param {import('vitepress').MarkdownRenderer} markdown
+ */
+function searched(source, env, markdown) {
+  return isSearched(env.relativePath) ? markdown.render(source, env) : ''
+}
 
 export default defineConfig({
   title: 'Sequitur',
@@ -10,5 +21,5 @@ export default defineConfig({
   lastUpdated: false,
   ignoreDeadLinks: 'localhostLinks',
   markdown: { anchor: { slugify: anchorOf } },
-  themeConfig: { sidebar: sidebar(), outline: 'deep', search: { provider: 'local' } },
+  themeConfig: { sidebar: sidebar(), outline: 'deep', search: { provider: 'local', options: { _render: searched } } },
 })
