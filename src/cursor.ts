@@ -1,4 +1,4 @@
-// Pages by cursor, under the same names as pages by offset, and under names of their own, of which an automatic import cannot choose the wrong one.
+// Pages by cursor, under the same names as pages by offset, and under names of their own, so that an automatic import cannot choose the wrong ones.
 export {
   CursorPaginate,
   CursorPaginate as Paginate,

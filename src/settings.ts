@@ -26,7 +26,7 @@ const OPTIONS: OptionChecks<SettingsOptions> = { prefix: text(`a string, such as
  *
  * The variable of `stripeKey` or `stripe_key` is `STRIPE_KEY`. An empty one counts as not set. A list is separated by commas.
  *
- * @throws BootError that names everything that is missing or wrong. It contains no values, as they may be secret.
+ * @throws BootError that names everything that is missing or wrong. It contains no values, because they may be secret.
  * @example
  * class Settings {
  *   @Field({ minLength: 20 }) stripeKey!: string

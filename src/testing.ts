@@ -11,7 +11,7 @@ import { OuterTransaction } from './db/rollback/outer-transaction.js'
 export { QueryBudgetError } from './http/observation/query-budget.js'
 export { testDatabase, type TestDatabase } from './db/test-database.js'
 
-/** The reason of a 500 is what a failing test needs to know. */
+/** A failing test needs the reason of a 500. */
 const ERRORS: Logger = { info() {}, warn() {}, error: (...values) => console.error(...values) }
 
 /** An app that listens on a free port of the loopback interface. */
@@ -25,10 +25,10 @@ export interface TestApp extends AsyncDisposable {
 }
 
 /**
- * Starts an app for a test: on a free port, with a log of errors alone. Close it at the end of the test.
+ * Starts an app for a test: on a free port, logging only errors. Close it at the end of the test.
  *
  * A request that sends more statements than `queryBudget` or `@Budget()` allows fails the test: `fetch` rejects with a QueryBudgetError that names the
- * statement, how often it was sent, and from where; after a request that was sent in another way, `close` does.
+ * statement, how often it was sent, and from where; after a request that was not sent by `fetch`, `close` does.
  *
  * @example
  * const api = await testApp({ controllers: [HeroController], models: [Hero], lifespan: memoryDatabase() })
@@ -65,7 +65,7 @@ export async function testApp(options: AppOptions): Promise<TestApp> {
   }
 }
 
-/** The requests that have exceeded their budget, until a test has failed because of them. */
+/** The requests that exceeded their budget, until a test fails because of them. */
 class ExceededBudgets {
   readonly #errors: QueryBudgetError[] = []
 
@@ -104,12 +104,12 @@ export function memoryDatabase(options: LifespanOptions = {}): Database {
   return newLifespan('sqlite+sqlite3:///:memory:', { sync: true, ...options })
 }
 
-/** Everything that happens in the databases of an app until its end, to be undone. Made by {@link beginRollback}. */
+/** Undoes everything that happens in the databases of an app until its end. Made by {@link beginRollback}. */
 export interface Rollback extends AsyncDisposable {
   /**
    * Waits for requests that still run, and rolls everything back.
    *
-   * @throws Error for what makes the test wrong: requests that do not end, a transaction that the database has ended before.
+   * @throws Error if the test is invalid: requests that do not end, a transaction that the database ended early.
    */
   end(): Promise<void>
 }
@@ -118,7 +118,7 @@ export interface Rollback extends AsyncDisposable {
 const MAX_WAIT_FOR_REQUESTS = 5_000
 
 /**
- * Like {@link withRollback}, for hooks and for `await using`: from now on everything that happens in the databases of the app is undone by `end()`.
+ * Like {@link withRollback}, for hooks and for `await using`: `end()` undoes everything that happens in the databases of the app after this call.
  *
  * @throws Error if the app has no database, or if the last rollback of one has not ended.
  * @example
@@ -135,7 +135,7 @@ export async function beginRollback(api: TestApp): Promise<Rollback> {
   try {
     for (const database of databases) outers.push(await OuterTransaction.begin(database))
   } catch (error) {
-    await endAll().catch(() => {}) // nothing has used them
+    await endAll().catch(() => {}) // no request has used them
     throw error
   }
   const end = async () => {

@@ -56,13 +56,13 @@ function anchorsOf(page: string): string[] {
   )
 }
 
-test('a file that CONTRIBUTING.md names without its folder exists in the source, or in the room of its row', () => {
+test('a file that CONTRIBUTING.md names without its folder exists in the source, or in the folder of its row', () => {
   const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
   const rows = read('CONTRIBUTING.md').split('\n')
   const missing = rows.flatMap((row) => {
-    const [, room = ''] = /^\| `src\/([\w/]+)` \|/.exec(row) ?? []
-    const inRoom = files.filter((file) => file.startsWith(room)).map((file) => basename(file))
-    return [...row.matchAll(/`([\w-]+\.ts)`/g)].map(([, name = '']) => name).filter((name) => !inRoom.includes(name))
+    const [, folder = ''] = /^\| `src\/([\w/]+)` \|/.exec(row) ?? []
+    const inFolder = files.filter((file) => file.startsWith(folder)).map((file) => basename(file))
+    return [...row.matchAll(/`([\w-]+\.ts)`/g)].map(([, name = '']) => name).filter((name) => !inFolder.includes(name))
   })
   assert.deepEqual(missing, [])
 })

@@ -20,7 +20,7 @@ export interface LoadedApp extends AppParts, Describable {}
 export async function loadApp(module: string): Promise<LoadedApp> {
   if (!existsSync(module)) throw new CommandError(`There is no file ${module}. Name the module that calls createApp().`)
   if (!/\.[cm]?[jt]sx?$/.test(module) || !statSync(module).isFile())
-    throw new CommandError(`${module} is no module. Name the one that calls createApp(): ${DEFAULT_MODULE}`)
+    throw new CommandError(`${module} is not a module. Name the one that calls createApp(): ${DEFAULT_MODULE}`)
   const created = new Map<Describable, AppParts>()
   const listening = new Promise<Describable>((listens) =>
     setAppObserver({ created: (app, parts) => created.set(app, parts), listens }),

@@ -47,7 +47,7 @@ function refuseName(name: string): void {
 
 function refuseUsedFolder(name: string): void {
   if (!existsSync(name)) return
-  if (!statSync(name).isDirectory()) throw new CommandError(`${name} exists, and is no folder. Write another name.`)
+  if (!statSync(name).isDirectory()) throw new CommandError(`${name} exists, and is not a folder. Write another name.`)
   if (readdirSync(name).length > 0)
     throw new CommandError(`The folder ${name} exists, and is not empty. Write another name.`)
 }

@@ -33,11 +33,11 @@ function changesSince(old: Json, document: Json): readonly string[] {
   const unread = unreadPath(paths)
   if (unread === undefined) return breakingChanges(old, document)
   return [
-    `The old document cannot be compared: ${unread}, or one of its operations, is no object, or refers to another place`,
+    `The old document cannot be compared: ${unread}, or one of its operations, is not an object, or refers to another place`,
   ]
 }
 
-/** A path of which an operation would be passed over. */
+/** A path with an operation that would be skipped. */
 function unreadPath(paths: Json): string | undefined {
   const isRead = (value: unknown) => isJson(value) && !Array.isArray(value) && !('$ref' in value)
   const isReadPath = (item: unknown) =>

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
  */
 export const PACKAGE_ROOT = new URL('../../', import.meta.url)
 
-/** Of packages; the scripts by their names. */
+/** The versions of packages, or the scripts, by name. */
 type Strings = Readonly<Record<string, string>>
 
 /** The package.json of this package, as far as the command needs it. */

@@ -170,8 +170,8 @@ function provideIfMatch(token: typeof IfMatch, required: boolean): void {
     },
   })
   const stale = {
-    description: 'It has changed since it was read; the header ETag has its present version',
-    headers: { ETag: 'The present version; missing if there is no longer any.' },
+    description: 'It has changed since it was read; the header ETag has its current version',
+    headers: { ETag: 'The current version; missing if the row no longer exists.' },
   }
   documentRefusals(token, { 412: stale, ...(required ? { 428: 'The header If-Match is missing' } : {}) })
 }

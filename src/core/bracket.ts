@@ -9,7 +9,7 @@ import { nextTurn } from './promises.js'
 export interface Unit {
   /** For the log: the database. */
   readonly name: string
-  /** Called before all others: nothing of it begins before the promise has resolved, and what waits for it fails with its error. */
+  /** Called before all others: no work begins before the promise has resolved, and everything that waits for it fails with its error. */
   beginAfter?(ready: () => Promise<void>): void
   /** Runs the work with this unit as the current one. */
   enter<T>(work: () => T): T
@@ -51,13 +51,13 @@ export interface Unit {
 /** Receives errors that happen too late to be thrown: after the commits. */
 export type Report = (error: unknown) => void
 
-/** Work that continues after the result was given: the rollback of work that was given up, or callbacks that take too long. */
+/** Work that continues after the result was returned: the rollback of abandoned work, or callbacks that take too long. */
 export type Leftover = 'rollback' | 'callbacks'
 
-/** Receives what happens after the result is given, or no longer waited for. */
+/** Receives what happens after the result is returned, or no longer awaited. */
 export interface LateWork {
   /**
-   * Aborted when the result is no longer waited for: the work is given up, but for its commits, whose outcome must always be waited for. After
+   * Aborted when the result is no longer waited for: the work is abandoned, except for its commits, whose outcome must always be awaited. After
    * them the result is given without waiting for the callbacks.
    */
   readonly abort?: Abort

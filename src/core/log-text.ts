@@ -132,7 +132,7 @@ function linesOfStack(stack: string): readonly string[] {
   return stack.slice(0, MAX_ENTRY_LENGTH).split('\n', MAX_LINES)
 }
 
-// Behind a line that is not a frame, lines that look like frames may be text.
+// After a line that is not a frame, lines that look like frames may be text.
 function framesOf(lines: readonly string[]): readonly string[] {
   const other = lines.findIndex((line) => !/^\s+at /.test(line))
   const count = other < 0 ? lines.length : other

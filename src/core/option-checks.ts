@@ -13,7 +13,7 @@ export type OptionChecks<T> = Readonly<Record<KeyOf<T>, OptionCheck>>
 
 /**
  * @param required the options whose checks refuse `undefined`.
- * @throws BootError for options that are no object, for unknown names, and for values that a check refuses.
+ * @throws BootError for options that are not an object, for unknown names, and for values that a check refuses.
  */
 export function checkOptions(
   where: string,
@@ -49,7 +49,7 @@ export function typed(type: 'string' | 'boolean' | 'function', expected: string)
   }
 }
 
-/** @param unit of what it is a number: `bytes, as in 1024 * 1024`. */
+/** @param unit what the number counts: `bytes, as in 1024 * 1024`. */
 export function integer(unit: string, least: number, most: number): OptionCheck {
   const fits = (value: unknown) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most
   return fitting(fits, `a whole number of ${unit}, from ${least} to ${most}`)

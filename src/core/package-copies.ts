@@ -2,10 +2,10 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { BootError } from './boot-error.js'
 
-/** The folder of this package. The same from src/core and from dist/core, where the bundled files are that several doors share. */
+/** The folder of this package. The same from src/core and from dist/core, where the bundled files are that several entry points share. */
 export const PACKAGE_ROOT = new URL('../../', import.meta.url)
 
-/** The folders of all copies of this package in the process: their classes and decorators know nothing of each other. */
+/** The folders of all copies of this package in the process: their classes and decorators do not know each other. */
 const folders = foldersOfAllCopies()
 folders.add(fileURLToPath(new URL('..', import.meta.url)))
 

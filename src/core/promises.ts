@@ -22,7 +22,7 @@ export interface Limit {
  * Waits for the work, after the signal for `grace` milliseconds at most.
  *
  * @param late receives what the work resolves to after that.
- * @throws the error of the work; the reason of the signal if the work is given up.
+ * @throws the error of the work; the reason of the signal if the work is abandoned.
  */
 export async function unlessGivenUp<T>(
   work: PromiseLike<T>,
@@ -55,7 +55,7 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Calls `use` with the value: at once, unless it has to be waited for. A promise that nothing waits for would cost every request time. */
+/** Calls `use` with the value: at once, unless it must be awaited. An unneeded promise would cost every request time. */
 export function andThen<T, R>(value: T | PromiseLike<T>, use: (value: T) => R | PromiseLike<R>): R | PromiseLike<R> {
   if (!isThenable(value)) return use(value)
   // The `then()` of another object, or of a subclass, need not return what `use` returns, nor wait for it.

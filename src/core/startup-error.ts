@@ -47,7 +47,7 @@ export function startupMessage(error: unknown): string | undefined {
 /** `    at new Hero (file:///app/src/heros.ts:12:3)`, and under a top-level await `    at async file:///app/src/app.ts:5:1` */
 const FRAME = /^ +at (?:async )?(?:.*\()?((?:file:|\/|[A-Za-z]:\\).*:\d+:\d+)\)?$/
 /** Packages, and the functions that compilers add to the file of a decorated class. */
-const NOT_OF_PROGRAM = /[/\\]node_modules[/\\]|\b__(?:decorate|param)/
+const LIBRARY_FRAME = /[/\\]node_modules[/\\]|\b__(?:decorate|param)/
 const OWN_FILE = fileURLToPath(import.meta.url)
 /**
  * The folder of this package, as its files are named in src/core and dist/core, and the one that source maps name instead of dist; in a program's bundle,
@@ -61,7 +61,7 @@ const OWN = /[/\\]core[/\\](?:startup-error\.[jt]s|sequitur-[0-9A-Z]{8}\.js)$/.t
 function programLine(stack: string): string | undefined {
   for (const frame of stack.split('\n')) {
     const written = FRAME.exec(frame)?.[1]
-    if (written === undefined || NOT_OF_PROGRAM.test(frame)) continue
+    if (written === undefined || LIBRARY_FRAME.test(frame)) continue
     const place = written.startsWith('file:') ? written.replace(/^[^]*(?=:\d+:\d+$)/, fileURLToPath) : written
     if (!OWN.some((own) => place.startsWith(own))) return escapeForLog(place)
   }

@@ -20,7 +20,7 @@ export function handleRejections(handler: RejectionHandler): () => void {
 
 function onUnhandledRejection(error: unknown): void {
   for (const handler of handlers) if (handler(error)) return
-  // Node does by itself what its mode says only when the event has no listener. Where this is the only one, it has the same effect.
+  // Node follows its mode only when the event has no listener. If this listener is the only one, it has the same effect.
   if (process.listenerCount('unhandledRejection') > 1) return
   const mode = rejectionMode()
   if (mode === 'throw') throw error

@@ -38,7 +38,7 @@ export class BoundaryWatch {
       await this.#boundary.checkAgain?.(this.#sequelize)
       this.#missing = undefined
     } catch (error) {
-      if (error instanceof BootError) this.#missing = error // else the database cannot be asked, which says nothing of its limits
+      if (error instanceof BootError) this.#missing = error // otherwise the database did not answer, which says nothing about its limits
     }
     this.#dueAt = performance.now() + (this.#missing ? INTERVAL_IF_MISSING : INTERVAL)
     this.#checking = undefined

@@ -2,8 +2,8 @@ import type { Model, ModelStatic, Sequelize } from 'sequelize'
 import type { RouteFacts } from '../di/route-facts.js'
 
 /**
- * Limits what the statements of a database may reach, by the unit of work that they belong to: the option `boundary` of newLifespan(). This room
- * knows nothing of what the limit is; src/tenancy makes one of the tenant of a request.
+ * Limits what the statements of a database may reach, by the unit of work that they belong to: the option `boundary` of newLifespan(). This file
+ * does not know what the limit is; src/tenancy derives one from the tenant of a request.
  */
 export interface Boundary {
   /** Columns that every statement of their tables is limited by, so that an index may begin with them. */
@@ -13,7 +13,7 @@ export interface Boundary {
   /**
    * Called once the tables fit the models.
    *
-   * @param warn receives what is limited, but tells of what is beyond the limits.
+   * @param warn receives warnings about limited tables that reveal rows beyond the limits.
    * @throws BootError for a database that the boundary cannot limit.
    */
   check(sequelize: Sequelize, warn?: (line: string) => void): Promise<void>
@@ -42,7 +42,7 @@ export interface UnitBoundary {
    * semicolons, on databases that have settings of a transaction. They end with the transaction.
    */
   settings(): string | undefined
-  /** Whose rows the unit reaches, as text; undefined for no owner in particular. What is kept for later requests is kept for this owner alone. */
+  /** Whose rows the unit reaches, as text; undefined for no owner in particular. What is kept for later requests is kept only for this owner. */
   owner(): string | undefined
   /** Called with each statement that is sent as it is, of Sequelize or of the program. @throws to refuse it. */
   assertStatement(sql: string): void

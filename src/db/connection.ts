@@ -18,7 +18,7 @@ export interface LeasedConnection {
   readonly raw: object
   /** Whether it was opened before it was needed: in the pool it may have been lost unnoticed. */
   readonly wasIdle: boolean
-  /** Returns it to its pool. Undefined if nothing has to be waited for. */
+  /** Returns it to its pool. Undefined if nothing must be awaited. */
   release(): Promise<void> | undefined
   /** Closes it, whatever its state is. */
   destroy(): Promise<void>
@@ -37,8 +37,8 @@ export interface Ending {
  *
  * - No statement that needs the transaction is executed unless its BEGIN was.
  * - {@link hasBegun} is true before the first such statement is sent.
- * - Until {@link isBegun}, nothing of the transaction was executed, but for a read of plain tables.
- * - {@link end} tells committed, rolled back, or unknown.
+ * - Until {@link isBegun}, nothing of the transaction was executed, except a read of plain tables.
+ * - {@link end} returns committed, rolled back, or unknown.
  */
 export interface TransactionConnection extends LeasedConnection {
   /** Whether BEGIN was sent, or is sent with the next statement. */

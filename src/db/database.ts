@@ -319,7 +319,7 @@ export class Database {
   }
 
   /**
-   * @internal Sessions that are opened from now on use this dialect: that of a test takes all connections from one transaction.
+   * @internal New sessions use this dialect: that of a test takes all connections from one transaction.
    *
    * @returns undoes it.
    */

@@ -131,8 +131,8 @@ export interface Dialect {
   /** The placeholder of each value in the SQL that `direct` takes, if it is not numbered as `$1`. */
   readonly placeholder?: '?'
   /**
-   * Executes a query of Sequelize past its `run()`, with the same result; undefined if that has to execute it. Without this method, `direct`
-   * sends the queries whose result is made of their rows alone.
+   * Executes a query of Sequelize past its `run()`, with the same result; undefined if run() must execute it. Without this method, `direct`
+   * sends the queries whose result depends only on their rows.
    */
   readonly runQuery?: (query: Query, bound: BoundQuery) => Promise<unknown> | undefined
   /**
@@ -142,13 +142,13 @@ export interface Dialect {
   readonly openCursor?: (sequelize: Sequelize, connection: unknown, statement: CursorStatement) => Promise<Cursor>
   /** The keys of these columns, whose tables are named as SQL quotes them; those that the database does not generate are left out. */
   readKeys?(sequelize: Sequelize, columns: readonly KeyColumn[]): Promise<readonly GeneratedKey[]>
-  /** How many connections the server accepts of all programs; undefined if it does not tell, or a pooler is in between. */
+  /** How many connections the server accepts from all programs; undefined if it does not report it, or a pooler is in between. */
   connectionLimit?(sequelize: Sequelize): Promise<ConnectionLimit | undefined>
-  /** Whether the main database is a standby, although its URL does not ask for one. */
+  /** Whether the main database is a standby, although its URL does not require one. */
   isStandby?(sequelize: Sequelize): Promise<boolean>
   /** Several servers that accepted writes at the start, for the log; undefined if there was one. */
   rivals?(sequelize: Sequelize): string | undefined
-  /** Undefined for a database that health checks do not ask. */
+  /** Undefined for a database that health checks do not query. */
   readonly probe?: ProbeStatement
   /** A connection that is idle, and that no request would miss; undefined if there is none. Its transaction is not begun. */
   acquireIdle?(sequelize: Sequelize): Promise<LeasedConnection | undefined>
@@ -156,13 +156,13 @@ export interface Dialect {
   isStale(error: unknown): boolean
   /** Whether an error means a conflict with another transaction, so that the same work may succeed if it is run again. */
   isConflict(error: unknown): boolean
-  /** Whether an error means that the database has rolled back the whole transaction. A statement after it would be committed by itself. */
+  /** Whether an error means that the database has rolled back the whole transaction. A statement after it would be committed separately. */
   isUndoing(error: unknown): boolean
   /** Whether an error only reports that an earlier statement of the transaction has failed. */
   isConsequence?(error: unknown): boolean
   /** Whether the database commits the transaction before it executes this statement. */
   isCommitting?(sql: string): boolean
-  /** Whether a statement may end the transaction in a way that its text does not show, as a procedure does that has a COMMIT. */
+  /** Whether a statement may end the transaction in a way that its text does not show, as a procedure with a COMMIT does. */
   mayEndTransaction?(sql: string, sequelize: Sequelize): boolean
   /** Whether an error means that there is no such savepoint. */
   isMissingSavepoint?(error: unknown): boolean
@@ -233,7 +233,7 @@ export function isEndedByPooler(error: unknown): boolean {
   return 'severity' in error.original && error.original.severity === 'FATAL'
 }
 
-/** Whether PostgreSQL, or a pooler, has ended the connection with the error of a statement. A server with messages in another language may tell so in it. */
+/** Whether PostgreSQL, or a pooler, has ended the connection with the error of a statement. A server with messages in another language may report it in that language. */
 export function isFatal(error: unknown): boolean {
   if (!(error instanceof DatabaseError) || !('severity' in error.original)) return false
   return error.original.severity === 'FATAL' || error.original.severity === 'PANIC'

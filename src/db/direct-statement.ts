@@ -19,7 +19,7 @@ export interface DirectResult {
  *
  * - `constant`: its literals are the same at every execution, so that preparing it pays if it has values.
  * - `covered`: so they are, and its result has all columns that its values are compared with, or written to.
- * - `count`: a compiled count. Preparing it pays also without values, and never fails, as its column always has the same type.
+ * - `count`: a compiled count. Preparing it pays off even without values, and never fails, because its column always has the same type.
  * - `slice`: a compiled read of some rows of a list, whose first and last are literals.
  * - `varying`: its literals differ.
  */

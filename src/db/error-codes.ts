@@ -4,7 +4,7 @@ export const RETRY = { 'retry-after': '1' }
 export const UNAVAILABLE = temporary('The database is not available.')
 
 const TOO_LONG = invalid('A string is too long for the database.')
-/** Of SQLite, for a pattern of more than 50,000 bytes; its code is that of all mistakes in SQL. */
+/** SQLite's message for a pattern of more than 50,000 bytes; its code is that of all mistakes in SQL. */
 const LONG_PATTERN = /^SQLITE_ERROR: LIKE or GLOB pattern too complex$/
 
 /**
@@ -78,11 +78,11 @@ function isRecoveryConflict({ code, message, routine }: DriverError): boolean {
   )
 }
 
-/** The driver's error, with the members that tell what is wrong. */
+/** The driver's error, with the members that identify the mistake. */
 interface DriverError extends Error {
   readonly code?: unknown
   readonly errno?: unknown
-  /** A property of pg's errors, as the next one. */
+  /** A property of pg's errors, like the next one. */
   readonly routine?: unknown
   readonly constraint?: unknown
 }
@@ -124,7 +124,7 @@ function codeOfConstraint({ code, errno, message }: DriverError): unknown {
 const SQLITE_CHECK = /^SQLITE_CONSTRAINT: CHECK constraint failed: (.+)/
 const MYSQL_CHECK = /CONSTRAINT `([^`]+)` failed|Check constraint '([^']+)' is violated/
 
-/** Names that databases make of those of the table and the column: hero_age_check, hero_chk_1, hero.age. */
+/** Names that databases derive from those of the table and the column: hero_age_check, hero_chk_1, hero.age. */
 const GENERATED_NAME = /_check\d*$|_chk_\d+$|\./
 
 // SQLite reports the condition of a constraint that has no name: it is not disclosed, as names of columns are not.

@@ -157,10 +157,10 @@ export class SecondConnectionError extends Error {
 
   constructor(what: string) {
     super(
-      `${what} that holds one of the same database. When requests that each hold a connection wait for another one, none of them goes on. ` +
-        `Use the session that is there: inject it as a parameter, and leave withSession() and { transaction } out. ` +
+      `${what} that holds one of the same database. When requests that each hold a connection wait for another one, none of them continues. ` +
+        `Use the existing session: inject it as a parameter, and leave withSession() and { transaction } out. ` +
         `For work whose failure must not undo the rest, call session.nested(...). ` +
-        `For work in a transaction of its own, kept also when this one is rolled back, call session.afterEnd(...); for work after the response, session.afterResponse(...). ` +
+        `For work in a transaction of its own, kept even if this one is rolled back, call session.afterEnd(...); for work after the response, session.afterResponse(...). ` +
         `In work that was given to a queue, a pool or an emitter that requests share, that session may be another request's; ${BIND_SHARED_WORK}`,
     )
   }

@@ -11,7 +11,7 @@ const urlOrInstance = fitting(
 
 /**
  * A database for an app that needs other options than {@link lifespan}, or several databases. `source` is a URL, or a Sequelize instance, which is
- * used with all of its models, also those of `Model.init()`, and closed when the app stops. Without a source, the URL in the environment is used.
+ * used with all of its models, including those of `Model.init()`, and closed when the app stops. Without a source, the URL in the environment is used.
  *
  * @throws BootError for options that are wrong.
  * @example

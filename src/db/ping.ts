@@ -42,7 +42,7 @@ class Probe {
       )
     } catch (error) {
       await this.#destroy()
-      // It may have been lost while it was idle: only a new connection tells whether the database is away.
+      // It may have been lost while it was idle: only a new connection shows whether the database is unavailable.
       if (connection.wasIdle && !this.#isLate) return this.run()
       throw error
     }

@@ -17,7 +17,7 @@ export class Container {
   /**
    * Builds everything that lives as long as the app; after {@link stop}, builds it again.
    *
-   * @param limit builds nothing more after its signal, and gives up a factory that does not end in time.
+   * @param limit builds nothing more after its signal, and abandons a factory that does not end in time.
    * @throws what a factory or a constructor throws, or the reason of the signal; the values built before are disposed.
    */
   async start(limit: Limit): Promise<void> {
@@ -97,7 +97,7 @@ export class Scope {
   }
 
   /**
-   * Builds the plan's values and calls the handler. Each managed provider wraps the rest, including the handler. Returns a promise only if something has to be waited for.
+   * Builds the plan's values and calls the handler. Each managed provider wraps the rest, including the handler. Returns a promise only if something must be awaited.
    *
    * @param around called when the values before the plan's last stage are built and all inputs are valid, with what does the rest; may return without calling it.
    * @throws what a factory or the handler throws, and an Error when the scope is disposed before the handler is called.
@@ -196,7 +196,7 @@ async function runManaged<R>(
   )
 }
 
-// A value that comes when its factory is given up is disposed then: nothing else knows it.
+// If its factory was abandoned, a value that arrives late is disposed of at once: no one else holds it.
 function createWithin(limit: Limit, step: Step, args: unknown[]): unknown {
   const value = step.create?.(...args)
   if (!isThenable(value)) return value
@@ -268,7 +268,7 @@ class Owned {
 async function endOf(disposing: PromiseLike<void>, limit: number, value: object): Promise<void> {
   if (await endsWithin(Promise.resolve(disposing), limit)) return
   throw new Error(
-    `The disposer of ${nameOfClass(value)} has not ended in time; the app closes without waiting for it. Set a limit to what it waits for.`,
+    `The disposer of ${nameOfClass(value)} has not ended in time; the app closes without waiting for it. Set a timeout for what it waits for.`,
   )
 }
 

@@ -15,10 +15,10 @@ const KEY = Symbol.for('sequitur/outerVariable')
 const EXCHANGE = `globalThis[Symbol.for('sequitur/outerVariable')]`
 
 /**
- * The value that a name has around a method, also if it is an import: the text of the method does not tell, but the inspector of V8 does. Takes
+ * The value that a name has around a method, also if it is an import: the text of the method does not show it, but the inspector of V8 does. Takes
  * milliseconds.
  *
- * @returns undefined where it is not known: there is no such variable, it has no object as its value yet, or the runtime has no such inspector.
+ * @returns undefined if it is not known: there is no such variable, it has no object as its value yet, or the runtime has no such inspector.
  */
 export function outerVariable(method: Method, name: string): { readonly value: unknown } | undefined {
   const exchange: Exchange = { method }

@@ -48,7 +48,7 @@ function isNative(source: string): boolean {
   return /\{\s*\[native code\]\s*\}$/.test(source)
 }
 
-// Not parsed, as the source of a controller is long. With an escape the word could be written in another way.
+// Not parsed, because the source of a controller is long. With an escape the word could be written differently.
 function hasNoConstructor(source: string): boolean {
   return /^class\b/.test(source) && !source.includes('constructor') && !source.includes('\\u')
 }
@@ -156,7 +156,7 @@ const PARAMETER = `(${NAME})(?:(/\\*\\?\\*/)|\\s*=\\s*(${LITERAL}))?`
 const HEAD = new RegExp(`^(?:async\\s+)?${NAME}\\s*\\(((?:\\s*${PARAMETER}\\s*(?:,|(?=\\))))*)\\s*\\)\\s*\\{`)
 const EACH = new RegExp(PARAMETER, 'g')
 
-/** The parameters of a method, of which only the head is read; undefined when it is not as plain as that of most handlers. */
+/** The parameters of a method. Only its head is read; undefined if that is not as simple as in most handlers. */
 export function plainParameters(source: string): readonly NamedParameter[] | undefined {
   const parameters = HEAD.exec(source)?.[1]
   if (parameters === undefined) return undefined

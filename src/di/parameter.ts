@@ -7,7 +7,7 @@ import { type Constructor, type Injected, isToken, type Token } from './token.js
 /** The declarations of decorators for parameters, by index; stored on the prototype for a method, on the class for its constructor. */
 const declarations = new MetadataKey<ReadonlyMap<number, Dependency>>()
 
-/** Records what a parameter's decorator declares. @throws BootError for a second decorator, as only one can decide where the value is from. */
+/** Records what a parameter's decorator declares. @throws BootError for a second decorator, because only one can decide where the value is from. */
 export function declareParameter(
   target: object,
   member: string | symbol | undefined,
@@ -116,7 +116,7 @@ export function Inject<K extends Token>(token: K): ParameterDecoratorOf<Injected
 
 function notAToken(token: unknown, target: object, member: string | symbol | undefined, index: number): BootError {
   return new BootError(
-    `${placeOf(target, member, index)}: @Inject(${String(token)}) is no token. Write a class or a token('name'). ` +
+    `${placeOf(target, member, index)}: @Inject(${String(token)}) is not a token. Write a class or a token('name'). ` +
       `A class that is undefined here is not loaded yet because two files import each other: move what both need into a third file.`,
   )
 }

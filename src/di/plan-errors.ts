@@ -82,7 +82,7 @@ export function noProvider(token: Token, parameter: Parameter | undefined): stri
 export function lifetimeConflict(service: string, injected: string): string {
   return (
     `${service} lives as long as the app, but injects ${injected}, which lives for one request: ` +
-    `it would keep the one of the first request for ever. Set the lifetime of ${service} to 'request', or pass the value to its methods.`
+    `it would keep the one of the first request forever. Set the lifetime of ${service} to 'request', or pass the value to its methods.`
   )
 }
 

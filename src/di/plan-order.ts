@@ -6,7 +6,7 @@ import type { Token } from './token.js'
  * - the steps that `isFirst` selects, and the ones that they need;
  * - classes that inject a selected one, and nothing that is built later.
  *
- * @param waits selects steps that are built after others: they, and those that need them, are a second stage of these first steps.
+ * @param waits selects steps to build later: they, and the steps that need them, are the second stage of the first steps.
  */
 export function buildFirst<I>(
   plan: Plan<I>,

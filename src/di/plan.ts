@@ -44,9 +44,9 @@ export interface Plan<I> {
   readonly arguments: readonly Argument[]
 }
 
-/** Turns parameters into inputs of the client. The HTTP room implements it. */
+/** Turns parameters into inputs of the client. `src/http` implements it. */
 export interface InputReader<I> {
-  /** The input for a parameter whose type is no token; undefined when it is not an input either. */
+  /** The input for a parameter whose type is not a token; undefined when it is not an input either. */
   infer(parameter: Parameter): I | undefined
   /** The input that a parameter's decorator, or a dependency of a factory, declares. */
   declared(input: unknown, parameter: Parameter | undefined): I

@@ -7,7 +7,7 @@ import { type Constructor, type Injected, type Token, isConstructor, isToken, Na
 /** How long a value lives: as long as the app, or for one request. */
 export type Lifetime = 'application' | 'request'
 
-/** An argument of a factory, or of a decorated parameter: the value of a token, or an input of the request, which only the HTTP room can read. */
+/** An argument of a factory, or of a decorated parameter: the value of a token, or an input of the request, which only `src/http` can read. */
 export type Dependency =
   | { readonly kind: 'token'; readonly token: Token }
   | { readonly kind: 'input'; readonly input: unknown }

@@ -20,7 +20,7 @@ export function preferredMedia<M extends string>(
   return best?.media
 }
 
-// Entries that are no range, or have no weight of HTTP, are left out.
+// Entries that are not a range, or whose weight is invalid, are left out.
 function rangesOf(accept: string): readonly MediaRange[] {
   return accept.split(',').flatMap((item) => {
     const [type = '', ...parameters] = item.split(';').map((part) => part.trim().toLowerCase())

@@ -48,7 +48,7 @@ function count(now: Running, limit: ClientLimit | undefined, more: 1 | -1): void
   else now.ofClients.delete(limit.client)
 }
 
-// Of those that serve reads: the last one.
+// Exports use the last of the pools that serve reads.
 function shareOfPool(sequelize: Sequelize): number {
   const most = poolsOf(sequelize).at(-1)?.max ?? 0
   return Math.max(1, Math.floor(most / 4))

@@ -1,5 +1,5 @@
 /**
- * How much a client has to take: so many bytes within each window in which it is waited for. Time in which nothing waits for the client, as while the
+ * How much a client must read: this many bytes within each window in which the server waits for it. Time in which nothing waits for the client, as while the
  * database reads rows, does not count.
  */
 export class LeastRate {

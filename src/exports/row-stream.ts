@@ -12,11 +12,11 @@ import { LeastRate } from './least-rate.js'
 export interface ExportLimits {
   /** How many exports of the database may run at once. */
   readonly atOnce: number | undefined
-  /** Milliseconds in which the client has to take what `leastRate` says. */
+  /** Milliseconds in which the client must read what `leastRate` requires. */
   readonly clientTimeout: number
   /** Bytes per second. */
   readonly leastRate: number
-  /** Milliseconds in which the client has to take all rows. */
+  /** Milliseconds in which the client must read all rows. */
   readonly timeout: number
   /** The limit of the client whose export this is. */
   readonly ofClient: ClientLimit | undefined
@@ -141,7 +141,7 @@ export class RowStream extends DeferredStream {
     this.#onWanted?.()
   }
 
-  // The end of a broken response looks like any other to a client that only reads lines: NDJSON has one more, which tells.
+  // The end of a broken response looks like any other to a client that only reads lines: NDJSON gets one more, which reports the error.
   #fail(error: Error): void {
     if (this.destroyed) return
     this.#rate.stop()

@@ -24,14 +24,14 @@ export interface RowsOptions {
    * Each holds a connection as long as its client reads.
    */
   readonly atOnce?: number
-  /** Milliseconds over which `leastRate` is measured, and in which a client has to take at least 64 KiB. Default 60000. */
+  /** Milliseconds over which `leastRate` is measured, and in which a client must read at least 64 KiB. Default 60000. */
   readonly clientTimeout?: number
   /**
-   * Bytes per second that a client has to take, as the mean of `clientTimeout`; else the connection is reset. Time in which the database reads rows does not
+   * Bytes per second that a client must read, on average over `clientTimeout`; otherwise the connection is reset. Time in which the database reads rows does not
    * count. Default 8192. 0: 64 KiB within each `clientTimeout` are enough.
    */
   readonly leastRate?: number
-  /** Milliseconds in which a client has to take all rows; else the connection is reset. Default 1800000, half an hour. */
+  /** Milliseconds in which a client must read all rows; otherwise the connection is reset. Default 1800000, half an hour. */
   readonly timeout?: number
   /**
    * Who the client is, for `perClient`: `(request) => userOf(request.headers.authorization)`. Default: clients are not distinguished, and one may run all
@@ -153,7 +153,7 @@ class RowsOf implements ItemStream {
   }
 }
 
-// Programs without a type check may return a promise, of which all clients would be one.
+// Programs without a type check may return a promise, which would make all clients one.
 function clientOf(client: unknown, name: string): string {
   if (typeof client === 'string') return client
   throw new TypeError(`${name}: the function \`of\` of Rows.of() returned ${shown(client)}. Return a string.`)
@@ -188,7 +188,7 @@ class RowsReply<T> extends Reply<Rows<T>> {
  * They are read after COMMIT of the handler, in a read-only transaction of their own, which has one snapshot. An error before the first row has its
  * status; a later one breaks the connection, so that no client takes a part for the whole. `timeouts.handler` ends when the handler returns.
  *
- * @throws TypeError for what is no statement; Error outside of a session.
+ * @throws TypeError for anything but a statement; Error outside of a session.
  * @example
  * @Get('/export', Rows.of(HeroRow)) export(team: string) { return rows(select(Hero, { where: { team }, order: ['id'] })) }
  */

@@ -3,7 +3,7 @@ import type { ErrorStatus } from '../core/error-status.js'
 import { BadRequest } from './errors.js'
 
 /*
- * Requests that another server, such as a proxy in front of this one, may read in another way: they are refused, or get one normal form.
+ * Requests that another server, such as a proxy in front of this one, may read differently: they are refused, or normalized.
  */
 
 /** A target that is in normal form already, as most are: nothing is percent-encoded, no segment begins with a dot, only the last may be empty. */
@@ -48,7 +48,7 @@ function requireVisible(target: string): void {
 
 const ORIGIN = /^https?:\/\/[^/?\\]+(?=[/?]|$)/i
 
-// A client that takes the server for a proxy sends 'http://host/path?query'. A server that removes a prefix may leave '' or '?query'.
+// A client that treats the server as a proxy sends 'http://host/path?query'. A server that removes a prefix may leave '' or '?query'.
 function originForm(target: string): string {
   if (target === '' || target.startsWith('/') || target.startsWith('?')) return target
   const origin = ORIGIN.exec(target)?.[0]
@@ -88,7 +88,7 @@ const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i
 const AUTHORITY = /^https?:\/\/([^/?]*)/i
 
 /**
- * The fault of a request that Node accepts, but that another server, such as a proxy in front of this one, may read in another way: the HTTP
+ * The fault of a request that Node accepts, but that another server, such as a proxy in front of this one, may read differently: the HTTP
  * version, where the body ends, and the host. Such differences allow request smuggling.
  */
 export function faultOf({ httpVersion, headers, rawHeaders, url = '' }: IncomingMessage): ErrorStatus | undefined {

@@ -73,7 +73,7 @@ export interface AppOptions extends ApiDescription {
   /** The largest body in bytes. Default 1 MiB. */
   readonly bodyLimit?: number
   /**
-   * The most connections that are open at a time; further ones are closed without a response. Default: no limit, as the right one depends on
+   * The most connections that are open at a time; further ones are closed without a response. Default: no limit, because the right one depends on
    * the memory and the file limit of the process, and on how many connections a load balancer keeps open.
    */
   readonly maxConnections?: number

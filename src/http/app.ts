@@ -25,10 +25,10 @@ export type { Address } from './server/server.js'
 /** Only tests inject requests. */
 const lightMyRequest = loadLater<typeof import('light-my-request')>('light-my-request')
 
-/** Milliseconds after a signal in which connections that are kept alive stay open: their clients may be sending the next request. */
+/** Milliseconds after a signal during which kept-alive connections stay open: their clients may be sending the next request. */
 const TERMINATION_GRACE = 500
 
-/** The life of an app: it starts, listens and closes. Made by {@link createApp}. */
+/** An app: it starts, listens and closes. Made by {@link createApp}. */
 export class App {
   readonly #options: AppOptions
   readonly #built: BuiltApp
@@ -36,12 +36,12 @@ export class App {
   readonly #servers = new Set<OpenServer>()
   #starting: Promise<void> | undefined
   #closing: Promise<void> | undefined
-  /** Ends a start that still runs. */
+  /** Aborts a start that is in progress. */
   readonly #closes = new AbortController()
   #stopLoggingHttpErrors: () => void = () => {}
   #removeSignalHandlers: (() => void) | undefined
 
-  /** @param onExceeded @internal Receives the requests that exceed their budget: of a test. */
+  /** @param onExceeded @internal For tests: receives the requests that exceed their budget. */
   constructor(options: AppOptions, onExceeded?: ReportExcess) {
     checkAppOptions(options)
     refuseSecondCopies({ hasDatabase: options.lifespan !== undefined })
@@ -65,8 +65,8 @@ export class App {
   /**
    * Opens the databases and builds what lives as long as the app. `listen`, `inject` and `handler` call it.
    *
-   * @throws the error of a lifespan or a factory that fails; everything opened so far is closed again. An Error if the app is closed meanwhile. A
-   * closed app cannot start again.
+   * @throws the error of a lifespan or a factory that fails; everything opened so far is closed again. An Error if the app is closed during the start.
+   * A closed app cannot start again.
    */
   start(): Promise<void> {
     if (this.#closing) return Promise.reject(new Error('This app was closed. Make a new one: createApp({ ... }).'))
@@ -106,7 +106,7 @@ export class App {
    *
    * @param port default 8000; 0 for any free port.
    * @param host default `127.0.0.1`; `0.0.0.0` accepts connections from other machines.
-   * @throws when the port is taken, or what {@link start} throws: the app is closed then. BootError for a port or a host that is none.
+   * @throws when the port is taken, or what {@link start} throws: the app is closed then. BootError for an invalid port or host.
    * @example
    * const { url } = await app.listen(8000)
    */
@@ -154,7 +154,7 @@ export class App {
     })
   }
 
-  /** Closes an app whose clients may have another process to go to. */
+  /** Closes an app whose clients may use another process. */
   async #closeForOthers(): Promise<void> {
     const { shutdownDelay } = { ...DEFAULT_TIMEOUTS, ...this.#options.timeouts }
     if (shutdownDelay === 0 && !cluster.isWorker) return this.#close(TERMINATION_GRACE)
@@ -170,10 +170,10 @@ export class App {
   /**
    * Stops: new requests are refused with 503, running ones are finished, then the databases are closed. Idle connections are closed at once;
    * on SIGTERM and SIGINT after half a second, in which the requests on them are answered, and after `timeouts.shutdownDelay`.
-   * Resolves when all is closed; requests that run longer than `timeouts.drain` are rolled back and answered with 503. A start that still runs is given
-   * up.
+   * Resolves when all is closed; requests that run longer than `timeouts.drain` are rolled back and answered with 503. A start in progress is
+   * aborted.
    *
-   * @throws AggregateError of what could not be closed, or not in time, after everything else was.
+   * @throws AggregateError of the failures to close, or to close in time, after everything else was closed.
    */
   close(): Promise<void> {
     return (this.#closing ??= this.#close(0))
@@ -183,7 +183,7 @@ export class App {
     this.#built.health?.close()
     const servers = [...this.#servers]
     const stopped = Promise.all(servers.map((server) => server.stopListening(grace)))
-    // A refused client connects anew: it must find that nothing listens there, and not wait for a server that stops listening.
+    // A refused client reconnects: it must find that nothing listens, and not wait for a server that stops listening.
     if (grace > 0) await stopped
     this.#listener.refuse()
     this.#closes.abort(new Error('This app was closed while it started.'))
@@ -226,7 +226,7 @@ export class App {
 }
 
 /**
- * Makes an app of its controllers. All that can be checked without a database is checked here.
+ * Creates an app. Everything that can be checked without a database is checked here.
  *
  * @throws BootError for every mistake of the program: options, routes, parameters, injection, schemas.
  * @example
@@ -244,7 +244,7 @@ function partsOf({ routes, lifespans }: BuiltApp): AppParts {
   }
 }
 
-// Known only once all databases are started: each takes over its models then.
+// Known only once all databases are started: each then adopts its models.
 function refuseModelsWithoutDatabase({ routes, lifespans }: BuiltApp): void {
   const classes = classesInRoutes(routes)
   const [first] = lifespans.flatMap((lifespan) => lifespan.modelsWithoutDatabase?.([...classes.keys()]) ?? [])

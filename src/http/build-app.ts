@@ -90,7 +90,7 @@ function requestLogOf(
   return new RequestLog(entries, log, explain ? new PlanLog(entries, explainIn(lifespans)) : undefined)
 }
 
-// A test has no limits by itself: only those that it names. In production nothing is counted, unless a subscriber listens.
+// A test has no default limits: only those that it names. In production nothing is counted, unless a subscriber listens.
 function budgetOfApp(
   { queryBudget, logger }: AppOptions,
   routes: readonly Route[],

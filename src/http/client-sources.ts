@@ -21,8 +21,8 @@ export function knowsAuthorization(plan: Plan<Input>): boolean {
   return reads || schemesOf(plan).some(({ scheme }) => isInAuthorization(scheme))
 }
 
-/** Headers that say in which form a response is wanted, or of what: no client is known by them. */
-const OF_CONTENT = /^(?:accept|accept-.+|content-.+|if-.+)$/i
+/** Headers that ask for a representation or a part of the response: they do not identify a client. */
+const CONTENT_HEADERS = /^(?:accept|accept-.+|content-.+|if-.+)$/i
 
 /** The source by which the route knows its clients, or may know them, other than the header `Authorization`; for a message. */
 export function sourceOfClients(plan: Plan<Input>): string | undefined {
@@ -35,7 +35,7 @@ export function sourceOfClients(plan: Plan<Input>): string | undefined {
 // A header that a class reads, or the request itself.
 function ownSource(plan: Plan<Input>): string | undefined {
   for (const { token, arguments: args } of ownSteps(plan)) {
-    const header = args.flatMap((argument) => headersOf(plan, argument)).find((name) => !OF_CONTENT.test(name))
+    const header = args.flatMap((argument) => headersOf(plan, argument)).find((name) => !CONTENT_HEADERS.test(name))
     if (header !== undefined) return `injects ${tokenName(token)}, which reads the header ${header}`
     if (args.some((argument) => isRequest(plan, argument)))
       return `injects ${tokenName(token)}, which reads the request itself`
@@ -67,7 +67,7 @@ const CONDITIONS: ReadonlySet<string> = new Set(['if-match', 'if-none-match'])
 
 /**
  * The headers that keep caches from sending one client the response of another: `Vary` with the headers that the route reads, and `Cache-Control:
- * private` if it may know who asks.
+ * private` if it may identify the client.
  *
  * @param isLimited whether its rows depend on the request, such as those of a tenant.
  */

@@ -139,7 +139,7 @@ export class TokenSeal {
     return Buffer.concat([nonce, cipher.getAuthTag(), ...body]).toString('base64url')
   }
 
-  /** Undefined for a token that has expired; empty for a text that is no token of this key and name. Never throws. */
+  /** Undefined for a token that has expired; empty for a text that is not a token of this key and name. Never throws. */
   open(token: string, name: string): string | undefined {
     const body = token.length <= MAX_LENGTH ? this.#decrypt(Buffer.from(token, 'base64url'), name) : undefined
     if (body === undefined || body.length < TIME_LENGTH) return ''

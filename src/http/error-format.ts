@@ -5,7 +5,7 @@ import { shapeOf } from '../schema/shape/shape-of.js'
 import type { DataOf, Shape } from '../schema/shape/shape.js'
 import { type ErrorBodies, ErrorRuleError, type Problem, PROBLEM_DETAILS, toProblem, UNKNOWN } from './problem.js'
 
-/** The form of the body of error responses. Made by {@link errorFormat}. */
+/** The format of error response bodies. Made by {@link errorFormat}. */
 export interface ErrorFormat {
   readonly mediaType: string
   /** The class of the body; undefined for RFC 9457. */
@@ -44,7 +44,7 @@ const SAMPLES: readonly Problem[] = [
   toProblem(UNKNOWN, 'urn:request:1'),
 ]
 
-/** @throws BootError when the format cannot write the usual errors. */
+/** @throws BootError when the format cannot write the sample problems. */
 export function compileErrorFormat(format: ErrorFormat | undefined): DocumentedBodies {
   if (format === undefined) return { ...PROBLEM_DETAILS, shape: undefined }
   const shape = shapeOf(format.type)

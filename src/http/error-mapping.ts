@@ -34,7 +34,9 @@ export function mapError<E extends Error>(
   if (!isConstructor(type))
     throw new BootError(`mapError(): ${shown(type)} is not a class. Write mapError(OutOfStock, 409).`)
   if (type.prototype instanceof HttpError || (type as unknown) === HttpError)
-    throw new BootError(`mapError(): ${type.name} has a status already, as it extends HttpError. Remove the mapping.`)
+    throw new BootError(
+      `mapError(): ${type.name} already has a status, because it extends HttpError. Remove the mapping.`,
+    )
   if (typeof response === 'function') {
     const toHttpError = response as (error: Error, own: OwnResponse) => HttpError // called with errors of the class
     return { type, toHttpError: (error, own) => toHttpError(error, own() ?? { ...UNKNOWN, errors: [] }) }
@@ -64,7 +66,7 @@ function httpErrorOf({ type, toHttpError }: ErrorMapping, error: Error, own: () 
     const made: unknown = toHttpError(error, own)
     if (made instanceof HttpError) return made
     ignoreRejections(made)
-    throw new TypeError(`The function returned ${shown(made)}, which is no HttpError.`)
+    throw new TypeError(`The function returned ${shown(made)}, which is not an HttpError.`)
   } catch (thrown) {
     if (thrown instanceof HttpError) return thrown
     throw new ErrorRuleError(`The function of mapError(${type.name}, ...) failed.`, { cause: thrown })

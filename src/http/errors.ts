@@ -85,7 +85,7 @@ interface HttpErrorLike {
  */
 export function fromHttpErrorLike(error: unknown, trusted = false): HttpError | undefined {
   if (!(error instanceof Error) || error instanceof HttpError) return undefined
-  const { status, expose, headers = {} } = error as HttpErrorLike // all properties are optional, and checked below but for headers
+  const { status, expose, headers = {} } = error as HttpErrorLike // all properties are optional, and checked below except headers
   if (!isErrorStatus(status) || (typeof expose !== 'boolean' && !trusted)) return undefined
   return new HttpError(status, (expose ?? status < 500) ? error.message : undefined, { headers, cause: error })
 }

@@ -40,7 +40,7 @@ export interface HandleOptions {
  * the result as JSON, commit. Throws, or rejects with, whatever fails; problem.ts turns that into the response. When the signal of the request is
  * aborted, nothing but a COMMIT is waited for: the rollback of the work, or callbacks after the COMMIT, continue in the background.
  *
- * Returns a promise only if something has to be waited for.
+ * Returns a promise only if something must be awaited.
  */
 export function handle(
   { route, variables }: Match<ServedRoute>,

@@ -18,7 +18,7 @@ export class LateDisposal extends Error {
   constructor(what: string | undefined, cause: unknown) {
     super(
       `The disposer of ${what ?? 'a service of the request'} has not ended in time; the response is sent without waiting for it. ` +
-        'Disposers count into timeouts.handler. Set a limit to what it waits for.',
+        'Disposers count into timeouts.handler. Set a timeout for what it waits for.',
       { cause },
     )
   }
@@ -30,8 +30,8 @@ export class UnfinishedWork extends Error {
 
   constructor() {
     super(
-      'Work of session.afterResponse() has not ended in the time that a stop of the app waits (timeouts.drain): what it does not commit at once is ' +
-        'rolled back, and the work after it is lost. Set a limit to what it waits for; give work that must not be lost to a queue.',
+      'Work of session.afterResponse() has not ended within timeouts.drain while the app closes: what it does not commit at once is ' +
+        'rolled back, and the work after it is lost. Set a timeout for what it waits for; give work that must not be lost to a queue.',
     )
   }
 }

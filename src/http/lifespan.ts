@@ -9,8 +9,8 @@ import type { Constructor } from '../di/token.js'
 import type { Log } from './server/logger.js'
 
 /**
- * A resource that is opened and closed with the app, and in which requests have units of work: a database. This interface is all that the
- * HTTP room knows of it; `newLifespan` makes one.
+ * A resource that is opened and closed with the app, and in which requests have units of work: a database. This interface is all that
+ * `src/http` knows of it; `newLifespan` makes one.
  */
 export interface Lifespan {
   /** The objects of it that parameters can inject. */
@@ -21,7 +21,7 @@ export interface Lifespan {
    * @param report receives errors that nothing awaits, and what they are about.
    * @param warn receives what works, but will not under load.
    * @param signal aborted when the app is closed while it starts: a start that waits for something ends then, with an error. One that still runs after
-   * `timeouts.drain` is given up, and stopped when it has ended.
+   * `timeouts.drain` is abandoned, and stopped when it has ended.
    * @throws when it cannot be reached, or does not fit the models: the app does not start then.
    */
   start(
@@ -37,7 +37,7 @@ export interface Lifespan {
    * the request, which exists if a subscriber listens. The token exists if `clientTokens` is set.
    */
   unitOpenerOf(route: RouteFacts): OpenUnit | undefined
-  /** Whether units are opened with the request, of which they may take values. Read when the app is built. */
+  /** Whether units are opened with the request and may use its values. Read when the app is built. */
   readonly needsRequest?: boolean
   /**
    * Where clients keep what a unit sends by its token: a new request of theirs then knows what they have committed before. Read when all lifespans are

@@ -9,7 +9,7 @@ import { fromHttpErrorLike, HttpError, type InputIssue } from './errors.js'
 import type { Input } from './input/parameters.js'
 import { locateIssues } from './input/input-issues.js'
 import type { OutgoingResponse } from './output/outgoing-response.js'
-import { OF_CONNECTION } from './output/respond.js'
+import { CONNECTION_HEADERS } from './output/respond.js'
 import type { Request } from './request.js'
 import { MAX_ISSUES } from '../schema/shape/issue.js'
 
@@ -19,7 +19,7 @@ export interface Problem {
   readonly title: string
   readonly status: number
   readonly detail?: string
-  /** The request id, which the log has too; only for 5xx. */
+  /** The request id, as in the log; only for 5xx. */
   readonly instance?: string
   readonly errors?: readonly InputIssue[]
   /** Extension members. */
@@ -86,13 +86,13 @@ export const UNKNOWN: ErrorStatus = { status: 500, detail: 'Something went wrong
 // Without Retry-After: what is sent again would be saved twice.
 const PARTLY_SAVED: ErrorStatus = {
   status: 500,
-  detail: 'A part of this was saved, and a part was not. Do not send it again before you have checked what is there.',
+  detail: 'A part of this was saved, and a part was not. Check what was saved before you send it again.',
 }
 
 const PERHAPS_PARTLY_SAVED: ErrorStatus = {
   status: 500,
   detail:
-    'It is not known whether all of this was saved, or only a part. Do not send it again before you have checked what is there.',
+    'It is not known whether all of this was saved, or only a part. Check what was saved before you send it again.',
 }
 
 /** The response to any error. A client receives the message only of an HttpError, of a mapped error, or of one with `expose: true`. */
@@ -155,14 +155,14 @@ function replyOf(known: KnownError, requestId: string, { mediaType, write }: Err
 }
 
 /** Headers of an error that are not about the error: errors of other libraries may have those of the response of another server. */
-const OF_OTHER_BODIES: ReadonlySet<string> = new Set(['content-length', 'content-encoding'])
+const BODY_HEADERS: ReadonlySet<string> = new Set(['content-length', 'content-encoding'])
 
 function withoutFraming(headers: KnownError['headers'] = {}): KnownError['headers'] {
   return Object.fromEntries(
     Object.entries(headers).filter(([key, value]) => {
       const name = key.toLowerCase()
       if (name === 'connection') return value === 'close'
-      return !OF_CONNECTION.has(name) && !OF_OTHER_BODIES.has(name)
+      return !CONNECTION_HEADERS.has(name) && !BODY_HEADERS.has(name)
     }),
   )
 }
@@ -177,7 +177,7 @@ function located({ fields = [], detailOf, ...known }: KnownError, inputs: readon
   return { ...known, detail, errors: found.slice(0, MAX_ISSUES).map(({ place }) => place) }
 }
 
-/** A status in words may be enough. */
+/** The detail is optional: a title may be enough. */
 type ProblemFacts = Omit<KnownError, 'detail'> & { readonly detail?: string }
 
 export function toProblem({ status, detail, errors = [], type, extensions }: ProblemFacts, instance?: string): Problem {

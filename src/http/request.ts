@@ -83,7 +83,7 @@ export class Request {
 
   /**
    * Reads the target, and writes its normal form back to `raw.url`: middleware and router see the same string.
-   * Called before the first middleware, and after each, as it may have changed `raw.url`.
+   * Called before the first middleware, and after each, because it may have changed `raw.url`.
    *
    * @internal
    * @throws BadRequest for a target that has no normal form.

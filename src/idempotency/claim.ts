@@ -7,7 +7,7 @@ import type { IdempotencyRecord } from './record.js'
 import { isConflict, type Row, statementsOf, type Statements } from './statements.js'
 import type { StoredResponse } from './stored-response.js'
 
-/** The row that a request wants to have for itself. */
+/** The row that a request tries to claim. */
 export interface ClaimedRow {
   readonly id: string
   readonly route: string

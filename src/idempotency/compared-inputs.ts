@@ -15,7 +15,7 @@ export interface ComparedInputs {
 }
 
 /** Headers that differ between two attempts of one request; `Authorization` names the client, or is renewed. */
-const OF_EACH_ATTEMPT: ReadonlySet<string> = new Set([
+const ATTEMPT_HEADERS: ReadonlySet<string> = new Set([
   'authorization',
   'idempotency-key',
   'traceparent',
@@ -24,12 +24,12 @@ const OF_EACH_ATTEMPT: ReadonlySet<string> = new Set([
   'x-request-id',
 ])
 
-/** The headers and cookies that a route declares, also in what it injects and requires, except for its credentials, of which `of` makes the client. */
+/** The headers and cookies that a route declares, including those of the classes that it injects and requires, except its credentials, from which `of` derives the client. */
 export function comparedInputs(plan: Plan<Input>, namesClients: boolean): ComparedInputs {
   const schemes = schemesOf(plan).map(({ scheme }) => scheme)
   const isCredential = (place: string) => (name: string) =>
     schemes.some((scheme) => scheme.in === place && scheme.name?.toLowerCase() === name.toLowerCase())
-  const isIgnored = (name: string) => OF_EACH_ATTEMPT.has(name) || (name === 'cookie' && namesClients)
+  const isIgnored = (name: string) => ATTEMPT_HEADERS.has(name) || (name === 'cookie' && namesClients)
   const headers = inputNames(plan.inputs, 'header')
   const cookies = inputNames(plan.inputs, 'cookie')
   return {

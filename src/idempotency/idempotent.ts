@@ -155,6 +155,6 @@ function refuseUnknownClients(where: string, { plan }: InterceptableRoute): void
   const source = sourceOfClients(plan)
   if (source === undefined) return
   throw new BootError(
-    `${where}, and ${source}, but clients are told apart by the header Authorization. Write what names the client, so that the key of one is not that of another: @Idempotent({ of: (request) => request.cookies.get('session') ?? '' }).`,
+    `${where}, and ${source}, but clients are distinguished by the header Authorization. Write what identifies the client, so that the key of one is not that of another: @Idempotent({ of: (request) => request.cookies.get('session') ?? '' }).`,
   )
 }

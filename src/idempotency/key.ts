@@ -6,13 +6,13 @@ export const MAX_KEY = 255
 
 /** A string of RFC 8941: `"8e03978e-40d5-43dd-bc93-6894a57f9324"`. */
 const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/
-/** The form that many clients send instead: visible characters without those that separate the parts of a header. */
+/** What many clients send instead: visible characters except header separators. */
 const BARE = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/
 
 /**
  * The key in the header `Idempotency-Key`, with or without quotes; undefined without the header.
  *
- * @throws BadRequest for a header that is no key.
+ * @throws BadRequest for a header that is not a key.
  */
 export function parseKey(header: string | readonly string[] | undefined): string | undefined {
   if (header === undefined) return undefined

@@ -29,7 +29,7 @@ const index = () => ({ name: `${TABLE}_expires`, fields: ['expires'] })
  * `createApp({ models: [Payment, IdempotencyRecord] })`. Its table is created by a migration with {@link createIdempotencyTable}.
  */
 export class IdempotencyRecord extends Base<IdempotencyRecord> {
-  /** A digest of the key, the route, and who asks. */
+  /** A digest of the key, the route and the client. */
   @Column(columns().id) declare id: string
   /** The route, for people: `POST /payments`. */
   @Column(columns().route) declare route: string

@@ -22,7 +22,7 @@ type Prepared<R = Record<string, unknown>> = (values: Values) => Sql<R>
 /** A row as drivers return it. */
 export interface Row {
   readonly request: string
-  /** In milliseconds since 1970, as the next one, which is the time of the database. */
+  /** In milliseconds since 1970, like the next one, which is the time of the database. */
   readonly expires: number | string | bigint
   readonly now: number | string | bigint
   readonly status: number | null
@@ -109,7 +109,7 @@ function newStatements(table: Sql, dialect: string): Statements {
   }
 }
 
-// Each value has its type: a statement is prepared only then, as the server would keep the types of columns when they are altered.
+// Each value has its type: a statement is prepared only then, because the server would keep the types of columns when they are altered.
 function onPostgres(table: Sql, now: Sql): Statements {
   const id = sql`CAST(${'id'} AS VARCHAR)`
   const response = sql`status = CAST(${'status'} AS INTEGER), headers = CAST(${'headers'} AS TEXT), body = CAST(${'body'} AS BYTEA)`

@@ -1,5 +1,5 @@
 import type { OutgoingResponse } from '../http/output/outgoing-response.js'
-import { OF_CONNECTION } from '../http/output/respond.js'
+import { CONNECTION_HEADERS } from '../http/output/respond.js'
 
 /** A response as its row keeps it. */
 export interface StoredResponse {
@@ -13,7 +13,13 @@ export interface StoredResponse {
 export const REPLAYED = 'idempotency-replayed'
 
 /** They belong to the connection, or to one request. */
-const NOT_STORED: ReadonlySet<string> = new Set([...OF_CONNECTION, 'content-length', 'date', 'x-request-id', REPLAYED])
+const NOT_STORED: ReadonlySet<string> = new Set([
+  ...CONNECTION_HEADERS,
+  'content-length',
+  'date',
+  'x-request-id',
+  REPLAYED,
+])
 
 /**
  * @param limit bytes of the body.

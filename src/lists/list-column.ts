@@ -18,10 +18,10 @@ export interface ListColumn {
   readonly steps: readonly string[]
   readonly model: AnyModel
   readonly attribute: string
-  /** Of its values; without the rules of the model, which rows may violate that were written before. */
+  /** The shape of its values, without the rules of the model, which older rows may violate. */
   readonly shape: Shape
   readonly operators: readonly ListOperator[]
-  /** Whether it holds text, of which upper and lower case are told apart on every database. */
+  /** Whether it holds text whose case is significant on every database. */
   readonly isText: boolean
   /** Removes the spaces at the end of a CHAR, which are neither sent nor compared. Undefined for other columns. */
   readonly unpad: ((text: string) => string) | undefined

@@ -40,7 +40,7 @@ const OPTIONS: OptionChecks<AnyListOptions> = {
 }
 
 /**
- * A class of query parameters for a list: `filter[age][gte]=18`, `sort=-age,name`, `include=team`, `fields=name`. Clients can ask for what is
+ * A class of query parameters for a list: `filter[age][gte]=18`, `sort=-age,name`, `include=team`, `fields=name`. Clients can request what is
  * declared, and for nothing else. As the type of a parameter it needs no decorator. Fields of the class are further query parameters.
  *
  * @throws BootError for wrong options, and (from `createApp()`) for columns that the model does not have, or operators that do not fit them.

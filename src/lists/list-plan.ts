@@ -72,7 +72,7 @@ function keyOf(model: AnyModel, where: string): readonly string[] {
   const key = Object.entries(columnsOf(model)).flatMap(([name, { primaryKey }]) => (primaryKey === true ? name : []))
   if (key.length > 0) return key
   throw new BootError(
-    `${where}: ${model.name} has no primary key, so that rows which are equal in the order cannot be told apart. ` +
+    `${where}: ${model.name} has no primary key, so that rows which are equal in the order cannot be distinguished. ` +
       'Declare it: @Column({ primaryKey: true }).',
   )
 }

@@ -58,7 +58,7 @@ type OperatorsAt<M, P> = P extends `${infer K}.${infer Rest}`
     ? OperatorsOf<AttributesOf<M>[P]>
     : never
 
-/** The filters, sorts, includes and fields that clients may ask of a list: {@link listOf}. */
+/** The filters, sorts, includes and fields that clients may use in a list: {@link listOf}. */
 export interface ListOptions<M extends Model> {
   /** The columns that clients may filter by, each with its operators: `{ age: ['gte', 'lt'], 'team.city': ['eq'] }`. */
   readonly filter?: { readonly [P in ListPath<M>]?: readonly OperatorsAt<M, P>[] }

@@ -16,7 +16,7 @@ import { pageReader } from './lazy-instances.js'
  * The shapes of pages and of other objects around a declared type.
  */
 
-/** A property that is always there. */
+/** A property that is always present. */
 export function required(shape: Shape): Property {
   return { shape, optional: false }
 }
@@ -52,7 +52,7 @@ type Properties = (item: Shape) => Record<string, Property>
 /**
  * The declaration of an object around a declared type.
  *
- * @throws BootError for an unknown option, and for an etag that is no boolean.
+ * @throws BootError for an unknown option, and for an etag that is not a boolean.
  */
 // A function: Page.of() runs while classes are still being declared, and the columns of a model are known only after createApp() has mapped it.
 export function envelope(

@@ -100,7 +100,7 @@ class Keyset {
     return Array.from({ length: count }, (_, index) => this.#compare(index, '='))
   }
 
-  /** The ranges where this column comes after the place. NULLs are a separate range, as an index has them at one end. */
+  /** The ranges where this column comes after the place. NULLs are a separate range, because an index has them at one end. */
   beyond(index: number): Sql[] {
     const { sql: column, direction, nullable, nullsLast } = this.#columnAt(index)
     if (this.#place[index] === null) return nullsLast ? [] : [rawSql(`${column} IS NOT NULL`)]
@@ -114,7 +114,7 @@ class Keyset {
     const ties = all([this.#compare(index, '='), this.#after(index + 1)])
     if (this.#place[index] === null) return [ties, ...this.beyond(index)]
     const [after, ...nulls] = this.beyond(index)
-    // From the bound a database knows where to start in an index: with the alternatives alone PostgreSQL reads it from its start.
+    // From the bound a database knows where to start in an index: with only the alternatives, PostgreSQL reads it from its start.
     return [all([this.#bound(index), any(after ? [after, ties] : [ties])]), ...nulls]
   }
 

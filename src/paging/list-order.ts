@@ -12,13 +12,13 @@ export interface ListOrder {
   readonly items: readonly OrderItem[]
   /** ORDER BY of the included rows of each row, where rows are read again by their keys. */
   readonly includedItems: readonly OrderItem[]
-  /** The primary key. Empty where rows are not read again. */
+  /** The primary key. Empty if rows are not read again. */
   readonly key: readonly OrderColumn[]
   /** The columns of a place: all columns of the order for cursors, the key for offsets. */
   readonly columns: readonly OrderColumn[]
-  /** GROUP BY of a query for places alone: the key, and what rows are ordered by. */
+  /** GROUP BY of a query that reads only places: the key, and what rows are ordered by. */
   readonly groupBy: readonly string[]
-  /** The aliases that the items name. A query for places alone selects their expressions. */
+  /** The aliases that the items name. A query that reads only places selects their expressions. */
   readonly aliases: readonly ProjectionAlias[]
 }
 

@@ -88,7 +88,7 @@ export class List {
     return findRows(this.find.model, this.#optionsFor(window))
   }
 
-  /** The rows of a window with their places; if the join repeats rows, the places alone. */
+  /** The rows of a window with their places; if the join repeats rows, only the places. */
   async placedRows(window: Window): Promise<PlacedRow[]> {
     if (this.order.repeatsRows) return (await this.#places(window)).map((place) => ({ place }))
     const attributes = this.#placeColumns.addTo(this.find.options.attributes)

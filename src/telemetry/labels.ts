@@ -25,12 +25,12 @@ function property(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }
 
-/** Whether no connection of the pool was free in time. By its name: this room must not import Sequelize. */
+/** Whether no connection of the pool was free in time. By its name: this folder must not import Sequelize. */
 export function isAcquireTimeout(error: unknown): boolean {
   return error instanceof Error && error.name === 'SequelizeConnectionAcquireTimeoutError'
 }
 
-/** The most values that one label of a metric takes. Metrics keep a series for each combination of labels until the process ends. */
+/** The maximum number of values of one label of a metric. Metrics keep a series for each combination of labels until the process ends. */
 const MAX_VALUES = 500
 
 /** Keeps a label bounded: after so many different values, the further ones are `other`. */

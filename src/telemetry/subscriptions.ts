@@ -28,7 +28,7 @@ export class Subscriptions {
   }
 }
 
-/** The pools of the databases of which a connection was asked for. A database that is gone is not kept in memory. */
+/** The pools of the databases that have opened a connection. Holds databases weakly. */
 export class KnownPools {
   readonly #databases = new Map<string, WeakRef<DatabaseFacts>>()
 

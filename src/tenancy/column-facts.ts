@@ -27,7 +27,7 @@ export function refuseOtherColumnType({ model, column, attribute }: TenantTable,
   if (type === undefined || FITTING[kind].test(type)) return
   throw new BootError(
     `tenancy(): the column ${column} of table ${tableNameOf(model)} has the type ${type}, and ${model.name}.${attribute} another one. ` +
-      `The database could take different tenants for one. Give both the same type, in a migration or in the model.`,
+      `The database could treat different tenants as one. Give both the same type, in a migration or in the model.`,
   )
 }
 
@@ -37,7 +37,7 @@ export function lengthOf({ model, column }: TenantTable): number {
   return length === undefined ? Number.POSITIVE_INFINITY : Number(length)
 }
 
-/** The collation by which unique keys compare the column, if it may take different texts for one; undefined for one that compares bytes. */
+/** The collation by which unique keys compare the column, if it may treat different texts as equal; undefined for one that compares bytes. */
 export async function looseCollationOf(
   sequelize: Sequelize,
   { model, column }: TenantTable,

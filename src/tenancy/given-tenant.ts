@@ -30,7 +30,7 @@ export function refuseEnded(tenant: GivenTenant | undefined): void {
 
 const ENDED =
   'The work of withTenant() or unscoped() has ended, but a statement runs in it: a queue starts each job in the asynchronous context of the one before. ' +
-  'Name the tenant inside of the job: queue.add(() => withTenant(tenant, () => withSession(work))). If the work goes on, await it.'
+  'Name the tenant inside the job: queue.add(() => withTenant(tenant, () => withSession(work))). If the work continues, await it.'
 
 function runAs<T>(tenant: GivenTenant, work: () => T): T {
   const result = given.run(tenant, work)
@@ -51,7 +51,7 @@ export function forgetGivenTenant(): void {
 }
 
 /**
- * Runs the work for one tenant: sessions that it opens reach the rows of this tenant alone.
+ * Runs the work for one tenant: sessions that it opens reach only the rows of this tenant.
  *
  * @example
  * await withTenant(7, () => withSession(lifespan, (session) => session.all(select(Invoice))))

@@ -60,7 +60,7 @@ function refuseUpsertsOfOthers(
   const collation = limits.tables.looseCollationOf(table)
   if (collation !== undefined && keys.length > 0)
     throw new TenancyError(
-      `An upsert of ${table.model.name} could change the row of a tenant whose name differs by case alone, and was refused: its keys compare ${table.column} by the collation ${collation}. ${howToCompareBytes(limits.dialect, table)}, or write findOne() and create() or update().`,
+      `An upsert of ${table.model.name} could change the row of a tenant whose name differs only by case, and was refused: its keys compare ${table.column} by the collation ${collation}. ${howToCompareBytes(limits.dialect, table)}, or write findOne() and create() or update().`,
     )
 }
 

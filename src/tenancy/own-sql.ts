@@ -13,7 +13,7 @@ const SUSPECT = /--|\/\*|#|\btable\b|\bin\b(?!\s*\()/i
 const TABLE = /\btable\b/i
 const IN_TABLE = /\bin\b(?!\s*\()/i
 
-/** A statement after the first one. SQLite would execute the first alone: `UPDATE hero SET age = 1; WHERE tenant_id = 7`. */
+/** A statement after the first one. SQLite would execute only the first: `UPDATE hero SET age = 1; WHERE tenant_id = 7`. */
 const SECOND = /;\s*[^\s;]/
 
 /**
@@ -74,7 +74,7 @@ function unbalanced(text: string): TenancyError {
 }
 
 /**
- * @throws TenancyError for raw SQL that policies of PostgreSQL do not limit, or that could change for whom they limit; also for a second statement, which
+ * @throws TenancyError for raw SQL that policies of PostgreSQL do not limit, or that could change the tenant; and for a second statement, which
  *   could do so.
  */
 export function refuseLeaving(sql: string): void {

@@ -5,8 +5,8 @@ import type { TenantTables } from './tenant-tables.js'
 import type { TenantKind, TenantTable } from './tenant.js'
 
 /*
- * PostgreSQL limits the rows itself, by policies. A role that is exempt from them, a table without one, or one that allows more would be silent: they
- * are looked for at every start, and while the app runs.
+ * PostgreSQL limits the rows itself, by policies. A role that is exempt from them, a table without a policy, or a policy that allows more would go unnoticed:
+ * they are checked at every start, and while the app runs.
  */
 
 /** @throws BootError with the SQL that is missing. */
@@ -99,7 +99,7 @@ async function missingSql(sequelize: Sequelize, { model, column }: TenantTable, 
 }
 
 /**
- * The type that the column should have, if it compares texts that differ as equal ones: with such a collation, or of the type citext, a policy shows the
+ * The type that the column should have, if it compares different texts as equal: with such a collation, or the type citext, a policy shows the
  * rows of the tenant acme to the tenant ACME.
  */
 async function findLooseType(sequelize: Sequelize, table: string, column: string): Promise<string | undefined> {
@@ -136,7 +136,7 @@ function missingPolicy(
   quote: (name: string) => string,
 ): string[] {
   const isLimit = (text: string | null) => text?.includes('sequitur.tenant') === true
-  // A policy without WITH CHECK has that of USING; one of INSERT has WITH CHECK alone.
+  // A policy without WITH CHECK uses its USING expression; a policy for INSERT has only WITH CHECK.
   const limits = ({ command, visible, written }: PolicyRow) =>
     command === 'a' ? isLimit(written) : isLimit(visible) && (written === null || isLimit(written))
   const drop = ({ name }: PolicyRow, why: string) => `DROP POLICY ${quote(name)} ON ${table}; -- ${why}`
@@ -153,7 +153,7 @@ function missingPolicy(
       ? []
       : [
           ...limiting.map((policy) => drop(policy, 'the next statement needs it')),
-          `ALTER TABLE ${table} ALTER COLUMN ${column} TYPE ${looseType}; -- it takes tenants for one whose names differ by case`,
+          `ALTER TABLE ${table} ALTER COLUMN ${column} TYPE ${looseType}; -- it treats tenants whose names differ by case as one`,
         ]),
     `CREATE POLICY tenancy ON ${table} USING (${own}) WITH CHECK (${own});`,
   ]

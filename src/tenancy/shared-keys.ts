@@ -5,7 +5,7 @@ import { howToCompareBytes } from './column-facts.js'
 import type { TenantTable } from './tenant.js'
 import type { TenantKey, TenantTables } from './tenant-tables.js'
 
-/** Warnings about keys by which a 409 tells a tenant of others: sentences for the log of the start. */
+/** Warnings about keys whose 409 reveals rows of other tenants: sentences for the startup log. */
 export function warningsOf(tables: TenantTables): string[] {
   return tables.all.flatMap((table) => [
     ...tables
@@ -19,7 +19,7 @@ export function warningsOf(tables: TenantTables): string[] {
 function sharedKey({ model, column }: TenantTable, { name, columns }: TenantKey): string {
   const key = columns.length > 0 ? columns.join(', ') : name
   return (
-    `tenancy(): the values of ${key} in table ${tableNameOf(model)} are unique among all tenants (${name}), so that a 409 tells a tenant which of them others have. ` +
+    `tenancy(): the values of ${key} in table ${tableNameOf(model)} are unique among all tenants (${name}), so a 409 reveals to a tenant which of them others have. ` +
     `Add ${column} to the key: UNIQUE (${[column, ...(columns.length > 0 ? columns : ['...'])].join(', ')}).`
   )
 }
@@ -49,7 +49,7 @@ function looseKeys(tables: TenantTables, table: TenantTable): string[] {
   if (collation === undefined || !key) return []
   const { model, column } = table
   return [
-    `tenancy(): the key ${key.name} of table ${tableNameOf(model)} compares ${column} by the collation ${collation}, for which tenants whose names differ by case alone are one: ` +
+    `tenancy(): the key ${key.name} of table ${tableNameOf(model)} compares ${column} by the collation ${collation}, for which tenants whose names differ only by case are one: ` +
       `the rows of one are a 409 for the other, and foreign keys may refer to them. ${howToCompareBytes(tables.dialect, table)}.`,
   ]
 }

@@ -55,9 +55,9 @@ export class TenantTables {
   }
 
   /**
-   * Reads which keys the tables have, and on databases without policies what their columns make of tenants.
+   * Reads which keys the tables have, and on databases without policies how their columns store tenants.
    *
-   * @throws BootError for a column that takes different tenants for one.
+   * @throws BootError for a column that treats different tenants as one.
    */
   async readFacts({ hasPolicies }: { readonly hasPolicies: boolean }): Promise<void> {
     for (const table of this.all) {
@@ -83,7 +83,7 @@ export class TenantTables {
     return this.#keys.get(model) ?? []
   }
 
-  /** The collation of the column, if unique keys may take tenants for one that differ by case. */
+  /** The collation of the column, if unique keys may treat tenants that differ by case as one. */
   looseCollationOf({ model }: TenantTable): string | undefined {
     return this.#collations.get(model)
   }

@@ -30,7 +30,7 @@ export interface UnitOrigin {
   readonly given: GivenTenant | undefined
 }
 
-/** How many statements may be generated, but not sent: a program may ask Sequelize for the SQL alone. */
+/** How many statements may be generated, but not sent: a program may ask Sequelize only for the SQL. */
 const MAX_UNSENT = 1_000
 
 /** The limits of one unit of work. */
@@ -98,7 +98,7 @@ export class TenantUnit implements UnitBoundary {
     if (text === undefined) throw noTenant(this.#origin.kind)
     if (this.#settings.hasPolicies && this.#begun && this.#begun.text !== text)
       throw new TenancyError(
-        'tenancy(): the tenant became known after the first statement of the session, with which PostgreSQL is told of it. Find it out before, or in a session of its own.',
+        'tenancy(): the tenant became known after the first statement of the session, with which it is sent to PostgreSQL. Determine it earlier, or in a separate session.',
       )
     return { kind: 'tenant', text }
   }

@@ -26,7 +26,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 /**
  * The tenant as the text that statements have: whole numbers from 0 for a column with integers, lower-case UUIDs for one with UUIDs.
  *
- * @throws NoTenantError for a text that is no tenant of the column, as a client may have sent it. TypeError for anything else, such as a promise.
+ * @throws NoTenantError for a text that cannot be a tenant of the column, as a client may have sent it. TypeError for anything else, such as a promise.
  */
 export function tenantText(tenant: unknown, kind: TenantKind): string {
   if (typeof tenant !== 'string' && !Number.isSafeInteger(tenant)) {

@@ -23,11 +23,11 @@ export function requireParser(where: string): void {
   }
 }
 
-/** The parts that a form may have. */
+/** The maximum number of parts in a form. */
 const MAX_PARTS = 1000
 
-/** Smaller chunks are joined before they are parsed. A client may send one byte in each: parsing and storing it would take a thousand times its time. */
-const JOINED = 16 * 1024
+/** Smaller chunks are joined before they are parsed. A client may send one byte per chunk, and parsing and storing each one would take a thousand times as long. */
+const MIN_CHUNK = 16 * 1024
 
 /** Receives a part. Its content must be read to the end. */
 export type ReceivePart = (header: PartHeader, content: AsyncIterable<Buffer>) => Promise<void>
@@ -36,7 +36,7 @@ export type ReceivePart = (header: PartHeader, content: AsyncIterable<Buffer>) =
  * Reads a form to its end, one part after the other.
  *
  * @param stop when it is aborted, nothing more is read.
- * @throws BadRequest for a body that is truncated, or no multipart form; PayloadTooLarge for one with too many parts, or more than `limit` bytes;
+ * @throws BadRequest for a body that is truncated, or not a multipart form; PayloadTooLarge for one with too many parts, or more than `limit` bytes;
  * what `receive` throws; the reason of `stop`.
  */
 export function readParts(
@@ -59,7 +59,7 @@ class PartsReader {
   readonly #reject: (error: unknown) => void
   readonly #parser: Dicer
   readonly #stop: () => void
-  /** The parts that are not read to their end. */
+  /** The parts that are not fully read yet. */
   readonly #unread = new Set<Readable>()
   /** Small chunks that are not parsed yet. */
   #small: Buffer[] = []
@@ -85,9 +85,9 @@ class PartsReader {
     this.#receive = receive
     this.#resolve = resolve
     this.#reject = reject
-    // The parser silently ignores what exceeds its limits. Those are above the limits beyond which a form is refused.
+    // The parser silently ignores what exceeds its limits, so they are above the limits beyond which a form is refused.
     const limits = { maxHeaderPairs: HEADER_LIMITS.lines + 1, maxHeaderSize: 2 * HEADER_LIMITS.bytes }
-    // The parser itself must not wait until a part is read: at some boundaries it would wait for ever. This class pauses the request instead.
+    // The parser itself must not wait until a part is read: at some boundaries it would wait forever. This class pauses the request instead.
     const options = { boundary, ...limits, partHwm: 2 ** 30 }
     this.#parser = new (library().Dicer)(options)
     this.#parser.on('part', (part: Readable) => this.#begin(part))
@@ -107,7 +107,7 @@ class PartsReader {
     if (this.#isClosed || this.#isSettled) return // what follows the closing delimiter is ignored
     this.#small.push(chunk)
     this.#smallSize += chunk.length
-    if (this.#smallSize >= JOINED) this.#parseSmall()
+    if (this.#smallSize >= MIN_CHUNK) this.#parseSmall()
     else this.#parsingSmall ??= setImmediate(() => this.#parseSmall()) // all that has arrived is in #small by then
   }
 
@@ -191,7 +191,7 @@ class PartsReader {
     // Undefined when the body fails at once.
     this.#stop?.()
     for (const part of this.#unread) part.destroy(error as Error)
-    this.#resume() // what ignores the rest of a request does not
+    this.#resume() // unread-body.ts, which ignores the rest of a request, does not resume it
     this.#reject(error)
   }
 }

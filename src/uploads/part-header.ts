@@ -37,7 +37,7 @@ export function parsePartHeader(header: RawHeader | undefined): PartHeader {
   }
 }
 
-/** The 400 for a body that is no multipart form. */
+/** The 400 for a body that is not a multipart form. */
 export function malformed(reason: string): BadRequest {
   return new BadRequest(`The body is not a multipart form: ${reason}.`)
 }

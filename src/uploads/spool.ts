@@ -19,7 +19,7 @@ export class Spool {
   #storing: Promise<unknown> = Promise.resolve()
 
   /**
-   * Stores a content, of which this is read to the end. One at a time.
+   * Stores a content, and reads it to the end. One at a time.
    *
    * @throws ServiceUnavailable if there is no temporary file for it; what the content throws.
    */
@@ -85,7 +85,7 @@ interface TemporaryFile {
   readonly handle: FileHandle
 }
 
-/** Of the file system: its folder is full or was removed, or too many files are open. All of that may be over soon. */
+/** Errors of the file system that may be temporary: the disk is full, the folder was removed, too many files are open. */
 async function orUnavailable<T>(work: Promise<T>): Promise<T> {
   try {
     return await work

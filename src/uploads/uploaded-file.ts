@@ -22,7 +22,7 @@ const SAVE_OPTIONS: OptionNames<SaveOptions> = { overwrite: true }
 const MAX_NAME_LENGTH = 255
 
 /**
- * A file of a multipart form, complete when the handler is called. It can be read several times, also when a transaction is run again, until
+ * A file of a multipart form, complete when the handler is called. It can be read several times, even when a transaction is run again, until
  * the response is sent; `saveTo()` keeps it.
  *
  * @example

@@ -134,7 +134,7 @@ test('sequitur new uses an empty folder, and no other', () => {
   assert.deepEqual([used.status, used.stderr], [1, 'The folder used exists, and is not empty. Write another name.\n'])
   assert.deepEqual(readdirSync(join(folder, 'used')), ['notes.md'])
   const file = sequiturIn(folder, {}, 'new', 'file')
-  assert.deepEqual([file.status, file.stderr], [1, 'file exists, and is no folder. Write another name.\n'])
+  assert.deepEqual([file.status, file.stderr], [1, 'file exists, and is not a folder. Write another name.\n'])
 })
 
 test('sequitur new needs a name, and one only', () => {

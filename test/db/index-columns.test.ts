@@ -78,7 +78,7 @@ test('a model with @Index and @Table({ indexes }) does not start: those of @Inde
   await assert.rejects(database.start(), {
     name: 'BootError',
     message:
-      'Twofold has @Index and @Table({ indexes }), of which sequelize-typescript keeps the indexes of @Table alone. Write all of them in one of the two.',
+      'Twofold has @Index and @Table({ indexes }), of which sequelize-typescript keeps only the indexes of @Table. Write all of them in one of the two.',
   })
 })
 

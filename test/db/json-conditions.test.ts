@@ -156,8 +156,8 @@ for (const kind of databases) {
     const post = async (to: string, body: unknown) => (await app.fetch(to, { method: 'POST', json: body })).status
     assert.deepEqual([await post('/tag', {}), await post('/tag', { x: {} }), await post('/whole', {})], [422, 422, 422])
     for (const data of [{}, { tag: {} }, { [Op.or]: ['y', {}] }])
-      await assert.rejects(Note.destroy({ where: whereData(data) }), /is an empty object, which is no condition/)
-    await assert.rejects(Note.findAll({ where: { [Op.and]: [whereData({})] } }), /no condition/)
+      await assert.rejects(Note.destroy({ where: whereData(data) }), /is an empty object, which is not a condition/)
+    await assert.rejects(Note.findAll({ where: { [Op.and]: [whereData({})] } }), /not a condition/)
     assert.deepEqual(idsOf(await Note.findAll({ where: whereData({ [Op.eq]: {} }) })), [1])
     assert.equal(await Note.count(), 2)
   })

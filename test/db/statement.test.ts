@@ -133,7 +133,7 @@ test('SQLite: a second statement is refused, because it would not be executed', 
     for (const [text, second] of STATEMENTS) {
       const executed = session.execute(rawSql(text))
       if (second === undefined) await executed
-      else await assert.rejects(executed, ({ message }: Error) => message.startsWith(`sql: '${second}' stands after`))
+      else await assert.rejects(executed, ({ message }: Error) => message.startsWith(`sql: '${second}' comes after`))
     }
   })
 })

@@ -75,12 +75,12 @@ class UsingShared {
 }
 
 const ignored: readonly (readonly [Constructor, RegExp])[] = [
-  [Helping, /^BootError: Helping\.helper has @Transactional\(\), but is no route.*@Get\(\)/],
-  [InheritedHelper, /^BootError: InheritedHelper\.helper has @Transactional\(\), but is no route/],
-  [Fixed, /^BootError: Fixed\.make has @Transactional\(\), but is no route/],
-  [UsingService, /^BootError: Service\.save has @Transactional\(\), but is no handler.*session\.nested/],
-  [UsingWhole, /^BootError: Whole has @Transactional\(false\), but is no handler/],
-  [UsingShared, /^BootError: Shared\.save has @Transactional\(\), but is no handler/],
+  [Helping, /^BootError: Helping\.helper has @Transactional\(\), but is not a route.*@Get\(\)/],
+  [InheritedHelper, /^BootError: InheritedHelper\.helper has @Transactional\(\), but is not a route/],
+  [Fixed, /^BootError: Fixed\.make has @Transactional\(\), but is not a route/],
+  [UsingService, /^BootError: Service\.save has @Transactional\(\), but is not a handler.*session\.nested/],
+  [UsingWhole, /^BootError: Whole has @Transactional\(false\), but is not a handler/],
+  [UsingShared, /^BootError: Shared\.save has @Transactional\(\), but is not a handler/],
 ]
 
 for (const [controller, message] of ignored)

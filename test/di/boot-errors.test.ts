@@ -394,7 +394,7 @@ test('@Inject() of a class that is not loaded names the parameter', () => {
       look(@Inject(undefined as never) _clock: unknown) {}
     }
     return Desk
-  }, /Desk\.look, parameter 1: @Inject\(undefined\) is no token[^]*two files import each other/)
+  }, /Desk\.look, parameter 1: @Inject\(undefined\) is not a token[^]*two files import each other/)
 })
 
 test('a boot error is printed with one description of what is wrong', () => {

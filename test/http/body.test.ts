@@ -217,7 +217,7 @@ test('the limit of a route is a number of bytes, and that of a body', () => {
   }
   assert.match(message(0, true), /BootError: Read\.post: bodyLimit is 0\. Write a whole number of bytes/)
   assert.match(message(1.5, true), /bodyLimit is 1\.5/)
-  assert.match(message(10, false), /BootError: Unread\.get: bodyLimit is that of a body, and the handler takes none/)
+  assert.match(message(10, false), /BootError: Unread\.get: bodyLimit limits a body, and the handler takes none/)
   assert.equal(message(10, true), 'it started')
 })
 

@@ -215,7 +215,7 @@ test('wrong mappings and formats stop the start', () => {
   const expected = [
     /mappings\[0\] is the class Missing\. Write mapError/,
     /the status of Missing/,
-    /HttpError has a status already/,
+    /HttpError already has a status/,
     /'Missing' is not a class/,
     /errors\.format is the class ErrorBody\. Write errorFormat/,
     /errors\.format cannot write .*404/,

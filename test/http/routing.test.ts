@@ -292,7 +292,7 @@ test('wrong prefixes, tails, middleware and around stop the start', () => {
     }
     return 'it started'
   }
-  assert.match(refused('/*path/more'), /goes on behind a tail/)
+  assert.match(refused('/*path/more'), /continues after a tail/)
   assert.match(refused('/*path'), /no parameter takes the variable :path/)
   assert.match(refused('/path*'), /A tail is the whole last segment, written .\*path./)
   assert.match(refused('/', { middleware: [{ path: '/', use: () => {} }] }), /middleware\[0\] is an object/)

@@ -66,7 +66,7 @@ for (const [required, source] of [
     }
     Controller('/', { requires: [required] })(Plain)
     Controller('/', { requires: [required] })(Named)
-    const message = `Plain.pay has @Idempotent(), and injects ${source}, but clients are told apart by`
+    const message = `Plain.pay has @Idempotent(), and injects ${source}, but clients are distinguished by`
     assert.throws(
       () => createApp({ controllers: [Plain], lifespan: memoryDatabase() }),
       (error: Error) => error.name === 'BootError' && error.message.startsWith(message),

@@ -105,9 +105,9 @@ const WRONG: readonly (readonly [Constructor, string])[] = [
   [ReadOnly, `${where('ReadOnly.post')} and @Transactional({ readOnly: true }), but the key is written in`],
   [Sends, `${where('Sends.post')}, but sends events, which cannot be stored`],
   [Uploads, `${where('Uploads.post')}, but takes a multipart form, which no client sends twice`],
-  [ByCookie, `${where('ByCookie.post')}, and authenticates clients by SessionUser, but clients are told apart by`],
-  [ReadsCookies, `${where('ReadsCookies.post')}, and reads cookies, but clients are told apart by`],
-  [NoRoute, 'NoRoute.helper has @Idempotent(), but is no route'],
+  [ByCookie, `${where('ByCookie.post')}, and authenticates clients by SessionUser, but clients are distinguished by`],
+  [ReadsCookies, `${where('ReadsCookies.post')}, and reads cookies, but clients are distinguished by`],
+  [NoRoute, 'NoRoute.helper has @Idempotent(), but is not a route'],
 ]
 
 for (const [controller, message] of WRONG) {

@@ -43,5 +43,5 @@ for (const [total, status] of [
     const answer = await app.fetch('/heroes?limit=1')
     assert.equal(answer.status, status)
     if (status === 200) assert.ok((await answer.text()).includes(`"total_items":${total},`))
-    else assert.match(log.join(), /rows in all, more than JSON can tell exactly/)
+    else assert.match(log.join(), /rows in all, more than JSON can represent exactly/)
   })

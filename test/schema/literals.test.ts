@@ -146,7 +146,7 @@ test('wrong literals stop the start, and do not compile', () => {
   }
   assert.match(message({ count: 'int' }), /count/)
   assert.match(message({ count: undefined }), /count/)
-  assert.throws(() => named('List', { count: 'int' } as never), /is no object of types/)
+  assert.throws(() => named('List', { count: 'int' } as never), /is not an object of types/)
   assert.throws(() => named(1 as never, { count: 'integer' }), /named\(\): the name/)
   class Compiled {
     // @ts-expect-error a string is no integer

@@ -123,7 +123,7 @@ for (const [options, message] of [
   [{ oneOf: [Cat, Tom], discriminator: 'kind' }, /Cat and Tom both have the kind 'cat'/],
   [{ oneOf: [Cat, String], discriminator: 'kind' }, /oneOf requires classes with @Field\(\)s, got 'string'/],
 ] as const) {
-  test(`classes that cannot be told apart fail at startup: ${message.source.slice(0, 40)}`, () => {
+  test(`classes that cannot be distinguished fail at startup: ${message.source.slice(0, 40)}`, () => {
     @Controller()
     class Pets {
       @Post() create(@Body(options) pet: unknown) {
@@ -219,7 +219,7 @@ test('pages of what has no name are each written where they stand', () => {
   assert.deepEqual(Object.keys(componentsOf(app)), ['Cat', 'Dog', 'Tom', 'Problem', 'InputIssue'])
 })
 
-test('a union as a response of classes that cannot be told apart fails at startup', () => {
+test('a union as a response of classes that cannot be distinguished fails at startup', () => {
   @Controller()
   class Birds {
     @Get('/', oneOf([Cat, Bird], { discriminator: 'kind', name: 'Animal' })) get(): Cat {

@@ -73,7 +73,7 @@ const wrong: readonly (readonly [what: string, start: () => unknown, message: st
   [
     'a Date in a body',
     () => receives(z.object({ at: z.date() })),
-    `Notes.add, parameter 1 'note': a schema of zod has no JSON Schema for its input: at is of the type date, which JSON Schema does not have. ${byHand('Use z.iso.datetime() for a string, z.coerce.date() for a Date made of it')}`,
+    `Notes.add, parameter 1 'note': a schema of zod has no JSON Schema for its input: at is of the type date, which JSON Schema does not have. ${byHand('Use z.iso.datetime() for a string, z.coerce.date() for a Date made from it')}`,
   ],
   [
     'a Date in the query',
@@ -86,7 +86,7 @@ const wrong: readonly (readonly [what: string, start: () => unknown, message: st
       }
       return createApp({ controllers: [Notes], logger: false })
     },
-    `Notes.list, parameter 1 'filter': a schema of zod has no JSON Schema for its input: after is of the type date, which JSON Schema does not have. ${byHand('Use z.iso.datetime() for a string, z.coerce.date() for a Date made of it')}`,
+    `Notes.list, parameter 1 'filter': a schema of zod has no JSON Schema for its input: after is of the type date, which JSON Schema does not have. ${byHand('Use z.iso.datetime() for a string, z.coerce.date() for a Date made from it')}`,
   ],
   [
     'a Date in a list in a class in a body',
@@ -105,7 +105,7 @@ const wrong: readonly (readonly [what: string, start: () => unknown, message: st
       }
       return createApp({ controllers: [Weeks], logger: false })
     },
-    `Weeks.add, parameter 1 'week', Day.hours: a schema of zod has no JSON Schema for its input: it is of the type date, which JSON Schema does not have. ${byHand('Use z.iso.datetime() for a string, z.coerce.date() for a Date made of it')}`,
+    `Weeks.add, parameter 1 'week', Day.hours: a schema of zod has no JSON Schema for its input: it is of the type date, which JSON Schema does not have. ${byHand('Use z.iso.datetime() for a string, z.coerce.date() for a Date made from it')}`,
   ],
   [
     'a map in a class in a response',

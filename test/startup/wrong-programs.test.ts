@@ -297,7 +297,7 @@ const programs: readonly (readonly [wrong: string, start: () => unknown, message
       }
       return Rooms
     },
-    "@Get() on Rooms.list: a static method is no handler. Remove 'static'.",
+    "@Get() on Rooms.list: a static method is not a handler. Remove 'static'.",
   ],
   [
     '@Body on GET',
@@ -417,7 +417,7 @@ const programs: readonly (readonly [wrong: string, start: () => unknown, message
       }
       return Rooms
     },
-    '@Get() on Rooms.all: an accessor is no handler. Write a method: all() { ... }.',
+    '@Get() on Rooms.all: an accessor is not a handler. Write a method: all() { ... }.',
   ],
   [
     'a handler that is a property',
@@ -427,7 +427,7 @@ const programs: readonly (readonly [wrong: string, start: () => unknown, message
       }
       return Rooms
     },
-    '@Get() on Rooms.all: a property is no handler. Write a method: all() { ... }.',
+    '@Get() on Rooms.all: a property is not a handler. Write a method: all() { ... }.',
   ],
   [
     'an optional path variable',

@@ -84,7 +84,7 @@ for (const [kind, column, migration] of databases.includes(postgres) ? loose : [
     for (const write of writes)
       await assert.rejects(
         as(database, 'ACME', write),
-        (error) => error instanceof TenancyError && /whose name differs by case alone/.test(error.message),
+        (error) => error instanceof TenancyError && /whose name differs only by case/.test(error.message),
       )
     assert.deepEqual(await as(database, 'ACME', () => Setting.update({ value: 'stolen' } as never, { where: {} })), [0])
     assert.equal(await as(database, 'ACME', () => Setting.destroy({ where: {} })), 0)
@@ -243,7 +243,7 @@ for (const kind of databases)
     assert.equal(found.length, 1, found.join('\n'))
     assert.match(
       found[0] ?? '',
-      /: tenancy\(\): the values of email in table account are unique among all tenants \(.*\), so that a 409 tells a tenant which of them others have\. Add tenant_id to the key: UNIQUE \(tenant_id, email\)\.$/,
+      /: tenancy\(\): the values of email in table account are unique among all tenants \(.*\), so a 409 reveals to a tenant which of them others have\. Add tenant_id to the key: UNIQUE \(tenant_id, email\)\.$/,
     )
   })
 

@@ -67,7 +67,7 @@ const wrong: readonly (readonly [what: string, message: () => string, expected: 
   [
     'a form that may be missing',
     () => bootMessage([Optional]),
-    /a body of @Multipart\(\) is always there\. Remove the '\?' or the default/,
+    /a body of @Multipart\(\) is always present\. Remove the '\?' or the default/,
   ],
   [
     'a response with a file',

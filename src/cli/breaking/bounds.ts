@@ -9,12 +9,12 @@ type Within = (narrow: number, wide: number) => boolean
 const atLeast: Within = (narrow, wide) => narrow >= wide
 const atMost: Within = (narrow, wide) => narrow <= wide
 
-const OF_NUMBERS: readonly (readonly [inclusive: string, exclusive: string, within: Within])[] = [
+const NUMBER_BOUNDS: readonly (readonly [inclusive: string, exclusive: string, within: Within])[] = [
   ['minimum', 'exclusiveMinimum', atLeast],
   ['maximum', 'exclusiveMaximum', atMost],
 ]
 
-const OF_SIZES: Readonly<Record<string, readonly (readonly [keyword: string, within: Within])[]>> = {
+const SIZE_BOUNDS: Readonly<Record<string, readonly (readonly [keyword: string, within: Within])[]>> = {
   string: [
     ['minLength', atLeast],
     ['maxLength', atMost],
@@ -34,7 +34,7 @@ export function boundChanges(before: Json, after: Json, type: string | undefined
   const [narrow, wide] = direction === 'input' ? [before, after] : [after, before]
   const keywords = [
     ...(type === 'integer' || type === 'number' ? numbersOutside(narrow, wide) : []),
-    ...(OF_SIZES[type ?? ''] ?? []).flatMap(([keyword, within]) =>
+    ...(SIZE_BOUNDS[type ?? ''] ?? []).flatMap(([keyword, within]) =>
       isOutside(narrow[keyword], wide[keyword], within) ? [[keyword]] : [],
     ),
     ...(type === 'string' ? ['pattern', 'format'] : [])
@@ -46,7 +46,7 @@ export function boundChanges(before: Json, after: Json, type: string | undefined
 }
 
 function numbersOutside(narrow: Json, wide: Json): string[][] {
-  const bounds = OF_NUMBERS.filter(
+  const bounds = NUMBER_BOUNDS.filter(
     ([inclusive, exclusive, within]) =>
       isOutside(tightest(narrow, inclusive, exclusive, within), wide[inclusive], within) ||
       isOutsideExclusive(narrow, wide, inclusive, exclusive, within),

@@ -9,7 +9,7 @@ interface Change<T> {
   readonly after: T
 }
 
-/** Compares schemas of an old and a new document. Returns the changes that break clients of the old one, each as `/path: change`. */
+/** Compares schemas of an old and a new document. Returns the changes that break clients of the old document, each as `/path: change`. */
 export class SchemaComparison {
   readonly #documents: Change<Json>
   readonly #compared = new Set<string>()
@@ -33,7 +33,7 @@ export class SchemaComparison {
     ]
   }
 
-  /** The breaking changes to the alternative that it most likely became; undefined if there is none of its type. */
+  /** The breaking changes between an alternative and the one that it most likely became; undefined if there is none of its type. */
   #changesOf(
     one: Alternative,
     all: readonly Alternative[],

@@ -21,7 +21,7 @@ export interface EventChannel<Message> {
 
 /** The connections of a pool at this moment. */
 export interface PoolFacts {
-  /** `primary` and `replicas` of a server; `writer` and `readers` of an SQLite file, of which a database in memory has the first alone. */
+  /** `primary` and `replicas` of a server; `writer` and `readers` of an SQLite file, of which a database in memory has only the first. */
   readonly name: 'primary' | 'replicas' | 'writer' | 'readers'
   /** The most that it opens. */
   readonly max: number
@@ -164,7 +164,7 @@ export const budgetExceeded = eventChannel('sequitur.budget.exceeded')
 export const shutdown = eventChannel('sequitur.shutdown')
 
 /** The channels of what happens in databases. */
-const OF_DATABASES = [
+const DATABASE_CHANNELS = [
   statementEnd,
   transactionEnd,
   transactionBegin,
@@ -174,10 +174,10 @@ const OF_DATABASES = [
 ]
 
 /** The channels of all that refers to a request. */
-export const OF_REQUESTS = [requestStart, requestEnd, inputRefused, budgetExceeded, ...OF_DATABASES]
+export const REQUEST_CHANNELS = [requestStart, requestEnd, inputRefused, budgetExceeded, ...DATABASE_CHANNELS]
 
 /** Whether something listens to what happens in databases. */
 export function isDatabaseObserved(): boolean {
-  for (const { hasSubscribers } of OF_DATABASES) if (hasSubscribers) return true
+  for (const { hasSubscribers } of DATABASE_CHANNELS) if (hasSubscribers) return true
   return false
 }

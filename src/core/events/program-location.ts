@@ -13,7 +13,7 @@ const OWN = [
 
 const FRAME = /^\s+at (?:.*\()?(?:file:\/\/)?(.+?):(\d+):(\d+)\)?$/
 
-/** Where the program has made the current call, or awaits it: `src/heros.ts:12:20`. Undefined where the stack does not lead to a file of the program. */
+/** Where the program makes the current call, or awaits it: `src/heros.ts:12:20`. Undefined if no frame of the stack is in a file of the program. */
 export function programLocation(): string | undefined {
   for (const line of currentStack().split('\n')) {
     const [, file = '', row = '', column = ''] = FRAME.exec(line) ?? []

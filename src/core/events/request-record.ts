@@ -7,22 +7,22 @@ export type TransactionOutcome = 'commit' | 'rollback' | 'unknown'
 
 /** A statement that was answered. */
 export interface SentStatement {
-  /** As it was sent, with placeholders for bound values. It has the literals that the program, or Sequelize, has written into it. */
+  /** As it was sent, with placeholders for bound values. It has the literals that the program, or Sequelize, wrote into it. */
   readonly sql: string
   /** The text with `?` for every literal, bounded in length: the same for all statements that differ only in their values. Computed when it is read. */
   readonly shape: string
   /** From sending it to the answer. */
   readonly milliseconds: number
-  /** How many rows it has returned; undefined where the driver does not tell. */
+  /** How many rows it returned; undefined if the driver does not report it. */
   readonly rows: number | undefined
 }
 
 /**
- * The known facts of one request. `sequitur.request.start` and `sequitur.request.end` have the same object, and what happens in a database for the
- * request refers to it, so that subscribers can keep what they know of a request in a WeakMap. It exists only while a subscriber listens.
+ * What is known of one request. `sequitur.request.start` and `sequitur.request.end` have the same object, and the database events
+ * of the request refer to it, so that subscribers can keep their own data in a WeakMap. It exists only while a subscriber listens.
  */
 export class RequestRecord {
-  /** The request id, which the response and the log have too. */
+  /** The request id, as in the response and the log. */
   readonly id: string
   readonly method: string
   /** Node's request. */
@@ -35,15 +35,15 @@ export class RequestRecord {
   handler: string | undefined
   /** Undefined until the response is sent, and if the connection was closed before its status was sent. */
   status: number | undefined
-  /** How many bytes the body of the response has, after what middleware has made of it. */
+  /** The size of the response body in bytes, after middleware has changed it. */
   bytes = 0
   /** From the arrival of the headers to the end of the response, or of the connection. 0 until then. */
   milliseconds = 0
   /** Whether the connection was closed before the response was complete. */
   isAborted = false
-  /** The error that was thrown or rejected, also when it is the client's mistake. */
+  /** The error that was thrown or rejected, including the client's mistakes. */
   error: unknown
-  /** How many statements the handler has sent, in all of its runs. Not BEGIN, COMMIT and those about savepoints. */
+  /** How many statements the handler sent, in all of its runs, without BEGIN, COMMIT and savepoints. */
   statements = 0
   /** The sum of their times. Statements that run at the same time all count. */
   statementMilliseconds = 0
@@ -70,8 +70,8 @@ export class RequestRecord {
   }
 
   /**
-   * The trace that it belongs to, which the log has too: that of `openTelemetry()`, else that of the header `traceparent`. Undefined without one. A
-   * subscriber of `sequitur.request.start` that traces requests in another way may set it.
+   * The trace that the request belongs to, as in the log: that of `openTelemetry()`, else that of the header `traceparent`. Undefined without one. A
+   * subscriber of `sequitur.request.start` that traces requests itself may set it.
    */
   get trace(): Trace | undefined {
     return (this.#trace ??= traceOf(this.raw.headers))
@@ -81,38 +81,38 @@ export class RequestRecord {
     this.#trace = trace
   }
 
-  /** How many times the last run has sent the read that it has sent most often, with whatever values: many times is an N+1. */
+  /** How many times the last run sent its most frequent read, with any values: a high number is an N+1. */
   get repeated(): number {
     return this.queries.repeated
   }
 
   /**
-   * Answers the request within a function, which has to call its argument at once: for contexts that are no `AsyncLocalStorage`, so that `bindStore()`
-   * cannot enter them. Only subscribers of `sequitur.request.start` may call it.
+   * Runs the request inside a function, which must call its argument at once: for contexts other than an `AsyncLocalStorage`, which `bindStore()`
+   * cannot enter. Only subscribers of `sequitur.request.start` may call it.
    */
   runIn(around: (work: () => void) => void): void {
     const outer = this.#around
     this.#around = outer ? (work) => outer(() => around(work)) : around
   }
 
-  /** @internal Answers the request. */
+  /** @internal Runs the request. */
   answer(work: () => void): void {
     if (this.#around) this.#around(work)
     else work()
   }
 
-  /** @internal A statement of the handler was answered. */
+  /** @internal Called when a statement of the handler was answered. */
   addStatement(milliseconds: number): void {
     this.statements++
     this.statementMilliseconds += milliseconds
   }
 
-  /** @internal A transaction of the handler has ended. */
+  /** @internal Called when a transaction of the handler has ended. */
   endTransaction(outcome: TransactionOutcome): void {
     if (this.transaction === undefined || SEVERITY[outcome] > SEVERITY[this.transaction]) this.transaction = outcome
   }
 
-  /** @internal The handler runs again. */
+  /** @internal Called before the handler runs again. */
   startAgain(): void {
     this.retries++
     this.queries.clear()
@@ -126,13 +126,13 @@ const SEVERITY: Readonly<Record<TransactionOutcome, number>> = { commit: 0, roll
 export interface QueryLimits {
   /** The most statements. */
   readonly statements: number
-  /** From how many times on it is too often that the same read is sent. */
+  /** The same read, sent this many times, exceeds the limit. */
   readonly repeats: number
 }
 
 export const UNLIMITED: QueryLimits = { statements: Infinity, repeats: Infinity }
 
-/** How the statements of a request have exceeded their limits. */
+/** How the statements of a request exceeded their limits. */
 export interface Excess {
   /** `statements`: too many of them. `repeats`: the same read was sent again and again. */
   readonly kind: 'statements' | 'repeats'
@@ -140,7 +140,7 @@ export interface Excess {
   readonly limit: number
   /** The shape of the read that was repeated. */
   readonly shape: string | undefined
-  /** Where the program sends the statement that exceeds the limit: `src/heros.ts:12:20`. Undefined where the stack does not lead there. */
+  /** Where the program sends the statement that exceeds the limit: `src/heros.ts:12:20`. Undefined if no frame of the stack is in the program. */
   readonly location: string | undefined
 }
 
@@ -159,7 +159,7 @@ export class QueryCounter {
   #location: string | undefined
   #reads: Map<string, Read> | undefined
 
-  /** A statement is sent. Call it in the stack of the program that sends it. */
+  /** Counts a statement that is sent. Call it in the stack of the program that sends it. */
   add(shape: string, isRead: boolean): void {
     if (++this.#total === this.limits.statements + 1) this.#location = this.#exceed()
     if (!isRead) return
@@ -174,7 +174,7 @@ export class QueryCounter {
     return programLocation()
   }
 
-  /** How many times the read was sent that was sent most often. */
+  /** How many times the most frequent read was sent. */
   get repeated(): number {
     let most = 0
     for (const { count } of this.#reads?.values() ?? []) most = Math.max(most, count)
@@ -229,7 +229,7 @@ function isZero(id: string): boolean {
 }
 
 /**
- * The record of the request whose handler runs without a session, if a subscriber listens. Without a session only this tells which request a query
+ * The record of the request whose handler runs without a session, if a subscriber listens. Without a session, only this shows which request a query
  * belongs to.
  */
 export const requestWithoutSession = new AsyncLocalStorage<RequestRecord>()

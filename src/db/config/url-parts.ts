@@ -31,7 +31,7 @@ const dialects: Readonly<Record<DialectName, DialectSpelling>> = {
   mariadb: { names: ['mariadb'], drivers: ['mariadb', 'aiomysql', 'asyncmy', 'pymysql'] },
 }
 
-// Object.keys() has the type string[], also for a constant.
+// Object.keys() has the type string[], even for a constant.
 const dialectNames = Object.keys(dialects) as DialectName[]
 
 export const MEMORY = ':memory:'

@@ -27,7 +27,7 @@ export function closeUnprepared(sequelize: Sequelize, close: (connection: object
   }
 }
 
-// As long as opening the connection may take, and not shorter than a request waits for one: behind a pooler, its server connection has to come free.
+// As long as opening the connection may take, and not shorter than a request waits for one: behind a pooler, its server connection must become free.
 function timeoutOf({ config }: ConnectionManager, { dialectOptions = {} }: SequelizeOptions): number {
   const { connectionTimeoutMillis, connectTimeout = connectionTimeoutMillis ?? DEFAULTS.connect } = dialectOptions
   return Math.max(connectTimeout, config.pool.acquire)

@@ -216,7 +216,7 @@ export function acquireFromPool<C extends TransactionConnection>(
     try {
       return lease(raw, wasIdle)
     } catch (error) {
-      // Of the program's logging.
+      // An error of the program's logging.
       return manager.destroyConnection(raw).then(() => {
         throw error
       })

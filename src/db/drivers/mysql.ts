@@ -42,7 +42,7 @@ export function streamRows(given: unknown, sql: string, values: readonly unknown
   const connection = given as StreamingConnection
   if (connection.queryStream) return connection.queryStream(sql, values)
   const stream = (values.length > 0 ? connection.execute(sql, values) : connection.query({ sql })).stream()
-  // mysql2 tells of a lost connection only those statements that have a callback.
+  // mysql2 reports a lost connection only to statements that have a callback.
   const lost = (error: Error) => void stream.destroy(error)
   connection.on('error', lost)
   return stream.once('close', () => connection.off('error', lost))
@@ -142,7 +142,7 @@ export type MariadbCommandClass = new (
 ) => MariadbCommand
 
 /**
- * The object that a connection of mariadb wraps; undefined for one of mysql2, and for one that the program wraps, which is used by its public methods alone.
+ * The object that a connection of mariadb wraps; undefined for one of mysql2, and for one that the program wraps, which is used only through its public methods.
  * Listeners of a connection are called with it as `this`, that of `newListener` when another one is added.
  */
 export function mariadbCoreOf(connection: unknown): MariadbCore | undefined {

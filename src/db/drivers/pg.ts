@@ -4,7 +4,7 @@ import { requireSupported } from '../supported-version.js'
 import type { DirectResult } from '../direct-statement.js'
 
 /*
- * Every member of pg that is used here and that its types leave out. No other file casts an object of pg.
+ * Every member of pg that is used here and missing from its types. No other file casts an object of pg.
  */
 
 export type QueryCallback = (error: Error | null, result: DirectResult) => void
@@ -17,7 +17,7 @@ export interface PgClient {
   query(text: string, values: readonly unknown[], callback: QueryCallback): void
 }
 
-/** The members of pg's client that its types leave out. */
+/** The members of pg's client that are missing from its types. */
 export interface ClientInternals {
   readonly connection: PgConnection
   readonly processID: number | null
@@ -83,7 +83,7 @@ export interface ResultInternals {
 
 /** The members of a sent query that pg calls or reads. */
 export interface SentQuery {
-  /** Under which the statement is prepared. */
+  /** The name under which the statement is prepared. */
   name: string
   readonly text: string
   readonly callback: QueryCallback
@@ -138,7 +138,7 @@ export function queryInternals(query: pg.Submittable): QueryInternals {
 const WithoutState = class {}
 Object.setPrototypeOf(WithoutState.prototype, pg.Query.prototype)
 
-/** A query that pg takes for one of its own, without the state of an emitter and the result that each of them would create. */
+/** A query that pg treats as its own, without the emitter state and the result that each pg.Query creates. */
 export const BareQuery = WithoutState as unknown as new () => SentQuery
 
 export const Result = pg.Result as unknown as new (rowMode?: string, types?: object) => ResultInternals

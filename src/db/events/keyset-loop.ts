@@ -22,7 +22,7 @@ const batches = new WeakMap<RequestRecord, Map<string, Batch>>()
 /** A value in a statement. */
 interface Slot {
   readonly value: unknown
-  /** Whether something has to be greater, or less, than it. */
+  /** Whether it is the bound of an inequality. */
   readonly isBound: boolean
 }
 

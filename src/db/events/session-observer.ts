@@ -27,7 +27,7 @@ export function observeSession(
 
 const known = new WeakMap<Sequelize, DatabaseFacts>()
 
-/** The facts that events tell of a database. @param description for messages: the URL without its password. */
+/** The facts about a database that events have. @param description for messages: the URL without its password. */
 export function factsOf(sequelize: Sequelize, description = ''): DatabaseFacts {
   const found = known.get(sequelize)
   if (found) return found
@@ -265,7 +265,7 @@ function rowsOf(value: unknown): readonly unknown[] {
 /** A property of an object that stands for the rows of a query: how many they are. */
 export const ROW_COUNT = Symbol('rowCount')
 
-// The results of Sequelize: the rows; of raw SQL the rows and what the driver tells; of a write the instance and a number.
+// The results of Sequelize: the rows; for raw SQL, the rows and what the driver reports; of a write the instance and a number.
 function rowsIn(value: unknown): number | undefined {
   if (value === null) return 0
   if (!Array.isArray(value)) return typeof value === 'object' ? 1 : undefined

@@ -6,7 +6,7 @@ import { mayCompileDestroy } from './may-compile.js'
 import type { Values } from './compiled-save.js'
 import type { CompiledStatement } from '../direct-statement.js'
 
-/** The DELETE of a row by its key, as destroy() of Sequelize sends it. Undefined if Sequelize has to. */
+/** The DELETE of a row by its key, as destroy() of Sequelize sends it. Undefined if Sequelize must send it. */
 export function deleteStatement(instance: Model): CompiledStatement<unknown> | undefined {
   const model = modelOf(instance)
   if (!mayCompileDestroy(model, instance)) return undefined

@@ -14,7 +14,7 @@ import { mayCompileSave } from './may-compile.js'
 
 export type Values = Readonly<Record<string, unknown>>
 
-/** Sets the timestamps of the instance, as save() does before it validates. Undefined if Sequelize has to save the instance. */
+/** Sets the timestamps of the instance, as save() does before it validates. Undefined if Sequelize must save the instance. */
 export function insertStatement<M extends Model>(
   model: ModelStatic<Model>,
   instance: M,
@@ -46,7 +46,7 @@ export function insertStatement<M extends Model>(
 }
 
 interface PlainRow {
-  /** Begins with a word that no other shape of a statement begins with. */
+  /** Begins with the kind of the statement, so that no two kinds have the same names. */
   readonly names: readonly string[]
   /** By the names of the columns. */
   readonly columns: Readonly<Record<string, unknown>>
@@ -91,7 +91,7 @@ function setGenerated(state: InstanceInternals, { rows: [row], insertedKey }: Di
   else if (key !== null && !state.dataValues[key]) state.dataValues[key] = insertedKey
 }
 
-/** Sets the time of the update, as save() does before it validates. Undefined if Sequelize has to save the instance. */
+/** Sets the time of the update, as save() does before it validates. Undefined if Sequelize must save the instance. */
 export function updateStatement<M extends Model>(
   model: ModelStatic<Model>,
   instance: M,
@@ -116,7 +116,7 @@ export function updateStatement<M extends Model>(
   return { sql, generated: statement, values, form: 'constant', instance, read }
 }
 
-/** By the names of its columns, in the order of Sequelize. Undefined if Sequelize has to write the condition. */
+/** By the names of its columns, in the order of Sequelize. Undefined if Sequelize must write the condition. */
 function keyOf(model: ModelStatic<Model>, plan: ModelPlan, given: Values): Values | undefined {
   const conditions = keyConditions(model, plan, given)
   if (!conditions) return undefined
@@ -173,7 +173,7 @@ function boundValue(model: ModelStatic<Model>, name: string, value: unknown): un
   return written === '$' ? bound : undefined
 }
 
-/** The SQL of a statement that Sequelize has generated. Empty if it does not bind exactly these values. */
+/** The SQL of a statement that Sequelize generated. Empty if it does not bind exactly these values. */
 function textOf(model: ModelStatic<Model>, generated: unknown, values: readonly unknown[]): string {
   const { query, bind = [] } = generated as { readonly query: string; readonly bind?: readonly unknown[] } // with placeholders
   if (bind.length !== values.length || !bind.every((value, index) => Object.is(value, values[index]))) return ''
@@ -181,9 +181,9 @@ function textOf(model: ModelStatic<Model>, generated: unknown, values: readonly 
 }
 
 /**
- * Marks the attributes as saved. What the program has changed since the row was sent stays a change, which the next save() writes.
+ * Marks the attributes as saved. Changes that the program made after the row was sent remain changes, which the next save() writes.
  *
- * @param now the values of the instance when the database had answered.
+ * @param now the values of the instance when the database answered.
  */
 function markSaved(
   { dataValues, _previousDataValues, _changed }: InstanceInternals,

@@ -17,11 +17,11 @@ import { mayCompileRead } from './may-compile.js'
 
 /*
  * Sequelize generates the SQL of a statement for each call, with its values as literals. For statements of a simple form the SQL is generated
- * once for each shape, by Sequelize, with placeholders. A statement that Sequelize could treat in another way is left to it: the functions of this file return
+ * once for each shape, by Sequelize, with placeholders. A statement that Sequelize could treat differently is left to it: the functions of this file return
  * undefined then.
  */
 
-/** Which rows of a list a page has. */
+/** The rows of a list that a page has. */
 export interface Slice {
   readonly limit: number
   readonly offset?: number | undefined
@@ -75,7 +75,7 @@ export interface Selection {
   readonly conditions: Conditions
 }
 
-/** The rows of a statement, whatever its order. */
+/** The rows of a statement, in any order. */
 export function selectionOf({ model, options }: Select<Model>): Selection | undefined {
   if (!hasOnlyRows(options) || !mayCompileRead(model)) return undefined
   const plan = planOf(model)
@@ -194,13 +194,13 @@ interface Limit {
   readonly kind: 'all' | 'first' | 'limit' | 'slice'
   /** The values of its placeholders. */
   readonly numbers: readonly number[]
-  /** Its SQL where it has no placeholders. */
+  /** The SQL of a limit without placeholders. */
   readonly suffix: string
 }
 
 /**
  * On PostgreSQL, the numbers are literals: the first page and a late one may need different plans, and a plan that was prepared with parameters
- * may be kept for both. Without parameters, preparing it saves the client nothing.
+ * may be reused for both. Without parameters, preparing it saves the client nothing.
  */
 function limitOf(model: ModelStatic<Model>, slice: Slice | 'first' | undefined): Limit {
   if (slice === undefined) return { kind: 'all', numbers: [], suffix: '' }

@@ -12,7 +12,7 @@ import type { DirectResult } from '../direct-statement.js'
 
 /** The statement of a {@link DirectQuery}. */
 export interface DirectStatement {
-  /** Under which it is prepared; empty if it is not. */
+  /** The name under which it is prepared; empty if it is not. */
   readonly name: string
   readonly text: string
   /** Undefined for the simple protocol, in which SQL may have several statements. */
@@ -51,8 +51,8 @@ export class DirectQuery extends BareQuery {
     if (!values) return connection.query(this.text)
     const { name, text } = this
     const { columns, parameterTypes } = this.#statement.prepared ?? {}
-    // The server reads values before it looks whether a table was altered. Describe makes it look first: a value that only the old type refuses
-    // is not refused then. Source: exec_bind_message() and exec_describe_statement_message() in postgres.c.
+    // The server reads values before it checks whether a table was altered. Describe makes it check first: a value that only the old type refuses
+    // is then accepted. Source: exec_bind_message() and exec_describe_statement_message() in postgres.c.
     const isDescribed = name !== '' && !(columns && parameterTypes && canRead(parameterTypes, values))
     if (!connection.parsedStatements[name] && !connection.submittedNamedStatements[name]) {
       connection.parse({ name, text })
@@ -109,7 +109,7 @@ export class DirectQuery extends BareQuery {
 
 const NOTHING: DirectResult = { rows: [] }
 
-/** Whether a type reads every value of the kinds that models bind. */
+/** Whether a type accepts a value, of the kinds that models bind. */
 type Reads = (value: unknown) => boolean
 
 const { BOOL, BPCHAR, FLOAT8, INT2, INT4, INT8, NUMERIC, TEXT, TIMESTAMP, TIMESTAMPTZ, VARCHAR } = types.builtins
@@ -136,7 +136,7 @@ const READS: ReadonlyMap<number, Reads> = new Map([
   [TIMESTAMPTZ, isTime],
 ])
 
-/** Whether parameters of these types can read these values. False if that is not known. */
+/** Whether parameters of these types accept these values. False if that is not known. */
 function canRead(types: readonly number[], values: readonly unknown[]): boolean {
   let index = 0
   for (const value of values) {

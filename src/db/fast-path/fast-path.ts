@@ -1,6 +1,6 @@
 /*
- * The door of the room for speed: statements whose SQL is generated once for each shape, and rows that are read by generated code. Everything works, and
- * answers the same, without it: with `fastPath: false` nothing of this room runs. No other file of it is imported from outside.
+ * The entry point of the fast path: statements whose SQL is generated once for each shape, and rows that are read by generated code. Everything works, and
+ * answers the same, without it: with `fastPath: false` nothing of this folder runs. No other file of it is imported from outside.
  */
 
 export { deleteStatement } from './compiled-delete.js'

@@ -13,7 +13,7 @@ const MAX_LISTS = 500
 
 const builders = new Map<string, BuildRow>()
 
-/** Undefined for columns that pg itself has to build: an object has no own property of this name unless it is defined. */
+/** Undefined for columns that pg itself must build: an object has no own property of this name unless it is defined. */
 function builderOf(fields: readonly FieldDescription[]): BuildRow | undefined {
   if (fields.some(({ name, format }) => name === '__proto__' || format === 'binary')) return undefined
   const key = JSON.stringify(fields.map(({ name }) => name))

@@ -68,8 +68,8 @@ function isEmpty(object: object | undefined): boolean {
 }
 
 /**
- * A question about a model that is asked once, and again when something has changed that its answer was made of: a method was replaced, or a hook was added.
- * Methods are compared rather than observed, as a mock replaces the property itself.
+ * A question about a model. Its answer is cached until something that it depends on changes: a method is replaced, or a hook is added.
+ * Methods are compared rather than observed, because a mock replaces the property itself.
  */
 function rememberedByModel(judge: Judge): (model: ModelStatic<Model>) => boolean {
   const answers = new WeakMap<object, Answer>()

@@ -14,18 +14,18 @@ export interface ModelPlan {
   readonly columns: readonly (string | readonly [field: string, name: string])[]
   /** The columns that a condition may compare with a value, by the names of their attributes. */
   readonly comparable: ReadonlyMap<string, ComparableColumn>
-  /** The attributes of which a value is that of at most one row. */
+  /** The attributes whose values are unique among the rows. */
   readonly uniqueNames: ReadonlySet<string>
   /** The order of a page without one: by the primary key. */
   readonly keyOrder: readonly (readonly [name: string, direction: 'ASC'])[]
-  /** The columns of a new row; undefined if Sequelize has to write the rows. */
+  /** The columns of a new row; undefined if Sequelize must write the rows. */
   readonly rowColumns: readonly RowColumn[] | undefined
   /** Whether its rows do not depend on the transaction that reads them, as those of a view may. */
   readonly isOfPlainTable: boolean
   /** Undefined if all of its columns return what was written. */
   readonly storedForms: StoredForms | undefined
   /**
-   * Whether values are written as literals, as Sequelize writes them: MySQL and MariaDB may compare a value of a prepared statement in another way, and
+   * Whether values are written as literals, as Sequelize writes them: MySQL and MariaDB may compare a value of a prepared statement differently, and
    * return other types for its columns.
    */
   readonly hasLiterals: boolean
@@ -165,7 +165,7 @@ function rowValueOf(type: DataType): RowValue | undefined {
     case 'TEXT': {
       const shape = columnShape({ type })
       if (isBinary || shape.kind !== 'string') return undefined
-      const { maxLength = Infinity } = shape // in characters, of which a string has at most its length
+      const { maxLength = Infinity } = shape // in characters: a string has at most as many as its `length`
       // PostgreSQL has no NUL in texts, and Sequelize changes it in literals.
       const isPlain = (value: unknown) =>
         typeof value === 'string' && value.length <= maxLength && !value.includes('\0')

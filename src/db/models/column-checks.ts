@@ -10,7 +10,7 @@ const SEQUELIZE_ONLY: ReadonlySet<string> = new Set(['isImmutable', 'notNull', '
 
 /**
  * The built-in rules of a column's `validate` as checks of inputs, with the same result as Sequelize's validation when the row is saved.
- * Rules that are functions are checked by Sequelize alone.
+ * Rules that are functions are checked only by Sequelize.
  */
 export function checksOf(shape: Shape, rules: ModelValidateOptions): readonly Check[] {
   const toValue = STRING_OF[shape.kind]

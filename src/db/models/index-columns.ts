@@ -13,7 +13,7 @@ export function refuseLostIndexes(models: readonly ModelStatic<Model>[]): void {
     const lost = Object.keys(named).length + unnamed.length
     if (lost > 0 && getOptions(prototype)?.indexes)
       throw new BootError(
-        `${name} has @Index and @Table({ indexes }), of which sequelize-typescript keeps the indexes of @Table alone. Write all of them in one of the two.`,
+        `${name} has @Index and @Table({ indexes }), of which sequelize-typescript keeps only the indexes of @Table. Write all of them in one of the two.`,
       )
   }
 }

@@ -31,7 +31,7 @@ export function rowVersion(row: unknown, names: readonly string[], source: RowSo
   return { version: versionText(row, identity, maskOf(columns, digested)), coversBody }
 }
 
-/** The version of a row by its number and its key alone; undefined as for {@link rowVersion}. */
+/** The version of a row by only its number and its key; undefined as for {@link rowVersion}. */
 export function keyVersion(row: Model): string | undefined {
   const identity = identityOf(row)
   return identity && versionText(row, identity, 0n)
@@ -154,7 +154,7 @@ function keepsMilliseconds(model: ModelStatic<Model>): boolean {
 
 const sentNames = new WeakMap<object, (() => readonly string[])[]>()
 
-/** Tells which columns of a model are sent with a version: a client can ask for the digest of no others. */
+/** Registers which columns of a model are sent with a version: a client can ask for the digest of no others. */
 export function addSentNames(type: unknown, names: () => readonly string[]): void {
   if (typeof type === 'function') sentNames.set(type, [...(sentNames.get(type) ?? []), names])
 }
@@ -177,7 +177,7 @@ const counted = new WeakSet<object>()
 
 /**
  * Makes `Hero.update(values, { where })` increment the version of the rows, as `hero.save()` does: Sequelize leaves it as it is, and a client would
- * get a 304 for a changed row. Does nothing for what is no model with `version: true`.
+ * get a 304 for a changed row. Does nothing for anything but a model with `version: true`.
  */
 export function countBulkUpdates(type: unknown): void {
   if (typeof type !== 'function' || !(type.prototype instanceof Model)) return

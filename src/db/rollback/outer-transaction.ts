@@ -197,7 +197,7 @@ export class OuterTransaction implements SavepointOwner {
 
 function committing(sql: string): NotUndoableError {
   return new NotUndoableError(
-    `MySQL and MariaDB commit before '${sql.trim().slice(0, 40)}', so that withRollback() could not undo the test. It was refused. Test it with a database of its own: testDatabase().`,
+    `MySQL and MariaDB commit before '${sql.trim().slice(0, 40)}', so that withRollback() could not undo the test. It was refused. Test it with a separate database: testDatabase().`,
   )
 }
 
@@ -264,7 +264,7 @@ export class Turns {
     })
   }
 
-  // The connection stays taken if another transaction waits: one that asks for it now comes after that.
+  // The connection stays taken if another transaction waits: one that requests it now comes after that.
   #end(): void {
     const next = this.#waiting.shift()
     if (next) next.begin()
@@ -299,7 +299,7 @@ async function deferredConstraints(transaction: SessionTransaction): Promise<Com
   const deferred = constraints.filter((constraint) => constraint.deferred).map(({ name }) => name)
   return async () => {
     await transaction.command('SET CONSTRAINTS ALL IMMEDIATE')
-    // Not ALL: constraints that are INITIALLY IMMEDIATE have to stay so.
+    // Not ALL: constraints that are INITIALLY IMMEDIATE must remain so.
     if (deferred.length > 0) await transaction.command(`SET CONSTRAINTS ${deferred.join(', ')} DEFERRED`)
   }
 }
@@ -318,7 +318,7 @@ async function foreignKeys(transaction: SessionTransaction, sequelize: Sequelize
       const rows = await transaction.rows<Violation>(sql`SELECT "table", rowid, fkid FROM pragma_foreign_key_check`)
       return rows.map(({ table, rowid, fkid }) => JSON.stringify([table, rowid, fkid]))
     } catch {
-      return [] // a foreign key without its parent table: a statement that uses it fails by itself
+      return [] // a foreign key without its parent table: a statement that uses it fails anyway
     }
   }
   const before = new Set(await violations())

@@ -27,7 +27,7 @@ export class RollbackLostError extends Error {
     super(
       'The transaction of withRollback() ended before the test. Either the database has rolled back all that the test had done, as MySQL and MariaDB do ' +
         'after a deadlock, or a statement has committed it, as ALTER TABLE and CREATE TABLE do there: that is kept. The cause has the first error. ' +
-        'Test this with a database of its own: testDatabase().',
+        'Test this with a separate database: testDatabase().',
       { cause },
     )
   }

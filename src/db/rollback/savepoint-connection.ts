@@ -4,7 +4,7 @@ import { DialectConnection } from '../dialects/dialect-connection.js'
 import type { TransactionNeeds } from '../dialect.js'
 import type { SendDirect } from '../direct-statement.js'
 
-/** The transaction of a test, of which a connection is one savepoint. */
+/** The transaction of a test; a connection is a savepoint in it. */
 export interface SavepointOwner {
   readonly isOpen: boolean
   /** @throws the error of a statement that is refused, which could not be undone. */

@@ -63,7 +63,7 @@ interface ManagerConfig {
   readonly pool: {
     readonly max: number
     readonly min: number
-    /** Milliseconds, as the next two. */
+    /** Milliseconds, like the next two. */
     readonly acquire: number
     readonly idle: number
     readonly evict: number

@@ -14,7 +14,7 @@ import type { ConnectionManager, PoolCounts } from './connection-manager.js'
 import type { Attributes, QueryGenerator, RowValues } from './query-generator.js'
 
 /*
- * Every member of Sequelize 6 that this package uses and that Sequelize's types leave out. The functions at the end of this file return
+ * Every member of Sequelize 6 that this package uses and that is missing from Sequelize's types. The functions at the end of this file return
  * Sequelize's objects with these types; no other file casts them. test/db/sequelize-members.test.ts checks that
  * all these members exist in the versions that the startup accepts.
  */
@@ -327,7 +327,7 @@ export function modelOf(instance: Model): ModelStatic<Model> {
 
 interface TransactionOptions {
   readonly readOnly: boolean
-  /** Whether nothing of it has to be made by Sequelize. */
+  /** Whether it is created without Sequelize's constructor. */
   readonly isLight: boolean
 }
 
@@ -342,8 +342,8 @@ export function newTransactionId(): string {
 }
 
 /**
- * The same fields that Sequelize's constructor makes of these options. That one copies the options one by one and deletes one of the copies, which makes an object
- * that is slow to create, for every request.
+ * Sets the same fields as Sequelize's constructor. The original copies the options one by one and deletes one of the copies, which makes the
+ * object slow to create, for every request.
  */
 class LightTransaction {
   declare readonly sequelize: Sequelize

@@ -19,7 +19,7 @@ export function markAsInherited<M extends object>(method: M): M {
 /**
  * Whether a method of a model, or of an instance, is that of Sequelize: neither a class of the program nor a plugin replaces it.
  *
- * @param read reads a method, where what was read has to be remembered.
+ * @param read reads a method, for callers that must remember what was read.
  */
 export function isOfSequelize(object: object, name: string, read = methodOf): boolean {
   const method = read(object as Record<string, object>, name)

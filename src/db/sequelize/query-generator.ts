@@ -40,7 +40,7 @@ export interface QueryGenerator {
     options: unknown,
   ): string
   parseConditionObject(conditions: object): readonly JsonCondition[]
-  /** Adds the conditions of a value in JSON, at a path of keys, of which the last may name a type: `age::integer`. */
+  /** Adds the conditions of a value in JSON, at a path of keys; the last key may name a type: `age::integer`. */
   _traverseJSON(items: string[], column: string, key: string, value: unknown, path: string[]): void
   jsonPathExtractionQuery(column: string, path: readonly string[]): string
   insertQuery(table: unknown, values: unknown, attributes: unknown, options?: BindOptions, ...rest: unknown[]): unknown

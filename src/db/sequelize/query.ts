@@ -38,7 +38,7 @@ export function hasFastPath(sequelize: Sequelize): boolean {
   return !benchmark && !logQueryParameters && !minifyAliases && quoteIdentifiers !== false
 }
 
-/** Sends statements to the driver without Sequelize; undefined if they have to take Sequelize's query path. */
+/** Sends statements to the driver without Sequelize; undefined if they must take Sequelize's query path. */
 export function senderOf(sequelize: Sequelize, { direct }: Pick<Dialect, 'direct'>): SendDirect | undefined {
   return hasFastPath(sequelize) ? direct : undefined
 }
@@ -118,7 +118,7 @@ export function isCaughtBySequelize({ exception, type }: QueryOptions, error: un
 }
 
 /**
- * On PostgreSQL, Sequelize logs a statement when it was sent. Where the log throws, nothing would wait for the answer: an error of the database, or a
+ * On PostgreSQL, Sequelize logs a statement when it was sent. If the log throws, nothing would wait for the answer: an error of the database, or a
  * connection that is closed, would be an unhandled rejection and end the process. Here the error of the log waits for the answer.
  */
 function withLateLogErrors(Query: QueryClass): QueryClass {
@@ -227,7 +227,7 @@ function typeOf({ type, instance, model, nest, plain }: QueryOptions): string {
   return type ?? (instance || model || nest || plain ? QueryTypes.SELECT : QueryTypes.RAW)
 }
 
-/** Converts a driver's result as Sequelize does; undefined where Sequelize would look at the SQL to choose the conversion. */
+/** Converts a driver's result as Sequelize does; undefined if Sequelize would inspect the SQL to choose the conversion. */
 function resultReaderOf(options: QueryOptions, query: () => Query): ((result: DirectResult) => unknown) | undefined {
   const { instance, returning, exception } = options
   const type = typeOf(options)

@@ -1,8 +1,8 @@
-/** Milliseconds that a server is passed over after its first failure. Doubles with each further one. */
+/** Milliseconds that a server is skipped after its first failure. Doubles with each further failure. */
 const FIRST_PAUSE = 250
 const LONGEST_PAUSE = 10_000
 
-/** Whether a server is worth a try: one that could not be reached is passed over for a while. */
+/** Whether a server is worth a try: one that could not be reached is skipped for a while. */
 export class Availability {
   /** How many times in a row it could not be reached. */
   failures = 0
@@ -17,7 +17,7 @@ export class Availability {
     return this.failures > 0 ? this.#awayUntil : 0
   }
 
-  /** Call it before a connection is opened: of several requests, one tries a server that was away. */
+  /** Call it before a connection is opened: of several requests, only one tries a server that was unavailable. */
   beforeAttempt(): void {
     if (this.failures > 0) this.#pause()
   }

@@ -54,7 +54,7 @@ export function configOfServer(connection: object): object | undefined {
 
 /**
  * Called when the server of a connection refuses to serve it. The connection is not used again, and if it is one of several servers, the others to it
- * are not either, as long as it is passed over.
+ * are not either, as long as it is skipped.
  */
 export function discard(connection: object): void {
   discarded.add(connection)
@@ -64,7 +64,7 @@ export function discard(connection: object): void {
   server.availability.failed()
 }
 
-/** Makes the pool close connections to servers that are away, and those for which discard() was called. */
+/** Makes the pool close connections to unavailable servers, and those for which discard() was called. */
 export function closeDiscarded(sequelize: Sequelize, close: (connection: object) => void): void {
   const { connectionManager: manager } = sequelizeInternals(sequelize)
   const validate = manager.validate.bind(manager)
@@ -79,14 +79,14 @@ export function closeDiscarded(sequelize: Sequelize, close: (connection: object)
 }
 
 /**
- * Opens the connections to the main database on the first of these hosts that is available. One that cannot be reached is passed over for a
+ * Opens the connections to the main database on the first of these hosts that is available. One that cannot be reached is skipped for a
  * while, unless all others fail too.
  */
 export function connectToFirstAvailable(sequelize: Sequelize, hosts: ServerAddress['hosts'], opening: Opening): void {
   const { connectionManager: manager } = sequelizeInternals(sequelize)
   const connect = manager.connect.bind(manager)
   const all = hosts.map((host) => new Server(host))
-  /** The server of options that were made for it alone, as those of configOfServer(). */
+  /** The server of options that were made for one server, as those of configOfServer(). */
   const exact = new WeakMap<object, Server>()
 
   async function openOn(server: Server, config: object): Promise<object> {
@@ -146,7 +146,7 @@ function hostOf({ host, port }: { readonly host?: unknown; readonly port?: unkno
   return { host: String(host), port: Number(port) }
 }
 
-/** Servers that are away come last, and the first of them is the one that is to be tried again soonest. */
+/** Unavailable servers come last, and the first of them is the one to try again soonest. */
 function inOrder(all: readonly Server[]): readonly Server[] {
   const away = all.filter(({ availability }) => availability.isAway)
   if (away.length === 0) return all

@@ -28,7 +28,7 @@ type Connect = (config: object) => Promise<object>
 
 /**
  * Opens the connections of a pool. If the server is full, and the pool has other connections, the requests for one wait, until one of these is released
- * or their time is over; meanwhile one attempt at a time is made to open another. sequelize-pool itself would refuse the request that waits longest.
+ * or time out; until then, one attempt at a time is made to open another. sequelize-pool itself would refuse the request that waits longest.
  */
 export class PoolOpening {
   readonly #pool: () => PoolCounts

@@ -39,7 +39,7 @@ export interface ReplicaOptions {
 }
 
 /**
- * The pool of a primary and its replicas. Sequelize's own opens the connections of one pool on all replicas in turn, so that one replica that is away
+ * The pool of a primary and its replicas. Sequelize's own opens the connections of one pool on all replicas in turn, so that one unavailable replica
  * fails some requests although others are available. Here each replica has a pool. A session gets a connection to the replica with the least load; if
  * that cannot be reached, to the next one.
  */
@@ -121,7 +121,7 @@ export class ReplicatedPool implements PoolOfReplication {
     }
   }
 
-  /** The replica to try next; undefined if none is left, or if all are away and the primary is used then. */
+  /** The replica to try next; undefined if none is left, or if all are unavailable and the primary is used instead. */
   #next(tried?: ReadonlySet<Replica>): Replica | undefined {
     const { length } = this.#replicas
     const turn = (this.#turn = (this.#turn + 1) % length)

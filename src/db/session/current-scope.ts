@@ -5,12 +5,12 @@ import type { TransactionScope } from './transaction-scope.js'
 /** Where a scope is found. */
 export interface ScopeHolder {
   readonly sequelize: Sequelize
-  /** Undefined until a caller asks for it: a handler may use no database. */
+  /** Undefined until it is needed: a handler may use no database. */
   readonly made: TransactionScope | undefined
   make(): TransactionScope
 }
 
-/** The current scope of each database, as a handler may work in several databases at the same time; the one entered last comes first. */
+/** The current scope of each database, because a handler may work in several databases at the same time; the one entered last comes first. */
 interface Entered {
   readonly holder: ScopeHolder
   readonly outer: Entered | undefined

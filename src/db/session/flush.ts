@@ -28,7 +28,7 @@ const MAX_UNANSWERED = 100
 interface FlushScope {
   /** @throws when statements are refused, as after the end of the session. */
   assertOpen(): void
-  /** Inserts or updates an instance without Sequelize; undefined if that has to save it. */
+  /** Inserts or updates an instance without Sequelize; undefined if Sequelize must save it. */
   save(instance: Model, onSent?: () => void): Promise<unknown> | undefined
   /** Deletes an instance in the same way. */
   destroy(instance: Model): Promise<unknown> | undefined

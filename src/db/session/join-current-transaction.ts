@@ -92,7 +92,7 @@ export function boundaryOf(sequelize: Sequelize, given: GivenTransaction | null 
   return transaction?.boundary ?? boundary.outside(sequelize)
 }
 
-/** The transaction of a session, of which a given one may be a savepoint. */
+/** The transaction of a session; a given one may be a savepoint of it. */
 function sessionTransactionOf(given: GivenTransaction | null): SessionTransaction | undefined {
   for (let at: GivenTransaction | null | undefined = given; at; at = at.parent)
     if (at instanceof SessionTransaction) return at
@@ -238,7 +238,7 @@ function joinTransactions(sequelize: Sequelize): void {
   }
 }
 
-/** Of each model, so that a class of two databases, or a subclass, has only one savepoint. */
+/** One per model, so that a class of two databases, or a subclass, has only one savepoint. */
 const nestedMethods = new WeakSet<object>()
 
 /**

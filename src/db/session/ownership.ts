@@ -14,7 +14,7 @@ import type { CompiledStatement } from '../direct-statement.js'
 interface Mark {
   readonly transaction: SessionTransaction
   readonly isWritten: boolean
-  /** Whose row it is; undefined where the boundary of the session does not limit its table. */
+  /** Whose row it is; undefined if the boundary of the session does not limit its table. */
   readonly rowOwner: string | undefined
 }
 

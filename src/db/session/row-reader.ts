@@ -80,7 +80,7 @@ export class RowReader {
     }
   }
 
-  /** Gives up the rows that are left: the connection is free at once. The work has to reject, if it waits for something else. */
+  /** Abandons the remaining rows: the connection is free at once. If the work waits for something else, it must reject. */
   abandon(): void {
     if (this.#isAbandoned) return
     this.#isAbandoned = true

@@ -20,7 +20,7 @@ export interface SessionUnitOptions extends TransactionNeeds {
   readonly name: string
   /** For the log: the route of the handler. */
   readonly route?: string | undefined
-  /** Whether the handler only reads, by its method: a commit of what it has read saves nothing. */
+  /** Whether the handler only reads, by its method: its commit then saves nothing. */
   readonly safe?: boolean | undefined
   /** How many times the work may be run again after a conflict. */
   readonly retry: number
@@ -316,7 +316,7 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
     const { transaction } = this.made
     if (transaction.isEndSent) return
     const hasStopped = await transaction.stop()
-    if (transaction.isEndSent) return // it was rolled back meanwhile, as by a database that stops
+    if (transaction.isEndSent) return // it was rolled back in the meantime, for example by a database that stops
     if (!hasStopped) return transaction.closeConnection()
     // If ROLLBACK fails, the connection is closed, which also undoes the work.
     await transaction.end('rollback')?.catch(() => {})

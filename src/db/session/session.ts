@@ -51,7 +51,7 @@ export class Session {
     return this.#scope.sequelize
   }
 
-  /** @internal Whose rows it reaches, by the boundary of its database: what is kept for later requests is kept for this owner alone. */
+  /** @internal Whose rows it reaches, by the boundary of its database: what is kept for later requests is kept only for this owner. */
   get owner(): string | undefined {
     return this.#scope.transaction.boundary?.owner()
   }
@@ -79,7 +79,7 @@ export class Session {
     return scope?.transaction === this.#scope.transaction ? scope : this.#scope
   }
 
-  // The asynchronous context may have been lost, or be that of another session: queries of this session join its own transaction all the same.
+  // The asynchronous context may have been lost, or be that of another session: queries of this session join its own transaction anyway.
   #inside<T>(work: (scope: TransactionScope) => Promise<T>): Promise<T> {
     const current = currentScope(this.#scope.sequelize)
     const isInside = current?.transaction === this.#scope.transaction

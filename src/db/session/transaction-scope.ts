@@ -40,7 +40,7 @@ export class TransactionScope implements QueryOwner {
     this.#running = new PendingCounter(transaction.statements)
   }
 
-  /** The pending changes of this scope. Made when a caller asks for it: most handlers only read. */
+  /** The pending changes of this scope. Created when it is needed: most handlers only read. */
   get changes(): ChangeQueue {
     return (this.#changes ??= new ChangeQueue(this))
   }
@@ -66,7 +66,7 @@ export class TransactionScope implements QueryOwner {
     return this.transaction.dialect.sendsAhead === true
   }
 
-  /** @throws SessionClosedError after the end; else the error because of which the transaction must be rolled back, if there is one. */
+  /** @throws SessionClosedError after the end; else the error that forces the rollback of the transaction, if there is one. */
   assertOpen(): void {
     const closedAs = this.transaction.closedAs ?? this.#closedAs
     if (closedAs !== undefined) throw markQueryError(new SessionClosedError(closedAs), this)
@@ -159,13 +159,13 @@ export class TransactionScope implements QueryOwner {
     }
   }
 
-  /** Executes a compiled read. Undefined if Sequelize has to execute it, as for the following methods. */
+  /** Executes a compiled read. Undefined if Sequelize must execute it, as for the following methods. */
   read<T>(model: ModelStatic<Model>, compile: () => CompiledStatement<T> | undefined): Promise<T> | undefined {
     const statement = this.#mayCompile(model, 'read') ? compile() : undefined
     return statement && this.#send(statement, statement.readsAlone ? 'read' : undefined, true)
   }
 
-  /** What executes the compiled reads of a page in the transaction: they have to be of one snapshot. */
+  /** Executes the compiled reads of a page in the transaction: they must see one snapshot. */
   pageReader(model: ModelStatic<Model>): ReadCompiled | undefined {
     if (!this.#mayCompile(model, 'read')) return undefined
     return (statement) => this.#send(statement, statement.readsAlone ? 'read' : undefined, false)

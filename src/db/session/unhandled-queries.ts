@@ -4,7 +4,7 @@ import { modelOf } from '../sequelize/internals.js'
 
 /*
  * An unawaited query that fails is an unhandled rejection, which ends a Node process. Here it is logged by the database that it was sent to
- * instead, and its transaction is rolled back; also when the database was closed meanwhile, as a query that comes too late must not turn the orderly
+ * instead, and its transaction is rolled back; even when the database was closed in the meantime, because a late query must not turn the orderly
  * end of a process into a crash. Rejections that do not belong to a database of an app are not handled here.
  */
 

@@ -72,7 +72,7 @@ const ROUTINES: ReadonlySet<string> = new Set(['FUNCTION', 'PROCEDURE', 'TRIGGER
 
 const PIECE = /[\w$\u0080-\uffff]+|\S/g
 
-/** The words and signs of a text; of what is quoted only its first character. */
+/** The words and signs of a text; only the first character of anything quoted. */
 function* piecesOf(sql: string, dialect: string): Generator<Piece, void> {
   let from = 0
   for (const { kind, start, end } of tokensOf(sql, dialect)) {

@@ -16,7 +16,7 @@ import type { AttributeInternals } from '../sequelize/query-generator.js'
 type AnyModel = ModelStatic<Model>
 /** A method of Sequelize, static or of an instance. */
 type Method = (this: never, ...args: unknown[]) => Promise<unknown>
-/** Executes the call with a compiled statement; undefined if Sequelize has to execute it. */
+/** Executes the call with a compiled statement; undefined if Sequelize must execute it. */
 type Compiled<This> = (owner: This, ...args: unknown[]) => Promise<unknown> | undefined
 
 /**
@@ -27,7 +27,7 @@ export function compileModelMethods(models: readonly AnyModel[]): void {
   for (const model of models) {
     for (const [name, compiled] of Object.entries(STATIC))
       replace(model, name, compiled, (called) => called === model, name === 'findByPk' ? refuseKey : undefined)
-    for (const [name, compiled] of Object.entries(OF_INSTANCES))
+    for (const [name, compiled] of Object.entries(INSTANCE_METHODS))
       replace(model.prototype as Model, name, compiled, (called) => modelOf(called) === model)
   }
 }
@@ -79,7 +79,7 @@ function countOfAll({ model, options }: Select<Model>): CompiledStatement<number
   return countStatement({ kind: 'select', model, options: where === undefined ? {} : { where } })
 }
 
-const OF_INSTANCES: Readonly<Record<string, Compiled<Model>>> = {
+const INSTANCE_METHODS: Readonly<Record<string, Compiled<Model>>> = {
   save: (instance, options) =>
     write(instance, options, (scope, others) =>
       hasNone(others) || isOfUpdate(instance, others)

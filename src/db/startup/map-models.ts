@@ -34,14 +34,14 @@ export function refuseSharedModels(models: Iterable<Constructor>, database: Mode
 /**
  * Maps the models to the instance. Returns them, with those that the instance had before.
  *
- * @throws BootError for a class that is no model, and for a model that cannot be mapped.
+ * @throws BootError for a class that is not a model, and for a model that cannot be mapped.
  */
 export function mapModels(
   sequelize: Sequelize,
   classes: Iterable<Constructor>,
   database: ModelOwner,
 ): readonly ModelStatic<Model>[] {
-  // The program may pass any classes; those that are no models are refused.
+  // The program may pass any classes; those that are not models are refused.
   const given = [...classes] as ModelCtor[]
   requireModels(given)
   refuseSameNames(sequelize, given)

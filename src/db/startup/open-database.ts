@@ -59,7 +59,7 @@ export interface DatabaseToOpen {
 }
 
 export interface OpenDatabase extends Connection {
-  /** What events tell of it. */
+  /** How events describe it. */
   readonly facts: DatabaseFacts
 }
 

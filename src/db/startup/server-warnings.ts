@@ -37,7 +37,7 @@ export async function warnOfStandby(
   )
 }
 
-/** Warns of the models whose tables keep what a request has written that is rolled back. Not an error: a table of a log may be meant so. */
+/** Warns of the models whose tables keep the writes of a request that is rolled back. Not an error: for a log table, this may be intended. */
 export async function warnOfTablesWithoutTransactions(
   { sequelize, dialect, name }: Connection,
   models: readonly ModelStatic<Model>[],

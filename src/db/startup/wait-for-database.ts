@@ -23,7 +23,7 @@ export interface AwaitedDatabase {
 }
 
 /**
- * Waits until the database answers, and does the work with it. It may be starting at the same time as the app, or be restarted meanwhile: if a connection
+ * Waits until the database answers, and does the work with it. It may be starting at the same time as the app, or be restarted in the meantime: if a connection
  * is lost, or a statement cancelled, all is tried again.
  *
  * @param work may run several times.

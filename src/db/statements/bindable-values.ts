@@ -24,7 +24,9 @@ function toBindable(value: unknown, before = '', sequelize: Sequelize): unknown 
   const isSql = value instanceof Utils.SequelizeMethod
   // pg sends lists as arrays, and other objects as JSON.
   if (typeof value === 'object' && !isSql && sequelize.getDialect() === 'postgres') return value
-  throw new TypeError(`${placeOf(before)} is ${describeValue(value)}, which cannot be bound. ${instead(value, isSql)}`)
+  throw new TypeError(
+    `${placeOf(before)} is ${describeValue(value)}, which cannot be bound. ${suggestion(value, isSql)}`,
+  )
 }
 
 function dateText(date: Date, before: string, sequelize: Sequelize): string {
@@ -44,7 +46,7 @@ function describeValue(value: unknown): string {
   return name === undefined || name === 'Object' ? 'an object' : `an object of the class ${name}`
 }
 
-function instead(value: unknown, isSql: boolean): string {
+function suggestion(value: unknown, isSql: boolean): string {
   if (isSql) return 'Write its SQL into the statement.'
   if (Array.isArray(value))
     return (

@@ -52,7 +52,7 @@ export function refuseSecondStatement({ texts }: Pick<Sql, 'texts'>, dialect: st
   const second = hasBody(text) ? undefined : afterFirstStatement(text, dialect)
   if (second === undefined) return
   throw new TypeError(
-    `sql: '${second.trim().slice(0, 40)}' stands after a semicolon, and SQLite would execute only what stands before it. Execute each statement by itself.`,
+    `sql: '${second.trim().slice(0, 40)}' comes after a semicolon, and SQLite would execute only the statement before it. Execute each statement separately.`,
   )
 }
 

@@ -63,7 +63,7 @@ function refuseUnreadable(
 ): void {
   if (Array.isArray(include) && !include.every(isOnlyJoined))
     throw new TypeError(
-      `rows(select(${name}, ...)): rows with an include cannot be read one after the other, as several may make one instance. Write their join: rows(sql\`SELECT ... JOIN ...\`); for a condition or an order alone, add attributes: [] to the include.`,
+      `rows(select(${name}, ...)): rows with an include cannot be read one after the other, as several may make one instance. Write their join: rows(sql\`SELECT ... JOIN ...\`); for only a condition or an order, add attributes: [] to the include.`,
     )
   if (replacements !== undefined) throw new TypeError(`rows(select(${name}, ...)): write bind instead of replacements.`)
 }

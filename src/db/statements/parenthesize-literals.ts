@@ -17,7 +17,7 @@ export function parenthesizeLiterals(sequelize: Sequelize): void {
     if (!isNegated && !(value instanceof Utils.Literal)) return condition
     return `${isNegated ? 'NOT ' : ''}(${condition}${COMMENT.test(condition) ? '\n' : ''})`
   }
-  // The condition of a belongsToMany is written in another way. The options are a copy that Sequelize has made for the query.
+  // The condition of a belongsToMany is written differently. The options are a copy that Sequelize made for the query.
   generator.generateThroughJoin = (include, names, ...rest) => {
     include.where = parenthesized(include.where)
     include.through.where = parenthesized(include.through.where)

@@ -47,7 +47,7 @@ export function sql<Row = Record<string, unknown>>(
   texts: TemplateStringsArray,
   ...values: readonly unknown[]
 ): Sql<Row> {
-  // A template has one string more than values: those at [0] and [index + 1] are always there.
+  // A template has one string more than values: those at [0] and [index + 1] always exist.
   const flatTexts = [texts[0] ?? '']
   const flatValues: unknown[] = []
   let varies = false

@@ -126,7 +126,7 @@ const COMPARISONS: ReadonlySet<unknown> = new Set([
   Op.iRegexp,
   Op.notIRegexp,
 ])
-const OF_LISTS: ReadonlySet<unknown> = new Set([Op.in, Op.notIn, Op.not, Op.between, Op.notBetween])
+const LIST_OPERATORS: ReadonlySet<unknown> = new Set([Op.in, Op.notIn, Op.not, Op.between, Op.notBetween])
 
 /** Whether an operator has an operand that SQL cannot have at a path. */
 function hasUnknownOperand(value: unknown): boolean {
@@ -134,7 +134,7 @@ function hasUnknownOperand(value: unknown): boolean {
   return Object.getOwnPropertySymbols(value).some((operator) => {
     const operand: unknown = Reflect.get(value, operator)
     if (COMPARISONS.has(operator)) return isJsonValue(operand)
-    return OF_LISTS.has(operator) && (Array.isArray(operand) ? operand.some(isJsonValue) : isJsonValue(operand))
+    return LIST_OPERATORS.has(operator) && (Array.isArray(operand) ? operand.some(isJsonValue) : isJsonValue(operand))
   })
 }
 
@@ -147,7 +147,7 @@ function hasOtherPattern(value: unknown): boolean {
   })
 }
 
-const NO_CONDITION = 'is an empty object, which is no condition.'
+const NO_CONDITION = 'is an empty object, which is not a condition.'
 
 function isEmpty(value: unknown): boolean {
   return isJsonValue(value) && !Array.isArray(value) && Object.keys(Object(value)).length === 0

@@ -56,7 +56,7 @@ export function numberForm(form: (written: number) => number): StoredForm {
   return (value) => (typeof value === 'number' || typeof value === 'string' ? form(Number(value)) : value)
 }
 
-/** The nearest number of four bytes, with as few digits as tell it from all others: 1.1234568 for 1.1234567891. */
+/** The nearest number of four bytes, with as few digits as distinguish it from all others: 1.1234568 for 1.1234567891. */
 export function nearestSingle(written: number): number {
   const single = Math.fround(written)
   const digits = [1, 2, 3, 4, 5, 6, 7, 8].find((count) => Math.fround(Number(single.toPrecision(count))) === single)

@@ -120,7 +120,7 @@ const booleanReader: ValueReader = (value) => {
   return TRUE.test(text) ? true : FALSE.test(text) ? false : undefined
 }
 
-/** Of a text in a condition: PostgreSQL compares it with no number, and other databases compare true as '1'. */
+/** For a text in a condition: PostgreSQL does not compare it with numbers, and other databases compare true as '1'. */
 export const textReader: ValueReader = (value) => {
   if (typeof value === 'boolean') return undefined
   return isNumber(value) ? String(value) : value

@@ -44,7 +44,7 @@ export function checkHealthOptions(health: unknown, hasDocs: boolean): void {
 
 /** Without variables, and of characters that are the same encoded and decoded: the path of a request is compared as it is. */
 const PATH = /^(?:\/[\w~-][\w.~-]*)+$/
-const OF_DOCS = /^\/(?:docs(?:\/.*)?|openapi\.json)$/
+const DOCS_PATH = /^\/(?:docs(?:\/.*)?|openapi\.json)$/
 
 const path = fitting(
   (value) => typeof value === 'string' && PATH.test(value),
@@ -67,7 +67,7 @@ const OPTIONS: OptionChecks<HealthOptions> = {
 }
 
 function refusePathOfDocs(path: string, where: string): void {
-  if (OF_DOCS.test(path))
+  if (DOCS_PATH.test(path))
     throw new BootError(
       `${where} is '${path}', which belongs to the documentation. Choose another path, or write createApp({ docs: false }).`,
     )

@@ -173,7 +173,7 @@ class ValidInputs implements Decodable {
   }
 }
 
-/** Reads and validates inputs, of which `part` will be decoded. */
+/** Reads and validates inputs; `part` of them will be decoded. */
 type Check = (source: UnboundRequest, part?: readonly BoundInput[]) => ValidInputs | Promise<ValidInputs>
 
 function compileCheck(

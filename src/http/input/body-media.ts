@@ -3,7 +3,7 @@ import type { JsonSchema, ObjectShape } from '../../schema/shape/shape.js'
 import type { Request } from '../request.js'
 import type { JsonBody } from './body.js'
 
-/** A media type of bodies other than JSON, as a decorator outside of this room declares it. */
+/** A media type of bodies other than JSON, as a decorator outside of this folder declares it. */
 export interface BodyMedia {
   /** The decorator, for messages: `@Multipart()`. */
   readonly decorator: string

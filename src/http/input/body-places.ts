@@ -12,7 +12,7 @@ export interface BodyPlace {
 interface Candidate {
   readonly shape: Shape
   readonly path: readonly string[]
-  /** Whether it is an item of a list, whose index is not known; the path leads to the list. */
+  /** Whether it is an item of a list. The path then leads to the list, because the index is not known. */
   readonly inList: boolean
 }
 

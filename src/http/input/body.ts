@@ -325,7 +325,7 @@ const SEED = randomInt(2 ** 31)
 
 function hash(bytes: Buffer, from: number, to: number): number {
   let value = SEED
-  // Indexed, as it runs for each byte; the index is below the length.
+  // Indexed, because it runs for each byte; the index is below the length.
   for (let index = from; index < to; index++) value = Math.imul(value ^ (bytes[index] as number), 0x01000193)
   return value
 }

@@ -22,7 +22,7 @@ export function compileForm(shape: ObjectShape): ParseForm {
   }
 }
 
-/** The fields that a form may have. */
+/** The maximum number of fields in a form. */
 const MAX_FIELDS = 1000
 
 /** The values of a form by name. @throws PayloadTooLarge for too many fields, BadRequest for what is not UTF-8 or not percent-encoded. */

@@ -247,7 +247,7 @@ function mediaOf(
 ): PreparedMedia {
   if (optional || parameter?.optional)
     throw new BootError(
-      `${where}: a body of ${media.decorator} is always there. Remove the '?' or the default; the fields of its class may be optional.`,
+      `${where}: a body of ${media.decorator} is always present. Remove the '?' or the default; the fields of its class may be optional.`,
     )
   if (shape.kind !== 'object')
     throw new BootError(

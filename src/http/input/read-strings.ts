@@ -54,7 +54,7 @@ export function stringReader(location: StringLocation, name: string, shape: Shap
 }
 
 // ?age[from]=20&age[to]=30, which OpenAPI calls deepObject. A value that its schema does not allow, such as ?age=20 or ?age[other]=1, is read
-// unchanged: validation refuses it. An object of which nothing is sent counts as not sent.
+// unchanged: validation refuses it. An object without any sent property counts as not sent.
 function nestedReader(name: string, shape: ObjectShape): ReadString {
   const read = objectReader('query', (property) => `${name}[${property}]`, shape)
   const known = propertiesOf(shape, 'input').map(([property, { shape: inner }]) => {

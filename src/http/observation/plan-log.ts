@@ -38,7 +38,7 @@ export class PlanLog {
     this.#explain = explain
   }
 
-  /** The statements of a request that has ended. While others are explained, these have to be slow again. */
+  /** The statements of a request that has ended. While others are explained, these are skipped until they are slow again. */
   add(record: RequestRecord, statements: readonly SentStatement[]): void {
     const fresh = statements.filter(({ shape }) => !this.#known.has(shape))
     if (fresh.length === 0 || this.#isBusy) return

@@ -9,7 +9,7 @@ import { shown } from '../../core/options.js'
 export interface QueryBudget {
   /** The most statements of one request, without BEGIN, COMMIT and savepoints. Default: no limit. */
   readonly statements?: number
-  /** From how many times on one read, with whatever values, is too often (N+1). Default 10. */
+  /** One read that is sent this many times, with any values, is reported (N+1). Default 10. */
   readonly repeats?: number
 }
 
@@ -23,7 +23,7 @@ const OPTIONS: OptionChecks<QueryBudget> = {
   repeats: integer('repetitions, as in 10', 2, Number.MAX_SAFE_INTEGER),
 }
 
-/** @throws BootError for a value that is no budget. */
+/** @throws BootError for a value that is not a budget. */
 export function checkBudget(budget: unknown, where: string): void {
   if (budget === undefined || budget === false) return
   if (typeof budget === 'number') return statements(budget, where)
@@ -34,7 +34,7 @@ export function checkBudget(budget: unknown, where: string): void {
   checkOptions(where, budget, OPTIONS)
 }
 
-/** The limits of an app by itself. */
+/** The default limits of an app. */
 const DEFAULTS: QueryLimits = { statements: Infinity, repeats: 10 }
 
 export function limitsOf(budget: QueryBudgetOption = {}, { statements, repeats } = DEFAULTS): QueryLimits {

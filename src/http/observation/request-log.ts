@@ -5,7 +5,7 @@ import type { PlanLog } from './plan-log.js'
 
 /** How many statements of a slow request are named. */
 const MAX_SLOWEST = 3
-/** The part of the time of `slow` from which on a statement is explained: a slow request also has fast ones. */
+/** Statements that take at least this part of `slow` are explained: a slow request also has fast ones. */
 const EXPLAINED_SHARE = 0.1
 /** Writes one entry for each request, at its end. */
 export class RequestLog {

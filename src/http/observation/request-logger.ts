@@ -4,7 +4,7 @@ import { type LogFields, tagOf, textOfMessage, traceFields } from './log-entry.j
 
 /**
  * Logs for a request, into the log of the app: with the method, the route and the id of the request, and its trace if it has one. Each call is one entry,
- * also if strings in it have line breaks or control characters. A logger of the app that fails changes nothing but the log.
+ * even if strings in it have line breaks or control characters. A logger of the app that fails changes nothing but the log.
  *
  * It may be kept until the end of the request and used after its response, as in `session.afterResponse()`. What lives as long as the app cannot inject it.
  *

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http'
-import { budgetExceeded, inputRefused, OF_REQUESTS, requestEnd } from '../../core/events/channels.js'
+import { budgetExceeded, inputRefused, REQUEST_CHANNELS, requestEnd } from '../../core/events/channels.js'
 import { type QueryLimits, RequestRecord } from '../../core/events/request-record.js'
 import { HttpError, type InputIssue } from '../errors.js'
 import type { Request } from '../request.js'
 import { limitsOf, type QueryBudgetOption, reportExcesses, type ReportExcess } from './query-budget.js'
 import type { RequestLog } from './request-log.js'
 
-/** The limits of an app, and what becomes of what exceeds them; undefined if nothing does but an event. */
+/** The limits of an app, and how an excess is reported; undefined if only by an event. */
 export interface BudgetOfApp {
   readonly limits: QueryLimits
   readonly report: ReportExcess | undefined
@@ -34,7 +34,7 @@ export class RequestRecorder {
   /** Undefined if no one listens. Call it before the first header of the response is set. */
   record(request: Request, response: ServerResponse): RequestRecord | undefined {
     let isObserved = this.#log !== undefined
-    for (const { hasSubscribers } of OF_REQUESTS) isObserved ||= hasSubscribers
+    for (const { hasSubscribers } of REQUEST_CHANNELS) isObserved ||= hasSubscribers
     if (!isObserved && !this.#budget.report) return undefined
     const record = new RequestRecord(request.id, request.raw)
     record.onStatement = this.#onStatement

@@ -54,8 +54,8 @@ interface DocumentOptions extends ApiDescription {
 }
 
 /**
- * Writes the OpenAPI 3.1 document of these routes. It is written, and forgotten, when the app is built: it is as large as the app, and most processes are
- * never asked for it.
+ * Writes the OpenAPI 3.1 document of these routes. It is also written once, as a check, when the app is built, and discarded: it is as large as the app, and
+ * most processes never serve it.
  *
  * @throws BootError when two operations have the same operationId, two security schemes or two classes the same name, a class the name of a
  * component that every document has, and for schemas of other libraries that cannot be documented.
@@ -119,7 +119,7 @@ function pathOf(prefix: string, path: string): string {
   return openApiPath(parsePath(joinPath(prefix, path), 'the path'))
 }
 
-// Written first: where the schemas of a class differ between input and output, the input has the plain name.
+// Written first: if the schemas of a class differ between input and output, the input gets the plain name.
 function writeBodies(routes: readonly Route[], writer: SchemaWriter): void {
   for (const { name, plan } of routes)
     for (const input of plan.inputs)
@@ -186,7 +186,7 @@ function securitySchemesOf(routes: readonly Route[]): Map<string, SecurityScheme
   return schemes
 }
 
-// Without an example, Swagger UI displays the minimum: for a column of 32 bits -2147483648, also for an id or an age.
+// Without an example, Swagger UI displays the minimum: for a column of 32 bits -2147483648, even for an id or an age.
 function withExamples(component: JsonSchema): JsonSchema {
   // In a JSON Schema this keyword has no other type.
   const properties = component['properties'] as Readonly<Record<string, JsonSchema>> | undefined

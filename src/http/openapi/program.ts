@@ -26,7 +26,7 @@ function nearest(directory: string): Program | undefined {
   return parent === directory ? undefined : nearest(parent)
 }
 
-// A package.json may have no name, as the one that only sets "type": then another one above it is the program's.
+// A package.json may have no name, for example if it only sets "type": then another one above it is the program's.
 function read(file: string): Program | undefined {
   try {
     const json: unknown = JSON.parse(readFileSync(file, 'utf8'))

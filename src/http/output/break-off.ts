@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import { HttpError } from '../errors.js'
 
 /*
- * A response without a length and without chunks, as every one of HTTP/1.0, ends where its connection ends. If that is broken off, only a reset tells the
+ * A response without a length and without chunks, such as any in HTTP/1.0, ends when its connection ends. If that is broken off, only a reset tells the
  * client that something is missing.
  */
 
@@ -14,7 +14,7 @@ import { HttpError } from '../errors.js'
 const BEFORE_RESET = 100
 
 /**
- * From now on, the connection is reset by whatever closes it before the response is written: an error of its source, a time limit, the end of the app, or
+ * After this call, anything that closes the connection before the response is written resets it: an error of its source, a time limit, the end of the app, or
  * a client that sends no more.
  */
 export function resetIfBroken(response: ServerResponse): void {

@@ -5,7 +5,7 @@ import type { OutgoingResponse } from './outgoing-response.js'
 /** The request, which decides about the response of a declared stream. */
 export type StreamRequest = Request
 
-/** How a route sends items one after the other, in one of several media types: of a room that `src/http` does not know. */
+/** How a route sends a stream of items, in one of several media types. Implemented outside of `src/http`. */
 export interface ItemStream {
   /** The declared type of an item. */
   readonly of: unknown

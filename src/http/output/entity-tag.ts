@@ -48,7 +48,7 @@ export interface Conditions {
 }
 
 /** Headers of the content, which a 304 does not have. */
-const OF_CONTENT: ReadonlySet<string> = new Set([
+const CONTENT_HEADERS: ReadonlySet<string> = new Set([
   'content-type',
   'content-length',
   'content-disposition',
@@ -57,7 +57,7 @@ const OF_CONTENT: ReadonlySet<string> = new Set([
 
 /** The headers of a 304. */
 export function withoutContent(headers: OutgoingResponse['headers']): OutgoingResponse['headers'] {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_CONTENT.has(name)))
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !CONTENT_HEADERS.has(name)))
 }
 
 type Respond = (value: unknown, request: StreamRequest) => OutgoingResponse

@@ -65,7 +65,7 @@ const HEADERS = {
  * the signal of the request is aborted. The source is read after COMMIT, when the session has ended: read rows in it with `withSession`.
  * `timeouts.handler` ends when the handler returns.
  *
- * @throws BootError for an unknown option or a heartbeat that is no time; TypeError for a source that is no async iterable.
+ * @throws BootError for an unknown option or an invalid heartbeat; TypeError for a source that is not an async iterable.
  * @example
  * @Get('/ticks', Events.of(Tick))
  * ticks(signal: AbortSignal, @Header('last-event-id', { type: 'integer', default: 0 }) last: number) {

@@ -62,14 +62,14 @@ function isUnmodified(given: IncomingHttpHeaders, { etag, 'last-modified': modif
 
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
-/** Milliseconds; undefined for what is no date of HTTP, which has to be ignored. */
+/** Milliseconds; undefined for an invalid HTTP date, which must be ignored. */
 function dateOf(header: string | readonly string[] | undefined): number | undefined {
   if (typeof header !== 'string' || !HTTP_DATE.test(header)) return undefined
   const time = Date.parse(header)
   return Number.isNaN(time) ? undefined : time
 }
 
-// Several ranges, other units and what is no range are ignored, as RFC 9110 allows: all of the file is sent.
+// Several ranges, other units and invalid ranges are ignored, as RFC 9110 allows: all of the file is sent.
 const RANGE = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i
 
 function requestedPart(given: IncomingHttpHeaders, headers: Headers, size: number): Part | undefined {

@@ -76,7 +76,7 @@ async function find(source: string | URL | Readable | Uint8Array, options: FileO
   return new StoredFile(String(source), stats, () => open(source))
 }
 
-// Behind COMMIT it would be too late to refuse it. Types do not tell the streams of other packages.
+// After COMMIT it would be too late to refuse it. Types do not distinguish the streams of other packages.
 function otherSource(source: unknown): TypeError {
   return new TypeError(
     `file(): the source is ${shown(source)}. Pass a path, a Uint8Array, or a Readable of node:stream. ` +
@@ -84,7 +84,7 @@ function otherSource(source: unknown): TypeError {
   )
 }
 
-// Empty for a name of which nothing remains. Removes folders, control characters, and characters that change the writing direction: with them a name can look like another one.
+// Empty if nothing of the name remains. Removes folders, control characters, and characters that change the writing direction: with them a name can look like another one.
 export function visibleBaseName(name: string): string {
   const base = name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')) + 1)
   const visible = base.replaceAll(/[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu, '').trim()

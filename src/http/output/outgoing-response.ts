@@ -14,7 +14,7 @@ export interface OutgoingResponse {
   readonly headers: Readonly<Record<string, string | readonly string[]>>
   /** Headers that are set after those, in their place if they have the same names. */
   readonly added?: Readonly<Record<string, string>> | undefined
-  /** Headers that are sent in addition to those, also of the same names, as several of `set-cookie`. */
+  /** Headers that are sent in addition to those, even with the same names, such as several `set-cookie`. */
   readonly appended?: readonly (readonly [name: string, value: string])[] | undefined
   readonly body?: string | Uint8Array | Readable | (() => Readable) | undefined
 }
@@ -37,7 +37,7 @@ export function refuseUnreadable(stream: Readable): void {
 
 interface EarlyEnd {
   isBySource: boolean
-  /** With which the source has failed while the client was there. */
+  /** The error of the source, if the client was still connected. */
   error?: Error
 }
 

@@ -37,34 +37,34 @@ export function redirect<const U extends string>(
   options?: RedirectStatus | RedirectOptions,
 ): Reply<never>
 export function redirect(url: string | URL, options: RedirectStatus | RedirectOptions = {}): Reply<never> {
-  const { status = 303, external = false } = typeof options === 'number' ? { status: options } : checked(options)
+  const { status = 303, external = false } = typeof options === 'number' ? { status: options } : checkedOptions(options)
   const text = String(url)
-  const location = inAscii(text)
+  const location = toAscii(text)
   const isAllowed = external === true ? isHttp : isOfThisSite
   if (!isAllowed(text) || !isAllowed(location)) throw refusal(location, external)
   return new Reply<never>(undefined, { status, headers: { location } })
 }
 
-function checked(options: RedirectOptions): RedirectOptions {
+function checkedOptions(options: RedirectOptions): RedirectOptions {
   refuseUnknownOptions('redirect()', options, OPTIONS)
   return options
 }
 
 // A header may have only visible ASCII characters; the others are percent-encoded, as browsers do.
-function inAscii(text: string): string {
+function toAscii(text: string): string {
   return text.replaceAll(/[^\x21-\x7e]+/gu, (part) => encodeURIComponent(part.toWellFormed()))
 }
 
-// A relative URL has the origin of each page. A URL with a host of its own, or only a scheme, cannot have both origins.
-const PAGES = [new URL('https://one.invalid/a/b'), new URL('http://two.invalid/a/b')]
+// A relative URL has the origin of each page. A URL with its own host, or with only a scheme, cannot have both origins.
+const SAMPLE_PAGES = [new URL('https://one.invalid/a/b'), new URL('http://two.invalid/a/b')]
 
 /** Whether a browser stays on the site: new URL() reads URLs as browsers do. */
 function isOfThisSite(text: string): boolean {
-  return PAGES.every((page) => readUrl(text, page)?.origin === page.origin)
+  return SAMPLE_PAGES.every((page) => readUrl(text, page)?.origin === page.origin)
 }
 
 function isHttp(text: string): boolean {
-  return PAGES.every((page) => /^https?:$/.test(readUrl(text, page)?.protocol ?? ''))
+  return SAMPLE_PAGES.every((page) => /^https?:$/.test(readUrl(text, page)?.protocol ?? ''))
 }
 
 function readUrl(text: string, page: URL): URL | undefined {

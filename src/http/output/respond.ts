@@ -214,7 +214,7 @@ function requireSuccess(name: string, status: number): void {
 }
 
 /** Source: RFC 9110, 7.6.1. Copied from the response of another server, they would change how a client reads this one. */
-export const OF_CONNECTION: ReadonlySet<string> = new Set([
+export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
   'proxy-connection',
@@ -247,7 +247,7 @@ function toText(value: string): string {
 
 function checkHeaders(headers: readonly (readonly [string, ReplyHeaderValues[string]])[], name: string): void {
   for (const [key, value] of headers) {
-    if (OF_CONNECTION.has(key.toLowerCase()))
+    if (CONNECTION_HEADERS.has(key.toLowerCase()))
       throw new TypeError(
         `${name} replied with the header ${key.toLowerCase()}, which belongs to the connection and not to the response. Remove it.`,
       )

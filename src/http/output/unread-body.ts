@@ -25,7 +25,7 @@ export function closesUnread(response: ServerResponse, request: IncomingMessage)
 }
 
 /**
- * Ends a response of which all but the end is written. Closing a connection with unread bytes resets it, and the client may lose the
+ * Ends a response that is written except for its end. Closing a connection with unread bytes resets it, and the client may lose the
  * response. So the rest of the request is read and ignored first, within the limits above.
  */
 export function endAfterReading(response: ServerResponse, request: IncomingMessage): void {
@@ -33,7 +33,7 @@ export function endAfterReading(response: ServerResponse, request: IncomingMessa
 }
 
 /**
- * Limits what Node reads of a request after its response, also after one of middleware: by itself it reads on until the body ends. Beyond the
+ * Limits what Node reads of a request after its response, also after one of middleware: by default it continues to read until the body ends. Beyond the
  * limits the connection is closed.
  */
 export function limitUnreadBody(request: IncomingMessage, response: ServerResponse): void {

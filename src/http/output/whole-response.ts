@@ -69,7 +69,7 @@ function addedList(headers: Headers, added: Readonly<Record<string, string>>): r
 const MAX_LENGTH = 64 * 1024
 
 /**
- * Writes a response of which nothing is written yet, and no header is set. Returns false, and has done nothing, unless its headers are shared
+ * Writes a response of which nothing, not even a header, is written yet. Returns false, and has done nothing, unless its headers are shared
  * ones, its body is a short string or missing, the request is read to its end, and everything before it was sent.
  *
  * @param first the headers of every response: names and values.

@@ -23,7 +23,7 @@ type SentenceOf<V, R, O> = [Later<V>] extends [void]
 
 type Later<V> = V extends Promise<infer Value> ? Value : V
 
-/** Of a union, each member that differs has its sentence. */
+/** Each differing member of a union gets its own sentence. */
 type MistakeOfValue<V, R, O> =
   V extends Reply<infer Value>
     ? MistakeOfReply<Value, R, O>

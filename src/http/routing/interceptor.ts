@@ -9,7 +9,7 @@ import type { Refusals } from './refusals.js'
 
 /** The decision of an interceptor about a request. */
 export type Interception =
-  /** This response is sent. The handler does not run, and nothing of what it injects is built. */
+  /** This response is sent. The handler does not run, and none of its injected values are built. */
   | { readonly kind: 'response'; readonly response: OutgoingResponse }
   | {
       readonly kind: 'handler'

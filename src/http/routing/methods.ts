@@ -170,14 +170,16 @@ function routeDecorator(method: string): RouteDecorators {
 // It is called on an instance of the controller.
 function refuseStaticMethod(name: string, target: object, member: unknown): void {
   if (typeof target !== 'function') return
-  throw new BootError(`@${name}() on ${target.name}.${String(member)}: a static method is no handler. Remove 'static'.`)
+  throw new BootError(
+    `@${name}() on ${target.name}.${String(member)}: a static method is not a handler. Remove 'static'.`,
+  )
 }
 
 function requireMethod(where: string, target: object, member: string): void {
   const descriptor = Object.getOwnPropertyDescriptor(target, member)
   if (typeof descriptor?.value === 'function') return
   const what = descriptor ? 'an accessor' : 'a property'
-  throw new BootError(`${where}: ${what} is no handler. Write a method: ${member}() { ... }.`)
+  throw new BootError(`${where}: ${what} is not a handler. Write a method: ${member}() { ... }.`)
 }
 
 // Where inputs are read, and how the route is documented, depends on its method and path.

@@ -34,7 +34,7 @@ export interface MiddlewareStep {
   isAdvised: boolean
 }
 
-/** @throws BootError for a value that is no middleware, and for error middleware, which would never be called. */
+/** @throws BootError for a value that is not middleware, and for error middleware, which would never be called. */
 export function compileMiddleware(entry: unknown, where: string): MiddlewareStep {
   if (typeof entry === 'function') return { use: checked(entry, where), appliesTo: () => true, isAdvised: false }
   if (entry === undefined) throw new BootError(`${where} is undefined. ${NOT_LOADED}`)

@@ -23,7 +23,7 @@ export function parsePath(path: string, where: string): readonly Segment[] {
   const tail = segments.findIndex(({ kind }) => kind === 'tail')
   if (tail >= 0 && tail < segments.length - 1)
     throw new BootError(
-      `${where}: the path '${path}' goes on behind a tail, which takes all segments. Write a variable, ':name'.`,
+      `${where}: the path '${path}' continues after a tail, which takes all segments. Write a variable, ':name'.`,
     )
   const names = variablesOf(segments)
   const twice = names.find((name, index) => names.indexOf(name) !== index)

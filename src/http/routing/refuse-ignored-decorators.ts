@@ -6,7 +6,7 @@ import type { Route } from './route.js'
 import { authenticates } from './security.js'
 
 /**
- * Refuses decorators that would be ignored: on a method of a controller that is no route, on an injected class, in an app without a database,
+ * Refuses decorators that would be ignored: on a method of a controller that is not a route, on an injected class, in an app without a database,
  * `@Security` on a class that no request creates.
  *
  * @param shared how the values that live as long as the app are built.
@@ -46,7 +46,7 @@ function refuseOnController(controller: Constructor, members: ReadonlySet<string
     const place = placeOf(controller, decorator)
     if (decorator.member !== undefined && !members.has(decorator.member))
       throw new BootError(
-        `${place}, but is no route, so that it would be ignored. Put it on the route that calls this method, or @Get() or the like on this one.`,
+        `${place}, but is not a route, so it would be ignored. Put it on the route that calls this method, or @Get() or the like on this one.`,
       )
     if (decorator.needsDatabase && !hasDatabase)
       throw new BootError(
@@ -58,7 +58,7 @@ function refuseOnController(controller: Constructor, members: ReadonlySet<string
 function refuseOnService(type: Constructor): void {
   for (const decorator of handlerDecoratorsOf(type))
     throw new BootError(
-      `${placeOf(type, decorator)}, but is no handler of a controller, so that it would be ignored: injected classes work in the transaction of the handler. ` +
+      `${placeOf(type, decorator)}, but is not a handler of a controller, so it would be ignored: injected classes work in the transaction of the handler. ` +
         `Put it on the handler. For work whose failure must not undo the rest, call session.nested(...).`,
     )
 }

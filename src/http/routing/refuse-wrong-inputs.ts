@@ -52,7 +52,7 @@ interface Read {
   readonly shape: Shape
 }
 
-// Of two schemas for one name, OpenAPI documents one, and a value may fit only one.
+// OpenAPI documents only one of two schemas for one name, and a value may match only one.
 function refuseClashingInputs(route: string, inputs: readonly Input[]): void {
   const known = new Map<string, Read>()
   const add = (name: string, read: Read): void => {

@@ -3,7 +3,7 @@ import type { Plan } from '../../di/plan.js'
 import { NamedToken } from '../../di/token.js'
 import type { Shape } from '../../schema/shape/shape.js'
 
-/** A route whose handler takes the value of a token as a parameter. */
+/** A route whose handler has a parameter that receives the value of a token. */
 export interface CheckedRoute {
   /** `HeroController.list` */
   readonly name: string
@@ -21,7 +21,7 @@ export function checkRoutes(type: object, check: RouteCheck): void {
   routeChecks.write(type, check)
 }
 
-/** @throws BootError of a check. */
+/** @throws the BootError of a check. */
 export function runRouteChecks({ arguments: taken, steps }: Plan<unknown>, route: CheckedRoute): void {
   for (const [parameter, { kind, index }] of taken.entries()) {
     const token = kind === 'request' ? steps[index]?.token : undefined

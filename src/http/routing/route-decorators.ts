@@ -29,7 +29,7 @@ type ExpectedResult<V, R, O> = [V] extends [never]
 type ExpectedValue<V, R, O> = [V] extends [never] ? never : V extends Reply<unknown> ? Reply<R | O> : R
 
 /**
- * Of a property descriptor, only what is read: its setter would require that both handlers are the same. No descriptor has the other property:
+ * Only the part of a property descriptor that is read: its setter would require that both handlers are the same. No descriptor has the other property:
  * without it, the compiler would first look for a signature with supertypes, and find the one for handlers that differ.
  */
 interface MethodLike<F> {

@@ -53,7 +53,7 @@ export interface ServedRoute extends Route {
   readonly budget: QueryBudgetOption | undefined
   readonly bind: Bind
   readonly openers: readonly UnitOpener[]
-  /** Whether what the handler has written is kept when it is given up: it has no transaction. */
+  /** Whether the handler's writes are kept when it is abandoned: it has no transaction. */
   readonly isKeptUnfinished: boolean
   readonly respond: Respond
 }
@@ -199,7 +199,7 @@ function aroundOf(name: string, { around = [] }: RouteOptions): readonly Around[
   return around
 }
 
-/** Compiles a route. Called when all routes are planned, as they share the components of their schemas. */
+/** Compiles a route. Called when all routes are planned, because they share the components of their schemas. */
 export function serveRoute(
   route: Route,
   validators: ValidatorCompiler,
@@ -297,7 +297,7 @@ function requireBodyLimit(name: string, { bodyLimit }: RouteOptions, inputs: rea
   if (bodyLimit === undefined) return
   checkBodyLimit(bodyLimit, `${name}: bodyLimit`)
   if (inputs.some(({ kind }) => kind === 'body')) return
-  throw new BootError(`${name}: bodyLimit is that of a body, and the handler takes none. Remove it.`)
+  throw new BootError(`${name}: bodyLimit limits a body, and the handler takes none. Remove it.`)
 }
 
 function requireErrors(name: string, errors: Readonly<Record<string, string>>): void {

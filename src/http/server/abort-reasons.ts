@@ -15,7 +15,7 @@ const RETRY = { 'retry-after': '1' }
 export class HandlerTimeout extends ServiceUnavailable {
   override name = 'HandlerTimeout'
   readonly milliseconds: number
-  /** Its entry in the log: no stack, as every handler that takes too long would have the same one. */
+  /** Its entry in the log: no stack, because every handler that takes too long would have the same one. */
   readonly logEntry: string
 
   /** @param isUnknown whether the handler may have saved something, or still does. */
@@ -27,7 +27,7 @@ export class HandlerTimeout extends ServiceUnavailable {
   }
 }
 
-/** The error for the client of a handler that was given up, and whose work is not undone. */
+/** The error for the client of a handler that was abandoned, and whose work is not undone. */
 export function withUnknownOutcome(reason: unknown): unknown {
   if (reason instanceof HandlerTimeout) return new HandlerTimeout(reason.milliseconds, true)
   return reason instanceof ServiceUnavailable ? new ServiceUnavailable(UNKNOWN, { cause: reason }) : reason

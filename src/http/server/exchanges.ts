@@ -110,7 +110,7 @@ export class Exchange implements HandleOptions {
       this.response.setHeader(headers[at] as string, headers[at + 1] as string) // pairs
   }
 
-  // A request that is followed by bytes that are not HTTP has got `connection: close` meanwhile, which comes after the first headers.
+  // A request that is followed by bytes that are not HTTP has got `connection: close` in the meantime, which comes after the first headers.
   setFirstHeadersLate(): void {
     const { response } = this
     const connection = response.getHeader('connection')
@@ -185,7 +185,7 @@ export class RunningExchanges {
   removeDeadline(exchange: Exchange): void {
     if (exchange.deadline === undefined) return
     exchange.deadline = undefined
-    // Without a request the timer must not keep the process running. It is not cleared, as that would cost every request time.
+    // Without a request the timer must not keep the process running. It is not cleared, because that would cost every request time.
     if (--this.#limited === 0) this.#timer?.unref()
   }
 

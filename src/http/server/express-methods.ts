@@ -3,7 +3,7 @@ import { types } from 'node:util'
 import { HttpError } from '../errors.js'
 
 /** The replacement for each method that Express adds to the response. */
-const OF_RESPONSE: ReadonlyMap<string, string> = new Map([
+const RESPONSE_REPLACEMENTS: ReadonlyMap<string, string> = new Map([
   ['append', 'response.appendHeader(name, value)'],
   ['attachment', "response.setHeader('content-disposition', 'attachment')"],
   ['clearCookie', "response.appendHeader('set-cookie', `${name}=; Max-Age=0`)"],
@@ -27,7 +27,7 @@ const OF_RESPONSE: ReadonlyMap<string, string> = new Map([
 ])
 
 /** The replacement for each method that Express adds to the request. */
-const OF_REQUEST: ReadonlyMap<string, string> = new Map([
+const REQUEST_REPLACEMENTS: ReadonlyMap<string, string> = new Map([
   ['get', 'request.headers[name]'],
   ['header', 'request.headers[name]'],
 ])
@@ -61,7 +61,7 @@ export function expressAdvice(error: unknown, request: IncomingMessage, response
   // Not `instanceof` alone, which may throw for a Proxy.
   if (!types.isNativeError(error) || !(error instanceof TypeError)) return undefined
   const [, ofResponse, name = ''] = MISSING.exec(error.message) ?? []
-  const instead = (ofResponse === undefined ? OF_REQUEST : OF_RESPONSE).get(name)
+  const instead = (ofResponse === undefined ? REQUEST_REPLACEMENTS : RESPONSE_REPLACEMENTS).get(name)
   if (instead === undefined || name in (ofResponse === undefined ? request : response)) return undefined
   const advice = ofResponse === undefined ? requestAdvice(name, instead) : responseAdvice(name, instead)
   return new Error(advice, { cause: error })

@@ -14,7 +14,7 @@ export class OpenEventStreams {
     stream.once('close', () => this.#aborts.delete(stream))
   }
 
-  /** Ends all streams, also those that are added later. */
+  /** Ends all streams, including those that are added later. */
   endAll(): void {
     this.#isEnded = true
     for (const [stream, abort] of this.#aborts) end(stream, abort)

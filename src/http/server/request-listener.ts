@@ -169,7 +169,7 @@ export class Listener {
     this.#running.endPart(exchange)
   }
 
-  /** Undefined when middleware answered. A promise only if something has to be waited for. */
+  /** Undefined when middleware answered. A promise only if something must be awaited. */
   #reply(exchange: Exchange): OutgoingResponse | undefined | Promise<OutgoingResponse | undefined> {
     const { request } = exchange
     try {

@@ -8,7 +8,7 @@ import { addExpressMembers, expressAdvice, ExpressStatus } from './express-metho
 
 /**
  * Runs middleware in order. Resolves to true, or to false when one of them has sent the response.
- * Rejects with what one throws, rejects with or passes to next(), and with the signal's reason when one does nothing of it in time.
+ * Rejects with what one throws, rejects with or passes to next(), and with the signal's reason when one does none of these in time.
  *
  * @param report receives the errors of middleware that has already called next() or sent the response.
  */

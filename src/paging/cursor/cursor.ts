@@ -104,7 +104,7 @@ provideItself(CursorKey, {
 
 /** The content of a cursor: the position of the row that a page begins after, or ends before. */
 export interface CursorPosition {
-  /** The values of the order's columns; those of the primary key alone if there is a `proof`. */
+  /** The values of the order's columns; only those of the primary key if there is a `proof`. */
   readonly place: Place
   /** How many of the order's first columns are equal in all rows of the page. */
   readonly shared: number
@@ -159,7 +159,7 @@ function writeValue(value: string | null): Buffer {
   return Buffer.concat([length, text])
 }
 
-/** Undefined for bytes that are no position in a list of these lengths: written by another version, or forged with the key. */
+/** Undefined for bytes that are not a position in a list of these lengths: written by another version, or forged with the key. */
 function readBody(body: Buffer, lengths: PlaceLengths): CursorPosition | undefined {
   try {
     return positionIn(body, lengths)

@@ -47,7 +47,7 @@ const NAMES = ['count', 'map', 'mapPage'] as const
 type Name = (typeof NAMES)[number]
 type Callback = (...args: readonly unknown[]) => unknown
 
-/** An option whose value is a class, of which each request injects an instance. */
+/** An option whose value is a class. Each request injects an instance. */
 interface InjectedCallback {
   readonly name: Name
   readonly token: Constructor
@@ -234,7 +234,7 @@ function checkedTotal(total: number): number {
   if (Number.isSafeInteger(total) && total >= 0) return total
   if (total > Number.MAX_SAFE_INTEGER)
     throw new TypeError(
-      `A page has ${total} rows in all, more than JSON can tell exactly. Use a cursor page, or newPagination({ count }).`,
+      `A page has ${total} rows in all, more than JSON can represent exactly. Use a cursor page, or newPagination({ count }).`,
     )
   throw new TypeError(
     `newPagination({ count }): count returned ${String(total)}. Return the number of all rows, an integer from 0.`,

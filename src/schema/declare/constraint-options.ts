@@ -20,8 +20,8 @@ const expression = fitting(
   'a regular expression, as in /^[a-z]+$/',
 )
 
-/** The options that a shape can have as they are written. */
-const OF_ANY: ReadonlySet<string> = new Set(['title', 'description', 'deprecated', 'nullable'])
+/** Options that are copied to a shape of any type. */
+const ANNOTATIONS: ReadonlySet<string> = new Set(['title', 'description', 'deprecated', 'nullable'])
 const CONSTRAINTS: ReadonlySet<string> = new Set([...STRING, ...NUMBER, ...ARRAY])
 
 /** The shape with its constraints and annotations. @throws BootError for options that do not apply to its type, or that no value can meet. */
@@ -47,7 +47,7 @@ function givenOptions(shape: Shape, options: ValueOptions, where: string): Value
   for (const name of Object.keys(options)) {
     const value = options[name as keyof ValueOptions] // a name of an unknown option is neither of the two
     const isConstraint = CONSTRAINTS.has(name)
-    if (value === undefined || !(isConstraint || OF_ANY.has(name))) continue
+    if (value === undefined || !(isConstraint || ANNOTATIONS.has(name))) continue
     if (isConstraint && !constraintsOf(shape).includes(name)) (others ??= []).push(name)
     else (given ??= {})[name] = value
   }

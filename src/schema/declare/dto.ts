@@ -7,7 +7,7 @@ import { fieldsOf, isInstantiable } from '../shape/fields.js'
 import { describedBy, type Attributed, type Data, type Property, type Shape } from '../shape/shape.js'
 import { shapeOf } from '../shape/shape-of.js'
 
-// A model declares its creation attributes, of which some may be omitted, apart from its attributes.
+// A model declares its creation attributes, some of which are optional, separately from its attributes.
 type Writable<T> = T extends { readonly _creationAttributes: infer C } ? C : Data<T>
 
 // A model's associations can be picked, too.

@@ -20,7 +20,7 @@ const RECEIVED: Readonly<Record<Kind, readonly unknown[]>> = {
   map: [Object],
 }
 
-/** The other classes of which a response may have values: a model has a BIGINT as a string. */
+/** The other classes whose values a response may have: a model has a BIGINT as a string. */
 const SENT: Readonly<Partial<Record<Shape['kind'], readonly unknown[]>>> = {
   date: [Date],
   decimal: [Number],
@@ -35,7 +35,7 @@ const KNOWN: ReadonlySet<unknown> = new Set([String, Number, Boolean, BigInt, Da
  * Compares the type that the compiler emitted for a property or a parameter with the declared one.
  *
  * @param use `'received'` for an input, `'declared'` for a field, whose class may be that of an input or of an output.
- * @param where a function, as there are thousands of properties, of which few have a message.
+ * @param where a function, because few of thousands of properties need a message.
  * @throws BootError when no value can have both.
  */
 export function refuseOtherEmitted(

@@ -6,7 +6,7 @@ import type { Property } from '../shape/shape.js'
 import { defaultOf, refuseSecondDefault } from './default-value.js'
 
 /**
- * The property with its initial value in the class, `age: number = 18`, as its default. It is made for each input, as it may depend on the time; a
+ * The property with its initial value in the class, `age: number = 18`, as its default. It is made for each input, because it may depend on the time; a
  * value that differs between two instances, such as an id or a list, is not documented.
  *
  * @throws BootError when the value is not one of the property, or the property has another default.

@@ -14,7 +14,9 @@ import { isLiteral, shapeOf } from '../shape/shape-of.js'
 export function named<const S extends Literal>(name: string, type: S): Described<DataOf<S>> {
   text(`a name, such as 'ArticleList'`)(name, 'named(): the name')
   if (!isLiteral(type))
-    throw new BootError(`named('${name}', ...): ${shown(type)} is no object of types. Write { articles: [Article] }.`)
+    throw new BootError(
+      `named('${name}', ...): ${shown(type)} is not an object of types. Write { articles: [Article] }.`,
+    )
   let shape: Shape | undefined
   return { shape: () => (shape ??= { ...shapeOf(type), name, anonymous: false } as Shape) } // the shape of an object
 }

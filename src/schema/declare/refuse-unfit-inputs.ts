@@ -28,7 +28,7 @@ interface Visit {
   readonly seen: Set<unknown>
 }
 
-/** The classes of which nothing is unfit: several routes may receive them. */
+/** The classes without anything unfit: several routes may receive them. */
 const fit = new WeakSet<ObjectShape>()
 
 /** @param holder The property that has the shape: `Transfer.from`. */

@@ -160,7 +160,7 @@ type IsBranded<P, Value> = [P] extends [Value & (string | number | bigint | bool
     : false
   : false
 
-/** Whether `P` is exactly the written type. Behind functions, the compiler also compares type parameters: of `data!: T` in a generic class. */
+/** Whether `P` is exactly the written type. Inside functions, the compiler also compares type parameters: of `data!: T` in a generic class. */
 type IsWritten<S extends AnyDeclared, P> = (() => Written<S>) extends () => P
   ? (() => P) extends () => Written<S>
     ? true
@@ -260,7 +260,7 @@ export type FitsDefault<S extends AnyDeclared, P> = [S['default']] extends [unde
     : IsDefaultOf<NonNullable<S['default']>, DefaultOf<Present<S, P>> | OtherForm<S['type']>> extends true
       ? unknown
       : {
-          readonly error: 'the default is none of the values that are declared'
+          readonly error: 'the default is not one of the declared values'
           readonly default: S['default']
           readonly declared: Present<S, P>
         }

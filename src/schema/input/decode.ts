@@ -51,7 +51,7 @@ export function compileDecoder(shape: Shape, { copies = true }: DecoderOptions =
   return new DecoderCompiler(copies).compile(shape)
 }
 
-/** Makes the default of an input that the client omits: a new one for each request, as a handler may change a list or a date. */
+/** Makes the default of an input that the client omits: a new one for each request, because a handler may change a list or a date. */
 export function compileDefault(property: Property): () => unknown {
   return defaultMaker(property, compileDecoder(property.shape))
 }
@@ -163,7 +163,7 @@ class DecoderCompiler {
   }
 }
 
-// A string may stand for a Date or a bigint, as in a default. What the class has made is left as it is.
+// A string may stand for a Date or a bigint, as in a default. What the class has created is not changed.
 function decodeInitial(value: unknown, decode: Decode): unknown {
   return typeof value === 'string' ? decode(value) : value
 }

@@ -37,7 +37,7 @@ export function parseString(shape: Shape, text: string): unknown {
   }
 }
 
-/** The values of an enum by how they are written. A map, as a query can repeat one of thousands of values thousands of times. */
+/** The values of an enum by their strings. A map, because a query can repeat one of thousands of values thousands of times. */
 const enumValues = memoFor(({ values }: EnumShape) => byString(values))
 
 // If a string and a number are written alike, the string wins: it is set last.
@@ -92,7 +92,7 @@ function choiceOf({ anyOf, oneOf }: JsonSchema): JsonSchema | undefined {
   return Array.isArray(options) && isChoice(options) ? readableOption(options) : undefined
 }
 
-/** The schema with the type of a value: of a reference its definition, of a nullable one the other option. */
+/** The schema that has the type of a value: the definition of a reference, the other option of a nullable schema. */
 function readable(schema: JsonSchema, root: JsonSchema, seen: readonly JsonSchema[] = []): JsonSchema {
   const { anyOf, oneOf, allOf } = schema
   const options = anyOf ?? oneOf

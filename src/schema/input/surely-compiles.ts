@@ -3,7 +3,7 @@ import { FORMAT_NAMES } from '../shape/formats.js'
 import { type JsonSchema } from '../shape/subschemas.js'
 
 /*
- * Which schemas need not be compiled at startup to know that they can be. Only what is surely right is recognized: for all else,
+ * Which schemas need not be compiled at startup to know that they can be. Only schemas that are certainly valid are recognized: for all others,
  * compiling it says what is wrong.
  */
 
@@ -55,7 +55,7 @@ const isSchema: Rule = (value, schemas) => schemas.has(value)
 const areSchemas: Rule = (value, schemas) =>
   Array.isArray(value) && value.length > 0 && value.every((one) => schemas.has(one))
 
-// By name; without a prototype, as a schema may have any names.
+// By name; without a prototype, because a schema may have any names.
 const RULES: Readonly<Record<string, Rule>> = Object.assign(Object.create(null), {
   type: (value) => (Array.isArray(value) ? value.length > 0 && areUnique(value) && value.every(isType) : isType(value)),
   minLength: isCount,

@@ -15,7 +15,7 @@ const NONE: readonly Issue[] = []
 
 const ajvLibrary = loadLater<typeof import('ajv/dist/2020.js')>('ajv/dist/2020.js')
 
-/** With what references to components begin in schemas to compile: each component has an address of its own. */
+/** The prefix of references to components in schemas to compile: each component has its own address. */
 export const COMPONENT = 'component:_'
 
 /**
@@ -73,7 +73,7 @@ function isDiscriminator(part: unknown): part is { readonly propertyName: string
   )
 }
 
-/** Checks schemas by the schema of JSON Schema. Made for the first one that may be wrong. */
+/** Checks schemas against the meta-schema. Created for the first schema that may be invalid. */
 const checker = memo(() => {
   const ajv = new (ajvLibrary().Ajv2020)({ strict: false })
   for (const keyword of KEYWORDS) ajv.removeKeyword(keyword.keyword).addKeyword(keyword)
@@ -81,10 +81,10 @@ const checker = memo(() => {
 })
 
 function newAjv(options: { readonly allErrors: boolean }, components: ReadonlyMap<string, JsonSchema>): Ajv2020 {
-  // strict: false allows keywords that are not of JSON Schema, such as `discriminator`.
+  // strict: false allows keywords that JSON Schema does not have, such as `discriminator`.
   // ownProperties: a field may be named 'toString', which every object inherits.
   // multipleOfPrecision: 0.07 is a multiple of 0.01, although 0.07 / 0.01 is 7.000000000000001.
-  // meta, validateSchema: schemas are checked before; compiling the schema of schemas takes longer than a route's.
+  // meta, validateSchema: schemas are checked before; compiling the meta-schema takes longer than a route's.
   // inlineRefs: a component is compiled once, and not for each reference to it.
   const ajv = new (ajvLibrary().Ajv2020)({
     ...options,

@@ -6,7 +6,7 @@ import { definitionName, toJsonSchema, unknownReference } from '../shape/subsche
 export type AddComponent = (named: Named, write: () => JsonSchema) => string
 
 /**
- * Lifts the definitions (`$defs`) of a library's JSON Schema to components, as its references would be resolved from the root of the
+ * Lifts the definitions (`$defs`) of a library's JSON Schema to components, because its references would be resolved from the root of the
  * OpenAPI document.
  *
  * @throws BootError for any other reference: what it lists is not known.

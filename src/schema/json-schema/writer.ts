@@ -47,7 +47,7 @@ export class SchemaWriter {
   readonly #prefix: string
   readonly #forValidation: boolean
   readonly #unknownFields: WriterOptions['unknownFields']
-  // Many routes have inputs of the same types. A program may change its document, of which no part is shared.
+  // Many routes have inputs of the same types. Schemas of the OpenAPI document are not cached, because a program may change its document.
   readonly #known = { input: new WeakMap<Shape, JsonSchema>(), output: new WeakMap<Shape, JsonSchema>() }
 
   constructor({ prefix = '#/components/schemas/', forValidation = false, unknownFields }: WriterOptions = {}) {
@@ -146,7 +146,7 @@ export class SchemaWriter {
     return defined({ type: kind, minimum, maximum, exclusiveMinimum, exclusiveMaximum, ...format, multipleOf })
   }
 
-  // Formats of the OpenAPI registry instead of bounds that no program declares: 'double-int' are the integers that a JSON number holds exactly.
+  // Formats of the OpenAPI registry instead of bounds that no program declares: 'double-int' means the integers that a JSON number holds exactly.
   #integerFormat({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: NumberShape): Record<string, unknown> {
     const isLow = !((minimum ?? exclusiveMinimum ?? -Infinity) >= Number.MIN_SAFE_INTEGER)
     const isHigh = !((maximum ?? exclusiveMaximum ?? Infinity) <= Number.MAX_SAFE_INTEGER)
@@ -218,7 +218,7 @@ export class SchemaWriter {
 
 const INT32 = { minimum: -(2 ** 31), maximum: 2 ** 31 - 1 }
 
-// Validation has a message for what the pattern excludes.
+// Validation uses a format, which has a better message than the pattern.
 const DATES = {
   'date-time': { validated: { allOf: [{ format: 'instant' }] }, documented: { pattern: INSTANT_TEXT } },
   date: { validated: { allOf: [{ format: 'day' }] }, documented: { pattern: DAY_TEXT } },

@@ -217,7 +217,7 @@ function encodeBytes(value: unknown): string {
   return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : refuseMismatch(value, 'bytes')
 }
 
-// An alias that is no column of the model is only in `dataValues`: `attributes: [[col('team.name'), 'team_name']]`.
+// An alias that is not a column of the model is only in `dataValues`: `attributes: [[col('team.name'), 'team_name']]`.
 function selectedAlias(source: object, name: string): unknown {
   const { dataValues, getDataValue } = source as Readonly<Record<string, unknown>>
   if (typeof dataValues !== 'object' || dataValues === null || typeof getDataValue !== 'function') return undefined

@@ -10,7 +10,7 @@ import { refuseMismatch, ResponseMismatchError } from './response-mismatch.js'
 /** Returns a value without the properties that its JSON Schema does not list. */
 export type KeepListed = (value: unknown) => unknown
 
-/** The treatment of a part that has no listed properties: a string, or an object of which anything is allowed. */
+/** The treatment of a part that has no listed properties: a string, or an object with any properties. */
 type Leaf = (value: unknown, schemas: readonly JsonSchema[]) => unknown
 
 /**

@@ -69,7 +69,7 @@ function codeOf(properties: readonly PlainProperty[]): string {
   ].join('\n')
 }
 
-/** An expression that is true for a value `$` that is its own JSON; undefined where the encoder has to tell. */
+/** An expression that is true for a value `$` that is its own JSON; undefined where the encoder must decide. */
 function checkOf(shape: Shape): string | undefined {
   const check = notNullCheckOf(shape.customValidation?.base ?? shape)
   return check !== undefined && shape.nullable ? `$ === null || ${check}` : check

@@ -22,7 +22,7 @@ function encodeString(value: unknown): string {
   return typeof value === 'string' ? value : refuseMismatch(value, 'string')
 }
 
-// The driver of PostgreSQL returns count(*) and sums as strings, as they may exceed the safe integers.
+// The driver of PostgreSQL returns count(*) and sums as strings, because they may exceed the safe integers.
 function toNumber(value: unknown): unknown {
   if (typeof value === 'bigint') return Number(value)
   return typeof value === 'string' && isNumberText(value) ? Number(value) : value

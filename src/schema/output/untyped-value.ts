@@ -59,7 +59,7 @@ function refuseWhileWriting(this: Readonly<Record<string, unknown>>, key: string
 
 class RefusedPart extends Error {}
 
-/** JSON.stringify() fails at some thousand levels, as its stack overflows. */
+/** JSON.stringify() fails at some thousand levels, because its stack overflows. */
 const MAX_DEPTH = 1000
 
 function refusePart(value: unknown, path: string, enclosing: readonly unknown[]): void {

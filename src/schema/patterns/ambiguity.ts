@@ -32,10 +32,10 @@ export function reachable(next: PatternGraph['next'], from: number, budget: Anal
   return found
 }
 
-/** Comparisons of characters are quicker than the other steps. */
+/** Comparing characters is faster than the other steps. */
 const TESTS_PER_STEP = 8
 
-/** Whether one input leads in two ways from a position in the loop back to it. Then each round doubles the number of ways. */
+/** Whether one input leads from a position in the loop back to it in two ways. Then each round doubles the number of ways. */
 export function isAmbiguous({ next, characters }: PatternGraph, loop: Loop, budget: AnalysisBudget): boolean {
   const ofLoop = next.map((edges, position) =>
     loop.has(position) ? [...edges].filter(([other]) => loop.has(other)) : [],
@@ -60,7 +60,7 @@ export function isAmbiguous({ next, characters }: PatternGraph, loop: Loop, budg
         open.push(reached)
       }
     }
-  return joinsAgain(
+  return mergesAgain(
     before,
     [...loop].map((position) => position * size + position),
     size,
@@ -68,7 +68,7 @@ export function isAmbiguous({ next, characters }: PatternGraph, loop: Loop, budg
 }
 
 /** Whether a pair of different positions leads to a pair of equal ones. */
-function joinsAgain(before: ReadonlyMap<number, readonly number[]>, same: readonly number[], size: number): boolean {
+function mergesAgain(before: ReadonlyMap<number, readonly number[]>, same: readonly number[], size: number): boolean {
   const seen = new Set(same)
   const open = [...same]
   for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
@@ -83,7 +83,7 @@ function joinsAgain(before: ReadonlyMap<number, readonly number[]>, same: readon
 }
 
 /** Whether the same input can stay in the first loop, pass from the first to the second, or stay in the second: then the point of passing is ambiguous. */
-export function isPassedOn(graph: PatternGraph, first: Loop, second: Loop, budget: AnalysisBudget): boolean {
+export function isAmbiguousPass(graph: PatternGraph, first: Loop, second: Loop, budget: AnalysisBudget): boolean {
   return [...first].some((from) => [...second].some((to) => findsPass(graph, from, to, [first, second], budget)))
 }
 

@@ -1,6 +1,6 @@
 import { BootError } from '../../core/boot-error.js'
 import { AnalysisBudget, PatternTooLarge } from './analysis-budget.js'
-import { isAmbiguous, isPassedOn, loopsOf, reachable, type Loop } from './ambiguity.js'
+import { isAmbiguous, isAmbiguousPass, loopsOf, reachable, type Loop } from './ambiguity.js'
 import { ANY } from './character-sets.js'
 import { graphOf, type PatternGraph } from './pattern-graph.js'
 import { longest } from './pattern-measures.js'
@@ -32,7 +32,7 @@ const LINEAR: Growth = { degree: 1, parts: [] }
 /** The cost of a pattern that is too large for the analysis. */
 const UNKNOWN = { degree: NaN, parts: [], longestInput: 0 }
 
-/** An upper bound of the cost of matching: a linear pattern may be found to be worse, but never the other way round. */
+/** An upper bound of the cost of matching: a linear pattern may be reported as worse, but never the reverse. */
 export function patternCost(expression: RegExp): PatternCost {
   const pattern = withoutLastRepetition(parsePattern(expression))
   const isSearched = !startsAtStart(pattern)
@@ -57,7 +57,7 @@ function growthOf(graph: PatternGraph, budget: AnalysisBudget): Growth {
 
 /** The ways that an engine tries in less than a millisecond. */
 const MAX_WAYS = 2 ** 16
-/** The steps that it needs about a millisecond for. */
+/** The steps that take about a millisecond. */
 const MAX_STEPS = 2 ** 18
 /** The steps for each character of an input of any length. */
 const MAX_STEPS_PER_CHARACTER = 100
@@ -72,7 +72,7 @@ function longestInputOf(graph: PatternGraph, degree: number, budget: AnalysisBud
 
 const costs = new Map<string, PatternCost>()
 
-// Kept, as many fields of a program have the same pattern.
+// Cached, because many fields of a program have the same pattern.
 function knownCost(expression: RegExp): PatternCost {
   const known = costs.get(String(expression)) ?? patternCost(expression)
   costs.set(String(expression), known)
@@ -86,7 +86,7 @@ const GROWTHS: Readonly<Partial<Record<number, string>>> = { 2: 'the square', 3:
  *
  * @param most The most characters of its input.
  * @param what What the pattern belongs to, for the message.
- * @param otherwise Another way out, for the message; default: a `maxLength`.
+ * @param otherwise An alternative, for the message; default: a `maxLength`.
  * @throws BootError that names the repeated parts and how to rewrite them.
  */
 export function refuseCostlyPattern(expression: RegExp, most: number, what: string, otherwise?: string): void {
@@ -124,7 +124,7 @@ function powerOf(degree: number): string {
   return GROWTHS[degree] ?? `the power ${degree}`
 }
 
-// A repetition at the end of a pattern never backtracks, as nothing can fail after it: only its first `least` rounds count.
+// A repetition at the end of a pattern never backtracks, because nothing can fail after it: only its first `least` rounds count.
 function withoutLastRepetition(pattern: Pattern): Pattern {
   if (pattern.kind === 'choice') return { ...pattern, parts: pattern.parts.map(withoutLastRepetition) }
   if (pattern.kind !== 'sequence') return pattern
@@ -162,7 +162,7 @@ function polynomial(graph: PatternGraph, loops: readonly Loop[], budget: Analysi
       (most, other) =>
         greater(
           most,
-          isPassedOn(graph, loop, other, budget) ? withLoop(graph, loop, other, costOf(other)) : costOf(other),
+          isAmbiguousPass(graph, loop, other, budget) ? withLoop(graph, loop, other, costOf(other)) : costOf(other),
         ),
       LINEAR,
     )

@@ -112,7 +112,7 @@ class GraphBuilder {
       }
   }
 
-  // A lookbehind matches the characters before it, which the graph does not follow: they are taken to be any.
+  // A lookbehind matches the characters before it, which the graph does not follow: any characters are assumed.
   #lookbehind(part: Pattern): Fragment {
     const { ways, loops } = effortOf(part)
     const { first } = this.join(this.#loops(loops), this.deadEnd(1))

@@ -13,7 +13,7 @@ export type Pattern =
   /** `strings` matches any string, of any length: a back reference, or a class that contains strings, such as `\p{RGI_Emoji}`. */
   | { readonly kind: 'start' | 'end' | 'boundary' | 'strings' }
 
-/** Parses a regular expression. It is valid, as it is a RegExp. */
+/** Parses a regular expression. It is valid, because it is a RegExp. */
 export function parsePattern({ source, flags }: RegExp): Pattern {
   return new Parser(source, flags).choice()
 }

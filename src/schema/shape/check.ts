@@ -1,11 +1,11 @@
 /** A rule that JSON Schema cannot express, for JSON values of the right type. It is not called for null. */
 export interface Check {
   readonly accepts: (json: unknown) => boolean
-  /** Why a value is refused: 'must be a URL'. */
+  /** Why the value is refused: 'must be a URL'. */
   readonly message: string
 }
 
-// Validators are compiled from JSON Schema, which holds data and no functions: a schema refers to a check by a number.
+// Validators are compiled from JSON Schema, which holds only data, no functions: a schema refers to a check by a number.
 const checks: Check[] = []
 const ids = new Map<Check, number>()
 

@@ -4,8 +4,8 @@ import { type JsonSchema, mapSubschemas, resolveReference, toJsonSchema } from '
 import { INSTANT_TEXT } from './text-formats.js'
 
 /*
- * Libraries coerce values: z.coerce.date() takes null for 1970, z.coerce.number() an empty list for 0. Their JSON Schema documents one type, so
- * the values of such parts are checked by it first.
+ * Libraries coerce values: z.coerce.date() converts null to 1970, z.coerce.number() an empty list to 0. Their JSON Schema documents one type, so the
+ * values of such parts are checked against it first.
  */
 
 /**
@@ -27,8 +27,8 @@ export function isCoerced(part: JsonSchema): boolean {
 }
 
 /**
- * Of a converted JSON Schema, what the values of coerced parts must fit; undefined when it has no such part. The library validates the rest,
- * with its own messages. In a union all is checked: what is not coerced tells which option a value is.
+ * The part of a converted JSON Schema that the values of coerced parts must match; undefined when no part is coerced. The library validates the rest,
+ * with its own messages. In a union everything is checked: the parts that are not coerced show which option a value is.
  */
 export function coercedSchemaOf(root: JsonSchema): JsonSchema | undefined {
   const reducer = new Reducer(root)
@@ -40,7 +40,7 @@ const STRUCTURE: ReadonlySet<string> = new Set(
   '$ref $defs properties patternProperties additionalProperties items prefixItems allOf anyOf oneOf'.split(' '),
 )
 /** Schemas that do not validate a value of the body: the name of a property is a string, however it is coerced. */
-const NOT_OF_VALUES: ReadonlySet<string> = new Set(['propertyNames', '$defs'])
+const NON_VALUE_KEYWORDS: ReadonlySet<string> = new Set(['propertyNames', '$defs'])
 
 class Reducer {
   readonly #root: JsonSchema
@@ -57,13 +57,13 @@ class Reducer {
     const definition = resolveReference(this.#root, schema)
     let found = definition !== undefined && this.concerns(definition, seen)
     mapSubschemas(schema, (part, keyword) => {
-      found ||= !NOT_OF_VALUES.has(keyword) && this.concerns(part, seen)
+      found ||= !NON_VALUE_KEYWORDS.has(keyword) && this.concerns(part, seen)
       return part
     })
     return found
   }
 
-  /** @param whole whether all is checked, also what is not coerced. */
+  /** @param whole whether everything is checked, including parts that are not coerced. */
   reduce(schema: JsonSchema, whole: boolean): JsonSchema {
     const coercion = coercions.get(schema)
     if (coercion) return ofCoercion(schema, coercion, whole)
@@ -89,7 +89,7 @@ class Reducer {
   }
 }
 
-/** Whether a value can be one of several things. One that is nullable is not. */
+/** Whether a union has several options other than null. */
 export function isChoice(options: unknown): boolean {
   return Array.isArray(options) && options.filter((option) => toJsonSchema(option)['type'] !== 'null').length > 1
 }
@@ -97,7 +97,7 @@ export function isChoice(options: unknown): boolean {
 function ofCoercion(schema: JsonSchema, coercion: Coercion, whole: boolean): JsonSchema {
   if (coercion === 'own' || (coercion === 'overwritten' && !whole)) return {}
   const { type, format, pattern, maxLength } = schema
-  // The library checks what it has made of the value: its least, its length.
+  // The library checks the coerced value itself: its minimum, its length.
   if (coercion !== 'text') return defined({ type })
   // As in the schema of a Date: the format has a message for what the pattern excludes.
   if (pattern === INSTANT_TEXT) return { type, format, allOf: [{ format: 'instant' }] }

@@ -3,7 +3,7 @@ import { type Constructor, isConstructor } from '../../di/token.js'
 import type { Property } from './shape.js'
 
 /**
- * The properties that `@Field()` declares on a class, of that class or of one that extends it. They are functions, as a property's class may be
+ * The properties that `@Field()` declares on a class, of that class or of one that extends it. They are functions, because a property's class may be
  * declared later in the file.
  */
 export type Fields = ReadonlyMap<string, (type: Constructor) => Property>

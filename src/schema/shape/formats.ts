@@ -117,7 +117,7 @@ export const FORMAT_NAMES: ReadonlySet<unknown> = new Set([...STRING_FORMATS, ..
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i
 /** The characters that a URI may contain, including '%'. */
 const CHARACTERS = /^[a-z0-9\-._~!$&'()*+,;=:@/?#[\]%]*$/i
-/** A first segment with a colon, '1a:b': a relative reference must not have one, as it would be read as a scheme. */
+/** A first segment with a colon, '1a:b': a relative reference must not have one, because it would be read as a scheme. */
 const COLON_FIRST = /^[^:/?#]*:/
 const BROKEN_PERCENT = /%(?![0-9a-f]{2})/i
 

@@ -219,7 +219,7 @@ export interface Property {
   readonly initial?: () => unknown
   /** The type that the compiler emitted for it, of a field. */
   readonly emitted?: unknown
-  /** A client may omit it, as the database sets it; a response always has it. */
+  /** A client may omit it, because the database sets it; a response always has it. */
   readonly generated?: boolean
   /** In inputs, never in responses, such as a password. */
   readonly writeOnly?: boolean

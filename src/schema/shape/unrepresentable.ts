@@ -91,7 +91,7 @@ function arktypeFallback(direction: Direction): Readonly<Record<string, (part: A
   }
 }
 
-/** Keywords that say nothing of the value. */
+/** Keywords that do not constrain the value. */
 const ANNOTATIONS: ReadonlySet<string> = new Set(
   `$comment default deprecated description examples id readOnly title writeOnly ${MARK} ${COERCION}`.split(' '),
 )
@@ -128,7 +128,7 @@ function pathOf(path: string, keyword: string, name: string | undefined): string
 }
 
 const ZOD_CURES: Readonly<Record<string, string>> = {
-  date: 'Use z.iso.datetime() for a string, z.coerce.date() for a Date made of it',
+  date: 'Use z.iso.datetime() for a string, z.coerce.date() for a Date made from it',
   bigint: 'Use z.int(), or z.string() with the digits',
   map: 'Use z.record()',
   set: 'Use z.array()',

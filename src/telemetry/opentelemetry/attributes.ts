@@ -7,7 +7,7 @@ import { databaseErrorCode, errorClass, knownMethod } from '../labels.js'
 import type { OpenTelemetryOptions } from './options.js'
 import type { DatabaseFacts } from '../../core/events/channels.js'
 
-/** The id of the request, which the response and the log have too. */
+/** The id of the request, as in the response and the log. */
 export const REQUEST_ID = 'http.response.header.x-request-id'
 
 /** The attributes of a request that are known before its route is found. Attributes that are undefined are left out. */

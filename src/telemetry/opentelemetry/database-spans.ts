@@ -14,7 +14,7 @@ import type { ServerSpans } from './server-spans.js'
 
 interface OpenTransaction {
   readonly span: Span
-  /** With its span. */
+  /** The context that contains the span. */
   readonly context: Context
   /** The span that it began in. */
   readonly parent: Span | undefined
@@ -100,7 +100,7 @@ export class DatabaseSpans {
     span.setAttributes(attributes).setStatus({ code: this.#api.SpanStatusCode.ERROR })
   }
 
-  // A statement within a span of the program's own belongs to that one.
+  // A statement within one of the program's own spans belongs to that span.
   #parentOf(event: StatementEnded): Context {
     const transaction = this.#transactions.get(event.session)
     if (!transaction) return this.#contextOf(event)

@@ -14,7 +14,7 @@ import { ServerSpans } from './server-spans.js'
 let running: Subscriptions | undefined
 
 /**
- * Makes spans and metrics of what all apps of this process do, by the semantic conventions of OpenTelemetry. Call it after the SDK is started.
+ * Makes spans and metrics for all apps of this process, by the semantic conventions of OpenTelemetry. Call it after the SDK is started.
  *
  * @returns a function that stops it.
  * @throws BootError for a wrong option, when `@opentelemetry/api` is not installed, and when it runs already.

@@ -34,7 +34,7 @@ function isHttpMetadata(value: unknown): value is HttpMetadata {
   return typeof value === 'object' && value !== null && 'type' in value && value.type === 'http' && 'span' in value
 }
 
-/** Gives the route of the request to the instrumentation, by a getter, as it is not known yet. */
+/** Gives the route of the request to the instrumentation, by a getter, because it is not known yet. */
 export function provideRoute(metadata: HttpMetadata, request: RequestRecord): void {
   let given: string | undefined
   Object.defineProperty(metadata, 'route', {

@@ -29,7 +29,7 @@ export class ServerSpans {
     this.#options = options
   }
 
-  /** Undefined for a request that has begun before this class was asked to observe it. */
+  /** Undefined for a request that began before this class observed requests. */
   of(request: RequestRecord): TracedRequest | undefined {
     return this.#traced.get(request)
   }

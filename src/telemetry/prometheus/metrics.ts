@@ -35,7 +35,7 @@ export function metrics(options: MetricsOptions = {}): Metrics {
   const prometheus = prometheusClient()
   const { register = prometheus.register, prefix = '', path = '/metrics' } = options
   const instruments = new Instruments(prometheus, register, prefix)
-  // Nothing in the listeners throws: prom-client refuses unknown labels and values that are no numbers.
+  // Nothing in the listeners throws: prom-client refuses unknown labels and values that are not numbers.
   const subscriptions = new Subscriptions(() => {})
   observeRequests(subscriptions, instruments)
   observeDatabases(subscriptions, instruments)

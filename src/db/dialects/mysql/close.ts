@@ -4,11 +4,11 @@ import { mariadbCoreOf, type MysqlConnection, mysqlConnectionOf, query, socketOf
 
 /*
  * When a connection is closed, the server continues to execute its statement, and holds its locks until that ends. destroy() of mysql2 does nothing about
- * it. destroy() of mariadb opens a connection to kill the statement, and ends the process with an unhandled rejection where this fails, for example
+ * it. destroy() of mariadb opens a connection to kill the statement, and ends the process with an unhandled rejection if this fails, for example
  * after the server was restarted.
  */
 
-/** Milliseconds for finding and killing what a closed connection was executing. */
+/** Milliseconds to find and kill what a closed connection was executing. */
 const KILL_TIMEOUT = 5_000
 
 /** The options with which each connection was opened: with replication they differ. */
@@ -35,7 +35,7 @@ export function close(connection: MysqlConnection): boolean {
   return isOpen
 }
 
-/** With the code that the driver gives to a statement whose connection is destroyed. */
+/** Has the code that the driver uses for a statement whose connection is destroyed. */
 class ConnectionClosedError extends Error {
   override readonly name = 'ConnectionClosedError'
   readonly code = 'ER_CMD_NOT_EXECUTED_DESTROYED'
@@ -58,7 +58,7 @@ async function kill(sequelize: Sequelize, config: object, threadId: number): Pro
   }
 }
 
-// Another server, or the same one after a restart, may have given the number to another connection: not to one of another program.
+// Another server, or the same one after a restart, may have reused the number for another connection. Only connections of the same database and user match.
 function threadWithId(id: number): string {
   return `SELECT id FROM information_schema.processlist WHERE id = ${id} AND db = DATABASE() AND user = SUBSTRING_INDEX(USER(), '@', 1)`
 }

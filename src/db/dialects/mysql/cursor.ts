@@ -11,7 +11,7 @@ import type { DirectResult } from '../../direct-statement.js'
  * it cannot send: they are lifted until the end, and the connection is closed if that is not reached.
  */
 
-/** MariaDB has the first, MySQL the second. A variable that the server does not know is left alone. */
+/** MariaDB has the first, MySQL the second. A variable that the server does not know is skipped. */
 const LIMITS = { max_statement_time: 0, max_execution_time: 0, net_write_timeout: 31_536_000 } as const
 
 export async function openCursor(
@@ -97,7 +97,7 @@ class MysqlCursor implements Cursor {
     for (const name of Object.keys(LIMITS)) await setVariables(this.#connection, `SESSION ${name} = @sequitur_${name}`)
   }
 
-  // The connection is closed then. Where it is not, as in the transaction of a test, the rows that are left are dropped.
+  // The connection is then closed. If it is not, as in the transaction of a test, the remaining rows are dropped.
   abandon(): void {
     this.#stream.close?.()
     this.#stream.destroy()

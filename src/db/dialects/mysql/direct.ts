@@ -13,7 +13,7 @@ import type { BoundQuery } from '../../dialect.js'
 
 /*
  * Statements go to the driver as Sequelize sends them: values of placeholders to mysql2 with a prepared statement, to mariadb in the text protocol,
- * whose rows this driver reads in another way than those of a prepared statement.
+ * whose rows this driver reads differently from those of a prepared statement.
  */
 
 const senders = new WeakMap<object, Pick<MariadbSender, 'send'>>()
@@ -102,7 +102,7 @@ interface Options {
 /** Returns several results. */
 const CALL = /^\s*call\b/i
 
-/** Does the same as Sequelize's `query.run()`, with one promise. Undefined for a query that has to be run by it. */
+/** Does the same as Sequelize's `query.run()`, with one promise. Undefined for a query that it must run. */
 export function runQuery(
   query: Query,
   { sequelize, connection, sql, values }: BoundQuery,

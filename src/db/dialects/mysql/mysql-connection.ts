@@ -16,7 +16,7 @@ import { writePoolOf } from '../../sequelize/internals.js'
  * in the same packet, or before its first statement.
  */
 export class MysqlTransactionConnection extends PooledConnection {
-  /** Without an isolation level that the connection has by itself. */
+  /** Without an isolation level that the connection has by default. */
   readonly #needs: TransactionNeeds
   readonly #beginner: MariadbSender | undefined
   readonly #isAhead: boolean
@@ -122,7 +122,7 @@ export function keepTransactionAhead(connection: object): void {
   begun.add(connection)
 }
 
-/** Ends a transaction that was begun ahead: what runs outside of a session commits each statement by itself. */
+/** Ends a transaction that was begun ahead: what runs outside of a session commits each statement separately. */
 export function endTransactionAhead(sequelize: Sequelize, connection: object): Promise<void> | undefined {
   if (!begun.delete(connection)) return undefined
   return sendDirectly(sequelize, direct, { connection, text: 'COMMIT', values: [] }, () => {})

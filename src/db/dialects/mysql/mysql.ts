@@ -121,7 +121,7 @@ const LOST: ReadonlySet<string> = new Set([
   'ER_SERVER_SHUTDOWN',
   'ER_SOCKET_UNEXPECTED_CLOSE',
   'ER_CMD_NOT_EXECUTED_DESTROYED',
-  // An error of COMMIT. A node of a Galera cluster that loses the others meanwhile does not know whether they have received the changes.
+  // An error of COMMIT. A node of a Galera cluster that loses the others during COMMIT does not know whether they have received the changes.
   'ER_ERROR_DURING_COMMIT',
 ])
 

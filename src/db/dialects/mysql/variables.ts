@@ -1,6 +1,6 @@
 import { type MysqlConnection, query } from '../../drivers/mysql.js'
 
-/** Sets variables. One that the server does not know is left alone: MySQL and MariaDB have different ones. */
+/** Sets variables. One that the server does not know is skipped: MySQL and MariaDB have different ones. */
 export async function setVariables(connection: MysqlConnection, assignments: string): Promise<void> {
   await query(connection, `SET ${assignments}`).catch((error: unknown) => {
     if (!isUnknownVariable(error)) throw error

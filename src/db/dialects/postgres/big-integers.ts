@@ -17,6 +17,6 @@ export function refuseBigIntegers(model: ModelStatic<Model>, typeOf: (column: st
   if (columns.length === 0) return
   throw new DatabaseStartError(
     `These columns of the table ${model.tableName} are BIGINT, whose values are strings, but their attributes are declared as numbers: ` +
-      `${columns.join(', ')}. Declare them as DataType.BIGINT, or make the columns INTEGER. CockroachDB makes BIGINT of INTEGER and SERIAL: write INT4 there.`,
+      `${columns.join(', ')}. Declare them as DataType.BIGINT, or make the columns INTEGER. CockroachDB creates BIGINT columns for INTEGER and SERIAL: write INT4 there.`,
   )
 }

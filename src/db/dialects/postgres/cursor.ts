@@ -6,7 +6,7 @@ import type { DirectResult, SendDirect } from '../../direct-statement.js'
 let lastOpened = 0
 
 /**
- * A cursor of the server, in the transaction that has begun: a pooler gives the transaction one server connection. `statement_timeout` applies to each
+ * A server-side cursor in the open transaction: a pooler gives the transaction one server connection. `statement_timeout` applies to each
  * batch; the server must not close a transaction that waits for a slow reader.
  */
 export async function openCursor(

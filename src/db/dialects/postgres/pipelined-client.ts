@@ -45,7 +45,7 @@ export class PipelinedClient extends pg.Client {
   readonly #options: ClientOptions
   readonly #statements = new PostgresStatements(() => this.#internals.connection)
   #isCorked = false
-  /** BEGIN and its settings, of which the next query is the first statement. */
+  /** BEGIN and its settings. The next query is the first statement of the transaction. */
   #nextBegin: NextBegin | undefined
   /** The last BEGIN that was sent. */
   readonly lastBegin = new LastBegin()
@@ -61,7 +61,7 @@ export class PipelinedClient extends pg.Client {
   #transactionSettings: string | undefined
   /**
    * Whether a prepared statement has the same columns, or fails. A pooler may prepare it again with others. CockroachDB compares only the families of their
-   * types; of the servers with this protocol, PostgreSQL from 14 on reports `in_hot_standby`. Source: ResultColumns.TypesEqual() of CockroachDB.
+   * types; of the servers with this protocol, PostgreSQL 14 and newer report `in_hot_standby`. Source: ResultColumns.TypesEqual() of CockroachDB.
    */
   #keepsColumns = false
   #isReadOnlyLease = false
@@ -176,7 +176,7 @@ export class PipelinedClient extends pg.Client {
 
   /**
    * Closes the socket. If a statement is still running, it is cancelled first: otherwise the server would notice the closed socket only when that
-   * statement ends, and would hold its locks until then. Undefined if nothing has to be waited for.
+   * statement ends, and would hold its locks until then. Undefined if nothing must be awaited.
    */
   terminate(): Promise<void> | undefined {
     const { stream } = this.connection
@@ -222,7 +222,7 @@ export class PipelinedClient extends pg.Client {
   }
 
   /**
-   * Like query(), with a result of which only what {@link DirectResult} has can be used.
+   * Like query(), but only the members of {@link DirectResult} can be used of the result.
    *
    * @param values undefined for SQL that may be several statements, which cannot be prepared.
    */

@@ -32,7 +32,7 @@ import { nearestSingle, numberForm } from '../../values/stored-forms.js'
 /** PostgreSQL with the driver pg, and databases with the same protocol: CockroachDB, YugabyteDB. */
 export const postgres: Dialect = {
   prepare(sequelize) {
-    // A Sequelize instance of the program may have another client, of which only query() is used.
+    // A Sequelize instance of the program may have another client; only its query() is used.
     if (isPipelinedLibrary(sequelizeInternals(sequelize).connectionManager.lib)) checkPg()
     closeWithoutTypes(sequelize)
     closeSpent(sequelize, hasState)
@@ -113,7 +113,7 @@ export function postgresDialect(config: PostgresConfig): Dialect {
   return isAskedFor ? { ...withoutRole, prepare } : { ...postgres, prepare }
 }
 
-/** False before PostgreSQL 14, and behind a pooler, which do not tell. */
+/** False before PostgreSQL 14, and behind a pooler, which do not report it. */
 async function isStandby(sequelize: Sequelize): Promise<boolean> {
   const connection = await acquire(sequelize, {})
   await connection.release()
@@ -126,7 +126,7 @@ function isOutdated(error: unknown): boolean {
 
 const CONSEQUENCES: ReadonlySet<string> = new Set(['25P02', '26000'])
 const CONFLICTS: ReadonlySet<string> = new Set(['40001', '40P01'])
-// Errors with which the server ends the connection. 40003 is CockroachDB's: the node that was asked does not know whether the others have executed the
+// Errors with which the server ends the connection. 40003 is CockroachDB's: the node that received it does not know whether the others have executed the
 // statement.
 const LOST: ReadonlySet<string> = new Set('57P01 57P02 57P03 57P04 57P05 25P03 25P04 08006 08003 40003'.split(' '))
 

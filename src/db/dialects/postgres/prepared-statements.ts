@@ -48,7 +48,7 @@ export class PostgresStatements {
     this.#suffix = ` /* ${comment} */`
   }
 
-  /** Called when the program closes all statements: each is prepared under a new name at its next use, as it is not known yet whether that succeeds. */
+  /** Called when the program closes all statements: each is prepared under a new name at its next use, because it is not known yet whether that succeeds. */
   forget(): void {
     for (const [sql, { renewed }] of this.#statements) this.#rename(sql, renewed)
   }

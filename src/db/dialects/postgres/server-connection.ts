@@ -7,7 +7,7 @@ import { forConnection } from './server-settings.js'
 
 /**
  * Finds out whether a new connection leads to a server process of its own, or to a pooler such as PgBouncer, and sets it up accordingly. A session of a
- * pooler may be its own as well, but nothing tells so: what is right for shared server connections is right for it, too.
+ * pooler may be its own as well, but nothing shows it: what is right for shared server connections is right for it, too.
  *
  * @throws the error of the server, or of the connection.
  */

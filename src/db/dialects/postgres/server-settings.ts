@@ -67,7 +67,7 @@ export class ChangedSettings {
 
   /** Called with each report. */
   note(name: string, value: string): void {
-    if (OF_SERVER.has(name)) return
+    if (SERVER_SETTINGS.has(name)) return
     if (this.#before.get(name) === value) this.#changed.delete(name)
     else this.#changed.add(name)
     this.isEmpty = this.#changed.size === 0
@@ -75,7 +75,11 @@ export class ChangedSettings {
 }
 
 /** Reported when the server itself changes; and the name under which monitoring shows a connection. */
-const OF_SERVER: ReadonlySet<string> = new Set(['in_hot_standby', 'default_transaction_read_only', 'application_name'])
+const SERVER_SETTINGS: ReadonlySet<string> = new Set([
+  'in_hot_standby',
+  'default_transaction_read_only',
+  'application_name',
+])
 
 /** Whether SQL of the program closes the prepared statements of its connection. */
 export function closesStatements(sql: string): boolean {

@@ -18,7 +18,7 @@ const PREFIX = 'sequitur_'
 export type PreparableForm = 'constant' | 'covered' | 'slice'
 
 /**
- * Whether connections prepare a statement. Not if it contains literal values, as it is then rarely sent again.
+ * Whether connections prepare a statement. Not if it contains literal values, because it is then rarely sent again.
  *
  * The server infers the types of parameters once, from the columns that they are compared with or written to, and keeps them when these columns are
  * altered: a time would be read as a date. It then rejects only a statement whose own result has other types. Source: RevalidateCachedQuery() in plancache.c.
@@ -37,7 +37,7 @@ const PARAMETER = /\$\d/
 const TYPED_PARAMETER = /\$\d+\s*::|\bCAST\s*\(\s*\$\d+\s+AS\b/gi
 
 /**
- * The name under which connections prepare a statement. It depends on the text alone: even if several clients share a connection, as behind a pooler,
+ * The name under which connections prepare a statement. It depends only on the text: even if several clients share a connection, as behind a pooler,
  * one name never means two statements.
  */
 export function nameOf(text: string): string {

@@ -3,7 +3,7 @@ import type { PgConnection, QueryCallback } from '../../drivers/pg.js'
 /** SQLSTATE statement_completion_unknown. */
 const COMPLETION_UNKNOWN = '40003'
 
-/** The error of a statement of which it is not known whether it was executed: as if it was not answered. */
+/** The error of a statement that may or may not have been executed, as if it had not been answered. */
 export function unknownCompletion(message: string | undefined, cause?: Error): Error {
   return Object.assign(new Error(message, { cause }), { code: COMPLETION_UNKNOWN, severity: 'ERROR' })
 }

@@ -77,7 +77,7 @@ export function close(connection: SqliteConnection): Promise<void> {
   )
 }
 
-/** Read and write for the owner alone. */
+/** Read and write, only for the owner. */
 const OWNER_ONLY = 0o600
 
 /**

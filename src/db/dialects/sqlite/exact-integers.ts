@@ -36,7 +36,7 @@ export class ExactColumns {
   readonly #names = new Set<string>()
 
   /**
-   * The SQL that returns the rows with exact integers; undefined if they are exact. A column is asked for once, as a REAL stays as large as it is: so
+   * The SQL that returns the rows with exact integers; undefined if they are exact. A column is queried once, because a REAL stays as large as it is: so
    * there are at most as many rewritten statements as columns.
    *
    * @param sql of the program.

@@ -18,7 +18,7 @@ export function isSilentWrite(sql: string): boolean {
   return isWrite(sql) && !(RETURNING.test(sql) && RETURNING.test(sql.replace(QUOTED, '')))
 }
 
-/** The facts that the text of a statement tells. */
+/** The facts that follow from the text of a statement. */
 interface Facts {
   /** How it is executed with a compiled statement that the connection keeps; undefined for one that is executed once. */
   readonly method: Method | undefined
@@ -50,7 +50,7 @@ function factsOf(sql: string): Facts {
   return facts
 }
 
-/** The table whose columns tell how the values of a SELECT are read. */
+/** The table whose column types decide how the values of a SELECT are read. */
 export function tableOf(sql: string): string | undefined {
   return factsOf(sql).table
 }

@@ -24,7 +24,7 @@ export function hasState(connection: object): boolean {
   return changed.has(connection)
 }
 
-/** Called where the connection is kept all the same, as the only one with a database in memory. */
+/** Called if the connection is kept anyway, because it is the only one with a database in memory. */
 export function forgetState(connection: object): void {
   changed.delete(connection)
 }

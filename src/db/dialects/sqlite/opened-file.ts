@@ -121,12 +121,12 @@ export class OpenedFile {
     if (!this.exists)
       return 'was removed, or moved. What was written after that may be lost. Put the file back, or start the app again: while it runs, it creates no new file'
     if (this.#isThere)
-      return 'has lost its write-ahead log, the file -wal beside it, or the index -shm, which was removed while the app runs. The app writes what it has of the log into the database file as soon as no request uses it. Remove neither -wal nor -shm of a database in use'
+      return 'has lost its write-ahead log, the file -wal next to it, or the index -shm, which was removed while the app runs. The app writes the log that it still has into the database file as soon as no request uses it. Remove neither -wal nor -shm of a database in use'
     return 'was replaced by another file, and the app uses that one as soon as no request uses the old one. What was written after the replacement is not in it. Stop the app before you replace its file'
   }
 }
 
-/** Resolves when both have settled; to nothing, as the results of all connections before would be kept. */
+/** Resolves when both have settled; to nothing, because the results of all earlier connections would be kept. */
 async function settled(before: Promise<void>, last: Promise<unknown>): Promise<void> {
   await Promise.allSettled([before, last])
 }

@@ -22,7 +22,7 @@ export function adaptQueries(sequelize: Sequelize): void {
     override async run(sql: string, parameters?: unknown): Promise<unknown> {
       const { options, connection } = this
       if (connection && !options.isCommand) noteState(connection, sql)
-      // Sequelize reads the column types of these tables. For raw SQL it finds no table name, as it searches for "FROM `name`".
+      // Sequelize reads the column types of these tables. For raw SQL it finds no table name, because it searches for "FROM `name`".
       if (options.model && !options.raw) options.tableNames ??= [String(options.model.getTableName())]
       const result = await super.run(sql, parameters)
       if (options.raw) markJsonAsText(result)

@@ -30,7 +30,7 @@ const WRITES: ReadonlySet<unknown> = new Set([
   QueryTypes.BULKDELETE,
 ])
 
-/** Does the same as Sequelize's `query.run()`, with a statement that the connection has kept. Undefined for a query that has to be run by it. */
+/** Does the same as Sequelize's `query.run()`, with a statement that the connection has kept. Undefined for a query that it must run. */
 export function runQuery(query: Query, request: BoundQuery): Promise<unknown> | undefined {
   const { sequelize, sql, values = {} } = request
   query.sql = sql

@@ -58,7 +58,7 @@ export class SessionTransaction extends TransactionState {
   readonly owner: TransactionOwner
   /** Undefined if no one listens. */
   readonly observer: SessionObserver | undefined
-  /** Sends statements to the driver; undefined if they have to take Sequelize's query path. */
+  /** Sends statements to the driver; undefined if they must take Sequelize's query path. */
   readonly direct: SendDirect | undefined
   declare readonly sequelize: Sequelize
   /** The limit of what its statements may reach; undefined for none. */
@@ -281,7 +281,7 @@ export class SessionTransaction extends TransactionState {
     this.isEndSent = this.#isClosed = true
     this.finished = 'rollback'
     if (this.hasBegun) this.#needs.observer?.ended('rollback')
-    // A server that does not answer BEGIN would keep the connection from the pool for ever. On SQLite it is another session that is waited for.
+    // A server that does not answer BEGIN would keep the connection from the pool forever. On SQLite, the wait is for another session.
     const connection = this.taken ?? (this.#needs.endTimeout ? this.#beginning : undefined)
     if (connection) return void connection.destroy().catch(() => {}) // it is closed already
     // It still waits for a connection, on which nothing but BEGIN will have been sent: it is kept.

@@ -138,7 +138,7 @@ export class StatementRun<T> implements Settle<T> {
     return value
   }
 
-  // Of a read that was sent without the transaction, after the statement that failed: in the transaction it would have failed, too.
+  // The error of a read that was sent without the transaction, after the statement that failed: in the transaction it would have failed, too.
   #isUndone({ isOfDatabase }: NonNullable<SessionTransaction['failure']>): boolean {
     return isOfDatabase === true && !this.#transaction.hasBegun
   }

@@ -27,7 +27,7 @@ const GRACE = 1_000
 export abstract class TransactionState extends TransactionBase {
   /** Its connection, when that was taken, and BEGIN answered if it is sent before the first statement. */
   taken: TransactionConnection | undefined
-  /** Whether the program was given it, which may do with it what is not known here. */
+  /** Whether the program has received it: its use is then not known here. */
   isGiven = false
   /** The callbacks of its session. A property, because a WeakMap costs more for each request. */
   session: { afterCommit(callback: () => unknown): void } | undefined
@@ -66,14 +66,14 @@ export abstract class TransactionState extends TransactionBase {
     this.closedAt ??= nextEvent()
   }
 
-  /** @throws the error because of which the transaction must be rolled back. */
+  /** @throws the error that forces the rollback of the transaction. */
   assertAlive(): void {
     if (this.rollbackReason) throw this.rollbackReason.error
     // A statement of the program has ended it: the session cannot be committed then, either.
     if (this.endedByProgram) throw (this.rollbackReason = { error: this.endedByProgram }).error
   }
 
-  /** @throws the error because of which the transaction must be rolled back, CommitFailedError after a failed statement. */
+  /** @throws the error that forces the rollback of the transaction, CommitFailedError after a failed statement. */
   assertCommittable(): void {
     if (this.rollbackReason) throw this.rollbackReason.error
     if (this.failure) throw new CommitFailedError(this.failure.error)

@@ -16,7 +16,7 @@ interface ReplicaConfig {
   readonly dialectOptions?: { readonly target?: TargetServer }
 }
 
-/** Opens the connections of an instance on the first of the hosts in its URL that is available and accepts writes, or is what the URL asks for. */
+/** Opens the connections of an instance on the first of the hosts in its URL that is available and accepts writes, or has the role that the URL requires. */
 export function useHosts(
   sequelize: Sequelize,
   { hosts, target = defaultTarget(hosts), options }: PostgresConfig,
@@ -51,7 +51,7 @@ export function useHosts(
   })
 }
 
-/** The targets of which a cluster has one server at a time. */
+/** The targets that only one server of a cluster matches at a time. */
 const WRITABLE: ReadonlySet<TargetServer> = new Set(['read-write', 'primary'])
 
 async function assertNewest(connection: object, newest: NewestTimeline, replacesOthers: () => void): Promise<void> {
@@ -93,7 +93,7 @@ function problemOf(target: TargetServer, isReadOnly: boolean, isStandby: boolean
       return isStandby ? 'the server is a standby' : undefined
     case 'standby':
     case 'prefer-standby':
-      return isStandby ? undefined : 'the server is no standby'
+      return isStandby ? undefined : 'the server is not a standby'
   }
 }
 

@@ -29,7 +29,7 @@ export async function hasReplayed(position: bigint, connection: unknown): Promis
   }
 }
 
-/** Undefined if the server does not answer, or is no standby. */
+/** Undefined if the server does not answer, or is not a standby. */
 async function replayedBy(connection: object): Promise<bigint | undefined> {
   const reading = readPosition(pgClientOf(connection), REPLAYED).catch(() => undefined)
   return (await endsWithin(reading, ANSWER_TIMEOUT)) ? reading : undefined

@@ -37,7 +37,7 @@ export class ReplicaLag {
 
   /** Whether the server of a connection has all that was committed up to `maxLag` milliseconds ago. Measured when the last proof is older than half of that. */
   async isWithin(maxLag: number, connection: unknown): Promise<boolean> {
-    // Nothing can be proven of a server that replays no log, as one with logical replication.
+    // Nothing can be proven about a server that replays no log, such as one with logical replication.
     if (!isPipelined(connection) || connection.isStandby === false) return false
     const replica = this.#replicaAt(`${connection.host}:${connection.port}`)
     const age = performance.now() - replica.freshUntil

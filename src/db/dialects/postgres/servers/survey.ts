@@ -2,7 +2,7 @@ import type { Sequelize } from 'sequelize'
 import { endsWithin } from '../../../../core/promises.js'
 import { type Host, showHost } from '../../../config/server-address.js'
 
-/** How a survey asks a server. */
+/** How a survey queries a server. */
 interface Asking {
   /** Milliseconds for all hosts together. */
   readonly timeout: number

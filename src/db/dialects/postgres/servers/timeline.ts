@@ -11,13 +11,13 @@ interface Timeline {
 export type Age = 'first' | 'same' | 'newer' | 'older'
 
 /**
- * Remembers the newest timeline that was seen. A former primary that comes back, and does not know that another server was promoted meanwhile, accepts
- * writes that the new primary never gets: its timeline tells it from that.
+ * Remembers the newest timeline that was seen. A former primary that comes back, and does not know that another server has been promoted, accepts
+ * writes that the new primary never gets: their timelines differ.
  */
 export class NewestTimeline {
   #newest: Timeline | undefined
 
-  /** Undefined for a server that does not tell, such as CockroachDB. */
+  /** Undefined for a server that does not report it, such as CockroachDB. */
   async ageOf(connection: object): Promise<Age | undefined> {
     const timeline = await timelineOf(connection)
     if (!timeline) return undefined

@@ -13,7 +13,7 @@ export function readPosition(client: PgClient, sql: string): Promise<bigint> {
       if (error) return reject(error)
       const [row] = result.rows as readonly { readonly position: string | null }[]
       const [high, low] = row?.position?.split('/') ?? []
-      if (high === undefined || low === undefined) return reject(new Error('The server is no standby.'))
+      if (high === undefined || low === undefined) return reject(new Error('The server is not a standby.'))
       resolve((BigInt(`0x${high}`) << 32n) | BigInt(`0x${low}`))
     }),
   )

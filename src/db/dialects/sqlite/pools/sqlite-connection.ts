@@ -61,7 +61,7 @@ export function takeTransactionAhead(connection: SqliteConnection): boolean {
   return begun.delete(connection)
 }
 
-/** Ends a transaction that was begun ahead: what runs outside of a session commits each statement by itself. */
+/** Ends a transaction that was begun ahead: what runs outside of a session commits each statement separately. */
 export function endTransactionAhead(connection: SqliteConnection): Promise<void> | undefined {
   return begun.delete(connection) ? execute(connection, 'COMMIT') : undefined
 }

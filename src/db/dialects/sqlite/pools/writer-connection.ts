@@ -10,7 +10,7 @@ import { SqliteTransactionConnection, acceptWrites, beginImmediate, takeTransact
 export interface WriterPool {
   releaseWriter(connection: SqliteConnection): void
   destroyWriter(connection: SqliteConnection): Promise<void>
-  /** Whether its only connection serves all sessions, as that of a database in memory. */
+  /** Whether its only connection serves all sessions, as with a database in memory. */
   readonly isShared: boolean
   /** Whether the next user of the connection meets what the last one has set. */
   readonly keepsState: boolean
