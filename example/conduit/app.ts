@@ -1,3 +1,4 @@
+import cors from 'cors'
 import { type AppOptions, type Database, newLifespan } from 'sequitur'
 import { settings } from 'sequitur/settings'
 import { ArticleController, TagController } from './articles.js'
@@ -10,6 +11,7 @@ import { ProfileController, UserController } from './users.js'
 /** Reads `TOKEN_SECRET`, and `toolkit_url` for the database. */
 export const appOptions = (lifespan: Database = newLifespan(undefined, { defaultUrl })): AppOptions => ({
   prefix: '/api',
+  middleware: [cors()], // tokens are in a header, which no browser sends by itself: any site may ask
   controllers: [UserController, ProfileController, ArticleController, TagController],
   models,
   lifespan,

@@ -16,10 +16,10 @@ import {
   select,
   Session,
 } from 'sequitur'
-import type { IncludeOptions } from 'sequelize'
+import { type IncludeOptions, literal, Op } from 'sequelize'
 import { CurrentUser } from './auth.js'
 import { refuse } from './errors.js'
-import { Article, ArticleTag, Comment, Favorite, Follow } from './models.js'
+import { Article, ArticleTag, Comment, Favorite } from './models.js'
 import { ArticleSummary, ArticleView, CommentView, Views } from './views.js'
 
 const BLANK = { minLength: 1, message: "can't be blank" } as const
@@ -68,8 +68,8 @@ export class ArticleController {
 
   @Get('/feed', ArticlesResponse)
   async feed(@Inject(articlePages) paginate: ArticlePages, { user }: CurrentUser) {
-    const followed = await Follow.findAll({ where: { follower_id: user.id } })
-    const where = { author_id: followed.map(({ followed_id }) => followed_id) }
+    const followed = literal(`(SELECT followed_id FROM follow WHERE follower_id = ${Number(user.id)})`)
+    const where = { author_id: { [Op.in]: followed } }
     return toResponse(await paginate(select(Article, { where, order })))
   }
 
@@ -83,9 +83,11 @@ export class ArticleController {
     @Body({ type: { article: NewArticle } }) input: { article: NewArticle },
     { user }: CurrentUser,
     views: Views,
+    session: Session,
   ) {
     const { tagList, ...texts } = input.article
-    const article = await Article.create({ ...texts, slug: slugOf(texts.title), author_id: user.id })
+    const slug = await freeSlug(texts.title, session)
+    const article = await Article.create({ ...texts, slug, author_id: user.id })
     await setTags(article, tagList)
     return { article: await views.article(article) }
   }
@@ -100,7 +102,8 @@ export class ArticleController {
   ) {
     const { tagList, ...changes } = input.article
     const article = await findOwn(slug, user, session)
-    await article.update(changes.title === undefined ? changes : { ...changes, slug: slugOf(changes.title) })
+    const { title = article.title } = changes
+    await article.update(title === article.title ? changes : { ...changes, slug: await freeSlug(title, session) })
     if (tagList) await setTags(article, tagList)
     return { article: await views.article(article) }
   }
@@ -170,9 +173,22 @@ function toResponse({ data, meta }: Awaited<ReturnType<ArticlePages>>) {
   return { articles: data, articlesCount: meta.total_items }
 }
 
+/** `creme-brulee`, or `creme-brulee-1f0c93ab` if there is one. */
+async function freeSlug(title: string, session: Session): Promise<string> {
+  const slug = slugOf(title)
+  const isTaken = (await session.count(select(Article, { where: { slug } }))) > 0
+  return isTaken ? `${slug}-${randomBytes(4).toString('hex')}` : slug
+}
+
+/** Letters without their accents; others, such as those of Greek, stay. */
 function slugOf(title: string): string {
-  const words = title.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '-')
-  return `${words}-${randomBytes(4).toString('hex')}`
+  const words = title.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
+  return (
+    words
+      .replaceAll(/[^\p{L}\p{N}]+/gu, '-')
+      .replaceAll(/^-|-$/g, '')
+      .slice(0, 100) || 'article'
+  )
 }
 
 async function setTags({ id }: Article, tags: readonly string[]): Promise<void> {

@@ -1,7 +1,7 @@
-import { errorFormat, Field, HttpError } from 'sequitur'
+import { errorFormat, Field, HttpError, mapOf } from 'sequitur'
 
 class ErrorBody {
-  @Field({ type: 'any', description: 'The messages for each field' }) errors!: unknown
+  @Field({ type: mapOf([String]), description: 'The messages for each field' }) errors!: Record<string, string[]>
 }
 
 /** `{ errors: { title: ["can't be blank"] } }` */

@@ -10,8 +10,9 @@ class Login {
   @Field({ ...BLANK, maxLength: 200 }) email!: string
   @Field({ ...BLANK, maxLength: 200 }) password!: string
 }
-class NewUser extends Login {
+class NewUser extends dto(Login, { pick: ['password'] }) {
   @Field({ ...BLANK, maxLength: 100 }) username!: string
+  @Field({ format: 'email', maxLength: 200, message: 'is not an address' }) email!: string
 }
 class UserChanges extends dto(NewUser, { partial: true }) {
   @Field({ type: String, optional: true, nullable: true }) bio?: string | null
