@@ -25,6 +25,10 @@ export class Exchange implements HandleOptions {
   inputs: readonly Input[] = []
   /** When the request is aborted, in milliseconds of the process; undefined while nothing is waited for. */
   deadline: number | undefined
+  /** Whether the response is closed. */
+  isClosed: boolean
+  /** The work that begins then. */
+  afterResponse: (() => Promise<void>)[] | undefined
   /** How many of its parts have not ended: the work, sending the response, and what continues after it. */
   parts: number
   previous: Exchange | undefined
@@ -33,8 +37,6 @@ export class Exchange implements HandleOptions {
   readonly firstHeaders: readonly string[]
   readonly #log: Log
   readonly #running: RunningExchanges
-  #isClosed: boolean
-  #afterResponse: (() => Promise<void>)[] | undefined
   /** How much of the work after the response runs. */
   #working = 0
 
@@ -50,7 +52,7 @@ export class Exchange implements HandleOptions {
     this.response = response
     this.record = record
     this.isUnseen = isUnseen
-    this.#isClosed = response.destroyed
+    this.isClosed = response.destroyed
     this.parts = response.destroyed ? 1 : 2
     this.firstHeaders = ['x-request-id', request.id, 'x-content-type-options', 'nosniff']
     this.#log = log
@@ -78,15 +80,13 @@ export class Exchange implements HandleOptions {
   }
 
   runAfterResponse(work: () => Promise<void>): void {
-    if (this.#isClosed) this.#work(work)
-    else (this.#afterResponse ??= []).push(work)
+    if (this.isClosed) this.#work(work)
+    else (this.afterResponse ??= []).push(work)
   }
 
   /** The response is closed: it is sent, or its client is gone. */
-  close(): void {
-    this.#isClosed = true
-    for (const work of this.#afterResponse ?? []) this.#work(work)
-    this.#running.endPart(this)
+  startAfterResponse(): void {
+    for (const work of this.afterResponse?.splice(0) ?? []) this.#work(work)
   }
 
   #work(work: () => Promise<void>): void {

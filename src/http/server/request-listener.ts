@@ -101,7 +101,9 @@ export class Listener {
       closed?.()
       if (!response.writableFinished) abort.abort(new ClientGone())
       if (record) this.#recorder.closed(record, response)
-      exchange.close()
+      exchange.isClosed = true
+      if (exchange.afterResponse) exchange.startAfterResponse()
+      this.#running.endPart(exchange)
     })
     if (record && response.destroyed) this.#recorder.closed(record, response)
     if (hasSeveralApps || (record && requestStart.hasSubscribers)) this.#answerInContext(exchange)
