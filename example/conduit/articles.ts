@@ -16,11 +16,11 @@ import {
   select,
   Session,
 } from 'sequitur'
-import { type IncludeOptions, literal, Op } from 'sequelize'
+import { literal, Op } from 'sequelize'
 import { CurrentUser } from './auth.js'
 import { refuse } from './errors.js'
 import { Article, ArticleTag, Comment, Favorite } from './models.js'
-import { ArticleSummary, ArticleView, CommentView, Views } from './views.js'
+import { ArticleSummary, ArticleView, CommentView, commentViewOf, viewOf, Views } from './views.js'
 
 const BLANK = { minLength: 1, message: "can't be blank" } as const
 
@@ -42,40 +42,44 @@ class ArticleFilter {
 
 const ArticleResponse = named('ArticleResponse', { article: ArticleView })
 const ArticlesResponse = named('ArticlesResponse', { articles: [ArticleSummary], articlesCount: 'integer' })
-const articlePages = newPagination({ defaultPageSize: 20, mapPage: Views })
+const articlePages = newPagination({ defaultPageSize: 20, map: viewOf })
 type ArticlePages = MappedPaginate<Article, ArticleView>
 
-const order: [string, string][] = [
-  ['createdAt', 'DESC'],
-  ['id', 'DESC'],
-]
+/** The articles that a filter of the list names. */
+const OF_ARTICLES: Readonly<Record<keyof ArticleFilter, (value: string) => string>> = {
+  tag: (tag) => `SELECT article_id FROM article_tag WHERE tag = ${tag}`,
+  author: (name) => `SELECT a.id FROM article a JOIN users u ON u.id = a.author_id WHERE u.username = ${name}`,
+  favorited: (name) => `SELECT article_id FROM favorite f JOIN users u ON u.id = f.user_id WHERE u.username = ${name}`,
+}
+
 const errors = { 404: 'not found' } as const
 const ofOwner = { errors: { 403: 'forbidden', 404: 'not found' } } as const
 
 @Controller('/articles')
 export class ArticleController {
   @Get('/', ArticlesResponse)
-  async list(@Inject(articlePages) paginate: ArticlePages, @Query() { tag, author, favorited }: ArticleFilter) {
-    const include: IncludeOptions[] = []
-    if (tag !== undefined) include.push({ association: 'tags', where: { tag }, attributes: [] })
-    if (author !== undefined) include.push({ association: 'author', where: { username: author }, attributes: [] })
-    if (favorited !== undefined) {
-      const user = { association: 'user', where: { username: favorited }, attributes: [] }
-      include.push({ association: 'favorites', required: true, attributes: [], include: [user] })
-    }
-    return toResponse(await paginate(select(Article, { include, order })))
+  async list(
+    @Inject(articlePages) paginate: ArticlePages,
+    @Query() filter: ArticleFilter,
+    views: Views,
+    { sequelize }: Session,
+  ) {
+    const ids = Object.entries(OF_ARTICLES).flatMap(([name, articles]) => {
+      const value = filter[name as keyof ArticleFilter]
+      return value === undefined ? [] : [{ id: { [Op.in]: literal(`(${articles(sequelize.escape(value))})`) } }]
+    })
+    return toResponse(await paginate(views.articles({ [Op.and]: ids })))
   }
 
   @Get('/feed', ArticlesResponse)
-  async feed(@Inject(articlePages) paginate: ArticlePages, { user }: CurrentUser) {
-    const followed = literal(`(SELECT followed_id FROM follow WHERE follower_id = ${Number(user.id)})`)
-    const where = { author_id: { [Op.in]: followed } }
-    return toResponse(await paginate(select(Article, { where, order })))
+  async feed(@Inject(articlePages) paginate: ArticlePages, { user }: CurrentUser, views: Views) {
+    const followed = literal(`(SELECT followed_id FROM follow WHERE follower_id = ${user.id})`)
+    return toResponse(await paginate(views.articles({ author_id: { [Op.in]: followed } })))
   }
 
   @Get('/:slug', ArticleResponse, { errors })
   async get(slug: string, views: Views, session: Session) {
-    return { article: await views.article(await findArticle(slug, session)) }
+    return { article: await views.article(slug, session) }
   }
 
   @Post('/', ArticleResponse)
@@ -89,7 +93,7 @@ export class ArticleController {
     const slug = await freeSlug(texts.title, session)
     const article = await Article.create({ ...texts, slug, author_id: user.id })
     await setTags(article, tagList)
-    return { article: await views.article(article) }
+    return { article: await views.article(slug, session) }
   }
 
   @Put('/:slug', ArticleResponse, ofOwner)
@@ -105,7 +109,7 @@ export class ArticleController {
     const { title = article.title } = changes
     await article.update(title === article.title ? changes : { ...changes, slug: await freeSlug(title, session) })
     if (tagList) await setTags(article, tagList)
-    return { article: await views.article(article) }
+    return { article: await views.article(article.slug, session) }
   }
 
   @Delete('/:slug', ofOwner)
@@ -117,20 +121,21 @@ export class ArticleController {
   async favorite(slug: string, { user }: CurrentUser, views: Views, session: Session) {
     const article = await findArticle(slug, session)
     await Favorite.findOrCreate({ where: { article_id: article.id, user_id: user.id } })
-    return { article: await views.article(article) }
+    return { article: await views.article(article.slug, session) }
   }
 
   @Delete('/:slug/favorite', ArticleResponse, { errors })
   async unfavorite(slug: string, { user }: CurrentUser, views: Views, session: Session) {
     const article = await findArticle(slug, session)
     await Favorite.destroy({ where: { article_id: article.id, user_id: user.id } })
-    return { article: await views.article(article) }
+    return { article: await views.article(article.slug, session) }
   }
 
   @Get('/:slug/comments', { comments: [CommentView] }, { errors })
   async comments(slug: string, views: Views, session: Session) {
     const { id } = await findArticle(slug, session)
-    return { comments: await views.comments(await Comment.findAll({ where: { article_id: id }, order: ['id'] })) }
+    const comments = await session.all(views.comments({ article_id: id }))
+    return { comments: comments.map(commentViewOf) }
   }
 
   @Post('/:slug/comments', { comment: CommentView }, { errors })
@@ -142,10 +147,9 @@ export class ArticleController {
     session: Session,
   ) {
     const { id } = await findArticle(slug, session)
-    const [comment] = await views.comments([
-      await Comment.create({ ...input.comment, article_id: id, author_id: user.id }),
-    ])
-    return { comment: comment as CommentView } // one for each comment
+    const comment = await Comment.create({ ...input.comment, article_id: id, author_id: user.id })
+    const written = await session.first(views.comments({ id: comment.id }))
+    return { comment: commentViewOf(written as Comment) } // it was just written
   }
 
   @Delete('/:slug/comments/:comment_id', ofOwner)

@@ -20,7 +20,7 @@ export class Follow extends Base<Follow> {
   @Column({ type: DataType.INTEGER, primaryKey: true }) declare followed_id: number
 }
 
-@Table({ tableName: 'article' })
+@Table({ modelName: 'article', tableName: 'article' })
 export class Article extends Base<Article> {
   @Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true }) declare id: CreationOptional<number>
   @Column({ type: DataType.STRING, allowNull: false, unique: true }) declare slug: string
@@ -30,9 +30,8 @@ export class Article extends Base<Article> {
   @ForeignKey(() => User) @Column({ type: DataType.INTEGER, allowNull: false }) declare author_id: number
   @Column({ type: DataType.DATE(3), allowNull: false }) declare createdAt: CreationOptional<Date>
   @Column({ type: DataType.DATE(3), allowNull: false }) declare updatedAt: CreationOptional<Date>
-  @BelongsTo(() => User) declare author?: NonAttribute<User>
-  @HasMany(() => ArticleTag) declare tags?: NonAttribute<ArticleTag[]>
-  @HasMany(() => Favorite) declare favorites?: NonAttribute<Favorite[]>
+  @BelongsTo(() => User) declare author: NonAttribute<User>
+  @HasMany(() => ArticleTag) declare tags: NonAttribute<ArticleTag[]>
 }
 
 @Table({ tableName: 'article_tag', timestamps: false })
@@ -45,10 +44,9 @@ export class ArticleTag extends Base<ArticleTag> {
 export class Favorite extends Base<Favorite> {
   @ForeignKey(() => Article) @Column({ type: DataType.INTEGER, primaryKey: true }) declare article_id: number
   @ForeignKey(() => User) @Column({ type: DataType.INTEGER, primaryKey: true }) declare user_id: number
-  @BelongsTo(() => User) declare user?: NonAttribute<User>
 }
 
-@Table({ tableName: 'comment' })
+@Table({ modelName: 'comment', tableName: 'comment' })
 export class Comment extends Base<Comment> {
   @Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true }) declare id: CreationOptional<number>
   @Column({ type: DataType.TEXT, allowNull: false }) declare body: string
@@ -56,7 +54,7 @@ export class Comment extends Base<Comment> {
   @ForeignKey(() => User) @Column({ type: DataType.INTEGER, allowNull: false }) declare author_id: number
   @Column({ type: DataType.DATE(3), allowNull: false }) declare createdAt: CreationOptional<Date>
   @Column({ type: DataType.DATE(3), allowNull: false }) declare updatedAt: CreationOptional<Date>
-  @BelongsTo(() => User) declare author?: NonAttribute<User>
+  @BelongsTo(() => User) declare author: NonAttribute<User>
 }
 
 export const models = [User, Follow, Article, ArticleTag, Favorite, Comment]

@@ -1,6 +1,8 @@
-import { dto, Field, Injectable } from 'sequitur'
+import { dto, Field, Injectable, type Select, select, type Session } from 'sequitur'
+import { literal, type WhereOptions } from 'sequelize'
 import { Viewer } from './auth.js'
-import { Article, ArticleTag, Comment, Favorite, Follow, User } from './models.js'
+import { refuse } from './errors.js'
+import { Article, Comment, Follow, User } from './models.js'
 
 export class Profile extends dto(User, { pick: ['username', 'bio', 'image'] }) {
   @Field() following!: boolean
@@ -20,7 +22,9 @@ export class CommentView extends dto(Comment, { pick: ['id', 'body', 'createdAt'
   @Field() author!: Profile
 }
 
-/** What the viewer sees. The number of statements does not depend on the number of rows. */
+const FAVORITES = 'SELECT count(*) FROM favorite WHERE favorite.article_id = article.id'
+
+/** What the viewer sees, by one statement for all rows. */
 @Injectable()
 export class Views {
   readonly #me: number
@@ -28,47 +32,63 @@ export class Views {
     this.#me = viewer.user?.id ?? 0
   }
 
+  /** Articles with all that {@link viewOf} needs. */
+  articles(where: WhereOptions<Article>): Select<Article> {
+    return select(Article, {
+      where,
+      attributes: {
+        include: [
+          [literal(`(${FAVORITES})`), 'favoritesCount'],
+          [literal(`(${FAVORITES} AND favorite.user_id = ${this.#me})`), 'favorited'],
+          [this.#follows('article.author_id'), 'following'],
+        ],
+      },
+      include: ['author', 'tags'],
+      order: [
+        ['createdAt', 'DESC'],
+        ['id', 'DESC'],
+      ],
+    })
+  }
+
+  async article(slug: string, session: Session): Promise<ArticleView> {
+    return viewOf((await session.first(this.articles({ slug }))) ?? refuse(404, 'article', 'not found'))
+  }
+
+  comments(where: WhereOptions<Comment>): Select<Comment> {
+    return select(Comment, {
+      where,
+      attributes: { include: [[this.#follows('comment.author_id'), 'following']] },
+      include: ['author'],
+      order: ['id'],
+    })
+  }
+
   async profile(user: User): Promise<Profile> {
-    return (await this.#profiles([user.id]))(user.id)
+    return profileOf(user, await Follow.count({ where: { follower_id: this.#me, followed_id: user.id } }))
   }
 
-  async article(article: Article): Promise<ArticleView> {
-    const [view] = await this.mapPage([article])
-    return view as ArticleView // one for each article
+  #follows(author: string) {
+    return literal(`(SELECT count(*) FROM follow WHERE followed_id = ${author} AND follower_id = ${this.#me})`)
   }
+}
 
-  /** For `newPagination({ mapPage: Views })`. */
-  async mapPage(articles: Article[]): Promise<ArticleView[]> {
-    const article_id = articles.map(({ id }) => id)
-    const [tags, favorites, mine, profile] = await Promise.all([
-      ArticleTag.findAll({ where: { article_id }, order: ['tag'] }),
-      Favorite.count({ where: { article_id }, group: ['article_id'] }),
-      Favorite.findAll({ where: { article_id, user_id: this.#me } }),
-      this.#profiles(articles.map(({ author_id }) => author_id)),
-    ])
-    return articles.map((article) => ({
-      ...article.get(),
-      tagList: tags.flatMap(({ article_id: of, tag }) => (of === article.id ? [tag] : [])),
-      favorited: mine.some(({ article_id: of }) => of === article.id),
-      favoritesCount: favorites.find((group) => group['article_id'] === article.id)?.count ?? 0,
-      author: profile(article.author_id),
-    }))
+/** For `newPagination({ map })`. */
+export function viewOf(article: Article): ArticleView {
+  return {
+    ...article.get(),
+    tagList: article.tags.map(({ tag }) => tag).toSorted(),
+    favorited: Number(article.get('favorited')) > 0,
+    favoritesCount: Number(article.get('favoritesCount')),
+    author: profileOf(article.author, article.get('following')),
   }
+}
 
-  async comments(comments: Comment[]): Promise<CommentView[]> {
-    const profile = await this.#profiles(comments.map(({ author_id }) => author_id))
-    return comments.map((comment) => ({ ...comment.get(), author: profile(comment.author_id) }))
-  }
+export function commentViewOf(comment: Comment): CommentView {
+  return { ...comment.get(), author: profileOf(comment.author, comment.get('following')) }
+}
 
-  async #profiles(ids: number[]): Promise<(id: number) => Profile> {
-    const [users, followed] = await Promise.all([
-      User.findAll({ where: { id: ids } }),
-      Follow.findAll({ where: { follower_id: this.#me, followed_id: ids } }),
-    ])
-    const follows = new Set(followed.map(({ followed_id }) => followed_id))
-    const profiles = new Map(
-      users.map(({ id, username, bio, image }) => [id, { username, bio, image, following: follows.has(id) }]),
-    )
-    return (id) => profiles.get(id) as Profile // a foreign key leads to each
-  }
+/** PostgreSQL counts in texts. */
+function profileOf({ username, bio, image }: User, follows: unknown): Profile {
+  return { username, bio, image, following: Number(follows) > 0 }
 }

@@ -5,7 +5,7 @@ import { testApp } from 'sequitur/testing'
 import { appOptions } from '../../example/conduit/app.js'
 import { migrate } from '../../example/conduit/database.js'
 import { serve } from '../support/processes.js'
-import { databases, type TestDatabase } from '../support/databases.js'
+import { databases, statements, type TestDatabase } from '../support/databases.js'
 
 /* After the API that https://docs.realworld.build describes. Databases in memory are left out: a migration is another connection. */
 
@@ -20,7 +20,10 @@ type Call = (method: string, path: string, json?: object) => Promise<Answer>
 async function conduit(t: TestContext, database: TestDatabase) {
   const url = await database.url()
   await migrate(newLifespan(url))
-  const api = await testApp(appOptions(newLifespan(url)))
+  const lifespan = newLifespan(url, { echo: true })
+  const log: string[] = []
+  const write = (line: string) => void log.push(line)
+  const api = await testApp({ ...appOptions(lifespan), logger: { info: write, warn: write, error: write } })
   t.after(api.close)
   const as =
     (token?: string): Call =>
@@ -36,7 +39,7 @@ async function conduit(t: TestContext, database: TestDatabase) {
     assert.equal(status, 201)
     return as(body.user.token)
   }
-  return { ...api, anyone: as(), as, register }
+  return { ...api, anyone: as(), as, register, log }
 }
 
 const tea = { title: 'How to make tea', description: 'With milk?', body: 'Warm the pot.', tagList: ['tea', 'kitchen'] }
@@ -132,7 +135,7 @@ for (const database of databases.filter(({ name }) => !name.includes('memory')))
   })
 
   test(`${database.name}: lists are filtered and paged; the feed has who is followed`, async (t) => {
-    const { anyone, register, fetch } = await conduit(t, database)
+    const { anyone, register, fetch, log } = await conduit(t, database)
     const [robin, alfred] = [await register('robin'), await register('alfred')]
     const slugs: string[] = []
     for (const [number, author] of [robin, alfred, robin, alfred, alfred].entries()) {
@@ -148,6 +151,19 @@ for (const database of databases.filter(({ name }) => !name.includes('memory')))
     assert.deepEqual(await titles(anyone, '/articles?tag=tag0'), ['420', 3])
     assert.deepEqual(await titles(anyone, '/articles?tag=all&author=alfred&limit=1'), ['4', 3])
     assert.deepEqual(await titles(anyone, '/articles?author=nobody'), ['', 0])
+    for (const name of ['tag', 'author', 'favorited'])
+      for (const hostile of [`' OR '1'='1`, `\\' OR 1=1 -- `, '%', '\0'])
+        assert.notEqual((await anyone('GET', `/articles?${name}=${encodeURIComponent(hostile)}`)).body.articlesCount, 5)
+    // The user of the token, which articles, and all of them with their authors and tags; for a full page also their number.
+    for (const [path, title, count] of [
+      ['/articles?tag=all', '43210', 3],
+      ['/articles?tag=all&limit=2', '43', 4],
+    ] as const) {
+      log.length = 0
+      assert.deepEqual(await titles(robin, path), [title, 5])
+      const read = statements(log).filter((statement) => statement.startsWith('SELECT'))
+      assert.equal(read.length, count, read.join('\n'))
+    }
 
     const favorite = await robin('POST', `/articles/${slugs[1]}/favorite`)
     assert.deepEqual([favorite.body.article.favorited, favorite.body.article.favoritesCount], [true, 1])
