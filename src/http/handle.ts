@@ -54,9 +54,9 @@ export function handle(
 }
 
 /**
- * The call of a handler for one request, with all of its attempts. `bracket` and the scope of an attempt call its methods. They are methods, and not
- * fields with functions, as V8 keeps the objects of a request for longer if one of them has many functions of its own: the peak of memory is a half
- * more on Node 20, and two thirds more on Node 24.
+ * The call of a handler for one request, with all of its attempts. `bracket` and the scope of an attempt call its methods. They are no fields with functions:
+ * V8 keeps the objects of a request for longer if one of them has many functions of its own. The peak of memory was a half more with them on Node 20,
+ * and two thirds more on Node 24.
  */
 class HandlerCall implements BracketWork<unknown, OutgoingResponse>, ScopeCaller {
   readonly abort: Abort
