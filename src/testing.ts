@@ -9,7 +9,7 @@ import type { Logger } from './http/server/logger.js'
 import { OuterTransaction } from './db/rollback/outer-transaction.js'
 
 export { QueryBudgetError } from './http/observation/query-budget.js'
-export { testDatabase, type TestDatabase } from './db/test-database.js'
+export { testDatabase, type TestDatabase, type TestDatabaseOptions } from './db/test-database.js'
 
 /** A failing test needs the reason of a 500. */
 const ERRORS: Logger = { info() {}, warn() {}, error: (...values) => console.error(...values) }

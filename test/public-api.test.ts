@@ -262,7 +262,7 @@ test('sequitur/testing has these values and types', async () => {
     'testDatabase',
     'withRollback',
   ])
-  assert.deepEqual(typesOf('testing.ts'), ['Rollback', 'TestApp', 'TestDatabase'])
+  assert.deepEqual(typesOf('testing.ts'), ['Rollback', 'TestApp', 'TestDatabase', 'TestDatabaseOptions'])
 })
 
 test('sequitur/cursor has these values and types', async () => {

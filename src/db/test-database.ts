@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { QueryTypes, type Sequelize } from 'sequelize'
 import { codeOf } from './dialect.js'
 import { parseDatabaseUrl } from './config/url.js'
+import { checkOptions, flag, type OptionChecks } from '../core/option-checks.js'
 import { newLifespan } from './lifespan.js'
 
 /** A database of its own for a test file. Made by {@link testDatabase}. */
@@ -15,6 +16,14 @@ export interface TestDatabase extends AsyncDisposable {
   drop(): Promise<void>
 }
 
+/** How {@link testDatabase} creates a database. */
+export interface TestDatabaseOptions {
+  /** Whether the database is without tables, and the one that is named only tells the server. Default: false. */
+  readonly empty?: boolean
+}
+
+const OPTIONS: OptionChecks<TestDatabaseOptions> = { empty: flag }
+
 /**
  * Copies a database, with its tables and rows, for one test file: prepare one by migrations, and name it here as the template. Files that run at the
  * same time do not see each other's rows.
@@ -23,6 +32,8 @@ export interface TestDatabase extends AsyncDisposable {
  * - MySQL and MariaDB: tables and rows are copied, without views, triggers and routines.
  * - SQLite: the file is copied to a temporary folder. A database in memory is new.
  *
+ * With `{ empty: true }` nothing is copied, and the database may be in use: create the tables by your migrations, or by `sync`.
+ *
  * @param template its URL, as for `newLifespan()`. The user needs the right to create databases.
  * @throws DatabaseUrlError for another URL, and the error of the database that cannot be copied.
  * @example
@@ -30,19 +41,23 @@ export interface TestDatabase extends AsyncDisposable {
  * after(() => database.drop())
  * const api = await testApp({ controllers: [HeroController], models: [Hero], lifespan: newLifespan(database.url) })
  */
-export async function testDatabase(template: string): Promise<TestDatabase> {
+export async function testDatabase(template: string, options: TestDatabaseOptions = {}): Promise<TestDatabase> {
+  checkOptions('testDatabase()', options, OPTIONS)
+  const { empty = false } = options
   const config = parseDatabaseUrl(template, 'testDatabase()')
-  if (config.dialect === 'sqlite') return copyOfFile(template)
+  if (config.dialect === 'sqlite') return copyOfFile(empty ? 'sqlite+sqlite3:///:memory:' : template)
   const name = `test_${randomBytes(8).toString('hex')}`
   const url = withDatabase(template, name)
   if (config.dialect === 'postgres') {
     const admin = withDatabase(template, 'postgres')
-    await run(admin, (sequelize) => copyPostgres(sequelize, config.database, name))
+    await run(admin, (sequelize) => copyPostgres(sequelize, empty ? 'template0' : config.database, name))
     return disposable(url, () =>
       run(admin, (sequelize) => query(sequelize, `DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`)),
     )
   }
-  await run(template, (sequelize) => copyMysql(sequelize, config.database, name))
+  await run(template, (sequelize) =>
+    empty ? createMysql(sequelize, name) : copyMysql(sequelize, config.database, name),
+  )
   return disposable(url, () => run(template, (sequelize) => query(sequelize, `DROP DATABASE IF EXISTS \`${name}\``)))
 }
 
@@ -86,6 +101,10 @@ async function copyPostgres(sequelize: Sequelize, template: string, name: string
   }
 }
 
+async function createMysql(sequelize: Sequelize, name: string): Promise<void> {
+  await query(sequelize, `CREATE DATABASE \`${name}\``)
+}
+
 async function copyMysql(sequelize: Sequelize, template: string, name: string): Promise<void> {
   const quoted = (part: string) => `\`${part.replaceAll('`', '``')}\``
   const source = quoted(template)
@@ -93,7 +112,7 @@ async function copyMysql(sequelize: Sequelize, template: string, name: string): 
     `SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'`,
     { type: QueryTypes.SELECT },
   )
-  await query(sequelize, `CREATE DATABASE \`${name}\``)
+  await createMysql(sequelize, name)
   // One connection: it has the new database as its own, in which the names in foreign keys are looked up.
   await sequelize.transaction(async (transaction) => {
     const send = (sql: string) => sequelize.query(sql, { transaction, type: QueryTypes.RAW })

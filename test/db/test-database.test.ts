@@ -62,6 +62,26 @@ for (const kind of databases.filter(({ name }) => !name.includes('memory'))) {
   })
 }
 
+for (const kind of databases.filter(({ name }) => !name.includes('memory'))) {
+  test(`${kind.name}: an empty database has no tables, also while the one that names the server is in use`, async () => {
+    const used = await kind.url()
+    await during(used, async (sequelize) => {
+      await sequelize.query('CREATE TABLE taken (id INTEGER)')
+      const { url, drop } = await testDatabase(used, { empty: true })
+      await during(url, async (empty) => {
+        assert.deepEqual(await empty.getQueryInterface().showAllTables(), [])
+        await empty.query('CREATE TABLE taken (id INTEGER)')
+      })
+      await drop()
+    })
+  })
+}
+
+test('testDatabase() refuses an option that it does not have', async () => {
+  const wrong = testDatabase('sqlite+sqlite3:///:memory:', { emtpy: true } as never)
+  await assert.rejects(wrong, { name: 'BootError', message: "testDatabase() has no option 'emtpy'. Did you mean 'empty'?",
+})
+
 test('a copy of a database in memory is a new one; of another URL there is none', async () => {
   const { url, drop } = await testDatabase('sqlite+sqlite3:///:memory:')
   await during(url, async (sequelize) => void (await sequelize.query('CREATE TABLE t (a)')))
