@@ -58,7 +58,7 @@ function promised() {
     'assets/swagger-ui/swagger-ui-bundle.js',
     'LICENSE',
     'llms.txt',
-    'template/dot.gitignore',
+    'template/base/dot.gitignore',
   ]
 }
 

@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { llmsText } from '../scripts/llms.js'
-import { projectManifest } from '../src/cli/project-manifest.js'
+import { SCRIPTS } from '../src/cli/new/manifest.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -200,7 +200,7 @@ test('every program of example/ is run by a test', () => {
 
 test('the npm scripts that pages name exist', () => {
   const { scripts } = JSON.parse(read('package.json')) as { readonly scripts: Readonly<Record<string, string>> }
-  const ofNewProjects = projectManifest('my-api').scripts
+  const ofNewProjects: Readonly<Record<string, string>> = SCRIPTS
   const named = pages.flatMap((page) => [...read(page).matchAll(/npm (?:run )?(start|test|(?<=run )[\w:-]+)/g)])
   assert.deepEqual(
     named.map(([, name = '']) => name).filter((name) => !scripts[name] && !ofNewProjects[name]),

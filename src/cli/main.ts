@@ -6,7 +6,7 @@ import { type Command, CommandError, readArguments } from './command.js'
 import { doctor } from './doctor.js'
 import { newProject } from './new.js'
 import { openapi } from './openapi.js'
-import { ownManifest } from './project-manifest.js'
+import { ownManifest } from './own-package.js'
 import { routes } from './routes.js'
 
 const COMMANDS: Readonly<Record<string, Command>> = { new: newProject, routes, openapi, doctor }

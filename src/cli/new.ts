@@ -1,35 +1,34 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { messageOf } from '../core/to-error.js'
 import { packageManager } from '../core/package-manager.js'
 import { type Command, CommandError, refuseMoreWords } from './command.js'
-import { dockerfileFor } from './dockerfile.js'
-import { DEPENDENCIES, PACKAGE_ROOT, projectManifest } from './project-manifest.js'
-
-/** A project that works as it is. Its files with `dot.` before their names are hidden ones, which npm would not pack, or would read. */
-const TEMPLATE = fileURLToPath(new URL('template/', PACKAGE_ROOT))
-/** The name of the project in the template. */
-const PLACEHOLDER = 'my-api'
+import { type DatabaseChoice, readChoices } from './new/choices.js'
+import { projectFiles } from './new/files.js'
+import { DEPENDENCIES } from './new/manifest.js'
 
 export const newProject: Command = {
-  usage: 'new <name>',
+  usage: 'new <name> [--database sqlite|postgres|mysql] [--auth none|cookie|bearer]',
   summary: 'creates a project',
-  details: `Creates a folder with an app: a model, a controller, a migration, tests, and a Dockerfile. Installs nothing.
-The name is that of the folder and of the package: lower-case letters, digits, '-', '_' and '.'.`,
-  options: [],
+  details: `Creates a folder with an app: a model, a controller, a migration, tests, a Dockerfile, a CI workflow and settings of VS Code. Installs nothing.
+The name is that of the folder and of the package: lower-case letters, digits, '-', '_' and '.'.
+  --database  sqlite (default): a file. postgres, mysql: the server of a compose.yaml, on which each test has a database of its own.
+  --auth      none (default). cookie, bearer: accounts with passwords, and logins by a session cookie or by a token.`,
+  options: ['database', 'auth'],
   run,
 }
 
-async function run(words: readonly string[]): Promise<number> {
+async function run(words: readonly string[], options: Readonly<Record<string, string>>): Promise<number> {
   const [name] = words
   if (name === undefined) throw new CommandError('Name the project: sequitur new my-api')
   refuseMoreWords(words, 1, 'sequitur new')
   refuseName(name)
+  const choices = readChoices(options)
   refuseUsedFolder(name)
-  const files = projectFiles(name)
+  const manager = packageManager().name
+  const files = projectFiles(name, choices, manager)
   for (const [path, text] of files) write(join(name, path), text)
-  process.stdout.write(`Created ${name} with ${files.length} files.\n\n${nextCommands(name, packageManager().name)}`)
+  process.stdout.write(`Created ${name} with ${files.size} files.\n\n${nextCommands(name, choices.database, manager)}`)
   return 0
 }
 
@@ -52,24 +51,6 @@ function refuseUsedFolder(name: string): void {
     throw new CommandError(`The folder ${name} exists, and is not empty. Write another name.`)
 }
 
-/** The paths of the files in the project, and their texts. */
-function projectFiles(name: string): [path: string, text: string][] {
-  const paths = readdirSync(TEMPLATE, { recursive: true, encoding: 'utf8' })
-  const files = paths.filter((path) => statSync(join(TEMPLATE, path)).isFile())
-  return [
-    ['package.json', `${JSON.stringify(projectManifest(name), undefined, 2)}\n`],
-    ...files.map((path): [string, string] => [
-      join(dirname(path), basename(path).replace(/^dot\./, '.')),
-      templateText(path).replaceAll(PLACEHOLDER, name),
-    ]),
-  ]
-}
-
-function templateText(path: string): string {
-  const text = readFileSync(join(TEMPLATE, path), 'utf8')
-  return path === 'Dockerfile' ? dockerfileFor(packageManager().name, text) : text
-}
-
 function write(path: string, text: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true })
@@ -79,11 +60,15 @@ function write(path: string, text: string): void {
   }
 }
 
-function nextCommands(name: string, manager: string): string {
+function nextCommands(name: string, { name: database }: DatabaseChoice, manager: string): string {
+  const start =
+    database === 'sqlite' ? '' : '  docker compose up --wait    # or set toolkit_url and test_url: see .env.example\n'
+  const tables =
+    database === 'sqlite' ? `the tables in ${name}.sqlite; toolkit_url names another database` : 'the tables'
   return `Next:
   cd ${name}
   ${manager} install
-  ${manager} run migrate    # creates the tables in ${name}.sqlite; toolkit_url names another database
+${start}  ${manager} run migrate    # creates ${tables}
   ${manager} run dev        # http://127.0.0.1:8000/docs
   ${manager} test
 `

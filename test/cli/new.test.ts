@@ -55,8 +55,14 @@ test('the name of the project is everywhere where it has one, and hidden files h
   const files = readdirSync(project, { recursive: true, encoding: 'utf8' }).filter((path) =>
     /^(?!node_modules)/.test(path),
   )
-  for (const file of ['.gitignore', '.dockerignore', '.env.example', 'Dockerfile'])
-    assert.ok(files.includes(file), file)
+  const hidden = [
+    '.gitignore',
+    '.dockerignore',
+    '.env.example',
+    join('.vscode', 'launch.json'),
+    join('.github', 'workflows', 'ci.yml'),
+  ]
+  for (const file of [...hidden, 'Dockerfile']) assert.ok(files.includes(file), file)
   assert.deepEqual(
     files.filter((path) => /\.(?:ts|md|json)$|file$|example$/.test(path) && read(path).includes('my-api')),
     [],

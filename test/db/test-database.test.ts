@@ -79,7 +79,10 @@ for (const kind of databases.filter(({ name }) => !name.includes('memory'))) {
 
 test('testDatabase() refuses an option that it does not have', async () => {
   const wrong = testDatabase('sqlite+sqlite3:///:memory:', { emtpy: true } as never)
-  await assert.rejects(wrong, { name: 'BootError', message: "testDatabase() has no option 'emtpy'. Did you mean 'empty'?",
+  await assert.rejects(wrong, {
+    name: 'BootError',
+    message: "testDatabase() has no option 'emtpy'. Did you mean 'empty'?",
+  })
 })
 
 test('a copy of a database in memory is a new one; of another URL there is none', async () => {

@@ -17,10 +17,10 @@ export function workspace(): string {
   return folder
 }
 
-/** Creates a project whose npm scripts run. */
-export function newProject(name: string): string {
+/** Creates a project whose npm scripts run. @param options those of the command, `--database` and `postgres`. */
+export function newProject(name: string, ...options: readonly string[]): string {
   const folder = workspace()
-  const { status, stderr } = sequiturIn(folder, {}, 'new', name)
+  const { status, stderr } = sequiturIn(folder, {}, 'new', name, ...options)
   if (status !== 0) throw new Error(stderr)
   linkPackages(join(folder, name))
   return join(folder, name)

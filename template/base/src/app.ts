@@ -1,10 +1,12 @@
-import { createApp } from 'sequitur'
+import { type AppOptions, createApp } from 'sequitur'
 import { database } from './database.js'
 import { TaskController } from './tasks.js'
 
-export const app = createApp({
+export const options: AppOptions = {
   controllers: [TaskController],
   lifespan: database,
   health: true,
   info: { title: 'my-api', version: '0.1.0' },
-})
+}
+
+export const app = createApp(options)

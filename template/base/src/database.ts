@@ -5,4 +5,6 @@ import { Task } from './task.js'
 /** Used unless `toolkit_url` names another database. */
 export const defaultUrl = 'sqlite+sqlite3:///./my-api.sqlite'
 
-export const database = newLifespan(undefined, { defaultUrl, models: [Task] })
+export const models = [Task]
+
+export const database = newLifespan(undefined, { defaultUrl, models })

@@ -1,16 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { memoryDatabase, testApp } from 'sequitur/testing'
-import { Task } from '../src/task.js'
-import { TaskController } from '../src/tasks.js'
-
-function taskApp() {
-  return testApp({ controllers: [TaskController], models: [Task], lifespan: memoryDatabase() })
-}
+import { startApi } from './api.js'
 
 test('a created task is found', async (t) => {
-  const api = await taskApp()
-  t.after(api.close)
+  const api = await startApi(t)
   const created = await api.fetch('/tasks', { method: 'POST', json: { title: 'Write a test' } })
   assert.equal(created.status, 201)
   const found = await api.fetch('/tasks/1')
@@ -18,7 +11,6 @@ test('a created task is found', async (t) => {
 })
 
 test('a task without a title is a 422', async (t) => {
-  const api = await taskApp()
-  t.after(api.close)
+  const api = await startApi(t)
   assert.equal((await api.fetch('/tasks', { method: 'POST', json: {} })).status, 422)
 })

@@ -1,0 +1,15 @@
+import { type AppOptions, createApp } from 'sequitur'
+import { AccountController } from './account.js'
+import { database } from './database.js'
+import { sameSite } from './same-site.js'
+import { TaskController } from './tasks.js'
+
+export const options: AppOptions = {
+  controllers: [TaskController, AccountController],
+  middleware: [sameSite],
+  lifespan: database,
+  health: true,
+  info: { title: 'my-api', version: '0.1.0' },
+}
+
+export const app = createApp(options)
