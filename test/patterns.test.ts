@@ -14,6 +14,7 @@ const src = fileURLToPath(new URL('../src', import.meta.url))
 /** What reads nothing but texts of the program and of its environment: SQL, models, documents, stacks, URLs of databases; and texts that are cut off before. */
 const OF_THE_PROGRAM: ReadonlySet<string> = new Set([
   'cli/breaking/breaking-changes.ts',
+  'cli/upgrade/upgrade-text.ts',
   'core/events/program-location.ts',
   'core/startup-error.ts',
   'core/uninitialized-class.ts',

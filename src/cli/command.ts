@@ -11,14 +11,19 @@ export interface Command {
   readonly details: string
   /** The names of the options that take a value. */
   readonly options: readonly string[]
+  /** The names of the options that take none. */
+  readonly flags?: readonly string[]
   /** The exit code of a failure. 1 unless it has another meaning for this command. */
   readonly failure?: number
   /** @returns the exit code. */
-  run(words: readonly string[], options: Readonly<Record<string, string>>): Promise<number>
+  run(words: readonly string[], options: Readonly<Record<string, string>>, flags: ReadonlySet<string>): Promise<number>
 }
 
 /** The command cannot be executed. The message is one line, and states what to write instead. */
 export class CommandError extends Error {}
+
+/** The options of a command, by their kinds. */
+type Options = Pick<Command, 'options' | 'flags'>
 
 export interface Arguments {
   readonly words: readonly string[]
@@ -27,29 +32,29 @@ export interface Arguments {
 }
 
 /** The options of every command, which take no value. */
-const FLAGS = ['help', 'version']
+export const FLAGS = ['help', 'version']
 
 /**
  * Reads the arguments of a command.
  *
  * @param where the command, for messages: `sequitur openapi`.
- * @param names the options that take a value.
  * @throws CommandError for an unknown option, with the most similar one, and for an option without its value.
  */
-export function readArguments(args: readonly string[], where: string, names: readonly string[]): Arguments {
+export function readArguments(args: readonly string[], where: string, { options, flags = [] }: Options): Arguments {
+  const flagNames = [...flags, ...FLAGS]
   const { positionals, tokens } = parseArgs({
     args: [...args],
-    options: { ...typesOf(names, 'string'), ...typesOf(FLAGS, 'boolean') },
+    options: { ...typesOf(options, 'string'), ...typesOf(flagNames, 'boolean') },
     allowPositionals: true,
     strict: false, // its errors name no similar option
     tokens: true,
   })
   const given = tokens.flatMap((token) => (token.kind === 'option' ? [token] : []))
-  for (const option of given) if (!FLAGS.includes(option.name)) refuseWrongOption(option, where, names)
+  for (const option of given) if (!flagNames.includes(option.name)) refuseWrongOption(option, where, options, flagNames)
   return {
     words: positionals,
     options: Object.fromEntries(given.map(({ name, value }) => [name, value ?? ''])),
-    flags: new Set(given.map(({ name }) => name).filter((name) => FLAGS.includes(name))),
+    flags: new Set(given.map(({ name }) => name).filter((name) => flagNames.includes(name))),
   }
 }
 
@@ -64,14 +69,19 @@ interface GivenOption {
   readonly value?: string | undefined
 }
 
-function refuseWrongOption({ name, rawName, value }: GivenOption, where: string, names: readonly string[]): void {
-  if (!names.includes(name)) throw new CommandError(unknownOption(where, rawName, names))
+function refuseWrongOption(
+  { name, rawName, value }: GivenOption,
+  where: string,
+  names: readonly string[],
+  flags: readonly string[],
+): void {
+  if (!names.includes(name)) throw new CommandError(unknownOption(where, rawName, [...names, ...flags]))
   if (value === undefined || value.startsWith('-'))
     throw new CommandError(`${where}: ${rawName} needs a value. ${helpOf(where)}`)
 }
 
 function unknownOption(where: string, name: string, names: readonly string[]): string {
-  const known = [...names, ...FLAGS].map((option) => `--${option}`)
+  const known = names.map((option) => `--${option}`)
   return `${where} has no option '${name}'. ${meant(name, known)}`
 }
 

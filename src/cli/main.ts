@@ -2,14 +2,15 @@
 import { describeError, escapeForLog } from '../core/log-text.js'
 import { meant } from '../core/options.js'
 import { startupMessage } from '../core/startup-error.js'
-import { type Command, CommandError, readArguments } from './command.js'
+import { type Command, CommandError, FLAGS, readArguments } from './command.js'
 import { doctor } from './doctor.js'
 import { newProject } from './new.js'
 import { openapi } from './openapi.js'
 import { ownManifest } from './own-package.js'
 import { routes } from './routes.js'
+import { upgrade } from './upgrade.js'
 
-const COMMANDS: Readonly<Record<string, Command>> = { new: newProject, routes, openapi, doctor }
+const COMMANDS: Readonly<Record<string, Command>> = { new: newProject, routes, openapi, doctor, upgrade }
 
 /** @returns the exit code. */
 async function main([name, ...args]: readonly string[]): Promise<number> {
@@ -25,15 +26,15 @@ function commandOf(name: string): Command {
 }
 
 function withoutCommand(args: readonly string[]): number {
-  const { flags } = readArguments(args, 'sequitur', [])
+  const { flags } = readArguments(args, 'sequitur', { options: [] })
   if (flags.size === 0) throw new CommandError(`Name a command: ${Object.keys(COMMANDS).join(', ')}.`)
   process.stdout.write(`${flags.has('version') ? version() : overview()}\n`)
   return 0
 }
 
 async function run(name: string, command: Command, args: readonly string[]): Promise<number> {
-  const { words, options, flags } = readArguments(args, `sequitur ${name}`, command.options)
-  if (flags.size === 0) return command.run(words, options)
+  const { words, options, flags } = readArguments(args, `sequitur ${name}`, command)
+  if (!FLAGS.some((flag) => flags.has(flag))) return command.run(words, options, flags)
   const help = `Usage: sequitur ${command.usage}\n\n${command.details}`
   process.stdout.write(`${flags.has('version') ? version() : help}\n`)
   return 0
