@@ -4,11 +4,22 @@ import { BelongsTo, Column, DataType, ForeignKey, HasMany, Table } from 'sequeli
 
 /* In one file, because the classes name each other. */
 
+const notEmpty = { msg: "can't be blank" }
+const isEmail = { msg: 'is not an address' }
+const taken = (name: string) => ({ name, msg: 'has already been taken' })
+
 @Table({ tableName: 'users', timestamps: false })
 export class User extends Base<User> {
   @Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true }) declare id: CreationOptional<number>
-  @Column({ type: DataType.STRING(100), allowNull: false, unique: true }) declare username: string
-  @Column({ type: DataType.STRING(200), allowNull: false, unique: true }) declare email: string
+  @Column({ type: DataType.STRING(100), allowNull: false, unique: taken('users_username'), validate: { notEmpty } })
+  declare username: string
+  @Column({
+    type: DataType.STRING(200),
+    allowNull: false,
+    unique: taken('users_email'),
+    validate: { notEmpty, isEmail },
+  })
+  declare email: string
   @Column({ type: DataType.STRING, allowNull: false }) declare password_hash: string
   @Column(DataType.TEXT) declare bio: CreationOptional<string | null>
   @Column(DataType.TEXT) declare image: CreationOptional<string | null>

@@ -10,9 +10,8 @@ class Login {
   @Field({ ...BLANK, maxLength: 200 }) email!: string
   @Field({ ...BLANK, maxLength: 200 }) password!: string
 }
-class NewUser extends dto(Login, { pick: ['password'] }) {
-  @Field({ ...BLANK, maxLength: 100 }) username!: string
-  @Field({ format: 'email', maxLength: 200, message: 'is not an address' }) email!: string
+class NewUser extends dto(User, { pick: ['username', 'email'] }) {
+  @Field({ ...BLANK, maxLength: 200 }) password!: string
 }
 class UserChanges extends dto(NewUser, { partial: true }) {
   @Field({ type: String, optional: true, nullable: true }) bio?: string | null
@@ -32,7 +31,7 @@ export class UserController {
   @Post('/users', UserResponse)
   async register(@Body({ type: { user: NewUser } }) input: { user: NewUser }, session: Session) {
     const { password, ...names } = input.user
-    const user = session.add(User.build({ ...names, password_hash: await hashPassword(password) }))
+    const user = session.add(User.build({ ...names, password_hash: await hashNew(password) }))
     await session.flush()
     return this.#view(user)
   }
@@ -53,7 +52,8 @@ export class UserController {
   @Put('/user', UserResponse)
   async update(@Body({ type: { user: UserChanges } }) input: { user: UserChanges }, { user }: CurrentUser) {
     const { password, ...changes } = input.user
-    const hashed = password === undefined ? {} : { password_hash: await hashPassword(password) }
+    for (const name of ['bio', 'image'] as const) if (changes[name] === '') changes[name] = null
+    const hashed = password === undefined ? {} : { password_hash: await hashNew(password) }
     await user.update({ ...changes, ...hashed })
     return this.#view(user)
   }
@@ -84,6 +84,12 @@ export class ProfileController {
     await Follow.destroy({ where: { follower_id: user.id, followed_id: followed.id } })
     return { profile: await views.profile(followed) }
   }
+}
+
+/** The least length is that of NIST SP 800-63B, 5.1.1.2. */
+async function hashNew(password: string): Promise<string> {
+  if (password.length < 8) refuse(422, 'password', 'is too short (minimum is 8 characters)')
+  return hashPassword(password)
 }
 
 async function findUser(username: string, session: Session): Promise<User> {

@@ -1,35 +1,12 @@
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { test, type TestContext } from 'node:test'
-import { chromium, type Page } from 'playwright-core'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { Controller, createApp, Get, Header, Injectable, Security } from 'sequitur'
 import { testApp } from 'sequitur/testing'
+import { openPage, skipWithoutBrowser as skip } from '../support/browser.js'
 import { plainServer } from '../support/connection.js'
 import { jsonOf, serve, temporaryFolder } from '../support/processes.js'
-
-const executablePath = [
-  process.env['CHROMIUM'],
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-].find((path) => path && existsSync(path))
-const skip = executablePath === undefined ? 'no Chromium here: install it, or name it in CHROMIUM' : false
-
-async function openPage(t: TestContext): Promise<Page> {
-  const browser = await chromium.launch({
-    executablePath: executablePath as string,
-    args: [
-      '--no-sandbox',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-      '--no-first-run',
-    ],
-  })
-  t.after(() => browser.close())
-  return browser.newPage({ viewport: { width: 1100, height: 1090 } })
-}
 
 /** What the page asked other origins for, and what its console complained of. */
 function watch(page: Page, url: string): () => readonly string[] {
