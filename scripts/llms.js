@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 const root = new URL('../', import.meta.url)
 
 /** The pages of docs/, each in the group in which a reader looks for it. */
-const GROUPS = {
+export const GROUPS = {
   Start: ['tutorial', 'first-steps', 'from-nestjs', 'from-express', 'from-fastapi', 'finding'],
   Guides: [
     'routing',

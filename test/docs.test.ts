@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { llmsText } from '../scripts/llms.js'
+import { GROUPS, llmsText } from '../scripts/llms.js'
 import { SCRIPTS } from '../src/cli/new/manifest.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -207,3 +207,14 @@ test('the npm scripts that pages name exist', () => {
     [],
   )
 })
+
+const MOST_LINES = 36
+
+for (const page of GROUPS.Guides) {
+  test(`docs/${page}.md begins with a program of up to ${MOST_LINES} lines`, () => {
+    const [start = ''] = read(`docs/${page}.md`).split(/^## /m)
+    const [, code = ''] = /^```ts\n([^]*?)^```$/m.exec(start) ?? []
+    const lines = code.split('\n').length - 1
+    assert.ok(lines > 0 && lines <= MOST_LINES, `${lines} lines`)
+  })
+}
