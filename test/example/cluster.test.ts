@@ -1,79 +1,18 @@
 // The same on both query paths: its programs do not get the setting of the tests.
 import assert from 'node:assert/strict'
-import { Agent, request } from 'node:http'
-import { test, type TestContext } from 'node:test'
+import { Agent } from 'node:http'
+import { test } from 'node:test'
 import { newLifespan, withSession } from 'sequitur'
 import { Hero } from '../../example/hero.js'
+import { assertStored, Clients, createHero } from '../support/creating-clients.js'
 import { postgresUrl } from '../support/postgres.js'
 import { serve, type Served } from '../support/processes.js'
 import { until } from '../support/waiting.js'
 
-const CLIENTS = 4
 /** The programs run on PostgreSQL. */
 const options = { skip: process.env['TEST_QUICK'] !== undefined }
 /** Milliseconds for processes to start and to end, on a busy machine. */
 const LIMIT = 60_000
-
-interface Answer {
-  readonly name: string
-  /** The status, or the code of the error. */
-  readonly outcome: string
-}
-
-/** Creates a hero. A connection that was idle may be closed at the same moment: the request is sent again on another one then. */
-function createHero(url: string, name: string, agent: Agent): Promise<string> {
-  const body = JSON.stringify({ name, secret_identity: 'unknown', age: 20 })
-  return new Promise((resolve) => {
-    const post = request(`${url}/heros`, { agent, method: 'POST', headers: { 'content-type': 'application/json' } })
-    post.on('response', (response) => {
-      response.on('error', (error: NodeJS.ErrnoException) => resolve(`half a response, then ${error.code}`))
-      response.resume().on('end', () => resolve(String(response.statusCode)))
-    })
-    post.on('error', (error: NodeJS.ErrnoException) => {
-      const mayRetry = post.reusedSocket && error.code === 'ECONNRESET'
-      resolve(mayRetry ? createHero(url, name, agent) : String(error.code))
-    })
-    post.end(body)
-  })
-}
-
-/** Clients that create heroes one after the other, each on a connection that it keeps, until they are stopped. */
-class Clients {
-  readonly answers: Answer[] = []
-  readonly #running: Promise<unknown>
-  #isEnding = false
-
-  constructor(t: TestContext, url: string) {
-    t.after(() => this.stop())
-    this.#running = Promise.all(Array.from({ length: CLIENTS }, (_, client) => this.#send(url, client)))
-  }
-
-  async #send(url: string, client: number): Promise<void> {
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-    for (let n = 0; !this.#isEnding; n++) {
-      const name = `hero ${client} ${n}`
-      const outcome = await createHero(url, name, agent)
-      this.answers.push({ name, outcome })
-      await new Promise((resolve) => setTimeout(resolve, 5)) // so that new workers have time to start
-    }
-    agent.destroy()
-  }
-
-  get acknowledged(): readonly string[] {
-    return this.answers.flatMap(({ name, outcome }) => (outcome === '201' ? name : []))
-  }
-
-  /** Waits for so many more acknowledged heroes. */
-  more(count: number): Promise<void> {
-    const target = this.acknowledged.length + count
-    return until(`${target} heroes are acknowledged`, () => this.acknowledged.length >= target, 10, LIMIT)
-  }
-
-  async stop(): Promise<void> {
-    this.#isEnding = true
-    await this.#running
-  }
-}
 
 interface Cluster extends Served {
   /** The ids of the processes that have listened so far. */
@@ -104,17 +43,6 @@ function ends({ output }: Cluster): Readonly<Record<string, string>> {
   return Object.fromEntries([...output().matchAll(/^Worker (\d+) ended: (\w+)$/gm)].map(([, pid, how]) => [pid, how]))
 }
 
-async function assertStored({ database }: Cluster, names: readonly string[]): Promise<void> {
-  await withSession(newLifespan(database, { models: [Hero] }), async () => {
-    const rows = await Hero.findAll({ attributes: ['name'], raw: true })
-    const stored = new Set(rows.map(({ name }) => name))
-    assert.deepEqual(
-      names.filter((name) => !stored.has(name)),
-      [],
-    )
-  })
-}
-
 test(
   'cluster.ts: a worker that is killed is replaced, and what was acknowledged is stored; SIGTERM ends all with 0',
   options,
@@ -127,7 +55,7 @@ test(
     await until('the worker is replaced', () => cluster.pids().length === 3, 50, LIMIT)
     await clients.more(50)
     await clients.stop()
-    await assertStored(cluster, clients.acknowledged)
+    await assertStored(cluster.database, clients.acknowledged)
     const replacement = cluster.pids()[2] ?? 0
     assert.equal(await cluster.stop('SIGTERM'), 0)
     assert.deepEqual(ends(cluster), { [killed]: 'SIGKILL', [other]: '0', [replacement]: '0' })
@@ -148,7 +76,7 @@ test('cluster.ts: a rolling restart fails no request', options, async (t) => {
     clients.answers.filter(({ outcome }) => outcome !== '201'),
     [],
   )
-  await assertStored(cluster, clients.acknowledged)
+  await assertStored(cluster.database, clients.acknowledged)
   assert.equal(await cluster.stop('SIGTERM'), 0)
   assert.deepEqual(Object.values(ends(cluster)), ['0', '0', '0', '0'])
 })

@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
-import { once } from 'node:events'
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { test, type TestContext } from 'node:test'
 import { Controller, type Database, Events, events, Field, file, Get, sql, Transactional } from 'sequitur'
 import { Rows, rows } from 'sequitur/exports'
 import { api } from '../support/api.js'
+import { codeBlock } from '../support/code-block.js'
 import { databaseApp, postgres } from '../support/databases.js'
-import { temporaryFolder } from '../support/processes.js'
+import { startNginx } from '../support/nginx.js'
 import { skipWithout } from '../support/skip-without.js'
-import { until } from '../support/waiting.js'
 
 /*
  * An app behind nginx, as docs/deployment.md configures it, and with a plain `proxy_pass`, which speaks HTTP/1.0.
@@ -47,56 +42,12 @@ class Streams {
   }
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await once(server.close(), 'close')
-  return port
-}
-
-const [, documented = ''] = /```nginx\n(.*?)```/s.exec(readFileSync('docs/deployment.md', 'utf8')) ?? []
+const documented = codeBlock('docs/deployment.md', 'nginx')
 const plain = 'server { listen 8080; location / { proxy_pass http://127.0.0.1:8000; } }'
 
 async function behind(t: TestContext, configured: string): Promise<string> {
   const { url } = await api(t, [Streams])
-  return inFrontOf(t, configured, url, '/whole')
-}
-
-/** Starts nginx before an app, and waits until the path is answered. @returns its URL. */
-async function inFrontOf(t: TestContext, configured: string, url: string, path: string): Promise<string> {
-  const folder = temporaryFolder()
-  const port = await freePort()
-  const http = configured
-    .replaceAll('127.0.0.1:8000', new URL(url).host)
-    .replace('listen 8080', `listen 127.0.0.1:${port}`)
-  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
-    (name) => `${name}_temp_path ${folder}/${name};`,
-  )
-  const lines = [
-    'daemon off;',
-    `pid ${folder}/pid;`,
-    'events {}',
-    `http { access_log off; ${paths.join(' ')}`,
-    http,
-    '}',
-  ]
-  writeFileSync(join(folder, 'nginx.conf'), lines.join('\n'))
-  const PATH = `${process.env['PATH']}:/usr/sbin`
-  const args = ['-e', join(folder, 'error.log'), '-p', folder, '-c', join(folder, 'nginx.conf')]
-  const nginx = spawn('nginx', args, { env: { ...process.env, PATH }, stdio: 'inherit' })
-  t.after(async () => {
-    nginx.kill('SIGTERM')
-    await once(nginx, 'exit')
-  })
-  const address = `http://127.0.0.1:${port}`
-  await until('nginx listens', () =>
-    fetch(address + path).then(
-      ({ ok }) => ok,
-      () => false,
-    ),
-  )
-  return address
+  return (await startNginx(t, configured, [url], '/whole')).url
 }
 
 const CONFIGURATIONS = [
@@ -143,7 +94,7 @@ for (const [name, configured] of CONFIGURATIONS)
       }
       const app = await databaseApp(t, postgres, [], [Exports], { lifespan: { echo: false } })
       ;({ database } = app)
-      const url = await inFrontOf(t, configured, app.url, '/ready')
+      const { url } = await startNginx(t, configured, [app.url], '/ready')
       const response = await fetch(`${url}/lines`)
       assert.equal(response.status, 200)
       assert.deepEqual(await (await app.fetch('/kill')).json(), { killed: 1 })

@@ -25,7 +25,7 @@ export function postgresPrograms(): string | undefined {
 }
 
 /** PostgreSQL refuses to run as root. */
-function serverAccount(): { readonly uid?: number; readonly gid?: number } {
+export function serverAccount(): { readonly uid?: number; readonly gid?: number } {
   if (process.getuid?.() !== 0) return {}
   const [uid, gid] = ['-u', '-g'].map((option) =>
     Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' })),
@@ -90,9 +90,7 @@ export class ClusterNode {
 
   get #processes(): readonly number[] {
     const main = this.#server?.pid
-    if (main === undefined) return []
-    const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(main)], { encoding: 'utf8' })
-    return [main, ...stdout.split('\n').map(Number).filter(Boolean)]
+    return main === undefined ? [] : withChildren(main)
   }
 
   /** Kills the server and all of its processes at once, as the end of a machine. */
@@ -125,7 +123,13 @@ export class ClusterNode {
   }
 }
 
-function signal(id: number, name: NodeJS.Signals): void {
+/** The ids of a process and of those that it has started. */
+export function withChildren(id: number): readonly number[] {
+  const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(id)], { encoding: 'utf8' })
+  return [id, ...stdout.split('\n').map(Number).filter(Boolean)]
+}
+
+export function signal(id: number, name: NodeJS.Signals): void {
   try {
     process.kill(id, name)
   } catch {} // it has ended already

@@ -1,6 +1,10 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
-import type { TestContext } from 'node:test'
+
+/** What ends a host: the context of a test, or the hooks of a file. */
+interface End {
+  after(work: () => Promise<void>): void
+}
 
 /** A host of its own for a server: a proxy that can be switched off, and on again, at the same port. */
 export class SwitchedHost {
@@ -21,7 +25,7 @@ export class SwitchedHost {
     })
   }
 
-  static async start(t: TestContext, target: string): Promise<SwitchedHost> {
+  static async start(t: End, target: string): Promise<SwitchedHost> {
     const host = new SwitchedHost(new URL(target))
     await host.switchOn()
     t.after(() => host.switchOff())
