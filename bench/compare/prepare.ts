@@ -17,6 +17,7 @@ export function prepare(): void {
   if (!isInstalled()) execute('npm', ['ci', '--no-audit', '--no-fund'], folder)
   linkSequitur()
   execute(process.execPath, ['scripts/build.js'], root)
+  generatePrismaClient()
   rmSync(join(folder, 'dist'), { recursive: true, force: true })
   const typescript = dirname(createRequire(import.meta.url).resolve('typescript/package.json'))
   execute(process.execPath, [join(typescript, 'bin/tsc'), '-p', folder], root)
@@ -27,6 +28,13 @@ export function prepare(): void {
 function isInstalled(): boolean {
   const installed = join(folder, 'node_modules/.package-lock.json')
   return existsSync(installed) && statSync(installed).mtimeMs >= statSync(join(folder, 'package-lock.json')).mtimeMs
+}
+
+/** The command wants to download a program for migrations, which it does not use here: any program stands for it. */
+function generatePrismaClient(): void {
+  process.env['PRISMA_SCHEMA_ENGINE_BINARY'] = process.execPath
+  const command = join(folder, 'node_modules/prisma/build/index.js')
+  execute(process.execPath, [command, 'generate', '--schema', 'support/prisma.schema.prisma'], folder)
 }
 
 /** Not a dependency of the peers' package.json, because npm would install the dependencies of this package once more. */

@@ -46,12 +46,13 @@ export async function startServer(
   })
   const output = collect(child)
   try {
-    const { title, port } = await answerOf<Ready>(child, STARTUP)
-    if (port === undefined || child.pid === undefined) {
+    const { title, port, pid = child.pid, missing } = await answerOf<Ready>(child, STARTUP)
+    if (missing !== undefined) console.log(`${peer}: ${missing}`)
+    if (port === undefined || pid === undefined) {
       await end(child)
       return undefined
     }
-    return { title, port, pid: child.pid, stop: () => end(child) }
+    return { title, port, pid, stop: () => end(child) }
   } catch (error) {
     await end(child)
     throw new Error(`${peer} did not start.\n${output()}`, { cause: error })

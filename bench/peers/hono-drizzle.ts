@@ -4,7 +4,7 @@ import { serve } from '@hono/node-server'
 import { zValidator } from '@hono/zod-validator'
 import { type Context, Hono } from 'hono'
 import { z } from 'zod'
-import { Heroes, isDuplicate } from './support/drizzle-heroes.js'
+import { openHeroes, isDuplicate } from './support/drizzle-heroes.js'
 import type { Peer } from './support/peer.js'
 
 const HeroInput = z.object({ name: z.string(), secret_identity: z.string(), age: z.int() })
@@ -26,7 +26,7 @@ export default {
     const app = new Hono()
     app.get('/hello', (context) => context.json({ hello: 'world' }))
     if (database) {
-      const heroes = new Heroes(database)
+      const heroes = openHeroes(database)
       app.get('/heros', zValidator('query', Window, refuse), async (context) => {
         const { offset, limit } = context.req.valid('query')
         return context.json(await heroes.list(offset, limit))

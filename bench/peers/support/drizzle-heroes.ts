@@ -1,5 +1,5 @@
 import { count, eq } from 'drizzle-orm'
-import { drizzle } from 'drizzle-orm/node-postgres'
+import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres'
 import { integer, pgTable, varchar } from 'drizzle-orm/pg-core'
 import { Pool } from 'pg'
 import { type Database, pageMeta, POOL_SIZE } from './peer.js'
@@ -21,12 +21,19 @@ const heroes = pgTable('hero', {
   id: integer().primaryKey().generatedByDefaultAsIdentity(),
 })
 
+export type Transactions = Pick<NodePgDatabase, 'transaction'>
+
+/** With the driver of Node. */
+export function openHeroes({ url }: Database): Heroes {
+  return new Heroes(drizzle(new Pool({ connectionString: url, max: POOL_SIZE })))
+}
+
 /** Each method is one transaction. */
 export class Heroes {
-  readonly #database
+  readonly #database: Transactions
 
-  constructor({ url }: Database) {
-    this.#database = drizzle(new Pool({ connectionString: url, max: POOL_SIZE }))
+  constructor(database: Transactions) {
+    this.#database = database
   }
 
   list(offset: number, limit: number) {

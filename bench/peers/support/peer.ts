@@ -26,8 +26,16 @@ export interface Peer {
   readonly title: string
   /** Those that it runs on. */
   readonly databases: readonly DatabaseKind[]
+  /** What it needs, and this machine does not have. */
+  missing?(): string | undefined
   /** Listens on a free port of 127.0.0.1, and returns the port. Without a database, only `/hello` is asked for. */
-  start(database: Database | undefined): Promise<number>
+  start(database: Database | undefined): Promise<number | Listening>
+}
+
+/** A peer that listens in another process. */
+export interface Listening {
+  readonly port: number
+  readonly pid: number
 }
 
 /** The most connections to a database. */
