@@ -36,7 +36,7 @@ export const GROUPS = {
     'distributed-databases',
     'troubleshooting',
   ],
-  Reference: ['configuration', 'cli', 'openapi', 'tools', 'stability'],
+  Reference: ['configuration', 'cli', 'openapi', 'tools', 'comparison', 'stability'],
 }
 
 /** @returns {string} the text of llms.txt */

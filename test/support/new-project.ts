@@ -26,7 +26,8 @@ export function newProject(name: string, ...options: readonly string[]): string 
   return join(folder, name)
 }
 
-function linkPackages(project: string): void {
+/** Gives a folder the packages of this repository, and its build. */
+export function linkPackages(project: string): void {
   const [installed, linked] = [join(root, 'node_modules'), join(project, 'node_modules')]
   mkdirSync(join(linked, 'sequitur'), { recursive: true })
   for (const entry of readdirSync(installed)) symlinkSync(join(installed, entry), join(linked, entry))
