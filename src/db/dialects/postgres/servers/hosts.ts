@@ -29,7 +29,7 @@ export function useHosts(
     await assertTarget(connection, target)
     await newest?.ageOf(connection)
   }
-  let hasAsked = false
+  let asked = -Infinity
   connectToFirstAvailable(sequelize, hosts, {
     timeout,
     check: async (connection, config: ReplicaConfig, replacesOthers) => {
@@ -37,10 +37,11 @@ export function useHosts(
       await assertTarget(connection, ofReplica ?? target)
       if (!newest || ofReplica !== undefined) return
       // A former primary may come first, whose successor this process has not met yet.
-      const isFirst = !hasAsked
-      hasAsked = true
-      if (isFirst)
+      const isDue = performance.now() - asked > SURVEY_INTERVAL
+      if (isDue) {
+        asked = performance.now()
         await surveyOthers(sequelize, hosts, config, { timeout: Math.min(timeout / 2, 1_000), connect, ask, close })
+      }
       await assertNewest(connection, newest, replacesOthers)
     },
     close,
@@ -50,6 +51,9 @@ export function useHosts(
     if (isPipelined(connection) && isRefusedWrite(error) && connection.mayHaveLostPrimary) discard(connection)
   })
 }
+
+/** Milliseconds between surveys, while connections are opened: a former primary that answers no COMMIT loses its connections. */
+const SURVEY_INTERVAL = 10_000
 
 /** The targets that only one server of a cluster matches at a time. */
 const WRITABLE: ReadonlySet<TargetServer> = new Set(['read-write', 'primary'])
