@@ -24,6 +24,7 @@ export const GROUPS = {
     'conditional-requests',
     'idempotency',
     'tenancy',
+    'clients',
     'testing',
   ],
   Operation: [

@@ -2,6 +2,7 @@
 import { describeError, escapeForLog } from '../core/log-text.js'
 import { meant } from '../core/options.js'
 import { startupMessage } from '../core/startup-error.js'
+import { client } from './client.js'
 import { type Command, CommandError, FLAGS, readArguments } from './command.js'
 import { doctor } from './doctor.js'
 import { newProject } from './new.js'
@@ -10,7 +11,7 @@ import { ownManifest } from './own-package.js'
 import { routes } from './routes.js'
 import { upgrade } from './upgrade.js'
 
-const COMMANDS: Readonly<Record<string, Command>> = { new: newProject, routes, openapi, doctor, upgrade }
+const COMMANDS: Readonly<Record<string, Command>> = { new: newProject, routes, openapi, client, doctor, upgrade }
 
 /** @returns the exit code. */
 async function main([name, ...args]: readonly string[]): Promise<number> {

@@ -82,6 +82,7 @@ function documentsOf(required: boolean): InterceptorDocuments {
           'A new key, such as a UUID, for each new request. Requests with the same key have one effect, and the same response.',
         required,
         maxLength: MAX_KEY,
+        generated: true,
       },
     ],
     refusals: {

@@ -387,9 +387,12 @@ test('events are documented as text/event-stream, with the schema of their data'
   const { app } = await streaming(t, () => ticks(1))
   const { paths, components } = app.openapi()
   assert.deepEqual(paths?.['/ticks']?.get?.responses?.['200'], {
-    description: 'Server-sent events; the data of each is JSON with the schema x-event-data',
+    description: 'Server-sent events; the data of each is JSON with this schema, which is also x-event-data',
     content: {
-      'text/event-stream': { schema: { type: 'string' }, 'x-event-data': { $ref: '#/components/schemas/Tick' } },
+      'text/event-stream': {
+        schema: { $ref: '#/components/schemas/Tick' },
+        'x-event-data': { $ref: '#/components/schemas/Tick' },
+      },
     },
   })
   assert.ok(components?.schemas?.['Tick'])

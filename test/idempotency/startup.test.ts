@@ -227,6 +227,7 @@ test('OpenAPI has the header, the refusals, and the header of responses that are
       description:
         'A new key, such as a UUID, for each new request. Requests with the same key have one effect, and the same response.',
       schema: { type: 'string', minLength: 1, maxLength: 255 },
+      'x-generated': true,
     },
   ])
   const described = Object.entries(responses ?? {}).map(([status, { description }]) => [status, description])

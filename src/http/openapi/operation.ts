@@ -4,6 +4,7 @@ import { defaultAsJson, type SchemaWriter } from '../../schema/json-schema/write
 import { type JsonSchema, isOmissible, type Property, type Shape } from '../../schema/shape/shape.js'
 import { FORM } from '../input/read-strings.js'
 import { type Input, sentValues } from '../input/parameters.js'
+import { paginationExtensions } from './pagination.js'
 import { type DocumentedProblems, hasEntityTag, jsonContent, responsesOf, schemaObject } from './responses.js'
 import type { Segment } from '../routing/path.js'
 import type { DocumentedHeader } from '../routing/interceptor.js'
@@ -38,13 +39,14 @@ export function operationOf(
     responses: responsesOf(route, writer, constrainedInModels, problems),
     // A request must satisfy all schemes of one of these objects.
     ...(schemes.length > 0 ? { security: [...requirementsOf(route.plan)] } : {}),
+    ...paginationExtensions(route),
     ...extensions,
   }
 }
 
-function headerOf({ name, description, required, maxLength }: DocumentedHeader): ParameterObject {
+function headerOf({ name, description, required, maxLength, generated }: DocumentedHeader): ParameterObject {
   const schema = { type: 'string' as const, ...(maxLength === undefined ? {} : { minLength: 1, maxLength }) }
-  return { name, in: 'header', required, description, schema }
+  return { name, in: 'header', required, description, schema, ...(generated ? { 'x-generated': true } : {}) }
 }
 
 const IF_NONE_MATCH: ParameterObject = {

@@ -126,10 +126,10 @@ function streamOf({ media, description }: ItemStream, item: JsonSchema): Respons
   return { description, content: Object.fromEntries(content) }
 }
 
-// OpenAPI 3.1 has no schema for the items of a stream.
+// OpenAPI 3.1 has no schema for the items of a stream. Generators of clients read the schema as that of the data of an event.
 function eventsOf(data: JsonSchema): ResponseObject {
-  const description = 'Server-sent events; the data of each is JSON with the schema x-event-data'
-  return { description, content: { 'text/event-stream': { schema: { type: 'string' }, 'x-event-data': data } } }
+  const description = 'Server-sent events; the data of each is JSON with this schema, which is also x-event-data'
+  return { description, content: { 'text/event-stream': { schema: schemaObject(data), 'x-event-data': data } } }
 }
 
 const DONE: ResponseObject = { description: 'Done' }

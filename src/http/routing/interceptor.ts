@@ -52,6 +52,8 @@ export interface DocumentedHeader {
   readonly description: string
   readonly required: boolean
   readonly maxLength?: number
+  /** Whether each client makes its own value: `x-generated` tells generators of clients. */
+  readonly generated?: boolean
 }
 
 /** The facts that an interceptor may know of a route at startup. */

@@ -10,6 +10,7 @@ import type { Yields } from '../../di/token.js'
 import { invalidInput } from '../../http/errors.js'
 import { inputDependency } from '../../http/input/parameters.js'
 import { ReplyHeaders } from '../../http/output/reply.js'
+import { documentPagination } from '../../http/routing/paginated.js'
 import { Request } from '../../http/request.js'
 import { checkRoutes } from '../../http/routing/route-checks.js'
 import { UnreadableValueError } from '../column-codec.js'
@@ -111,6 +112,7 @@ export function newCursorPagination(options: CursorPaginationOptions = {}): unkn
     ],
   })
   checkRoutes(token, refuseUnordered)
+  documentPagination(token, { style: 'cursor', parameter: 'next_cursor' })
   // The class has no instances: what is injected for it is the function that the provider above creates.
   return token
 }

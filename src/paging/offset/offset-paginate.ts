@@ -5,6 +5,7 @@ import { isStatement } from '../../db/statements/statement.js'
 import { provideItself } from '../../di/provider.js'
 import { inputDependency } from '../../http/input/parameters.js'
 import { ReplyHeaders } from '../../http/output/reply.js'
+import { documentPagination } from '../../http/routing/paginated.js'
 import { Request } from '../../http/request.js'
 import { instancesOf, pageOf, type Rows } from '../lazy-instances.js'
 import { setLinks } from '../links.js'
@@ -156,6 +157,7 @@ export function newPagination(options: AnyPaginationOptions = {}): unknown {
       ...injected.map(({ token }) => ({ kind: 'token', token }) as const),
     ],
   })
+  documentPagination(token, { style: 'offset', parameter: 'offset' })
   // The class has no instances: what is injected for it is the function that the provider above creates.
   return token
 }

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { messageOf } from '../../core/to-error.js'
+import { METHODS } from '../breaking/breaking-changes.js'
+import { isJson, type Json } from '../breaking/json.js'
+import { CommandError } from '../command.js'
+import { loadApp } from '../load-app.js'
+
+/** The OpenAPI document of a URL, of a JSON file, or of the app that a module creates. @throws CommandError if there is none. */
+export async function documentOf(source: string): Promise<Json> {
+  if (/^https?:/.test(source)) return parse(source, await download(source))
+  if (source.endsWith('.json')) return parse(source, read(source))
+  return parse(source, JSON.stringify((await loadApp(source)).openapi()))
+}
+
+const LIMIT = 30_000
+
+async function download(url: string): Promise<string> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(LIMIT) })
+    if (response.ok) return await response.text()
+    throw new Error(`it answers ${response.status}`)
+  } catch (error) {
+    throw new CommandError(`Cannot read ${url}: ${messageOf(error)}`)
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new CommandError(`Cannot read ${path}: ${messageOf(error)}`)
+  }
+}
+
+function parse(source: string, text: string): Json {
+  try {
+    const document: unknown = JSON.parse(text)
+    if (isJson(document) && isJson(document['paths'])) return document
+  } catch {
+    // as below
+  }
+  throw new CommandError(`${source} is not an OpenAPI document in JSON.`)
+}
+
+/** A copy for generators: headers that the client makes itself are optional, so that the compiler does not ask for them in each call. */
+export function forClients(document: Json): Json {
+  const copy = structuredClone(document)
+  for (const item of Object.values(copy['paths'] as Json))
+    for (const method of METHODS) {
+      const operation = isJson(item) ? item[method] : undefined
+      const parameters = isJson(operation) ? operation['parameters'] : undefined
+      for (const parameter of Array.isArray(parameters) ? parameters : [])
+        if (isJson(parameter) && parameter['x-generated'] === true) Reflect.set(parameter, 'required', false)
+    }
+  return copy
+}
