@@ -8,22 +8,28 @@ import { projectFiles } from './new/files.js'
 import { DEPENDENCIES } from './new/manifest.js'
 
 export const newProject: Command = {
-  usage: 'new <name> [--database sqlite|postgres|mysql] [--auth none|cookie|bearer]',
+  usage: 'new <name> [--database sqlite|postgres|mysql] [--auth none|cookie|bearer] [--client]',
   summary: 'creates a project',
   details: `Creates a folder with an app: a model, a controller, a migration, tests, a Dockerfile, a CI workflow and settings of VS Code. Installs nothing.
 The name is that of the folder and of the package: lower-case letters, digits, '-', '_' and '.'.
   --database  sqlite (default): a file. postgres, mysql: the server of a compose.yaml, on which each test has a database of its own.
-  --auth      none (default). cookie, bearer: accounts with passwords, and logins by a session cookie or by a token.`,
+  --auth      none (default). cookie, bearer: accounts with passwords, and logins by a session cookie or by a token.
+  --client    an npm script that generates a typed client.`,
   options: ['database', 'auth'],
+  flags: ['client'],
   run,
 }
 
-async function run(words: readonly string[], options: Readonly<Record<string, string>>): Promise<number> {
+async function run(
+  words: readonly string[],
+  options: Readonly<Record<string, string>>,
+  flags: ReadonlySet<string>,
+): Promise<number> {
   const [name] = words
   if (name === undefined) throw new CommandError('Name the project: sequitur new my-api')
   refuseMoreWords(words, 1, 'sequitur new')
   refuseName(name)
-  const choices = readChoices(options)
+  const choices = readChoices(options, flags)
   refuseUsedFolder(name)
   const manager = packageManager().name
   const files = projectFiles(name, choices, manager)

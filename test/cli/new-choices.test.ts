@@ -105,6 +105,17 @@ for (const [agent, install, run] of [
   })
 }
 
+test('a project with --client generates a client of its app', () => {
+  const project = newProject('my-api', '--client')
+  const { devDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'))
+  assert.match(devDependencies['@redocly/cli'], /^~/)
+  const { status, stdout, stderr } = sequiturIn(project, {}, 'client', 'src/app.ts', '--out', 'client/api.ts')
+  assert.equal(status, 0, stdout + stderr)
+  assert.match(readFileSync(join(project, 'client/api.ts'), 'utf8'), /taskCreate/)
+  const { scripts } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'))
+  assert.equal(scripts.client, 'sequitur client src/app.ts --out client/api.ts')
+})
+
 for (const [option, value, hint] of [
   ['--database', 'postgre', `Did you mean 'postgres'?`],
   ['--database', 'oracle', 'Use one of sqlite, postgres, mysql.'],

@@ -42,11 +42,20 @@ const AUTHS: readonly AuthChoice[] = [
 export interface Choices {
   readonly database: DatabaseChoice
   readonly auth: AuthChoice
+  /** Whether there is a script that generates a typed client. */
+  readonly client: boolean
 }
 
 /** @throws CommandError for another value of an option. */
-export function readChoices({ database = 'sqlite', auth = 'none' }: Readonly<Record<string, string>>): Choices {
-  return { database: choose('--database', database, DATABASES), auth: choose('--auth', auth, AUTHS) }
+export function readChoices(
+  { database = 'sqlite', auth = 'none' }: Readonly<Record<string, string>>,
+  flags: ReadonlySet<string>,
+): Choices {
+  return {
+    database: choose('--database', database, DATABASES),
+    auth: choose('--auth', auth, AUTHS),
+    client: flags.has('client'),
+  }
 }
 
 function choose<T extends { readonly name: string }>(option: string, value: string, choices: readonly T[]): T {

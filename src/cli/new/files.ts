@@ -20,16 +20,17 @@ const ADDED = 'README.add.md'
 /** The texts of the files of a project, by their paths. */
 export function projectFiles(
   name: string,
-  { database, auth }: Choices,
+  choices: Choices,
   manager: PackageManager['name'],
 ): ReadonlyMap<string, string> {
+  const { database, auth } = choices
   const files = new Map<string, string>()
   for (const layer of ['base', ...database.layers, ...auth.layers])
     for (const [path, text] of filesOf(layer))
       if (path === ADDED) files.set('README.md', `${files.get('README.md')}${text}`)
       else files.set(path, text)
   const [shown, wanted] = [`'sqlite+sqlite3:///./${PLACEHOLDER}.sqlite'`, `'${database.defaultUrl(name)}'`]
-  const manifest = `${JSON.stringify(projectManifest(name, database), undefined, 2)}\n`
+  const manifest = `${JSON.stringify(projectManifest(name, choices), undefined, 2)}\n`
   return new Map([
     ['package.json', manifest],
     ...[...files].map(([path, text]): [string, string] => [

@@ -1,5 +1,5 @@
 import { ownManifest, type Strings } from '../own-package.js'
-import type { DatabaseChoice } from './choices.js'
+import type { Choices } from './choices.js'
 
 const HOOK = '--import sequitur/register'
 
@@ -21,7 +21,8 @@ const FOR_DEVELOPMENT = ['@types/node', 'tsx', 'typescript']
 export const DEPENDENCIES: readonly string[] = ['sequitur', ...PEERS, ...TESTED, ...FOR_DEVELOPMENT, 'mysql2']
 
 /** The package.json of a new project. Its dependencies have the versions with which this package is tested. */
-export function projectManifest(project: string, { name, driver }: DatabaseChoice): object {
+export function projectManifest(project: string, { database, client }: Choices): object {
+  const { name, driver } = database
   const { version, engines, peerDependencies, devDependencies } = ownManifest()
   const isSqlite = name === 'sqlite'
   return {
@@ -30,13 +31,13 @@ export function projectManifest(project: string, { name, driver }: DatabaseChoic
     private: true,
     type: 'module',
     engines,
-    scripts: SCRIPTS,
+    scripts: client ? { ...SCRIPTS, client: 'sequitur client src/app.ts --out client/api.ts' } : SCRIPTS,
     dependencies: {
       ...pick(peerDependencies, driver === undefined ? PEERS : [driver, ...PEERS]),
       sequitur: `^${version}`,
       ...pick(devDependencies, TESTED),
     },
-    devDependencies: pick(devDependencies, FOR_DEVELOPMENT),
+    devDependencies: pick(devDependencies, client ? ['@redocly/cli', ...FOR_DEVELOPMENT] : FOR_DEVELOPMENT),
     // npm and yarn run the install scripts of these packages only; for pnpm see pnpm-workspace.yaml.
     allowScripts: { sqlite3: isSqlite, esbuild: false },
     dependenciesMeta: { sqlite3: { built: isSqlite } },
