@@ -31,7 +31,7 @@ export interface Server {
   stop(): Promise<void>
 }
 
-/** Starts a peer in a process of its own; undefined if it does not run on the database. @param program the compiled bench/peers/support/serve.ts of a version. */
+/** Starts a peer in a process of its own; undefined, with a line that says why, if it does not run here or on the database. @param program the compiled bench/peers/support/serve.ts of a version. */
 export async function startServer(
   peer: string,
   database: Database | undefined,
@@ -47,8 +47,10 @@ export async function startServer(
   const output = collect(child)
   try {
     const { title, port, pid = child.pid, missing } = await answerOf<Ready>(child, STARTUP)
-    if (missing !== undefined) console.log(`${peer}: ${missing}`)
     if (port === undefined || pid === undefined) {
+      console.log(
+        missing === undefined ? `${peer} does not run on ${database?.kind}` : `${peer} is left out: ${missing}`,
+      )
       await end(child)
       return undefined
     }
