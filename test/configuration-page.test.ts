@@ -107,7 +107,7 @@ test('the page lists the environment variables that the source reads', () => {
   )
 })
 
-test('the source reads the environment only by these names, messages the package manager and the test runner, a warning whether it runs in production, Node its own options, and settings() what the program declares', () => {
+test('the source reads the environment only by these names, messages the package manager and the test runner, a warning whether it runs in production, Node its own options, the generator of clients all of it, and settings() what the program declares', () => {
   const direct = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' }).filter(
     (name) => /\.[jt]s$/.test(name) && readFileSync(join(root, 'src', name), 'utf8').includes('process.env'),
   )
@@ -115,6 +115,7 @@ test('the source reads the environment only by these names, messages the package
     'build-app.ts',
     'emitted-types.ts',
     'environment.ts',
+    'generator.ts',
     'package-manager.ts',
     'settings.ts',
     'unhandled-rejections.ts',

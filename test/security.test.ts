@@ -87,11 +87,11 @@ test('the page names the version of Node that the package requires', () => {
   assert.ok(page.includes(`Node ${engines.node.replace('>=', '')} and later versions`))
 })
 
-test('nothing in the source sends requests, but the app of a test to itself', () => {
+test('nothing in the source sends requests, but the app of a test to itself, and the command line to the document that it is asked for', () => {
   const sources = readdirSync(new URL('src/', root), { recursive: true, encoding: 'utf8' })
   const code = (name: string) => read(`src/${name}`).replaceAll(/^ *\/?\*.*$/gm, '') // without the examples in comments
   const sending = sources.filter((name) => /\.[jt]s$/.test(name) && SENDS.test(code(name)))
-  assert.deepEqual(sending, ['testing.ts'])
+  assert.deepEqual(sending.toSorted(), [join('cli', 'client', 'document.ts'), 'testing.ts'])
 })
 
 /** Calls and imports; texts for people have `fetch()`. */
