@@ -78,7 +78,10 @@ async function twoServers() {
   return { servers, url: `postgres://postgres:${password}@${a},${b}/postgres` }
 }
 
-/** Resolves when the connections that are open know the new setting: they are told of it one after the other. */
+/**
+ * Resolves when the connections that are open know the new setting. They are told of it one after the other, this one first, as it is the youngest; when the
+ * server accepts another one, it has told all.
+ */
 async function configure(url: string, statement: string, isReadOnly: 'on' | 'off'): Promise<void> {
   const client = new Client({ connectionString: url })
   await client.connect()
@@ -89,6 +92,9 @@ async function configure(url: string, statement: string, isReadOnly: 'on' | 'off
     return rows[0]?.['default_transaction_read_only'] === isReadOnly
   })
   await client.end()
+  const next = new Client({ connectionString: url })
+  await next.connect()
+  await next.end()
 }
 
 function refuseWrites(url: string): Promise<void> {
