@@ -24,6 +24,7 @@ export class ChatController {
 }
 
 const MOST_BYTES = 2000 // of a message
+const GRACE = 2000 // milliseconds for clients to answer that the chat is closed
 const MOST_UNSENT = 64_000 // bytes for a client that does not read
 
 /** Serves the app, and the chat at `/chat`, on one port. */
@@ -40,7 +41,9 @@ export async function serveChat(app: App, port: number): Promise<{ port: number;
   const close = async () => {
     clearInterval(pings)
     for (const client of chat.clients) client.close(1001)
+    const patience = setTimeout(() => chat.clients.forEach((client) => client.terminate()), GRACE)
     await new Promise((resolve) => server.close(resolve))
+    clearTimeout(patience)
     await app.close() // waits for messages that are being saved
   }
   return { port: (server.address() as AddressInfo).port, close }

@@ -96,3 +96,12 @@ test('chat.ts: what was received is saved before the server is closed', async (t
   assert.equal((await robin.closed)[0], 1001)
   await assert.rejects(withSession(() => ChatMessage.count()))
 })
+
+test('chat.ts: a client that does not answer does not hold up the end', { timeout: 15_000 }, async (t) => {
+  const { join, stop } = await start(t)
+  const robin = await join('Robin')
+  robin.socket.pause()
+  await stop()
+  robin.socket.resume()
+  assert.equal((await robin.closed)[0], 1001)
+})
