@@ -1,12 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { escapeForLog } from '../core/log-text.js'
-import { messageOf } from '../core/to-error.js'
 import { documentOf, forClients } from './client/document.js'
 import { generate } from './client/generator.js'
 import { type Command, CommandError, refuseMoreWords } from './command.js'
 import { DEFAULT_MODULE } from './load-app.js'
 import { PACKAGE_ROOT } from './own-package.js'
+import { writeText } from './user-files.js'
 
 export const client: Command = {
   usage: 'client [source] --out <file.ts> [--tanstack] [--check]',
@@ -31,7 +31,7 @@ async function run(
     throw new CommandError('Name the file of the client: sequitur client --out ../web/src/api.ts')
   const document = forClients(await documentOf(words[0] ?? DEFAULT_MODULE))
   const generated = generate(document, { out, tanstack: flags.has('tanstack') })
-  const helper = basename(out).replace(/\.ts$/, '.sequitur.ts')
+  const helper = `${basename(out, '.ts')}.sequitur.ts`
   const files = new Map([...generated, [helper, readFileSync(HELPER, 'utf8')]])
   const paths = [...files].map(([name, text]): [string, string] => [join(dirname(out), name), text])
   return flags.has('check') ? report(paths.filter(([path, text]) => !isSame(path, text))) : write(paths)
@@ -50,12 +50,7 @@ function report(different: readonly (readonly [path: string, text: string])[]): 
 
 function write(paths: readonly (readonly [path: string, text: string])[]): number {
   for (const [path, text] of paths) {
-    try {
-      mkdirSync(dirname(path), { recursive: true })
-      writeFileSync(path, text)
-    } catch (error) {
-      throw new CommandError(`Cannot write ${path}: ${messageOf(error)}`)
-    }
+    writeText(path, text)
     process.stdout.write(`Wrote ${escapeForLog(path)}\n`)
   }
   return 0

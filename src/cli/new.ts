@@ -1,11 +1,11 @@
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { messageOf } from '../core/to-error.js'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { packageManager } from '../core/package-manager.js'
 import { type Command, CommandError, refuseMoreWords } from './command.js'
 import { type DatabaseChoice, readChoices } from './new/choices.js'
 import { projectFiles } from './new/files.js'
 import { DEPENDENCIES } from './new/manifest.js'
+import { writeText } from './user-files.js'
 
 export const newProject: Command = {
   usage: 'new <name> [--database sqlite|postgres|mysql] [--auth none|cookie|bearer] [--client]',
@@ -33,7 +33,7 @@ async function run(
   refuseUsedFolder(name)
   const manager = packageManager().name
   const files = projectFiles(name, choices, manager)
-  for (const [path, text] of files) write(join(name, path), text)
+  for (const [path, text] of files) writeText(join(name, path), text)
   process.stdout.write(`Created ${name} with ${files.size} files.\n\n${nextCommands(name, choices.database, manager)}`)
   return 0
 }
@@ -55,15 +55,6 @@ function refuseUsedFolder(name: string): void {
   if (!statSync(name).isDirectory()) throw new CommandError(`${name} exists, and is not a folder. Write another name.`)
   if (readdirSync(name).length > 0)
     throw new CommandError(`The folder ${name} exists, and is not empty. Write another name.`)
-}
-
-function write(path: string, text: string): void {
-  try {
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(path, text)
-  } catch (error) {
-    throw new CommandError(`Cannot write ${path}: ${messageOf(error)}`)
-  }
 }
 
 function nextCommands(name: string, { name: database }: DatabaseChoice, manager: string): string {

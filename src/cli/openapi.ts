@@ -1,10 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs'
 import { messageOf } from '../core/to-error.js'
 import { escapeForLog } from '../core/log-text.js'
 import { breakingChanges, METHODS } from './breaking/breaking-changes.js'
 import { isJson, type Json } from './breaking/json.js'
 import { type Command, CommandError, refuseMoreWords } from './command.js'
 import { loadApp } from './load-app.js'
+import { readText, writeText } from './user-files.js'
 
 export const openapi: Command = {
   usage: 'openapi <module> [--out <file>] [--check <old document>]',
@@ -54,7 +54,7 @@ function reportChanges(check: string, changes: readonly string[]): number {
 }
 
 function readDocument(file: string): Json {
-  const text = accessing(`Cannot read ${file}`, () => readFileSync(file, 'utf8'))
+  const text = readText(file)
   try {
     return parseDocument(text)
   } catch (error) {
@@ -68,19 +68,11 @@ function parseDocument(text: string): Json {
   throw new TypeError('it is not a JSON object')
 }
 
-function accessing<T>(failure: string, access: () => T): T {
-  try {
-    return access()
-  } catch (error) {
-    throw new CommandError(`${failure}: ${messageOf(error)}`)
-  }
-}
-
 function write(text: string, out: string | undefined): void {
   if (out === undefined) {
     process.stdout.write(text)
     return
   }
-  accessing(`Cannot write ${out}`, () => writeFileSync(out, text))
+  writeText(out, text)
   process.stderr.write(`Wrote the OpenAPI document to ${out}.\n`)
 }

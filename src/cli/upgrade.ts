@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { escapeForLog } from '../core/log-text.js'
-import { messageOf } from '../core/to-error.js'
 import { type Command, CommandError, refuseMoreWords } from './command.js'
 import { type Note, type Upgraded, upgradeText } from './upgrade/upgrade-text.js'
+import { readText, writeText } from './user-files.js'
 
 export const upgrade: Command = {
   usage: 'upgrade [folder] [--check] [--force]',
@@ -22,10 +22,10 @@ async function run(words: readonly string[], _: unknown, flags: ReadonlySet<stri
   refuseMoreWords(words, 1, 'sequitur upgrade')
   const folder = words[0] ?? '.'
   const checks = flags.has('check')
-  const files = sourceFiles(folder).map((path) => ({ path, upgraded: upgradeText(read(path)) }))
+  const files = sourceFiles(folder).map((path) => ({ path, upgraded: upgradeText(readText(path)) }))
   const changed = files.filter(({ upgraded }) => upgraded.done.length > 0)
   if (changed.length > 0 && !checks && !flags.has('force')) refuseUncommitted(folder)
-  if (!checks) for (const { path, upgraded } of changed) write(path, upgraded.text)
+  if (!checks) for (const { path, upgraded } of changed) writeText(path, upgraded.text)
   const open = files.filter(({ upgraded }) => upgraded.left.length > 0)
   process.stdout.write(reportOf(folder, checks ? 'To change' : 'Changed', changed, 'done'))
   process.stdout.write(reportOf(folder, 'Left to you', open, 'left'))
@@ -45,22 +45,6 @@ function sourceFiles(folder: string): string[] {
     if (entry.isDirectory()) return SKIPPED.has(entry.name) || entry.name.startsWith('.') ? [] : sourceFiles(path)
     return entry.isFile() && SOURCE.test(entry.name) ? [path] : []
   })
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new CommandError(`Cannot read ${path}: ${messageOf(error)}`)
-  }
-}
-
-function write(path: string, text: string): void {
-  try {
-    writeFileSync(path, text)
-  } catch (error) {
-    throw new CommandError(`Cannot write ${path}: ${messageOf(error)}`)
-  }
 }
 
 /** Without git, or outside of a repository, there is nothing to ask. */

@@ -4,7 +4,7 @@ import { decodeUtf8, type JsonBody, LARGE, mediaTypeOf, refuseOtherEncodings } f
 import { readStrings } from '../http/input/read-strings.js'
 import type { Request } from '../http/request.js'
 import { parseableShape } from '../schema/input/parse-string.js'
-import { escapePointer } from '../schema/shape/issue.js'
+import { escapePointer } from '../core/json-pointer.js'
 import { type FileShape, type JsonSchema, type ObjectShape, propertiesOf, type Shape } from '../schema/shape/shape.js'
 import { DEFAULT_MAX_ITEMS, fitsMediaTypes } from './file-field.js'
 import { malformed, type PartHeader } from './part-header.js'

@@ -11,10 +11,7 @@ interface Call {
   readonly headers: Record<string, string>
 }
 
-interface Kept {
-  readonly etag: string
-  readonly text: string
-}
+type Kept = Readonly<Record<'etag' | 'text', string>>
 
 const etags = new WeakMap<object, string>()
 
@@ -24,19 +21,23 @@ const etags = new WeakMap<object, string>()
  */
 export function seen() {
   const kept = new Map<string, Kept>()
+  /** What a call has asked for: another one may replace what is kept before it is answered. */
+  const asked = new WeakMap<Call, Kept>()
   return {
-    onRequest({ url, method, headers }: Call): void {
-      const known = method === 'GET' ? kept.get(url) : undefined
-      if (known) headers['if-none-match'] ??= known.etag
+    onRequest(call: Call): void {
+      const known = call.method === 'GET' ? kept.get(call.url) : undefined
+      if (!known || new Headers(call.headers).has('if-none-match')) return
+      asked.set(call, known)
+      call.headers['if-none-match'] = known.etag
     },
-    async onResponse(response: Response, { url, method }: Call): Promise<Response | undefined> {
-      const known = kept.get(url)
+    async onResponse(response: Response, call: Call): Promise<Response | undefined> {
+      const known = asked.get(call)
       if (response.status === 304 && known) return withTag(known, response.headers)
       const etag = response.headers.get('etag')
       if (!response.ok || etag === null || !/json/.test(response.headers.get('content-type') ?? '')) return undefined
       const one = { etag, text: await response.text() }
-      kept.delete(url)
-      if (method === 'GET') kept.set(url, one)
+      kept.delete(call.url)
+      if (call.method === 'GET') kept.set(call.url, one)
       for (const oldest of kept.keys()) if (kept.size > MOST) kept.delete(oldest)
       return withTag(one, response.headers, response.status)
     },

@@ -82,7 +82,7 @@ for (const [words, message] of [
   [['example/nowhere.ts'], /^There is no file example\/nowhere\.ts\. [^\n]*\n$/],
   [['example'], /^example is not a module\. Name the one that calls createApp\(\): src\/app\.ts\n$/],
   [['package.json'], /^package\.json is not a module\. [^\n]*\n$/],
-  [['example/app.ts', '--out', 'nowhere/api.json'], /^Cannot write nowhere\/api\.json: ENOENT[^\n]*\n$/],
+  [['example/app.ts', '--out', 'package.json/api.json'], /^Cannot write package\.json\/api\.json: E[^\n]*\n$/],
   [['example/app.ts', '--check', 'nowhere.json'], /^Cannot read nowhere\.json: ENOENT[^\n]*\n$/],
   [['example/app.ts', '--check', 'README.md'], /^--check README\.md: this is not an OpenAPI document: [^\n]*\n$/],
 ] as const) {

@@ -27,18 +27,21 @@ function projectWith(programs: readonly string[], ...options: readonly string[])
   return folder
 }
 
-/** A proxy that ends the first connection in which a text has passed. */
+/** A proxy that ends the first connection in which the server sends a text, and keeps the text. */
 async function losing(t: TestContext, url: string, text: string) {
   let connections = 0
+  let hasLost = false
   const proxy = createServer((client) => {
-    const isFirst = ++connections === 1
+    connections++
     const server = connect(Number(new URL(url).port), '127.0.0.1')
     for (const socket of [client, server])
       socket.on('error', () => {}).on('close', () => (client.destroy(), server.destroy()))
     client.pipe(server)
     server.on('data', (chunk) => {
-      client.write(chunk)
-      if (isFirst && String(chunk).includes(text)) client.destroySoon()
+      const isLost: boolean = !hasLost && String(chunk).includes(text)
+      if (isLost) client.destroy()
+      else client.write(chunk)
+      hasLost ||= isLost
     })
   })
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
@@ -77,10 +80,11 @@ test('a generated client walks pages, sends keys, follows events, and changes wh
   const folder = projectWith(['generated.ts'])
   assert.deepEqual(compile(folder, 'generated.ts'), [])
   const { url, stop } = await serve([APP], { PORT: '0' })
-  const lossy = await losing(t, url, 'id: 3')
-  const { code, output } = await run([join(folder, 'generated.ts'), url, lossy.url], {})
+  const [events, creations] = [await losing(t, url, 'id: 3'), await losing(t, url, '201 Created')]
+  const { code, output } = await run([join(folder, 'generated.ts'), url, events.url, creations.url], {})
   assert.deepEqual([code, output], [0, 'done\n'])
-  assert.ok(lossy.connections() > 1)
+  assert.ok(events.connections() > 1)
+  assert.ok(creations.connections() > 1)
   assert.equal(await stop(), 0)
 })
 
@@ -152,6 +156,42 @@ test('without the generator, the command says what to install, and writes nothin
   assert.match(stderr, HINT)
   assert.deepEqual(readdirSync(folder), ['openapi.json'])
 })
+
+for (const [what, version, program, message] of [
+  [
+    'of another version',
+    '2.76.1',
+    '',
+    /^@redocly\/cli has the version 2\.76\.1, whose clients may differ\. Run: npm install -D @redocly\/cli@~[\d.]+\n$/,
+  ],
+  [
+    'that fails',
+    ownVersion(),
+    "console.log('The document'); console.error('is wrong'); process.exit(3)",
+    /^@redocly\/cli failed:\\nThe document\\nis wrong\\n\n$/,
+  ],
+] as const) {
+  test(`a generator ${what} ends the command with one line, and nothing is written`, () => {
+    const folder = temporaryFolder()
+    writeFileSync(join(folder, 'openapi.json'), JSON.stringify({ openapi: '3.1.0', info: {}, paths: {} }))
+    const generator = join(folder, 'node_modules/@redocly/cli')
+    mkdirSync(generator, { recursive: true })
+    writeFileSync(join(generator, 'package.json'), JSON.stringify({ version, bin: { redocly: 'cli.js' } }))
+    writeFileSync(join(generator, 'cli.js'), program)
+    const { status, stderr } = sequiturIn(folder, {}, 'client', 'openapi.json', '--out', 'api.ts')
+    assert.equal(status, 1)
+    assert.match(stderr, message)
+    assert.deepEqual(readdirSync(folder).toSorted(), ['node_modules', 'openapi.json'])
+  })
+}
+
+/** That of the generator with which this package is tested. */
+function ownVersion(): string {
+  const { version } = JSON.parse(readFileSync(join(root, 'node_modules/@redocly/cli/package.json'), 'utf8')) as {
+    version: string
+  }
+  return version
+}
 
 for (const [words, message] of [
   [[APP], 'Name the file of the client: sequitur client --out ../web/src/api.ts'],

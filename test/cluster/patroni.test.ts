@@ -12,9 +12,9 @@ import {
   noPatroni,
   type PatroniCluster,
   type PatroniMember,
-  query,
   startPatroni,
 } from '../support/patroni.js'
+import { query } from '../support/postgres-cluster.js'
 import { freePort } from '../support/postgres-server.js'
 import { skipWithout } from '../support/skip-without.js'
 import { until } from '../support/waiting.js'

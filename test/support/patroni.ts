@@ -5,9 +5,8 @@ import { chmodSync, mkdirSync, mkdtempSync, openSync, readFileSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after } from 'node:test'
-import { Client } from 'pg'
 import { codeBlock } from './code-block.js'
-import { postgresPrograms, serverAccount, signal, withChildren } from './postgres-cluster.js'
+import { postgresPrograms, query, serverAccount, signal, withChildren } from './postgres-cluster.js'
 import { freePort } from './postgres-server.js'
 import { skipWithout } from './skip-without.js'
 import { SwitchedHost } from './switched-host.js'
@@ -162,20 +161,6 @@ export class PatroniMember {
 /** The URL of a database on one or more hosts. */
 export function databaseUrl(hosts: string, database: string): string {
   return `postgres://postgres:${PASSWORD}@${hosts}/${database}`
-}
-
-/** Executes SQL on a connection of its own. */
-export async function query(url: string, sql: string): Promise<readonly Record<string, unknown>[]> {
-  const client = new Client({ connectionString: url, connectionTimeoutMillis: 2_000, query_timeout: 10_000 })
-  client.on('error', () => {}) // rejects the query as well
-  await client.connect()
-  try {
-    const { rows } = await client.query(sql)
-    return rows as Record<string, unknown>[]
-  } finally {
-    // The other side may be frozen.
-    void client.end().catch(() => {})
-  }
 }
 
 export class PatroniCluster {

@@ -76,16 +76,8 @@ export class ClusterNode {
   }
 
   /** Executes SQL on a connection of its own. */
-  async query(sql: string): Promise<readonly Record<string, unknown>[]> {
-    const client = new Client({ connectionString: this.url, connectionTimeoutMillis: 2_000, query_timeout: 10_000 })
-    client.on('error', () => {}) // rejects the query as well
-    await client.connect()
-    try {
-      const { rows } = await client.query(sql)
-      return rows as Record<string, unknown>[]
-    } finally {
-      await client.end()
-    }
+  query(sql: string): Promise<readonly Record<string, unknown>[]> {
+    return query(this.url, sql)
   }
 
   get #processes(): readonly number[] {
@@ -120,6 +112,20 @@ export class ClusterNode {
   async follow(primary: ClusterNode): Promise<void> {
     await this.query(`ALTER SYSTEM SET primary_conninfo = '${connectionInfo(primary, this.name)}'`)
     await this.query('SELECT pg_reload_conf()')
+  }
+}
+
+/** Executes SQL on a connection of its own. */
+export async function query(url: string, sql: string): Promise<readonly Record<string, unknown>[]> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 2_000, query_timeout: 10_000 })
+  client.on('error', () => {}) // rejects the query as well
+  await client.connect()
+  try {
+    const { rows } = await client.query(sql)
+    return rows as Record<string, unknown>[]
+  } finally {
+    // The other side may be frozen.
+    void client.end().catch(() => {})
   }
 }
 

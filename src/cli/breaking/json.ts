@@ -1,3 +1,5 @@
+import { unescapePointer } from '../../core/json-pointer.js'
+
 /** An object of an OpenAPI document. */
 export type Json = Readonly<Record<string, unknown>>
 
@@ -46,8 +48,4 @@ export function resolve(schema: unknown, document: Json): Json {
 function referredTo(reference: string, document: Json): Json | undefined {
   const keys = reference.split('/').slice(1)
   return keys.reduce<Json | undefined>((json, key) => objectAt(json, unescapePointer(key)), document)
-}
-
-function unescapePointer(key: string): string {
-  return key.replaceAll('~1', '/').replaceAll('~0', '~')
 }

@@ -1,14 +1,14 @@
-import { readFileSync } from 'node:fs'
 import { messageOf } from '../../core/to-error.js'
 import { METHODS } from '../breaking/breaking-changes.js'
-import { isJson, type Json } from '../breaking/json.js'
+import { isJson, type Json, listOf, objectAt, objectEntries } from '../breaking/json.js'
 import { CommandError } from '../command.js'
 import { loadApp } from '../load-app.js'
+import { readText } from '../user-files.js'
 
 /** The OpenAPI document of a URL, of a JSON file, or of the app that a module creates. @throws CommandError if there is none. */
 export async function documentOf(source: string): Promise<Json> {
   if (/^https?:/.test(source)) return parse(source, await download(source))
-  if (source.endsWith('.json')) return parse(source, read(source))
+  if (source.endsWith('.json')) return parse(source, readText(source))
   return parse(source, JSON.stringify((await loadApp(source)).openapi()))
 }
 
@@ -21,14 +21,6 @@ async function download(url: string): Promise<string> {
     throw new Error(`it answers ${response.status}`)
   } catch (error) {
     throw new CommandError(`Cannot read ${url}: ${messageOf(error)}`)
-  }
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new CommandError(`Cannot read ${path}: ${messageOf(error)}`)
   }
 }
 
@@ -45,12 +37,9 @@ function parse(source: string, text: string): Json {
 /** A copy for generators: headers that the client makes itself are optional, so that the compiler does not ask for them in each call. */
 export function forClients(document: Json): Json {
   const copy = structuredClone(document)
-  for (const item of Object.values(copy['paths'] as Json))
-    for (const method of METHODS) {
-      const operation = isJson(item) ? item[method] : undefined
-      const parameters = isJson(operation) ? operation['parameters'] : undefined
-      for (const parameter of Array.isArray(parameters) ? parameters : [])
+  for (const [, item] of objectEntries(copy['paths']))
+    for (const method of METHODS)
+      for (const parameter of listOf(objectAt(item, method)?.['parameters']))
         if (isJson(parameter) && parameter['x-generated'] === true) Reflect.set(parameter, 'required', false)
-    }
   return copy
 }

@@ -26,11 +26,9 @@ export function generate(document: Json, { out, tanstack }: Wanted): ReadonlyMap
   const program = findGenerator()
   const folder = mkdtempSync(join(tmpdir(), 'sequitur-client-'))
   try {
-    const [source, config, target] = ['openapi.json', 'redocly.yaml', 'out'].map((name) => join(folder, name)) as [
-      string,
-      string,
-      string,
-    ]
+    const source = join(folder, 'openapi.json')
+    const config = join(folder, 'redocly.yaml')
+    const target = join(folder, 'out')
     writeFileSync(source, JSON.stringify(document))
     writeFileSync(config, '') // not that of the project, which may have other options
     const generators = tanstack ? ['typescript', 'tanstack-query'] : ['typescript']

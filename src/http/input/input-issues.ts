@@ -1,4 +1,5 @@
-import { type Issue, escapePointer } from '../../schema/shape/issue.js'
+import { escapePointer, unescapePointer } from '../../core/json-pointer.js'
+import type { Issue } from '../../schema/shape/issue.js'
 import { type Property, propertiesOf, type Shape } from '../../schema/shape/shape.js'
 import { InvalidInput, type InputIssue } from '../errors.js'
 import { type Input, headerName } from './parameters.js'
@@ -54,8 +55,7 @@ function messageAt({ shape, message }: Property, keys: readonly string[]): strin
   // An item of a list has the message of the list.
   if (shape.kind === 'array')
     return messageAt({ shape: shape.items, optional: false, ...(message === undefined ? {} : { message }) }, rest)
-  const name = key.replaceAll('~1', '/').replaceAll('~0', '~')
-  const property = propertyIn(shape, name)
+  const property = propertyIn(shape, unescapePointer(key))
   return property && messageAt(property, rest)
 }
 

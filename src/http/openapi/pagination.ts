@@ -1,3 +1,4 @@
+import { escapePointer } from '../../core/json-pointer.js'
 import { propertiesOf, type Shape } from '../../schema/shape/shape.js'
 import { type Pagination, paginationOf } from '../routing/paginated.js'
 import type { Route } from '../routing/route.js'
@@ -35,7 +36,7 @@ function pointerTo(shape: Shape, matches: (shape: Shape, name: string) => boolea
       parent.kind === 'object'
         ? propertiesOf(parent, 'output').map(([name, property]) => ({
             name,
-            pointer: `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+            pointer: `${pointer}/${escapePointer(name)}`,
             shape: property.shape,
           }))
         : [],

@@ -1,6 +1,7 @@
 import type { Ajv2020, ErrorObject, ValidateFunction, AnySchemaObject, FuncKeywordDefinition } from 'ajv/dist/2020.js'
 import { loadLater, memo } from '../../core/memo.js'
-import { escapePointer, type Issue, MAX_ISSUES, listValues } from '../shape/issue.js'
+import { escapePointer } from '../../core/json-pointer.js'
+import { type Issue, MAX_ISSUES, listValues } from '../shape/issue.js'
 import { ANY_BUT_NULL, type JsonSchema } from '../shape/shape.js'
 import { KnownSchemas } from './surely-compiles.js'
 import { failuresOf } from '../shape/check.js'

@@ -1,5 +1,5 @@
 import { ignoreRejections } from '../../core/promises.js'
-import { escapePointer } from '../shape/issue.js'
+import { escapePointer } from '../../core/json-pointer.js'
 
 /** A returned value does not match the declared response. `path` is a JSON Pointer to the value. */
 export class ResponseMismatchError extends Error {

@@ -1,7 +1,7 @@
 import { types } from 'node:util'
 import { ignoreRejections } from '../../core/promises.js'
 import { isDescribed } from '../shape/shape-of.js'
-import { escapePointer } from '../shape/issue.js'
+import { escapePointer } from '../../core/json-pointer.js'
 
 /** A part of a value without a declared type that is not sent: an instance of a class, or what JSON would silently drop or empty. */
 export class UntypedValueError extends Error {

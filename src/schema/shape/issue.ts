@@ -26,8 +26,3 @@ export function listValues(values: readonly unknown[]): string {
   const others = values.length - shown.length
   return shown.join(', ') + (others > 0 ? ` or ${others} other values` : '')
 }
-
-/** Escapes a key as one part of a JSON Pointer: `a/b` -> `a~1b`. */
-export function escapePointer(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1')
-}

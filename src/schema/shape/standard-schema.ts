@@ -1,7 +1,8 @@
 import { BootError } from '../../core/boot-error.js'
 import { ignoreRejections, isThenable } from '../../core/promises.js'
 import { closeObjects } from './close-objects.js'
-import { escapePointer, type Issue } from './issue.js'
+import type { Issue } from './issue.js'
+import { escapePointer } from '../../core/json-pointer.js'
 import type { Direction, JsonSchema } from './subschemas.js'
 import { BY_HAND, cureOf, LIBRARY_OPTIONS, type Unrepresentable, withoutMarks } from './unrepresentable.js'
 

@@ -1,5 +1,6 @@
 import { isRecord } from '../../core/records.js'
 import { BootError } from '../../core/boot-error.js'
+import { unescapePointer } from '../../core/json-pointer.js'
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
@@ -66,7 +67,7 @@ export function resolveReference(root: JsonSchema, { $ref }: JsonSchema): JsonSc
 export function definitionName(reference: string): string | undefined {
   const [, pointer] = /^#\/\$defs\/([^/]*)$/.exec(reference) ?? []
   try {
-    return pointer === undefined ? undefined : decodeURIComponent(pointer).replaceAll('~1', '/').replaceAll('~0', '~')
+    return pointer === undefined ? undefined : unescapePointer(decodeURIComponent(pointer))
   } catch {
     return undefined // an invalid percent-encoding
   }

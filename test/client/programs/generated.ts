@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { ApiError, client, configure } from './api.js'
 import { etagOf, ifMatch, seen } from './api.sequitur.js'
 
-const [serverUrl = '', ofEvents = ''] = process.argv.slice(2)
+const [serverUrl = '', ofEvents = '', ofCreations = ''] = process.argv.slice(2)
 configure({ serverUrl, idempotencyKey: true, retry: { retries: 3, retryDelay: 10 }, ...seen() })
 
 for (let number = 1; number <= 25; number++) {
@@ -27,6 +27,15 @@ assert.deepEqual(texts, all)
 // A key of the program: the second call has no effect of its own.
 const call = () => client.noteCreate({ body: { text: 'once' } }, { idempotencyKey: 'key-1' })
 assert.equal((await call()).data.id, (await call()).data.id)
+
+// The key is the same in each attempt: a creation whose response is lost is one.
+configure({ serverUrl: ofCreations })
+const { data: survivor } = await client.noteCreate({ body: { text: 'twice' } })
+configure({ serverUrl })
+const survivors: unknown[] = []
+for await (const note of client.noteList.items({ query: { limit: 100 } }))
+  if (note.text === 'twice') survivors.push(note)
+assert.deepEqual(survivors, [survivor])
 
 // Events continue after the last one when the connection is lost.
 const numbers: number[] = []
