@@ -1,9 +1,9 @@
 // The client is generated: npx sequitur client example/recipes/notes.ts --out api.ts
 import { client, configure } from './api.js'
-import { ifMatch, seen } from './api.sequitur.js'
+import { ifMatch, retryOn, seen } from './api.sequitur.js'
 
 const serverUrl = process.argv[2] ?? 'http://127.0.0.1:8000'
-configure({ serverUrl, idempotencyKey: true, retry: { retries: 3 }, ...seen() })
+configure({ serverUrl, idempotencyKey: true, retry: { retries: 3, retryOn }, ...seen() })
 
 const { data } = await client.noteCreate({ body: { text: 'Warm the pot' } }) // once, however often it is sent
 for await (const note of client.noteList.items({ query: { limit: 50 } })) console.log(note.text)

@@ -11,7 +11,8 @@ import { ProfileController, UserController } from './users.js'
 /** Reads `TOKEN_SECRET`, and `toolkit_url` for the database. */
 export const appOptions = (lifespan: Database = newLifespan(undefined, { defaultUrl })): AppOptions => ({
   prefix: '/api',
-  middleware: [cors()], // tokens are in a header, which no browser sends by itself: any site may ask
+  // Tokens are in a header, which no browser sends by itself: any site may ask.
+  middleware: [cors({ exposedHeaders: ['Retry-After'] })],
   controllers: [UserController, ProfileController, ArticleController, TagController],
   models,
   lifespan,

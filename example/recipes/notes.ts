@@ -25,6 +25,7 @@ import {
 } from 'sequitur'
 import { IfMatch } from 'sequitur/conditional'
 import { CursorPage, CursorPaginate } from 'sequitur/cursor'
+import { Rows, rows } from 'sequitur/exports'
 import { Idempotent, IdempotencyRecord } from 'sequitur/idempotency'
 import type { CreationOptional } from 'sequelize'
 import { Column, DataType, Table } from 'sequelize-typescript'
@@ -68,6 +69,11 @@ class NoteController {
   async titles(@Inject(titles) paginate: MappedPaginate<Note, string>) {
     const { data, meta } = await paginate(select(Note, { order: ['id'] }))
     return { titles: data, count: meta.total_items }
+  }
+
+  @Get('/export', Rows.of(Note))
+  export() {
+    return rows(select(Note, { order: ['id'] }))
   }
 
   @Get('/ticks', Events.of(Tick))

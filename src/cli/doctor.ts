@@ -1,6 +1,7 @@
 import { describeError, escapeForLog } from '../core/log-text.js'
 import { startupMessage } from '../core/startup-error.js'
 import { type Command, CommandError, refuseMoreWords } from './command.js'
+import { unexposedHeaders } from './cross-origin.js'
 import { DEFAULT_MODULE, loadApp, type LoadedApp } from './load-app.js'
 import { checkTsconfig } from './tsconfig.js'
 
@@ -11,7 +12,7 @@ export const doctor: Command = {
   tsconfig.json  the options that decorators need
   the module     creates its app: parameters have types, one copy of each package is loaded
   the database   has the tables and columns of the models; nothing is created
-A hint names an index that is missing, or keys that are nearly used up, and does not change the exit code.`,
+A hint names an index that is missing, keys that are nearly used up, or headers that cors() does not expose, and does not change the exit code.`,
   options: [],
   run,
 }
@@ -51,7 +52,8 @@ function tsconfigFindings(module: string): Finding[] {
 async function appFindings(module: string): Promise<Finding[]> {
   try {
     const app = await loadApp(module)
-    return [{ subject: module, state: 'ok', text: describeRoutes(app) }, ...(await databaseFindings(app))]
+    const ok: Finding = { subject: module, state: 'ok', text: describeRoutes(app) }
+    return [ok, ...crossOriginFindings(app), ...(await databaseFindings(app))]
   } catch (error) {
     return [
       { subject: module, state: 'problem', text: messageOf(error) },
@@ -63,6 +65,14 @@ async function appFindings(module: string): Promise<Finding[]> {
 function describeRoutes(app: LoadedApp): string {
   const { length } = app.routes()
   return `creates its app, with ${length === 1 ? '1 route' : `${length} routes`}; one copy of each package is loaded`
+}
+
+function crossOriginFindings(app: LoadedApp): readonly Finding[] {
+  const names = unexposedHeaders(app)
+  if (names.length === 0) return []
+  const list = names.map((name) => `'${name}'`).join(', ')
+  const text = `programs in browsers cannot read ${names.join(', ')} from another origin. Write: cors({ exposedHeaders: [${list}] })`
+  return [{ subject: 'cors()', state: 'hint', text }]
 }
 
 async function databaseFindings({ databaseChecks }: LoadedApp): Promise<readonly Finding[]> {

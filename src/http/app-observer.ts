@@ -1,4 +1,5 @@
 import type { DatabaseReport } from './lifespan.js'
+import type { Middleware } from './routing/middleware.js'
 import type { RouteDescription } from './routing/route-description.js'
 
 /** An app, as far as the command line needs it. */
@@ -9,6 +10,8 @@ export interface Describable {
 /** The parts of an app that the command line needs in addition to its OpenAPI document. */
 export interface AppParts {
   routes(): readonly RouteDescription[]
+  /** The middleware, in its order. */
+  readonly middleware: readonly Middleware[]
   /** `Lifespan.check` of each database. */
   readonly databaseChecks: readonly (() => Promise<DatabaseReport>)[]
 }

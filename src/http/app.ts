@@ -237,8 +237,9 @@ export function createApp(options: AppOptions): App {
   return new App(options)
 }
 
-function partsOf({ routes, lifespans }: BuiltApp): AppParts {
+function partsOf({ routes, middleware, lifespans }: BuiltApp): AppParts {
   return {
+    middleware: middleware.map(({ use }) => use),
     routes: () => routes.map((route) => describeRoute(route, lifespans)),
     databaseChecks: lifespans.flatMap((lifespan) => lifespan.check?.bind(lifespan) ?? []),
   }

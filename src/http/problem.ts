@@ -83,14 +83,19 @@ export interface ProblemReply {
 /** The response to an error without a status: it reveals nothing. */
 export const UNKNOWN: ErrorStatus = { status: 500, detail: 'Something went wrong on our side.' }
 
+/** By which clients know what they must not send again. */
+const PARTIAL_COMMIT = 'urn:sequitur:partial-commit'
+
 // Without Retry-After: what is sent again would be saved twice.
-const PARTLY_SAVED: ErrorStatus = {
+const PARTLY_SAVED: KnownError = {
   status: 500,
+  type: PARTIAL_COMMIT,
   detail: 'A part of this was saved, and a part was not. Check what was saved before you send it again.',
 }
 
-const PERHAPS_PARTLY_SAVED: ErrorStatus = {
+const PERHAPS_PARTLY_SAVED: KnownError = {
   status: 500,
+  type: PARTIAL_COMMIT,
   detail:
     'It is not known whether all of this was saved, or only a part. Check what was saved before you send it again.',
 }
@@ -192,7 +197,7 @@ export function toProblem({ status, detail, errors = [], type, extensions }: Pro
 }
 
 // Where something was rolled back, a part is missing in any case.
-function statusOfPart({ isUnknown, rolledBack }: PartialCommitError): ErrorStatus {
+function statusOfPart({ isUnknown, rolledBack }: PartialCommitError): KnownError {
   return isUnknown && rolledBack.length === 0 ? PERHAPS_PARTLY_SAVED : PARTLY_SAVED
 }
 

@@ -2,79 +2,78 @@
 
 /** The most responses that are kept. */
 const MOST = 1_000
-/** How often `ifMatch()` reads a row again that others change. */
-const MOST_ATTEMPTS = 10
-
-interface Call {
-  readonly url: string
-  readonly method: string
-  readonly headers: Record<string, string>
-}
-
-type Kept = Readonly<Record<'etag' | 'text', string>>
 
 const etags = new WeakMap<object, string>()
 
 /**
- * Keeps responses with an ETag, and asks for them with `If-None-Match`: a response that is still the same is not sent again. For `configure({ ...seen() })`;
- * call it again after a login.
+ * A `fetch` that keeps responses with an ETag, and asks for them with `If-None-Match`: what is still the same is not sent again. It receives JSON as a whole, so
+ * that `retry` includes responses that are cut. For `configure({ ...seen() })`; call it again after a login.
  */
-export function seen() {
-  const kept = new Map<string, Kept>()
-  /** What a call has asked for: another one may replace what is kept before it is answered. */
-  const asked = new WeakMap<Call, Kept>()
+export function seen(send: typeof fetch = (input, init) => fetch(input, init)): { fetch: typeof fetch } {
+  const kept = new Map<string, Received>()
   return {
-    onRequest(call: Call): void {
-      const known = call.method === 'GET' ? kept.get(call.url) : undefined
-      if (!known || new Headers(call.headers).has('if-none-match')) return
-      asked.set(call, known)
-      call.headers['if-none-match'] = known.etag
-    },
-    async onResponse(response: Response, call: Call): Promise<Response | undefined> {
-      const known = asked.get(call)
-      if (response.status === 304 && known) return withTag(known, response.headers)
-      const etag = response.headers.get('etag')
-      if (!response.ok || etag === null || !/json/.test(response.headers.get('content-type') ?? '')) return undefined
-      const one = { etag, text: await response.text() }
-      kept.delete(call.url)
-      if (call.method === 'GET') kept.set(call.url, one)
+    async fetch(input, init) {
+      const url = input instanceof Request ? input.url : String(input)
+      const [headers, isRead] = [new Headers(init?.headers), init?.method === 'GET']
+      const known = isRead && !headers.has('if-none-match') ? kept.get(url) : undefined
+      if (known?.etag) headers.set('if-none-match', known.etag)
+      const response = await send(input, { ...init, headers })
+      if (response.status === 304) return known ? responseOf(known, response, 200) : response
+      if (!/[/+]json *(;|$)/.test(response.headers.get('content-type') ?? '')) return response
+      const received = { text: await response.text(), etag: response.ok ? response.headers.get('etag') : null }
+      kept.delete(url)
+      if (isRead && received.etag) kept.set(url, received)
       for (const oldest of kept.keys()) if (kept.size > MOST) kept.delete(oldest)
-      return withTag(one, response.headers, response.status)
+      return responseOf(received, response)
     },
   }
 }
 
+type Received = { readonly text: string; readonly etag: string | null }
+
 /** Whatever is parsed from the response has the ETag. */
-function withTag({ etag, text }: Kept, headers: Headers, status = 200): Response {
+function responseOf({ text, etag }: Received, from: Response, status = from.status): Response {
   const json = async () => {
     const value: unknown = JSON.parse(text)
-    if (typeof value === 'object' && value !== null) etags.set(value, etag)
+    if (etag && Object(value) === value) etags.set(Object(value), etag)
     return value
   }
-  // A 304 has no media type.
-  const all = { ...Object.fromEntries(headers), 'content-type': 'application/json' }
-  return Object.assign(new Response(text, { status, headers: all }), { json })
+  const type = from.headers.get('content-type') ?? 'application/json' // a 304 has none
+  const all = { ...Object.fromEntries(from.headers), 'content-type': type }
+  const response = new Response(text || null, { status, statusText: from.statusText, headers: all })
+  return Object.defineProperties(response, { url: { value: from.url }, json: { value: json } })
 }
 
 /** The ETag of what a call has returned; undefined without `seen()`, and for a response that has none. */
-export function etagOf(value: object): string | undefined {
-  return etags.get(value)
-}
+export const etagOf = (value: object): string | undefined => etags.get(value)
 
-/** Changes what was read, unless somebody else has changed it: then it is read, and `change` called, again. */
+/** Changes what was read, unless somebody else has changed it: then it is read, and `change` called, again, at most ten times. */
 export async function ifMatch<T extends object, R>(
   read: () => Promise<T>,
   change: (current: T, headers: { 'if-match': string }) => Promise<R>,
+  attempts = 10,
 ): Promise<R> {
-  for (let attempt = 1; ; attempt++) {
-    const current = await read()
-    const etag = etags.get(current)
-    if (etag === undefined)
-      throw new Error('It has no ETag. Call configure({ ...seen() }), and declare { etag: true }.')
-    try {
-      return await change(current, { 'if-match': etag })
-    } catch (error) {
-      if ((error as { readonly status?: number }).status !== 412 || attempt === MOST_ATTEMPTS) throw error
-    }
+  const current = await read()
+  const etag = etags.get(current)
+  if (etag === undefined) throw new Error('It has no ETag. Call configure({ ...seen() }), and declare { etag: true }.')
+  try {
+    return await change(current, { 'if-match': etag })
+  } catch (error) {
+    if (Object(error).status !== 412 || attempts <= 1) throw error
   }
+  return ifMatch(read, change, attempts - 1)
+}
+
+/** Whether a request is sent again, for `retry: { retries: 3, retryOn }`: what has no key only if it is safe, and never what was saved in part. */
+export async function retryOn({ request, response }: Attempt): Promise<boolean> {
+  const hasKey = new Headers(request.headers).has('idempotency-key')
+  if (/^(POST|PATCH)$/i.test(request.method) && !hasKey) return false
+  if (response?.status === 409) return response.headers.has('retry-after') // the key is in use
+  if (response?.status === 500) return !(await response.clone().text()).includes('partial-commit')
+  return !response || [408, 429, 502, 503, 504].includes(response.status)
+}
+
+interface Attempt {
+  readonly request: { readonly method: string; readonly headers: Record<string, string> }
+  readonly response?: Response
 }

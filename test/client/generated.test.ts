@@ -27,8 +27,8 @@ function projectWith(programs: readonly string[], ...options: readonly string[])
   return folder
 }
 
-/** A proxy that ends the first connection in which the server sends a text, and keeps the text. */
-async function losing(t: TestContext, url: string, text: string) {
+/** A proxy that ends the first connection in which the server sends a text; of the chunk with the text it sends what is `kept`, by default nothing. */
+async function losing(t: TestContext, url: string, text: string, kept = (chunk: Buffer) => chunk.subarray(0, 0)) {
   let connections = 0
   let hasLost = false
   const proxy = createServer((client) => {
@@ -39,7 +39,7 @@ async function losing(t: TestContext, url: string, text: string) {
     client.pipe(server)
     server.on('data', (chunk) => {
       const isLost: boolean = !hasLost && String(chunk).includes(text)
-      if (isLost) client.destroy()
+      if (isLost) client.write(kept(chunk), () => client.destroy())
       else client.write(chunk)
       hasLost ||= isLost
     })
@@ -95,6 +95,25 @@ test('the client of docs/clients.md compiles, and does what the page says', asyn
   const { url } = await serve([APP], { PORT: '0' })
   const { code, output } = await run([join(folder, 'notes.ts'), url], {})
   assert.deepEqual([code, output], [0, ['Warm the pot', 'Warm the pot!', 1, 2, 3, 4, 5, ''].join('\n')])
+})
+
+test('the export of docs/clients.md yields each row, and throws when the connection is cut', async (t) => {
+  const folder = projectWith([])
+  copyFileSync(join(root, 'example/client/export.ts'), join(folder, 'export.ts'))
+  assert.deepEqual(compile(folder, 'export.ts'), [])
+  const { url } = await serve([APP], { PORT: '0' })
+  const texts = ['first', 'second', 'third']
+  for (const text of texts) {
+    const headers = { 'content-type': 'application/json', 'idempotency-key': text }
+    await fetch(`${url}/notes`, { method: 'POST', headers, body: JSON.stringify({ text }) })
+  }
+  const read = (from: string) => run([join(folder, 'export.ts'), from], {})
+  assert.deepEqual(await read(url), { code: 0, output: `${texts.join('\n')}\n` })
+  const cut = await losing(t, url, '"third"', (chunk) => chunk.subarray(0, chunk.indexOf('"third"')))
+  const { code, output } = await read(cut.url)
+  assert.equal(code, 1, output)
+  assert.match(output, /^first\n[^]*terminated/)
+  assert.doesNotMatch(output, /^(second|third)$/m)
 })
 
 test('what a client may not do does not compile', () => {

@@ -12,7 +12,8 @@ import { mariadbOptions } from '../support/mariadb.js'
  * Statements that end the transaction of a session on MariaDB and MySQL, in ways that their text does not show.
  */
 
-const PARTLY_SAVED = '500: A part of this was saved, and a part was not. Check what was saved before you send it again.'
+const PARTLY_SAVED =
+  '500 urn:sequitur:partial-commit: A part of this was saved, and a part was not. Check what was saved before you send it again.'
 const FAILED = '500: Something went wrong on our side.'
 
 /** Each is executed between two rows that are written; then the handler fails. */

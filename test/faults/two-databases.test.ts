@@ -16,9 +16,10 @@ import { watchedNetwork } from '../support/watched-network.js'
 const models = [Team, Hero]
 const post = { method: 'POST' }
 const refusing = databases.filter(({ name }) => !/MariaDB/.test(name))
-const PARTLY_SAVED = '500: A part of this was saved, and a part was not. Check what was saved before you send it again.'
+const PARTLY_SAVED =
+  '500 urn:sequitur:partial-commit: A part of this was saved, and a part was not. Check what was saved before you send it again.'
 const PERHAPS_PARTLY_SAVED =
-  '500: It is not known whether all of this was saved, or only a part. Check what was saved before you send it again.'
+  '500 urn:sequitur:partial-commit: It is not known whether all of this was saved, or only a part. Check what was saved before you send it again.'
 const UNKNOWN = '503: It is not known whether this was saved. Check before you try again.'
 const CONFLICT = '409: It refers to something that does not exist, or something still refers to it.'
 

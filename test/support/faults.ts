@@ -40,11 +40,13 @@ export async function assertWhole({ fetch, database }: DatabaseApp, path = '/who
   )
 }
 
-/** The status, the Retry-After header and the detail of a response as one string, for assertions. */
+const BLANK = 'about:blank'
+
+/** The status, the type, the Retry-After header and the detail of a response as one string, for assertions. */
 export async function said(answer: Response | Promise<Response>): Promise<string> {
   const { status, headers } = await answer
   const text = await (await answer).text()
-  const { detail = '' } = text === '' ? {} : (JSON.parse(text) as { detail?: string })
+  const { detail = '', type = BLANK } = text === '' ? {} : (JSON.parse(text) as { detail?: string; type?: string })
   const wait = headers.get('retry-after')
-  return `${status}${wait === null ? '' : `, again in ${wait} s`}: ${detail}`
+  return `${status}${type === BLANK ? '' : ` ${type}`}${wait === null ? '' : `, again in ${wait} s`}: ${detail}`
 }

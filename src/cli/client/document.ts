@@ -12,6 +12,7 @@ export async function documentOf(source: string): Promise<Json> {
   return parse(source, JSON.stringify((await loadApp(source)).openapi()))
 }
 
+const JSON_TYPE = 'application/json'
 const LIMIT = 30_000
 
 async function download(url: string): Promise<string> {
@@ -34,12 +35,21 @@ function parse(source: string, text: string): Json {
   throw new CommandError(`${source} is not an OpenAPI document in JSON.`)
 }
 
-/** A copy for generators: headers that the client makes itself are optional, so that the compiler does not ask for them in each call. */
+/**
+ * A copy for generators. Headers that the client makes itself are optional, so that the compiler does not ask for them in each call. A response that can be
+ * JSON is JSON, which the client accepts: generators take the type of the first one.
+ */
 export function forClients(document: Json): Json {
   const copy = structuredClone(document)
   for (const [, item] of objectEntries(copy['paths']))
-    for (const method of METHODS)
-      for (const parameter of listOf(objectAt(item, method)?.['parameters']))
+    for (const method of METHODS) {
+      const operation = objectAt(item, method)
+      for (const parameter of listOf(operation?.['parameters']))
         if (isJson(parameter) && parameter['x-generated'] === true) Reflect.set(parameter, 'required', false)
+      for (const [, response] of objectEntries(operation?.['responses'])) {
+        const json = objectAt(response['content'], JSON_TYPE)
+        if (json) Reflect.set(response, 'content', { [JSON_TYPE]: json })
+      }
+    }
   return copy
 }

@@ -1,10 +1,10 @@
 // Compiled and run with the client that `sequitur client` has generated of example/recipes/notes.ts.
 import assert from 'node:assert/strict'
 import { ApiError, client, configure } from './api.js'
-import { etagOf, ifMatch, seen } from './api.sequitur.js'
+import { etagOf, ifMatch, retryOn, seen } from './api.sequitur.js'
 
 const [serverUrl = '', ofEvents = '', ofCreations = ''] = process.argv.slice(2)
-configure({ serverUrl, idempotencyKey: true, retry: { retries: 3, retryDelay: 10 }, ...seen() })
+configure({ serverUrl, idempotencyKey: true, retry: { retries: 3, retryDelay: 10, retryOn }, ...seen() })
 
 for (let number = 1; number <= 25; number++) {
   const { data } = await client.noteCreate({ body: { text: `note ${number}` } })

@@ -45,4 +45,7 @@ configure({ idempotencyKey: 1, ...seen() }) // wrong
 etagOf('note') // wrong
 const read = () => client.noteGet({ path: { note_id: 1 } })
 await ifMatch(read, async ({ data }) => data.title) // wrong
-await ifMatch(read, async () => 1, 2) // wrong
+await ifMatch(read, async () => 1, '2') // wrong
+for (const note of await client.noteExport({})) void note.title // wrong
+seen(1) // wrong
+configure({ retry: { retries: 3, retryOn: 503 } }) // wrong
