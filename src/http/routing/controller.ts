@@ -1,5 +1,5 @@
 import { BootError } from '../../core/boot-error.js'
-import { checkOptions, list, type OptionChecks } from '../../core/option-checks.js'
+import { checkOptions, fitting, list, type OptionCheck, type OptionChecks } from '../../core/option-checks.js'
 import { refuseMissingCall } from '../../core/options.js'
 import { MetadataKey } from '../../di/metadata.js'
 import { type Lifetime, provideItself, requireLifetime } from '../../di/provider.js'
@@ -22,8 +22,14 @@ export interface ControllerOptions {
   readonly around?: readonly Around[]
 }
 
+/** A list of texts. */
+export const requireTags: OptionCheck = list(
+  `'Heroes'`,
+  fitting((value) => typeof value === 'string', `a text: 'Heroes'`),
+)
+
 const CONTROLLER_OPTIONS: OptionChecks<ControllerOptions> = {
-  tags: list(`'Heroes'`),
+  tags: requireTags,
   lifetime: requireLifetime,
   middleware: list('guard', refuseScopedMiddleware),
   requires: requireTokens,

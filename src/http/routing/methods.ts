@@ -1,6 +1,6 @@
 import type { ExternalDocumentationObject } from 'openapi3-ts/oas31'
 import { BootError } from '../../core/boot-error.js'
-import { NOT_LOADED, type OptionNames, refuseMissingCall, refuseUnknownOptions } from '../../core/options.js'
+import { NOT_LOADED, refuseMissingCall, refuseUnknownOptions } from '../../core/options.js'
 import { howToEmitTypes } from '../../di/emitted-types.js'
 import { MetadataKey } from '../../di/metadata.js'
 import { type Constructor, isConstructor, type Token } from '../../di/token.js'
@@ -44,22 +44,27 @@ export interface RouteOptions {
   readonly around?: readonly Around[]
 }
 
-const ROUTE_OPTIONS: OptionNames<AnyOptions> = {
-  status: true,
-  summary: true,
-  description: true,
-  tags: true,
-  deprecated: true,
-  operationId: true,
-  errors: true,
-  responses: true,
-  produces: true,
-  bodyLimit: true,
-  extensions: true,
-  externalDocs: true,
-  params: true,
-  requires: true,
-  around: true,
+const isText = (value: unknown) => typeof value === 'string'
+const isNumber = (value: unknown) => typeof value === 'number'
+const hasKeys = (pattern: RegExp) => (value: unknown) => Object.keys(Object(value)).every((key) => pattern.test(key))
+
+/** Whether a value can be that of an option: `{ tags: ['Heroes'] }` has options, `{ tags: [String] }` declares a response. */
+const ROUTE_OPTIONS: Readonly<Record<keyof AnyOptions, (value: unknown) => boolean>> = {
+  status: isNumber,
+  summary: isText,
+  description: isText,
+  tags: (value) => Array.isArray(value) && value.every(isText),
+  deprecated: (value) => typeof value === 'boolean',
+  operationId: isText,
+  errors: hasKeys(/^\d+$/),
+  responses: hasKeys(/^\d+$/),
+  produces: isText,
+  bodyLimit: isNumber,
+  extensions: hasKeys(/^x-/),
+  externalDocs: (value) => isText(Object(value).url),
+  params: Array.isArray,
+  requires: Array.isArray,
+  around: Array.isArray,
 }
 
 /** `{ 202: Job, 303: 'See the hero' }` */
@@ -198,8 +203,12 @@ function isOptions(value: unknown): value is AnyOptions {
     !Array.isArray(value) &&
     !('shape' in value) &&
     !isStandardSchema(value) &&
-    (Object.keys(value).every((name) => name in ROUTE_OPTIONS) || !isLiteral(value))
+    (!isLiteral(value) || Object.entries(value).every(([name, option]) => canBeOption(name, option)))
   )
+}
+
+function canBeOption(name: string, value: unknown): boolean {
+  return Object.hasOwn(ROUTE_OPTIONS, name) && ROUTE_OPTIONS[name as keyof AnyOptions](value)
 }
 
 function refuseStandardDecorator(name: string, member: unknown): void {

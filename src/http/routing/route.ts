@@ -1,5 +1,5 @@
 import { BootError, withPlace } from '../../core/boot-error.js'
-import { integer, requireArray } from '../../core/option-checks.js'
+import { integer } from '../../core/option-checks.js'
 import type { Argument, Plan, Planner, Step } from '../../di/plan.js'
 import { buildFirst, inputsOfStages, stepsOfStage } from '../../di/plan-order.js'
 import type { RouteFacts, TransactionDescription } from '../../di/route-facts.js'
@@ -12,7 +12,7 @@ import type { ValidatorCompiler } from '../../schema/input/validate.js'
 import { type Bind, compileBind, type InputStages, type InputsSchema, inputSchema } from '../input/bind.js'
 import { type Around, requireAround } from './around.js'
 import { type Interceptor, interceptorsOf } from './interceptor.js'
-import { type ControllerDeclaration, controllerOf } from './controller.js'
+import { type ControllerDeclaration, controllerOf, requireTags } from './controller.js'
 import { type Responses, type RouteDeclaration, type RouteOptions, routesOf } from './methods.js'
 import { type Input, RouteInputs } from '../input/parameters.js'
 import { refuseRequiredFields, refuseWrongInputs } from './refuse-wrong-inputs.js'
@@ -163,7 +163,7 @@ function responsesOf({ method, response: declared, options }: RouteDeclaration, 
 function refuseWrongOptions(name: string, options: RouteOptions, response: Shape | undefined): void {
   requireSuccess(name, options.status)
   requireErrors(name, options.errors ?? {})
-  requireArray(options.tags, `${name}: tags`, `'Heroes'`)
+  requireTags(options.tags, `${name}: tags`)
   if (response) refuseEmptyStatus(name, options.status)
 }
 
