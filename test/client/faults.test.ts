@@ -11,8 +11,6 @@ const APP = 'test/support/programs/ledger.ts'
 const [payments = '', walks = '', rows = ''] = (process.env['CLIENT_FAULTS'] ?? '200,12,2000').split(',')
 
 for (const { name, url: databaseUrl } of databases) {
-  if (name.includes('memory')) continue // of one process
-
   test(`${name}: clients whose connections are cut pay once, and walk through each row once`, async (t) => {
     const folder = clientProject(APP, ['faults.ts'])
     assert.deepEqual(compileErrors(folder, 'faults.ts'), [])

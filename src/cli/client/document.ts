@@ -37,7 +37,7 @@ function parse(source: string, text: string): Json {
 
 /**
  * A copy for generators. Headers that the client makes itself are optional, so that the compiler does not ask for them in each call. A response that can be
- * JSON is JSON, which the client accepts: generators take the type of the first one.
+ * JSON is JSON, which the client accepts: generators take the type of the first one. Patterns beside a type are left out: they make it unknown.
  */
 export function forClients(document: Json): Json {
   const copy = structuredClone(document)
@@ -51,5 +51,17 @@ export function forClients(document: Json): Json {
         if (json) Reflect.set(response, 'content', { [JSON_TYPE]: json })
       }
     }
+  removePatterns(copy)
   return copy
 }
+
+/** Removes each `allOf` of nothing but patterns, as of `notEmpty`, next to a type. */
+function removePatterns(value: unknown): void {
+  if (!isJson(value)) return
+  const parts = listOf(value['allOf'])
+  if ('type' in value && parts.every((part) => isJson(part) && Object.keys(part).every((key) => PATTERNS.has(key))))
+    Reflect.deleteProperty(value, 'allOf')
+  for (const inner of Object.values(value)) removePatterns(inner)
+}
+
+const PATTERNS: ReadonlySet<string> = new Set(['pattern', 'not'])

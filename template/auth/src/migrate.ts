@@ -21,5 +21,8 @@ async function runNext({ sequelize }: Session): Promise<string | undefined> {
 // This lifespan has no models, because their tables may not exist yet.
 const lifespan = newLifespan(undefined, { defaultUrl })
 const done: string[] = []
-for (let name; (name = await withSession(lifespan, runNext)) !== undefined;) done.push(name)
+for (let name; (name = await withSession(lifespan, runNext)) !== undefined;) {
+  if (done.includes(name)) throw new Error(`${name} is pending again. Migrate a database in a file, or on a server.`)
+  done.push(name)
+}
 console.log(done.length === 0 ? 'No migration is pending.' : `Migrated: ${done.join(', ')}`)
