@@ -37,7 +37,7 @@ function parse(source: string, text: string): Json {
 
 /**
  * A copy for generators. Headers that the client makes itself are optional, so that the compiler does not ask for them in each call. A response that can be
- * JSON is JSON, which the client accepts: generators take the type of the first one. Patterns beside a type are left out: they make it unknown.
+ * JSON is JSON, which the client accepts: generators take the type of the first one. Patterns next to a type are left out: they make it unknown.
  */
 export function forClients(document: Json): Json {
   const copy = structuredClone(document)
