@@ -31,6 +31,9 @@ try {
   for (const vitest of ['vitest3', 'vitest4', 'vitest5']) run(newNode, [`node_modules/${vitest}/vitest.mjs`, 'run'])
   for (const config of ['jest.ts.js', 'jest.swc.js']) run(process.execPath, [...jest, config])
 
+  run('npm', ['install', '@redocly/cli@latest', '--no-save', '--no-audit', '--no-fund', '--legacy-peer-deps'])
+  run(process.execPath, [join(root, 'scripts/newest-client.js'), join(folder, 'node_modules/@redocly/cli')])
+
   run(process.execPath, ['node_modules/publint/src/cli.js', tarball, '--strict'])
   run(process.execPath, ['node_modules/@arethetypeswrong/cli/dist/index.js', tarball, '--profile', 'esm-only'])
   console.log('\nAll tools work.')
