@@ -14,7 +14,7 @@ export const newProject: Command = {
 The name is that of the folder and of the package: lower-case letters, digits, '-', '_' and '.'.
   --database  sqlite (default): a file. postgres, mysql: the server of a compose.yaml, on which each test has a database of its own.
   --auth      none (default). cookie, bearer: accounts with passwords, and logins by a session cookie or by a token.
-  --client    an npm script that generates a typed client.`,
+  --client    an npm script that generates a typed client, and a page that uses it.`,
   options: ['database', 'auth'],
   flags: ['client'],
   run,

@@ -1,14 +1,17 @@
 // The same on both query paths: its programs do not get the setting of the tests.
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse } from 'yaml'
+import { openPage, skipWithoutBrowser as skip } from '../support/browser.js'
 import { sequiturIn } from '../support/command.js'
 import { mariadbUrl } from '../support/mariadb.js'
-import { newProject, npm, start, workspace } from '../support/new-project.js'
-import { post } from '../support/processes.js'
+import { newProject, npm, start, variables, workspace } from '../support/new-project.js'
+import { post, serveIn } from '../support/processes.js'
 import { postgresUrl } from '../support/postgres.js'
+import { tscCommand } from '../support/project.js'
 
 const HOOKS = ['--import', 'tsx', '--import', 'sequitur/register']
 const ROBIN = { name: 'Robin', password: 'bat signal' }
@@ -105,15 +108,27 @@ for (const [agent, install, run] of [
   })
 }
 
-test('a project with --client generates a client of its app', () => {
+test('a project with --client has a page that calls the API, in a browser', { skip }, async (t) => {
   const project = newProject('my-api', '--client')
-  const { devDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'))
+  const { devDependencies, scripts } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'))
   assert.match(devDependencies['@redocly/cli'], /^~/)
+  assert.ok(devDependencies.vite)
+  assert.equal(scripts.client, 'sequitur client src/app.ts --out client/api.ts')
+  assert.equal(scripts.page, 'vite client')
   const { status, stdout, stderr } = sequiturIn(project, {}, 'client', 'src/app.ts', '--out', 'client/api.ts')
   assert.equal(status, 0, stdout + stderr)
-  assert.match(readFileSync(join(project, 'client/api.ts'), 'utf8'), /taskCreate/)
-  const { scripts } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'))
-  assert.equal(scripts.client, 'sequitur client src/app.ts --out client/api.ts')
+  const types = spawnSync(process.execPath, [tscCommand, '-p', 'client'], { cwd: project, encoding: 'utf8' })
+  assert.equal(types.stdout, '')
+
+  assert.equal(npm(project, 'migrate').status, 0)
+  const api = await start(project, [...HOOKS, 'src/main.ts'])
+  for (const title of ['Call the API', 'In a browser']) await post(`${api.url}/tasks`, { title })
+  const vite = [join(project, 'node_modules/vite/bin/vite.js'), 'client', '--port', '0', '--host', '127.0.0.1']
+  const server = await serveIn(project, vite, variables({ API_URL: api.url, NO_COLOR: '1' }), /Local: +(http:\S+)/)
+  const page = await openPage(t)
+  await page.goto(server.url)
+  await page.locator('li').nth(1).waitFor()
+  assert.deepEqual(await page.locator('li').allTextContents(), ['Call the API', 'In a browser'])
 })
 
 for (const [option, value, hint] of [

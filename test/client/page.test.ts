@@ -60,14 +60,14 @@ async function addNote(api: string, text: string): Promise<void> {
 test('the React page of docs/clients.md loads more, adds once, and does not overwrite', { skip }, async (t) => {
   const app = 'example/recipes/notes.ts'
   const folder = clientProject(app, [], '--tanstack')
-  copyFileSync(join(root, 'example/client/notes-page.tsx'), join(folder, 'notes-page.tsx'))
+  copyFileSync(join(root, 'example/client/page.tsx'), join(folder, 'page.tsx'))
   for (const name of ['@tanstack', 'react', 'react-dom', 'csstype'])
     symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
-  assert.deepEqual(compileErrors(folder, 'notes-page.tsx'), [])
+  assert.deepEqual(compileErrors(folder, 'page.tsx'), [])
   const { url: api } = await serve([app], { PORT: '0' })
   for (let number = 1; number <= 25; number++) await addNote(api, `note ${number}`)
   let lost = 0
-  const url = await pageServer(t, await bundle(join(folder, 'notes-page.tsx')), api, (method) => {
+  const url = await pageServer(t, await bundle(join(folder, 'page.tsx')), api, (method) => {
     return method === 'POST' && lost++ === 0
   })
   const page = await openPage(t)

@@ -53,8 +53,15 @@ export async function serve(args: readonly string[], variables: Readonly<Record<
   return serveIn(root, [...flags, ...args], environment(variables))
 }
 
-/** Starts a server program in another folder. */
-export async function serveIn(cwd: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<Served> {
+const LISTENING = /Listening on (http:\/\/\S+), documentation at \S+\/docs/
+
+/** Starts a server program in another folder. @param prints the line with its address. */
+export async function serveIn(
+  cwd: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  prints = LISTENING,
+): Promise<Served> {
   const child = spawn(process.execPath, args, { cwd, env })
   const output = collect(child)
   const closed = once(child, 'close') as Promise<[number | null]>
@@ -63,7 +70,7 @@ export async function serveIn(cwd: string, args: readonly string[], env: NodeJS.
     return (await closed)[0]
   }
   after(() => stop('SIGKILL'))
-  return { url: await address(child, output), output, signal: (signal) => void child.kill(signal), stop }
+  return { url: await address(child, output, prints), output, signal: (signal) => void child.kill(signal), stop }
 }
 
 function collect(child: ChildProcess): () => string {
@@ -72,10 +79,10 @@ function collect(child: ChildProcess): () => string {
   return () => text
 }
 
-function address(child: ChildProcess, output: () => string): Promise<string> {
+function address(child: ChildProcess, output: () => string, prints: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     const look = () => {
-      const url = /Listening on (http:\/\/\S+), documentation at \S+\/docs/.exec(output())?.[1]
+      const url = prints.exec(output())?.[1]
       if (url !== undefined) resolve(url)
     }
     child.stdout?.on('data', look)

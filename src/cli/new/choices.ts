@@ -42,7 +42,7 @@ const AUTHS: readonly AuthChoice[] = [
 export interface Choices {
   readonly database: DatabaseChoice
   readonly auth: AuthChoice
-  /** Whether there is a script that generates a typed client. */
+  /** Whether there are a script that generates a typed client, and a page that uses it. */
   readonly client: boolean
 }
 

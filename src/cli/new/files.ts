@@ -23,9 +23,9 @@ export function projectFiles(
   choices: Choices,
   manager: PackageManager['name'],
 ): ReadonlyMap<string, string> {
-  const { database, auth } = choices
+  const { database, auth, client } = choices
   const files = new Map<string, string>()
-  for (const layer of ['base', ...database.layers, ...auth.layers])
+  for (const layer of ['base', ...database.layers, ...auth.layers, ...(client ? ['page'] : [])])
     for (const [path, text] of filesOf(layer))
       if (path === ADDED) files.set('README.md', `${files.get('README.md')}${text}`)
       else files.set(path, text)

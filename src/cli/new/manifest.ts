@@ -12,13 +12,26 @@ export const SCRIPTS = {
   migrate: `tsx ${HOOK} src/migrate.ts`,
 }
 
+const CLIENT_SCRIPTS = {
+  client: 'sequitur client src/app.ts --out client/api.ts',
+  page: 'vite client',
+}
+
 /** The packages of a new project other than `sequitur`. */
 const PEERS = ['sequelize', 'sequelize-typescript']
 const TESTED = ['umzug']
+const FOR_CLIENTS = ['@redocly/cli', 'vite']
 const FOR_DEVELOPMENT = ['@types/node', 'tsx', 'typescript']
 
 /** The names that a project cannot have: npm installs no package into one of the same name. */
-export const DEPENDENCIES: readonly string[] = ['sequitur', ...PEERS, ...TESTED, ...FOR_DEVELOPMENT, 'mysql2']
+export const DEPENDENCIES: readonly string[] = [
+  'sequitur',
+  ...PEERS,
+  ...TESTED,
+  ...FOR_DEVELOPMENT,
+  'mysql2',
+  ...FOR_CLIENTS,
+]
 
 /** The package.json of a new project. Its dependencies have the versions with which this package is tested. */
 export function projectManifest(project: string, { database, client }: Choices): object {
@@ -31,13 +44,13 @@ export function projectManifest(project: string, { database, client }: Choices):
     private: true,
     type: 'module',
     engines,
-    scripts: client ? { ...SCRIPTS, client: 'sequitur client src/app.ts --out client/api.ts' } : SCRIPTS,
+    scripts: client ? { ...SCRIPTS, ...CLIENT_SCRIPTS } : SCRIPTS,
     dependencies: {
       ...pick(peerDependencies, driver === undefined ? PEERS : [driver, ...PEERS]),
       sequitur: `^${version}`,
       ...pick(devDependencies, TESTED),
     },
-    devDependencies: pick(devDependencies, client ? ['@redocly/cli', ...FOR_DEVELOPMENT] : FOR_DEVELOPMENT),
+    devDependencies: pick(devDependencies, client ? [...FOR_CLIENTS, ...FOR_DEVELOPMENT] : FOR_DEVELOPMENT),
     // npm and yarn run the install scripts of these packages only; for pnpm see pnpm-workspace.yaml.
     allowScripts: { sqlite3: isSqlite, esbuild: false },
     dependenciesMeta: { sqlite3: { built: isSqlite } },
