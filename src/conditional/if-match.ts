@@ -33,14 +33,16 @@ const OPTIONS: OptionChecks<IfMatchOptions> = { required: flag }
  */
 export class IfMatch {
   readonly #header: string | undefined
+  readonly #noneMatch: string | undefined
   readonly #session: Session
   #isUsed = false
   #isMissing = false
 
   /** @internal Write a parameter of type IfMatch. */
-  constructor(header: string | undefined, session: Session) {
-    this.#header = header
+  constructor(session: Session, header: string | undefined, noneMatch: string | undefined) {
     this.#session = session
+    this.#header = header
+    this.#noneMatch = noneMatch
   }
 
   /** The version that the client has read; undefined without the header, and if it is not the tag of one version. */
@@ -109,14 +111,14 @@ export class IfMatch {
         `IfMatch: ${row.constructor.name} has no version. Write @Table({ version: true }), and add the column \`version\`, an integer that is not null with the default 0, by a migration; or read it and the primary key, if \`attributes\` leaves them out.`,
       )
     if (this.#header !== undefined && !matches(this.#header, row)) throw changed(found)
+    if (this.#noneMatch !== undefined && matches(this.#noneMatch.replaceAll('W/', ''), row)) throw exists(found)
     return row
   }
 
   /** @internal Called when the handler has succeeded. */
   assertUsed(): void {
-    if (this.#header === undefined) return
-    if (this.#isMissing) throw changed()
-    if (this.#isUsed) return
+    if (this.#header !== undefined && this.#isMissing) throw changed()
+    if (this.#isUsed || (this.#header ?? this.#noneMatch) === undefined) return
     throw new TypeError(
       'A handler that injects IfMatch has succeeded without using it, so that the condition of the client was ignored. Write ifMatch.update(Hero, id, changes), ifMatch.delete(Hero, id) or ifMatch.get(Hero, id).',
     )
@@ -132,6 +134,10 @@ function matches(header: string, row: Model): boolean {
 function changed(version?: string): HttpError {
   const headers = version === undefined ? {} : { etag: `"${version}"` }
   return new HttpError(412, 'It has changed since it was read; read it again.', { headers })
+}
+
+function exists(version: string): HttpError {
+  return new HttpError(412, 'It exists already.', { headers: { etag: `"${version}"` } })
 }
 
 /**
@@ -156,14 +162,26 @@ const HEADER = {
   description: 'The ETag that the client has read: the change is made only if it is still the same.',
 } as const
 
+/** Of changes that need no If-Match, such as a PUT that creates. */
+const NONE_MATCH = {
+  name: 'if-none-match',
+  type: 'string',
+  optional: true,
+  description: '`*`: the change is made only if there is none yet.',
+} as const
+
 function provideIfMatch(token: typeof IfMatch, required: boolean): void {
   provideItself(token, {
     kind: 'managed',
-    dependencies: [inputDependency('header', HEADER), { kind: 'token', token: Session }],
-    around: async (use, header: string | undefined, session: Session) => {
+    dependencies: [
+      { kind: 'token', token: Session },
+      inputDependency('header', HEADER),
+      ...(required ? [] : [inputDependency('header', NONE_MATCH)]),
+    ],
+    around: async (use, session: Session, header: string | undefined, noneMatch?: string) => {
       if (required && header === undefined)
         throw new HttpError(428, 'Send the header If-Match with the ETag that you have read.')
-      const ifMatch = new IfMatch(header, session)
+      const ifMatch = new IfMatch(session, header, noneMatch)
       const result = await use(ifMatch)
       ifMatch.assertUsed()
       return result

@@ -38,7 +38,7 @@ export function formatsOf(item: Shape, name: string, isForSpreadsheets: boolean)
     throw new BootError(
       `${name}: Rows.of() declares rows without names for the columns of CSV. Write a class with fields, a model, or a dto: Rows.of(HeroRow).`,
     )
-  const stringify = compileStringify(item)
+  const stringify = compileStringify(item, { rows: true })
   const formats: Readonly<Record<MediaType, () => Format>> = {
     'application/x-ndjson': memo(() => ({
       contentType: 'application/x-ndjson',
@@ -60,7 +60,7 @@ export function formatsOf(item: Shape, name: string, isForSpreadsheets: boolean)
 
 /** Lines of CSV (RFC 4180). A cell has the text that JSON has for the value; a list or an object is JSON. NULL is an empty cell, and an empty string `""`. */
 function csvOf(item: ObjectShape, isForSpreadsheets: boolean): Format {
-  const encode = compileEncoder(item)
+  const encode = compileEncoder(item, { rows: true })
   // Rows have no associated rows: these are read with an include.
   const columns = propertiesOf(item, 'output').filter(([, { associated }]) => !associated)
   const isText = columns.map(([, { shape }]) => !NUMERIC.has(shape.kind))

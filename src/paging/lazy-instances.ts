@@ -138,8 +138,8 @@ export function pageReader(item: Shape): (page: object) => object {
     if (!rows) return page
     const { model } = rows
     if (!readers.has(model)) readers.set(model, plainReader(model, namesOf(item)))
-    const read = readers.get(model)
-    return read ? { data: read(rows), meta: Reflect.get(page, 'meta') } : page
+    const data = readers.get(model)?.(rows)
+    return data ? { data, meta: Reflect.get(page, 'meta') } : page
   }
 }
 
@@ -147,8 +147,8 @@ function namesOf({ properties }: ObjectShape): string[] {
   return [...properties()].flatMap(([name, { writeOnly }]) => (writeOnly ? [] : [name]))
 }
 
-/** The values of rows, as their instances would return them. */
-type PlainReader = (rows: LazyRows) => readonly Values[]
+/** The values of rows, as their instances would return them; undefined if the query has not read all columns: an instance knows which ones. */
+type PlainReader = (rows: LazyRows) => readonly Values[] | undefined
 
 /** Reads these attributes without an instance; undefined if the instance could return other values, as by a getter. */
 function plainReader(model: ModelStatic<Model>, names: readonly string[]): PlainReader | undefined {
@@ -156,6 +156,8 @@ function plainReader(model: ModelStatic<Model>, names: readonly string[]): Plain
   const { _dataTypeSanitizers: sanitizers } = modelInternals(model)
   const sanitized = names.filter((name) => Object.hasOwn(sanitizers, name))
   return ({ values }) => {
+    const [first] = values // each row of a query has the same columns
+    if (first && !names.every((name) => Object.hasOwn(first, name))) return undefined
     for (const row of values)
       for (const name of sanitized)
         if (row[name] !== undefined) row[name] = sanitizers[name]?.(row[name], { raw: true })

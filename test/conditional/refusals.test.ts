@@ -129,6 +129,21 @@ test('a row that does not exist is a 404 if the handler says so, and never creat
   assert.equal((await send('PUT', '/heroes/2')).status, 200)
 })
 
+test('with If-None-Match a PUT only creates', async (t) => {
+  const { fetch, nameOf, tagOf } = await start(t)
+  const put = async (id: number, tag: string) => {
+    const headers = { 'if-none-match': tag }
+    const response = await fetch(`/heroes/${id}`, { method: 'PUT', headers, json: { name: 'created' } })
+    return [response.status, response.headers.get('etag')?.slice(0, 3)]
+  }
+  const tag = await tagOf()
+  for (const known of ['*', tag, `W/${tag}`, `"x", ${tag}`]) assert.deepEqual(await put(1, known), [412, '"0-'])
+  assert.equal(await nameOf(), 'Robin')
+  assert.deepEqual(await put(2, '*'), [200, undefined])
+  assert.deepEqual(await put(2, '*'), [412, '"0-'])
+  assert.equal((await put(1, '"other"'))[0], 200)
+})
+
 test('any of several tags, `*`, and a tag with a digest match; weak tags, other versions and what is no tag do not', async (t) => {
   const { send, nameOf, tagOf } = await start(t)
   const tag = await tagOf()

@@ -11,6 +11,7 @@ import {
   Field,
   Get,
   Header,
+  HttpError,
   Item,
   Post,
   reply,
@@ -217,6 +218,7 @@ test('close() aborts the signal of a source that waits for its next event', asyn
 
 for (const [what, failing, entry] of [
   ['throws', async () => Promise.reject(new Error('no more')), /GET \/ticks .*no more/s],
+  ['throws a 404', async () => Promise.reject(new HttpError(404, 'deleted')), /GET \/ticks .*HttpError: deleted/s],
   [
     'has data that do not fit',
     async () => ({ data: { number: 'x' } as never }),

@@ -125,7 +125,7 @@ const SAME: readonly [name: string, Make, Make][] = [
   ['NULL in a condition that the program keeps', sailors(reused[1]), sailors(reused[1])],
   ['an include that leaves no row out', by({ include: [Ship] }), by({})],
   ['conditions of such an include', by({ include: [{ model: Ship, where: { id: 2 }, required: false }] }), by({})],
-  ['the attributes that are read', by({ attributes: ['id', 'name'] }), by({})],
+  ['the attributes that are read', by({ attributes: { include: [[col('age'), 'years']] } }), by({})],
   [
     'values of a required include',
     by({ include: [{ model: Ship, where: { id: [1] } }] }),

@@ -278,14 +278,15 @@ export class Listener {
     const { reply, serverFault, refusal, failure } = toProblemReply(error, request.id, errorRules, inputs, request)
     if (record) this.#recorder.failed(record, error, reply.status)
     if (failure !== undefined) exchange.report(failure)
-    this.#log(error, serverFault, refusal, exchange)
+    // After the head, whatever a source throws has no status that a client could see.
+    this.#log(error, serverFault || exchange.response.headersSent, refusal, exchange)
     return reply
   }
 
   #log(error: unknown, isServerFault: boolean, refusal: string | undefined, exchange: Exchange): void {
     const { log } = this.#parts
     const known = types.isNativeError(error) ? error : undefined // `instanceof` may throw for a Proxy
-    if (known instanceof SlowClient) log.warn(`${exchange.title} ${known.message}`)
+    if (known instanceof SlowClient) return log.warn(`${exchange.title} ${known.message}`)
     if (!isServerFault || known instanceof ClientGone) return
     if (known instanceof HandlerTimeout) log.error(exchange.title, known.logEntry, exchange.logFields)
     else if (refusal === undefined) exchange.report(error)

@@ -22,6 +22,7 @@ import {
 } from './scalars.js'
 import { type JsonSchema, type ObjectShape, propertiesOf, type Shape, type UnionShape } from '../shape/shape.js'
 import { type StandardSchema, toIssues, writtenJsonSchema } from '../shape/standard-schema.js'
+import { isModelRecord, isUnread } from './unread-property.js'
 import { stringifyUntyped, UntypedValueError } from './untyped-value.js'
 
 export { ResponseMismatchError } from './response-mismatch.js'
@@ -34,6 +35,8 @@ interface EncoderOptions {
   readonly checks?: boolean
   /** Whether objects are encoded by generated code, which is faster and does the same. Default: true. */
   readonly generated?: boolean
+  /** Whether objects are rows of a statement: a column that they lack was not read. Default: false. */
+  readonly rows?: boolean
 }
 
 /** Compiles the encoder of a shape. The encoder throws a ResponseMismatchError for a value of another type. */
@@ -48,19 +51,21 @@ export type Stringify = (value: unknown) => string
  * The writer of a shape, compiled at its first value: writing the OpenAPI document has found what is wrong with the shape. The writer throws a
  * ResponseMismatchError for a value that does not match the shape.
  */
-export function compileStringify(shape: Shape): Stringify {
+export function compileStringify(shape: Shape, options?: EncoderOptions): Stringify {
   let encode: Encode | undefined
-  return (value) => JSON.stringify((encode ??= compileEncoder(shape))(value))
+  return (value) => JSON.stringify((encode ??= compileEncoder(shape, options))(value))
 }
 
 class EncoderCompiler {
   readonly #objects = new Map<unknown, Encode>()
   readonly #checks: boolean
   readonly #generated: boolean
+  readonly #rows: boolean
 
-  constructor({ checks = true, generated = true }: EncoderOptions) {
+  constructor({ checks = true, generated = true, rows = false }: EncoderOptions) {
     this.#checks = checks
     this.#generated = generated
+    this.#rows = rows
   }
 
   compile(shape: Shape): Encode {
@@ -135,6 +140,7 @@ class EncoderCompiler {
     const properties: EncodedProperty[] = []
     const encodeProperty = (property: EncodedProperty, value: unknown, source: object) => {
       try {
+        if (value === undefined && this.#isMissing(property, source)) refuseMissing(undefined, property.shape.kind)
         return property.encode(value)
       } catch (error) {
         throw ResponseMismatchError.at(
@@ -159,13 +165,23 @@ class EncoderCompiler {
       return encodeEach(properties, source, clashes ? Object.create(null) : {}, encodeProperty)
     }
     this.#objects.set(shape.origin, encode) // set before its properties are compiled: they may refer to it
-    for (const [name, { shape: inner, optional, associated }] of propertiesOf(shape, 'output')) {
+    for (const [name, { shape: inner, optional, generated = false, associated = false }] of propertiesOf(
+      shape,
+      'output',
+    )) {
       const encode = associated ? this.#later(inner) : this.compile(inner)
-      properties.push({ name, shape: inner, optional, inherited: isInherited(name), encode })
+      const isColumn = generated || associated
+      properties.push({ name, shape: inner, optional, isColumn, inherited: isInherited(name), encode })
       clashes ||= isInherited(name)
     }
     if (this.#generated) encodePlain = compilePlainObject(properties, { alias: selectedAlias, encode: encodeProperty })
     return encode
+  }
+
+  /** Whether null would be wrong for a property that is undefined. A column that an object of the program lacks is null, as it would be in the database. */
+  #isMissing({ name, shape, isColumn }: EncodedProperty, source: object): boolean {
+    if (!shape.nullable || shape.kind === 'standard') return false // a schema of another library decides itself
+    return isModelRecord(source) ? isUnread(source, name) : this.#rows || !isColumn
   }
 
   // Associations are compiled when one is first sent: most are never included in a query.
@@ -219,13 +235,14 @@ function encodeBytes(value: unknown): string {
 
 // An alias that is not a column of the model is only in `dataValues`: `attributes: [[col('team.name'), 'team_name']]`.
 function selectedAlias(source: object, name: string): unknown {
-  const { dataValues, getDataValue } = source as Readonly<Record<string, unknown>>
-  if (typeof dataValues !== 'object' || dataValues === null || typeof getDataValue !== 'function') return undefined
-  return Object.hasOwn(dataValues, name) && !(name in source) ? Reflect.get(dataValues, name) : undefined
+  if (!isModelRecord(source)) return undefined
+  return Object.hasOwn(source.dataValues, name) && !(name in source) ? source.dataValues[name] : undefined
 }
 
 interface EncodedProperty extends PlainProperty {
   readonly inherited: boolean
+  /** Whether it is a column that may be null, or an association. */
+  readonly isColumn: boolean
   readonly encode: Encode
 }
 
