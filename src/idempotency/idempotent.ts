@@ -109,8 +109,9 @@ function refuseUseless(controller: Constructor): undefined {
   )
 }
 
+// The case of a scheme has no meaning (RFC 9110, 11.1): `bearer x` is the client of `Bearer x`.
 function authorizationOf({ headers }: Request): string {
-  return headers.authorization ?? ''
+  return (headers.authorization ?? '').replace(/^bearer /i, 'Bearer ').replace(/^basic /i, 'Basic ')
 }
 
 /** Whether requests with this method have another effect when they are repeated, and RFC 9110 does not say that they must not. */

@@ -205,3 +205,18 @@ test('the tenant of the session belongs to the key, also behind the sessions of 
       assert.deepEqual(await post('/notes', { 'x-session': String(tenant) }), [201, tenant, replayed])
   assert.deepEqual(await post('/notes/late', {}), [500, undefined, null], 'the key would be that of all tenants')
 })
+
+for (const database of databases) {
+  test(`${database.name}: the case of an authentication scheme makes no other client, that of a token does`, async (t) => {
+    const app = await databaseApp(t, database, models, [Accounts])
+    const pay = async (authorization: string) => {
+      const headers = { authorization, 'x-branch': 'north', 'idempotency-key': 'key-1' }
+      const response = await app.fetch('/tokens', { method: 'POST', headers, json: { account: 'a', amount: 1 } })
+      assert.equal(response.status, 201)
+      return ((await response.json()) as { data: { id: number } }).data.id
+    }
+    assert.deepEqual([await pay('Bearer abc'), await pay('bearer abc'), await pay('BEARER abc')], [1, 1, 1])
+    assert.deepEqual([await pay('Bearer Abc'), await pay('Basic abc'), await pay('basic abc')], [2, 3, 3])
+    assert.equal(await Payment.count(), 3)
+  })
+}
