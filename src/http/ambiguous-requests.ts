@@ -89,7 +89,7 @@ const AUTHORITY = /^https?:\/\/([^/?]*)/i
 
 /**
  * The fault of a request that Node accepts, but that another server, such as a proxy in front of this one, may read differently: the HTTP
- * version, where the body ends, and the host. Such differences allow request smuggling.
+ * version, where the body ends, the host, and headers that only one of them checks. Such differences allow request smuggling.
  */
 export function faultOf({ httpVersion, headers, rawHeaders, url = '' }: IncomingMessage): ErrorStatus | undefined {
   if (httpVersion !== '1.1' && httpVersion !== '1.0')
@@ -107,8 +107,13 @@ export function faultOf({ httpVersion, headers, rawHeaders, url = '' }: Incoming
   const authority = url.startsWith('/') ? undefined : authorityOf(url)
   if (authority !== undefined && headers.host !== undefined && !isSameHost(authority, headers.host))
     return { status: 400, detail: 'The Host header differs from the host in the request target.' }
+  const repeated = SINGLE.find((name) => headers[name] !== undefined && countOf(rawHeaders, name) > 1)
+  if (repeated) return { status: 400, detail: `A request must have one ${repeated} header at most.` }
   return undefined
 }
+
+/** Headers of which Node takes the first, and a proxy that checks them perhaps the last. */
+const SINGLE = ['authorization', 'content-type'] as const
 
 /** `http://user@host:81/path` -> `host:81`, the authority without its user (RFC 9112, 3.2.2). */
 function authorityOf(target: string): string | undefined {
