@@ -1,13 +1,11 @@
 // Copied by `sequitur client`, next to the client that it has generated.
 
-/** The most responses that are kept. */
-const MOST = 1_000
-
 const etags = new WeakMap<object, string>()
 
 /**
- * A `fetch` that keeps responses with an ETag, and asks for them with `If-None-Match`: what is still the same is not sent again. It receives JSON as a whole, so
- * that `retry` includes responses that are cut. For `configure({ ...seen() })`; call it again after a login.
+ * A `fetch` that keeps up to 1,000 responses with an ETag, and asks for them with `If-None-Match`: what is still the same is not sent again. It receives JSON as a whole, so
+ * that `retry` includes responses that are cut. A stream of events that ends, or is refused with 503, is a lost connection, so that it is opened again: a server
+ * that restarts does both. For `configure({ ...seen() })`; call it again after a login.
  */
 export function seen(send: typeof fetch = (input, init) => fetch(input, init)): { fetch: typeof fetch } {
   const kept = new Map<string, Received>()
@@ -19,15 +17,20 @@ export function seen(send: typeof fetch = (input, init) => fetch(input, init)): 
       if (known?.etag) headers.set('if-none-match', known.etag)
       const response = await send(input, { ...init, headers })
       if (response.status === 304) return known ? responseOf(known, response, 200) : response
-      if (!/[/+]json *(;|$)/.test(response.headers.get('content-type') ?? '')) return response
+      const type = response.headers.get('content-type') ?? ''
+      if (response.status === 503 && /event-stream/.test(headers.get('accept') ?? '')) return cut.flush()
+      if (/event-stream/.test(type)) return new Response(response.body?.pipeThrough(new TransformStream(cut)), response)
+      if (!/[/+]json *(;|$)/.test(type)) return response
       const received = { text: await response.text(), etag: response.ok ? response.headers.get('etag') : null }
       kept.delete(url)
       if (isRead && received.etag) kept.set(url, received)
-      for (const oldest of kept.keys()) if (kept.size > MOST) kept.delete(oldest)
+      for (const oldest of kept.keys()) if (kept.size > 1_000) kept.delete(oldest)
       return responseOf(received, response)
     },
   }
 }
+
+const cut = { flush: () => Promise.reject(new TypeError('The stream has ended.')) }
 
 type Received = { readonly text: string; readonly etag: string | null }
 
@@ -67,13 +70,10 @@ export async function ifMatch<T extends object, R>(
 /** Whether a request is sent again, for `retry: { retries: 3, retryOn }`: what has no key only if it is safe, and never what was saved in part. */
 export async function retryOn({ request, response }: Attempt): Promise<boolean> {
   const hasKey = new Headers(request.headers).has('idempotency-key')
-  if (/^(POST|PATCH)$/i.test(request.method) && !hasKey) return false
+  if (/^(POST|PATCH)$/i.test(request.method ?? '') && !hasKey) return false
   if (response?.status === 409) return response.headers.has('retry-after') // the key is in use
   if (response?.status === 500) return !(await response.clone().text()).includes('partial-commit')
   return !response || [408, 429, 502, 503, 504].includes(response.status)
 }
 
-interface Attempt {
-  readonly request: { readonly method: string; readonly headers: Record<string, string> }
-  readonly response?: Response
-}
+type Attempt = { readonly request: Pick<RequestInit, 'method' | 'headers'>; readonly response?: Response }

@@ -86,11 +86,28 @@ test('an error has its status, its text and its body, and no tag; what is no JSO
   const value = (await json()) as object
   assert.deepEqual([status, statusText, value, etagOf(value)], [410, 'Gone', { title: 'Gone' }, undefined])
   assert.equal(headers.get('content-type'), 'application/problem+json')
-  for (const type of ['application/x-ndjson', 'text/event-stream', 'text/plain']) {
+  for (const type of ['application/x-ndjson', 'text/plain']) {
     const stream = new Response('{}\n', { headers: { 'content-type': type, etag: '"stream"' } })
     assert.equal(await exchange(made.read(), made, stream), stream)
     assert.deepEqual(made.last().headers, {})
   }
+})
+
+test('a stream of events that ends is cut, so that a client opens it again', async () => {
+  const made = answering()
+  const stream = new Response('data: 1\n\n', { headers: { 'content-type': 'text/event-stream; charset=utf-8' } })
+  const { status, body } = await exchange(made.read(), made, stream)
+  const reader = body?.getReader()
+  assert.equal(status, 200)
+  assert.equal(new TextDecoder().decode((await reader?.read())?.value), 'data: 1\n\n')
+  await assert.rejects(reader?.read() ?? Promise.resolve(), /^TypeError: The stream has ended\.$/)
+  const refused = made.read({ accept: 'text/event-stream' })
+  await assert.rejects(
+    exchange(refused, made, new Response('', { status: 503 })),
+    /^TypeError: The stream has ended\.$/,
+  )
+  const none = new Response(null, { status: 204, headers: { 'content-type': 'text/event-stream' } })
+  assert.equal((await exchange(made.read(), made, none)).status, 204)
 })
 
 test('JSON that is cut is an error of the request, which a client repeats', async () => {

@@ -159,7 +159,7 @@ export class GaleraNode {
 
 const isRoot = process.getuid?.() === 0
 /** The server refuses to run as root. With this process it ends too, however that ends. */
-const asMysql = [...(isRoot ? ['--reuid=mysql', '--regid=mysql', '--clear-groups'] : []), '--pdeathsig=KILL']
+export const asMysql = [...(isRoot ? ['--reuid=mysql', '--regid=mysql', '--clear-groups'] : []), '--pdeathsig=KILL']
 
 /** Starts a cluster of three nodes, which is removed when the test file is done. */
 export async function startGalera(): Promise<readonly [GaleraNode, GaleraNode, GaleraNode]> {
@@ -188,7 +188,7 @@ export async function startGalera(): Promise<readonly [GaleraNode, GaleraNode, G
 }
 
 /** A data directory, which is copied: creating one takes seconds. */
-function install(folder: string): string {
+export function install(folder: string): string {
   const data = join(folder, 'template')
   const flags = ['--no-defaults', '--auth-root-authentication-method=normal', '--skip-test-db', `--datadir=${data}`]
   const { status, stdout, stderr } = spawnSync('mariadb-install-db', flags, { encoding: 'utf8' })
@@ -202,7 +202,7 @@ async function newPorts(): Promise<Ports> {
 }
 
 /** A process that removes the folder when this process ends, killed or not. */
-function removeAtEnd(folder: string): () => Promise<void> {
+export function removeAtEnd(folder: string): () => Promise<void> {
   const guard = spawn('sh', ['-c', 'cat > /dev/null; sleep 0.2; rm -rf "$0"', folder], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
