@@ -175,7 +175,7 @@ function provideIfMatch(token: typeof IfMatch, required: boolean): void {
     kind: 'managed',
     dependencies: [
       { kind: 'token', token: Session },
-      inputDependency('header', HEADER),
+      inputDependency('header', { ...HEADER, demanded: required }),
       ...(required ? [] : [inputDependency('header', NONE_MATCH)]),
     ],
     around: async (use, session: Session, header: string | undefined, noneMatch?: string) => {

@@ -223,6 +223,10 @@ test('OpenAPI documents the headers, 304, 412 and 428', async (t) => {
   assert.ok(get.responses['304'].headers.ETag)
   assert.ok(get.responses['200'].headers.ETag)
   assert.deepEqual(namesOf(patch).toSorted(), ['id', 'if-match'])
+  // Required where its absence is a 428, so that generated clients ask for it.
+  const isRequired = ({ parameters }: { readonly parameters: readonly { name: string; required: boolean }[] }) =>
+    parameters.find(({ name }) => name === 'if-match')?.required
+  assert.deepEqual([isRequired(patch), isRequired(put)], [true, false])
   assert.ok(patch.responses['412'] && patch.responses['428'] && patch.responses['200'].headers.ETag)
   assert.ok(patch.responses['412'].headers.ETag && !patch.responses['428'].headers)
   assert.ok(put.responses['412'] && !put.responses['428'])

@@ -39,6 +39,8 @@ export interface InputDeclaration {
   readonly options: BodyOptions
   /** The reader of the body, if it is not JSON. */
   readonly media?: BodyMedia
+  /** Whether its reader refuses a request without it, although it is optional. */
+  readonly demanded?: boolean
 }
 
 /** A value that the client sends, with all that is needed to read, validate and document it. */
@@ -286,7 +288,7 @@ export function headerName(name: string): string {
 }
 
 function toInputProperty(
-  { in: location, options }: InputDeclaration,
+  { in: location, options, demanded }: InputDeclaration,
   parameter: Parameter | undefined,
   where: string,
 ): Property {
@@ -297,15 +299,23 @@ function toInputProperty(
   const literal = parameter?.hasDefault ? (parameter.defaultValue ?? undefined) : undefined
   const documented = literal === undefined ? {} : { default: defaultOf(shape, literal, where) }
   if (documented.default !== undefined) refuseSecondDefault(rest.default, documented.default, where)
-  return { shape, optional: optional || parameter?.hasDefault === true, ...documented, ...rest }
+  const others = { ...documented, ...(demanded ? { demanded } : {}), ...rest }
+  return { shape, optional: optional || parameter?.hasDefault === true, ...others }
+}
+
+interface DependencyOptions {
+  readonly name: string
+  readonly type: TypeOption
+  /** Whether the provider itself refuses a request without it: the document requires it. */
+  readonly demanded?: boolean
 }
 
 /** An input that a provider reads from the request, such as a paginator: declared in code instead of by a decorator. */
 export function inputDependency(
   location: InputLocation,
-  options: InputOptions & { readonly name: string; readonly type: TypeOption },
+  { demanded = false, ...options }: InputOptions & DependencyOptions,
 ) {
-  const input: InputDeclaration = { in: location, options }
+  const input: InputDeclaration = { in: location, options, demanded }
   return { kind: 'input', input } as const
 }
 

@@ -133,7 +133,7 @@ function parameterOf(
   return {
     name,
     in: location,
-    required: location === 'path' || !isOmissible(property, 'input'),
+    required: location === 'path' || property.demanded === true || !isOmissible(property, 'input'),
     ...styleOf(property.shape),
     ...(typeof description === 'string' ? { description } : {}),
     ...(typeof deprecated === 'boolean' ? { deprecated } : {}),

@@ -221,6 +221,8 @@ export interface Property {
   readonly emitted?: unknown
   /** A client may omit it, because the database sets it; a response always has it. */
   readonly generated?: boolean
+  /** What reads it refuses a request without it, with a status of its own: the document requires it, although it is optional. */
+  readonly demanded?: boolean
   /** In inputs, never in responses, such as a password. */
   readonly writeOnly?: boolean
   /** In responses, never in inputs, such as the time of the last change. */

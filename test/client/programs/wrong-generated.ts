@@ -22,6 +22,7 @@ await client.noteChange({ path: { note_id: 1 } }) // wrong
 await client.noteChange({ body: { text: 'a' } }) // wrong
 await client.noteChange({ path: { note_id: 1 }, body: { text: null } }) // wrong
 await client.noteChange({ path: { note_id: 1 }, body: { text: 'a' }, headers: { 'if-match': 1 } }) // wrong
+await client.noteChange({ path: { note_id: 1 }, body: { text: 'a' } }) // wrong
 await client.noteList({ query: { limit: '10' } }) // wrong
 await client.noteList({ query: { offset: 1 } }) // wrong
 await client.noteList({ query: { next_cursor: 1 } }) // wrong
