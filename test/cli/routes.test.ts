@@ -51,3 +51,9 @@ test('sequitur routes takes one module', () => {
   assert.equal(status, 1)
   assert.match(stderr, /^sequitur routes: 'b' is one argument too many\. [^\n]*\n$/)
 })
+
+test('a header whose absence is a 428 has no question mark', () => {
+  const { stdout } = sequitur('routes', 'example/recipes/notes.ts')
+  assert.match(stdout, /^PATCH .* if-match,/m)
+  assert.doesNotMatch(stdout, /if-match\?/)
+})

@@ -42,7 +42,7 @@ function describeInput(input: Input): InputDescription[] {
   return sentValues(input).map(([name, property]) => ({
     in: input.in,
     name,
-    optional: isOmissible(property, 'input'),
+    optional: isOmissible(property, 'input') && property.demanded !== true,
   }))
 }
 
