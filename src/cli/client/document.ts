@@ -59,8 +59,8 @@ export function forClients(document: Json): Json {
 function removePatterns(value: unknown): void {
   if (!isJson(value)) return
   const parts = listOf(value['allOf'])
-  if ('type' in value && parts.every((part) => isJson(part) && Object.keys(part).every((key) => PATTERNS.has(key))))
-    Reflect.deleteProperty(value, 'allOf')
+  const isPattern = (part: unknown) => isJson(part) && Object.keys(part).every((key) => PATTERNS.has(key))
+  if ('type' in value && parts.length > 0 && parts.every(isPattern)) Reflect.deleteProperty(value, 'allOf')
   for (const inner of Object.values(value)) removePatterns(inner)
 }
 
