@@ -16,6 +16,7 @@ export const CREATE_TABLE = `CREATE TABLE reading (
 
 /** Creates the partitions of this month and the next two: a row without one is refused. For a job of each day. */
 export async function createPartitions({ sequelize }: Session, today: Date): Promise<void> {
+  await sequelize.query(`SET LOCAL lock_timeout = '2s'`) // it waits for running statements, and all later ones wait for it
   for (const months of [0, 1, 2]) {
     const [from, to] = [firstOfMonth(today, months), firstOfMonth(today, months + 1)]
     await sequelize.query(
@@ -31,7 +32,7 @@ export async function dropPartitions({ sequelize }: Session, today: Date, keep: 
   )
   const oldest = nameOf(firstOfMonth(today, -keep))
   const old = (rows as { name: string }[]).map(({ name }) => name).filter((name) => name < oldest)
-  await sequelize.query(`SET LOCAL lock_timeout = '2s'`) // DROP waits for running statements, and all later ones wait for it
+  await sequelize.query(`SET LOCAL lock_timeout = '2s'`) // as above
   for (const name of old) await sequelize.query(`DROP TABLE ${name}`)
 }
 
