@@ -3,9 +3,9 @@
 const etags = new WeakMap<object, string>()
 
 /**
- * A `fetch` that keeps up to 1,000 responses with an ETag, and asks for them with `If-None-Match`: what is still the same is not sent again. It receives JSON as a whole, so
- * that `retry` includes responses that are cut. A stream of events that ends, or is refused with 503, is a lost connection, so that it is opened again: a server
- * that restarts does both. For `configure({ ...seen() })`; call it again after a login.
+ * A `fetch` that keeps up to 1,000 responses with an ETag, and asks for them with `If-None-Match`: what is still the same is not sent again. It receives JSON
+ * as a whole, so that `retry` includes responses that are cut. A stream of events that ends, or is refused with 503, is a lost connection, so that it is
+ * opened again: a server that restarts does both. For `configure({ ...seen() })`; call it again after a login.
  */
 export function seen(send: typeof fetch = (input, init) => fetch(input, init)): { fetch: typeof fetch } {
   const kept = new Map<string, Received>()
