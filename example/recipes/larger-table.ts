@@ -2,7 +2,7 @@ import { withSession } from 'sequitur'
 
 /*
  * A column is added to a table that is in use, filled, and required, in steps of which none holds a lock for longer than a moment. Processes that
- * run go on before, between and after the steps: first deploy a version that writes the column. The start compares nullability.
+ * run continue before, between and after the steps: first deploy a version that writes the column. The start compares nullability.
  */
 
 const LOCK = `SET LOCAL lock_timeout = '2s'` // a step that has to wait longer fails, and is run again later
