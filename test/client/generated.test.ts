@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict'
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type AddressInfo, connect, createServer } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { test, type TestContext } from 'node:test'
+import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { transformSync } from 'esbuild'
 import { sequitur, sequiturIn } from '../support/command.js'
 import { clientProject, compileErrors } from '../support/client-project.js'
+import { proxyThatLoses } from '../support/cutting-proxy.js'
 import { freePort } from '../support/postgres-server.js'
 import { run, root, serve, temporaryFolder } from '../support/processes.js'
 
@@ -19,33 +19,11 @@ const HINT =
 const projectWith = (programs: readonly string[], ...options: readonly string[]) =>
   clientProject(APP, programs, ...options)
 
-/** A proxy that ends the first connection in which the server sends a text; of the chunk with the text it sends what is `kept`, by default nothing. */
-async function losing(t: TestContext, url: string, text: string, kept = (chunk: Buffer) => chunk.subarray(0, 0)) {
-  let connections = 0
-  let hasLost = false
-  const proxy = createServer((client) => {
-    connections++
-    const server = connect(Number(new URL(url).port), '127.0.0.1')
-    for (const socket of [client, server])
-      socket.on('error', () => {}).on('close', () => (client.destroy(), server.destroy()))
-    client.pipe(server)
-    server.on('data', (chunk) => {
-      const isLost: boolean = !hasLost && String(chunk).includes(text)
-      if (isLost) client.write(kept(chunk), () => client.destroy())
-      else client.write(chunk)
-      hasLost ||= isLost
-    })
-  })
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
-  t.after(() => proxy.close())
-  return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, connections: () => connections }
-}
-
 test('a generated client walks pages, sends keys, follows events, and changes what it has seen', async (t) => {
   const folder = projectWith(['generated.ts'])
   assert.deepEqual(compileErrors(folder, 'generated.ts'), [])
   const { url, stop } = await serve([APP], { PORT: '0' })
-  const [events, creations] = [await losing(t, url, 'id: 3'), await losing(t, url, '201 Created')]
+  const [events, creations] = [await proxyThatLoses(t, url, 'id: 3'), await proxyThatLoses(t, url, '201 Created')]
   const { code, output } = await run([join(folder, 'generated.ts'), url, events.url, creations.url], {})
   assert.deepEqual([code, output], [0, 'done\n'])
   assert.ok(events.connections() > 1)
@@ -90,7 +68,7 @@ test('the export of docs/clients.md yields each row, and throws when the connect
   }
   const read = (from: string) => run([join(folder, 'export.ts'), from], {})
   assert.deepEqual(await read(url), { code: 0, output: `${texts.join('\n')}\n` })
-  const cut = await losing(t, url, '"third"', (chunk) => chunk.subarray(0, chunk.indexOf('"third"')))
+  const cut = await proxyThatLoses(t, url, '"third"', (chunk) => chunk.subarray(0, chunk.indexOf('"third"')))
   const { code, output } = await read(cut.url)
   assert.equal(code, 1, output)
   assert.match(output, /^first\n[^]*terminated/)

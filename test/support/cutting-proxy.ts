@@ -1,5 +1,4 @@
-import type { AddressInfo } from 'node:net'
-import { connect, createServer, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 
 const CUTS = ['before the request', 'in the request', 'in the response'] as const
@@ -11,7 +10,7 @@ const CUTS = ['before the request', 'in the request', 'in the response'] as cons
 export async function cuttingProxy(t: TestContext, url: string) {
   const cuts = { 'before the request': 0, 'in the request': 0, 'in the response': 0, later: 0 }
   let connections = 0
-  const proxy = createServer((client) => {
+  const listening = await listen(t, (client) => {
     const number = connections++
     const place = number % 10 === 9 ? CUTS[Math.floor(number / 10) % CUTS.length] : undefined
     if (place === 'before the request') {
@@ -19,16 +18,11 @@ export async function cuttingProxy(t: TestContext, url: string) {
       client.on('error', () => {}).destroy()
       return
     }
-    const server = connect(Number(new URL(url).port), '127.0.0.1')
+    const server = connectTo(url, client)
     const end = (where: keyof typeof cuts) => {
       cuts[where]++
       client.destroy()
     }
-    for (const [socket, other] of [
-      [client, server],
-      [server, client],
-    ] as const)
-      socket.on('error', () => {}).on('close', () => other.destroy())
     client.on('data', (chunk: Buffer) => {
       if (place !== 'in the request') server.write(chunk)
       else server.write(chunk.subarray(0, anyNumber(chunk.length)), () => end(place))
@@ -43,9 +37,46 @@ export async function cuttingProxy(t: TestContext, url: string) {
       left -= chunk.length
     })
   })
+  return { url: listening, cuts }
+}
+
+/** A proxy that ends the connection of the first response with this text, of which it forwards what `kept` returns: nothing by default. */
+export async function proxyThatLoses(
+  t: TestContext,
+  url: string,
+  text: string,
+  kept = (chunk: Buffer) => chunk.subarray(0, 0),
+) {
+  let connections = 0
+  let hasLost = false
+  const listening = await listen(t, (client) => {
+    connections++
+    const server = connectTo(url, client)
+    client.pipe(server)
+    server.on('data', (chunk: Buffer) => {
+      const isLost = !hasLost && String(chunk).includes(text)
+      hasLost ||= isLost
+      forward(client, isLost ? kept(chunk) : chunk, () => {
+        if (isLost) client.destroy()
+      })
+    })
+  })
+  return { url: listening, connections: () => connections }
+}
+
+/** The URL of a proxy. */
+async function listen(t: TestContext, forwardClient: (client: Socket) => void): Promise<string> {
+  const proxy = createServer(forwardClient)
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
   t.after(() => proxy.close())
-  return { url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, cuts }
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+}
+
+/** A connection to the server that ends together with that of the client. */
+function connectTo(url: string, client: Socket): Socket {
+  const server = connect(Number(new URL(url).port), '127.0.0.1')
+  client.on('error', () => {}).on('close', () => server.destroy())
+  return server.on('error', () => {}).on('close', () => client.destroy())
 }
 
 function forward(socket: Socket, chunk: Uint8Array, written: () => void): void {

@@ -127,6 +127,7 @@ const REQUIRED: readonly RequiredMembers<Probe>[] = [
       _scope: 'object',
       _indexes: 'object',
       _hasVirtualAttributes: 'boolean',
+      _virtualAttributes: 'object',
       _versionAttribute: 'string',
       _timestampAttributes: 'object',
       associations: 'object',
@@ -139,6 +140,11 @@ const REQUIRED: readonly RequiredMembers<Probe>[] = [
       _validateIncludedElements: 'function',
       _paranoidClause: 'function',
     },
+  },
+  {
+    owner: 'an association',
+    of: ({ model }) => model().associations['parent'],
+    members: { associationType: 'string', foreignKey: 'string', options: 'object' },
   },
   {
     owner: 'an added column',
@@ -275,9 +281,11 @@ export async function missingInternals(sequelize: Sequelize): Promise<string[]> 
 
 function probeOf(sequelize: Sequelize): Probe {
   class ProbeModel extends Model {}
-  const model = memo((): ModelStatic<Model> =>
-    ProbeModel.init({ name: DataTypes.STRING }, { sequelize, version: true }),
-  )
+  const model = memo((): ModelStatic<Model> => {
+    ProbeModel.init({ name: DataTypes.STRING }, { sequelize, version: true })
+    ProbeModel.belongsTo(ProbeModel, { as: 'parent' })
+    return ProbeModel
+  })
   return {
     sequelize: sequelizeInternals(sequelize),
     model: () => modelInternals(model()),

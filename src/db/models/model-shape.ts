@@ -1,5 +1,6 @@
 import { Model as SequelizeModel, type ModelStatic } from 'sequelize'
 import { compileEncoder } from '../../schema/output/encode.js'
+import { recordReading } from '../../schema/output/record-reading.js'
 import { ResponseMismatchError } from '../../schema/output/response-mismatch.js'
 import { describedBy, type ObjectShape, type Property, type Shape } from '../../schema/shape/shape.js'
 import { memo } from '../../core/memo.js'
@@ -12,9 +13,11 @@ import { type Column, columnsOf } from './columns.js'
 import { constrainedColumns } from './constrained-columns.js'
 import { withParsedJson } from './json-text.js'
 import { ownToJson } from './own-reading.js'
+import { instanceReading } from './read-columns.js'
 
 /** Gives every Sequelize model a shape, made from its columns and associations, so that it can be a response or the source of a dto. */
 describedBy.write(SequelizeModel, (type) => modelShape(modelClass(type)))
+Object.defineProperty(SequelizeModel.prototype, recordReading, { value: instanceReading })
 
 function modelShape(model: ModelStatic<SequelizeModel>): ObjectShape {
   const columns = memo(() => propertiesOf(model))

@@ -184,9 +184,10 @@ export interface ModelInternals {
   /** The indexes of the option `indexes`, with their names. */
   _indexes: readonly IndexInternals[]
   readonly _hasVirtualAttributes?: boolean
+  readonly _virtualAttributes: ReadonlySet<string>
   readonly _versionAttribute?: string
-  /** By their names. `useHooks`: destroy() of an instance destroys the associated ones, too. */
-  readonly associations: Readonly<Record<string, { readonly options: { readonly useHooks?: boolean } }>>
+  /** By their names. */
+  readonly associations: Readonly<Record<string, AssociationInternals>>
   readonly _timestampAttributes: {
     readonly createdAt?: string
     readonly updatedAt?: string
@@ -206,11 +207,22 @@ export interface ModelInternals {
 
 export type Sanitize = (value: unknown, options: object) => unknown
 
-/** An instance of a model. */
+/** `useHooks`: destroy() of an instance destroys the associated ones, too. */
+interface AssociationInternals {
+  readonly associationType: string
+  readonly foreignKey: string
+  readonly options: { readonly useHooks?: boolean }
+}
+
+/** An instance of a model. `attributes` of its options are those that a query has read; undefined for an instance that was made. */
 export interface InstanceInternals {
   readonly constructor: ModelInternals
   readonly dataValues: Record<string, unknown>
-  readonly _options: { readonly include?: readonly unknown[]; readonly includeNames?: readonly string[] }
+  readonly _options: {
+    readonly attributes?: readonly unknown[]
+    readonly include?: readonly unknown[]
+    readonly includeNames?: readonly string[]
+  }
   isNewRecord: boolean
   _previousDataValues: Record<string, unknown>
   _changed: Set<string>

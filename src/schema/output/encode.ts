@@ -1,11 +1,11 @@
 import { isPlainRecord } from '../../core/records.js'
 import { compileConstraint } from './constraints.js'
-import { usableJsonSchemaOf } from './json-schema-validator.js'
-import { compileKeepListed } from './listed-properties.js'
+import { encodeAny } from './encode-any.js'
+import { standardEncoder } from './encode-standard.js'
 import { escapePointer } from '../../core/json-pointer.js'
-import { ignoreRejections, isThenable } from '../../core/promises.js'
 import { memo } from '../../core/memo.js'
 import { compilePlainObject, type EncodePlain, type PlainProperty } from './plain-object.js'
+import { readingOf } from './record-reading.js'
 import { describeRecord, refuseMismatch, ResponseMismatchError } from './response-mismatch.js'
 import { isInherited, valueOf } from '../shape/inherited-names.js'
 import {
@@ -20,10 +20,7 @@ import {
   toScale,
   withoutZeroSign,
 } from './scalars.js'
-import { type JsonSchema, type ObjectShape, propertiesOf, type Shape, type UnionShape } from '../shape/shape.js'
-import { type StandardSchema, toIssues, writtenJsonSchema } from '../shape/standard-schema.js'
-import { isModelRecord, isUnread } from './unread-property.js'
-import { stringifyUntyped, UntypedValueError } from './untyped-value.js'
+import { type ObjectShape, propertiesOf, type Shape, type UnionShape } from '../shape/shape.js'
 
 export { ResponseMismatchError } from './response-mismatch.js'
 
@@ -115,7 +112,7 @@ class EncoderCompiler {
       case 'union':
         return this.#union(shape)
       case 'standard':
-        return standardEncoder(shape.schema, this.#checks ? usableJsonSchemaOf : writtenJsonSchema)
+        return standardEncoder(shape.schema, this.#checks)
       case 'any':
         return encodeAny
       case 'file':
@@ -181,7 +178,7 @@ class EncoderCompiler {
   /** Whether null would be wrong for a property that is undefined. A column that an object of the program lacks is null, as it would be in the database. */
   #isMissing({ name, shape, isColumn }: EncodedProperty, source: object): boolean {
     if (!shape.nullable || shape.kind === 'standard') return false // a schema of another library decides itself
-    return isModelRecord(source) ? isUnread(source, name) : this.#rows || !isColumn
+    return readingOf(source)?.isUnread(source, name) ?? (this.#rows || !isColumn)
   }
 
   // Associations are compiled when one is first sent: most are never included in a query.
@@ -233,10 +230,8 @@ function encodeBytes(value: unknown): string {
   return value instanceof Uint8Array ? Buffer.from(value).toString('base64') : refuseMismatch(value, 'bytes')
 }
 
-// An alias that is not a column of the model is only in `dataValues`: `attributes: [[col('team.name'), 'team_name']]`.
 function selectedAlias(source: object, name: string): unknown {
-  if (!isModelRecord(source)) return undefined
-  return Object.hasOwn(source.dataValues, name) && !(name in source) ? source.dataValues[name] : undefined
+  return readingOf(source)?.selected(source, name)
 }
 
 interface EncodedProperty extends PlainProperty {
@@ -244,63 +239,6 @@ interface EncodedProperty extends PlainProperty {
   /** Whether it is a column that may be null, or an association. */
   readonly isColumn: boolean
   readonly encode: Encode
-}
-
-function standardEncoder(schema: StandardSchema, jsonSchema: typeof writtenJsonSchema): Encode {
-  // Without a JSON Schema it is an input whose default is encoded.
-  const keepListed = memo(() => compileKeepListed(jsonSchema(schema, 'output') ?? {}, 'output', encodeTyped))
-  return (value) => {
-    const result = schema['~standard'].validate(value)
-    if (isThenable(result)) {
-      ignoreRejections(result)
-      throw new TypeError(
-        `A response is declared by a schema of ${schema['~standard'].vendor} that validates asynchronously. Validate the value before you return it, and declare a schema without asynchronous checks.`,
-      )
-    }
-    if (!result.issues) return keepListed()(result.value)
-    const [issue] = toIssues(result.issues)
-    throw new ResponseMismatchError(issue?.path ?? '', issue?.message ?? 'does not fit')
-  }
-}
-
-/** The type of a JSON value in JSON Schema. */
-function typeOf(json: unknown): string {
-  if (typeof json !== 'object') return typeof json
-  return json === null ? 'null' : Array.isArray(json) ? 'array' : 'object'
-}
-
-// A library may accept values that its JSON Schema does not have.
-function encodeTyped(value: unknown, schemas: readonly JsonSchema[]): unknown {
-  const json = value === null || typeof value === 'number' ? value : encodeAny(value)
-  for (const { type } of schemas) {
-    const types = type === undefined ? [] : [type].flat()
-    const fits = types.includes(typeOf(json)) || (types.includes('integer') && Number.isInteger(json))
-    if (types.length > 0 && !(fits && (typeof json !== 'number' || Number.isFinite(json))))
-      refuseMismatch(value, types.join(' or '))
-  }
-  return typeof json === 'number' ? encodeAny(json) : json
-}
-
-// Stringified and parsed, so that toJSON() is called once: a second call could return something that was not checked.
-function encodeAny(value: unknown): unknown {
-  if (typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)) return value
-  const text = writeAny(value)
-  return text === undefined ? refuseMismatch(value, 'any JSON value') : JSON.parse(text)
-}
-
-function writeAny(value: unknown): string | undefined {
-  try {
-    return stringifyUntyped(value)
-  } catch (error) {
-    if (!(error instanceof UntypedValueError)) throw error
-    const { path, what, remedy, described } = error
-    const declare =
-      described && `Declare them: @Field({ type: ${described} }), or return a plain object with the public ones.`
-    throw new ResponseMismatchError(
-      path,
-      `is ${what}, declared any JSON value. ${remedy}${declare ? ` ${declare}` : ''}`,
-    )
-  }
 }
 
 // Plain objects only: the values of a Map, or of an instance, are not its properties.
