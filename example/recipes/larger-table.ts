@@ -1,4 +1,4 @@
-import { withSession } from 'sequitur'
+import { sql, withSession } from 'sequitur'
 
 /*
  * A column is added to a table that is in use, filled, and required, in steps of which none holds a lock for longer than a moment. Processes that
@@ -27,12 +27,18 @@ async function inTransaction(...statements: readonly string[]): Promise<void> {
   })
 }
 
-/** Few rows in a transaction: locks are brief, and replicas follow. */
+/** Range by range of the key, so that no row is read twice. Few rows in a transaction: locks are brief, and replicas follow. */
 async function fill(rows: number): Promise<void> {
-  const batch = `UPDATE hero SET team = 'none' WHERE id IN (SELECT id FROM hero WHERE team IS NULL LIMIT ${rows} FOR UPDATE SKIP LOCKED)`
-  for (let updated = rows; updated > 0;)
-    updated = await withSession(async ({ sequelize }) => {
-      const [, result] = await sequelize.query(batch)
-      return (result as { rowCount: number }).rowCount
-    })
+  for (let last: string | null = '0'; last !== null;) last = await fillRange(last, rows)
+}
+
+/** The last id of the range; null if there is no further row. */
+async function fillRange(after: string, rows: number): Promise<string | null> {
+  return withSession(async (session) => {
+    const [range] = await session.execute<{ last: string | null }>(sql`
+      WITH part AS (SELECT id FROM hero WHERE id > ${after} ORDER BY id LIMIT ${rows}),
+        filled AS (UPDATE hero SET team = 'none' WHERE id IN (SELECT id FROM part) AND team IS NULL)
+      SELECT max(id) AS last FROM part`)
+    return range?.last ?? null
+  })
 }
