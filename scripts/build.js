@@ -22,6 +22,7 @@ const ENTRIES = [
   'uploads.js',
   'conditional.js',
   'idempotency.js',
+  'jobs.js',
   'exports.js',
   'tenancy.js',
   'opentelemetry.js',

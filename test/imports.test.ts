@@ -66,6 +66,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   uploads: ['core', 'di', 'schema', 'http'],
   conditional: ['core', 'di', 'schema', 'http', 'db'],
   idempotency: ['core', 'di', 'http', 'db'],
+  jobs: ['core', 'di', 'schema', 'http', 'db'],
   exports: ['core', 'schema', 'http', 'db'],
   tenancy: ['core', 'di', 'http', 'db'],
   telemetry: ['core', 'db'],
@@ -169,11 +170,11 @@ test('reflect-metadata is imported by di/metadata.ts and by the door', () => {
   )
 })
 
-test('only db, paging, lists, conditional, idempotency, exports and tenancy know Sequelize', () => {
+test('only db, paging, lists, conditional, idempotency, jobs, exports and tenancy know Sequelize', () => {
   const users = filesThat(({ target }) => target.startsWith('sequelize'))
   assert.deepEqual(
     [...new Set(users.map(roomOf))].filter(
-      (room) => !['db', 'paging', 'lists', 'conditional', 'idempotency', 'exports', 'tenancy'].includes(room),
+      (room) => !['db', 'paging', 'lists', 'conditional', 'idempotency', 'jobs', 'exports', 'tenancy'].includes(room),
     ),
     [],
   )

@@ -153,6 +153,8 @@ const takers: Readonly<Record<string, Taker>> = {
     prefix: 0,
     models: 0,
     lifespan: 0,
+    jobs: 0,
+    work: 0,
     providers: 0,
     middleware: 0,
     cursorSecret: 0,

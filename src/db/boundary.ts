@@ -25,12 +25,14 @@ export interface Boundary {
   checkAgain?(sequelize: Sequelize): Promise<void>
   /** Called when the database is open: statements are limited from now on. */
   enforce(sequelize: Sequelize): void
-  /** The limits of each run of a route's handler, from the request. Called when the app is built. */
+  /** The limits of each run of a handler, from its request; without a request, those of a session outside of requests. Called when the app is built. */
   ofRoute(sequelize: () => Sequelize, route: RouteFacts): (request: object | undefined) => UnitBoundary
   /** Called in place of the former for each request of a route without a transaction. */
   enterRequest(): void
   /** The limits of a session outside of requests. */
   ofJob(sequelize: Sequelize): UnitBoundary
+  /** Runs the work for an owner, as `UnitBoundary.owner()` has named it: sessions that it opens reach only the rows of this owner. */
+  runAs<T>(owner: string, work: () => T): T
   /** The limits of statements that belong to no session. */
   outside(sequelize: Sequelize): UnitBoundary
 }

@@ -25,6 +25,7 @@ import { SessionUnit, type UnitNeeds, UnitOptions } from './session/session-unit
 import { currentSession, Session } from './session/session.js'
 import { isolationText, transactionalOf } from './session/transactional.js'
 import { reportUnhandledQueries, type UnhandledQuery } from './session/unhandled-queries.js'
+import { withCompanions } from './startup/companions.js'
 import { hasModels, modelsWithoutDatabase, refuseSharedModels } from './startup/map-models.js'
 import { type OpenDatabase, openDatabase } from './startup/open-database.js'
 
@@ -82,7 +83,7 @@ export class Database {
     checkLifespanOptions(options)
     this.#source = source
     this.#options = options
-    this.#models = new Set(options.models)
+    this.#models = new Set(withCompanions(options.models ?? []))
   }
 
   /** The Sequelize instance. @throws Error before the start and after the stop. */
@@ -113,7 +114,7 @@ export class Database {
 
   /** Adds the models of `createApp({ models })`. */
   adopt(models: readonly Constructor[]): void {
-    for (const model of models) this.#models.add(model)
+    for (const model of withCompanions(models)) this.#models.add(model)
   }
 
   /**
@@ -337,6 +338,12 @@ export class Database {
       this.Session,
       new UnitOptions(needs, retry, connection, this.#running, record),
     )
+  }
+
+  /** Runs the work for the owner that a session of this database has had, such as a tenant; undefined for none. */
+  runAs<T>(owner: string | undefined, work: () => T): T {
+    const { boundary } = this.#options
+    return boundary && owner !== undefined ? boundary.runAs(owner, work) : work()
   }
 
   /** Runs the work in a new session. @throws the error of the work or of COMMIT. */

@@ -60,9 +60,9 @@ export interface HandlerPlanning {
   readonly requires?: readonly Token[]
 }
 
-interface Draft<I> {
-  readonly reader: InputReader<I>
-  readonly inputs: I[]
+interface Draft {
+  readonly reader: InputReader<unknown>
+  readonly inputs: unknown[]
   readonly steps: Step[]
   readonly built: Map<Token, Argument>
 }
@@ -73,7 +73,7 @@ interface Draft<I> {
  * @throws InjectionError for cycles, missing providers, values of the app that inject a value of a request, and parameters without a type at
  * run time.
  */
-export class Planner<I> {
+export class Planner {
   /** The values that live as long as the app, in the order of their creation. */
   readonly shared: Step[] = []
   readonly #sharedBuilt = new Map<Token, Argument>()
@@ -85,25 +85,26 @@ export class Planner<I> {
   }
 
   /** The plan of `controller.member`. */
-  plan(
+  plan<I>(
     controller: Constructor,
     member: string,
     reader: InputReader<I>,
     { params, requires = [] }: HandlerPlanning = {},
   ): Plan<I> {
-    const draft: Draft<I> = { reader, inputs: [], steps: [], built: new Map() }
+    const draft: Draft = { reader, inputs: [], steps: [], built: new Map() }
     const provider = this.#provider(controller) ?? { kind: 'class', type: controller, lifetime: 'inferred' }
     const self = this.#resolve(controller, draft, provider)
     try {
       for (const token of requires) this.#require(token, draft, `${controller.name}.${member}`)
       const values = this.#arguments(readMethod(controller, member, params), draft)
-      return { inputs: draft.inputs, steps: draft.steps, stages: [0], controller: self, arguments: values }
+      const inputs = draft.inputs as I[] // what the reader has returned
+      return { inputs, steps: draft.steps, stages: [0], controller: self, arguments: values }
     } catch (error) {
       throw InjectionError.at(`${controller.name}.${member}`, error)
     }
   }
 
-  #require(token: Token, draft: Draft<I>, handler: string): void {
+  #require(token: Token, draft: Draft, handler: string): void {
     const built = this.#dependency({ kind: 'token', token }, draft, undefined)
     // A test may replace it by a value.
     const isReplaced = this.#provisions.has(token) && intrinsicProvider(token) !== undefined
@@ -115,7 +116,7 @@ export class Planner<I> {
     return this.#provisions.get(token) ?? intrinsicProvider(token)
   }
 
-  #resolve(token: Token, draft: Draft<I>, provider: Provider): Argument {
+  #resolve(token: Token, draft: Draft, provider: Provider): Argument {
     const known = draft.built.get(token) ?? this.#sharedBuilt.get(token)
     if (known) return known
     if (this.#path.includes(token)) throw this.#cycle(token)
@@ -129,7 +130,7 @@ export class Planner<I> {
     }
   }
 
-  #build(token: Token, draft: Draft<I>, provider: Provider): Argument {
+  #build(token: Token, draft: Draft, provider: Provider): Argument {
     switch (provider.kind) {
       case 'value':
         return this.#share({ token, provider, create: () => provider.value, arguments: [] })
@@ -153,7 +154,7 @@ export class Planner<I> {
     }
   }
 
-  #place(step: Step, lifetime: Lifetime | 'inferred', draft: Draft<I>): Argument {
+  #place(step: Step, lifetime: Lifetime | 'inferred', draft: Draft): Argument {
     const ofRequest = step.arguments.find((argument) => argument.kind !== 'application')
     if (lifetime === 'request' || (lifetime === 'inferred' && ofRequest)) return add(draft, step)
     if (!ofRequest) return this.#share(step)
@@ -167,11 +168,11 @@ export class Planner<I> {
     return argument
   }
 
-  #arguments(parameters: readonly DeclaredParameter[], draft: Draft<I>): Argument[] {
+  #arguments(parameters: readonly DeclaredParameter[], draft: Draft): Argument[] {
     return parameters.map((parameter) => this.#argument(parameter, draft))
   }
 
-  #argument(parameter: DeclaredParameter, draft: Draft<I>): Argument {
+  #argument(parameter: DeclaredParameter, draft: Draft): Argument {
     if (parameter.declared) return this.#dependency(parameter.declared, draft, parameter)
     if (parameter.rest) throw new InjectionError([], restParameter(parameter))
     if (!parameter.typed) throw new InjectionError([], missingMetadata(parameter))
@@ -183,7 +184,7 @@ export class Planner<I> {
     throw new InjectionError([], notInjectable(parameter))
   }
 
-  #dependency(dependency: Dependency, draft: Draft<I>, parameter: Parameter | undefined): Argument {
+  #dependency(dependency: Dependency, draft: Draft, parameter: Parameter | undefined): Argument {
     if (dependency.kind === 'input') return addInput(draft, draft.reader.declared(dependency.input, parameter))
     const provider = this.#provider(dependency.token)
     if (provider) return this.#resolve(dependency.token, draft, provider)
@@ -201,17 +202,17 @@ function constructorOf(type: Constructor): Create {
   return (...dependencies) => new concrete(...dependencies)
 }
 
-function add<I>(draft: Draft<I>, step: Step): Argument {
+function add(draft: Draft, step: Step): Argument {
   const argument: Argument = { kind: 'request', index: draft.steps.push(step) - 1 }
   draft.built.set(step.token, argument)
   return argument
 }
 
-function addInput<I>(draft: Draft<I>, input: I): Argument {
+function addInput(draft: Draft, input: unknown): Argument {
   return { kind: 'input', index: draft.inputs.push(input) - 1 }
 }
 
-function describeArgument<I>(argument: Argument, draft: Draft<I>): string {
+function describeArgument(argument: Argument, draft: Draft): string {
   const step = argument.kind === 'request' ? draft.steps[argument.index] : undefined
   return step ? tokenName(step.token) : 'an input of the request'
 }

@@ -42,6 +42,12 @@ export interface AppOptions extends ApiDescription {
   readonly lifespan?: Lifespan | readonly Lifespan[]
   /** Values, classes and factories for tokens, made by `provide(...)`; they also replace `@Injectable()` classes. */
   readonly providers?: readonly Provision[]
+  /** The classes with jobs, of `sequitur/jobs`. */
+  readonly jobs?: readonly Constructor[]
+  /**
+   * How many jobs of each queue this process runs at once: `{ mail: 5, default: 10 }`. Default: none; jobs are only added, and run by `npx sequitur work`.
+   */
+  readonly work?: Readonly<Record<string, number>>
   /** Connect-style middleware, run in order before the routes; `{ path: '/admin', use: guard }` runs only for that path and those below it. */
   readonly middleware?: readonly (Middleware | ScopedMiddleware)[]
   /**
@@ -163,6 +169,8 @@ const OPTIONS: OptionChecks<AppOptions> = {
   models: classes('Hero'),
   lifespan: requireLifespans,
   providers: list('provide(Clock, { value: clock })', requireProvision),
+  jobs: classes('MailJobs'),
+  work: unchecked, // with `jobs`
   middleware: list('helmet()', compileMiddleware),
   cursorSecret: both(text('a random string'), refuseShortSecret),
   docs: flag,

@@ -74,7 +74,7 @@ export class App {
   }
 
   async #start(): Promise<void> {
-    const { lifespans, log, container, tokens } = this.#built
+    const { lifespans, log, container, tokens, background } = this.#built
     const limit: Limit = { signal: this.#closes.signal, grace: this.#drain }
     const started: Lifespan[] = []
     try {
@@ -85,6 +85,7 @@ export class App {
       refuseModelsWithoutDatabase(this.#built)
       tokens.start(lifespans, this.#options.cursorSecret, (line) => log.warn(line))
       await container.start(limit)
+      await background?.start()
       this.#stopLoggingHttpErrors = logUnhandledHttpErrors(log)
     } catch (error) {
       for (const lifespan of started.toReversed())
@@ -194,8 +195,9 @@ export class App {
     const drain = this.#drain
     const end = performance.now() + drain
     const drained = this.#listener.drain(drain)
+    const jobs = this.#built.background?.stop(drain)
     await stopped
-    await Promise.all([drained, ...servers.map((server) => server.close(drained, grace))])
+    await Promise.all([drained, jobs, ...servers.map((server) => server.close(drained, grace))])
     this.#removeSignalHandlers?.()
     if (started) await this.#stop(Math.max(0, end - performance.now()))
     this.#listener.closed()

@@ -1,6 +1,7 @@
 import type { OpenAPIObject } from 'openapi3-ts/oas31'
 import type { FindErrorStatus } from '../core/error-status.js'
 import { UNLIMITED } from '../core/events/request-record.js'
+import { type Background, openBackground } from './background.js'
 import { Container } from '../di/container.js'
 import { Planner } from '../di/plan.js'
 import { provide, type Provision } from '../di/provider.js'
@@ -12,7 +13,6 @@ import { findMappedIn } from './error-mapping.js'
 import { AppTokens } from './client-tokens.js'
 import { Health } from './health/health.js'
 import { healthSettings } from './health/health-options.js'
-import type { Input } from './input/parameters.js'
 import { type Lifespan, lifespansOf } from './lifespan.js'
 import { docs } from './openapi/docs-page.js'
 import { infoOf, openApiDocument } from './openapi/document.js'
@@ -35,6 +35,8 @@ import type { ListenerParts } from './server/request-listener.js'
 export interface BuiltApp extends ListenerParts {
   readonly lifespans: readonly Lifespan[]
   readonly routes: readonly Route[]
+  /** Undefined for an app without jobs. */
+  readonly background: Background | undefined
   readonly openapi: () => OpenAPIObject
 }
 
@@ -49,12 +51,14 @@ export const DEFAULT_BODY_LIMIT = 1024 * 1024
 export function buildApp(options: AppOptions, onExceeded?: ReportExcess): BuiltApp {
   const log = new Log(options.logger === false ? SILENT : (options.logger ?? console), options.log?.format)
   const lifespans = lifespansOf(options)
-  const planner = new Planner<Input>(allProvisions(options, lifespans, log))
+  const planner = new Planner(allProvisions(options, lifespans, log))
   const { unknownFields } = options
   const inputs = new SchemaWriter({ forValidation: true, prefix: COMPONENT, unknownFields })
   const planning = { prefix: options.prefix ?? '/', planner, writer: inputs, lifespans }
   const routes = options.controllers.flatMap((controller) => planRoutes(controller, planning))
-  refuseIgnoredDecorators(routes, planner.shared, lifespans.length > 0)
+  const container = new Container(planner.shared)
+  const background = openBackground(options, { planner, container, lifespans, log, work: options.work })
+  refuseIgnoredDecorators(routes, background?.handlers, planner.shared, lifespans.length > 0)
   const { format, mappings = [], translate } = options.errors ?? {}
   const bodies = compileErrorFormat(format)
   const health = healthSettings(options.health)
@@ -68,7 +72,8 @@ export function buildApp(options: AppOptions, onExceeded?: ReportExcess): BuiltA
     log,
     recorder: new RequestRecorder(requestLogOf(options, log, lifespans), budgetOfApp(options, routes, log, onExceeded)),
     router: newRouter(routes, new ValidatorCompiler(inputs.components), options, log),
-    container: new Container(planner.shared),
+    container,
+    background,
     tokens: new AppTokens(),
     docs: options.docs === false ? new Map() : docs(openapi, infoOf(options.info).title, routes),
     health: health && new Health(health, lifespans, log, routes),

@@ -4,7 +4,7 @@ import { callback, checkOptions, fitting, type OptionChecks, text } from '../cor
 import type { Boundary, UnitBoundary } from '../db/boundary.js'
 import type { RouteFacts } from '../di/route-facts.js'
 import type { Request } from '../http/request.js'
-import { forgetGivenTenant, givenTenant, isUnscoped, refuseEnded, unscoped } from './given-tenant.js'
+import { forgetGivenTenant, givenTenant, isUnscoped, refuseEnded, unscoped, withTenant } from './given-tenant.js'
 import { limitReads } from './limit-reads.js'
 import { limitWrites } from './limit-writes.js'
 import { checkRowSecurity } from './row-security.js'
@@ -111,6 +111,8 @@ class TenantBoundary implements Boundary {
     if (unscopedRoute) this.#unscopedRoutes.push(name)
     const given = unscopedRoute ? ({ kind: 'unscoped' } as const) : undefined
     return (request) => {
+      if (!request)
+        return given ? this.#unit(sequelize(), { kind: 'job', find: noTenant, given }) : this.ofJob(sequelize())
       forgetGivenTenant()
       return this.#unit(sequelize(), { kind: 'request', find: () => of(request as Request), given }) // of the app
     }
@@ -124,6 +126,10 @@ class TenantBoundary implements Boundary {
     const given = givenTenant()
     refuseEnded(given)
     return this.#unit(sequelize, { kind: 'job', find: noTenant, given })
+  }
+
+  runAs<T>(owner: string, work: () => T): T {
+    return withTenant(owner, work)
   }
 
   outside(sequelize: Sequelize): UnitBoundary {

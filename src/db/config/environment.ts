@@ -33,6 +33,7 @@ const OPTIONS = {
   toolkit_start_timeout: optionTypes.timeout,
   toolkit_file_mode: optionTypes.file_mode,
   toolkit_processes: wholeNumber(1),
+  toolkit_job_lease: wholeNumber(500),
 } as const
 
 type OptionVariable = keyof typeof OPTIONS

@@ -6,14 +6,21 @@ import type { Route } from './route.js'
 import { authenticates } from './security.js'
 
 /**
- * Refuses decorators that would be ignored: on a method of a controller that is not a route, on an injected class, in an app without a database,
+ * Refuses decorators that would be ignored: on a method of a controller that is not a route, of a class of jobs that is not a job, on an injected class, in an app without a database,
  * `@Security` on a class that no request creates.
  *
+ * @param jobs the methods of classes that run jobs.
  * @param shared how the values that live as long as the app are built.
  * @throws BootError
  */
-export function refuseIgnoredDecorators(routes: readonly Route[], shared: readonly Step[], hasDatabase: boolean): void {
+export function refuseIgnoredDecorators(
+  routes: readonly Route[],
+  jobs: ReadonlyMap<Constructor, readonly string[]> | undefined,
+  shared: readonly Step[],
+  hasDatabase: boolean,
+): void {
   const controllers = membersByController(routes)
+  for (const [type, members] of jobs ?? []) controllers.set(type, new Set(members))
   for (const [controller, members] of controllers) refuseOnController(controller, members, hasDatabase)
   for (const { provider } of [...routes.flatMap(({ plan }) => plan.steps), ...shared])
     if (provider.kind === 'class' && !controllers.has(provider.type)) refuseOnService(provider.type)
@@ -32,7 +39,7 @@ function uselessSecurity({ name }: Constructor, isController: boolean): BootErro
   )
 }
 
-function membersByController(routes: readonly Route[]): ReadonlyMap<Constructor, ReadonlySet<string>> {
+function membersByController(routes: readonly Route[]): Map<Constructor, ReadonlySet<string>> {
   const members = new Map<Constructor, Set<string>>()
   for (const { controller, member } of routes) {
     const known = members.get(controller) ?? new Set()

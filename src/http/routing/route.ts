@@ -62,7 +62,7 @@ export interface ServedRoute extends Route {
 export interface RoutePlanning {
   /** The prefix of the paths of all routes. */
   readonly prefix: string
-  readonly planner: Planner<Input>
+  readonly planner: Planner
   readonly writer: SchemaWriter
   readonly lifespans: readonly Lifespan[]
 }

@@ -20,7 +20,14 @@ import {
   toScale,
   withoutZeroSign,
 } from './scalars.js'
-import { type ObjectShape, propertiesOf, type Shape, type UnionShape } from '../shape/shape.js'
+import {
+  type Direction,
+  isOmissible,
+  type ObjectShape,
+  propertiesOf,
+  type Shape,
+  type UnionShape,
+} from '../shape/shape.js'
 
 export { ResponseMismatchError } from './response-mismatch.js'
 
@@ -34,6 +41,8 @@ interface EncoderOptions {
   readonly generated?: boolean
   /** Whether objects are rows of a statement: a column that they lack was not read. Default: false. */
   readonly rows?: boolean
+  /** Whether the properties are those that a client receives, or those of an input, which may leave out what has a default. Default: 'output'. */
+  readonly direction?: Direction
 }
 
 /** Compiles the encoder of a shape. The encoder throws a ResponseMismatchError for a value of another type. */
@@ -58,11 +67,13 @@ class EncoderCompiler {
   readonly #checks: boolean
   readonly #generated: boolean
   readonly #rows: boolean
+  readonly #direction: Direction
 
-  constructor({ checks = true, generated = true, rows = false }: EncoderOptions) {
+  constructor({ checks = true, generated = true, rows = false, direction = 'output' }: EncoderOptions) {
     this.#checks = checks
     this.#generated = generated
     this.#rows = rows
+    this.#direction = direction
   }
 
   compile(shape: Shape): Encode {
@@ -162,12 +173,12 @@ class EncoderCompiler {
       return encodeEach(properties, source, clashes ? Object.create(null) : {}, encodeProperty)
     }
     this.#objects.set(shape.origin, encode) // set before its properties are compiled: they may refer to it
-    for (const [name, { shape: inner, optional, generated = false, associated = false }] of propertiesOf(
-      shape,
-      'output',
-    )) {
+    const direction = this.#direction
+    for (const [name, property] of propertiesOf(shape, direction)) {
+      const { shape: inner, generated = false, associated = false } = property
       const encode = associated ? this.#later(inner) : this.compile(inner)
       const isColumn = generated || associated
+      const optional = isOmissible(property, direction)
       properties.push({ name, shape: inner, optional, isColumn, inherited: isInherited(name), encode })
       clashes ||= isInherited(name)
     }

@@ -1,0 +1,13 @@
+export { type AddArguments, type AddedJob, type AddOptions, Jobs, jobsOf } from './jobs/jobs.js'
+export { Attempt } from './jobs/attempt.js'
+export {
+  InvalidJobInput,
+  JobTimeout,
+  LostLeaseError,
+  UnreadableJobInput,
+  WorkerLost,
+  WorkerStops,
+} from './jobs/errors.js'
+export { Cron, type CronOptions, Job, type JobOptions } from './jobs/job.js'
+export type { JobLimitRule } from './jobs/declaration.js'
+export { createJobTables, dropJobTables, JobRecord, type JobState } from './jobs/tables.js'

@@ -1,0 +1,52 @@
+import { MetadataKey } from '../di/metadata.js'
+import { type Constructor, isConstructor } from '../di/token.js'
+
+/** When a job runs by itself. */
+export interface CronSchedule {
+  /** `0 3 * * *`: minute, hour, day, month and weekday, with seconds before them if there are six. */
+  readonly expression: string
+  /** `Europe/Berlin` */
+  readonly timezone: string
+}
+
+/** How many jobs of the same value may run at once. */
+export interface JobLimitRule {
+  readonly by: (input: never) => string | number
+  readonly at: number
+}
+
+/** A method that runs jobs. */
+export interface JobDeclaration {
+  /** The class that declares it, or one that extends it. */
+  readonly type: Constructor
+  readonly member: string
+  readonly name: string
+  readonly queue: string
+  readonly attempts: number
+  /** Milliseconds. */
+  readonly timeout: number
+  readonly priority: number
+  readonly limit: JobLimitRule | undefined
+  readonly cron: CronSchedule | undefined
+  /** The types of its parameters, when the compiler emits none. */
+  readonly params: readonly unknown[] | undefined
+}
+
+const declared = new MetadataKey<readonly JobDeclaration[]>()
+
+/** Called by decorators, with the class of the method. */
+export function declareJob(declaration: JobDeclaration): void {
+  const { type } = declaration
+  declared.write(type, [...(declared.own(type) ?? []), declaration])
+}
+
+/** The jobs of a class and of its ancestors; a decorated method replaces the one that it overrides. */
+export function jobsOfClass(type: Constructor): readonly JobDeclaration[] {
+  const parent: unknown = Object.getPrototypeOf(type)
+  const own = declared.own(type) ?? []
+  const inherited = isConstructor(parent) ? jobsOfClass(parent) : []
+  return [...inherited.filter(({ member }) => !own.some((job) => job.member === member)), ...own].map((job) => ({
+    ...job,
+    type,
+  }))
+}

@@ -1,0 +1,75 @@
+import { AsyncResource } from 'node:async_hooks'
+import type { Sequelize } from 'sequelize'
+import { type Database, runningDatabases } from '../db/database.js'
+import type { UnitNeeds } from '../db/session/session-unit.js'
+import type { Session } from '../db/session/session.js'
+import type { Sql } from '../db/statements/statement.js'
+import { JobStatements } from './statements.js'
+import { JobRecord } from './tables.js'
+
+/** Where no request and no other job is known: the statements of the queue belong to none. */
+const outside = new AsyncResource('sequitur.jobs')
+
+/** A look at the queue: on SQLite it does not wait for who writes. Replicas may be behind. */
+const READS = { readOnly: true, onPrimary: true }
+/** READ COMMITTED: each statement sees what others have committed until then. On MySQL it also locks no places between rows. */
+const ISOLATION = { isolation: 'READ COMMITTED' }
+
+const known = new WeakMap<Sequelize, JobDatabase>()
+
+/** The tables of jobs in an open database. */
+export class JobDatabase {
+  readonly sequelize: Sequelize
+  readonly statements: JobStatements
+
+  constructor(sequelize: Sequelize) {
+    this.sequelize = sequelize
+    this.statements = new JobStatements(sequelize)
+  }
+
+  /** @throws Error if the tables belong to no open database. */
+  static current(): JobDatabase {
+    const { sequelize } = JobRecord
+    if (!sequelize || !this.#owner(sequelize))
+      throw new Error(
+        'There is no table of jobs in an open database. Add JobRecord to the models of one: models: [Hero, JobRecord].',
+      )
+    const database = known.get(sequelize) ?? new JobDatabase(sequelize)
+    known.set(sequelize, database)
+    return database
+  }
+
+  static #owner(sequelize: Sequelize): Database | undefined {
+    return runningDatabases().find((database) => database.isRunning && database.sequelize === sequelize)
+  }
+
+  /** The database that has them. @throws Error if it was closed. */
+  get owner(): Database {
+    const owner = JobDatabase.#owner(this.sequelize)
+    if (owner) return owner
+    throw new Error('The database of the jobs is closed.')
+  }
+
+  /** Runs the work in a transaction of its own, which belongs to no job and no request. */
+  transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#session(work, this.statements.dialect === 'sqlite' ? {} : ISOLATION)
+  }
+
+  /** The rows of a statement that only reads. */
+  read<Row>(statement: Sql<Row>): Promise<Row[]> {
+    return this.#session((session) => session.executeOwn(statement), READS)
+  }
+
+  async #session<T>(work: (session: Session) => Promise<T>, needs: UnitNeeds): Promise<T> {
+    const { owner } = this
+    return outside.runInAsyncScope(() => owner.during(() => owner.session(work, needs)))
+  }
+
+  /** Executes a statement that changes rows. Returns how many it has changed. */
+  async change(session: Session, statement: Sql<unknown>): Promise<number> {
+    const rows = await session.executeOwn(statement)
+    if (this.statements.returnsRows) return rows.length
+    const [changed] = await session.executeOwn(this.statements.changedRows)
+    return Number(changed?.n ?? 0)
+  }
+}

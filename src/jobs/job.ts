@@ -1,0 +1,122 @@
+import { BootError } from '../core/boot-error.js'
+import {
+  callback,
+  checkOptions,
+  fitting,
+  integer,
+  milliseconds,
+  type OptionCheck,
+  type OptionChecks,
+  options as optionsCheck,
+  requireArray,
+  text,
+} from '../core/option-checks.js'
+import { refuseMissingCall } from '../core/options.js'
+import type { Constructor } from '../di/token.js'
+import { backgroundOf } from '../http/background.js'
+import { openJobs } from './background.js'
+import { declareJob, type JobLimitRule } from './declaration.js'
+
+/** The options of `@Job(options)`. */
+export interface JobOptions {
+  /** Identifies the job in the table: it stays the same when classes and methods are renamed. `mail.welcome` */
+  readonly name: string
+  /** Default `default`. */
+  readonly queue?: string
+  /** How often it is run at most, if it fails. Default 10: about nine hours. */
+  readonly attempts?: number
+  /** Milliseconds after which its signal is aborted, and its transaction rolled back. Default 30,000. */
+  readonly timeout?: number
+  /** Jobs of a queue with a lower number run first. Default 0. */
+  readonly priority?: number
+  /** How many jobs with the same value of `by` run at once, in all processes together. */
+  readonly limit?: JobLimitRule
+  /** The types of its parameters, for compilers that emit none. */
+  readonly params?: readonly unknown[]
+}
+
+/** The options of `@Cron(expression, options)`. */
+export interface CronOptions extends Omit<JobOptions, 'name' | 'limit'> {
+  /** Default: the names of the class and the method, `MailJobs.tidy`. */
+  readonly name?: string
+  /** Of the expression: `Europe/Berlin`. Default `UTC`. */
+  readonly timezone?: string
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$/
+const QUEUE = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,49}$/
+
+const matching = (pattern: RegExp, example: string): OptionCheck =>
+  fitting(
+    (value) => typeof value === 'string' && pattern.test(value),
+    `letters, digits, and _ . : - between them: '${example}'`,
+  )
+
+const LIMIT: OptionChecks<JobLimitRule> = {
+  by: callback('(input: Charge) => input.account'),
+  at: integer('jobs, as in 2', 1, 1_000_000),
+}
+
+const COMMON = {
+  queue: matching(QUEUE, 'mail'),
+  attempts: integer('attempts, as in 10', 1, 1_000),
+  timeout: milliseconds('30_000'),
+  priority: integer('its place, as in 10', -1_000, 1_000),
+  params: (value: unknown, place: string) => requireArray(value, place, 'Welcome'),
+}
+const JOB: OptionChecks<JobOptions> = { ...COMMON, name: matching(NAME, 'mail.welcome'), limit: optionsCheck(LIMIT) }
+const CRON: OptionChecks<CronOptions> = {
+  ...COMMON,
+  name: matching(NAME, 'mail.tidy'),
+  timezone: text(`the name of a zone: 'Europe/Berlin'`),
+}
+
+/**
+ * A method that runs jobs, in a transaction of its own: the job is done in the commit of what it has written. Its first parameter, a class with `@Field`, is
+ * the input; the others are injected. Name the class in `createApp({ jobs: [MailJobs] })`.
+ *
+ * @throws BootError for options that are wrong.
+ * @example
+ * export class MailJobs {
+ *   @Job({ name: 'mail.welcome', queue: 'mail' })
+ *   async welcome(input: Welcome, session: Session, mailer: Mailer) { ... }
+ * }
+ */
+export function Job(options: JobOptions): MethodDecorator {
+  refuseMissingCall(`@Job({ name: 'mail.welcome' })`, arguments)
+  checkOptions('@Job()', options, JOB, ['name'])
+  return (target, member) => {
+    const { limit, params, ...rest } = options
+    declare(target, member, '@Job()', { ...rest, limit, params, cron: undefined })
+  }
+}
+
+/**
+ * A method that runs at each instant of a schedule, once in all processes together. An instant that was missed while nothing ran is made up for once.
+ *
+ * @param expression minute, hour, day of the month, month and weekday: `0 3 * * *`; with seconds before them if there are six.
+ * @throws BootError for an expression or options that are wrong.
+ * @example
+ * @Cron('0 3 * * *', { timezone: 'Europe/Berlin' })
+ * async tidy(session: Session) { ... }
+ */
+export function Cron(expression: string, options: CronOptions = {}): MethodDecorator {
+  refuseMissingCall(`@Cron('0 3 * * *')`, arguments)
+  checkOptions('@Cron()', options, CRON)
+  return (target, member) => {
+    const { timezone = 'UTC', params, name = `${target.constructor.name}.${String(member)}`, ...rest } = options
+    declare(target, member, '@Cron()', { ...rest, name, params, limit: undefined, cron: { expression, timezone } })
+  }
+}
+
+type Declared = Omit<JobOptions, 'params' | 'limit'> &
+  Pick<Parameters<typeof declareJob>[0], 'params' | 'limit' | 'cron'>
+
+function declare(target: object, member: string | symbol, decorator: string, options: Declared): void {
+  if (typeof target === 'function' || typeof member === 'symbol')
+    throw new BootError(`${decorator} is on ${String(member)}. Put it on a method of the class that is not static.`)
+  const { queue = 'default', attempts = 10, timeout = 30_000, priority = 0, ...rest } = options
+  const type = target.constructor as Constructor // of a prototype
+  declareJob({ ...rest, type, member, queue, attempts, timeout, priority })
+  backgroundOf.write(type, openJobs)
+}

@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto'
+import { checkOptions, fitting, integer, milliseconds, type OptionChecks, text } from '../core/option-checks.js'
+import { Injectable } from '../di/provider.js'
+import { currentSession, Session } from '../db/session/session.js'
+import { type JobDeclaration, jobsOfClass } from './declaration.js'
+import { inputOf } from './input.js'
+import { JobDatabase } from './job-database.js'
+import { notifyWorkers } from './notify.js'
+import type { NewJob } from './statements.js'
+import type { Attempt } from './attempt.js'
+import { wake } from './wake.js'
+
+/** The options of `jobs.add()`. */
+export interface AddOptions {
+  /** Milliseconds until it may run. Default 0. */
+  readonly delay?: number
+  /** When it may run. */
+  readonly at?: Date
+  /**
+   * At most one unfinished job of this name has this key, in each tenant: if there is one, nothing is added. At most 1,000 characters.
+   */
+  readonly key?: string
+  /** Jobs of a queue with a lower number run first. Default: that of the job, which is 0. */
+  readonly priority?: number
+  /** Default: that of the job. */
+  readonly queue?: string
+}
+
+/** The job that was added, or the one that had its key. */
+export interface AddedJob {
+  readonly id: string
+  /** False if an unfinished job had the key. Always true on MySQL and MariaDB, which do not tell. */
+  readonly isNew: boolean
+}
+
+// any: the type of a class whose constructor may take anything.
+// oxlint-disable typescript/no-explicit-any
+/** A class with jobs. */
+type JobClass<T> = abstract new (...args: any[]) => T
+/** The names of its methods. */
+export type MethodOf<T> = { [K in keyof T]: T[K] extends (...args: any[]) => unknown ? K : never }[keyof T] & string
+type FirstParameter<M> = M extends (...args: infer P) => unknown ? P[0] : never
+// oxlint-enable typescript/no-explicit-any
+
+/** A first parameter that is injected: the job has no input. */
+type Service = Session | Attempt | AbortSignal | undefined
+
+/** What `add()` takes after the name of the job: its input, if it has one, and options. */
+export type AddArguments<M> = [FirstParameter<M>] extends [Service]
+  ? [input?: undefined, options?: AddOptions]
+  : [input: FirstParameter<M>, options?: AddOptions]
+
+const OPTIONS: OptionChecks<AddOptions> = {
+  delay: milliseconds('60_000', 0),
+  at: fitting((at) => at instanceof Date && !Number.isNaN(at.getTime()), 'a valid Date'),
+  key: fitting(
+    (key) => typeof key === 'string' && key !== '' && key.length <= 1_000,
+    'a text of 1 to 1,000 characters',
+  ),
+  priority: integer('its place', -1_000, 1_000),
+  queue: text(`the name of a queue: 'mail'`),
+}
+
+/**
+ * Adds jobs in the current transaction: a job exists if, and only if, it is committed. Injected into handlers, and other services of requests.
+ *
+ * @example
+ * @Post('/', Item.of(Hero))
+ * async create(input: NewHero, jobs: Jobs) {
+ *   const hero = await Hero.create({ ...input })
+ *   await jobs.add(MailJobs, 'welcome', { hero_id: hero.id })
+ *   return { data: hero }
+ * }
+ */
+@Injectable({ lifetime: 'request' })
+export class Jobs {
+  readonly #session: Session
+
+  constructor(session: Session) {
+    this.#session = session
+  }
+
+  /**
+   * Adds a job by one INSERT in the current transaction, or savepoint. It runs after the commit, when a process works on its queue.
+   *
+   * @throws InvalidJobInput for an input that the job could not read. Error if the transaction is one of another database than the table of jobs.
+   */
+  async add<T, K extends MethodOf<T>>(type: JobClass<T>, job: K, ...rest: AddArguments<T[K]>): Promise<AddedJob> {
+    const [input, options = {}] = rest
+    const declaration = declarationOf(type, job)
+    checkOptions(`jobs.add(${type.name}, '${job}')`, options, OPTIONS)
+    if (options.delay !== undefined && options.at !== undefined)
+      throw new TypeError(`jobs.add(${type.name}, '${job}'): it has both delay and at. Write one of them.`)
+    const database = JobDatabase.current()
+    const session = this.#session.sequelize === database.sequelize ? this.#session : currentSession(database.sequelize)
+    if (!session) throw otherDatabase()
+    const row = newJob(
+      declaration,
+      inputOf(declaration).write(input),
+      limitValue(declaration, input),
+      options,
+      session.owner,
+    )
+    const added = await insert(database, session, row)
+    session.afterCommit(() => {
+      wake(database.sequelize)
+      notifyWorkers(database)
+    })
+    return added
+  }
+}
+
+/**
+ * Adds jobs in a session outside of requests.
+ *
+ * @example
+ * await withSession((session) => jobsOf(session).add(MailJobs, 'welcome', { hero_id: 7 }))
+ */
+export function jobsOf(session: Session): Jobs {
+  return new Jobs(session)
+}
+
+function declarationOf(type: abstract new (...args: never[]) => unknown, member: string): JobDeclaration {
+  const jobs = jobsOfClass(type)
+  const found = jobs.find((job) => job.member === member)
+  if (found) return found
+  const known = jobs.map((job) => `'${job.member}'`).join(', ')
+  throw new TypeError(
+    `${type.name} has no job '${member}'. ${known ? `It has ${known}.` : 'Put @Job() on its methods.'}`,
+  )
+}
+
+function limitValue({ limit }: JobDeclaration, input: unknown): string | undefined {
+  return limit && String(limit.by(input as never)) // of the type that the job declares
+}
+
+/** @param limitOf the value that the limit of the job is counted by. */
+export function newJob(
+  job: Pick<JobDeclaration, 'name' | 'queue' | 'priority'>,
+  input: string,
+  limitOf: string | undefined,
+  options: AddOptions,
+  tenant: string | undefined,
+): NewJob {
+  const { name } = job
+  const { delay, at, key, priority = job.priority, queue = job.queue } = options
+  return {
+    name,
+    queue,
+    priority,
+    delay: at === undefined ? (delay ?? 0) : undefined,
+    at: at?.getTime(),
+    uniqueKey: key === undefined ? undefined : digest(tenant, key),
+    limitKey: limitOf === undefined ? undefined : digest(tenant, name, limitOf),
+    tenant,
+    trace: undefined,
+    input,
+  }
+}
+
+// A key of one tenant is not that of another. As a digest it has one length, and one form in every collation.
+function digest(tenant: string | undefined, ...parts: readonly string[]): string {
+  return createHash('sha256')
+    .update(JSON.stringify([tenant ?? null, ...parts]))
+    .digest('hex')
+}
+
+/** How often a job with a key is tried to be added: each time, the one that had the key was finished meanwhile. */
+const MOST_TRIES = 10
+
+export async function insert(database: JobDatabase, session: Session, job: NewJob): Promise<AddedJob> {
+  const { statements } = database
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    const [row] = await session.executeOwn(statements.add(job))
+    if (row) return { id: String(row.id), isNew: true }
+    if (!statements.returnsRows) {
+      const [last] = await session.executeOwn(statements.lastId)
+      return { id: String(last?.id), isNew: true }
+    }
+    const [other] = await session.executeOwn(statements.byKey(job.name, job.uniqueKey ?? ''))
+    if (other) return { id: String(other.id), isNew: false }
+  }
+  throw new Error(
+    `jobs.add(): the key of the job ${job.name} was in use ${MOST_TRIES} times, and each time by a job that has ended then.`,
+  )
+}
+
+function otherDatabase(): Error {
+  return new Error(
+    'jobs.add(): the table of jobs is in another database than the current session. Add JobRecord to the models of the database in which the handler writes.',
+  )
+}

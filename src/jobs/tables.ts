@@ -1,0 +1,173 @@
+import { DataTypes, type IndexesOptions, type InitOptions, type ModelAttributes, type QueryInterface } from 'sequelize'
+import { Column, type Model, type ModelStatic, Table } from 'sequelize-typescript'
+import { Base } from '../db/base.js'
+import { howToCreate } from '../db/startup/schema-check.js'
+import { companionsOf } from '../db/startup/companions.js'
+
+/** The life of a job: `delayed` until it is due, `limited` while as many of its limit run as may; `done` and `dead` are the ends. */
+export type JobState = 'delayed' | 'ready' | 'limited' | 'running' | 'done' | 'dead'
+
+/** The largest input, in bytes of JSON: what the smallest text type of the databases holds. Larger values belong into a table of their own. */
+export const MAX_INPUT = 60_000
+
+const text = (length: number) => ({ type: DataTypes.STRING(length), allowNull: false })
+const optionalText = (length: number) => ({ type: DataTypes.STRING(length), allowNull: true })
+const number = () => ({ type: DataTypes.INTEGER, allowNull: false })
+/** In milliseconds since 1970, by the clock of the database: the same on each of them, in any time zone. */
+const instant = () => ({ type: DataTypes.BIGINT, allowNull: false })
+const optionalInstant = () => ({ type: DataTypes.BIGINT, allowNull: true })
+
+// New objects for each use: Sequelize adds to those that it is given.
+const JOB = () =>
+  ({
+    id: { type: DataTypes.BIGINT, primaryKey: true, autoIncrement: true },
+    name: text(100),
+    queue: text(50),
+    state: text(8),
+    priority: number(),
+    due: instant(),
+    attempt: number(),
+    run: number(),
+    worker: optionalText(36),
+    unique_key: optionalText(64),
+    kept_key: optionalText(64),
+    limit_key: optionalText(64),
+    tenant: optionalText(100),
+    input: { type: DataTypes.TEXT, allowNull: false },
+    trace: optionalText(55),
+    error: optionalText(200),
+    created: instant(),
+    finished: optionalInstant(),
+  }) satisfies ModelAttributes
+const WORKER = () => ({ id: { ...text(36), primaryKey: true }, host: text(100), valid_until: instant() })
+const LIMIT = () => ({ bucket: { type: DataTypes.INTEGER, primaryKey: true } })
+const CRON = () => ({ name: { ...text(100), primaryKey: true }, last: instant() })
+const STEP = () => ({
+  job_id: { type: DataTypes.BIGINT, primaryKey: true },
+  name: { ...text(100), primaryKey: true },
+  result: { type: DataTypes.TEXT, allowNull: true },
+})
+
+/**
+ * The indexes of the table of jobs. A claim reads the first few entries of one, however many rows are finished: on MySQL and MariaDB, which have no partial
+ * indexes, the state is its first column instead.
+ */
+function jobIndexes(dialect: string): (IndexesOptions & { readonly fields: string[] })[] {
+  const isPartial = dialect === 'postgres' || dialect === 'sqlite'
+  const index = (name: string, states: readonly JobState[], fields: readonly string[]) => ({
+    name: `job_${name}`,
+    fields: isPartial ? [...fields] : ['state', ...fields],
+    ...(isPartial ? { where: { state: states.length === 1 ? states[0] : [...states] } } : {}),
+  })
+  return [
+    { name: 'job_unique_key', unique: true, fields: ['name', 'unique_key'] },
+    index('ready', ['ready'], ['queue', 'priority', 'due', 'id']),
+    index('delayed', ['delayed'], ['due']),
+    index('running', ['running'], ['worker']),
+    index('limited', ['running', 'limited'], ['limit_key', 'priority', 'due', 'id']),
+    index('finished', ['done', 'dead'], ['finished']),
+  ]
+}
+
+/**
+ * The table of jobs: a row for each. Add it to the models of the database in which the handlers write: `createApp({ models: [Hero, JobRecord] })`. Its tables
+ * are created by a migration with {@link createJobTables}. Programs read it, and leave the writing to this package.
+ */
+export class JobRecord extends Base<JobRecord> {
+  @Column(JOB().id) declare id: string
+  /** `mail.welcome` */
+  @Column(JOB().name) declare name: string
+  @Column(JOB().queue) declare queue: string
+  @Column(JOB().state) declare state: JobState
+  /** Jobs with a lower number run first. */
+  @Column(JOB().priority) declare priority: number
+  /** When it may run, in milliseconds since 1970, like the other times. */
+  @Column(JOB().due) declare due: string
+  /** How many attempts are used up. */
+  @Column(JOB().attempt) declare attempt: number
+  /** How often it was given to a worker: only the last one may complete it. */
+  @Column(JOB().run) declare run: number
+  /** The worker that runs it, while it is running. */
+  @Column(JOB().worker) declare worker: string | null
+  /** A digest of its key and its tenant, until it is finished. */
+  @Column(JOB().unique_key) declare unique_key: string | null
+  /** That of a dead job, which has it again when it is retried. */
+  @Column(JOB().kept_key) declare kept_key: string | null
+  @Column(JOB().limit_key) declare limit_key: string | null
+  /** The tenant of the session that added it. */
+  @Column(JOB().tenant) declare tenant: string | null
+  /** As JSON. */
+  @Column(JOB().input) declare input: string
+  /** The `traceparent` of the request that added it. */
+  @Column(JOB().trace) declare trace: string | null
+  /** The name and the code of the last error, and the id of its entry in the log; without its message, which may have values of rows. */
+  @Column(JOB().error) declare error: string | null
+  @Column(JOB().created) declare created: string
+  @Column(JOB().finished) declare finished: string | null
+
+  /** @internal Called by sequelize-typescript when the class is mapped to a database. */
+  static override initialize<S extends ModelStatic<Model>, M extends InstanceType<S>>(
+    attributes: ModelAttributes,
+    options: InitOptions,
+  ): S {
+    return super.initialize<S, M>(attributes, { ...options, indexes: jobIndexes(options.sequelize.getDialect()) })
+  }
+}
+
+/** The processes that run jobs: what one runs is claimed by another when its row is no longer valid. */
+export class JobWorker extends Base<JobWorker> {
+  @Column(WORKER().id) declare id: string
+  @Column(WORKER().host) declare host: string
+  @Column(WORKER().valid_until) declare valid_until: string
+}
+
+/** Rows to lock: who counts the running jobs of a limit holds the row of its bucket. They are never deleted. */
+export class JobLimit extends Base<JobLimit> {
+  @Column(LIMIT().bucket) declare bucket: number
+}
+
+/** The last instant of each `@Cron()` for which a job was added. */
+export class JobCron extends Base<JobCron> {
+  @Column(CRON().name) declare name: string
+  @Column(CRON().last) declare last: string
+}
+
+/** The results of the steps of a job, as JSON. */
+export class JobStep extends Base<JobStep> {
+  @Column(STEP().job_id) declare job_id: string
+  @Column(STEP().name) declare name: string
+  @Column(STEP().result) declare result: string | null
+}
+
+const TABLES = [
+  { model: JobRecord, name: 'job', columns: JOB },
+  { model: JobWorker, name: 'job_worker', columns: WORKER },
+  { model: JobLimit, name: 'job_limit', columns: LIMIT },
+  { model: JobCron, name: 'job_cron', columns: CRON },
+  { model: JobStep, name: 'job_step', columns: STEP },
+] as const
+
+const HOW_TO_CREATE =
+  "Write a migration: import { createJobTables } from 'sequitur/jobs', and await createJobTables(queryInterface)."
+
+for (const { model, name } of TABLES) {
+  Table({ tableName: name, timestamps: false })(model)
+  howToCreate.write(model, HOW_TO_CREATE)
+}
+companionsOf.write(JobRecord, [JobWorker, JobLimit, JobCron, JobStep])
+
+/**
+ * Creates the tables of jobs: for a migration, which drops them by {@link dropJobTables}.
+ *
+ * @example
+ * export async function up({ context }: { readonly context: QueryInterface }) { await createJobTables(context) }
+ */
+export async function createJobTables(queryInterface: QueryInterface): Promise<void> {
+  for (const { name, columns } of TABLES) await queryInterface.createTable(name, columns())
+  for (const index of jobIndexes(queryInterface.sequelize.getDialect())) await queryInterface.addIndex('job', index)
+}
+
+/** Drops the tables of jobs, with the jobs. */
+export async function dropJobTables(queryInterface: QueryInterface): Promise<void> {
+  for (const { name } of TABLES) await queryInterface.dropTable(name)
+}

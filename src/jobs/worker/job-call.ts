@@ -1,0 +1,148 @@
+import { Abort } from '../../core/abort.js'
+import { bracket, type BracketWork, type Unit } from '../../core/bracket.js'
+import { type Container, Scope, type ScopeCaller } from '../../di/container.js'
+import type { Token } from '../../di/token.js'
+import { currentSession, type Session } from '../../db/session/session.js'
+import { RequestLogger } from '../../http/observation/request-logger.js'
+import type { Log } from '../../http/server/logger.js'
+import { Attempt } from '../attempt.js'
+import { JobTimeout, LostLeaseError } from '../errors.js'
+import type { JobDatabase } from '../job-database.js'
+import type { ClaimedRow, Held } from '../statements.js'
+import { JobNotes } from './job-notes.js'
+import type { PlannedJob } from './planned-jobs.js'
+
+/** A job that this worker has claimed. */
+export interface ClaimedJob extends Held {
+  readonly row: ClaimedRow
+}
+
+/** The parts of a worker that each job needs. */
+export interface JobContext {
+  readonly database: JobDatabase
+  readonly container: Container
+  readonly log: Log
+}
+
+/**
+ * The call of a job's method, with all of its runs after conflicts. It is completed by the last statement of its own transaction: its effects and its end
+ * are one commit.
+ */
+export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
+  readonly abort = new Abort()
+  readonly #job: PlannedJob
+  readonly #claimed: ClaimedJob
+  readonly #context: JobContext
+  #scope: Scope | undefined
+  #isCompleted = false
+
+  constructor(job: PlannedJob, claimed: ClaimedJob, context: JobContext) {
+    this.#job = job
+    this.#claimed = claimed
+    this.#context = context
+  }
+
+  /** `mail.welcome 42` */
+  get title(): string {
+    return `${this.#job.name} ${this.#claimed.id}`
+  }
+
+  /**
+   * Runs the job, and completes it.
+   *
+   * @throws what the method throws; LostLeaseError if another worker has the job; the errors of the database, also of COMMIT.
+   */
+  async execute(): Promise<void> {
+    const { timeout } = this.#job
+    const { database } = this.#context
+    const timer = setTimeout(() => this.abort.abort(new JobTimeout(this.title, timeout)), timeout)
+    try {
+      await database.owner.runAs(this.#claimed.row.tenant ?? undefined, async () => bracket(this))
+      if (!this.#isCompleted) await database.transaction((session) => this.#complete(session))
+    } finally {
+      clearTimeout(timer)
+      await this.#scope?.dispose()
+    }
+  }
+
+  open(attempt: number): readonly Unit[] {
+    this.#isCompleted = false
+    return this.#job.openers.flatMap(({ open }) => open(attempt) ?? [])
+  }
+
+  async run(): Promise<unknown> {
+    const previous = this.#scope
+    this.#scope = undefined
+    await previous?.dispose() // it may still hold something, such as a lock
+    const { plan, input } = this.#job
+    this.#scope = new Scope(this.#context.container, this)
+    const { row } = this.#claimed
+    return this.#scope.run(plan, {
+      read: () => plan.inputs.map((kind) => (kind === 'attempt' ? this.#attempt() : input.read(row.input))),
+    })
+  }
+
+  #attempt(): Attempt {
+    const { id, row } = this.#claimed
+    const { name, attempts: most } = this.#job
+    return new Attempt({ id, name, created: Number(row.created), number: row.attempt, most }, (step, work) =>
+      this.#step(step, work),
+    )
+  }
+
+  /** The values of the tokens that the app declares. */
+  given(token: Token): unknown {
+    return token === RequestLogger ? this.#notes() : this.abort.signal
+  }
+
+  #notes(): JobNotes {
+    const { row } = this.#claimed
+    return new JobNotes(this.#context.log, { id: this.#claimed.id, name: this.#job.name, attempt: row.attempt })
+  }
+
+  call(controller: unknown, args: unknown[]): unknown {
+    if (this.abort.isAborted) throw this.abort.reason
+    const { member, type } = this.#job
+    // The planner has checked that this class has the method; an instance may still hide it.
+    const method = (controller as Readonly<Record<string, (...args: unknown[]) => unknown>>)[member]
+    if (!method) throw new TypeError(`${type.name}.${member} is not a method.`)
+    return method.apply(controller, args)
+  }
+
+  finish(): void {}
+
+  /** The last statement of the job's own transaction. Without one, or if the program rolls it back, the job is completed in another. */
+  readonly beforeCommit = async (): Promise<void> => {
+    const session = currentSession(this.#context.database.sequelize)
+    if (!session || session.isRollingBack || !this.#job.completesItself) return
+    await this.#complete(session)
+    session.commitLast() // of several databases: if another one fails, the job runs again
+    this.#isCompleted = true
+  }
+
+  async #complete(session: Session): Promise<void> {
+    const { database } = this.#context
+    const changed = await database.change(session, database.statements.complete(this.#claimed))
+    if (changed === 0) throw new LostLeaseError(this.title)
+  }
+
+  // The key of its row is the fence: of two attempts that run the step at once, one fails.
+  async #step<T>(name: string, work: (session: Session) => Promise<T>): Promise<T> {
+    if (this.abort.isAborted) throw this.abort.reason
+    const { database } = this.#context
+    const { statements, owner } = database
+    const { id } = this.#claimed
+    const result = await owner.session(async (session) => {
+      const [kept] = await session.executeOwn(statements.step(id, name))
+      if (kept) return kept.result
+      const json = JSON.stringify((await work(session)) ?? null)
+      await session.executeOwn(statements.keepStep(id, name, json))
+      return json
+    })
+    return JSON.parse(result ?? 'null') as T // what the work of this step has returned, as JSON
+  }
+
+  report(error: unknown): void {
+    this.#context.log.error(`Job ${this.title}:`, error)
+  }
+}

@@ -1,0 +1,105 @@
+import { hostname } from 'node:os'
+import { randomUUID } from 'node:crypto'
+import { fromEnvironment } from '../../db/config/environment.js'
+import type { JobDatabase } from '../job-database.js'
+import type { JobState } from '../tables.js'
+
+/** Milliseconds that the lease of a worker lasts, unless `toolkit_job_lease` is set, and how often it is renewed in them. */
+const LEASE = 30_000
+const RENEWALS = 3
+/** Milliseconds after which a lease that has ended is deleted. */
+const KEPT_LEASE = 10 * 60_000
+/** Milliseconds between two cleanings, and those that finished jobs are kept. */
+const CLEANING = 60_000
+const DAY = 24 * 60 * 60_000
+const KEPT: readonly (readonly [JobState, number])[] = [
+  ['done', 7 * DAY],
+  ['dead', 90 * DAY],
+]
+/** Transactions of one cleaning: a trigger may keep rows, which are found again then. */
+const MOST = 100
+
+/**
+ * The lease of a worker: one row for the whole process, so that a renewal never touches the row that a job's own transaction completes. Whoever finds a job
+ * whose worker has no valid lease takes it back.
+ */
+export class Lease {
+  readonly worker = randomUUID()
+  readonly #database: JobDatabase
+  readonly #report: (error: unknown) => void
+  #timer: NodeJS.Timeout | undefined
+  #cleanedAt = performance.now() - CLEANING * Math.random()
+  readonly #milliseconds = fromEnvironment('toolkit_job_lease') ?? LEASE
+  #isEnded = false
+
+  /** @param report receives the errors of renewals. */
+  constructor(database: JobDatabase, report: (error: unknown) => void) {
+    this.#database = database
+    this.#report = report
+  }
+
+  /** @throws the error of the database. */
+  async begin(): Promise<void> {
+    await this.#renew()
+    this.#schedule()
+  }
+
+  #schedule(): void {
+    if (this.#isEnded) return
+    const pause = this.#milliseconds / RENEWALS
+    this.#timer = setTimeout(() => void this.#tick(), pause * (0.9 + 0.1 * Math.random()))
+  }
+
+  async #tick(): Promise<void> {
+    try {
+      await this.#renew()
+      await this.#takeBack()
+      if (performance.now() - this.#cleanedAt >= CLEANING) await this.#clean()
+    } catch (error) {
+      this.#report(error)
+    } finally {
+      this.#schedule()
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const { statements } = this.#database
+    await this.#database.transaction((session) =>
+      session.executeOwn(statements.renew(this.worker, hostname().slice(0, 100), this.#milliseconds)),
+    )
+  }
+
+  /** Makes the jobs ready whose workers are gone, and those that wait for a limit which no one holds. */
+  async #takeBack(): Promise<void> {
+    const { statements } = this.#database
+    await this.#database.transaction(async (session) => {
+      await session.executeOwn(statements.takeBack())
+      for (const { limit_key } of await session.executeOwn(statements.forgottenLimits()))
+        await session.executeOwn(statements.wakeLimited(limit_key, 1))
+    })
+  }
+
+  async #clean(): Promise<void> {
+    this.#cleanedAt = performance.now()
+    const { statements } = this.#database
+    await this.#database.transaction((session) => session.executeOwn(statements.deleteLeases(KEPT_LEASE)))
+    for (const [state, age] of KEPT) for (let n = 0; n < MOST; n++) if (!(await this.#deleteSome(state, age))) break
+  }
+
+  async #deleteSome(state: JobState, age: number): Promise<boolean> {
+    const { statements } = this.#database
+    return this.#database.transaction(async (session) => {
+      const ids = (await session.executeOwn(statements.finished(state, age))).map(({ id }) => String(id))
+      if (ids.length > 0) for (const statement of statements.deleteJobs(ids)) await session.executeOwn(statement)
+      return ids.length > 0
+    })
+  }
+
+  /** Jobs that this worker still has are taken back by others at once. */
+  async end(): Promise<void> {
+    this.#isEnded = true
+    clearTimeout(this.#timer)
+    const { statements } = this.#database
+    await this.#database.transaction((session) => session.executeOwn(statements.endLease(this.worker)))
+  }
+}

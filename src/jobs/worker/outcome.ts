@@ -1,0 +1,61 @@
+import { PartialCommitError } from '../../core/partial-commit-error.js'
+import { CommitUnknownError } from '../../db/errors.js'
+import { JobDiscarded, JobPostponed, LostLeaseError, UnreadableJobInput, WorkerStops } from '../errors.js'
+
+/** What becomes of a job whose attempt was not committed. */
+export type Outcome =
+  /** Another worker has it. */
+  | { readonly kind: 'lost' }
+  /** It may be committed. If it is, its row says so, and giving it back changes nothing: the row is locked until the transaction has ended. */
+  | { readonly kind: 'unknown' }
+  /** The worker stops: the attempt does not count. */
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'again'; readonly delay: number }
+  | { readonly kind: 'dead'; readonly isDiscarded: boolean }
+
+/** Milliseconds: the bound of the delay after the first attempt, and of all. */
+const FIRST_DELAY = 5_000
+const MOST_DELAY = 6 * 60 * 60 * 1_000
+
+/**
+ * @param attempt from 1.
+ * @param most how many attempts the job has.
+ * @param isUnreadable whether the error came from reading its input.
+ */
+export function outcomeOf(error: unknown, attempt: number, most: number): Outcome {
+  if (error instanceof LostLeaseError) return { kind: 'lost' }
+  if (error instanceof WorkerStops) return { kind: 'stopped' }
+  if (isUnknown(error)) return { kind: 'unknown' }
+  if (error instanceof JobDiscarded) return { kind: 'dead', isDiscarded: true }
+  if (error instanceof UnreadableJobInput || attempt >= most) return { kind: 'dead', isDiscarded: false }
+  return { kind: 'again', delay: error instanceof JobPostponed ? error.delay : jitter(attempt) }
+}
+
+function isUnknown(error: unknown): boolean {
+  return error instanceof CommitUnknownError || (error instanceof PartialCommitError && error.isUnknown)
+}
+
+/** Milliseconds, "full jitter": anything up to a bound that doubles. Source: M. Brooker, Exponential Backoff And Jitter, 2015. */
+function jitter(attempt: number): number {
+  return Math.random() * Math.min(MOST_DELAY, FIRST_DELAY * 2 ** (attempt - 1))
+}
+
+const MAX_ERROR = 200
+
+/** For the row of the job: the name and the code of an error, and the id of its entry in the log. No message: it may have values of rows. */
+export function describeForRow(error: unknown, entry: string): string {
+  const { name, code } = factsOf(error)
+  const text = [name, code, `(log ${entry})`].filter((part) => part !== undefined).join(' ')
+  return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, MAX_ERROR)
+}
+
+function factsOf(error: unknown): { readonly name: string; readonly code: string | undefined } {
+  if (!(error instanceof Error)) return { name: typeof error, code: undefined }
+  const { original, code }: Error & { readonly original?: unknown; readonly code?: unknown } = error
+  const ofDriver: unknown = original instanceof Error && 'code' in original ? original.code : undefined
+  const text = ofDriver ?? code
+  return {
+    name: String(error.name),
+    code: typeof text === 'string' || typeof text === 'number' ? String(text) : undefined,
+  }
+}

@@ -1,0 +1,87 @@
+import { BootError } from '../../core/boot-error.js'
+import type { InputReader, Plan } from '../../di/plan.js'
+import { describeParameter, type Parameter } from '../../di/parameter.js'
+import { type Constructor, tokenName } from '../../di/token.js'
+import type { BackgroundParts } from '../../http/background.js'
+import { type UnitOpener, unitOpeners } from '../../http/lifespan.js'
+import { ReplyHeaders } from '../../http/output/reply.js'
+import { Request } from '../../http/request.js'
+import { Attempt } from '../attempt.js'
+import { type JobDeclaration, jobsOfClass } from '../declaration.js'
+import { inputClassOf, inputOf, type JobInput } from '../input.js'
+
+/** What a parameter of a job is, unless it is injected. */
+export type JobArgument = 'input' | 'attempt'
+
+/** A job with all that is needed to run it. */
+export interface PlannedJob extends JobDeclaration {
+  readonly plan: Plan<JobArgument>
+  readonly input: JobInput
+  readonly openers: readonly UnitOpener[]
+  /** Whether its own transaction completes it: not one that only reads. */
+  readonly completesItself: boolean
+}
+
+/**
+ * Plans the jobs of an app.
+ *
+ * @throws BootError for every mistake in them.
+ */
+export function planJobs(classes: readonly Constructor[], parts: BackgroundParts): ReadonlyMap<string, PlannedJob> {
+  const planned = new Map<string, PlannedJob>()
+  for (const declaration of classes.flatMap(jobsOfClass)) {
+    const { name } = declaration
+    const other = planned.get(name)
+    if (other)
+      throw new BootError(
+        `${placeOf(other)} and ${placeOf(declaration)} are both jobs with the name ${name}. Give each a name of its own: @Job({ name }).`,
+      )
+    planned.set(name, planJob(declaration, parts))
+  }
+  return planned
+}
+
+function placeOf({ type, member }: JobDeclaration): string {
+  return `${type.name}.${member}`
+}
+
+function planJob(declaration: JobDeclaration, { planner, lifespans }: BackgroundParts): PlannedJob {
+  const { type, member, params, cron } = declaration
+  const place = placeOf(declaration)
+  const plan = planner.plan(type, member, new JobArguments(inputClassOf(declaration), place), { params })
+  for (const { token } of plan.steps)
+    if (token === Request || token === ReplyHeaders)
+      throw new BootError(
+        `${place} injects ${tokenName(token)}, and a job has no request. Give it what it needs of the request as its input.`,
+      )
+  const input = inputOf(declaration)
+  if (cron && plan.inputs.includes('input'))
+    throw new BootError(
+      `${place} has @Cron() and an input, which no one gives it. Remove the parameter, or write @Job().`,
+    )
+  const tokens = plan.steps.map(({ token }) => token)
+  const facts = { name: `job ${declaration.name}`, controller: type, member, safe: false, tokens }
+  const completesItself = !lifespans.some((lifespan) => lifespan.transactionOf?.(facts)?.readOnly)
+  return { ...declaration, plan, input, openers: unitOpeners(lifespans, facts), completesItself }
+}
+
+class JobArguments implements InputReader<JobArgument> {
+  readonly #inputClass: unknown
+  readonly #place: string
+
+  constructor(inputClass: unknown, place: string) {
+    this.#inputClass = inputClass
+    this.#place = place
+  }
+
+  infer({ type, index }: Parameter): JobArgument | undefined {
+    if (type === Attempt) return 'attempt'
+    return index === 0 && type !== undefined && type === this.#inputClass ? 'input' : undefined
+  }
+
+  declared(_: unknown, parameter: Parameter | undefined): never {
+    throw new BootError(
+      `${parameter ? describeParameter(parameter) : this.#place} reads from a request, and a job has none. Give it the value as a field of its input, its first parameter.`,
+    )
+  }
+}

@@ -1,0 +1,261 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as wait } from 'node:timers/promises'
+import { endsWithin, PendingCounter } from '../../core/promises.js'
+import { WorkerLost, WorkerStops } from '../errors.js'
+import type { FreeSlots, QueueState } from '../statements.js'
+import { wake } from '../wake.js'
+import { claimJobs, type ClaimRules } from './claim.js'
+import { Doorbell } from './doorbell.js'
+import { type ClaimedJob, JobCall, type JobContext } from './job-call.js'
+import { Lease } from './lease.js'
+import { describeForRow, type Outcome, outcomeOf } from './outcome.js'
+import type { PlannedJob } from './planned-jobs.js'
+
+/** Milliseconds between two looks at the queue of an idle worker. */
+const PAUSE = 1_000
+/** Milliseconds after which a job is looked for again whose name this version of the program does not know. */
+const UNKNOWN_DELAY = 60_000
+/** Milliseconds between two tries to write down what has become of a job. */
+const FIRST_PAUSE = 200
+const MOST_PAUSE = 5_000
+
+/** What a worker works on. */
+export interface WorkerOptions extends JobContext {
+  readonly jobs: ReadonlyMap<string, PlannedJob>
+  /** How many jobs of each queue run at once. */
+  readonly work: Readonly<Record<string, number>>
+}
+
+/** Claims jobs, and runs them: as many of each queue at once as it has slots. */
+export class Worker {
+  readonly #options: WorkerOptions
+  readonly #lease: Lease
+  readonly #doorbell: Doorbell
+  readonly #rules: ClaimRules
+  /** How many jobs of each queue run. */
+  readonly #used = new Map<string, number>()
+  readonly #calls = new Set<JobCall>()
+  readonly #running = new PendingCounter()
+  readonly #unknownNames = new Set<string>()
+  #working: Promise<void> | undefined
+  #isStopping = false
+  /** Nothing is tried again any more. */
+  #isEnded = false
+  #hasFailed = false
+
+  constructor(options: WorkerOptions) {
+    const { database, jobs } = options
+    this.#options = options
+    this.#lease = new Lease(database, (error) => this.#failed(error))
+    this.#doorbell = new Doorbell(database, (error) => this.#failed(error))
+    this.#rules = {
+      worker: this.#lease.worker,
+      limitOf: (name) => jobs.get(name)?.limit?.at,
+      hasLimits: [...jobs.values()].some(({ limit }) => limit !== undefined),
+    }
+  }
+
+  /** @throws the error of the database. */
+  async start(): Promise<void> {
+    await this.#lease.begin()
+    await this.#doorbell.start()
+    this.#working = this.#work()
+  }
+
+  /**
+   * Claims nothing more, and waits for the jobs that run.
+   *
+   * @param milliseconds after which they are rolled back; they run again elsewhere, and lose no attempt.
+   */
+  async stop(milliseconds: number): Promise<void> {
+    this.#isStopping = true
+    this.#doorbell.stop()
+    if (!(await endsWithin(this.#running.empty(), milliseconds))) {
+      for (const { abort } of this.#calls) abort.abort(new WorkerStops())
+      await endsWithin(this.#running.empty(), MOST_PAUSE)
+    }
+    this.#isEnded = true
+    await endsWithin(this.#working ?? Promise.resolve(), MOST_PAUSE)
+    await this.#lease.end().catch((error: unknown) => this.#failed(error))
+    wake(this.#options.database.sequelize)
+  }
+
+  async #work(): Promise<void> {
+    let pause = 0
+    while (!this.#isStopping) {
+      if (pause > 0) await this.#doorbell.wait(pause)
+      if (this.#isStopping) return
+      try {
+        pause = await this.#turn()
+        this.#answered()
+      } catch (error) {
+        this.#failed(error)
+        pause = PAUSE
+      }
+    }
+  }
+
+  /** Claims what is ready, until nothing is or no slot is free. Returns the milliseconds until the next look, unless it rings. */
+  async #turn(): Promise<number> {
+    let mayHaveJobs = this.#doorbell.answer()
+    while (!this.#isStopping) {
+      const free = this.#free()
+      if (free.length === 0) break // a slot that becomes free rings
+      if (mayHaveJobs) mayHaveJobs = await this.#claim(free)
+      else {
+        const { now, ready, due } = await this.#look()
+        const delay = due === null ? Infinity : Number(due) - Number(now)
+        if (delay <= 0) await this.#wakeDelayed()
+        mayHaveJobs = delay <= 0 || (ready !== null && ready !== undefined)
+        if (!mayHaveJobs) return Math.min(this.#doorbell.pause, delay)
+      }
+    }
+    return PAUSE
+  }
+
+  /** Returns whether there may be more. */
+  async #claim(free: readonly FreeSlots[]): Promise<boolean> {
+    const claimed = await claimJobs(this.#options.database, free, this.#rules)
+    for (const job of claimed) this.#run(job)
+    return claimed.length > 0
+  }
+
+  async #look(): Promise<QueueState> {
+    const { database, work } = this.#options
+    const [state] = await database.read(database.statements.look(Object.keys(work)))
+    if (!state) throw new Error('The state of the queue is missing.') // a SELECT without FROM has one row
+    return state
+  }
+
+  async #wakeDelayed(): Promise<void> {
+    const { database } = this.#options
+    await database.transaction((session) => session.executeOwn(database.statements.wakeDelayed()))
+  }
+
+  #free(): readonly FreeSlots[] {
+    return Object.entries(this.#options.work)
+      .map(([queue, most]) => ({ queue, slots: most - (this.#used.get(queue) ?? 0) }))
+      .filter(({ slots }) => slots > 0)
+  }
+
+  #run(claimed: ClaimedJob): void {
+    const { queue } = claimed.row
+    this.#used.set(queue, (this.#used.get(queue) ?? 0) + 1)
+    this.#running.enter()
+    void this.#finish(claimed).finally(() => {
+      this.#used.set(queue, (this.#used.get(queue) ?? 1) - 1)
+      this.#running.leave()
+      this.#doorbell.ring()
+    })
+  }
+
+  /** Never rejects. */
+  async #finish(claimed: ClaimedJob): Promise<void> {
+    const job = this.#options.jobs.get(claimed.row.name)
+    if (!job) return this.#giveBackUnknown(claimed)
+    const call = new JobCall(job, claimed, this.#options)
+    this.#calls.add(call)
+    try {
+      if (claimed.row.attempt > job.attempts) throw new WorkerLost(call.title, job.attempts)
+      await call.execute()
+    } catch (error) {
+      await this.#settle(job, claimed, error)
+    } finally {
+      this.#calls.delete(call)
+    }
+    await this.#wakeLimited(job, claimed)
+  }
+
+  // Another version of the program may know it.
+  async #giveBackUnknown(claimed: ClaimedJob): Promise<void> {
+    const { log, database } = this.#options
+    const { name } = claimed.row
+    if (!this.#unknownNames.has(name))
+      log.warn(
+        `A job is named ${name}, and no class of createApp({ jobs }) has a job of this name: it waits for a process that has one.`,
+      )
+    this.#unknownNames.add(name)
+    await this.#untilDone(() =>
+      database.transaction((session) =>
+        database.change(session, database.statements.giveBack(claimed, { delay: UNKNOWN_DELAY, uses: false })),
+      ),
+    )
+  }
+
+  /** Writes down what has become of a job that was not committed. */
+  async #settle(job: PlannedJob, claimed: ClaimedJob, error: unknown): Promise<void> {
+    const outcome = outcomeOf(error, claimed.row.attempt, job.attempts)
+    const entry = randomBytes(4).toString('hex')
+    this.#log(job, claimed, outcome, error, entry)
+    if (outcome.kind === 'lost') return
+    const { database } = this.#options
+    const { statements } = database
+    const reason = describeForRow(error, entry)
+    const statement = () => {
+      switch (outcome.kind) {
+        case 'dead':
+          return statements.bury(claimed, reason)
+        case 'again':
+          return statements.giveBack(claimed, { delay: outcome.delay, uses: true, error: reason })
+        case 'unknown':
+          return statements.giveBack(claimed, { delay: 0, uses: true })
+        case 'stopped':
+          return statements.giveBack(claimed, { delay: 0, uses: false })
+      }
+    }
+    await this.#untilDone(() => database.transaction((session) => database.change(session, statement())))
+  }
+
+  #log(job: PlannedJob, { id, row }: ClaimedJob, outcome: Outcome, error: unknown, entry: string): void {
+    const { log } = this.#options
+    const title = `Job ${job.name} ${id}, attempt ${row.attempt} of ${job.attempts},`
+    switch (outcome.kind) {
+      case 'lost':
+        return log.warn(`${title} was rolled back: another worker has it`)
+      case 'stopped':
+        return log.info(`${title} was rolled back, as the worker stops: it runs again`)
+      case 'unknown':
+        return log.error(`${title} may be committed: it runs again unless it is [${entry}]`, error)
+      case 'dead':
+        if (outcome.isDiscarded) return log.warn(`${title} was discarded: ${(error as Error).message} [${entry}]`)
+        return log.error(`${title} failed, and is dead [${entry}]`, error)
+      case 'again':
+        return log.error(`${title} failed, and runs again in ${Math.ceil(outcome.delay / 1_000)} s [${entry}]`, error)
+    }
+  }
+
+  /** The next job with the same limit may run. */
+  async #wakeLimited({ limit }: PlannedJob, { row }: ClaimedJob): Promise<void> {
+    const key = row.limit_key
+    if (!limit || key === null) return
+    const { database } = this.#options
+    await database
+      .transaction((session) => session.executeOwn(database.statements.wakeLimited(key, limit.at)))
+      .catch((error: unknown) => this.#failed(error)) // found later, as forgotten
+  }
+
+  /** Tries until the database has done it. What it could not write down before its end is taken back when its lease has ended. */
+  async #untilDone(work: () => Promise<unknown>): Promise<void> {
+    for (let pause = FIRST_PAUSE; !this.#isEnded; pause = Math.min(2 * pause, MOST_PAUSE)) {
+      try {
+        await work()
+        return
+      } catch (error) {
+        this.#failed(error)
+        await wait(pause * (0.5 + Math.random() / 2))
+      }
+    }
+  }
+
+  // A database that is gone is one entry, and not one each second.
+  #failed(error: unknown): void {
+    if (this.#hasFailed) return
+    this.#hasFailed = true
+    this.#options.log.error('The worker cannot reach its jobs, and tries again:', error)
+  }
+
+  #answered(): void {
+    if (this.#hasFailed) this.#options.log.info('The worker has reached its jobs again.')
+    this.#hasFailed = false
+  }
+}
