@@ -14,7 +14,7 @@ if (!['build', 'dev', 'preview'].includes(command)) {
 }
 
 const vitepress = join(site, 'node_modules/vitepress/bin/vitepress.js')
-if (!isInstalled()) execute('npm', ['install', '--no-audit', '--no-fund'])
+if (!isInstalled()) execute('npm', ['ci', '--no-audit', '--no-fund'])
 if (command !== 'preview') writePages()
 if (command === 'build') build()
 else serve()

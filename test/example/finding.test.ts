@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { CreationOptional } from 'sequelize'
-import { Column, DataType, Table } from 'sequelize-typescript'
+import { type CreationOptional, fn, type NonAttribute } from 'sequelize'
+import { Column, DataType, HasMany, Table } from 'sequelize-typescript'
 import {
   Base,
   Controller,
   dto,
+  Factory,
   Field,
+  file,
   Get,
+  Injectable,
   Item,
+  newLifespan,
   notFound,
   Page,
   Paginate,
@@ -16,8 +20,12 @@ import {
   reply,
   select,
   Session,
+  sql,
+  withSession,
 } from 'sequitur'
+import { testApp } from 'sequitur/testing'
 import { databaseApp, databases, postgres } from '../support/databases.js'
+import { gate } from '../support/waiting.js'
 
 /*
  * What docs/finding.md answers without a program of its own.
@@ -114,4 +122,127 @@ test('PostgreSQL: arrays and decimals', { skip: process.env['TEST_QUICK'] !== un
   const created = await post({ tags: ['a', 'b'], price: '1.10' })
   assert.deepEqual(await created.json(), { data: { id: 1, tags: ['a', 'b'], price: '1.10' } })
   for (const tags of ['a', ['too long'], [1]]) assert.equal((await post({ tags, price: '1.10' })).status, 422)
+})
+
+@Table({ tableName: 'comment', timestamps: false })
+class Comment extends Base<Comment> {
+  @Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true }) declare id: CreationOptional<number>
+  @Column({ type: DataType.STRING, allowNull: false }) declare subject_type: string
+  @Column({ type: DataType.INTEGER, allowNull: false }) declare subject_id: number
+}
+@Table({ tableName: 'picture', timestamps: false })
+class Picture extends Base<Picture> {
+  @Column({ type: DataType.INTEGER, primaryKey: true, autoIncrement: true }) declare id: CreationOptional<number>
+  @HasMany(() => Comment, { foreignKey: 'subject_id', constraints: false, scope: { subject_type: 'picture' } })
+  declare comments?: NonAttribute<Comment[]>
+}
+
+@Table({ tableName: 'seat', timestamps: false, underscored: true })
+class Seat extends Base<Seat> {
+  @Column({ type: DataType.INTEGER, primaryKey: true }) declare hallId: number
+  @Column({ type: DataType.INTEGER, primaryKey: true }) declare seatNumber: number
+  @Column({ type: DataType.STRING, field: 'who_sits', allowNull: false }) declare person: string
+}
+
+@Controller('/halls')
+class Halls {
+  @Get('/pictures', Page.of(Picture)) pictures(paginate: Paginate<Picture>) {
+    return paginate(select(Picture, { include: [Comment] }))
+  }
+  @Get('/:hallId/seats/:seatNumber', Item.of(Seat)) async seat(hallId: number, seatNumber: number, session: Session) {
+    return { data: (await session.get(Seat, { hallId, seatNumber })) ?? notFound('no seat') }
+  }
+}
+
+for (const kind of databases)
+  test(`${kind.name}: a polymorphic association, a composite key, and columns with other names`, async (t) => {
+    const { fetch, database } = await databaseApp(t, kind, [Comment, Picture, Seat], [Halls])
+    await withSession(database, async () => {
+      const { id } = await Picture.create({})
+      for (const subject_type of ['picture', 'story']) await Comment.create({ subject_type, subject_id: id })
+      await Seat.create({ hallId: 1, seatNumber: 2, person: 'Robin' })
+    })
+    const [picture] = ((await (await fetch('/halls/pictures')).json()) as { data: { comments: unknown[] }[] }).data
+    assert.deepEqual(picture?.comments, [{ id: 1, subject_type: 'picture', subject_id: 1 }])
+    const seat = await fetch('/halls/1/seats/2')
+    assert.deepEqual(await seat.json(), { data: { hallId: 1, seatNumber: 2, person: 'Robin' } })
+    const [rows] = await withSession(database, ({ sequelize }) => sequelize.query('SELECT * FROM seat'))
+    assert.deepEqual(rows, [{ hall_id: 1, seat_number: 2, who_sits: 'Robin' }])
+  })
+
+@Table({ tableName: 'message', timestamps: false })
+class Message extends Base<Message> {
+  @Column({ type: DataType.UUID, primaryKey: true, defaultValue: fn('uuidv7') }) declare id: CreationOptional<string>
+  @Column({ type: DataType.DATE }) declare sent_at: CreationOptional<Date | null>
+}
+
+@Controller('/messages')
+class Messages {
+  @Post('/', Item.of(Message)) create(session: Session) {
+    return { data: session.add(Message.build({})) }
+  }
+}
+
+test(
+  'PostgreSQL 18: keys by uuidv7() ascend, and a job skips the messages that another one sends',
+  { skip: process.env['TEST_QUICK'] !== undefined },
+  async (t) => {
+    const [{ n: version } = { n: 0 }] = await withSession(newLifespan(await postgres.url()), (session) =>
+      session.execute<{ n: number }>(sql`SELECT current_setting('server_version_num')::int AS n`),
+    )
+    if (version < 180_000) return t.skip('uuidv7() is new in version 18')
+    const { fetch, database } = await databaseApp(t, postgres, [Message], [Messages])
+    const ids: string[] = []
+    for (let n = 0; n < 4; n++) {
+      const { data } = (await (await fetch('/messages', { method: 'POST' })).json()) as { data: { id: string } }
+      ids.push(data.id)
+    }
+    assert.deepEqual(ids, ids.toSorted())
+    assert.equal(ids[0]?.[14], '7')
+    const unsent = select(Message, { where: { sent_at: null }, order: ['id'], limit: 2, lock: true, skipLocked: true })
+    const isRead = gate()
+    const isRepeated = gate()
+    const first = withSession(database, async (session) => {
+      const rows = await session.all(unsent)
+      isRead.open()
+      await isRepeated.opened
+      return rows.map(({ id }) => id)
+    })
+    await isRead.opened
+    const others = await withSession(database, (session) => session.all(unsent))
+    isRepeated.open()
+    assert.deepEqual([await first, others.map(({ id }) => id)], [ids.slice(0, 2), ids.slice(2)])
+  },
+)
+
+test('a page of HTML, and what is made at startup and disposed of at the end', async () => {
+  const life: string[] = []
+  @Injectable({ lifetime: 'application' })
+  class Cache {
+    @Factory() static async of() {
+      await Promise.resolve()
+      life.push('started')
+      return new this()
+    }
+    [Symbol.asyncDispose]() {
+      life.push('ended')
+      return Promise.resolve()
+    }
+  }
+  @Controller('/')
+  class Pages {
+    constructor(readonly cache: Cache) {}
+    @Get('/page', { produces: 'text/html' }) page() {
+      return file(Buffer.from('<h1>Robin</h1>'), { type: 'text/html; charset=utf-8' })
+    }
+  }
+  const { fetch, close } = await testApp({ controllers: [Pages] })
+  assert.deepEqual(life, ['started'])
+  const page = await fetch('/page')
+  assert.deepEqual(
+    [page.headers.get('content-type'), await page.text()],
+    ['text/html; charset=utf-8', '<h1>Robin</h1>'],
+  )
+  await close()
+  assert.deepEqual(life, ['started', 'ended'])
 })

@@ -1,12 +1,16 @@
 // The same on both query paths: what it proves is the SQL of the recipes.
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { Client } from 'pg'
 import { newLifespan, sql, withSession } from 'sequitur'
 import { testApp } from 'sequitur/testing'
 import { HeroController } from '../../example/heros.js'
 import { Hero } from '../../example/hero.js'
 import { backUp } from '../../example/recipes/backup.js'
+import { databaseWithPasswordFile } from '../../example/recipes/expiring-password.js'
 import { steps } from '../../example/recipes/larger-table.js'
 import {
   CREATE_TABLE,
@@ -15,7 +19,7 @@ import {
   Reading,
   ReadingController,
 } from '../../example/recipes/partitions.js'
-import { postgresUrl } from '../support/postgres.js'
+import { postgresUrl, serverUrl } from '../support/postgres.js'
 import { temporaryFolder } from '../support/processes.js'
 import { until } from '../support/waiting.js'
 
@@ -123,3 +127,35 @@ test('backup.ts: a copy of the file of a running app has what was committed befo
   await writing
   assert.deepEqual([...new Set(created)], [201])
 })
+
+test(
+  'expiring-password.ts: a new connection has the password that is in the file then, and open ones stay open',
+  options,
+  async (t) => {
+    const url = new URL(await serverUrl())
+    const role = `expiring_${randomBytes(6).toString('hex')}`
+    const file = join(temporaryFolder(), 'password')
+    const admin = new Client(url.href)
+    await admin.connect()
+    t.after(async () => {
+      await admin.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`)
+      await admin.end()
+    })
+    await withSession(newLifespan(url.href, { models: [Hero], sync: true }), () => Hero.count())
+    await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'first'; GRANT SELECT ON hero TO ${role}`)
+    writeFileSync(file, 'first\n')
+    const lifespan = databaseWithPasswordFile(Object.assign(url, { username: role, password: '' }).href, file)
+    const logger = { info() {}, warn() {}, error() {} }
+    const app = await testApp({ controllers: [HeroController], models: [Hero], lifespan, logger })
+    t.after(app.close)
+    const status = async () => (await app.fetch('/heros')).status
+    assert.equal(await status(), 200)
+
+    await admin.query(`ALTER ROLE ${role} PASSWORD 'second'`)
+    assert.equal(await status(), 200)
+    await admin.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${role}'`)
+    await until('the open connections are gone', async () => (await status()) === 503)
+    writeFileSync(file, 'second\n')
+    await until('the new password is used', async () => (await status()) === 200)
+  },
+)
