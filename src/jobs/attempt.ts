@@ -12,6 +12,7 @@ export interface AttemptFacts {
   readonly created: number
   readonly number: number
   readonly most: number
+  readonly instant: Date | undefined
 }
 
 /**
@@ -35,16 +36,19 @@ export class Attempt {
   readonly number: number
   /** Whether the job is dead if this attempt fails. */
   readonly isLast: boolean
+  /** The instant of the schedule for which a job of `@Cron()` runs; undefined for other jobs. */
+  readonly instant: Date | undefined
   readonly #step: RunStep
 
   /** @internal */
-  constructor({ id, name, created, number, most }: AttemptFacts, step: RunStep) {
+  constructor({ id, name, created, number, most, instant }: AttemptFacts, step: RunStep) {
     this.id = id
     this.name = name
     // Ids of two databases are the same: a service outside is called from tests, from restored backups, and from both.
     this.key = `${name}-${id}-${created.toString(36)}`
     this.number = number
     this.isLast = number >= most
+    this.instant = instant
     this.#step = step
   }
 

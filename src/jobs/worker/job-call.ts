@@ -84,10 +84,10 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
 
   #attempt(): Attempt {
     const { id, row } = this.#claimed
-    const { name, attempts: most } = this.#job
-    return new Attempt({ id, name, created: Number(row.created), number: row.attempt, most }, (step, work) =>
-      this.#step(step, work),
-    )
+    const { name, attempts: most, cron } = this.#job
+    const instant = cron && instantOf(row.input)
+    const facts = { id, name, created: Number(row.created), number: row.attempt, most, instant }
+    return new Attempt(facts, (step, work) => this.#step(step, work))
   }
 
   /** The values of the tokens that the app declares. */
@@ -145,4 +145,9 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
   report(error: unknown): void {
     this.#context.log.error(`Job ${this.title}:`, error)
   }
+}
+
+function instantOf(input: string): Date | undefined {
+  const { instant }: { readonly instant?: unknown } = JSON.parse(input)
+  return typeof instant === 'number' ? new Date(instant) : undefined
 }

@@ -8,6 +8,7 @@ import { ReplyHeaders } from '../../http/output/reply.js'
 import { Request } from '../../http/request.js'
 import { Attempt } from '../attempt.js'
 import { type JobDeclaration, jobsOfClass } from '../declaration.js'
+import { instantsOf } from '../cron.js'
 import { inputClassOf, inputOf, type JobInput } from '../input.js'
 
 /** What a parameter of a job is, unless it is injected. */
@@ -59,6 +60,7 @@ function planJob(declaration: JobDeclaration, { planner, lifespans }: Background
     throw new BootError(
       `${place} has @Cron() and an input, which no one gives it. Remove the parameter, or write @Job().`,
     )
+  if (cron) instantsOf(cron, place) // refuses a wrong expression
   const tokens = plan.steps.map(({ token }) => token)
   const facts = { name: `job ${declaration.name}`, controller: type, member, safe: false, tokens }
   const completesItself = !lifespans.some((lifespan) => lifespan.transactionOf?.(facts)?.readOnly)

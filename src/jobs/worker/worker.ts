@@ -10,6 +10,7 @@ import { type ClaimedJob, JobCall, type JobContext } from './job-call.js'
 import { Lease } from './lease.js'
 import { describeForRow, type Outcome, outcomeOf } from './outcome.js'
 import type { PlannedJob } from './planned-jobs.js'
+import { Schedule } from './schedule.js'
 
 /** Milliseconds between two looks at the queue of an idle worker. */
 const PAUSE = 1_000
@@ -31,6 +32,7 @@ export class Worker {
   readonly #options: WorkerOptions
   readonly #lease: Lease
   readonly #doorbell: Doorbell
+  readonly #schedule: Schedule
   readonly #rules: ClaimRules
   /** How many jobs of each queue run. */
   readonly #used = new Map<string, number>()
@@ -48,6 +50,7 @@ export class Worker {
     this.#options = options
     this.#lease = new Lease(database, (error) => this.#failed(error))
     this.#doorbell = new Doorbell(database, (error) => this.#failed(error))
+    this.#schedule = new Schedule(database, jobs.values(), (error) => this.#failed(error))
     this.#rules = {
       worker: this.#lease.worker,
       limitOf: (name) => jobs.get(name)?.limit?.at,
@@ -59,6 +62,7 @@ export class Worker {
   async start(): Promise<void> {
     await this.#lease.begin()
     await this.#doorbell.start()
+    this.#schedule.start()
     this.#working = this.#work()
   }
 
@@ -69,6 +73,7 @@ export class Worker {
    */
   async stop(milliseconds: number): Promise<void> {
     this.#isStopping = true
+    this.#schedule.stop()
     this.#doorbell.stop()
     if (!(await endsWithin(this.#running.empty(), milliseconds))) {
       for (const { abort } of this.#calls) abort.abort(new WorkerStops())

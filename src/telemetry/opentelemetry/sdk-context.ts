@@ -1,6 +1,6 @@
 import type * as OpenTelemetry from '@opentelemetry/api'
 import { loadLater } from '../../core/memo.js'
-import { loadPeer } from '../peer.js'
+import { loadPeer } from '../../core/peer.js'
 import type { Context, Span } from '@opentelemetry/api'
 import type { RequestRecord } from '../../core/events/request-record.js'
 

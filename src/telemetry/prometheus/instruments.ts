@@ -1,7 +1,7 @@
 import type * as PromClient from 'prom-client'
 import { loadLater } from '../../core/memo.js'
 import { DATABASE_BUCKETS, REQUEST_BUCKETS } from '../labels.js'
-import { loadPeer } from '../peer.js'
+import { loadPeer } from '../../core/peer.js'
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { BootError } from '../../core/boot-error.js'
 
