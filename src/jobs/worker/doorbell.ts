@@ -1,30 +1,33 @@
 import type { JobDatabase } from '../job-database.js'
 import { onWake } from '../wake.js'
+import { Notices } from './notices.js'
 
-/** Milliseconds between two looks without a ring. */
+/** Milliseconds between two looks without a ring, and those of a worker that other processes tell of their jobs. */
 const PAUSE = 1_000
+const PAUSE_IF_TOLD = 5_000
 
 /** Wakes a worker: when jobs were added in this process, when one of its slots becomes free, and, on PostgreSQL, when another process tells. */
 export class Doorbell {
   readonly #database: JobDatabase
-  readonly #report: (error: unknown) => void
+  readonly #notices: Notices
   #removeWaker = () => {}
   #isRinging = false
   #wake: (() => void) | undefined
 
-  constructor(database: JobDatabase, report: (error: unknown) => void) {
+  constructor(database: JobDatabase) {
     this.#database = database
-    this.#report = report
+    this.#notices = new Notices(database, () => this.ring())
   }
 
-  async start(): Promise<void> {
+  start(): void {
     this.#removeWaker = onWake(this.#database.sequelize, () => this.ring())
-    void this.#report
+    this.#notices.start()
+    this.ring()
   }
 
   /** Milliseconds until the next look, with jitter: processes that were started together do not ask together. */
   get pause(): number {
-    return PAUSE * (0.8 + 0.4 * Math.random())
+    return (this.#notices.isOpen ? PAUSE_IF_TOLD : PAUSE) * (0.8 + 0.2 * Math.random())
   }
 
   ring(): void {
@@ -54,6 +57,7 @@ export class Doorbell {
 
   stop(): void {
     this.#removeWaker()
+    this.#notices.stop()
     this.ring()
   }
 }

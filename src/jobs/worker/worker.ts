@@ -49,7 +49,7 @@ export class Worker {
     const { database, jobs } = options
     this.#options = options
     this.#lease = new Lease(database, (error) => this.#failed(error))
-    this.#doorbell = new Doorbell(database, (error) => this.#failed(error))
+    this.#doorbell = new Doorbell(database)
     this.#schedule = new Schedule(database, jobs.values(), (error) => this.#failed(error))
     this.#rules = {
       worker: this.#lease.worker,
@@ -61,7 +61,7 @@ export class Worker {
   /** @throws the error of the database. */
   async start(): Promise<void> {
     await this.#lease.begin()
-    await this.#doorbell.start()
+    this.#doorbell.start()
     this.#schedule.start()
     this.#working = this.#work()
   }

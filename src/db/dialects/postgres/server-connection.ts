@@ -71,7 +71,8 @@ function refuseStatementPooling(error: unknown): never {
   )
 }
 
-function query(client: PipelinedClient, sql: string): Promise<readonly unknown[]> {
+/** The rows of a statement without values. @throws the error of the server, or ConnectionError. */
+export function query(client: PipelinedClient, sql: string): Promise<readonly unknown[]> {
   return asPromise((done) => client.query(sql, done))
 }
 

@@ -1,0 +1,66 @@
+import type { Sequelize } from 'sequelize'
+import { endsWithin } from '../../../core/promises.js'
+import { sequelizeInternals } from '../../sequelize/internals.js'
+import type { PipelinedClient } from './pipelined-client.js'
+import { query } from './server-connection.js'
+
+/** Called for what happens on a channel. */
+export interface Listener {
+  onNotice(): void
+  /** The connection was lost. */
+  onEnd(): void
+}
+
+/** A connection that listens on a channel. */
+export interface Listening {
+  /**
+   * Resolves when the server has answered. An idle connection may be cut without a word: one that does not answer in so many milliseconds is closed.
+   */
+  ping(limit: number): Promise<void>
+  /** The listener is not told of it. */
+  close(): void
+}
+
+/**
+ * Listens on a channel of PostgreSQL, on a connection of its own that is not one of the pool.
+ *
+ * @param channel an identifier in lower case.
+ * @returns undefined behind a pooler, which gives each transaction another connection to the server.
+ * @throws the error of the server, or of the connection.
+ */
+export async function listen(
+  sequelize: Sequelize,
+  channel: string,
+  listener: Listener,
+): Promise<Listening | undefined> {
+  const { connectionManager: manager } = sequelizeInternals(sequelize)
+  const { replication } = manager.config
+  const client = (await manager._connect(replication ? replication.write : manager.config)) as PipelinedClient // of this dialect
+  try {
+    const [server] = await query(client, 'SELECT pg_backend_pid() AS pid')
+    if ((server as { readonly pid: number }).pid !== client.processId) {
+      void client.terminate()
+      return undefined
+    }
+    await query(client, `LISTEN ${channel}`)
+  } catch (error) {
+    void client.terminate()
+    throw error
+  }
+  let isClosed = false
+  client.on('notification', () => listener.onNotice())
+  client.on('end', () => {
+    if (!isClosed) listener.onEnd()
+  })
+  return {
+    async ping(limit) {
+      // Its error is that of a connection that was lost, which ends it.
+      const answer = query(client, 'SELECT 1').catch(() => {})
+      if (!(await endsWithin(answer, limit))) void client.terminate()
+    },
+    close() {
+      isClosed = true
+      void client.terminate()
+    },
+  }
+}
