@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Field, select, type Session, sql, withSession } from 'sequitur'
+import { Attempt, Job, JobRecord, jobsOf } from 'sequitur/jobs'
+import { databaseApp, databases } from '../support/databases.js'
+import { until } from '../support/waiting.js'
+import { Effect } from './ledger.js'
+
+class Order {
+  @Field({ type: 'integer' }) number!: number
+}
+
+const seen: unknown[] = []
+
+class OrderJobs {
+  @Job({ name: 'order.ship' })
+  async ship(input: Order, attempt: Attempt) {
+    const charge = await attempt.step('charge', async () => {
+      await Effect.create({ number: input.number })
+      return { at: new Date(0), paid: input.number }
+    })
+    seen.push(charge)
+    await attempt.step('nothing', async (session: Session) => void (await session.execute(sql`SELECT 1`)))
+    if (attempt.number < 3) attempt.retryIn(0)
+    await Effect.create({ number: input.number + 1 })
+  }
+
+  @Job({ name: 'order.fails', attempts: 2 })
+  async fails(_: Order, attempt: Attempt) {
+    await attempt.step('wrong', async () => {
+      await Effect.create({ number: 9 })
+      throw new Error('not charged')
+    })
+  }
+}
+
+for (const kind of databases)
+  test(`${kind.name}: a step runs once, however often its job does, and its result is kept in its commit`, async (t) => {
+    seen.length = 0
+    const app = await databaseApp(t, kind, [Effect, JobRecord], [], { jobs: [OrderJobs], work: { default: 2 } })
+    await withSession(app.database, async (session) => {
+      await jobsOf(session).add(OrderJobs, 'ship', { number: 1 })
+      await jobsOf(session).add(OrderJobs, 'fails', { number: 1 })
+    })
+    const jobs = () => withSession(app.database, (session) => session.all(select(JobRecord, { order: ['id'] })))
+    await until('the first has ended, and the second failed', async () => {
+      const [first, second] = await jobs()
+      return first?.state === 'done' && second?.state === 'delayed'
+    })
+    const effects = await withSession(app.database, (session) => session.all(select(Effect, { order: ['number'] })))
+    assert.deepEqual(
+      effects.map(({ number }) => number),
+      [1, 2],
+    )
+    const charge = { at: '1970-01-01T00:00:00.000Z', paid: 1 }
+    assert.deepEqual(seen, [charge, charge, charge]) // also the first time, as it was stored
+  })
