@@ -4,7 +4,7 @@ import { meant, shown } from '../core/options.js'
 import { isRecord } from '../core/records.js'
 import type { Constructor } from '../di/token.js'
 import type { Background, BackgroundParts } from '../http/background.js'
-import { JobDatabase } from './job-database.js'
+import { type JobDatabase, jobDatabase } from './job-database.js'
 import { JobRecord } from './tables.js'
 import { planJobs, type PlannedJob } from './worker/planned-jobs.js'
 import { Worker } from './worker/worker.js'
@@ -55,7 +55,7 @@ class JobsOfApp implements Background {
 
   #database(): JobDatabase {
     try {
-      return JobDatabase.current()
+      return jobDatabase()
     } catch (cause) {
       throw new BootError(
         `createApp() has jobs, and no table for them: add JobRecord, of sequitur/jobs, to its models: models: [${JobRecord.name}].`,

@@ -15,8 +15,6 @@ const READS = { readOnly: true, onPrimary: true }
 /** READ COMMITTED: each statement sees what others have committed until then. On MySQL it also locks no places between rows. */
 const ISOLATION = { isolation: 'READ COMMITTED' }
 
-const known = new WeakMap<Sequelize, JobDatabase>()
-
 /** The tables of jobs in an open database. */
 export class JobDatabase {
   readonly sequelize: Sequelize
@@ -27,25 +25,9 @@ export class JobDatabase {
     this.statements = new JobStatements(sequelize)
   }
 
-  /** @throws Error if the tables belong to no open database. */
-  static current(): JobDatabase {
-    const { sequelize } = JobRecord
-    if (!sequelize || !this.#owner(sequelize))
-      throw new Error(
-        'There is no table of jobs in an open database. Add JobRecord to the models of one: models: [Hero, JobRecord].',
-      )
-    const database = known.get(sequelize) ?? new JobDatabase(sequelize)
-    known.set(sequelize, database)
-    return database
-  }
-
-  static #owner(sequelize: Sequelize): Database | undefined {
-    return runningDatabases().find((database) => database.isRunning && database.sequelize === sequelize)
-  }
-
   /** The database that has them. @throws Error if it was closed. */
   get owner(): Database {
-    const owner = JobDatabase.#owner(this.sequelize)
+    const owner = ownerOf(this.sequelize)
     if (owner) return owner
     throw new Error('The database of the jobs is closed.')
   }
@@ -72,4 +54,22 @@ export class JobDatabase {
     const [changed] = await session.executeOwn(this.statements.changedRows)
     return Number(changed?.n ?? 0)
   }
+}
+
+const known = new WeakMap<Sequelize, JobDatabase>()
+
+/** The tables of jobs in the database that {@link JobRecord} is mapped to. @throws Error if that is not open. */
+export function jobDatabase(): JobDatabase {
+  const { sequelize } = JobRecord
+  if (!sequelize || !ownerOf(sequelize))
+    throw new Error(
+      'There is no table of jobs in an open database. Add JobRecord to the models of one: models: [Hero, JobRecord].',
+    )
+  const database = known.get(sequelize) ?? new JobDatabase(sequelize)
+  known.set(sequelize, database)
+  return database
+}
+
+function ownerOf(sequelize: Sequelize): Database | undefined {
+  return runningDatabases().find((database) => database.isRunning && database.sequelize === sequelize)
 }

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { checkOptions, fitting, integer, milliseconds, type OptionChecks, text } from '../core/option-checks.js'
-import { Injectable } from '../di/provider.js'
+import { provideItself } from '../di/provider.js'
 import { currentSession, Session } from '../db/session/session.js'
 import { type JobDeclaration, jobsOfClass } from './declaration.js'
 import { inputOf } from './input.js'
-import { JobDatabase } from './job-database.js'
+import { type JobDatabase, jobDatabase } from './job-database.js'
 import { notifyWorkers } from './notify.js'
 import type { NewJob } from './statements.js'
 import type { Attempt } from './attempt.js'
@@ -72,7 +72,6 @@ const OPTIONS: OptionChecks<AddOptions> = {
  *   return { data: hero }
  * }
  */
-@Injectable({ lifetime: 'request' })
 export class Jobs {
   readonly #session: Session
 
@@ -91,7 +90,7 @@ export class Jobs {
     checkOptions(`jobs.add(${type.name}, '${job}')`, options, OPTIONS)
     if (options.delay !== undefined && options.at !== undefined)
       throw new TypeError(`jobs.add(${type.name}, '${job}'): it has both delay and at. Write one of them.`)
-    const database = JobDatabase.current()
+    const database = jobDatabase()
     const session = this.#session.sequelize === database.sequelize ? this.#session : currentSession(database.sequelize)
     if (!session) throw otherDatabase()
     const row = newJob(
@@ -109,6 +108,14 @@ export class Jobs {
     return added
   }
 }
+
+// Not @Injectable(): the bundler changes the names of decorated classes.
+provideItself(Jobs, {
+  kind: 'factory',
+  create: (session: Session) => new Jobs(session),
+  dependencies: [{ kind: 'token', token: Session }],
+  lifetime: 'request',
+})
 
 /**
  * Adds jobs in a session outside of requests.
