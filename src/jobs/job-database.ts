@@ -30,22 +30,18 @@ export class JobDatabase {
   /** @throws Error if the tables belong to no open database. */
   static current(): JobDatabase {
     const { sequelize } = JobRecord
-    if (!sequelize || !this.#owner(sequelize))
+    if (!sequelize || !ownerOf(sequelize))
       throw new Error(
         'There is no table of jobs in an open database. Add JobRecord to the models of one: models: [Hero, JobRecord].',
       )
-    const database = known.get(sequelize) ?? new JobDatabase(sequelize)
+    const database = known.get(sequelize) ?? new this(sequelize)
     known.set(sequelize, database)
     return database
   }
 
-  static #owner(sequelize: Sequelize): Database | undefined {
-    return runningDatabases().find((database) => database.isRunning && database.sequelize === sequelize)
-  }
-
   /** The database that has them. @throws Error if it was closed. */
   get owner(): Database {
-    const owner = JobDatabase.#owner(this.sequelize)
+    const owner = ownerOf(this.sequelize)
     if (owner) return owner
     throw new Error('The database of the jobs is closed.')
   }
@@ -72,4 +68,8 @@ export class JobDatabase {
     const [changed] = await session.executeOwn(this.statements.changedRows)
     return Number(changed?.n ?? 0)
   }
+}
+
+function ownerOf(sequelize: Sequelize): Database | undefined {
+  return runningDatabases().find((database) => database.isRunning && database.sequelize === sequelize)
 }

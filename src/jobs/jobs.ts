@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { checkOptions, fitting, integer, milliseconds, type OptionChecks, text } from '../core/option-checks.js'
-import { Injectable } from '../di/provider.js'
+import { provideItself } from '../di/provider.js'
 import { currentSession, Session } from '../db/session/session.js'
 import { type JobDeclaration, jobsOfClass } from './declaration.js'
 import { inputOf } from './input.js'
@@ -72,7 +72,6 @@ const OPTIONS: OptionChecks<AddOptions> = {
  *   return { data: hero }
  * }
  */
-@Injectable({ lifetime: 'request' })
 export class Jobs {
   readonly #session: Session
 
@@ -109,6 +108,13 @@ export class Jobs {
     return added
   }
 }
+
+provideItself(Jobs, {
+  kind: 'factory',
+  create: (session: Session) => new Jobs(session),
+  dependencies: [{ kind: 'token', token: Session }],
+  lifetime: 'request',
+})
 
 /**
  * Adds jobs in a session outside of requests.

@@ -7,7 +7,7 @@ export const CHANNEL = 'sequitur_job'
 const PAUSE = 40
 
 /** The notices that a process sends about one database. */
-class Notices {
+class JobNotices {
   readonly #database: JobDatabase
   #timer: NodeJS.Timeout | undefined
   #isWanted = false
@@ -34,7 +34,7 @@ class Notices {
   }
 }
 
-const notices = new WeakMap<JobDatabase, Notices>()
+const notices = new WeakMap<JobDatabase, JobNotices>()
 
 /**
  * Tells the workers of other processes that jobs were added. Sent after the commit, on another connection: a transaction with NOTIFY in it holds a lock of the
@@ -43,6 +43,6 @@ const notices = new WeakMap<JobDatabase, Notices>()
 export function notifyWorkers(database: JobDatabase): void {
   if (database.statements.dialect !== 'postgres') return
   let all = notices.get(database)
-  if (!all) notices.set(database, (all = new Notices(database)))
+  if (!all) notices.set(database, (all = new JobNotices(database)))
   all.want()
 }
