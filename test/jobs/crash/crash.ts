@@ -256,14 +256,15 @@ class Run {
 
   async finish(): Promise<Outcome> {
     const { jobs, log, beforeEnd } = this.#crashes
-    await beforeEnd?.()
-    await until('all jobs are added', () => this.#acknowledged.size >= jobs, 50, 300_000)
+    await until('all jobs are added', () => this.#acknowledged.size >= jobs, 50, 600_000)
     await Promise.all(this.#adding)
+    await beforeEnd?.()
     log?.(`All are added after ${this.#seconds} s.`)
     await this.#settled()
     log?.(`All have ended after ${this.#seconds} s.`)
     await this.#assertOnce()
-    assert.deepEqual(this.#tooMany, [])
+    assert.deepEqual(this.#tooMany, [], 'no limit was exceeded')
+    await this.#assertEnd()
     return this.#outcome()
   }
 
@@ -323,6 +324,18 @@ class Run {
       [],
       'each job is done',
     )
+  }
+
+  /** Each process ends when it is asked to, and leaves no lease. */
+  async #assertEnd(): Promise<void> {
+    this.#isOver = true
+    const ends = this.#apps.map(({ child }) => once(child, 'exit'))
+    for (const { child } of this.#apps) child.kill('SIGTERM')
+    for (const [code] of await Promise.all(ends)) assert.equal(code, 0)
+    const database = this.#database
+    assert.ok(database)
+    const leases = await withSession(database, (session) => session.execute(sql`SELECT id FROM job_worker`))
+    assert.ok(leases.length <= this.#kills, 'those that were killed could not end their leases')
   }
 
   async #all() {
