@@ -214,13 +214,15 @@ export class JobStatements {
       bucketsOf(keys).map((bucket) => sql`(${this.#number(bucket)})`),
       ', ',
     )
+    // INSERT IGNORE would lock the rows that are there for reading: of two workers that then lock them for writing one is rolled back.
     return this.#isMysql
-      ? sql`INSERT IGNORE INTO job_limit (bucket) VALUES ${rows}`
+      ? sql`INSERT INTO job_limit (bucket) VALUES ${rows} ON DUPLICATE KEY UPDATE bucket = VALUES(bucket)`
       : sql`INSERT INTO job_limit (bucket) VALUES ${rows} ON CONFLICT DO NOTHING`
   }
 
   /** In their order: two workers that lock several do not wait for each other. */
-  lockLimits(keys: readonly string[]): Sql {
+  lockLimits(keys: readonly string[]): Sql | undefined {
+    if (this.dialect === 'sqlite') return undefined
     const buckets = list(bucketsOf(keys).map((bucket) => this.#number(bucket)))
     return sql`SELECT bucket FROM job_limit WHERE bucket IN (${buckets}) ORDER BY bucket FOR UPDATE`
   }
@@ -292,6 +294,18 @@ export class JobStatements {
     const valid = sql`SELECT 1 FROM job_worker WHERE job_worker.id = job.worker AND valid_until > ${this.#now}`
     const where = sql`state = 'running' AND NOT EXISTS (${valid})`
     return this.#updateSome(sql`state = 'ready', due = ${this.#now}, worker = NULL`, where, MOST)
+  }
+
+  /** The jobs that have this worker in their rows. */
+  runningOf(worker: string): Sql<{ readonly id: string | number; readonly run: number }> {
+    return sql`SELECT id, run FROM job WHERE state = 'running' AND worker = ${this.#text(worker)}`
+  }
+
+  /** Whether the worker still has the job. */
+  isHeld({ id, run }: Held): Sql<{ readonly held: number }> {
+    return fixed(
+      sql`SELECT 1 AS held FROM job WHERE id = ${this.#big(id)} AND run = ${this.#number(run)} AND state = 'running'`,
+    )
   }
 
   /** Deletes the leases that have ended so many milliseconds ago. */

@@ -36,6 +36,7 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
   readonly #context: JobContext
   #scope: Scope | undefined
   #isCompleted = false
+  #isRepeated = false
 
   constructor(job: PlannedJob, claimed: ClaimedJob, context: JobContext) {
     this.#job = job
@@ -68,6 +69,7 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
 
   open(attempt: number): readonly Unit[] {
     this.#isCompleted = false
+    this.#isRepeated = attempt > 0
     return this.#job.openers.flatMap(({ open }) => open(attempt) ?? [])
   }
 
@@ -75,12 +77,22 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
     const previous = this.#scope
     this.#scope = undefined
     await previous?.dispose() // it may still hold something, such as a lock
+    if (this.#isRepeated) await this.#requireHeld()
     const { plan, input } = this.#job
     this.#scope = new Scope(this.#context.container, this)
     const { row } = this.#claimed
     return this.#scope.run(plan, {
       read: () => plan.inputs.map((kind) => (kind === 'attempt' ? this.#attempt() : input.read(row.input))),
     })
+  }
+
+  // The conflict may have been that another worker has the job: at SERIALIZABLE the fence itself fails as one.
+  async #requireHeld(): Promise<void> {
+    const { sequelize, statements } = this.#context.database
+    const session = currentSession(sequelize)
+    if (!session) return
+    const rows = await session.executeOwn(statements.isHeld(this.#claimed))
+    if (rows.length === 0) throw new LostLeaseError(this.title)
   }
 
   #attempt(): Attempt {
