@@ -69,6 +69,12 @@ const NOW_ON_POSTGRES = 'CAST(extract(epoch FROM now()) * 1000 AS BIGINT)'
 const NOW_ON_MYSQL = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)"
 const NOW_ON_SQLITE = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 
+/** The time of the database, in milliseconds since 1970. */
+export function nowOf(dialect: string): Sql {
+  if (dialect === 'postgres') return rawSql(NOW_ON_POSTGRES)
+  return rawSql(dialect === 'sqlite' ? NOW_ON_SQLITE : NOW_ON_MYSQL)
+}
+
 /** The SQL of the tables of jobs, in the language of one database. The states are literals: that is how partial indexes are found. */
 export class JobStatements {
   readonly dialect: string
@@ -82,7 +88,7 @@ export class JobStatements {
     this.dialect = sequelize.getDialect()
     this.#isMysql = this.dialect === 'mysql' || this.dialect === 'mariadb'
     this.#isPostgres = this.dialect === 'postgres'
-    this.#now = rawSql(this.#isPostgres ? NOW_ON_POSTGRES : this.#isMysql ? NOW_ON_MYSQL : NOW_ON_SQLITE)
+    this.#now = nowOf(this.dialect)
     this.#returning = rawSql(this.#isMysql ? '' : 'RETURNING id')
   }
 
@@ -367,11 +373,11 @@ function fixed<Row>({ texts, values }: Sql): Sql<Row> {
   return { kind: 'sql', texts, values }
 }
 
-function list(values: readonly Sql[]): Sql {
+export function list(values: readonly Sql[]): Sql {
   return joined(values, ', ')
 }
 
-function joined(parts: readonly Sql[], separator: string): Sql {
+export function joined(parts: readonly Sql[], separator: string): Sql {
   const [first = rawSql(''), ...rest] = parts
   return rest.reduce((all, part) => sql`${all}${rawSql(separator)}${part}`, first)
 }
