@@ -1,5 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { Sequelize } from 'sequelize'
+import { BootError } from '../core/boot-error.js'
 import { type Database, runningDatabases } from '../db/database.js'
 import type { UnitNeeds } from '../db/session/session-unit.js'
 import type { Session } from '../db/session/session.js'
@@ -9,6 +10,10 @@ import { JobRecord } from './tables.js'
 
 /** Where no request and no other job is known: the statements of the queue belong to none. */
 const outside = new AsyncResource('sequitur.jobs')
+
+export function outsideOfRequests<T>(work: () => T): T {
+  return outside.runInAsyncScope(work)
+}
 
 /** A look at the queue: on SQLite it does not wait for who writes. Replicas may be behind. */
 const READS = { readOnly: true, onPrimary: true }
@@ -44,7 +49,7 @@ export class JobDatabase {
 
   async #session<T>(work: (session: Session) => Promise<T>, needs: UnitNeeds): Promise<T> {
     const { owner } = this
-    return outside.runInAsyncScope(() => owner.during(() => owner.session(work, needs)))
+    return outsideOfRequests(() => owner.during(() => owner.session(work, needs)))
   }
 
   /** Executes a statement that changes rows. Returns how many it has changed. */
@@ -68,6 +73,18 @@ export function jobDatabase(): JobDatabase {
   const database = known.get(sequelize) ?? new JobDatabase(sequelize)
   known.set(sequelize, database)
   return database
+}
+
+/** The same for an app whose databases are open. @throws BootError if none of them has the tables. */
+export function jobDatabaseOfApp(): JobDatabase {
+  try {
+    return jobDatabase()
+  } catch (cause) {
+    throw new BootError(
+      `createApp() has jobs, and no table for them: add JobRecord, of sequitur/jobs, to its models: models: [${JobRecord.name}].`,
+      { cause },
+    )
+  }
 }
 
 function ownerOf(sequelize: Sequelize): Database | undefined {

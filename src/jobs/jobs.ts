@@ -36,7 +36,7 @@ export interface AddedJob {
 // any: the type of a class whose constructor may take anything.
 // oxlint-disable typescript/no-explicit-any
 /** A class with jobs. */
-type JobClass<T> = abstract new (...args: any[]) => T
+export type JobClass<T> = abstract new (...args: any[]) => T
 /** The names of its methods. */
 export type MethodOf<T> = { [K in keyof T]: T[K] extends (...args: any[]) => unknown ? K : never }[keyof T] & string
 type FirstParameter<M> = M extends (...args: infer P) => unknown ? P[0] : never
@@ -44,6 +44,9 @@ type FirstParameter<M> = M extends (...args: infer P) => unknown ? P[0] : never
 
 /** A first parameter that is injected: the job has no input. */
 type Service = Session | Attempt | AbortSignal | undefined
+
+/** The input of a job, as its method declares it; undefined for one without. */
+export type InputOf<M> = [FirstParameter<M>] extends [Service] ? undefined : FirstParameter<M>
 
 /** What `add()` takes after the name of the job: its input, if it has one, and options. */
 export type AddArguments<M> = [FirstParameter<M>] extends [Service]
@@ -127,7 +130,7 @@ export function jobsOf(session: Session): Jobs {
   return new Jobs(session)
 }
 
-function declarationOf(type: abstract new (...args: never[]) => unknown, member: string): JobDeclaration {
+export function declarationOf(type: abstract new (...args: never[]) => unknown, member: string): JobDeclaration {
   const jobs = jobsOfClass(type)
   const found = jobs.find((job) => job.member === member)
   if (found) return found

@@ -46,3 +46,10 @@ export function notifyWorkers(database: JobDatabase): void {
   if (!notifier) notifiers.set(database, (notifier = new Notifier(database)))
   notifier.want()
 }
+
+/** Tells them at once: for a process that ends then. */
+export async function notifyNow(database: JobDatabase): Promise<void> {
+  const { statements } = database
+  if (statements.dialect !== 'postgres') return
+  await database.transaction((session) => session.executeOwn(statements.notify(CHANNEL))).catch(() => {})
+}

@@ -34,6 +34,10 @@ export interface ClaimedRow {
   readonly input: string
 }
 
+interface KeyOfJob {
+  readonly unique_key: string | null
+}
+
 /** How many more jobs of a queue may run. */
 export interface FreeSlots {
   readonly queue: string
@@ -90,6 +94,11 @@ export class JobStatements {
     this.#isPostgres = this.dialect === 'postgres'
     this.#now = nowOf(this.dialect)
     this.#returning = rawSql(this.#isMysql ? '' : 'RETURNING id')
+  }
+
+  /** The time of the database, in milliseconds since 1970. */
+  get now(): Sql {
+    return this.#now
   }
 
   /** Whether a statement that changes rows returns them; else {@link changedRows} says how many there were. */
@@ -158,6 +167,26 @@ export class JobStatements {
       sql`state = 'delayed' AND due <= ${this.#now} ORDER BY due`,
       MOST,
     )
+  }
+
+  /** Makes those ready that are due until then. */
+  wakeUntil(until: number): Sql {
+    return sql`UPDATE job SET state = 'ready' WHERE state = 'delayed' AND due <= ${this.#big(until)}`
+  }
+
+  /** The first job of all queues, locked. */
+  get nextReady(): Sql<ClaimedRow> {
+    return sql`SELECT ${CLAIMED} FROM job WHERE state = 'ready' ORDER BY priority, due, id LIMIT 1 ${this.#skipLocked}`
+  }
+
+  byId(id: string): Sql<ClaimedRow> {
+    return sql`SELECT ${CLAIMED} FROM job WHERE id = ${this.#big(id)}`
+  }
+
+  /** The unfinished jobs of this name, in the order in which they were added. */
+  waiting(name: string): Sql<Pick<ClaimedRow, 'id' | 'queue' | 'priority' | 'due' | 'input'> & KeyOfJob> {
+    const columns = rawSql('id, queue, priority, due, input, unique_key')
+    return sql`SELECT ${columns} FROM job WHERE name = ${this.#text(name)} AND state NOT IN ('done', 'dead') ORDER BY id`
   }
 
   // MySQL cannot read the table that it changes: it locks what it finds, one statement before.

@@ -8,7 +8,7 @@ import { claimJobs, type ClaimRules } from './claim.js'
 import { Doorbell } from './doorbell.js'
 import { type ClaimedJob, JobCall, type JobContext } from './job-call.js'
 import { keyOf, Lease } from './lease.js'
-import { describeForRow, type Outcome, outcomeOf } from './outcome.js'
+import { describeForRow, type Outcome, outcomeOf, settle } from './outcome.js'
 import type { PlannedJob } from './planned-jobs.js'
 import { Schedule } from './schedule.js'
 
@@ -222,23 +222,9 @@ export class Worker {
     const outcome = outcomeOf(error, claimed.row.attempt, job.attempts)
     const entry = randomBytes(4).toString('hex')
     this.#log(job, claimed, outcome, error, entry)
-    if (outcome.kind === 'lost') return
     const { database } = this.#options
-    const { statements } = database
-    const reason = describeForRow(error, entry)
-    const statement = () => {
-      switch (outcome.kind) {
-        case 'dead':
-          return statements.bury(claimed, reason)
-        case 'again':
-          return statements.giveBack(claimed, { delay: outcome.delay, uses: true, error: reason })
-        case 'unknown':
-          return statements.giveBack(claimed, { delay: 0, uses: true })
-        case 'stopped':
-          return statements.giveBack(claimed, { delay: 0, uses: false })
-      }
-    }
-    await this.#untilDone(() => database.transaction((session) => database.change(session, statement())))
+    const statement = settle(database.statements, claimed, outcome, describeForRow(error, entry))
+    if (statement) await this.#untilDone(() => database.transaction((session) => database.change(session, statement)))
   }
 
   #log(job: PlannedJob, { id, row }: ClaimedJob, outcome: Outcome, error: unknown, entry: string): void {
