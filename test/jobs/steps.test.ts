@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Field, select, type Session, sql, withSession } from 'sequitur'
 import { Attempt, Job, JobRecord, jobsOf } from 'sequitur/jobs'
-import { databaseApp, databases } from '../support/databases.js'
+import { databaseApp, databases, sqliteMemory } from '../support/databases.js'
 import { until } from '../support/waiting.js'
 import { Effect } from './ledger.js'
 
@@ -33,6 +33,26 @@ class OrderJobs {
     })
   }
 }
+
+class LateJobs {
+  @Job({ name: 'order.late', attempts: 1 })
+  async late(input: Order, attempt: Attempt) {
+    await Effect.create({ number: input.number })
+    await attempt.step('charge', async () => {})
+  }
+}
+
+test('a step after a statement of the job itself is an error that says what to write', async (t) => {
+  const app = await databaseApp(t, sqliteMemory, [Effect, JobRecord], [], { jobs: [LateJobs], work: { default: 2 } })
+  await withSession(app.database, (session) => jobsOf(session).add(LateJobs, 'late', { number: 1 }))
+  await until('it is dead', () => app.log.some((line) => /is dead/.test(line)))
+  assert.ok(
+    app.log.some((line) =>
+      /The job order\.late calls attempt\.step\('charge'\) when its own transaction has begun/.test(line),
+    ),
+  )
+  assert.equal(await withSession(app.database, (session) => session.count(select(Effect))), 0)
+})
 
 for (const kind of databases)
   test(`${kind.name}: a step runs once, however often its job does, and its result is kept in its commit`, async (t) => {

@@ -14,6 +14,7 @@ import {
 } from 'sequitur'
 import { testApp, type TestApp } from 'sequitur/testing'
 import { IdempotencyRecord } from 'sequitur/idempotency'
+import { JobRecord } from 'sequitur/jobs'
 import { tenancy, unscoped, withTenant } from 'sequitur/tenancy'
 import type { Constructor } from '../../src/di/token.js'
 import { databases, postgres, type TestDatabase } from '../support/databases.js'
@@ -113,7 +114,7 @@ async function openPostgres(
   { ownRole }: { readonly ownRole: boolean },
 ): Promise<OpenedDatabase> {
   const url = await kind.url()
-  const setup = newLifespan(url, { models: [...models, IdempotencyRecord], sync: true })
+  const setup = newLifespan(url, { models: [...models, IdempotencyRecord, JobRecord], sync: true })
   await setup.start()
   await setup.stop()
   const role = `tenants_${randomBytes(4).toString('hex')}`

@@ -4,7 +4,7 @@ import { currentSession, Session } from '../../db/session/session.js'
 import type { Sql } from '../../db/statements/statement.js'
 import { conflict, notFound } from '../../http/errors.js'
 import { RequestLogger } from '../../http/observation/request-logger.js'
-import { JobDatabase } from '../job-database.js'
+import { type JobDatabase, jobDatabase } from '../job-database.js'
 import { notifyWorkers } from '../notify.js'
 import type { JobState } from '../tables.js'
 import { wake } from '../wake.js'
@@ -38,7 +38,7 @@ export class JobDesk {
 
   // The transaction of the request may be one of another database.
   #use<T>(work: (on: Desk) => Promise<T>): Promise<T> {
-    const database = JobDatabase.current()
+    const database = jobDatabase()
     const { sequelize } = database
     const session = this.#session.sequelize === sequelize ? this.#session : currentSession(sequelize)
     return session ? work(new Desk(database, session)) : database.transaction((own) => work(new Desk(database, own)))

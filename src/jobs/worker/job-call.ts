@@ -2,13 +2,14 @@ import { Abort } from '../../core/abort.js'
 import { bracket, type BracketWork, type Unit } from '../../core/bracket.js'
 import { type Container, Scope, type ScopeCaller } from '../../di/container.js'
 import type { Token } from '../../di/token.js'
+import { SecondConnectionError } from '../../db/errors.js'
 import { currentSession, type Session } from '../../db/session/session.js'
 import { RequestLogger } from '../../http/observation/request-logger.js'
 import type { Log } from '../../http/server/logger.js'
 import { Attempt } from '../attempt.js'
 import { JobTimeout, LostLeaseError } from '../errors.js'
 import type { JobDatabase } from '../job-database.js'
-import type { ClaimedRow, Held } from '../statements.js'
+import type { ClaimedRow, Held, JobStatements } from '../statements.js'
 import { JobNotes } from './job-notes.js'
 import type { PlannedJob } from './planned-jobs.js'
 
@@ -142,15 +143,12 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
   async #step<T>(name: string, work: (session: Session) => Promise<T>): Promise<T> {
     if (this.abort.isAborted) throw this.abort.reason
     const { database } = this.#context
-    const { statements, owner } = database
     const { id } = this.#claimed
-    const result = await owner.session(async (session) => {
-      const [kept] = await session.executeOwn(statements.step(id, name))
-      if (kept) return kept.result
-      const json = JSON.stringify((await work(session)) ?? null)
-      await session.executeOwn(statements.keepStep(id, name, json))
-      return json
-    })
+    const result = await database.owner
+      .session((session) => keptResult(session, database.statements, { id, name }, work))
+      .catch((error: unknown) => {
+        throw error instanceof SecondConnectionError ? lateStep(this.#job.name, name, error) : error
+      })
     return JSON.parse(result ?? 'null') as T // what the work of this step has returned, as JSON
   }
 
@@ -162,4 +160,25 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
 function instantOf(input: string): Date | undefined {
   const { instant }: { readonly instant?: unknown } = JSON.parse(input)
   return typeof instant === 'number' ? new Date(instant) : undefined
+}
+
+/** The result of a step, as JSON: of an earlier attempt, or of its work. */
+async function keptResult(
+  session: Session,
+  statements: JobStatements,
+  { id, name }: { readonly id: string; readonly name: string },
+  work: (session: Session) => Promise<unknown>,
+): Promise<string | null> {
+  const [kept] = await session.executeOwn(statements.step(id, name))
+  if (kept) return kept.result
+  const json = JSON.stringify((await work(session)) ?? null)
+  await session.executeOwn(statements.keepStep(id, name, json))
+  return json
+}
+
+function lateStep(job: string, step: string, cause: unknown): Error {
+  return new Error(
+    `The job ${job} calls attempt.step('${step}') when its own transaction has begun, which would hold two connections. Call steps before its own statements, or put those into a step, too.`,
+    { cause },
+  )
 }
