@@ -426,6 +426,8 @@ test('what requires refuses is refused by each route with data, and the page has
     assert.deepEqual([status, headers.get('content-type')], [200, `${type}; charset=utf-8`])
   }
   assert.equal((await app.fetch('/jobs/page/parts/..%2f..%2fpackage.json')).status, 422)
+  const slash = await app.fetch('/jobs/page/', { redirect: 'manual' })
+  assert.deepEqual([slash.status, slash.headers.get('location')], [308, '../page'])
   const csp = (await app.fetch('/jobs/page')).headers.get('content-security-policy') ?? ''
   assert.match(csp, /^default-src 'none'; script-src 'self'; style-src 'self';/)
   assert.doesNotMatch(csp, /unsafe/)
