@@ -1,11 +1,14 @@
 import { BootError } from '../core/boot-error.js'
+import { addQueues } from '../core/events/queues.js'
 import { integer } from '../core/option-checks.js'
 import { meant, shown } from '../core/options.js'
 import { isRecord } from '../core/records.js'
 import type { Constructor } from '../di/token.js'
 import type { Background, BackgroundParts } from '../http/background.js'
 import { JobDatabase } from './job-database.js'
+import { readQueues } from './queue-facts.js'
 import { JobRecord } from './tables.js'
+import { JobRecorder } from './worker/job-recorder.js'
 import { planJobs, type PlannedJob } from './worker/planned-jobs.js'
 import { Worker } from './worker/worker.js'
 
@@ -35,6 +38,7 @@ class JobsOfApp implements Background {
   readonly #jobs: ReadonlyMap<string, PlannedJob>
   readonly #parts: BackgroundParts
   #worker: Worker | undefined
+  #removeQueues: () => void = () => {}
 
   constructor(jobs: ReadonlyMap<string, PlannedJob>, parts: BackgroundParts) {
     this.#jobs = jobs
@@ -47,10 +51,14 @@ class JobsOfApp implements Background {
   async start(): Promise<void> {
     const { work, container, log } = this.#parts
     const database = this.#database()
-    if (!work) return
-    const worker = new Worker({ database, container, log, jobs: this.#jobs, work })
-    await worker.start()
-    this.#worker = worker
+    if (work) {
+      const recorder = new JobRecorder(this.#jobs.values(), this.#parts)
+      const worker = new Worker({ database, container, log, jobs: this.#jobs, work, recorder })
+      await worker.start()
+      this.#worker = worker
+    }
+    const queues = [...new Set(Array.from(this.#jobs.values(), ({ queue }) => queue))]
+    this.#removeQueues = addQueues(() => readQueues(database, queues))
   }
 
   #database(): JobDatabase {
@@ -65,6 +73,7 @@ class JobsOfApp implements Background {
   }
 
   async stop(wait: number): Promise<void> {
+    this.#removeQueues()
     await this.#worker?.stop(wait)
     this.#worker = undefined
   }

@@ -1,5 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { Sequelize } from 'sequelize'
+import { untraced } from '../core/events/tracing.js'
 import { type Database, runningDatabases } from '../db/database.js'
 import type { UnitNeeds } from '../db/session/session-unit.js'
 import type { Session } from '../db/session/session.js'
@@ -62,7 +63,7 @@ export class JobDatabase {
 
   async #session<T>(work: (session: Session) => Promise<T>, needs: UnitNeeds): Promise<T> {
     const { owner } = this
-    return outside.runInAsyncScope(() => owner.during(() => owner.session(work, needs)))
+    return outside.runInAsyncScope(() => untraced(() => owner.during(() => owner.session(work, needs))))
   }
 
   /** Executes a statement that changes rows. Returns how many it has changed. */

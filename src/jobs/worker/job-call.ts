@@ -1,9 +1,13 @@
 import { Abort } from '../../core/abort.js'
 import { bracket, type BracketWork, type Unit } from '../../core/bracket.js'
+import type { JobRun } from '../../core/events/job-run.js'
+import { traceOf } from '../../core/events/trace.js'
+import { recordWithoutSession } from '../../core/events/work-record.js'
 import { type Container, Scope, type ScopeCaller } from '../../di/container.js'
 import type { Token } from '../../di/token.js'
 import { SecondConnectionError } from '../../db/errors.js'
 import { currentSession, type Session } from '../../db/session/session.js'
+import { callingTrace } from '../../http/observation/calling-trace.js'
 import { RequestLogger } from '../../http/observation/request-logger.js'
 import type { Log } from '../../http/server/logger.js'
 import { Attempt } from '../attempt.js'
@@ -34,13 +38,16 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
   readonly #job: PlannedJob
   readonly #claimed: ClaimedJob
   readonly #context: JobContext
+  readonly #record: JobRun | undefined
   #scope: Scope | undefined
   #isCompleted = false
 
-  constructor(job: PlannedJob, claimed: ClaimedJob, context: JobContext) {
+  /** @param record of this run; undefined if no one listens. */
+  constructor(job: PlannedJob, claimed: ClaimedJob, context: JobContext, record?: JobRun) {
     this.#job = job
     this.#claimed = claimed
     this.#context = context
+    this.#record = record
   }
 
   /** `mail.welcome 42` */
@@ -58,7 +65,7 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
     const { database } = this.#context
     const timer = setTimeout(() => this.abort.abort(new JobTimeout(this.title, timeout)), timeout)
     try {
-      await database.owner.runAs(this.#claimed.row.tenant ?? undefined, async () => bracket(this))
+      await database.owner.runAs(this.#claimed.row.tenant ?? undefined, async () => this.#run())
       if (!this.#isCompleted) await database.transaction((session) => this.#complete(session))
     } finally {
       clearTimeout(timer)
@@ -66,9 +73,16 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
     }
   }
 
+  #run(): void | Promise<void> {
+    const record = this.#record
+    return record && this.#job.openers.length === 0
+      ? recordWithoutSession.run(record, () => bracket(this))
+      : bracket(this)
+  }
+
   open(attempt: number): readonly Unit[] {
     this.#isCompleted = false
-    return this.#job.openers.flatMap(({ open }) => open(attempt) ?? [])
+    return this.#job.openers.flatMap(({ open }) => open(attempt, this.#record) ?? [])
   }
 
   async run(): Promise<unknown> {
@@ -93,12 +107,19 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
 
   /** The values of the tokens that the app declares. */
   given(token: Token): unknown {
+    if (token === callingTrace) return this.#claimed.row.trace ?? undefined
     return token === RequestLogger ? this.#notes() : this.abort.signal
   }
 
   #notes(): JobNotes {
     const { row } = this.#claimed
-    return new JobNotes(this.#context.log, { id: this.#claimed.id, name: this.#job.name, attempt: row.attempt })
+    const trace = this.#record ? this.#record.trace : traceOf({ traceparent: row.trace ?? undefined })
+    return new JobNotes(this.#context.log, {
+      id: this.#claimed.id,
+      name: this.#job.name,
+      attempt: row.attempt,
+      trace,
+    })
   }
 
   call(controller: unknown, args: unknown[]): unknown {
@@ -116,7 +137,10 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
   readonly beforeCommit = async (): Promise<void> => {
     const session = currentSession(this.#context.database.sequelize)
     if (!session || session.isRollingBack || !this.#job.completesItself) return
+    const record = this.#record
+    if (record) record.isCounting = false
     await this.#complete(session)
+    if (record) record.isCounting = true // for its callbacks
     session.commitLast() // of several databases: if another one fails, the job runs again
     this.#isCompleted = true
   }
@@ -133,7 +157,7 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
     const { database } = this.#context
     const { id } = this.#claimed
     const result = await database.owner
-      .session((session) => keptResult(session, database.statements, { id, name }, work))
+      .session((session) => keptResult(session, database.statements, { id, name }, work), {}, this.#record)
       .catch((error: unknown) => {
         throw error instanceof SecondConnectionError ? lateStep(this.#job.name, name, error) : error
       })

@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { JobOutcome, JobRun } from '../../core/events/job-run.js'
+import type { Trace } from '../../core/events/trace.js'
+import { tagOf, traceFields } from '../../http/observation/log-entry.js'
 import { endsWithin, PendingCounter } from '../../core/promises.js'
 import { WorkerLost, WorkerStops } from '../errors.js'
 import type { FreeSlots, QueueState } from '../statements.js'
@@ -7,6 +10,7 @@ import { wake } from '../wake.js'
 import { claimJobs, type ClaimRules } from './claim.js'
 import { Doorbell } from './doorbell.js'
 import { type ClaimedJob, JobCall, type JobContext } from './job-call.js'
+import type { JobRecorder } from './job-recorder.js'
 import { Lease } from './lease.js'
 import { describeForRow, type Outcome, outcomeOf } from './outcome.js'
 import type { PlannedJob } from './planned-jobs.js'
@@ -25,6 +29,14 @@ export interface WorkerOptions extends JobContext {
   readonly jobs: ReadonlyMap<string, PlannedJob>
   /** How many jobs of each queue run at once. */
   readonly work: Readonly<Record<string, number>>
+  readonly recorder: JobRecorder
+}
+
+/** Why a run has failed, with the id of its entry in the log. */
+interface Failure {
+  readonly error: unknown
+  readonly entry: string
+  readonly trace: Trace | undefined
 }
 
 /** Claims jobs, and runs them: as many of each queue at once as it has slots. */
@@ -158,16 +170,23 @@ export class Worker {
   async #finish(claimed: ClaimedJob): Promise<void> {
     const job = this.#options.jobs.get(claimed.row.name)
     if (!job) return this.#giveBackUnknown(claimed)
-    const call = new JobCall(job, claimed, this.#options)
+    const { recorder } = this.#options
+    const record = recorder.record(job, claimed)
+    const call = new JobCall(job, claimed, this.#options, record)
     this.#calls.add(call)
+    let failure: { readonly error: unknown } | undefined
     try {
-      if (claimed.row.attempt > job.attempts) throw new WorkerLost(call.title, job.attempts)
-      await call.execute()
+      await recorder.run(record, async () => {
+        if (claimed.row.attempt > job.attempts) throw new WorkerLost(call.title, job.attempts)
+        await call.execute()
+      })
     } catch (error) {
-      await this.#settle(job, claimed, error)
-    } finally {
-      this.#calls.delete(call)
+      failure = { error }
     }
+    this.#calls.delete(call)
+    if (record) recorder.ran(record)
+    const outcome = failure ? await this.#settle(job, claimed, failure.error, record) : 'done'
+    if (record) recorder.ended(record, outcome, failure?.error)
     await this.#wakeLimited(job, claimed)
   }
 
@@ -188,11 +207,11 @@ export class Worker {
   }
 
   /** Writes down what has become of a job that was not committed. */
-  async #settle(job: PlannedJob, claimed: ClaimedJob, error: unknown): Promise<void> {
+  async #settle(job: PlannedJob, claimed: ClaimedJob, error: unknown, record: JobRun | undefined): Promise<JobOutcome> {
     const outcome = outcomeOf(error, claimed.row.attempt, job.attempts)
     const entry = randomBytes(4).toString('hex')
-    this.#log(job, claimed, outcome, error, entry)
-    if (outcome.kind === 'lost') return
+    this.#log(job, claimed, outcome, { error, entry, trace: record?.trace })
+    if (outcome.kind === 'lost') return outcome.kind
     const { database } = this.#options
     const { statements } = database
     const reason = describeForRow(error, entry)
@@ -209,10 +228,13 @@ export class Worker {
       }
     }
     await this.#untilDone(() => database.transaction((session) => database.change(session, statement())))
+    return outcome.kind === 'again' ? 'failed' : outcome.kind
   }
 
-  #log(job: PlannedJob, { id, row }: ClaimedJob, outcome: Outcome, error: unknown, entry: string): void {
+  #log(job: PlannedJob, { id, row }: ClaimedJob, outcome: Outcome, { error, entry, trace }: Failure): void {
     const { log } = this.#options
+    const fields = traceFields(trace)
+    const tag = tagOf(entry, trace)
     const title = `Job ${job.name} ${id}, attempt ${row.attempt} of ${job.attempts},`
     switch (outcome.kind) {
       case 'lost':
@@ -220,12 +242,16 @@ export class Worker {
       case 'stopped':
         return log.info(`${title} was rolled back, as the worker stops: it runs again`)
       case 'unknown':
-        return log.error(`${title} may be committed: it runs again unless it is [${entry}]`, error)
+        return log.error(`${title} may be committed: it runs again unless it is ${tag}`, error, fields)
       case 'dead':
-        if (outcome.isDiscarded) return log.warn(`${title} was discarded: ${(error as Error).message} [${entry}]`)
-        return log.error(`${title} failed, and is dead [${entry}]`, error)
+        if (outcome.isDiscarded) return log.warn(`${title} was discarded: ${(error as Error).message} ${tag}`)
+        return log.error(`${title} failed, and is dead ${tag}`, error, fields)
       case 'again':
-        return log.error(`${title} failed, and runs again in ${Math.ceil(outcome.delay / 1_000)} s [${entry}]`, error)
+        return log.error(
+          `${title} failed, and runs again in ${Math.ceil(outcome.delay / 1_000)} s ${tag}`,
+          error,
+          fields,
+        )
     }
   }
 
