@@ -1,17 +1,22 @@
-// node scripts/crash.js [--kills 1000] [--database sqlite|postgres|mariadb|mysql2] [--clients 8]
-// Clients send payments again until they have an answer, while two processes of their app are killed at random moments, and connections are closed by
-// the database. At the end each payment is there exactly once. Exit code 1 if that is not so.
+// node scripts/crash.js [payments|jobs] [--kills 1000] [--database sqlite|postgres|mariadb|mysql2] [--clients 8]
+// payments, which is the default: clients send payments again until they have an answer, while two processes of their app are killed at random moments, and
+// connections are closed by the database. At the end each payment is there exactly once.
+// jobs: handlers add jobs, and three processes run them, while these are killed, and stopped for longer than their lease. At the end each job that was
+// committed has its effect exactly once. Also [--jobs 10000], and for PostgreSQL [--server-kills 20] of the database, [--cut] of connections at COMMIT, and
+// [--standby], which is promoted; [--limits] runs jobs with a limit instead.
+// Exit code 1 if that is not so.
 import { spawnSync } from 'node:child_process'
 import { ensureBuilt } from './built.js'
 
 ensureBuilt()
 
+const PROGRAMS = { payments: 'test/idempotency/crash-command.ts', jobs: 'test/jobs/crash/crash-command.ts' }
+const [first, ...rest] = process.argv.slice(2)
+const [program, options] =
+  first === 'jobs' || first === 'payments'
+    ? [PROGRAMS[first], rest]
+    : [PROGRAMS.payments, first === undefined ? [] : [first, ...rest]]
+
 const hooks = ['--conditions=sequitur-source', '--import', 'tsx', '--import', 'sequitur/register']
-const { status } = spawnSync(
-  process.execPath,
-  [...hooks, 'test/idempotency/crash-command.ts', ...process.argv.slice(2)],
-  {
-    stdio: 'inherit',
-  },
-)
+const { status } = spawnSync(process.execPath, [...hooks, program, ...options], { stdio: 'inherit' })
 process.exitCode = status ?? 1

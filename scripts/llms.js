@@ -23,6 +23,7 @@ export const GROUPS = {
     'exports',
     'conditional-requests',
     'idempotency',
+    'jobs',
     'tenancy',
     'clients',
     'testing',

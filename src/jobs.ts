@@ -10,4 +10,5 @@ export {
 } from './jobs/errors.js'
 export { Cron, type CronOptions, Job, type JobOptions } from './jobs/job.js'
 export type { JobLimitRule } from './jobs/declaration.js'
+export { jobsController, type JobsControllerOptions } from './jobs/operators/jobs-controller.js'
 export { createJobTables, dropJobTables, JobRecord, type JobState } from './jobs/tables.js'

@@ -1,3 +1,6 @@
+import { checkOptions, fitting, type OptionChecks } from './core/option-checks.js'
+import type { Constructor } from './di/token.js'
+import type { JobsRun, WaitingJob } from './http/background.js'
 import { App, type AppOptions } from './http/app.js'
 import { describeExcess, QueryBudgetError, type ReportExcess } from './http/observation/query-budget.js'
 import { messageOf } from './core/to-error.js'
@@ -6,8 +9,10 @@ import type { LifespanOptions } from './db/config/lifespan-options.js'
 import { Database } from './db/database.js'
 import { newLifespan } from './db/lifespan.js'
 import type { Logger } from './http/server/logger.js'
+import type { InputOf, JobClass, MethodOf } from './jobs/jobs.js'
 import { OuterTransaction } from './db/rollback/outer-transaction.js'
 
+export type { FailedJob, JobsRun, JobThatRan, WaitingJob } from './http/background.js'
 export { QueryBudgetError } from './http/observation/query-budget.js'
 export { testDatabase, type TestDatabase, type TestDatabaseOptions } from './db/test-database.js'
 
@@ -21,7 +26,35 @@ export interface TestApp extends AsyncDisposable {
   readonly url: string
   /** `fetch` with a path of the app instead of a URL. A `json` body is sent as JSON. */
   fetch(path: string, init?: RequestInit & { readonly json?: unknown }): Promise<Response>
+  /** The jobs of the app. Its methods throw for an app without `createApp({ jobs })`. */
+  readonly jobs: TestedJobs
   close(): Promise<void>
+}
+
+/** The jobs of an app in a test, in which no worker runs unless `testApp({ work })` is given. */
+export interface TestedJobs {
+  /**
+   * Runs what is due in the process of the test, one job after the other, until nothing is, also what these jobs add. A job that fails is not an error of
+   * the test: it is in the result, with what it has thrown.
+   *
+   * @param options `at`: jobs with a delay, and those that failed, are due until then. Default: now.
+   * @throws QueryBudgetError for a job that exceeds its budget. Error for a job whose class is missing in `createApp({ jobs })`, and if there is no end.
+   * @example
+   * await api.fetch('/heros', { method: 'POST', json: { name: 'Robin' } })
+   * const { done } = await api.jobs.run()
+   * assert.deepEqual(done.map(({ name }) => name), ['mail.welcome'])
+   */
+  run(options?: { readonly at?: Date }): Promise<JobsRun>
+  /**
+   * The jobs of this method that were added and have not ended, in the order in which they were added.
+   *
+   * @example
+   * const [job] = await api.jobs.added(MailJobs, 'welcome')
+   * assert.equal(job?.input.hero_id, 1)
+   */
+  added<T, K extends MethodOf<T>>(type: JobClass<T>, job: K): Promise<readonly WaitingJob<InputOf<T[K]>>[]>
+  /** Runs a job with `@Cron()` as at this instant, whatever its schedule. @throws TypeError for another method. */
+  cron<T>(type: JobClass<T>, job: MethodOf<T>, instant: Date): Promise<JobsRun>
 }
 
 /**
@@ -49,6 +82,7 @@ export async function testApp(options: AppOptions): Promise<TestApp> {
     app,
     url,
     close,
+    jobs: jobsOfTest(app, exceeded),
     [Symbol.asyncDispose]: close,
     fetch: (path, { json, ...init } = {}) => {
       const response = fetch(new URL(path, url), json === undefined ? init : withJson(init, json))
@@ -61,6 +95,36 @@ export async function testApp(options: AppOptions): Promise<TestApp> {
         exceeded.throwFirst()
         return answer
       })
+    },
+  }
+}
+
+const RUN_OPTIONS: OptionChecks<{ readonly at?: Date }> = { at: fitting(isDate, 'a valid Date') }
+
+function isDate(value: unknown): value is Date {
+  return value instanceof Date && !Number.isNaN(value.getTime())
+}
+
+function jobsOfTest(app: App, exceeded: ExceededBudgets): TestedJobs {
+  const tests = () => {
+    if (app.background) return app.background.tests
+    throw new Error('The app has no jobs. Write testApp({ jobs: [MailJobs] }), with JobRecord among its models.')
+  }
+  return {
+    async run(options = {}) {
+      checkOptions('api.jobs.run()', options, RUN_OPTIONS)
+      const result = await tests().run(options.at)
+      exceeded.throwFirst()
+      return result
+    },
+    // The inputs are of the class that the method declares.
+    added: async (type, job) => (await tests().added(type as Constructor, job)) as never,
+    async cron(type, job, instant) {
+      if (!isDate(instant))
+        throw new TypeError(`api.jobs.cron(${type.name}, '${job}') needs the instant, a valid Date.`)
+      const result = await tests().runCron(type as Constructor, job, instant)
+      exceeded.throwFirst()
+      return result
     },
   }
 }

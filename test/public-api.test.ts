@@ -262,7 +262,17 @@ test('sequitur/testing has these values and types', async () => {
     'testDatabase',
     'withRollback',
   ])
-  assert.deepEqual(typesOf('testing.ts'), ['Rollback', 'TestApp', 'TestDatabase', 'TestDatabaseOptions'])
+  assert.deepEqual(typesOf('testing.ts'), [
+    'FailedJob',
+    'JobThatRan',
+    'JobsRun',
+    'Rollback',
+    'TestApp',
+    'TestDatabase',
+    'TestDatabaseOptions',
+    'TestedJobs',
+    'WaitingJob',
+  ])
 })
 
 test('sequitur/cursor has these values and types', async () => {

@@ -8,6 +8,8 @@ import { User } from './models.js'
 export class ConduitSettings {
   /** Without one, tokens are valid until the process ends. */
   @Field({ minLength: 32 }) tokenSecret: string = randomBytes(32).toString('hex')
+  /** `smtp://user:password@mail.example.com`. Without one, mail is printed. */
+  @Field({ optional: true }) smtpUrl?: string
 }
 
 const derive = promisify<string, Buffer, number, Buffer>(scrypt)

@@ -1,5 +1,6 @@
 import { Base } from 'sequitur'
 import type { CreationOptional, NonAttribute } from 'sequelize'
+import { JobRecord } from 'sequitur/jobs'
 import { BelongsTo, Column, DataType, ForeignKey, HasMany, Table } from 'sequelize-typescript'
 
 /* In one file, because the classes name each other. */
@@ -23,6 +24,7 @@ export class User extends Base<User> {
   @Column({ type: DataType.STRING, allowNull: false }) declare password_hash: string
   @Column(DataType.TEXT) declare bio: CreationOptional<string | null>
   @Column(DataType.TEXT) declare image: CreationOptional<string | null>
+  @Column({ type: DataType.BOOLEAN, allowNull: false, defaultValue: false }) declare welcomed: CreationOptional<boolean>
 }
 
 @Table({ tableName: 'follow', timestamps: false })
@@ -68,4 +70,4 @@ export class Comment extends Base<Comment> {
   @BelongsTo(() => User) declare author: NonAttribute<User>
 }
 
-export const models = [User, Follow, Article, ArticleTag, Favorite, Comment]
+export const models = [User, Follow, Article, ArticleTag, Favorite, Comment, JobRecord]

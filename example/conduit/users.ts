@@ -1,6 +1,8 @@
 import { Body, Controller, Delete, dto, Field, Get, named, Post, Put, select, Session } from 'sequitur'
+import { Jobs } from 'sequitur/jobs'
 import { CurrentUser, hashPassword, isPassword, Tokens } from './auth.js'
 import { refuse } from './errors.js'
+import { MailJobs } from './mail.js'
 import { Follow, User } from './models.js'
 import { Profile, Views } from './views.js'
 
@@ -29,10 +31,11 @@ export class UserController {
   constructor(private readonly tokens: Tokens) {}
 
   @Post('/users', UserResponse)
-  async register(@Body({ type: { user: NewUser } }) input: { user: NewUser }, session: Session) {
+  async register(@Body({ type: { user: NewUser } }) input: { user: NewUser }, session: Session, jobs: Jobs) {
     const { password, ...names } = input.user
     const user = session.add(User.build({ ...names, password_hash: await hashNew(password) }))
     await session.flush()
+    await jobs.add(MailJobs, 'welcome', { user_id: user.id })
     return this.#view(user)
   }
 

@@ -11,6 +11,8 @@ export interface Command {
   readonly details: string
   /** The names of the options that take a value. */
   readonly options: readonly string[]
+  /** Those of them that may be given several times: their values are joined by commas. */
+  readonly lists?: readonly string[]
   /** The names of the options that take none. */
   readonly flags?: readonly string[]
   /** The exit code of a failure. 1 unless it has another meaning for this command. */
@@ -23,7 +25,7 @@ export interface Command {
 export class CommandError extends Error {}
 
 /** The options of a command, by their kinds. */
-type Options = Pick<Command, 'options' | 'flags'>
+type Options = Pick<Command, 'options' | 'lists' | 'flags'>
 
 export interface Arguments {
   readonly words: readonly string[]
@@ -40,7 +42,11 @@ export const FLAGS = ['help', 'version']
  * @param where the command, for messages: `sequitur openapi`.
  * @throws CommandError for an unknown option, with the most similar one, and for an option without its value.
  */
-export function readArguments(args: readonly string[], where: string, { options, flags = [] }: Options): Arguments {
+export function readArguments(
+  args: readonly string[],
+  where: string,
+  { options, lists = [], flags = [] }: Options,
+): Arguments {
   const flagNames = [...flags, ...FLAGS]
   const { positionals, tokens } = parseArgs({
     args: [...args],
@@ -53,9 +59,18 @@ export function readArguments(args: readonly string[], where: string, { options,
   for (const option of given) if (!flagNames.includes(option.name)) refuseWrongOption(option, where, options, flagNames)
   return {
     words: positionals,
-    options: Object.fromEntries(given.map(({ name, value }) => [name, value ?? ''])),
+    options: valuesOf(given, lists),
     flags: new Set(given.map(({ name }) => name).filter((name) => flagNames.includes(name))),
   }
+}
+
+function valuesOf(given: readonly GivenOption[], lists: readonly string[]): Readonly<Record<string, string>> {
+  const values = new Map<string, string>()
+  for (const { name, value = '' } of given) {
+    const before = lists.includes(name) ? values.get(name) : undefined
+    values.set(name, before === undefined ? value : `${before},${value}`)
+  }
+  return Object.fromEntries(values)
 }
 
 function typesOf<T extends 'string' | 'boolean'>(names: readonly string[], type: T): Record<string, { type: T }> {

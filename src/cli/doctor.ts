@@ -12,7 +12,8 @@ export const doctor: Command = {
   tsconfig.json  the options that decorators need
   the module     creates its app: parameters have types, one copy of each package is loaded
   the database   has the tables and columns of the models; nothing is created
-A hint names an index that is missing, keys that are nearly used up, or headers that cors() does not expose, and does not change the exit code.`,
+A hint names an index that is missing, keys that are nearly used up, headers that cors() does not expose, jobs that are dead, or that the app does not
+have, and does not change the exit code.`,
   options: [],
   run,
 }
@@ -53,7 +54,9 @@ async function appFindings(module: string): Promise<Finding[]> {
   try {
     const app = await loadApp(module)
     const ok: Finding = { subject: module, state: 'ok', text: describeRoutes(app) }
-    return [ok, ...crossOriginFindings(app), ...(await databaseFindings(app))]
+    const ofDatabase = await databaseFindings(app)
+    const fits = !ofDatabase.some(({ state }) => state === 'problem')
+    return [ok, ...crossOriginFindings(app), ...ofDatabase, ...(fits ? await jobFindings(app) : [])]
   } catch (error) {
     return [
       { subject: module, state: 'problem', text: messageOf(error) },
@@ -99,6 +102,11 @@ async function findingsOfDatabase(
   } catch (error) {
     return [{ subject, state: 'problem', text: messageOf(error) }]
   }
+}
+
+async function jobFindings({ jobs }: LoadedApp): Promise<readonly Finding[]> {
+  const hints = (await jobs?.hints()) ?? []
+  return hints.map((text) => ({ subject: 'jobs', state: 'hint', text: escapeForLog(text) }))
 }
 
 function messageOf(error: unknown): string {

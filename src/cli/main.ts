@@ -5,13 +5,24 @@ import { startupMessage } from '../core/startup-error.js'
 import { client } from './client.js'
 import { type Command, CommandError, FLAGS, readArguments } from './command.js'
 import { doctor } from './doctor.js'
+import { jobs } from './jobs.js'
 import { newProject } from './new.js'
 import { openapi } from './openapi.js'
 import { ownManifest } from './own-package.js'
 import { routes } from './routes.js'
 import { upgrade } from './upgrade.js'
+import { work } from './work.js'
 
-const COMMANDS: Readonly<Record<string, Command>> = { new: newProject, routes, openapi, client, doctor, upgrade }
+const COMMANDS: Readonly<Record<string, Command>> = {
+  new: newProject,
+  routes,
+  openapi,
+  client,
+  doctor,
+  work,
+  jobs,
+  upgrade,
+}
 
 /** @returns the exit code. */
 async function main([name, ...args]: readonly string[]): Promise<number> {

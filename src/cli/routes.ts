@@ -2,6 +2,7 @@ import type { InputDescription, RouteDescription } from '../http/routing/route-d
 import { escapeForLog } from '../core/log-text.js'
 import { type Command, refuseMoreWords } from './command.js'
 import { DEFAULT_MODULE, loadApp } from './load-app.js'
+import { tableOf } from './table.js'
 
 export const routes: Command = {
   usage: 'routes [module]',
@@ -44,17 +45,4 @@ function transactionOf([first]: RouteDescription['transactions']): string {
   const { readOnly, isolation, retry } = first
   const parts = [readOnly ? 'read-only' : [], isolation ?? [], retry > 0 ? `retry ${retry}` : []].flat()
   return parts.join(', ') || 'yes'
-}
-
-function tableOf(rows: readonly (readonly string[])[]): string {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)))
-  return rows
-    .map(
-      (row) =>
-        `${row
-          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-          .join('  ')
-          .trimEnd()}\n`,
-    )
-    .join('')
 }

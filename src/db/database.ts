@@ -265,14 +265,21 @@ export class Database {
     readonly keys: readonly string[]
     readonly hints: readonly string[]
   }> {
-    const { sequelize, dialect } = await this.#connect({ createTables: false })
-    try {
+    return this.inspect(async ({ sequelize, dialect }) => {
       const models = Object.values(sequelize.models)
       const keys = await generatedKeys(sequelize, dialect, models)
       const indexes = await adviseIndexes(sequelize, models, this.#options.boundary?.columns)
       return { models: models.length, keys: keys.map(describeKey), hints: [...indexes, ...adviseKeys(keys)] }
+    })
+  }
+
+  /** @internal Opens the database without creating tables, which may be missing, and closes it after the work. */
+  async inspect<T>(work: (opened: OpenDatabase) => Promise<T>): Promise<T> {
+    const opened = await this.#connect({ createTables: false })
+    try {
+      return await work(opened)
     } finally {
-      await sequelize.close()
+      await opened.sequelize.close()
     }
   }
 

@@ -1,3 +1,4 @@
+import type { JobOperations, Work } from './background.js'
 import type { DatabaseReport } from './lifespan.js'
 import type { Middleware } from './routing/middleware.js'
 import type { RouteDescription } from './routing/route-description.js'
@@ -14,6 +15,13 @@ export interface AppParts {
   readonly middleware: readonly Middleware[]
   /** `Lifespan.check` of each database. */
   readonly databaseChecks: readonly (() => Promise<DatabaseReport>)[]
+  /** Undefined for an app without jobs. */
+  readonly jobs: ObservedJobs | undefined
+}
+
+export interface ObservedJobs extends JobOperations {
+  /** Starts the app, which runs jobs instead of listening, until a signal ends the process. Resolves when it is started. */
+  work(queues: Work | undefined): Promise<void>
 }
 
 /** Receives the apps of a process instead of having them listen: the command line, which describes them. */

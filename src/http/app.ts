@@ -7,8 +7,9 @@ import { BootError } from '../core/boot-error.js'
 import { loadLater } from '../core/memo.js'
 import { refuseSecondCopies } from '../core/package-copies.js'
 import type { Limit } from '../core/promises.js'
-import { appObserver, type AppParts } from './app-observer.js'
+import { appObserver, type AppParts, type ObservedJobs } from './app-observer.js'
 import { type AppOptions, checkAppOptions, DEFAULT_TIMEOUTS } from './app-options.js'
+import type { Background, Work } from './background.js'
 import { buildApp, type BuiltApp, DEFAULT_BODY_LIMIT } from './build-app.js'
 import { type Lifespan, lifespansOf, startLifespan, stopLifespan } from './lifespan.js'
 import type { ReportExcess } from './observation/query-budget.js'
@@ -51,7 +52,10 @@ export class App {
     this.#built = buildApp(options, onExceeded)
     this.#listener = new Listener(this.#built, () => this.#starting ?? this.start())
     this.handler = this.#listener.handler
-    appObserver()?.created(this, partsOf(this.#built))
+    appObserver()?.created(
+      this,
+      partsOf(this.#built, (queues) => this.#work(queues)),
+    )
   }
 
   /** The OpenAPI 3.1 document. Needs no database. */
@@ -143,6 +147,31 @@ export class App {
       0,
     )
     throw new Error(`This app was closed before it listened on ${server.address.url}.`)
+  }
+
+  /** For the command line. */
+  async #work(queues: Work | undefined): Promise<void> {
+    const { background, log } = this.#built
+    if (this.#starting)
+      throw new BootError('The app was started by its module. Only create it there, or call listen().')
+    const work = background?.workOn(queues)
+    await this.start()
+    this.#removeSignalHandlers ??= onTermination((signal) => this.#endWork(signal))
+    log.info(`Working on ${describeWork(work)}`)
+  }
+
+  async #endWork(signal: string): Promise<void> {
+    const { log } = this.#built
+    if (!this.#closing) log.info(`${signal}: closing after the running jobs`)
+    await this.close().catch((error: unknown) => {
+      log.error('While closing:', error)
+      throw error
+    })
+  }
+
+  /** @internal For tests. */
+  get background(): Background | undefined {
+    return this.#built.background
   }
 
   /** @param reason a signal, or a sentence. */
@@ -239,12 +268,20 @@ export function createApp(options: AppOptions): App {
   return new App(options)
 }
 
-function partsOf({ routes, middleware, lifespans }: BuiltApp): AppParts {
+function partsOf({ routes, middleware, lifespans, background }: BuiltApp, work: ObservedJobs['work']): AppParts {
   return {
     middleware: middleware.map(({ use }) => use),
     routes: () => routes.map((route) => describeRoute(route, lifespans)),
     databaseChecks: lifespans.flatMap((lifespan) => lifespan.check?.bind(lifespan) ?? []),
+    jobs: background && { ...background.operations, work },
   }
+}
+
+/** `mail=5, default=10` */
+function describeWork(work: Work = {}): string {
+  return Object.entries(work)
+    .map(([queue, most]) => `${queue}=${most}`)
+    .join(', ')
 }
 
 // Known only once all databases are started: each then adopts its models.

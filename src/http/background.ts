@@ -9,10 +9,21 @@ import type { PlanLog } from './observation/plan-log.js'
 import type { BudgetOfApp } from './observation/query-budget.js'
 import type { Log } from './server/logger.js'
 
+/** How many jobs of each queue run at once. */
+export type Work = Readonly<Record<string, number>>
+
 /** What an app runs in addition to requests: jobs. */
 export interface Background {
   /** The classes whose methods it calls, with these methods. */
   readonly handlers: ReadonlyMap<Constructor, readonly string[]>
+  /**
+   * Chooses what it runs, before its start: these queues, else those of the option `work`, else all.
+   *
+   * @returns the choice. @throws BootError for a queue that no job has.
+   */
+  workOn(queues: Work | undefined): Work
+  readonly operations: JobOperations
+  readonly tests: JobTests
   /** Called when everything else is started. @throws BootError for what cannot work. */
   start(): void | Promise<void>
   /**
@@ -30,7 +41,7 @@ export interface BackgroundParts {
   readonly lifespans: readonly Lifespan[]
   readonly log: Log
   /** The option `work`: how many jobs of each queue run at once; undefined if this process runs none. */
-  readonly work: Readonly<Record<string, number>> | undefined
+  readonly work: Work | undefined
   readonly observation: RunObservation
 }
 
@@ -42,6 +53,99 @@ export interface RunObservation {
   readonly plans: PlanLog | undefined
   /** The budgets of these methods. */
   budgetOf(handlers: readonly { readonly controller: Constructor; readonly member: string }[]): BudgetOfApp
+}
+
+/** What the command line does with the jobs of an app that is not started. Each opens its databases, and closes them. */
+export interface JobOperations {
+  readonly states: readonly string[]
+  list(filter: JobFilter): Promise<readonly ListedJob[]>
+  /** Dead jobs run again, as if they were new. */
+  retry(which: ChosenJobs): Promise<ChangedJobs>
+  /** Jobs that wait are dead then; dead ones are deleted. */
+  discard(which: ChosenJobs): Promise<ChangedJobs>
+  /** What `sequitur doctor` says of them, a sentence each. Creates no tables. */
+  hints(): Promise<readonly string[]>
+}
+
+export interface JobFilter {
+  /** None for all of them. */
+  readonly states: readonly string[]
+  readonly queues: readonly string[]
+  readonly name: string | undefined
+  readonly limit: number
+}
+
+/** A job, without its input. Times are in milliseconds since 1970. */
+export interface ListedJob {
+  readonly id: string
+  readonly name: string
+  readonly queue: string
+  readonly state: string
+  readonly priority: number
+  readonly attempt: number
+  readonly created: number
+  readonly due: number
+  readonly finished: number | null
+  readonly tenant: string | null
+  readonly worker: string | null
+  readonly error: string | null
+  /** The time of the database when it was read. */
+  readonly now: number
+}
+
+/** Jobs by their ids, or by their name and states. */
+export type ChosenJobs =
+  | { readonly ids: readonly string[] }
+  | { readonly name: string; readonly states: readonly string[] }
+
+export interface ChangedJobs {
+  /** Their ids. */
+  readonly changed: readonly string[]
+  /** Why the others were not: one sentence each. */
+  readonly skipped: readonly string[]
+}
+
+/** What tests do with the jobs of an app. */
+export interface JobTests {
+  /** Runs what is due, in this process, one job after the other, until nothing is. @param at delayed jobs are due until then. */
+  run(at: Date | undefined): Promise<JobsRun>
+  /** Runs a job as its schedule would at this instant. */
+  runCron(type: Constructor, member: string, instant: Date): Promise<JobsRun>
+  /** The unfinished jobs of this name, in the order in which they were added. */
+  added(type: Constructor, member: string): Promise<readonly WaitingJob[]>
+}
+
+/** What has become of the jobs of a run, in the order in which they ran. */
+export interface JobsRun {
+  /** Committed. */
+  readonly done: readonly JobThatRan[]
+  /** Rolled back; each runs again when it is due. */
+  readonly failed: readonly FailedJob[]
+  /** Rolled back, and not to be run again. */
+  readonly dead: readonly FailedJob[]
+}
+
+/** A job of a run. */
+export interface JobThatRan {
+  readonly id: string
+  readonly name: string
+}
+
+/** A job of a run that was rolled back. */
+export interface FailedJob extends JobThatRan {
+  /** What the attempt has thrown. */
+  readonly error: unknown
+}
+
+/** A job that was added, and has not ended. */
+export interface WaitingJob<Input = unknown> {
+  readonly id: string
+  readonly input: Input
+  readonly queue: string
+  readonly priority: number
+  readonly due: Date
+  /** A digest of its key; null without one. */
+  readonly key: string | null
 }
 
 export type OpenBackground = (classes: readonly Constructor[], parts: BackgroundParts) => Background

@@ -4,39 +4,52 @@ import { integer } from '../core/option-checks.js'
 import { meant, shown } from '../core/options.js'
 import { isRecord } from '../core/records.js'
 import type { Constructor } from '../di/token.js'
-import type { Background, BackgroundParts } from '../http/background.js'
-import { JobDatabase } from './job-database.js'
+import type { Background, BackgroundParts, JobOperations, JobTests, Work } from '../http/background.js'
+import { jobDatabaseOfApp } from './job-database.js'
+import { OperationsOfApp } from './operations.js'
 import { readQueues } from './queue-facts.js'
-import { JobRecord } from './tables.js'
 import { JobRecorder } from './worker/job-recorder.js'
 import { planJobs, type PlannedJob } from './worker/planned-jobs.js'
+import { TestRun } from './worker/test-run.js'
 import { Worker } from './worker/worker.js'
+
+/** How many jobs of each queue `sequitur work` runs at once, unless it is told. */
+const DEFAULT_SLOTS = 10
 
 const slots = integer('jobs that run at once, as in 5', 1, 1_000)
 
 /** @throws BootError for every mistake in the jobs, and in `createApp({ work })`. */
 export function openJobs(classes: readonly Constructor[], parts: BackgroundParts): Background {
   const jobs = planJobs(classes, parts)
-  checkWork(parts.work, jobs)
+  checkWork(parts.work, jobs, 'createApp(): work')
   return new JobsOfApp(jobs, parts)
 }
 
-function checkWork(work: unknown, jobs: ReadonlyMap<string, PlannedJob>): void {
+/** @param place `createApp(): work` */
+function checkWork(work: unknown, jobs: ReadonlyMap<string, PlannedJob>, place: string): void {
   if (work === undefined) return
-  if (!isRecord(work)) throw new BootError(`createApp(): work is ${shown(work)}. Write { default: 10 }.`)
-  const queues = [...new Set([...jobs.values()].map(({ queue }) => queue))]
+  if (!isRecord(work)) throw new BootError(`${place} is ${shown(work)}. Write { default: 10 }.`)
+  const queues = queuesOf(jobs)
   for (const [queue, most] of Object.entries(work)) {
-    slots(most, `createApp(): work.${queue}`)
+    slots(most, `${place}.${queue}`)
     if (!queues.includes(queue))
-      throw new BootError(`createApp(): work has the queue ${queue}, and no job has it. ${meant(queue, queues)}`)
+      throw new BootError(`${place} has the queue ${queue}, and no job has it. ${meant(queue, queues)}`)
   }
+}
+
+function queuesOf(jobs: ReadonlyMap<string, PlannedJob>): readonly string[] {
+  return [...new Set([...jobs.values()].map(({ queue }) => queue))]
 }
 
 /** The jobs of an app, and its worker if it has one. */
 class JobsOfApp implements Background {
   readonly handlers: ReadonlyMap<Constructor, readonly string[]>
+  readonly operations: JobOperations
+  readonly tests: JobTests
   readonly #jobs: ReadonlyMap<string, PlannedJob>
   readonly #parts: BackgroundParts
+  readonly #recorder: JobRecorder
+  #work: Work | undefined
   #worker: Worker | undefined
   #removeQueues: () => void = () => {}
 
@@ -46,30 +59,28 @@ class JobsOfApp implements Background {
     const handlers = new Map<Constructor, string[]>()
     for (const { type, member } of jobs.values()) handlers.set(type, [...(handlers.get(type) ?? []), member])
     this.handlers = handlers
+    this.#work = parts.work
+    this.operations = new OperationsOfApp(parts.lifespans, jobs.keys())
+    this.#recorder = new JobRecorder(jobs.values(), parts)
+    this.tests = new TestRun(jobs, parts, this.#recorder)
+  }
+
+  workOn(queues: Work | undefined): Work {
+    checkWork(queues, this.#jobs, '--queue')
+    const all = () => Object.fromEntries(queuesOf(this.#jobs).map((queue) => [queue, DEFAULT_SLOTS]))
+    return (this.#work = queues ?? this.#parts.work ?? all())
   }
 
   async start(): Promise<void> {
-    const { work, container, log } = this.#parts
-    const database = this.#database()
+    const { container, log } = this.#parts
+    const work = this.#work
+    const database = jobDatabaseOfApp()
     if (work) {
-      const recorder = new JobRecorder(this.#jobs.values(), this.#parts)
-      const worker = new Worker({ database, container, log, jobs: this.#jobs, work, recorder })
+      const worker = new Worker({ database, container, log, jobs: this.#jobs, work, recorder: this.#recorder })
       await worker.start()
       this.#worker = worker
     }
-    const queues = [...new Set(Array.from(this.#jobs.values(), ({ queue }) => queue))]
-    this.#removeQueues = addQueues(() => readQueues(database, queues))
-  }
-
-  #database(): JobDatabase {
-    try {
-      return JobDatabase.current()
-    } catch (cause) {
-      throw new BootError(
-        `createApp() has jobs, and no table for them: add JobRecord, of sequitur/jobs, to its models: models: [${JobRecord.name}].`,
-        { cause },
-      )
-    }
+    this.#removeQueues = addQueues(() => readQueues(database, queuesOf(this.#jobs)))
   }
 
   async stop(wait: number): Promise<void> {

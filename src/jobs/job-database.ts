@@ -1,5 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { Sequelize } from 'sequelize'
+import { BootError } from '../core/boot-error.js'
 import { untraced } from '../core/events/tracing.js'
 import { type Database, runningDatabases } from '../db/database.js'
 import type { UnitNeeds } from '../db/session/session-unit.js'
@@ -11,12 +12,14 @@ import { JobRecord } from './tables.js'
 /** Where no request and no other job is known: the statements of the queue belong to none. */
 const outside = new AsyncResource('sequitur.jobs')
 
+export function outsideOfRequests<T>(work: () => T): T {
+  return outside.runInAsyncScope(work)
+}
+
 /** A look at the queue: on SQLite it does not wait for who writes. Replicas may be behind. */
 const READS = { readOnly: true, onPrimary: true }
 /** READ COMMITTED: each statement sees what others have committed until then. On MySQL it also locks no places between rows. */
 const ISOLATION = { isolation: 'READ COMMITTED' }
-
-const known = new WeakMap<Sequelize, JobDatabase>()
 
 /** The tables of jobs in an open database. */
 export class JobDatabase {
@@ -28,25 +31,9 @@ export class JobDatabase {
     this.statements = new JobStatements(sequelize)
   }
 
-  /** @throws Error if the tables belong to no open database. */
-  static current(): JobDatabase {
-    const { sequelize } = JobRecord
-    if (!sequelize || !this.#owner(sequelize))
-      throw new Error(
-        'There is no table of jobs in an open database. Add JobRecord to the models of one: models: [Hero, JobRecord].',
-      )
-    const database = known.get(sequelize) ?? new JobDatabase(sequelize)
-    known.set(sequelize, database)
-    return database
-  }
-
-  static #owner(sequelize: Sequelize): Database | undefined {
-    return runningDatabases().find((database) => database.isRunning && database.sequelize === sequelize)
-  }
-
   /** The database that has them. @throws Error if it was closed. */
   get owner(): Database {
-    const owner = JobDatabase.#owner(this.sequelize)
+    const owner = ownerOf(this.sequelize)
     if (owner) return owner
     throw new Error('The database of the jobs is closed.')
   }
@@ -63,7 +50,7 @@ export class JobDatabase {
 
   async #session<T>(work: (session: Session) => Promise<T>, needs: UnitNeeds): Promise<T> {
     const { owner } = this
-    return outside.runInAsyncScope(() => untraced(() => owner.during(() => owner.session(work, needs))))
+    return outsideOfRequests(() => untraced(() => owner.during(() => owner.session(work, needs))))
   }
 
   /** Executes a statement that changes rows. Returns how many it has changed. */
@@ -73,4 +60,34 @@ export class JobDatabase {
     const [changed] = await session.executeOwn(this.statements.changedRows)
     return Number(changed?.n ?? 0)
   }
+}
+
+const known = new WeakMap<Sequelize, JobDatabase>()
+
+/** The tables of jobs in the database that {@link JobRecord} is mapped to. @throws Error if that is not open. */
+export function jobDatabase(): JobDatabase {
+  const { sequelize } = JobRecord
+  if (!sequelize || !ownerOf(sequelize))
+    throw new Error(
+      'There is no table of jobs in an open database. Add JobRecord to the models of one: models: [Hero, JobRecord].',
+    )
+  const database = known.get(sequelize) ?? new JobDatabase(sequelize)
+  known.set(sequelize, database)
+  return database
+}
+
+/** The same for an app whose databases are open. @throws BootError if none of them has the tables. */
+export function jobDatabaseOfApp(): JobDatabase {
+  try {
+    return jobDatabase()
+  } catch (cause) {
+    throw new BootError(
+      `createApp() has jobs, and no table for them: add JobRecord, of sequitur/jobs, to its models: models: [${JobRecord.name}].`,
+      { cause },
+    )
+  }
+}
+
+function ownerOf(sequelize: Sequelize): Database | undefined {
+  return runningDatabases().find((database) => database.isRunning && database.sequelize === sequelize)
 }

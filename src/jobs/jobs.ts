@@ -7,7 +7,7 @@ import { callingTrace } from '../http/observation/calling-trace.js'
 import { currentSession, Session } from '../db/session/session.js'
 import { type JobDeclaration, jobsOfClass } from './declaration.js'
 import { inputOf } from './input.js'
-import { JobDatabase } from './job-database.js'
+import { type JobDatabase, jobDatabase } from './job-database.js'
 import { notifyWorkers } from './notify.js'
 import type { NewJob } from './statements.js'
 import type { Attempt } from './attempt.js'
@@ -39,7 +39,7 @@ export interface AddedJob {
 // any: the type of a class whose constructor may take anything.
 // oxlint-disable typescript/no-explicit-any
 /** A class with jobs. */
-type JobClass<T> = abstract new (...args: any[]) => T
+export type JobClass<T> = abstract new (...args: any[]) => T
 /** The names of its methods. */
 export type MethodOf<T> = { [K in keyof T]: T[K] extends (...args: any[]) => unknown ? K : never }[keyof T] & string
 type FirstParameter<M> = M extends (...args: infer P) => unknown ? P[0] : never
@@ -47,6 +47,9 @@ type FirstParameter<M> = M extends (...args: infer P) => unknown ? P[0] : never
 
 /** A first parameter that is injected: the job has no input. */
 type Service = Session | Attempt | AbortSignal | undefined
+
+/** The input of a job, as its method declares it; undefined for one without. */
+export type InputOf<M> = [FirstParameter<M>] extends [Service] ? undefined : FirstParameter<M>
 
 /** What `add()` takes after the name of the job: its input, if it has one, and options. */
 export type AddArguments<M> = [FirstParameter<M>] extends [Service]
@@ -96,7 +99,7 @@ export class Jobs {
     checkOptions(`jobs.add(${type.name}, '${job}')`, options, OPTIONS)
     if (options.delay !== undefined && options.at !== undefined)
       throw new TypeError(`jobs.add(${type.name}, '${job}'): it has both delay and at. Write one of them.`)
-    const database = JobDatabase.current()
+    const database = jobDatabase()
     const session = this.#session.sequelize === database.sequelize ? this.#session : currentSession(database.sequelize)
     if (!session) throw otherDatabase()
     const row = newJob(
@@ -117,7 +120,7 @@ export class Jobs {
   }
 }
 
-// Not by @Injectable(): the bundler changes the name of a class that has a decorator.
+// Not @Injectable(): the bundler changes the names of decorated classes.
 provideItself(Jobs, {
   kind: 'factory',
   create: (session: Session, traceparent: string | undefined) => new Jobs(session, traceparent),
@@ -138,7 +141,7 @@ export function jobsOf(session: Session): Jobs {
   return new Jobs(session)
 }
 
-function declarationOf(type: abstract new (...args: never[]) => unknown, member: string): JobDeclaration {
+export function declarationOf(type: abstract new (...args: never[]) => unknown, member: string): JobDeclaration {
   const jobs = jobsOfClass(type)
   const found = jobs.find((job) => job.member === member)
   if (found) return found

@@ -7,7 +7,7 @@ export const CHANNEL = 'sequitur_job'
 const PAUSE = 40
 
 /** The notices that a process sends about one database. */
-class Notices {
+class Notifier {
   readonly #database: JobDatabase
   #timer: NodeJS.Timeout | undefined
   #isWanted = false
@@ -34,7 +34,7 @@ class Notices {
   }
 }
 
-const notices = new WeakMap<JobDatabase, Notices>()
+const notifiers = new WeakMap<JobDatabase, Notifier>()
 
 /**
  * Tells the workers of other processes that jobs were added. Sent after the commit, on another connection: a transaction with NOTIFY in it holds a lock of the
@@ -42,7 +42,14 @@ const notices = new WeakMap<JobDatabase, Notices>()
  */
 export function notifyWorkers(database: JobDatabase): void {
   if (database.statements.dialect !== 'postgres') return
-  let all = notices.get(database)
-  if (!all) notices.set(database, (all = new Notices(database)))
-  all.want()
+  let notifier = notifiers.get(database)
+  if (!notifier) notifiers.set(database, (notifier = new Notifier(database)))
+  notifier.want()
+}
+
+/** Tells them at once: for a process that ends then. */
+export async function notifyNow(database: JobDatabase): Promise<void> {
+  const { statements } = database
+  if (statements.dialect !== 'postgres') return
+  await database.transaction((session) => session.executeOwn(statements.notify(CHANNEL))).catch(() => {})
 }

@@ -36,6 +36,10 @@ export interface ClaimedRow {
   readonly now: string | number
 }
 
+interface KeyOfJob {
+  readonly unique_key: string | null
+}
+
 /** How many more jobs of a queue may run. */
 export interface FreeSlots {
   readonly queue: string
@@ -83,6 +87,12 @@ const NOW_ON_POSTGRES = 'CAST(extract(epoch FROM now()) * 1000 AS BIGINT)'
 const NOW_ON_MYSQL = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)"
 const NOW_ON_SQLITE = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 
+/** The time of the database, in milliseconds since 1970. */
+export function nowOf(dialect: string): Sql {
+  if (dialect === 'postgres') return rawSql(NOW_ON_POSTGRES)
+  return rawSql(dialect === 'sqlite' ? NOW_ON_SQLITE : NOW_ON_MYSQL)
+}
+
 /** The SQL of the tables of jobs, in the language of one database. The states are literals: that is how partial indexes are found. */
 export class JobStatements {
   readonly dialect: string
@@ -96,8 +106,13 @@ export class JobStatements {
     this.dialect = sequelize.getDialect()
     this.#isMysql = this.dialect === 'mysql' || this.dialect === 'mariadb'
     this.#isPostgres = this.dialect === 'postgres'
-    this.#now = rawSql(this.#isPostgres ? NOW_ON_POSTGRES : this.#isMysql ? NOW_ON_MYSQL : NOW_ON_SQLITE)
+    this.#now = nowOf(this.dialect)
     this.#returning = rawSql(this.#isMysql ? '' : 'RETURNING id')
+  }
+
+  /** The time of the database, in milliseconds since 1970. */
+  get now(): Sql {
+    return this.#now
   }
 
   /** Whether a statement that changes rows returns them; else {@link changedRows} says how many there were. */
@@ -185,6 +200,26 @@ export class JobStatements {
     )
   }
 
+  /** Makes those ready that are due until then. */
+  wakeUntil(until: number): Sql {
+    return sql`UPDATE job SET state = 'ready' WHERE state = 'delayed' AND due <= ${this.#big(until)}`
+  }
+
+  /** The first job of all queues, locked. */
+  get nextReady(): Sql<ClaimedRow> {
+    return sql`SELECT ${this.#claimed} FROM job WHERE state = 'ready' ORDER BY priority, due, id LIMIT 1 ${this.#skipLocked}`
+  }
+
+  byId(id: string): Sql<ClaimedRow> {
+    return sql`SELECT ${this.#claimed} FROM job WHERE id = ${this.#big(id)}`
+  }
+
+  /** The unfinished jobs of this name, in the order in which they were added. */
+  waiting(name: string): Sql<Pick<ClaimedRow, 'id' | 'queue' | 'priority' | 'due' | 'input'> & KeyOfJob> {
+    const columns = rawSql('id, queue, priority, due, input, unique_key')
+    return sql`SELECT ${columns} FROM job WHERE name = ${this.#text(name)} AND state NOT IN ('done', 'dead') ORDER BY id`
+  }
+
   // MySQL cannot read the table that it changes: it locks what it finds, one statement before.
   #updateSome(set: Sql, where: Sql, limit: number): Sql {
     const ids = sql`SELECT id FROM job WHERE ${where} LIMIT ${this.#limit(limit)} ${this.#skipLocked}`
@@ -249,13 +284,15 @@ export class JobStatements {
       bucketsOf(keys).map((bucket) => sql`(${this.#number(bucket)})`),
       ', ',
     )
+    // INSERT IGNORE would lock the rows that are there for reading: of two workers that then lock them for writing one is rolled back.
     return this.#isMysql
-      ? sql`INSERT IGNORE INTO job_limit (bucket) VALUES ${rows}`
+      ? sql`INSERT INTO job_limit (bucket) VALUES ${rows} ON DUPLICATE KEY UPDATE bucket = VALUES(bucket)`
       : sql`INSERT INTO job_limit (bucket) VALUES ${rows} ON CONFLICT DO NOTHING`
   }
 
   /** In their order: two workers that lock several do not wait for each other. */
-  lockLimits(keys: readonly string[]): Sql {
+  lockLimits(keys: readonly string[]): Sql | undefined {
+    if (this.dialect === 'sqlite') return undefined
     const buckets = list(bucketsOf(keys).map((bucket) => this.#number(bucket)))
     return sql`SELECT bucket FROM job_limit WHERE bucket IN (${buckets}) ORDER BY bucket FOR UPDATE`
   }
@@ -329,6 +366,18 @@ export class JobStatements {
     return this.#updateSome(sql`state = 'ready', due = ${this.#now}, worker = NULL`, where, MOST)
   }
 
+  /** The jobs that have this worker in their rows. */
+  runningOf(worker: string): Sql<{ readonly id: string | number; readonly run: number }> {
+    return sql`SELECT id, run FROM job WHERE state = 'running' AND worker = ${this.#text(worker)}`
+  }
+
+  /** Whether the worker still has the job. */
+  isHeld({ id, run }: Held): Sql<{ readonly held: number }> {
+    return fixed(
+      sql`SELECT 1 AS held FROM job WHERE id = ${this.#big(id)} AND run = ${this.#number(run)} AND state = 'running'`,
+    )
+  }
+
   /** Deletes the leases that have ended so many milliseconds ago. */
   deleteLeases(age: number): Sql {
     return sql`DELETE FROM job_worker WHERE valid_until < ${this.#now} - ${this.#big(age)}`
@@ -388,11 +437,11 @@ function fixed<Row>({ texts, values }: Sql): Sql<Row> {
   return { kind: 'sql', texts, values }
 }
 
-function list(values: readonly Sql[]): Sql {
+export function list(values: readonly Sql[]): Sql {
   return joined(values, ', ')
 }
 
-function joined(parts: readonly Sql[], separator: string): Sql {
+export function joined(parts: readonly Sql[], separator: string): Sql {
   const [first = rawSql(''), ...rest] = parts
   return rest.reduce((all, part) => sql`${all}${rawSql(separator)}${part}`, first)
 }

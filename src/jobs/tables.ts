@@ -65,7 +65,10 @@ function jobIndexes(dialect: string): (IndexesOptions & { readonly fields: strin
     index('delayed', ['delayed'], ['due']),
     index('running', ['running'], ['worker']),
     index('limited', ['running', 'limited'], ['limit_key', 'priority', 'due', 'id']),
-    index('finished', ['done', 'dead'], ['finished']),
+    // Dead jobs are counted and listed often, and are few next to those that are done.
+    ...(isPartial
+      ? [index('done', ['done'], ['finished']), index('dead', ['dead'], ['finished'])]
+      : [index('finished', ['done', 'dead'], ['finished'])]),
   ]
 }
 

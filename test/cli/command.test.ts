@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { sequitur } from '../support/command.js'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
-const commands = ['new', 'routes', 'openapi', 'client', 'doctor', 'upgrade']
+const commands = ['new', 'routes', 'openapi', 'client', 'doctor', 'work', 'jobs', 'upgrade']
 
 test('sequitur --help lists every command', () => {
   const { status, stdout, stderr } = sequitur('--help')

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { newLifespan } from 'sequitur'
+import { newLifespan, select, withSession } from 'sequitur'
+import { JobRecord } from 'sequitur/jobs'
 import { testApp } from 'sequitur/testing'
 import { appOptions } from '../../example/conduit/app.js'
 import { migrate } from '../../example/conduit/database.js'
+import { User } from '../../example/conduit/models.js'
 import { serve } from '../support/processes.js'
+import { mailServer } from '../support/smtp.js'
+import { until } from '../support/waiting.js'
 import { databases, statements } from '../support/databases.js'
 
 const files = databases.filter(({ name }) => !name.includes('memory'))
@@ -41,6 +45,35 @@ for (const database of files) {
       const read = statements(log).filter((statement) => statement.startsWith('SELECT'))
       assert.equal(read.length, count, read.join('\n'))
     }
+  })
+
+  test(`${database.name}: who registers is sent one mail, and none if the name is taken`, async (t) => {
+    const mail = await mailServer(t)
+    mail.refuse(1)
+    const url = await database.url()
+    await migrate(newLifespan(url))
+    const lifespan = newLifespan(url)
+    process.env['SMTP_URL'] = mail.url
+    const api = await testApp({ ...appOptions(lifespan), logger: false })
+    delete process.env['SMTP_URL']
+    t.after(api.close)
+    const register = (username: string) =>
+      api.fetch('/api/users', {
+        method: 'POST',
+        json: { user: { username, email: 'robin@example.com', password: 'password' } },
+      })
+    assert.equal((await register('robin')).status, 201)
+    assert.equal((await register('batman')).status, 409) // the address is taken
+    const jobs = () => withSession(lifespan, (session) => session.all(select(JobRecord)))
+    await until('the first attempt has failed', async () => (await jobs())[0]?.state === 'delayed')
+    await withSession(lifespan, () => JobRecord.update({ due: '0' }, { where: {} }))
+    await until('the second has not', async () => (await jobs())[0]?.state === 'done')
+    assert.equal((await jobs()).length, 1)
+    assert.equal(mail.messages.length, 1)
+    assert.match(mail.messages[0] ?? '', /^To: robin@example\.com$/m)
+    assert.match(mail.messages[0] ?? '', /^Message-ID: <mail\.welcome-1-[0-9a-z]+@conduit\.example\.com>$/m)
+    const user = await withSession(lifespan, (session) => session.get(User, 1))
+    assert.equal(user?.welcomed, true)
   })
 
   test(`${database.name}: the program migrates, writes its first rows once, and serves`, async () => {

@@ -4,7 +4,7 @@ import { createApp, select, withSession } from 'sequitur'
 import { Attempt, Cron, JobRecord } from 'sequitur/jobs'
 import { memoryDatabase } from 'sequitur/testing'
 import { instantsOf } from '../../src/jobs/cron.js'
-import { JobDatabase } from '../../src/jobs/job-database.js'
+import { jobDatabase } from '../../src/jobs/job-database.js'
 import { addInstant } from '../../src/jobs/worker/schedule.js'
 import { databaseApp, databases } from '../support/databases.js'
 import { until } from '../support/waiting.js'
@@ -31,7 +31,7 @@ for (const kind of databases) {
 
   test(`${kind.name}: five rivals add one job for each of 200 instants`, async (t) => {
     const app = await databaseApp(t, kind, [JobRecord], [], { jobs: [ClockJobs] })
-    const database = JobDatabase.current()
+    const database = jobDatabase()
     const job = { name: 'night', queue: 'default', priority: 0 }
     await database.transaction((session) => session.executeOwn(database.statements.beginCron(job.name)))
     const begun = Date.now() + 1_000_000

@@ -90,6 +90,19 @@ for (const kind of databases) {
       )
   })
 
+  test(named('api.jobs.run() rejects for a job that exceeds its budget'), async (t) => {
+    const app = await observedApp(t, kind, {}, {})
+    await app.add('limited', { number: 3 })
+    await assert.rejects(
+      app.jobs.run(),
+      /^QueryBudgetError: The job observed\.limited .* sent 3 statements; its budget is 2/,
+    )
+    assert.deepEqual(
+      app.ended.map(({ name, outcome, statements }) => [name, outcome, statements]),
+      [['observed.limited', 'done', 3]],
+    )
+  })
+
   test(named('statements of the queue itself are no repetitions'), async (t) => {
     const app = await observedApp(t, kind, { queryBudget: { repeats: 5 } })
     for (let times = 0; times < 2; times++) assert.equal((await app.add('many', { number: 12 })).status, 204)

@@ -90,6 +90,16 @@ export function routesOf(type: Constructor): readonly RouteDeclaration[] {
   return [...inherited.filter((route) => !own.some(({ member }) => member === route.member)), ...own]
 }
 
+/** Gives a class the routes of its ancestors, whose requests require more now; not those of the members in `others`. */
+export function requireInRoutes(type: Constructor, requires: readonly Token[], others: readonly string[]): void {
+  const declarations = routesOf(type).map((route) => {
+    if (others.includes(route.member)) return route
+    const { options } = route
+    return { ...route, options: { ...options, requires: [...requires, ...(options.requires ?? [])] } }
+  })
+  routesKey.write(type, declarations)
+}
+
 /** A declaration of a response: `Page.of(Hero)`, a class with fields, a model, `[Hero]`, `String`, `{ hero: Hero }`. */
 export type Declaration =
   | Described<unknown>

@@ -13,20 +13,25 @@ export interface ClaimRules {
   readonly hasLimits: boolean
 }
 
+/** What a claim has found. */
+export interface Claim {
+  readonly jobs: readonly ClaimedJob[]
+  /** How many jobs wait for their limit now. */
+  readonly held: number
+}
+
 /**
  * Claims jobs in a transaction of its own: it is committed before they run, so that a job that ends its process has used up an attempt.
  *
  * @param free the queues that have free slots.
  */
-export function claimJobs(
-  database: JobDatabase,
-  free: readonly FreeSlots[],
-  rules: ClaimRules,
-): Promise<readonly ClaimedJob[]> {
+export function claimJobs(database: JobDatabase, free: readonly FreeSlots[], rules: ClaimRules): Promise<Claim> {
   const { statements } = database
   return database.transaction(async (session) => {
-    if (statements.claimsAtOnce && !rules.hasLimits)
-      return (await session.executeOwn(statements.claim(free, rules.worker))).map(toClaimed).toSorted(byOrder)
+    if (statements.claimsAtOnce && !rules.hasLimits) {
+      const rows = await session.executeOwn(statements.claim(free, rules.worker))
+      return { jobs: rows.map(toClaimed).toSorted(byOrder), held: 0 }
+    }
     return new CarefulClaim(database, session, rules).claim(free)
   })
 }
@@ -43,17 +48,18 @@ class CarefulClaim {
     this.#rules = rules
   }
 
-  async claim(free: readonly FreeSlots[]): Promise<readonly ClaimedJob[]> {
+  async claim(free: readonly FreeSlots[]): Promise<Claim> {
     const { statements } = this.#database
     const found: ClaimedRow[] = []
     for (const queue of free) found.push(...(await this.#session.executeOwn(statements.candidates(queue))))
-    if (found.length === 0) return []
+    if (found.length === 0) return { jobs: [], held: 0 }
     const { taken, held } = await this.#withinLimits(found)
     if (held.length > 0) await this.#session.executeOwn(statements.hold(held.map(({ id }) => String(id))))
-    if (taken.length === 0) return []
+    if (taken.length === 0) return { jobs: [], held: held.length }
     const ids = taken.map(({ id }) => String(id))
     await this.#session.executeOwn(statements.take(ids, this.#rules.worker))
-    return taken.map((row) => toClaimed({ ...row, attempt: row.attempt + 1, run: row.run + 1 }))
+    const jobs = taken.map((row) => toClaimed({ ...row, attempt: row.attempt + 1, run: row.run + 1 }))
+    return { jobs, held: held.length }
   }
 
   async #withinLimits(found: readonly ClaimedRow[]): Promise<{ taken: ClaimedRow[]; held: ClaimedRow[] }> {
@@ -79,10 +85,9 @@ class CarefulClaim {
   async #countRunning(keys: readonly string[]): Promise<Map<string, number>> {
     const { statements } = this.#database
     const making = statements.makeLimits(keys)
-    if (making) {
-      await this.#session.executeOwn(making)
-      await this.#session.executeOwn(statements.lockLimits(keys))
-    }
+    if (making) await this.#session.executeOwn(making)
+    const locking = statements.lockLimits(keys)
+    if (locking) await this.#session.executeOwn(locking)
     const rows = await this.#session.executeOwn(statements.running(keys))
     return new Map(rows.map(({ limit_key, n }) => [limit_key, Number(n)]))
   }

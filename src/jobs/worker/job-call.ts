@@ -41,6 +41,7 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
   readonly #record: JobRun | undefined
   #scope: Scope | undefined
   #isCompleted = false
+  #isRepeated = false
 
   /** @param record of this run; undefined if no one listens. */
   constructor(job: PlannedJob, claimed: ClaimedJob, context: JobContext, record?: JobRun) {
@@ -82,6 +83,7 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
 
   open(attempt: number): readonly Unit[] {
     this.#isCompleted = false
+    this.#isRepeated = attempt > 0
     return this.#job.openers.flatMap(({ open }) => open(attempt, this.#record) ?? [])
   }
 
@@ -89,12 +91,22 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
     const previous = this.#scope
     this.#scope = undefined
     await previous?.dispose() // it may still hold something, such as a lock
+    if (this.#isRepeated) await this.#requireHeld()
     const { plan, input } = this.#job
     this.#scope = new Scope(this.#context.container, this)
     const { row } = this.#claimed
     return this.#scope.run(plan, {
       read: () => plan.inputs.map((kind) => (kind === 'attempt' ? this.#attempt() : input.read(row.input))),
     })
+  }
+
+  // The conflict may have been that another worker has the job: at SERIALIZABLE the fence itself fails as one.
+  async #requireHeld(): Promise<void> {
+    const { sequelize, statements } = this.#context.database
+    const session = currentSession(sequelize)
+    if (!session) return
+    const rows = await this.#uncounted(() => session.executeOwn(statements.isHeld(this.#claimed)))
+    if (rows.length === 0) throw new LostLeaseError(this.title)
   }
 
   #attempt(): Attempt {
@@ -137,12 +149,21 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
   readonly beforeCommit = async (): Promise<void> => {
     const session = currentSession(this.#context.database.sequelize)
     if (!session || session.isRollingBack || !this.#job.completesItself) return
-    const record = this.#record
-    if (record) record.isCounting = false
-    await this.#complete(session)
-    if (record) record.isCounting = true // for its callbacks
+    await this.#uncounted(() => this.#complete(session))
     session.commitLast() // of several databases: if another one fails, the job runs again
     this.#isCompleted = true
+  }
+
+  /** Runs a statement of the worker in the job's own transaction: like COMMIT, it is none of the job. */
+  async #uncounted<T>(work: () => Promise<T>): Promise<T> {
+    const record = this.#record
+    if (!record) return work()
+    record.isCounting = false
+    try {
+      return await work()
+    } finally {
+      record.isCounting = true
+    }
   }
 
   async #complete(session: Session): Promise<void> {

@@ -5,6 +5,7 @@ import { type BudgetOfApp, limitQueries, reportExcesses } from '../../http/obser
 import type { Log } from '../../http/server/logger.js'
 import type { ClaimedJob } from './job-call.js'
 import { JobLog } from './job-log.js'
+import type { Outcome } from './outcome.js'
 import type { PlannedJob } from './planned-jobs.js'
 
 /** Milliseconds. A transaction that is open for longer keeps its connection from others, and the databases from removing what is outdated. */
@@ -51,16 +52,38 @@ export class JobRecorder {
     return record
   }
 
+  /**
+   * Runs a job, and records what becomes of it.
+   *
+   * @param settle writes down what becomes of a run that was not committed.
+   * @throws what it throws.
+   */
+  async observe(
+    record: JobRun | undefined,
+    execute: () => Promise<void>,
+    settle: (error: unknown) => Promise<Outcome>,
+  ): Promise<void> {
+    let failure: { readonly error: unknown } | undefined
+    try {
+      await this.#execute(record, execute)
+    } catch (error) {
+      failure = { error }
+    }
+    if (record) this.#ran(record)
+    const outcome = failure && (await settle(failure.error))
+    if (record) this.#ended(record, outcome, failure?.error)
+  }
+
   /** Publishes the start of a run, and runs the work in the contexts of subscribers. */
-  run<T>(record: JobRun | undefined, work: () => Promise<T>): Promise<T> {
+  #execute(record: JobRun | undefined, work: () => Promise<void>): Promise<void> {
     if (!record || !jobStart.hasSubscribers) return work()
-    let running: Promise<T> | undefined
+    let running: Promise<void> | undefined
     jobStart.runStores(record, () => record.answer(() => (running ??= work())))
     return running ?? work()
   }
 
   /** The method has returned, and its transaction has ended, as far as that is known. */
-  ran(record: JobRun): void {
+  #ran(record: JobRun): void {
     record.milliseconds = performance.now() - record.startedAt
     if (record.queries.isExceeded) reportExcesses(record, this.#budget.report)
     if (record.longestTransaction > LONG_TRANSACTION) this.#warnOnce(record)
@@ -75,9 +98,9 @@ export class JobRecorder {
     )
   }
 
-  /** What became of the run is written down. */
-  ended(record: JobRun, outcome: JobOutcome, error: unknown): void {
-    record.outcome = outcome
+  /** What became of the run is written down. @param outcome undefined if it is done. */
+  #ended(record: JobRun, outcome: Outcome | undefined, error: unknown): void {
+    record.outcome = publishedOutcome(outcome)
     record.error = error
     try {
       this.#log?.add(record)
@@ -86,4 +109,9 @@ export class JobRecorder {
     }
     if (jobEnd.hasSubscribers) jobEnd.publish(record)
   }
+}
+
+function publishedOutcome(outcome: Outcome | undefined): JobOutcome {
+  if (!outcome) return 'done'
+  return outcome.kind === 'again' ? 'failed' : outcome.kind
 }

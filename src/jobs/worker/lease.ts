@@ -2,7 +2,9 @@ import { hostname } from 'node:os'
 import { randomUUID } from 'node:crypto'
 import { fromEnvironment } from '../../db/config/environment.js'
 import type { JobDatabase } from '../job-database.js'
+import type { Held } from '../statements.js'
 import type { JobState } from '../tables.js'
+import { wake } from '../wake.js'
 
 /** Milliseconds that the lease of a worker lasts, unless `toolkit_job_lease` is set, and how often it is renewed in them. */
 const LEASE = 30_000
@@ -27,15 +29,23 @@ export class Lease {
   readonly worker = randomUUID()
   readonly #database: JobDatabase
   readonly #report: (error: unknown) => void
+  readonly #isKnown: (job: Held) => boolean
+  /** The jobs that the last look has found to be unknown. */
+  #unknown = new Set<string>()
+  #ticking = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
   #cleanedAt = performance.now() - CLEANING * Math.random()
   readonly #milliseconds = fromEnvironment('toolkit_job_lease') ?? LEASE
   #isEnded = false
 
-  /** @param report receives the errors of renewals. */
-  constructor(database: JobDatabase, report: (error: unknown) => void) {
+  /**
+   * @param report receives the errors of renewals.
+   * @param isKnown whether the worker knows that it has this job.
+   */
+  constructor(database: JobDatabase, report: (error: unknown) => void, isKnown: (job: Held) => boolean) {
     this.#database = database
     this.#report = report
+    this.#isKnown = isKnown
   }
 
   /** @throws the error of the database. */
@@ -47,13 +57,14 @@ export class Lease {
   #schedule(): void {
     if (this.#isEnded) return
     const pause = this.#milliseconds / RENEWALS
-    this.#timer = setTimeout(() => void this.#tick(), pause * (0.9 + 0.1 * Math.random()))
+    this.#timer = setTimeout(() => (this.#ticking = this.#tick()), pause * (0.9 + 0.1 * Math.random()))
   }
 
   async #tick(): Promise<void> {
     try {
       await this.#renew()
       await this.#takeBack()
+      await this.#giveBackUnknown()
       if (performance.now() - this.#cleanedAt >= CLEANING) await this.#clean()
     } catch (error) {
       this.#report(error)
@@ -72,11 +83,30 @@ export class Lease {
   /** Makes the jobs ready whose workers are gone, and those that wait for a limit which no one holds. */
   async #takeBack(): Promise<void> {
     const { statements } = this.#database
-    await this.#database.transaction(async (session) => {
-      await session.executeOwn(statements.takeBack())
+    const found = await this.#database.transaction(async (session) => {
+      const taken = await this.#database.change(session, statements.takeBack())
       for (const { limit_key } of await session.executeOwn(statements.forgottenLimits()))
         await session.executeOwn(statements.wakeLimited(limit_key, 1))
+      return taken
     })
+    if (found > 0) wake(this.#database.sequelize)
+  }
+
+  /**
+   * Gives jobs back that this worker has without knowing it: the commit of their claim was not answered. Those that are found twice, as others are being
+   * claimed; a mistake would only run a job again.
+   */
+  async #giveBackUnknown(): Promise<void> {
+    const { statements } = this.#database
+    const rows = await this.#database.read(statements.runningOf(this.worker))
+    const unknown = rows.map(({ id, run }) => ({ id: String(id), run })).filter((job) => !this.#isKnown(job))
+    const lost = unknown.filter((job) => this.#unknown.has(keyOf(job)))
+    this.#unknown = new Set(unknown.map(keyOf))
+    for (const job of lost)
+      await this.#database.transaction((session) =>
+        session.executeOwn(statements.giveBack(job, { delay: 0, uses: false })),
+      )
+    if (lost.length > 0) wake(this.#database.sequelize)
   }
 
   async #clean(): Promise<void> {
@@ -99,7 +129,13 @@ export class Lease {
   async end(): Promise<void> {
     this.#isEnded = true
     clearTimeout(this.#timer)
+    await this.#ticking // a renewal would begin the lease again
     const { statements } = this.#database
     await this.#database.transaction((session) => session.executeOwn(statements.endLease(this.worker)))
   }
+}
+
+/** As a key of a set. */
+export function keyOf({ id, run }: Held): string {
+  return `${id} ${run}`
 }

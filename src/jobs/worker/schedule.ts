@@ -83,6 +83,6 @@ export async function addInstant(
 }
 
 /** The input of a job of `@Cron()`, which `attempt.instant` reads. */
-function inputOfInstant(instant: number): string {
+export function inputOfInstant(instant: number): string {
   return JSON.stringify({ instant })
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { JobOutcome, JobRun } from '../../core/events/job-run.js'
+import type { JobRun } from '../../core/events/job-run.js'
 import type { Trace } from '../../core/events/trace.js'
 import { tagOf, traceFields } from '../../http/observation/log-entry.js'
 import { endsWithin, PendingCounter } from '../../core/promises.js'
@@ -11,13 +11,15 @@ import { claimJobs, type ClaimRules } from './claim.js'
 import { Doorbell } from './doorbell.js'
 import { type ClaimedJob, JobCall, type JobContext } from './job-call.js'
 import type { JobRecorder } from './job-recorder.js'
-import { Lease } from './lease.js'
-import { describeForRow, type Outcome, outcomeOf } from './outcome.js'
+import { keyOf, Lease } from './lease.js'
+import { describeForRow, type Outcome, outcomeOf, settle } from './outcome.js'
 import type { PlannedJob } from './planned-jobs.js'
 import { Schedule } from './schedule.js'
 
 /** Milliseconds between two looks at the queue of an idle worker. */
 const PAUSE = 1_000
+/** Milliseconds until the next look, when all that is due is locked. */
+const LOCKED_PAUSE = 200
 /** Milliseconds after which a job is looked for again whose name this version of the program does not know. */
 const UNKNOWN_DELAY = 60_000
 /** Milliseconds between two tries to write down what has become of a job. */
@@ -49,6 +51,8 @@ export class Worker {
   /** How many jobs of each queue run. */
   readonly #used = new Map<string, number>()
   readonly #calls = new Set<JobCall>()
+  /** The jobs that it has. */
+  readonly #held = new Set<string>()
   readonly #running = new PendingCounter()
   readonly #unknownNames = new Set<string>()
   #working: Promise<void> | undefined
@@ -60,7 +64,11 @@ export class Worker {
   constructor(options: WorkerOptions) {
     const { database, jobs } = options
     this.#options = options
-    this.#lease = new Lease(database, (error) => this.#failed(error))
+    this.#lease = new Lease(
+      database,
+      (error) => this.#failed(error),
+      (job) => this.#held.has(keyOf(job)),
+    )
     this.#doorbell = new Doorbell(database)
     this.#schedule = new Schedule(database, jobs.values(), (error) => this.#failed(error))
     this.#rules = {
@@ -87,7 +95,7 @@ export class Worker {
     this.#isStopping = true
     this.#schedule.stop()
     this.#doorbell.stop()
-    if (!(await endsWithin(this.#running.empty(), milliseconds))) {
+    if (!(await endsWithin(this.#idle(), milliseconds))) {
       for (const { abort } of this.#calls) abort.abort(new WorkerStops())
       await endsWithin(this.#running.empty(), MOST_PAUSE)
     }
@@ -95,6 +103,12 @@ export class Worker {
     await endsWithin(this.#working ?? Promise.resolve(), MOST_PAUSE)
     await this.#lease.end().catch((error: unknown) => this.#failed(error))
     wake(this.#options.database.sequelize)
+  }
+
+  /** Resolves when nothing is claimed and no job runs. */
+  async #idle(): Promise<void> {
+    await this.#working
+    await this.#running.empty()
   }
 
   async #work(): Promise<void> {
@@ -115,16 +129,22 @@ export class Worker {
   /** Claims what is ready, until nothing is or no slot is free. Returns the milliseconds until the next look, unless it rings. */
   async #turn(): Promise<number> {
     let mayHaveJobs = this.#doorbell.answer()
+    let hasLooked = false
     while (!this.#isStopping) {
       const free = this.#free()
       if (free.length === 0) break // a slot that becomes free rings
-      if (mayHaveJobs) mayHaveJobs = await this.#claim(free)
-      else {
+      if (mayHaveJobs) {
+        mayHaveJobs = await this.#claim(free)
+        // What it has seen is locked: another worker claims it, or someone changes it.
+        if (!mayHaveJobs && hasLooked) return LOCKED_PAUSE
+        hasLooked = false
+      } else {
         const { now, ready, due } = await this.#look()
         const delay = due === null ? Infinity : Number(due) - Number(now)
-        if (delay <= 0) await this.#wakeDelayed()
-        mayHaveJobs = delay <= 0 || (ready !== null && ready !== undefined)
-        if (!mayHaveJobs) return Math.min(this.#doorbell.pause, delay)
+        const woken = delay <= 0 ? await this.#wakeDelayed() : 0
+        mayHaveJobs = woken > 0 || (ready !== null && ready !== undefined)
+        if (!mayHaveJobs) return delay <= 0 ? LOCKED_PAUSE : Math.min(this.#doorbell.pause, delay)
+        hasLooked = true
       }
     }
     return PAUSE
@@ -132,9 +152,9 @@ export class Worker {
 
   /** Returns whether there may be more. */
   async #claim(free: readonly FreeSlots[]): Promise<boolean> {
-    const claimed = await claimJobs(this.#options.database, free, this.#rules)
-    for (const job of claimed) this.#run(job)
-    return claimed.length > 0
+    const { jobs, held } = await claimJobs(this.#options.database, free, this.#rules)
+    for (const job of jobs) this.#run(job)
+    return jobs.length + held > 0
   }
 
   async #look(): Promise<QueueState> {
@@ -144,9 +164,10 @@ export class Worker {
     return state
   }
 
-  async #wakeDelayed(): Promise<void> {
+  /** Returns how many. */
+  async #wakeDelayed(): Promise<number> {
     const { database } = this.#options
-    await database.transaction((session) => session.executeOwn(database.statements.wakeDelayed()))
+    return database.transaction((session) => database.change(session, database.statements.wakeDelayed()))
   }
 
   #free(): readonly FreeSlots[] {
@@ -159,7 +180,9 @@ export class Worker {
     const { queue } = claimed.row
     this.#used.set(queue, (this.#used.get(queue) ?? 0) + 1)
     this.#running.enter()
+    this.#held.add(keyOf(claimed))
     void this.#finish(claimed).finally(() => {
+      this.#held.delete(keyOf(claimed))
       this.#used.set(queue, (this.#used.get(queue) ?? 1) - 1)
       this.#running.leave()
       this.#doorbell.ring()
@@ -168,67 +191,53 @@ export class Worker {
 
   /** Never rejects. */
   async #finish(claimed: ClaimedJob): Promise<void> {
+    if (this.#isStopping) return this.#giveBack(claimed, 0) // it was claimed meanwhile
     const job = this.#options.jobs.get(claimed.row.name)
     if (!job) return this.#giveBackUnknown(claimed)
     const { recorder } = this.#options
     const record = recorder.record(job, claimed)
     const call = new JobCall(job, claimed, this.#options, record)
     this.#calls.add(call)
-    let failure: { readonly error: unknown } | undefined
-    try {
-      await recorder.run(record, async () => {
-        if (claimed.row.attempt > job.attempts) throw new WorkerLost(call.title, job.attempts)
-        await call.execute()
-      })
-    } catch (error) {
-      failure = { error }
+    const execute = async () => {
+      if (claimed.row.attempt > job.attempts) throw new WorkerLost(call.title, job.attempts)
+      await call.execute()
     }
+    await recorder.observe(record, execute, (error) => this.#settle(job, claimed, error, record))
     this.#calls.delete(call)
-    if (record) recorder.ran(record)
-    const outcome = failure ? await this.#settle(job, claimed, failure.error, record) : 'done'
-    if (record) recorder.ended(record, outcome, failure?.error)
     await this.#wakeLimited(job, claimed)
   }
 
   // Another version of the program may know it.
   async #giveBackUnknown(claimed: ClaimedJob): Promise<void> {
-    const { log, database } = this.#options
+    const { log } = this.#options
     const { name } = claimed.row
     if (!this.#unknownNames.has(name))
       log.warn(
         `A job is named ${name}, and no class of createApp({ jobs }) has a job of this name: it waits for a process that has one.`,
       )
     this.#unknownNames.add(name)
+    await this.#giveBack(claimed, UNKNOWN_DELAY)
+  }
+
+  /** Gives a job back that has not run. */
+  async #giveBack(claimed: ClaimedJob, delay: number): Promise<void> {
+    const { database } = this.#options
     await this.#untilDone(() =>
       database.transaction((session) =>
-        database.change(session, database.statements.giveBack(claimed, { delay: UNKNOWN_DELAY, uses: false })),
+        database.change(session, database.statements.giveBack(claimed, { delay, uses: false })),
       ),
     )
   }
 
   /** Writes down what has become of a job that was not committed. */
-  async #settle(job: PlannedJob, claimed: ClaimedJob, error: unknown, record: JobRun | undefined): Promise<JobOutcome> {
+  async #settle(job: PlannedJob, claimed: ClaimedJob, error: unknown, record: JobRun | undefined): Promise<Outcome> {
     const outcome = outcomeOf(error, claimed.row.attempt, job.attempts)
     const entry = randomBytes(4).toString('hex')
     this.#log(job, claimed, outcome, { error, entry, trace: record?.trace })
-    if (outcome.kind === 'lost') return outcome.kind
     const { database } = this.#options
-    const { statements } = database
-    const reason = describeForRow(error, entry)
-    const statement = () => {
-      switch (outcome.kind) {
-        case 'dead':
-          return statements.bury(claimed, reason)
-        case 'again':
-          return statements.giveBack(claimed, { delay: outcome.delay, uses: true, error: reason })
-        case 'unknown':
-          return statements.giveBack(claimed, { delay: 0, uses: true })
-        case 'stopped':
-          return statements.giveBack(claimed, { delay: 0, uses: false })
-      }
-    }
-    await this.#untilDone(() => database.transaction((session) => database.change(session, statement())))
-    return outcome.kind === 'again' ? 'failed' : outcome.kind
+    const statement = settle(database.statements, claimed, outcome, describeForRow(error, entry))
+    if (statement) await this.#untilDone(() => database.transaction((session) => database.change(session, statement)))
+    return outcome
   }
 
   #log(job: PlannedJob, { id, row }: ClaimedJob, outcome: Outcome, { error, entry, trace }: Failure): void {
@@ -255,13 +264,18 @@ export class Worker {
     }
   }
 
-  /** The next job with the same limit may run. */
+  /** The next job with the same limit may run. A claim that has counted before, and has one wait for its limit, is waited for: no one else would wake it. */
   async #wakeLimited({ limit }: PlannedJob, { row }: ClaimedJob): Promise<void> {
     const key = row.limit_key
     if (!limit || key === null) return
     const { database } = this.#options
+    const { statements } = database
+    const locking = statements.lockLimits([key])
     await database
-      .transaction((session) => session.executeOwn(database.statements.wakeLimited(key, limit.at)))
+      .transaction(async (session) => {
+        if (locking) await session.executeOwn(locking)
+        await session.executeOwn(statements.wakeLimited(key, limit.at))
+      })
       .catch((error: unknown) => this.#failed(error)) // found later, as forgotten
   }
 

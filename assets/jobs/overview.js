@@ -1,0 +1,169 @@
+import { ago, button, cell, duration, element, jobsText, moment, number, showRows } from './elements.js'
+
+/*
+ * What is wrong, and the tables of queues, errors, workers and jobs.
+ */
+
+/** Milliseconds after which a job that is due is late. */
+const LATE = 60_000
+const HOUR = 3_600_000
+const WAITING = ['ready', 'delayed', 'limited']
+
+/** Returns the age of a time by the clock of the database: that of this device may be wrong. */
+export function ages(now) {
+  const age = (date) => Date.parse(now) - Date.parse(date)
+  return {
+    age,
+    ago: (date) => ago(age(date)),
+    time: (date) => element('span', { title: moment(date) }, ago(age(date))),
+  }
+}
+
+/** What an operator must know first: pairs of how bad it is, and a sentence. */
+export function notices({ now, queues, workers, dead }) {
+  const { age, ago } = ages(now)
+  const due = queues.filter(({ oldest_due }) => oldest_due !== null)
+  const late = due.filter(({ oldest_due }) => age(oldest_due) >= LATE)
+  const silent = workers.filter(({ valid, running }) => !valid && running > 0)
+  const died = dead.filter(({ newest, error }) => age(newest) < HOUR && error !== 'Discarded')
+  const found = [
+    ...(workers.some(({ valid }) => valid) ? [] : [noWorker(due)]),
+    ...late.map((queue) => lateQueue(queue, duration(age(queue.oldest_due)))),
+    ...silent.map(({ host, valid_until, running }) => [
+      'warn',
+      `A worker on ${host} is silent: its lease has ended ${ago(valid_until)}. ${jobsText(running)} of it will run again in another worker.`,
+    ]),
+    ...died.map(({ name, error, count, newest }) => [
+      'bad',
+      `${name}: ${jobsText(count)} dead by ${error || 'an unknown error'}, the last one ${ago(newest)}.`,
+    ]),
+  ]
+  const nothing = 'Nothing is stuck: no job is due for more than a minute, and none has died in the last hour.'
+  return found.length > 0 ? found : [['good', nothing]]
+}
+
+function noWorker(due) {
+  const advice = 'Start one with createApp({ work }), or by npx sequitur work.'
+  return [due.length > 0 ? 'bad' : 'warn', `No process works on jobs. ${advice}`]
+}
+
+function lateQueue({ queue, ready, running }, time) {
+  const text = `${queue}: the oldest job is due for ${time}. Ready: ${number(ready)}, running: ${number(running)}.`
+  return running > 0
+    ? ['warn', `${text} There is more work than slots.`]
+    : ['bad', `${text} Does a process work on this queue?`]
+}
+
+export function showOverview(overview, byId) {
+  const times = ages(overview.now)
+  const { queues, dead, workers } = overview
+  showRows(
+    byId('queues'),
+    queues.map((queue) => queueRow(queue, times)),
+    'There are no jobs.',
+  )
+  byId('errors').hidden = dead.length === 0
+  showRows(
+    byId('dead'),
+    dead.map((group) => deadRow(group, times)),
+    'No job is dead.',
+  )
+  showRows(
+    byId('workers'),
+    workers.map((worker) => workerRow(worker, times)),
+    'No process works on jobs.',
+  )
+}
+
+function queueRow({ queue, oldest_due, failed, done, ...counts }, { age }) {
+  const show = (state) => button(number(counts[state]), 'link', { action: 'filter', state, queue, name: '', error: '' })
+  const count = (title, state, ...more) =>
+    counts[state] === 0 ? cell(title, '0', 'number zero') : cell(title, [show(state), ...more], 'number')
+  const dueSince = () => {
+    const className = age(oldest_due) >= LATE ? 'bad-text' : ''
+    return element('span', { className, title: moment(oldest_due) }, `for ${duration(age(oldest_due))}`)
+  }
+  const afterError = failed > 0 ? [element('small', {}, `${number(failed)} after an error`)] : []
+  return element(
+    'tr',
+    {},
+    cell('Queue', queue),
+    cell('Oldest due', oldest_due === null ? 'none' : dueSince()),
+    count('Ready', 'ready'),
+    count('Running', 'running'),
+    count('Delayed', 'delayed', ...afterError),
+    count('Limited', 'limited'),
+    count('Dead', 'dead'),
+    cell('Done in a minute', number(done), 'number'),
+  )
+}
+
+function deadRow({ name, error, count, oldest, newest }, { time }) {
+  const show = button(number(count), 'link', { action: 'filter', state: 'dead', queue: '', name, error })
+  const all = (text, className, action) => button(text, className, { action, name, error })
+  return element(
+    'tr',
+    {},
+    cell('Job', name),
+    cell('Error', element('code', {}, error || 'unknown')),
+    cell('Dead', show, 'number'),
+    cell('First', time(oldest)),
+    cell('Last', time(newest)),
+    cell('', [all('Retry all', '', 'retry-all'), all('Delete all', 'danger', 'delete-all')], 'actions'),
+  )
+}
+
+function workerRow({ id, host, valid, valid_until, running }, { age, ago }) {
+  const lease = valid ? `valid for ${duration(-age(valid_until))}` : `ended ${ago(valid_until)}`
+  return element(
+    'tr',
+    {},
+    cell('Host', host),
+    cell('Lease', element('span', { className: valid ? '' : 'bad-text', title: moment(valid_until) }, lease)),
+    cell('Running', number(running), 'number'),
+    cell('Id', element('code', {}, id.slice(0, 8))),
+  )
+}
+
+/** What may be pressed for a job. */
+export function buttonsOf({ id, state }) {
+  if (state === 'dead')
+    return [button('Retry', '', { action: 'retry', id }), button('Delete', 'danger', { action: 'discard', id })]
+  return WAITING.includes(state) ? [button('Discard', 'danger', { action: 'discard', id })] : []
+}
+
+export function jobRow(job, { time }) {
+  const { id, name, queue, state, attempt, due, finished, error, log } = job
+  const when = finished === null ? ['due ', time(due)] : [state === 'dead' ? 'died ' : 'done ', time(finished)]
+  const code = (text) => (text === null ? '' : element('code', {}, text))
+  return element(
+    'tr',
+    {},
+    cell('Job', [button(`${name} ${id}`, 'link', { action: 'open', id }), element('small', {}, queue)]),
+    cell('State', state),
+    cell('Attempts', String(attempt), 'number'),
+    cell('When', when),
+    cell('Last error', code(error)),
+    cell('Log entry', code(log)),
+    cell('', buttonsOf(job), 'actions'),
+  )
+}
+
+/** The facts of an opened job: names and values. */
+export function factsOf(job, { ago }) {
+  const at = (date) => date && `${moment(date)}, ${ago(date)}`
+  return [
+    ['State', job.state],
+    ['Queue', `${job.queue}, priority ${job.priority}`],
+    ['Attempts', String(job.attempt)],
+    ['Last error', job.error],
+    ['Log entry', job.log],
+    ['Added', at(job.created)],
+    ['Due', at(job.due)],
+    ['Finished', at(job.finished)],
+    ['Worker', job.worker],
+    ['Tenant', job.tenant],
+    ['Steps done', job.steps.join(', ')],
+    ['Trace', job.trace],
+  ].filter(([, value]) => value)
+}

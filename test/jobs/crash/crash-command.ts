@@ -1,0 +1,92 @@
+// See scripts/crash.js, which starts it.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { setTimeout as wait } from 'node:timers/promises'
+import { mariadbUrl } from '../../support/mariadb.js'
+import { startPostgres } from '../../support/postgres-server.js'
+import { type Crashes, crash } from './crash.js'
+import { cuttingAtCommit } from './cutting-at-commit.js'
+
+const { values } = parseArgs({
+  options: {
+    jobs: { type: 'string', default: '10000' },
+    kills: { type: 'string', default: '100' },
+    database: { type: 'string', default: 'sqlite' },
+    clients: { type: 'string', default: '8' },
+    lease: { type: 'string' },
+    'server-kills': { type: 'string', default: '0' },
+    cut: { type: 'boolean', default: false },
+    limits: { type: 'boolean', default: false },
+  },
+})
+
+/** A database that is tried. */
+type Tried = Pick<Crashes, 'url' | 'directUrl' | 'trouble' | 'beforeEnd'> & { readonly stop: () => Promise<void> }
+
+const kills = Number(values.kills)
+const tried = await open(values.database)
+try {
+  const outcome = await crash({
+    ...tried,
+    jobs: Number(values.jobs),
+    kills,
+    killEach: 1_000,
+    clients: Number(values.clients),
+    lease: Number(values.lease ?? (values.limits ? 3_000 : 500)),
+    isLimited: values.limits,
+    log: (line) => console.log(line),
+  })
+  console.log(`${values.database}: the effects are those of the committed jobs, once each.`, outcome)
+} finally {
+  await tried.stop()
+}
+
+async function open(database: string): Promise<Tried> {
+  switch (database) {
+    case 'sqlite': {
+      const folder = mkdtempSync(join(tmpdir(), 'sequitur-crash-'))
+      const stop = async () => rmSync(folder, { recursive: true })
+      return { url: `sqlite+sqlite3:///${join(folder, 'jobs.sqlite')}`, stop }
+    }
+    case 'postgres':
+      return openPostgres()
+    case 'mariadb':
+      return withCuts({ url: await mariadbUrl('mariadb+mariadb'), stop: () => Promise.resolve() })
+    case 'mysql2':
+      return withCuts({ url: await mariadbUrl('mysql+mysql2'), stop: () => Promise.resolve() })
+    default:
+      throw new Error(`There is no database '${database}'. Write --database sqlite, postgres, mariadb or mysql2.`)
+  }
+}
+
+async function openPostgres(): Promise<Tried> {
+  const times = Number(values['server-kills'])
+  const server = await startPostgres({ lasting: true })
+  const make = async () => {
+    await server.kill()
+    await wait(Math.random() * 500)
+    await server.restart()
+  }
+  const trouble = times > 0 ? { each: Math.max(1_000, (kills * 1_000) / times), times, make } : undefined
+  return withCuts({ url: server.url, stop: server.stop, trouble })
+}
+
+async function withCuts(tried: Tried): Promise<Tried> {
+  if (!values.cut) return tried
+  const proxy = await cuttingAtCommit(tried.url, 60)
+  return {
+    ...tried,
+    url: proxy.url,
+    directUrl: tried.url,
+    beforeEnd() {
+      proxy.rest()
+      console.log('Connections were cut at COMMIT:', proxy.cuts)
+    },
+    async stop() {
+      proxy.close()
+      await tried.stop()
+    },
+  }
+}

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict'
+import { setTimeout as wait } from 'node:timers/promises'
+import { test, type TestContext } from 'node:test'
+import { Field, select, Session, sql, Transactional, withSession } from 'sequitur'
+import { Attempt, Job, JobRecord, type Jobs, jobsOf } from 'sequitur/jobs'
+import { CommitUnknownError } from '../../src/db/errors.js'
+import { type JobDatabase, jobDatabase } from '../../src/jobs/job-database.js'
+import { JobWorker } from '../../src/jobs/tables.js'
+import { isRecord } from '../../src/core/records.js'
+import { claimJobs } from '../../src/jobs/worker/claim.js'
+import { Lease } from '../../src/jobs/worker/lease.js'
+import { databaseApp, databases, statements, type TestDatabase } from '../support/databases.js'
+import { gate, type Gate, until } from '../support/waiting.js'
+import { Effect } from './ledger.js'
+
+/*
+ * Faults in the moments between two statements of a worker.
+ */
+
+class Entry {
+  @Field({ type: 'integer' }) number!: number
+}
+
+/** What handlers wait for, after they have written, unless it is open. */
+let held: Gate = gate()
+const seen: string[] = []
+
+async function enter({ number }: Entry, session: Session, attempt: Attempt): Promise<void> {
+  seen.push(`${number}, attempt ${attempt.number}`)
+  await session.execute(sql`INSERT INTO effect (number) VALUES (${number})`)
+}
+
+class FaultJobs {
+  @Job({ name: 'fault.plain' })
+  async plain(input: Entry, session: Session, attempt: Attempt) {
+    await enter(input, session, attempt)
+  }
+
+  @Job({ name: 'fault.one', limit: { by: () => 'all', at: 1 } })
+  async one(input: Entry, session: Session, attempt: Attempt) {
+    await held.opened // before it writes: on SQLite others could not
+    await enter(input, session, attempt)
+  }
+
+  @Transactional({ isolation: 'serializable', retry: 5 })
+  @Job({ name: 'fault.serializable' })
+  async serializable(input: Entry, session: Session, attempt: Attempt) {
+    await enter(input, session, attempt)
+    await held.opened
+  }
+}
+
+async function faultyApp(t: TestContext, kind: TestDatabase, { lease = 30_000, work = { default: 2 } } = {}) {
+  seen.length = 0
+  held = gate()
+  process.env['toolkit_job_lease'] = String(lease) // read by the start
+  const app = await databaseApp(t, kind, [Effect, JobRecord], [], { jobs: [FaultJobs], work })
+  delete process.env['toolkit_job_lease']
+  const inSession = <T>(what: (session: Session) => Promise<T>) => withSession(app.database, what)
+  return {
+    ...app,
+    jobDatabase: jobDatabase(),
+    inSession,
+    add: (member: 'plain' | 'one' | 'serializable', number: number, options: Parameters<Jobs['add']>[3] = {}) =>
+      inSession((session) => jobsOf(session).add(FaultJobs, member, { number }, options)),
+    jobs: () => inSession((session) => session.all(select(JobRecord, { order: ['id'] }))),
+    effects: async () => (await inSession((session) => session.all(select(Effect)))).map(({ number }) => number),
+  }
+}
+
+type Transact = JobDatabase['transaction']
+
+/** Changes how the transactions of the queue are executed. */
+function disturb(database: JobDatabase, change: (transact: Transact) => Transact): void {
+  database.transaction = change(database.transaction.bind(database))
+}
+
+/** Whether a transaction of the queue has claimed jobs. */
+function isClaim(result: unknown): boolean {
+  return (
+    isRecord(result) && 'held' in result && (Number(result['held']) > 0 || (result['jobs'] as unknown[]).length > 0)
+  )
+}
+
+for (const kind of databases) {
+  const named = (name: string) => `${kind.name}: ${name}`
+  const isServer = !kind.name.startsWith('SQLite')
+
+  test(named('a job is not lost whose claim was committed without an answer'), async (t) => {
+    const app = await faultyApp(t, kind, { lease: 1_200 })
+    let isLost = false
+    disturb(app.jobDatabase, (transact) => async (work) => {
+      const result = await transact(work)
+      if (!isClaim(result) || isLost) return result
+      isLost = true
+      throw new CommitUnknownError(new Error('The connection is lost.'))
+    })
+    await app.add('plain', 1)
+    await until('it is done', async () => (await app.jobs())[0]?.state === 'done')
+    assert.ok(isLost)
+    assert.deepEqual([seen, await app.effects()], [['1, attempt 1'], [1]])
+  })
+
+  test(named('a job that is claimed while its worker stops does not run, and is ready again'), async (t) => {
+    const app = await faultyApp(t, kind)
+    const claimed = gate()
+    const stopped = gate()
+    disturb(app.jobDatabase, (transact) => async (work) => {
+      const result = await transact(work)
+      if (isClaim(result)) {
+        claimed.open()
+        await wait(300)
+      }
+      return result
+    })
+    await app.add('plain', 1)
+    await claimed.opened
+    // The database is needed after the end.
+    await app.database.during(async () => {
+      void app.close().then(stopped.open)
+      await wait(1_000)
+      const [job] = await app.jobs()
+      assert.deepEqual([job?.state, job?.attempt, seen], ['ready', 0, []])
+    })
+    await stopped.opened
+  })
+
+  test(
+    named('a job that waits for its limit begins when the one before it has ended, also during a claim'),
+    async (t) => {
+      const app = await faultyApp(t, kind)
+      await app.add('one', 1)
+      await until('it runs', async () => (await app.jobs())[0]?.state === 'running')
+      const mayCommit = gate()
+      const isCounting = gate()
+      disturb(
+        app.jobDatabase,
+        (transact) => (work) =>
+          transact(async (session) => {
+            const result = await work(session)
+            if (isClaim(result)) {
+              isCounting.open() // and has found that one runs
+              await mayCommit.opened
+            }
+            return result
+          }),
+      )
+      await app.add('one', 2)
+      await isCounting.opened
+      held.open()
+      await wait(isServer ? 300 : 0)
+      mayCommit.open()
+      await until('both are done', async () => (await app.jobs()).every(({ state }) => state === 'done'), 10, 4_000)
+    },
+  )
+
+  test(named('a lease that has ended is not renewed'), async (t) => {
+    const app = await faultyApp(t, kind, { work: { default: 1 } })
+    process.env['toolkit_job_lease'] = '500'
+    const lease = new Lease(
+      app.jobDatabase,
+      () => {},
+      () => true,
+    )
+    delete process.env['toolkit_job_lease']
+    await lease.begin()
+    const renewing = gate()
+    disturb(app.jobDatabase, (transact) => async (work) => {
+      renewing.open()
+      await wait(100)
+      return transact(work)
+    })
+    await renewing.opened
+    await lease.end()
+    await wait(400)
+    const rows = await app.inSession((session) => session.all(select(JobWorker)))
+    assert.deepEqual(
+      rows.filter(({ id }) => id === lease.worker),
+      [],
+    )
+  })
+
+  test(named('workers that claim at once within limits do not disturb each other'), async (t) => {
+    const app = await faultyApp(t, kind, { work: { default: 1 } })
+    held.open()
+    await app.inSession(async (session) => {
+      for (let number = 0; number < 100; number++)
+        await jobsOf(session).add(FaultJobs, 'one', { number }, { queue: 'other' })
+    })
+    for (let round = 0; round < 10; round++) {
+      const claim = (worker: number) =>
+        claimJobs(app.jobDatabase, [{ queue: 'other', slots: 2 }], {
+          worker: `worker ${worker}`,
+          limitOf: () => 1,
+          hasLimits: true,
+        })
+      await Promise.all([1, 2, 3, 4, 5].map(claim))
+    }
+    const running = (await app.jobs()).filter(({ state }) => state === 'running')
+    assert.equal(running.length, 1)
+  })
+
+  test(
+    named('a worker does not ask again and again for a job that another transaction has locked'),
+    { skip: !isServer },
+    async (t) => {
+      const app = await faultyApp(t, kind, { work: { default: 1 } })
+      const lookWhileLocked = async (id: string, begin: () => void) => {
+        await app.inSession(async (session) => {
+          await session.execute(sql`SELECT id FROM job WHERE id = ${Number(id)} FOR UPDATE`)
+          begin()
+          await wait(300)
+          app.log.length = 0
+          await wait(1_500)
+          const asked = statements(app.log).filter((text) => /state = 'ready'/.test(text)).length
+          assert.ok(asked <= 40, `${asked} times in 1.5 seconds`)
+        })
+        await until('it is done', async () => (await app.jobs()).every((job) => job.state === 'done'))
+      }
+      await app.add('one', 1)
+      await until('it runs', async () => (await app.jobs())[0]?.state === 'running')
+      const ready = await app.add('plain', 2)
+      await lookWhileLocked(ready.id, held.open)
+      const delayed = await app.add('plain', 3, { delay: 250 })
+      await lookWhileLocked(delayed.id, () => {})
+    },
+  )
+
+  test(named('a serializable job that another worker has is not run again'), { skip: !isServer }, async (t) => {
+    const app = await faultyApp(t, kind)
+    await app.add('serializable', 1)
+    await until('it runs', () => seen.length === 1)
+    await app.inSession((session) => session.execute(sql`UPDATE job SET run = 2, worker = 'another'`))
+    held.open()
+    await until('it was fenced', () => app.log.some((line) => /was rolled back: another worker has it/.test(line)))
+    assert.deepEqual([seen, await app.effects()], [['1, attempt 1'], []])
+  })
+}
