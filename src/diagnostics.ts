@@ -6,6 +6,7 @@ export type {
   DatabaseFacts,
   EventMessages,
   InputRefused,
+  JobAdded,
   Shutdown,
   SqliteWriterTurn,
   StatementEnded,
@@ -13,5 +14,7 @@ export type {
   TransactionEnded,
   TransactionRetried,
 } from './core/events/channels.js'
-export type { RequestRecord, SentStatement, TransactionOutcome } from './core/events/request-record.js'
-export type { Trace } from './core/events/request-record.js'
+export type { JobOutcome, JobRun } from './core/events/job-run.js'
+export type { RequestRecord } from './core/events/request-record.js'
+export type { Trace } from './core/events/trace.js'
+export type { SentStatement, TransactionOutcome } from './core/events/work-record.js'

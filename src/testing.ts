@@ -38,7 +38,7 @@ export interface TestedJobs {
    * the test: it is in the result, with what it has thrown.
    *
    * @param options `at`: jobs with a delay, and those that failed, are due until then. Default: now.
-   * @throws Error for a job whose class is missing in `createApp({ jobs })`, and if there is no end.
+   * @throws QueryBudgetError for a job that exceeds its budget. Error for a job whose class is missing in `createApp({ jobs })`, and if there is no end.
    * @example
    * await api.fetch('/heros', { method: 'POST', json: { name: 'Robin' } })
    * const { done } = await api.jobs.run()
@@ -82,7 +82,7 @@ export async function testApp(options: AppOptions): Promise<TestApp> {
     app,
     url,
     close,
-    jobs: jobsOfTest(app),
+    jobs: jobsOfTest(app, exceeded),
     [Symbol.asyncDispose]: close,
     fetch: (path, { json, ...init } = {}) => {
       const response = fetch(new URL(path, url), json === undefined ? init : withJson(init, json))
@@ -105,7 +105,7 @@ function isDate(value: unknown): value is Date {
   return value instanceof Date && !Number.isNaN(value.getTime())
 }
 
-function jobsOfTest(app: App): TestedJobs {
+function jobsOfTest(app: App, exceeded: ExceededBudgets): TestedJobs {
   const tests = () => {
     if (app.background) return app.background.tests
     throw new Error('The app has no jobs. Write testApp({ jobs: [MailJobs] }), with JobRecord among its models.')
@@ -113,14 +113,18 @@ function jobsOfTest(app: App): TestedJobs {
   return {
     async run(options = {}) {
       checkOptions('api.jobs.run()', options, RUN_OPTIONS)
-      return tests().run(options.at)
+      const result = await tests().run(options.at)
+      exceeded.throwFirst()
+      return result
     },
     // The inputs are of the class that the method declares.
     added: async (type, job) => (await tests().added(type as Constructor, job)) as never,
     async cron(type, job, instant) {
       if (!isDate(instant))
         throw new TypeError(`api.jobs.cron(${type.name}, '${job}') needs the instant, a valid Date.`)
-      return tests().runCron(type as Constructor, job, instant)
+      const result = await tests().runCron(type as Constructor, job, instant)
+      exceeded.throwFirst()
+      return result
     },
   }
 }

@@ -4,7 +4,7 @@ import { BootError } from '../core/boot-error.js'
 import { endsWithin, nextTurn } from '../core/promises.js'
 import type { Unit } from '../core/bracket.js'
 import type { ClientToken, ClientTokenPlace } from '../core/client-token.js'
-import type { RequestRecord, SentStatement } from '../core/events/request-record.js'
+import type { SentStatement, WorkRecord } from '../core/events/work-record.js'
 import type { FindErrorStatus } from '../core/error-status.js'
 import { describeError, escapeForLog } from '../core/log-text.js'
 import type { Provision } from '../di/provider.js'
@@ -44,7 +44,7 @@ const STARTED_INSIDE =
 
 type OpenDatabaseUnit = (
   attempt: number,
-  record?: RequestRecord,
+  record?: WorkRecord,
   token?: ClientToken,
   request?: object,
 ) => Unit | undefined
@@ -336,7 +336,7 @@ export class Database {
     return () => void (this.#replaced = undefined)
   }
 
-  #unit(needs: UnitNeeds, retry = 0, record?: RequestRecord): SessionUnit {
+  #unit(needs: UnitNeeds, retry = 0, record?: WorkRecord): SessionUnit {
     const connection = this.#started
     const { sequelize, dialect } = connection
     return new SessionUnit(
@@ -353,12 +353,17 @@ export class Database {
     return boundary && owner !== undefined ? boundary.runAs(owner, work) : work()
   }
 
-  /** Runs the work in a new session. @throws the error of the work or of COMMIT. */
-  async session<R>(work: (session: Session) => Promise<R>, given: UnitNeeds = {}): Promise<R> {
+  /**
+   * Runs the work in a new session.
+   *
+   * @param record of the job that the session belongs to; undefined if no one listens.
+   * @throws the error of the work or of COMMIT.
+   */
+  async session<R>(work: (session: Session) => Promise<R>, given: UnitNeeds = {}, record?: WorkRecord): Promise<R> {
     const { boundary } = this.#options
     if (boundary) await nextTurn() // a job that a queue has started sees then that the job before it has ended
     const needs = boundary ? { ...given, boundary: boundary.ofJob(this.sequelize) } : given
-    return this.#unit(needs).run(work, (error) => this.#report('A session', error))
+    return this.#unit(needs, 0, record).run(work, (error) => this.#report('A session', error))
   }
 }
 

@@ -1,6 +1,6 @@
 import { ConnectionError, DatabaseError, type DataType, type Model, type ModelStatic, type Sequelize } from 'sequelize'
 import type { ClientToken } from '../core/client-token.js'
-import type { TransactionOutcome } from '../core/events/request-record.js'
+import type { TransactionOutcome } from '../core/events/work-record.js'
 import type { UnitBoundary } from './boundary.js'
 import type { LeasedConnection, TransactionConnection } from './connection.js'
 import type { DirectResult, SendDirect } from './direct-statement.js'

@@ -4,6 +4,9 @@ import { MetadataKey } from '../di/metadata.js'
 import type { Planner } from '../di/plan.js'
 import type { Constructor } from '../di/token.js'
 import type { Lifespan } from './lifespan.js'
+import type { LogOptions } from './observation/log-options.js'
+import type { PlanLog } from './observation/plan-log.js'
+import type { BudgetOfApp } from './observation/query-budget.js'
 import type { Log } from './server/logger.js'
 
 /** How many jobs of each queue run at once. */
@@ -39,6 +42,17 @@ export interface BackgroundParts {
   readonly log: Log
   /** The option `work`: how many jobs of each queue run at once; undefined if this process runs none. */
   readonly work: Work | undefined
+  readonly observation: RunObservation
+}
+
+/** How what runs is observed. */
+export interface RunObservation {
+  /** Undefined if the app does not log it. */
+  readonly log: LogOptions | undefined
+  /** Undefined if slow statements are not explained. */
+  readonly plans: PlanLog | undefined
+  /** The budgets of these methods. */
+  budgetOf(handlers: readonly { readonly controller: Constructor; readonly member: string }[]): BudgetOfApp
 }
 
 /** What the command line does with the jobs of an app that is not started. Each opens its databases, and closes them. */

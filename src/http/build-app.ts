@@ -1,7 +1,7 @@
 import type { OpenAPIObject } from 'openapi3-ts/oas31'
 import type { FindErrorStatus } from '../core/error-status.js'
-import { UNLIMITED } from '../core/events/request-record.js'
-import { type Background, openBackground } from './background.js'
+import { UNLIMITED } from '../core/events/query-counter.js'
+import { type Background, openBackground, type RunObservation } from './background.js'
 import { Container } from '../di/container.js'
 import { Planner } from '../di/plan.js'
 import { provide, type Provision } from '../di/provider.js'
@@ -16,11 +16,13 @@ import { healthSettings } from './health/health-options.js'
 import { type Lifespan, lifespansOf } from './lifespan.js'
 import { docs } from './openapi/docs-page.js'
 import { infoOf, openApiDocument } from './openapi/document.js'
-import { limitsOf, type ReportExcess, warnOnce } from './observation/query-budget.js'
+import { type BudgetOfApp, limitsOf, type ReportExcess, warnOnce } from './observation/query-budget.js'
+import { callingTrace } from './observation/calling-trace.js'
 import { explainIn, PlanLog } from './observation/plan-log.js'
+import type { LogOptions } from './observation/log-options.js'
 import { RequestLogger } from './observation/request-logger.js'
 import { RequestLog } from './observation/request-log.js'
-import { type BudgetOfApp, RequestRecorder } from './observation/request-recorder.js'
+import { RequestRecorder } from './observation/request-recorder.js'
 import { ReplyHeaders } from './output/reply.js'
 import { Request } from './request.js'
 import { budgetOf } from './routing/budget.js'
@@ -57,7 +59,12 @@ export function buildApp(options: AppOptions, onExceeded?: ReportExcess): BuiltA
   const planning = { prefix: options.prefix ?? '/', planner, writer: inputs, lifespans }
   const routes = options.controllers.flatMap((controller) => planRoutes(controller, planning))
   const container = new Container(planner.shared)
-  const background = openBackground(options, { planner, container, lifespans, log, work: options.work })
+  const observation: RunObservation = {
+    log: logOptionsOf(options),
+    plans: options.log?.explain === true ? new PlanLog(log, explainIn(lifespans)) : undefined,
+    budgetOf: (handlers) => budgetOfApp(options, handlers, log, onExceeded),
+  }
+  const background = openBackground(options, { planner, container, lifespans, log, work: options.work, observation })
   refuseIgnoredDecorators(routes, background?.handlers, planner.shared, lifespans.length > 0)
   const { format, mappings = [], translate } = options.errors ?? {}
   const bodies = compileErrorFormat(format)
@@ -70,7 +77,10 @@ export function buildApp(options: AppOptions, onExceeded?: ReportExcess): BuiltA
     routes,
     openapi,
     log,
-    recorder: new RequestRecorder(requestLogOf(options, log, lifespans), budgetOfApp(options, routes, log, onExceeded)),
+    recorder: new RequestRecorder(
+      observation.log && new RequestLog(log, observation.log, observation.plans),
+      observation.budgetOf(routes),
+    ),
     router: newRouter(routes, new ValidatorCompiler(inputs.components), options, log),
     container,
     background,
@@ -85,25 +95,21 @@ export function buildApp(options: AppOptions, onExceeded?: ReportExcess): BuiltA
   }
 }
 
-function requestLogOf(
-  { log = {}, logger }: AppOptions,
-  entries: Log,
-  lifespans: readonly Lifespan[],
-): RequestLog | undefined {
-  const { requests = false, slow, explain = false } = log
-  if (logger === false || (!requests && slow === undefined)) return undefined
-  return new RequestLog(entries, log, explain ? new PlanLog(entries, explainIn(lifespans)) : undefined)
+/** Undefined for an app that logs neither requests nor jobs. */
+function logOptionsOf({ log = {}, logger }: AppOptions): LogOptions | undefined {
+  const { requests = false, slow } = log
+  return logger === false || (!requests && slow === undefined) ? undefined : log
 }
 
 // A test has no default limits: only those that it names. In production nothing is counted, unless a subscriber listens.
 function budgetOfApp(
   { queryBudget, logger }: AppOptions,
-  routes: readonly Route[],
+  handlers: Parameters<RunObservation['budgetOf']>[0],
   log: Log,
   onExceeded: ReportExcess | undefined,
 ): BudgetOfApp {
   const limits = onExceeded && queryBudget === undefined ? UNLIMITED : limitsOf(queryBudget)
-  const isLimited = limits !== UNLIMITED || routes.some(({ controller, member }) => budgetOf(controller, member))
+  const isLimited = limits !== UNLIMITED || handlers.some(({ controller, member }) => budgetOf(controller, member))
   if (!isLimited) return { limits, report: undefined }
   const isProduction = process.env['NODE_ENV'] === 'production'
   const warn = isProduction || logger === false ? undefined : warnOnce((text) => log.warn(text))
@@ -113,7 +119,7 @@ function budgetOfApp(
 // The last provision of a token wins. Every database provides the common Session token, which stands for the first one.
 function allProvisions(options: AppOptions, lifespans: readonly Lifespan[], log: Log): readonly Provision[] {
   return [
-    ...[Request, RequestLogger, ReplyHeaders, AbortSignal].map((token): Provision => ({
+    ...[Request, RequestLogger, ReplyHeaders, AbortSignal, callingTrace].map((token): Provision => ({
       token,
       provider: { kind: 'given' },
     })),

@@ -2,13 +2,15 @@ import { AsyncResource } from 'node:async_hooks'
 import { Readable } from 'node:stream'
 import type { Abort } from '../core/abort.js'
 import { bracket, type BracketWork, type Leftover, type Unit, untilAborted } from '../core/bracket.js'
-import { requestWithoutSession, type RequestRecord } from '../core/events/request-record.js'
+import type { RequestRecord } from '../core/events/request-record.js'
+import { recordWithoutSession } from '../core/events/work-record.js'
 import { isThenable } from '../core/promises.js'
 import { type Container, Scope, type ScopeCaller } from '../di/container.js'
 import type { Token } from '../di/token.js'
 import type { RequestTokens } from './client-tokens.js'
 import { NO_INPUTS, type RequestInputs } from './input/staged-inputs.js'
 import { LateCallbacks, LateDisposal } from './late-work.js'
+import { callingTrace } from './observation/calling-trace.js'
 import { RequestLogger } from './observation/request-logger.js'
 import { discard, type OutgoingResponse, refuseUnreadable } from './output/outgoing-response.js'
 import { type Content, Reply, ReplyHeaders } from './output/reply.js'
@@ -92,7 +94,7 @@ class HandlerCall implements BracketWork<unknown, OutgoingResponse>, ScopeCaller
     this.#inputs = inputs
     const { record } = this.#options
     const isWithoutSession = record !== undefined && this.#route.openers.length === 0
-    const response = isWithoutSession ? requestWithoutSession.run(record, () => bracket(this)) : bracket(this)
+    const response = isWithoutSession ? recordWithoutSession.run(record, () => bracket(this)) : bracket(this)
     if (response instanceof Promise) return this.#answer(response)
     const ending = this.#end()
     return ending ? ending.then(() => response) : response
@@ -129,6 +131,7 @@ class HandlerCall implements BracketWork<unknown, OutgoingResponse>, ScopeCaller
   given(token: Token): unknown {
     if (token === Request) return this.#request
     if (token === ReplyHeaders) return this.#headers
+    if (token === callingTrace) return this.#request.traceparent
     return token === RequestLogger ? this.#options.newLogger(this.#route.pattern) : this.#request.signal
   }
 

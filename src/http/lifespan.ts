@@ -1,6 +1,6 @@
 import type { Unit } from '../core/bracket.js'
 import type { ClientToken, ClientTokenPlace } from '../core/client-token.js'
-import type { RequestRecord, SentStatement } from '../core/events/request-record.js'
+import type { SentStatement, WorkRecord } from '../core/events/work-record.js'
 import type { FindErrorStatus } from '../core/error-status.js'
 import { endsWithin, type Limit, unlessGivenUp } from '../core/promises.js'
 import type { Provision } from '../di/provider.js'
@@ -34,7 +34,7 @@ export interface Lifespan {
   stop(wait?: number): Promise<void>
   /**
    * Opens a unit of work for each run of the route's handler; undefined when the route needs none. The unit adds what it does to the record of
-   * the request, which exists if a subscriber listens. The token exists if `clientTokens` is set.
+   * the request, or job, which exists if a subscriber listens. The token exists if `clientTokens` is set.
    */
   unitOpenerOf(route: RouteFacts): OpenUnit | undefined
   /** Whether units are opened with the request and may use its values. Read when the app is built. */
@@ -75,12 +75,7 @@ export interface Lifespan {
 }
 
 /** Opens a unit of work for one attempt of a request; returns undefined if the route has none in this resource. */
-export type OpenUnit = (
-  attempt: number,
-  record?: RequestRecord,
-  token?: ClientToken,
-  request?: object,
-) => Unit | undefined
+export type OpenUnit = (attempt: number, record?: WorkRecord, token?: ClientToken, request?: object) => Unit | undefined
 
 /** The report of `sequitur doctor` on a database that fits the models. */
 export interface DatabaseReport {

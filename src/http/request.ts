@@ -1,7 +1,8 @@
 import { randomFillSync } from 'node:crypto'
 import { type IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import type { Abort } from '../core/abort.js'
-import { type RequestRecord, type Trace, traceOf } from '../core/events/request-record.js'
+import type { RequestRecord } from '../core/events/request-record.js'
+import { parseTraceparent, type Trace, traceOf, traceparentOf } from '../core/events/trace.js'
 import { howToProvide } from '../di/provider.js'
 import { decodePercent, normalTarget } from './ambiguous-requests.js'
 import { cookiesOf, parseFields } from './input/read-strings.js'
@@ -74,6 +75,12 @@ export class Request {
   /** @internal The trace that it belongs to, for the log. */
   get trace(): Trace | undefined {
     return this.record ? this.record.trace : traceOf(this.headers)
+  }
+
+  /** @internal Its span in a `traceparent`: that of a tracer, else that of its caller. Undefined without one. */
+  get traceparent(): string | undefined {
+    const caller = parseTraceparent(this.headers['traceparent'])
+    return (this.record?.trace && traceparentOf(this.record.trace)) ?? (caller && traceparentOf(caller))
   }
 
   /** The path without the query, in its normal form: percent-encoded only where that is required. */

@@ -1,4 +1,5 @@
 import { BootError } from '../core/boot-error.js'
+import { addQueues } from '../core/events/queues.js'
 import { integer } from '../core/option-checks.js'
 import { meant, shown } from '../core/options.js'
 import { isRecord } from '../core/records.js'
@@ -6,6 +7,8 @@ import type { Constructor } from '../di/token.js'
 import type { Background, BackgroundParts, JobOperations, JobTests, Work } from '../http/background.js'
 import { jobDatabaseOfApp } from './job-database.js'
 import { OperationsOfApp } from './operations.js'
+import { readQueues } from './queue-facts.js'
+import { JobRecorder } from './worker/job-recorder.js'
 import { planJobs, type PlannedJob } from './worker/planned-jobs.js'
 import { TestRun } from './worker/test-run.js'
 import { Worker } from './worker/worker.js'
@@ -45,8 +48,10 @@ class JobsOfApp implements Background {
   readonly tests: JobTests
   readonly #jobs: ReadonlyMap<string, PlannedJob>
   readonly #parts: BackgroundParts
+  readonly #recorder: JobRecorder
   #work: Work | undefined
   #worker: Worker | undefined
+  #removeQueues: () => void = () => {}
 
   constructor(jobs: ReadonlyMap<string, PlannedJob>, parts: BackgroundParts) {
     this.#jobs = jobs
@@ -56,7 +61,8 @@ class JobsOfApp implements Background {
     this.handlers = handlers
     this.#work = parts.work
     this.operations = new OperationsOfApp(parts.lifespans, jobs.keys())
-    this.tests = new TestRun(jobs, parts)
+    this.#recorder = new JobRecorder(jobs.values(), parts)
+    this.tests = new TestRun(jobs, parts, this.#recorder)
   }
 
   workOn(queues: Work | undefined): Work {
@@ -69,13 +75,16 @@ class JobsOfApp implements Background {
     const { container, log } = this.#parts
     const work = this.#work
     const database = jobDatabaseOfApp()
-    if (!work) return
-    const worker = new Worker({ database, container, log, jobs: this.#jobs, work })
-    await worker.start()
-    this.#worker = worker
+    if (work) {
+      const worker = new Worker({ database, container, log, jobs: this.#jobs, work, recorder: this.#recorder })
+      await worker.start()
+      this.#worker = worker
+    }
+    this.#removeQueues = addQueues(() => readQueues(database, queuesOf(this.#jobs)))
   }
 
   async stop(wait: number): Promise<void> {
+    this.#removeQueues()
     await this.#worker?.stop(wait)
     this.#worker = undefined
   }

@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { Sequelize } from 'sequelize'
 import { BootError } from '../core/boot-error.js'
+import { untraced } from '../core/events/tracing.js'
 import { type Database, runningDatabases } from '../db/database.js'
 import type { UnitNeeds } from '../db/session/session-unit.js'
 import type { Session } from '../db/session/session.js'
@@ -49,7 +50,7 @@ export class JobDatabase {
 
   async #session<T>(work: (session: Session) => Promise<T>, needs: UnitNeeds): Promise<T> {
     const { owner } = this
-    return outsideOfRequests(() => owner.during(() => owner.session(work, needs)))
+    return outsideOfRequests(() => untraced(() => owner.during(() => owner.session(work, needs))))
   }
 
   /** Executes a statement that changes rows. Returns how many it has changed. */

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
 import { checkOptions, fitting, integer, milliseconds, type OptionChecks, text } from '../core/option-checks.js'
+import { jobAdded } from '../core/events/channels.js'
+import { currentTraceparent } from '../core/events/tracing.js'
 import { provideItself } from '../di/provider.js'
+import { callingTrace } from '../http/observation/calling-trace.js'
 import { currentSession, Session } from '../db/session/session.js'
 import { type JobDeclaration, jobsOfClass } from './declaration.js'
 import { inputOf } from './input.js'
@@ -77,9 +80,12 @@ const OPTIONS: OptionChecks<AddOptions> = {
  */
 export class Jobs {
   readonly #session: Session
+  readonly #traceparent: string | undefined
 
-  constructor(session: Session) {
+  /** @param traceparent of what adds the jobs. */
+  constructor(session: Session, traceparent?: string) {
     this.#session = session
+    this.#traceparent = traceparent
   }
 
   /**
@@ -102,11 +108,13 @@ export class Jobs {
       limitValue(declaration, input),
       options,
       session.owner,
+      currentTraceparent() ?? this.#traceparent,
     )
     const added = await insert(database, session, row)
     session.afterCommit(() => {
       wake(database.sequelize)
       notifyWorkers(database)
+      if (added.isNew) publishAdded(added.id, row)
     })
     return added
   }
@@ -115,8 +123,11 @@ export class Jobs {
 // Not @Injectable(): the bundler changes the names of decorated classes.
 provideItself(Jobs, {
   kind: 'factory',
-  create: (session: Session) => new Jobs(session),
-  dependencies: [{ kind: 'token', token: Session }],
+  create: (session: Session, traceparent: string | undefined) => new Jobs(session, traceparent),
+  dependencies: [
+    { kind: 'token', token: Session },
+    { kind: 'token', token: callingTrace },
+  ],
   lifetime: 'request',
 })
 
@@ -144,13 +155,17 @@ function limitValue({ limit }: JobDeclaration, input: unknown): string | undefin
   return limit && String(limit.by(input as never)) // of the type that the job declares
 }
 
-/** @param limitOf the value that the limit of the job is counted by. */
+/**
+ * @param limitOf the value that the limit of the job is counted by.
+ * @param trace the `traceparent` of what adds it.
+ */
 export function newJob(
   job: Pick<JobDeclaration, 'name' | 'queue' | 'priority'>,
   input: string,
   limitOf: string | undefined,
   options: AddOptions,
   tenant: string | undefined,
+  trace?: string,
 ): NewJob {
   const { name } = job
   const { delay, at, key, priority = job.priority, queue = job.queue } = options
@@ -163,9 +178,14 @@ export function newJob(
     uniqueKey: key === undefined ? undefined : digest(tenant, key),
     limitKey: limitOf === undefined ? undefined : digest(tenant, name, limitOf),
     tenant,
-    trace: undefined,
+    trace,
     input,
   }
+}
+
+/** The job is committed. */
+export function publishAdded(id: string, { name, queue, trace }: NewJob): void {
+  if (jobAdded.hasSubscribers) jobAdded.publish({ id, name, queue, traceparent: trace })
 }
 
 // A key of one tenant is not that of another. As a digest it has one length, and one form in every collation.

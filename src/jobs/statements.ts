@@ -32,6 +32,8 @@ export interface ClaimedRow {
   readonly tenant: string | null
   readonly trace: string | null
   readonly input: string
+  /** The time of the database when it was claimed. */
+  readonly now: string | number
 }
 
 interface KeyOfJob {
@@ -53,6 +55,16 @@ export interface QueueState {
   readonly due: string | number | null
 }
 
+/** The due jobs of a queue; times are in milliseconds since 1970. */
+export interface DueQueue {
+  readonly queue: string
+  readonly ready: string | number
+  /** When the oldest of them was due. */
+  readonly due: string | number
+  /** The time of the database. */
+  readonly now: string | number
+}
+
 /** A job in the hands of a worker: who has it only while `run` is the same, and it is running. */
 export interface Held {
   readonly id: string
@@ -62,6 +74,8 @@ export interface Held {
 const CLAIMED = rawSql('id, name, queue, priority, due, created, attempt, run, limit_key, tenant, trace, input')
 /** Delayed jobs that one statement makes ready, and rows that one statement deletes: each holds its locks until it ends. */
 const MOST = 500
+/** Due jobs that are counted: a metric must not take longer when there are more. */
+const MOST_COUNTED = 10_000
 /** The rows that whoever counts the jobs of a limit locks: several limits share one. */
 const BUCKETS = 1_024
 
@@ -160,6 +174,23 @@ export class JobStatements {
     return fixed(sql`SELECT ${this.#now} AS now, (${ready}) AS ready, (${due}) AS due`)
   }
 
+  /**
+   * The due jobs of each queue that has any: of these queues, and delayed ones that no worker has made ready. Reads the first entries of two indexes, in the
+   * order in which they would run.
+   */
+  dueByQueue(queues: readonly string[]): Sql<DueQueue> {
+    const limit = this.#limit(MOST_COUNTED)
+    const delayed = sql`SELECT queue, due FROM job WHERE state = 'delayed' AND due <= ${this.#now} ORDER BY due LIMIT ${limit}`
+    const ready = queues.map(
+      (queue) =>
+        sql`SELECT queue, due FROM job WHERE state = 'ready' AND queue = ${this.#text(queue)} ORDER BY priority, due, id LIMIT ${limit}`,
+    )
+    const parts = [delayed, ...ready].map(
+      (part, index) => sql`SELECT queue, due FROM (${part}) AS ${rawSql(`q${index}`)}`,
+    )
+    return sql`SELECT queue, count(*) AS ready, min(due) AS due, ${this.#now} AS now FROM (${joined(parts, ' UNION ALL ')}) AS found GROUP BY queue`
+  }
+
   /** Makes those ready that are due. */
   wakeDelayed(): Sql {
     return this.#updateSome(
@@ -176,11 +207,11 @@ export class JobStatements {
 
   /** The first job of all queues, locked. */
   get nextReady(): Sql<ClaimedRow> {
-    return sql`SELECT ${CLAIMED} FROM job WHERE state = 'ready' ORDER BY priority, due, id LIMIT 1 ${this.#skipLocked}`
+    return sql`SELECT ${this.#claimed} FROM job WHERE state = 'ready' ORDER BY priority, due, id LIMIT 1 ${this.#skipLocked}`
   }
 
   byId(id: string): Sql<ClaimedRow> {
-    return sql`SELECT ${CLAIMED} FROM job WHERE id = ${this.#big(id)}`
+    return sql`SELECT ${this.#claimed} FROM job WHERE id = ${this.#big(id)}`
   }
 
   /** The unfinished jobs of this name, in the order in which they were added. */
@@ -202,6 +233,10 @@ export class JobStatements {
     return !this.#isMysql
   }
 
+  get #claimed(): Sql {
+    return sql`${CLAIMED}, ${this.#now} AS now`
+  }
+
   /** Claims the first jobs of each queue. */
   claim(free: readonly FreeSlots[], worker: string): Sql<ClaimedRow> {
     const picked = joined(
@@ -211,14 +246,14 @@ export class JobStatements {
     const taken = this.#taken(worker)
     if (this.#isPostgres)
       return fixed(
-        sql`WITH picked AS MATERIALIZED (${picked}) UPDATE job SET ${taken} WHERE id = ANY(ARRAY(SELECT id FROM picked)) RETURNING ${CLAIMED}`,
+        sql`WITH picked AS MATERIALIZED (${picked}) UPDATE job SET ${taken} WHERE id = ANY(ARRAY(SELECT id FROM picked)) RETURNING ${this.#claimed}`,
       )
-    return fixed(sql`UPDATE job SET ${taken} WHERE id IN (${picked}) RETURNING ${CLAIMED}`)
+    return fixed(sql`UPDATE job SET ${taken} WHERE id IN (${picked}) RETURNING ${this.#claimed}`)
   }
 
   /** The first jobs of a queue, locked, before they are claimed. */
   candidates(free: FreeSlots): Sql<ClaimedRow> {
-    return this.#first(free, CLAIMED)
+    return this.#first(free, this.#claimed)
   }
 
   #first<Row>({ queue, slots }: FreeSlots, columns: Sql): Sql<Row> {

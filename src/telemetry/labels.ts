@@ -67,4 +67,6 @@ export function databaseLabel({ description, dialect }: DatabaseFacts): string {
 
 /** In seconds, as the conventions of OpenTelemetry recommend: of requests, and of what happens in databases. */
 export const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+/** Of jobs, which may take hours. */
+export const JOB_BUCKETS = [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 1_800, 7_200]
 export const DATABASE_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10]

@@ -1,6 +1,9 @@
 import type { AsyncLocalStorage } from 'node:async_hooks'
 import { channel } from 'node:diagnostics_channel'
-import type { Excess, RequestRecord, SentStatement, TransactionOutcome } from './request-record.js'
+import type { JobRun } from './job-run.js'
+import type { Excess } from './query-counter.js'
+import type { RequestRecord } from './request-record.js'
+import type { SentStatement, TransactionOutcome } from './work-record.js'
 
 /*
  * The channels of node:diagnostics_channel that this package publishes to, and what it publishes. docs/observability.md documents them: their names and
@@ -51,10 +54,12 @@ export interface DatabaseEvent {
   readonly database: DatabaseFacts
   /** The same object in all events of one session, and in no others: a key for a WeakMap. */
   readonly session: object
-  /** Undefined for work outside of requests, such as that of `withSession()`. */
+  /** Undefined for work outside of requests, such as that of `withSession()`, and of jobs. */
   readonly request: RequestRecord | undefined
   /** The path of its route. */
   readonly route: string | undefined
+  /** The run of a job that it belongs to; undefined outside of jobs. */
+  readonly job: JobRun | undefined
 }
 
 /** A request whose inputs do not fit their declarations. */
@@ -117,10 +122,23 @@ export interface SqliteWriterTurn extends DatabaseEvent {
   readonly error: unknown
 }
 
-/** The statements of a request have exceeded their budget: one message for each limit and each statement. */
+/** The statements of a request, or a job, have exceeded their budget: one message for each limit and each statement. */
 export interface BudgetExceeded extends Excess {
-  readonly request: RequestRecord
+  /** Undefined for a job. */
+  readonly request: RequestRecord | undefined
   readonly route: string | undefined
+  /** Undefined for a request. */
+  readonly job: JobRun | undefined
+}
+
+/** A job was added, and committed. */
+export interface JobAdded {
+  readonly id: string
+  /** `mail.welcome` */
+  readonly name: string
+  readonly queue: string
+  /** What added it, as a `traceparent`: the span of the request, or of the job. Undefined without a trace. */
+  readonly traceparent: string | undefined
 }
 
 /** An app begins to close, or is closed. */
@@ -143,6 +161,9 @@ export interface EventMessages {
   readonly 'sequitur.statement': StatementEnded
   readonly 'sequitur.sqlite.writer': SqliteWriterTurn
   readonly 'sequitur.budget.exceeded': BudgetExceeded
+  readonly 'sequitur.job.added': JobAdded
+  readonly 'sequitur.job.start': JobRun
+  readonly 'sequitur.job.end': JobRun
   readonly 'sequitur.shutdown': Shutdown
 }
 
@@ -161,6 +182,9 @@ export const connectionAcquired = eventChannel('sequitur.connection.acquired')
 export const statementEnd = eventChannel('sequitur.statement')
 export const sqliteWriter = eventChannel('sequitur.sqlite.writer')
 export const budgetExceeded = eventChannel('sequitur.budget.exceeded')
+export const jobAdded = eventChannel('sequitur.job.added')
+export const jobStart = eventChannel('sequitur.job.start')
+export const jobEnd = eventChannel('sequitur.job.end')
 export const shutdown = eventChannel('sequitur.shutdown')
 
 /** The channels of what happens in databases. */
@@ -175,6 +199,9 @@ const DATABASE_CHANNELS = [
 
 /** The channels of all that refers to a request. */
 export const REQUEST_CHANNELS = [requestStart, requestEnd, inputRefused, budgetExceeded, ...DATABASE_CHANNELS]
+
+/** The channels of all that refers to the run of a job. */
+export const JOB_CHANNELS = [jobStart, jobEnd, budgetExceeded, ...DATABASE_CHANNELS]
 
 /** Whether something listens to what happens in databases. */
 export function isDatabaseObserved(): boolean {

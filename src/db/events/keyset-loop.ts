@@ -1,4 +1,4 @@
-import type { RequestRecord } from '../../core/events/request-record.js'
+import type { WorkRecord } from '../../core/events/work-record.js'
 import { tokensOf } from '../sql/lexer.js'
 import { isLiteral } from '../sql/shape.js'
 import type { StatementSource } from '../statements/statement-source.js'
@@ -8,7 +8,7 @@ import type { StatementSource } from '../statements/statement-source.js'
  * that it has got. That is no N+1: a batch cannot be read before the one before it.
  */
 
-/** A statement of a request, and the last row of its answer. */
+/** A statement of a request, or job, and the last row of its answer. */
 interface Batch {
   readonly sql: string
   readonly source: StatementSource | undefined
@@ -17,7 +17,7 @@ interface Batch {
 }
 
 /** The last statement of each shape that may be a batch. */
-const batches = new WeakMap<RequestRecord, Map<string, Batch>>()
+const batches = new WeakMap<WorkRecord, Map<string, Batch>>()
 
 /** A value in a statement. */
 interface Slot {
@@ -26,7 +26,7 @@ interface Slot {
   readonly isBound: boolean
 }
 
-/** How a statement continues a list that the request has read. */
+/** How a statement continues a list that it has read. */
 export interface ReadBatch {
   /** Whether it reads what follows the last row of the same statement before it. */
   readonly isNext: boolean
@@ -36,12 +36,12 @@ export interface ReadBatch {
 
 /** A statement that may read a batch of a list. */
 export function readBatch(
-  request: RequestRecord,
+  work: WorkRecord,
   { sql, shape, dialect }: { readonly sql: string; readonly shape: string; readonly dialect: string },
   source: StatementSource | undefined,
 ): ReadBatch {
-  const known = batches.get(request) ?? new Map<string, Batch>()
-  batches.set(request, known)
+  const known = batches.get(work) ?? new Map<string, Batch>()
+  batches.set(work, known)
   const previous = known.get(shape)
   const batch: Batch = { sql, source }
   known.set(shape, batch)

@@ -2,12 +2,14 @@ import * as channels from '../../core/events/channels.js'
 import { AsyncResource } from 'node:async_hooks'
 import type { Sequelize } from 'sequelize'
 import type { DatabaseFacts, PoolFacts, StatementEnded } from '../../core/events/channels.js'
+import { JobRun } from '../../core/events/job-run.js'
+import { RequestRecord } from '../../core/events/request-record.js'
 import {
-  type RequestRecord,
+  recordWithoutSession,
   type SentStatement,
   type TransactionOutcome,
-  requestWithoutSession,
-} from '../../core/events/request-record.js'
+  type WorkRecord,
+} from '../../core/events/work-record.js'
 import type { TransactionNeeds, TransactionObserver } from '../dialect.js'
 import type { StatementSource } from '../statements/statement-source.js'
 import { factsOfStatement } from '../sql/shape.js'
@@ -20,9 +22,9 @@ import type { ConnectionManager, PoolCounts } from '../sequelize/connection-mana
 export function observeSession(
   sequelize: Sequelize,
   facts: DatabaseFacts,
-  request: RequestRecord | undefined,
+  record: WorkRecord | undefined,
 ): SessionObserver | undefined {
-  return request || channels.isDatabaseObserved() ? new SessionObserver(sequelize, facts, request) : undefined
+  return record || channels.isDatabaseObserved() ? new SessionObserver(sequelize, facts, record) : undefined
 }
 
 const known = new WeakMap<Sequelize, DatabaseFacts>()
@@ -46,35 +48,39 @@ export function factsOf(sequelize: Sequelize, description = ''): DatabaseFacts {
   return facts
 }
 
-/** Publishes what happens in one session, and adds it to the record of its request. */
+/** Publishes what happens in one session, and adds it to the record of its request, or job. */
 export class SessionObserver implements TransactionObserver {
   readonly sequelize: Sequelize
   readonly database: DatabaseFacts
-  readonly request: RequestRecord | undefined
+  readonly record: WorkRecord | undefined
   readonly #session = {}
   #begunAt = 0
 
-  constructor(sequelize: Sequelize, database: DatabaseFacts, request: RequestRecord | undefined) {
+  constructor(sequelize: Sequelize, database: DatabaseFacts, record: WorkRecord | undefined) {
     this.sequelize = sequelize
     this.database = database
-    this.request = request
+    this.record = record
   }
 
   get common(): channels.DatabaseEvent {
-    return { database: this.database, session: this.#session, request: this.request, route: this.request?.route }
+    const { database, record } = this
+    const request = record instanceof RequestRecord ? record : undefined
+    const job = record instanceof JobRun ? record : undefined
+    return { database, session: this.#session, request, route: request?.route, job }
   }
 
   /** A statement is started: call it in the stack of the program that sends it. @param source has its values. */
   statement(sql: string, isSavepoint: boolean, source?: StatementSource): ObservedStatement {
-    const { request } = this
-    if (isSavepoint || !request) return new ObservedStatement(this, sql, isSavepoint, source, undefined)
+    const { record } = this
+    if (isSavepoint || !record?.isCounting) return new ObservedStatement(this, sql, isSavepoint, source, undefined)
     const { dialect } = this.database
     const generated = source && 'generated' in source ? source.generated : undefined
     const facts = generated?.facts ?? factsOfStatement(sql, dialect)
     if (generated) generated.facts = facts
     const { shape, isKnownWrite, mayBeBatch } = facts
-    const batch = mayBeBatch ? readBatch(request, { sql, shape, dialect }, source) : undefined
-    request.queries.add(shape, !isKnownWrite && batch?.isNext !== true)
+    const batch = mayBeBatch ? readBatch(record, { sql, shape, dialect }, source) : undefined
+    const isRead = !isKnownWrite && !(source && 'isOwn' in source)
+    record.queries.add(shape, isRead && batch?.isNext !== true)
     return new ObservedStatement(this, sql, isSavepoint, source, batch)
   }
 
@@ -101,10 +107,10 @@ export class SessionObserver implements TransactionObserver {
   }
 
   ended(outcome: TransactionOutcome, sentAt?: number, error?: unknown): void {
-    this.request?.endTransaction(outcome)
-    if (!channels.transactionEnd.hasSubscribers) return
     const now = performance.now()
     const milliseconds = now - this.#begunAt
+    this.record?.endTransaction(outcome, milliseconds)
+    if (!channels.transactionEnd.hasSubscribers) return
     channels.transactionEnd.publish({
       ...this.common,
       outcome,
@@ -115,15 +121,15 @@ export class SessionObserver implements TransactionObserver {
   }
 
   retried(error: unknown, attempt: number, delayMilliseconds: number): void {
-    this.request?.startAgain()
+    this.record?.startAgain()
     if (channels.transactionRetry.hasSubscribers)
       channels.transactionRetry.publish({ ...this.common, attempt, delayMilliseconds, error })
   }
 }
 
-/** The observer of another session for the same request. Not a method: the bundler renames classes that refer to themselves. */
-export function observeAgain({ sequelize, database, request }: SessionObserver): SessionObserver {
-  return new SessionObserver(sequelize, database, request)
+/** The observer of another session for the same request, or job. Not a method: the bundler renames classes that refer to themselves. */
+export function observeAgain({ sequelize, database, record }: SessionObserver): SessionObserver {
+  return new SessionObserver(sequelize, database, record)
 }
 
 function timedWait<T>(waiting: Promise<T>, publish: (milliseconds: number, error: unknown) => void): Promise<T> {
@@ -145,6 +151,8 @@ export class ObservedStatement {
   readonly #observer: SessionObserver
   readonly #sql: string
   readonly #isSavepoint: boolean
+  /** Whether it is a statement of the request, or job: no savepoint, and not what completes a job. */
+  readonly #isCounted: boolean
   readonly #source: StatementSource | undefined
   readonly #batch: ReadBatch | undefined
   /** The driver answers in the asynchronous context in which it has opened its connection. */
@@ -162,6 +170,7 @@ export class ObservedStatement {
     this.#observer = observer
     this.#sql = sql
     this.#isSavepoint = isSavepoint
+    this.#isCounted = !isSavepoint && observer.record?.isCounting === true
     this.#source = source
     this.#batch = batch
     this.#context = channels.statementEnd.hasSubscribers ? new AsyncResource('sequitur.statement') : undefined
@@ -188,14 +197,14 @@ export class ObservedStatement {
 
   #ended(rows: number | undefined, error: unknown): void {
     const milliseconds = performance.now() - this.#start
-    const request = this.#isSavepoint ? undefined : this.#observer.request
-    request?.addStatement(milliseconds)
-    if (!request?.onStatement && !channels.statementEnd.hasSubscribers) return
+    const record = this.#isCounted ? this.#observer.record : undefined
+    record?.addStatement(milliseconds)
+    if (!record?.onStatement && !channels.statementEnd.hasSubscribers) return
     const { common, sequelize } = this.#observer
     const statement = new Statement(common, this.#sql, milliseconds, rows, error, this.#isSavepoint)
-    if (request?.keepsValues) keepSource(statement, { sequelize, source: this.#source })
+    if (record?.keepsValues) keepSource(statement, { sequelize, source: this.#source })
     const publish = () => {
-      request?.onStatement?.(request, statement)
+      record?.onStatement?.(record, statement)
       if (channels.statementEnd.hasSubscribers) channels.statementEnd.publish(statement)
     }
     if (this.#context) this.#context.runInAsyncScope(publish)
@@ -205,9 +214,9 @@ export class ObservedStatement {
 
 /** Sends a query outside of every session, and observes it. */
 export function observeQuery(sequelize: Sequelize, sql: string, query: () => Promise<unknown>): Promise<unknown> {
-  const request = requestWithoutSession.getStore()
-  if (!request && !channels.statementEnd.hasSubscribers) return query()
-  const observed = new SessionObserver(sequelize, factsOf(sequelize), request).statement(sql, false)
+  const record = recordWithoutSession.getStore()
+  if (!record && !channels.statementEnd.hasSubscribers) return query()
+  const observed = new SessionObserver(sequelize, factsOf(sequelize), record).statement(sql, false)
   observed.sent()
   return query().then(
     (value) => {
@@ -226,6 +235,7 @@ class Statement implements StatementEnded {
   readonly session: object
   readonly request: RequestRecord | undefined
   readonly route: string | undefined
+  readonly job: JobRun | undefined
   readonly sql: string
   readonly milliseconds: number
   readonly rows: number | undefined
@@ -233,7 +243,7 @@ class Statement implements StatementEnded {
   readonly isSavepoint: boolean
 
   constructor(
-    { database, session, request, route }: channels.DatabaseEvent,
+    { database, session, request, route, job }: channels.DatabaseEvent,
     sql: string,
     milliseconds: number,
     rows: number | undefined,
@@ -244,6 +254,7 @@ class Statement implements StatementEnded {
     this.session = session
     this.request = request
     this.route = route
+    this.job = job
     this.sql = sql
     this.milliseconds = milliseconds
     this.rows = rows

@@ -1,6 +1,6 @@
 import { isRecord } from '../../core/records.js'
 import type { Sequelize } from 'sequelize'
-import type { SentStatement } from '../../core/events/request-record.js'
+import type { SentStatement } from '../../core/events/work-record.js'
 import { endsWithin } from '../../core/promises.js'
 import type { LeasedConnection } from '../connection.js'
 import type { Dialect } from '../dialect.js'

@@ -2,7 +2,7 @@ import type { DatabaseFacts } from '../../core/events/channels.js'
 import { ConnectionError, type Sequelize } from 'sequelize'
 import { bracket, type LateWork, type Report, type Unit } from '../../core/bracket.js'
 import type { ClientToken } from '../../core/client-token.js'
-import type { RequestRecord } from '../../core/events/request-record.js'
+import type { WorkRecord } from '../../core/events/work-record.js'
 import { nextTurn } from '../../core/promises.js'
 import { codeOf, type Dialect, isLostConnection, type TransactionNeeds } from '../dialect.js'
 import { CommitUnknownError, ReadOnlyError, StaleSnapshotError, UnawaitedQueryError } from '../errors.js'
@@ -63,13 +63,13 @@ export class UnitOptions implements SessionUnitOptions {
   readonly token: ClientToken | undefined
   readonly boundary: SessionUnitOptions['boundary']
 
-  /** @param request undefined if no one listens, and outside of requests. */
+  /** @param record undefined if no one listens, and outside of requests and jobs. */
   constructor(
     needs: UnitNeeds,
     retry: number,
     database: UnitDatabase,
     running: Set<SessionUnit>,
-    request: RequestRecord | undefined,
+    record: WorkRecord | undefined,
   ) {
     this.isolation = needs.isolation
     this.readOnly = needs.readOnly
@@ -85,7 +85,7 @@ export class UnitOptions implements SessionUnitOptions {
     this.endTimeout = database.endTimeout
     this.outer = currentScope(database.sequelize)?.transaction
     this.running = running
-    this.observer = observeSession(database.sequelize, database.facts, request)
+    this.observer = observeSession(database.sequelize, database.facts, record)
   }
 }
 

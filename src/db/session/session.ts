@@ -173,7 +173,8 @@ export class Session {
 
   /** @internal As {@link execute}, for SQL of this package about a table of its own: a boundary limits the SQL of programs. */
   executeOwn<Row>(statement: Sql<Row>): Promise<Row[]> {
-    return this.#execute(statement, () => {})
+    const { observer } = this.#scope.transaction
+    return this.#execute(observer ? { ...statement, isOwn: true } : statement, () => {})
   }
 
   #execute<Row>(statement: Sql<Row>, assertAllowed: (text: string) => void): Promise<Row[]> {

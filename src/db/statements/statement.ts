@@ -17,6 +17,8 @@ export interface Sql<Row = Record<string, unknown>> {
   readonly values: readonly unknown[]
   /** Whether the SQL differs from call to call, so that it is not prepared on the connection. */
   readonly varies?: boolean
+  /** Whether it is one of this package about a table of its own: not a repetition of the program. */
+  readonly isOwn?: true
   /** Never set: keeps the type of the rows. */
   readonly row?: Row
 }

@@ -1,4 +1,6 @@
-import type { RequestRecord, SentStatement, Trace } from '../../core/events/request-record.js'
+import type { RequestRecord } from '../../core/events/request-record.js'
+import type { Trace } from '../../core/events/trace.js'
+import type { SentStatement } from '../../core/events/work-record.js'
 import { escapeForLog, textOf } from '../../core/log-text.js'
 
 /** Characters of what a client or a program has written: a path, a shape. */

@@ -1,10 +1,19 @@
-import type { RequestRecord, SentStatement } from '../../core/events/request-record.js'
+import type { SentStatement } from '../../core/events/work-record.js'
 import { escapeForLog } from '../../core/log-text.js'
 import type { Lifespan } from '../lifespan.js'
-import { describeStatement, type EntryLog, placeOf, tagOf, traceFields } from './log-entry.js'
+import { describeStatement, type EntryLog } from './log-entry.js'
 
 /** Asks the databases of the app for the plan of a statement; undefined if none of them has it, or not now. */
 export type Explain = (statement: SentStatement) => Promise<readonly string[] | undefined>
+
+/** The request, or the job, of a statement. */
+export interface Subject {
+  /** `/heros/:hero_id` */
+  readonly place: string
+  /** How a line names it: `[0d6f4a7e]`. */
+  readonly tag: string
+  readonly fields: Readonly<Record<string, unknown>>
+}
 
 /** The shapes whose plan was logged. No more are logged then. */
 const MAX_SHAPES = 1_000
@@ -38,19 +47,19 @@ export class PlanLog {
     this.#explain = explain
   }
 
-  /** The statements of a request that has ended. While others are explained, these are skipped until they are slow again. */
-  add(record: RequestRecord, statements: readonly SentStatement[]): void {
+  /** The statements of a request, or job, that has ended. While others are explained, these are skipped until they are slow again. */
+  add(subject: Subject, statements: readonly SentStatement[]): void {
     const fresh = statements.filter(({ shape }) => !this.#known.has(shape))
     if (fresh.length === 0 || this.#isBusy) return
     this.#isBusy = true
-    void this.#addAll(record, fresh).finally(() => (this.#isBusy = false))
+    void this.#addAll(subject, fresh).finally(() => (this.#isBusy = false))
   }
 
-  async #addAll(record: RequestRecord, statements: readonly SentStatement[]): Promise<void> {
+  async #addAll(subject: Subject, statements: readonly SentStatement[]): Promise<void> {
     for (const statement of statements) {
       if (this.#known.has(statement.shape) || !this.#isAllowed()) continue
       try {
-        await this.#addOne(record, statement)
+        await this.#addOne(subject, statement)
       } catch {
         // The program's logger has failed. Nothing awaits this: the error would end the process.
       }
@@ -66,20 +75,15 @@ export class PlanLog {
     return this.#inMinute < MAX_PER_MINUTE && this.#known.size < MAX_SHAPES
   }
 
-  async #addOne(record: RequestRecord, statement: SentStatement): Promise<void> {
+  async #addOne({ place, tag, fields: ofSubject }: Subject, statement: SentStatement): Promise<void> {
     const outcome = await this.#explain(statement).catch((error: unknown) => ({ failure: codeOf(error) }))
     if (!outcome) return // the next slow request tries it again
     this.#known.add(statement.shape)
     this.#inMinute++
     if (!('failure' in outcome) && outcome.length === 0) return // as of an INSERT of values on SQLite
     const described = describeStatement(statement)
-    const fields = {
-      id: record.id,
-      ...traceFields(record.trace),
-      [record.route === undefined ? 'path' : 'route']: placeOf(record),
-      ...described,
-    }
-    const title = `of a statement of ${placeOf(record)}, ${described.milliseconds} ms ${tagOf(record.id, record.trace)}: ${described.shape}`
+    const fields = { ...ofSubject, ...described }
+    const title = `of a statement of ${place}, ${described.milliseconds} ms ${tag}: ${described.shape}`
     if ('failure' in outcome)
       return this.#log.entry('warn', `No plan (${outcome.failure}) ${title}`, { ...fields, ...outcome })
     const plan = linesOf(outcome)

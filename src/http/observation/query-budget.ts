@@ -1,13 +1,16 @@
 import { BootError } from '../../core/boot-error.js'
 import { budgetExceeded } from '../../core/events/channels.js'
-import { type Excess, type QueryLimits, UNLIMITED, type RequestRecord } from '../../core/events/request-record.js'
+import { JobRun } from '../../core/events/job-run.js'
+import { type Excess, type QueryLimits, UNLIMITED } from '../../core/events/query-counter.js'
+import { RequestRecord } from '../../core/events/request-record.js'
+import type { WorkRecord } from '../../core/events/work-record.js'
 import { escapeForLog } from '../../core/log-text.js'
 import { checkOptions, integer, type OptionChecks } from '../../core/option-checks.js'
 import { shown } from '../../core/options.js'
 
-/** How many statements a request may send. */
+/** How many statements a request, or a job, may send. */
 export interface QueryBudget {
-  /** The most statements of one request, without BEGIN, COMMIT and savepoints. Default: no limit. */
+  /** The most statements of one request, or one run of a job, without BEGIN, COMMIT and savepoints. Default: no limit. */
   readonly statements?: number
   /** One read that is sent this many times, with any values, is reported (N+1). Default 10. */
   readonly repeats?: number
@@ -42,33 +45,50 @@ export function limitsOf(budget: QueryBudgetOption = {}, { statements, repeats }
   return { statements, repeats, ...(typeof budget === 'number' ? { statements: budget } : budget) }
 }
 
-/** A request of a test has sent more statements than its budget allows. */
+/** A request, or a job, of a test has sent more statements than its budget allows. */
 export class QueryBudgetError extends Error {
   override name = 'QueryBudgetError'
 }
 
-/** Called with each excess, before the response is sent. */
-export type ReportExcess = (excess: Excess, record: RequestRecord) => void
+/** The limits of an app, and how an excess is reported; undefined if only by an event. */
+export interface BudgetOfApp {
+  readonly limits: QueryLimits
+  readonly report: ReportExcess | undefined
+}
 
-/** For how many routes and statements it is known that the warning was written. */
+/** Called with each excess, before the response is sent. */
+export type ReportExcess = (excess: Excess, record: WorkRecord) => void
+
+/** For how many routes, or jobs, and statements it is known that the warning was written. */
 const MAX_WARNED = 1_000
 
-/** Warns once for each route and statement. */
+/** Warns once for each route, or job, and statement. */
 export function warnOnce(warn: (text: string) => void): ReportExcess {
   const warned = new Set<string>()
   return (excess, record) => {
-    const key = `${record.method} ${record.route} ${excess.shape}`
+    const key = `${record.title} ${excess.shape}`
     if (warned.has(key) || warned.size >= MAX_WARNED) return
     warned.add(key)
     warn(describeExcess(excess, record))
   }
 }
 
-/** Publishes how the statements of a request have exceeded their budget, and reports it. */
-export function reportExcesses(record: RequestRecord, report: ReportExcess | undefined): void {
+/** Sets the limits of a request, or job, whose handler is known. @param budget that of its handler. */
+export function limitQueries(
+  { queries }: WorkRecord,
+  budget: QueryBudgetOption | undefined,
+  { limits, report }: BudgetOfApp,
+): void {
+  if (report || budgetExceeded.hasSubscribers) queries.limits = budget === undefined ? limits : limitsOf(budget, limits)
+}
+
+/** Publishes how the statements of a request, or job, have exceeded their budget, and reports it. */
+export function reportExcesses(record: WorkRecord, report: ReportExcess | undefined): void {
   if (!report && !budgetExceeded.hasSubscribers) return
+  const request = record instanceof RequestRecord ? record : undefined
+  const job = record instanceof JobRun ? record : undefined
   for (const excess of record.queries.excesses) {
-    if (budgetExceeded.hasSubscribers) budgetExceeded.publish({ ...excess, request: record, route: record.route })
+    if (budgetExceeded.hasSubscribers) budgetExceeded.publish({ ...excess, request, route: request?.route, job })
     report?.(excess, record)
   }
 }
@@ -76,10 +96,10 @@ export function reportExcesses(record: RequestRecord, report: ReportExcess | und
 /** Characters of a statement in a message. */
 const MAX_SHAPE = 1_000
 
-export function describeExcess({ kind, count, limit, shape = '', location }: Excess, record: RequestRecord): string {
-  const request = `${record.method} ${record.route} (${record.handler})`
+export function describeExcess({ kind, count, limit, shape = '', location }: Excess, record: WorkRecord): string {
+  const { title } = record
   const place = location === undefined ? '' : `, from ${location}`
   return kind === 'statements'
-    ? `${request} sent ${count} statements; its budget is ${limit}. Number ${limit + 1} was sent${place || ' by its handler'}.`
-    : `${request} sent the same statement ${count} times (N+1)${place}. Read the rows by one statement, with an include or a condition on all keys: ${escapeForLog(shape, MAX_SHAPE)}`
+    ? `${title} sent ${count} statements; its budget is ${limit}. Number ${limit + 1} was sent${place || ' by its handler'}.`
+    : `${title} sent the same statement ${count} times (N+1)${place}. Read the rows by one statement, with an include or a condition on all keys: ${escapeForLog(shape, MAX_SHAPE)}`
 }

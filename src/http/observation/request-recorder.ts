@@ -1,16 +1,10 @@
 import type { ServerResponse } from 'node:http'
-import { budgetExceeded, inputRefused, REQUEST_CHANNELS, requestEnd } from '../../core/events/channels.js'
-import { type QueryLimits, RequestRecord } from '../../core/events/request-record.js'
+import { inputRefused, REQUEST_CHANNELS, requestEnd } from '../../core/events/channels.js'
+import { RequestRecord } from '../../core/events/request-record.js'
 import { HttpError, type InputIssue } from '../errors.js'
 import type { Request } from '../request.js'
-import { limitsOf, type QueryBudgetOption, reportExcesses, type ReportExcess } from './query-budget.js'
+import { type BudgetOfApp, limitQueries, type QueryBudgetOption, reportExcesses } from './query-budget.js'
 import type { RequestLog } from './request-log.js'
-
-/** The limits of an app, and how an excess is reported; undefined if only by an event. */
-export interface BudgetOfApp {
-  readonly limits: QueryLimits
-  readonly report: ReportExcess | undefined
-}
 
 interface RecordedRoute {
   readonly pattern: string
@@ -46,11 +40,9 @@ export class RequestRecorder {
 
   /** The route was found. */
   matched(record: RequestRecord, { pattern, name, budget }: RecordedRoute): void {
-    const { limits, report } = this.#budget
     record.route = pattern
     record.handler = name
-    if (report || budgetExceeded.hasSubscribers)
-      record.queries.limits = budget === undefined ? limits : limitsOf(budget, limits)
+    limitQueries(record, budget, this.#budget)
   }
 
   /** Its statements have exceeded their budget. The response is not sent yet. */

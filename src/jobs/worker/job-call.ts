@@ -1,9 +1,13 @@
 import { Abort } from '../../core/abort.js'
 import { bracket, type BracketWork, type Unit } from '../../core/bracket.js'
+import type { JobRun } from '../../core/events/job-run.js'
+import { traceOf } from '../../core/events/trace.js'
+import { recordWithoutSession } from '../../core/events/work-record.js'
 import { type Container, Scope, type ScopeCaller } from '../../di/container.js'
 import type { Token } from '../../di/token.js'
 import { SecondConnectionError } from '../../db/errors.js'
 import { currentSession, type Session } from '../../db/session/session.js'
+import { callingTrace } from '../../http/observation/calling-trace.js'
 import { RequestLogger } from '../../http/observation/request-logger.js'
 import type { Log } from '../../http/server/logger.js'
 import { Attempt } from '../attempt.js'
@@ -34,14 +38,17 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
   readonly #job: PlannedJob
   readonly #claimed: ClaimedJob
   readonly #context: JobContext
+  readonly #record: JobRun | undefined
   #scope: Scope | undefined
   #isCompleted = false
   #isRepeated = false
 
-  constructor(job: PlannedJob, claimed: ClaimedJob, context: JobContext) {
+  /** @param record of this run; undefined if no one listens. */
+  constructor(job: PlannedJob, claimed: ClaimedJob, context: JobContext, record?: JobRun) {
     this.#job = job
     this.#claimed = claimed
     this.#context = context
+    this.#record = record
   }
 
   /** `mail.welcome 42` */
@@ -59,7 +66,7 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
     const { database } = this.#context
     const timer = setTimeout(() => this.abort.abort(new JobTimeout(this.title, timeout)), timeout)
     try {
-      await database.owner.runAs(this.#claimed.row.tenant ?? undefined, async () => bracket(this))
+      await database.owner.runAs(this.#claimed.row.tenant ?? undefined, async () => this.#run())
       if (!this.#isCompleted) await database.transaction((session) => this.#complete(session))
     } finally {
       clearTimeout(timer)
@@ -67,10 +74,17 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
     }
   }
 
+  #run(): void | Promise<void> {
+    const record = this.#record
+    return record && this.#job.openers.length === 0
+      ? recordWithoutSession.run(record, () => bracket(this))
+      : bracket(this)
+  }
+
   open(attempt: number): readonly Unit[] {
     this.#isCompleted = false
     this.#isRepeated = attempt > 0
-    return this.#job.openers.flatMap(({ open }) => open(attempt) ?? [])
+    return this.#job.openers.flatMap(({ open }) => open(attempt, this.#record) ?? [])
   }
 
   async run(): Promise<unknown> {
@@ -91,7 +105,7 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
     const { sequelize, statements } = this.#context.database
     const session = currentSession(sequelize)
     if (!session) return
-    const rows = await session.executeOwn(statements.isHeld(this.#claimed))
+    const rows = await this.#uncounted(() => session.executeOwn(statements.isHeld(this.#claimed)))
     if (rows.length === 0) throw new LostLeaseError(this.title)
   }
 
@@ -105,12 +119,19 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
 
   /** The values of the tokens that the app declares. */
   given(token: Token): unknown {
+    if (token === callingTrace) return this.#claimed.row.trace ?? undefined
     return token === RequestLogger ? this.#notes() : this.abort.signal
   }
 
   #notes(): JobNotes {
     const { row } = this.#claimed
-    return new JobNotes(this.#context.log, { id: this.#claimed.id, name: this.#job.name, attempt: row.attempt })
+    const trace = this.#record ? this.#record.trace : traceOf({ traceparent: row.trace ?? undefined })
+    return new JobNotes(this.#context.log, {
+      id: this.#claimed.id,
+      name: this.#job.name,
+      attempt: row.attempt,
+      trace,
+    })
   }
 
   call(controller: unknown, args: unknown[]): unknown {
@@ -128,9 +149,21 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
   readonly beforeCommit = async (): Promise<void> => {
     const session = currentSession(this.#context.database.sequelize)
     if (!session || session.isRollingBack || !this.#job.completesItself) return
-    await this.#complete(session)
+    await this.#uncounted(() => this.#complete(session))
     session.commitLast() // of several databases: if another one fails, the job runs again
     this.#isCompleted = true
+  }
+
+  /** Runs a statement of the worker in the job's own transaction: like COMMIT, it is none of the job. */
+  async #uncounted<T>(work: () => Promise<T>): Promise<T> {
+    const record = this.#record
+    if (!record) return work()
+    record.isCounting = false
+    try {
+      return await work()
+    } finally {
+      record.isCounting = true
+    }
   }
 
   async #complete(session: Session): Promise<void> {
@@ -145,7 +178,7 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
     const { database } = this.#context
     const { id } = this.#claimed
     const result = await database.owner
-      .session((session) => keptResult(session, database.statements, { id, name }, work))
+      .session((session) => keptResult(session, database.statements, { id, name }, work), {}, this.#record)
       .catch((error: unknown) => {
         throw error instanceof SecondConnectionError ? lateStep(this.#job.name, name, error) : error
       })

@@ -1,5 +1,6 @@
+import type { Trace } from '../../core/events/trace.js'
 import type { LogFields } from '../../http/observation/log-entry.js'
-import { textOfMessage } from '../../http/observation/log-entry.js'
+import { tagOf, textOfMessage, traceFields } from '../../http/observation/log-entry.js'
 import type { Level, NoteLog, RequestLogger } from '../../http/observation/request-logger.js'
 
 /** The job that an entry of the log is about. */
@@ -7,6 +8,7 @@ interface NotedJob {
   readonly id: string
   readonly name: string
   readonly attempt: number
+  readonly trace: Trace | undefined
 }
 
 /** The logger of one job: what a service injects as `RequestLogger`. */
@@ -32,8 +34,14 @@ export class JobNotes implements RequestLogger {
   }
 
   #note(level: Level, message: string, error: unknown, fields: LogFields = {}): void {
-    const { id, name, attempt } = this.#job
-    const context = { id, job: name, attempt: String(attempt) }
-    this.#log.note(level, { head: `job ${name} ${id}`, context, message: textOfMessage(message), fields, error })
+    const { id, name, attempt, trace } = this.#job
+    const context = { id, ...traceFields(trace), job: name, attempt: String(attempt) }
+    this.#log.note(level, {
+      head: `job ${name} ${tagOf(id, trace)}`,
+      context,
+      message: textOfMessage(message),
+      fields,
+      error,
+    })
   }
 }

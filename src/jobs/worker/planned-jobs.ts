@@ -4,8 +4,10 @@ import { describeParameter, type Parameter } from '../../di/parameter.js'
 import { type Constructor, tokenName } from '../../di/token.js'
 import type { BackgroundParts } from '../../http/background.js'
 import { type UnitOpener, unitOpeners } from '../../http/lifespan.js'
+import type { QueryBudgetOption } from '../../http/observation/query-budget.js'
 import { ReplyHeaders } from '../../http/output/reply.js'
 import { Request } from '../../http/request.js'
+import { budgetOf } from '../../http/routing/budget.js'
 import { Attempt } from '../attempt.js'
 import { type JobDeclaration, jobsOfClass } from '../declaration.js'
 import { instantsOf } from '../cron.js'
@@ -21,6 +23,8 @@ export interface PlannedJob extends JobDeclaration {
   readonly openers: readonly UnitOpener[]
   /** Whether its own transaction completes it: not one that only reads. */
   readonly completesItself: boolean
+  /** That of `@Budget()`. */
+  readonly budget: QueryBudgetOption | undefined
 }
 
 /**
@@ -64,7 +68,8 @@ function planJob(declaration: JobDeclaration, { planner, lifespans }: Background
   const tokens = plan.steps.map(({ token }) => token)
   const facts = { name: `job ${declaration.name}`, controller: type, member, safe: false, tokens }
   const completesItself = !lifespans.some((lifespan) => lifespan.transactionOf?.(facts)?.readOnly)
-  return { ...declaration, plan, input, openers: unitOpeners(lifespans, facts), completesItself }
+  const budget = budgetOf(type, member)
+  return { ...declaration, plan, input, openers: unitOpeners(lifespans, facts), completesItself, budget }
 }
 
 class JobArguments implements InputReader<JobArgument> {

@@ -1,7 +1,7 @@
 import { LONGEST } from '../../core/options.js'
 import { type Instants, instantsOf } from '../cron.js'
 import type { JobDatabase } from '../job-database.js'
-import { insert, newJob } from '../jobs.js'
+import { insert, newJob, publishAdded } from '../jobs.js'
 import { wake } from '../wake.js'
 import type { PlannedJob } from './planned-jobs.js'
 
@@ -71,13 +71,15 @@ export async function addInstant(
   instant: number,
 ): Promise<boolean> {
   const { statements } = database
-  const isAdded = await database.transaction(async (session) => {
-    if ((await database.change(session, statements.advanceCron(job.name, instant))) === 0) return false
-    await insert(database, session, newJob(job, inputOfInstant(instant), undefined, {}, undefined))
-    return true
+  const row = newJob(job, inputOfInstant(instant), undefined, {}, undefined)
+  const added = await database.transaction(async (session) => {
+    if ((await database.change(session, statements.advanceCron(job.name, instant))) === 0) return undefined
+    return insert(database, session, row)
   })
-  if (isAdded) wake(database.sequelize)
-  return isAdded
+  if (!added) return false
+  publishAdded(added.id, row)
+  wake(database.sequelize)
+  return true
 }
 
 /** The input of a job of `@Cron()`, which `attempt.instant` reads. */

@@ -6,6 +6,7 @@ import { jobDatabase, outsideOfRequests } from '../job-database.js'
 import { declarationOf, insert, newJob } from '../jobs.js'
 import type { ClaimedRow } from '../statements.js'
 import { type ClaimedJob, JobCall } from './job-call.js'
+import type { JobRecorder } from './job-recorder.js'
 import { describeForRow, longestDelay, type Outcome, outcomeOf, settle } from './outcome.js'
 import type { PlannedJob } from './planned-jobs.js'
 import { inputOfInstant } from './schedule.js'
@@ -19,10 +20,12 @@ const LEASE = 10 * 60_000
 export class TestRun implements JobTests {
   readonly #jobs: ReadonlyMap<string, PlannedJob>
   readonly #parts: BackgroundParts
+  readonly #recorder: JobRecorder
 
-  constructor(jobs: ReadonlyMap<string, PlannedJob>, parts: BackgroundParts) {
+  constructor(jobs: ReadonlyMap<string, PlannedJob>, parts: BackgroundParts, recorder: JobRecorder) {
     this.#jobs = jobs
     this.#parts = parts
+    this.#recorder = recorder
   }
 
   run(at: Date | undefined): Promise<JobsRun> {
@@ -30,7 +33,7 @@ export class TestRun implements JobTests {
   }
 
   async #run(at: Date | undefined): Promise<JobsRun> {
-    const run = new Run(this.#jobs, this.#parts, at)
+    const run = new Run(this.#jobs, this.#parts, this.#recorder, at)
     for (let n = 0; n < MOST_JOBS; n++) if (!(await run.next())) return run.result
     throw new Error(
       `api.jobs.run(): ${MOST_JOBS} jobs have run, and there is another one. Perhaps a job adds itself: bound it, or give it a delay.`,
@@ -43,7 +46,7 @@ export class TestRun implements JobTests {
     const database = jobDatabase()
     const row = newJob(job, inputOfInstant(instant.getTime()), undefined, { at: instant }, undefined)
     const { id } = await database.transaction((session) => insert(database, session, row))
-    const run = new Run(this.#jobs, this.#parts, undefined)
+    const run = new Run(this.#jobs, this.#parts, this.#recorder, undefined)
     await outsideOfRequests(() => run.only(id))
     return run.result
   }
@@ -80,12 +83,19 @@ class Run {
   readonly #worker = randomUUID()
   readonly #jobs: ReadonlyMap<string, PlannedJob>
   readonly #parts: BackgroundParts
+  readonly #recorder: JobRecorder
   readonly #database = jobDatabase()
   readonly #until: number
 
-  constructor(jobs: ReadonlyMap<string, PlannedJob>, parts: BackgroundParts, at: Date | undefined) {
+  constructor(
+    jobs: ReadonlyMap<string, PlannedJob>,
+    parts: BackgroundParts,
+    recorder: JobRecorder,
+    at: Date | undefined,
+  ) {
     this.#jobs = jobs
     this.#parts = parts
+    this.#recorder = recorder
     // Not the clock of the database: in the transaction of a test, that of PostgreSQL stands still.
     this.#until = at?.getTime() ?? Date.now()
   }
@@ -125,17 +135,20 @@ class Run {
     if (!job) throw unknownJob(row.name)
     const claimed = { id: String(row.id), run: row.run, row }
     const { container, log } = this.#parts
-    try {
-      await new JobCall(job, claimed, { database: this.#database, container, log }).execute()
+    const record = this.#recorder.record(job, claimed)
+    const call = new JobCall(job, claimed, { database: this.#database, container, log }, record)
+    const execute = async () => {
+      await call.execute()
       this.result.done.push({ id: claimed.id, name: job.name })
-    } catch (error) {
-      await this.#failed(job, claimed, error)
+    }
+    try {
+      await this.#recorder.observe(record, execute, (error) => this.#failed(job, claimed, error))
     } finally {
       await this.#database.transaction((session) => session.executeOwn(statements.endLease(this.#worker)))
     }
   }
 
-  async #failed(job: PlannedJob, claimed: ClaimedJob, error: unknown): Promise<void> {
+  async #failed(job: PlannedJob, claimed: ClaimedJob, error: unknown): Promise<Outcome> {
     const { attempt } = claimed.row
     const outcome = outcomeOf(error, attempt, job.attempts, longestDelay) // the same in each run of the test
     const entry = randomBytes(4).toString('hex')
@@ -144,6 +157,7 @@ class Run {
     const database = this.#database
     const statement = settle(database.statements, claimed, outcome, describeForRow(error, entry))
     if (statement) await database.transaction((session) => database.change(session, statement))
+    return outcome
   }
 
   #log(job: PlannedJob, { id, row }: ClaimedJob, outcome: Outcome, error: unknown, entry: string): void {

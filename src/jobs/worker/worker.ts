@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { JobRun } from '../../core/events/job-run.js'
+import type { Trace } from '../../core/events/trace.js'
+import { tagOf, traceFields } from '../../http/observation/log-entry.js'
 import { endsWithin, PendingCounter } from '../../core/promises.js'
 import { WorkerLost, WorkerStops } from '../errors.js'
 import type { FreeSlots, QueueState } from '../statements.js'
@@ -7,6 +10,7 @@ import { wake } from '../wake.js'
 import { claimJobs, type ClaimRules } from './claim.js'
 import { Doorbell } from './doorbell.js'
 import { type ClaimedJob, JobCall, type JobContext } from './job-call.js'
+import type { JobRecorder } from './job-recorder.js'
 import { keyOf, Lease } from './lease.js'
 import { describeForRow, type Outcome, outcomeOf, settle } from './outcome.js'
 import type { PlannedJob } from './planned-jobs.js'
@@ -27,6 +31,14 @@ export interface WorkerOptions extends JobContext {
   readonly jobs: ReadonlyMap<string, PlannedJob>
   /** How many jobs of each queue run at once. */
   readonly work: Readonly<Record<string, number>>
+  readonly recorder: JobRecorder
+}
+
+/** Why a run has failed, with the id of its entry in the log. */
+interface Failure {
+  readonly error: unknown
+  readonly entry: string
+  readonly trace: Trace | undefined
 }
 
 /** Claims jobs, and runs them: as many of each queue at once as it has slots. */
@@ -182,16 +194,16 @@ export class Worker {
     if (this.#isStopping) return this.#giveBack(claimed, 0) // it was claimed meanwhile
     const job = this.#options.jobs.get(claimed.row.name)
     if (!job) return this.#giveBackUnknown(claimed)
-    const call = new JobCall(job, claimed, this.#options)
+    const { recorder } = this.#options
+    const record = recorder.record(job, claimed)
+    const call = new JobCall(job, claimed, this.#options, record)
     this.#calls.add(call)
-    try {
+    const execute = async () => {
       if (claimed.row.attempt > job.attempts) throw new WorkerLost(call.title, job.attempts)
       await call.execute()
-    } catch (error) {
-      await this.#settle(job, claimed, error)
-    } finally {
-      this.#calls.delete(call)
     }
+    await recorder.observe(record, execute, (error) => this.#settle(job, claimed, error, record))
+    this.#calls.delete(call)
     await this.#wakeLimited(job, claimed)
   }
 
@@ -218,17 +230,20 @@ export class Worker {
   }
 
   /** Writes down what has become of a job that was not committed. */
-  async #settle(job: PlannedJob, claimed: ClaimedJob, error: unknown): Promise<void> {
+  async #settle(job: PlannedJob, claimed: ClaimedJob, error: unknown, record: JobRun | undefined): Promise<Outcome> {
     const outcome = outcomeOf(error, claimed.row.attempt, job.attempts)
     const entry = randomBytes(4).toString('hex')
-    this.#log(job, claimed, outcome, error, entry)
+    this.#log(job, claimed, outcome, { error, entry, trace: record?.trace })
     const { database } = this.#options
     const statement = settle(database.statements, claimed, outcome, describeForRow(error, entry))
     if (statement) await this.#untilDone(() => database.transaction((session) => database.change(session, statement)))
+    return outcome
   }
 
-  #log(job: PlannedJob, { id, row }: ClaimedJob, outcome: Outcome, error: unknown, entry: string): void {
+  #log(job: PlannedJob, { id, row }: ClaimedJob, outcome: Outcome, { error, entry, trace }: Failure): void {
     const { log } = this.#options
+    const fields = traceFields(trace)
+    const tag = tagOf(entry, trace)
     const title = `Job ${job.name} ${id}, attempt ${row.attempt} of ${job.attempts},`
     switch (outcome.kind) {
       case 'lost':
@@ -236,12 +251,16 @@ export class Worker {
       case 'stopped':
         return log.info(`${title} was rolled back, as the worker stops: it runs again`)
       case 'unknown':
-        return log.error(`${title} may be committed: it runs again unless it is [${entry}]`, error)
+        return log.error(`${title} may be committed: it runs again unless it is ${tag}`, error, fields)
       case 'dead':
-        if (outcome.isDiscarded) return log.warn(`${title} was discarded: ${(error as Error).message} [${entry}]`)
-        return log.error(`${title} failed, and is dead [${entry}]`, error)
+        if (outcome.isDiscarded) return log.warn(`${title} was discarded: ${(error as Error).message} ${tag}`)
+        return log.error(`${title} failed, and is dead ${tag}`, error, fields)
       case 'again':
-        return log.error(`${title} failed, and runs again in ${Math.ceil(outcome.delay / 1_000)} s [${entry}]`, error)
+        return log.error(
+          `${title} failed, and runs again in ${Math.ceil(outcome.delay / 1_000)} s ${tag}`,
+          error,
+          fields,
+        )
     }
   }
 

@@ -1,6 +1,8 @@
 import type { Attributes } from '@opentelemetry/api'
 import type { IncomingMessage } from 'node:http'
+import type { JobRun } from '../../core/events/job-run.js'
 import type { RequestRecord } from '../../core/events/request-record.js'
+import type { WorkRecord } from '../../core/events/work-record.js'
 import { memoFor } from '../../core/memo.js'
 import { defined } from '../../core/records.js'
 import { databaseErrorCode, errorClass, knownMethod } from '../labels.js'
@@ -53,6 +55,22 @@ interface Host {
 function hostOf(host = ''): Host {
   const [, address, port] = /^(\[[^\]]*\]|[^:]+)(?::(\d{1,5}))?$/.exec(host) ?? []
   return { address, port: port === undefined ? undefined : Number(port) }
+}
+
+/** Which job it is. */
+export function jobAttributes({ name, queue }: JobRun): Attributes {
+  return {
+    'messaging.system': 'sequitur',
+    'messaging.operation.name': 'process',
+    'messaging.destination.name': queue,
+    'sequitur.job.name': name,
+  }
+}
+
+/** The time of its end, which is published later: when what comes after it has ended as well. */
+export function endOf({ startedAt, milliseconds }: WorkRecord): number | undefined {
+  const since = performance.now() - (startedAt + milliseconds)
+  return since < 1 ? undefined : Date.now() - since
 }
 
 /** Which database it is. */

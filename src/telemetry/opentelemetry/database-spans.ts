@@ -9,6 +9,7 @@ import type {
 import { errorClass, summaryOf } from '../labels.js'
 import type { Api } from './sdk-context.js'
 import { databaseAttributes, failureAttributes } from './attributes.js'
+import type { JobSpans } from './job-spans.js'
 import type { OpenTelemetryOptions } from './options.js'
 import type { ServerSpans } from './server-spans.js'
 
@@ -26,14 +27,16 @@ export class DatabaseSpans {
   readonly #tracer: Tracer
   readonly #options: OpenTelemetryOptions
   readonly #requests: ServerSpans
+  readonly #jobs: JobSpans
   /** The open transaction of each session. */
   readonly #transactions = new WeakMap<object, OpenTransaction>()
 
-  constructor(api: Api, tracer: Tracer, options: OpenTelemetryOptions, requests: ServerSpans) {
+  constructor(api: Api, tracer: Tracer, options: OpenTelemetryOptions, requests: ServerSpans, jobs: JobSpans) {
     this.#api = api
     this.#tracer = tracer
     this.#options = options
     this.#requests = requests
+    this.#jobs = jobs
   }
 
   begin(event: TransactionBegun): void {
@@ -110,9 +113,9 @@ export class DatabaseSpans {
   }
 
   // Without a context manager, nothing is active.
-  #contextOf({ request }: DatabaseEvent): Context {
+  #contextOf({ request, job }: DatabaseEvent): Context {
     const active = this.#api.context.active()
     if (this.#api.trace.getSpan(active)) return active
-    return (request && this.#requests.of(request)?.context) ?? active
+    return (request && this.#requests.of(request)?.context) ?? (job && this.#jobs.contextOf(job)) ?? active
   }
 }

@@ -2,10 +2,13 @@ import { BootError } from '../../core/boot-error.js'
 import * as channels from '../../core/events/channels.js'
 import type { DatabaseEvent } from '../../core/events/channels.js'
 import type { RequestRecord } from '../../core/events/request-record.js'
+import { type Tracing, useTracing } from '../../core/events/tracing.js'
 import { Subscriptions } from '../subscriptions.js'
-import { openTelemetryApi } from './sdk-context.js'
+import { type Api, openTelemetryApi, suppressTracing } from './sdk-context.js'
 import { DatabaseMetrics, PoolMetrics } from './database-metrics.js'
 import { DatabaseSpans } from './database-spans.js'
+import { JobMetrics } from './job-metrics.js'
+import { JobSpans } from './job-spans.js'
 import { checkOpenTelemetryOptions, type OpenTelemetryOptions } from './options.js'
 import { ServerMetrics } from './server-metrics.js'
 import { ServerSpans } from './server-spans.js'
@@ -38,13 +41,19 @@ export function openTelemetry(options: OpenTelemetryOptions = {}): () => void {
   const pools = new PoolMetrics(meter)
   // Also of ignored requests: the numbers are those of all.
   subscriptions.on(channels.connectionAcquired, ({ database }) => pools.add(database))
-  observeDatabases(subscriptions, ignored, new DatabaseSpans(api, tracer, options, spans), new DatabaseMetrics(meter))
+  const jobs = new JobSpans(api, tracer, options)
+  observeJobs(subscriptions, jobs, new JobMetrics(meter))
+  const databaseSpans = new DatabaseSpans(api, tracer, options, spans, jobs)
+  observeDatabases(subscriptions, ignored, databaseSpans, new DatabaseMetrics(meter))
+  useTracing(tracingBy(api))
   running = subscriptions
   return () => {
     if (running !== subscriptions) return
     running = undefined
     subscriptions.end()
+    useTracing()
     spans.stop()
+    jobs.stop()
     metrics.stop()
     pools.stop()
   }
@@ -73,6 +82,25 @@ function observeRequests(
     spans.end(request)
   })
   return ignored
+}
+
+function observeJobs(subscriptions: Subscriptions, spans: JobSpans, metrics: JobMetrics): void {
+  subscriptions.on(channels.jobStart, (job) => spans.start(job))
+  subscriptions.on(channels.jobEnd, (job) => {
+    metrics.end(job)
+    spans.end(job)
+  })
+}
+
+function tracingBy(api: Api): Tracing {
+  const { context, isSpanContextValid, trace } = api
+  return {
+    current: () => {
+      const span = trace.getSpan(context.active())?.spanContext()
+      return span && isSpanContextValid(span) ? span : undefined
+    },
+    untraced: (work) => context.with(suppressTracing(api, context.active()), work),
+  }
 }
 
 function observeDatabases(

@@ -3,7 +3,7 @@ import type { RequestRecord } from '../../core/events/request-record.js'
 import { errorClass, knownMethod } from '../labels.js'
 import { type Api, httpMetadataIn, provideRoute, suppressTracing } from './sdk-context.js'
 import type { OpenTelemetryOptions } from './options.js'
-import { REQUEST_ID, startAttributes } from './attributes.js'
+import { endOf, REQUEST_ID, startAttributes } from './attributes.js'
 
 /** A request, and the span that it has. */
 export interface TracedRequest {
@@ -109,10 +109,4 @@ export function errorTypeOf({ status, isAborted, error }: RequestRecord): string
 function methodName({ method }: RequestRecord): string {
   const known = knownMethod(method)
   return known === '_OTHER' ? 'HTTP' : known
-}
-
-// The end is published when the work after the response has ended as well.
-function endOf({ startedAt, milliseconds }: RequestRecord): number | undefined {
-  const since = performance.now() - (startedAt + milliseconds)
-  return since < 1 ? undefined : Date.now() - since
 }

@@ -1,6 +1,6 @@
 import type * as PromClient from 'prom-client'
 import { loadLater } from '../../core/memo.js'
-import { DATABASE_BUCKETS, REQUEST_BUCKETS } from '../labels.js'
+import { DATABASE_BUCKETS, JOB_BUCKETS, REQUEST_BUCKETS } from '../labels.js'
 import { loadPeer } from '../../core/peer.js'
 import type { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { BootError } from '../../core/boot-error.js'
@@ -35,6 +35,10 @@ export class Instruments {
     return new this.#prometheus.Histogram({ ...this.#common(name, help), labelNames, buckets: DATABASE_BUCKETS })
   }
 
+  jobHistogram<L extends string>(name: string, help: string, labelNames: readonly L[]): Histogram<L> {
+    return new this.#prometheus.Histogram({ ...this.#common(name, help), labelNames, buckets: JOB_BUCKETS })
+  }
+
   counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
     return new this.#prometheus.Counter({ ...this.#common(name, help), labelNames })
   }
@@ -44,14 +48,14 @@ export class Instruments {
     name: string,
     help: string,
     labelNames: readonly L[],
-    collect: (gauge: Gauge<L>) => void = () => {},
+    collect: (gauge: Gauge<L>) => void | Promise<void> = () => {},
   ): Gauge<L> {
     return new this.#prometheus.Gauge({
       ...this.#common(name, help),
       labelNames,
       collect() {
         this.reset()
-        collect(this)
+        return collect(this)
       },
     })
   }

@@ -4,6 +4,7 @@ import { Subscriptions } from '../subscriptions.js'
 import { observeDatabases, observePools } from './database-metrics.js'
 import { sendMetrics } from './exposition.js'
 import { Instruments, prometheusClient } from './instruments.js'
+import { observeJobs } from './job-metrics.js'
 import { checkMetricsOptions, type MetricsOptions } from './options.js'
 import { observeBudgets, observeRequests } from './request-metrics.js'
 
@@ -41,6 +42,7 @@ export function metrics(options: MetricsOptions = {}): Metrics {
   observeDatabases(subscriptions, instruments)
   observePools(subscriptions, instruments)
   observeBudgets(subscriptions, instruments)
+  observeJobs(subscriptions, instruments)
   const send = (request: IncomingMessage, response: ServerResponse) =>
     sendMetrics(prometheus, register, request, response)
   return {

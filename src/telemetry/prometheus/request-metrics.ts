@@ -27,14 +27,16 @@ export function observeRequests(subscriptions: Subscriptions, instruments: Instr
   })
 }
 
-/** The requests that sent more statements than their budget, or the same one too often. */
+/** The requests, and the jobs, that sent more statements than their budget, or the same one too often. */
 export function observeBudgets(subscriptions: Subscriptions, instruments: Instruments): void {
   const exceeded = instruments.counter(
     'query_budget_exceeded_total',
-    'Budgets of statements that requests have exceeded: in number (statements), or by sending the same read again and again (repeats).',
+    'Budgets of statements that requests, and jobs, have exceeded: in number (statements), or by sending the same read again and again (repeats).',
     ['route', 'kind'],
   )
-  subscriptions.on(channels.budgetExceeded, ({ route = 'none', kind }) => exceeded.inc({ route, kind }))
+  subscriptions.on(channels.budgetExceeded, ({ route, job, kind }) =>
+    exceeded.inc({ route: job?.place ?? route ?? 'none', kind }),
+  )
 }
 
 function statusOf({ isAborted, status }: RequestRecord): string {
