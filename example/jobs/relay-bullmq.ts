@@ -3,7 +3,6 @@ import { Controller, Injectable, Item, Post } from 'sequitur'
 import { Attempt, Job, Jobs } from 'sequitur/jobs'
 import { NewVideo, Transcode, Video } from './video.js'
 
-/** The queue that workers of BullMQ read. */
 @Injectable({ lifetime: 'application' })
 export class VideoQueue {
   readonly #queue = new Queue('example', { connection: { url: process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379' } })
