@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { Field, select, type Session, sql, withSession } from 'sequitur'
 import { Job, JobRecord, jobsOf } from 'sequitur/jobs'
-import { JobDatabase } from '../../src/jobs/job-database.js'
+import { type JobDatabase, jobDatabase } from '../../src/jobs/job-database.js'
 import type { Held, JobStatements } from '../../src/jobs/statements.js'
 import { claimJobs } from '../../src/jobs/worker/claim.js'
 import { databaseApp, databases, type TestDatabase } from '../support/databases.js'
@@ -364,7 +364,7 @@ async function openQueue(t: TestContext, kind: TestDatabase) {
   const inSession = <T>(work: (session: Session) => Promise<T>) => withSession(database, work)
   return {
     inSession,
-    database: JobDatabase.current(),
+    database: jobDatabase(),
     empty: () =>
       inSession(async (session) => {
         for (const table of [sql`job`, sql`job_worker`, sql`effect`]) await session.execute(sql`DELETE FROM ${table}`)
