@@ -21,10 +21,14 @@ const LIMIT = 2
 
 class LawJobs {
   @Job({ name: 'law.plain' })
-  async plain(_: Entry) {}
+  async plain(input: Entry) {
+    void input
+  }
 
   @Job({ name: 'law.limited', limit: { by: ({ account }: Entry) => account, at: LIMIT } })
-  async limited(_: Entry) {}
+  async limited(input: Entry) {
+    void input
+  }
 }
 
 /** A job as the model knows it. */
