@@ -64,11 +64,11 @@ export interface AppOptions extends ApiDescription {
   readonly health?: boolean | HealthOptions
   /** Receives log entries; `false` disables logging. Default `console`. */
   readonly logger?: Logger | false
-  /** The entries that the log has in addition to errors: one for each request, or for each that is slow. */
+  /** The entries that the log has in addition to errors: one for each request and each run of a job, or for each that is slow. */
   readonly log?: LogOptions
   /**
-   * How many statements a request may send, and how often the same one; more are a warning in development, when NODE_ENV is not `production`, once for
-   * each route and statement. `@Budget()` on a route takes precedence. Default `{ repeats: 10 }`.
+   * How many statements a request, or a job, may send, and how often the same one; more are a warning in development, when NODE_ENV is not `production`, once for
+   * each route and statement. `@Budget()` on a route, or a job, takes precedence. Default `{ repeats: 10 }`.
    */
   readonly queryBudget?: QueryBudgetOption
   /**

@@ -6,9 +6,9 @@ export type LogFormat = 'text' | 'json' | 'object'
 
 /** The options `createApp({ log })`: the entries of the log in addition to errors, and their format. */
 export interface LogOptions {
-  /** Whether each request has an entry, at its end. Default false. */
+  /** Whether each request, and each run of a job, has an entry, at its end. Default false. */
   readonly requests?: boolean
-  /** Milliseconds. A request that takes longer is a warning, with the shapes of its slowest statements; also without `requests`. Default: no limit. */
+  /** Milliseconds. A request, or a job, that takes longer is a warning, with the shapes of its slowest statements; also without `requests`. Default: no limit. */
   readonly slow?: number
   /**
    * Whether the plans of the slowest statements of slow requests are logged, each shape once: what EXPLAIN returns, without values. Needs `slow`.

@@ -7,11 +7,11 @@ import { checkBudget, type QueryBudgetOption } from '../observation/query-budget
 const budgetKey = new MetadataKey<QueryBudgetOption>()
 
 /**
- * How many statements a handler, or each handler of a controller, may send for one request. More are a warning in development, fail a test of
+ * How many statements a handler, or each handler of a controller, may send for one request; a job, or each job of a class, in one run. More are a warning in development, fail a test of
  * `testApp()`, and are published to `sequitur.budget.exceeded`.
  *
  * @param budget a number of statements, or `{ statements, repeats }`; `false` for no limits, also not those of the app.
- * @throws BootError for a wrong budget. On anything but a handler, or in an app without a database, the app does not start.
+ * @throws BootError for a wrong budget. On anything but a handler or a job, or in an app without a database, the app does not start.
  * @example
  * @Budget({ statements: 5 })
  * @Get('/', Page.of(HeroModel)) list(paginate: Paginate<HeroModel>) { ... }
