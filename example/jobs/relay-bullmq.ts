@@ -9,7 +9,7 @@ export class VideoQueue {
 
   async publish(key: string, data: Transcode) {
     const retries = { attempts: 10, backoff: { type: 'exponential', delay: 5_000 } }
-    const kept = { removeOnComplete: { age: 24 * 3_600 }, removeOnFail: { age: 7 * 24 * 3_600 } } // seconds
+    const kept = { removeOnComplete: { age: 3 * 86_400 }, removeOnFail: { age: 7 * 86_400 } } // seconds
     await this.#queue.add('transcode', data, { jobId: key, ...retries, ...kept })
   }
 
@@ -19,7 +19,7 @@ export class VideoQueue {
 }
 
 export class VideoJobs {
-  @Job({ name: 'video.relay', queue: 'relay' })
+  @Job({ name: 'video.relay', queue: 'relay', attempts: 20 })
   async relay(input: Transcode, queue: VideoQueue, attempt: Attempt) {
     await queue.publish(attempt.key, { ...input })
   }

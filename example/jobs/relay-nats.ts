@@ -29,7 +29,7 @@ export class VideoStream {
 }
 
 export class VideoJobs {
-  @Job({ name: 'video.relay', queue: 'relay' })
+  @Job({ name: 'video.relay', queue: 'relay', attempts: 20 })
   async relay(input: Transcode, stream: VideoStream, attempt: Attempt) {
     await stream.publish(attempt.key, { ...input })
   }

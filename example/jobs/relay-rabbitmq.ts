@@ -41,7 +41,7 @@ export class VideoExchange {
 }
 
 export class VideoJobs {
-  @Job({ name: 'video.relay', queue: 'relay' })
+  @Job({ name: 'video.relay', queue: 'relay', attempts: 20 })
   async relay(input: Transcode, exchange: VideoExchange, attempt: Attempt) {
     await exchange.publish(attempt.key, { ...input })
   }
