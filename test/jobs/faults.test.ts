@@ -104,7 +104,7 @@ for (const kind of databases) {
   test(named('a job that is claimed while its worker stops does not run, and is ready again'), async (t) => {
     const app = await faultyApp(t, kind)
     const claimed = gate()
-    const stopped = gate()
+    let closing: Promise<void> | undefined
     disturb(app.jobDatabase, (transact) => async (work) => {
       const result = await transact(work)
       if (isClaim(result)) {
@@ -117,12 +117,12 @@ for (const kind of databases) {
     await claimed.opened
     // The database is needed after the end.
     await app.database.during(async () => {
-      void app.close().then(stopped.open)
+      closing = app.close()
       await wait(1_000)
       const [job] = await app.jobs()
       assert.deepEqual([job?.state, job?.attempt, seen], ['ready', 0, []])
     })
-    await stopped.opened
+    await closing
   })
 
   test(
