@@ -23,7 +23,7 @@ export interface JobOptions {
   readonly name: string
   /** Default `default`. */
   readonly queue?: string
-  /** How often it is run at most, if it fails. Default 10: about nine hours. */
+  /** How often it is run at most, if it fails. Default 10: about twenty minutes, and at most 43. */
   readonly attempts?: number
   /** Milliseconds after which its signal is aborted, and its transaction rolled back. Default 30,000. */
   readonly timeout?: number
