@@ -72,6 +72,8 @@ export interface Held {
 }
 
 const CLAIMED = rawSql('id, name, queue, priority, due, created, attempt, run, limit_key, tenant, trace, input')
+/** With the states of the index, which SQLite would not use otherwise. */
+const LIMITED = rawSql("state = 'limited' AND state IN ('running', 'limited')")
 /** Delayed jobs that one statement makes ready, and rows that one statement deletes: each holds its locks until it ends. */
 const MOST = 500
 /** Due jobs that are counted: a metric must not take longer when there are more. */
@@ -305,14 +307,14 @@ export class JobStatements {
 
   /** Makes the next jobs of a limit ready. */
   wakeLimited(limitKey: string, most: number): Sql {
-    const where = sql`state = 'limited' AND limit_key = ${this.#text(limitKey)} ORDER BY priority, due, id`
+    const where = sql`${LIMITED} AND limit_key = ${this.#text(limitKey)} ORDER BY priority, due, id`
     return this.#updateSome(rawSql("state = 'ready'"), where, most)
   }
 
   /** The limits that have waiting jobs, but none that would wake them at its end: its process was killed. */
   forgottenLimits(): Sql<{ readonly limit_key: string }> {
     const active = sql`SELECT 1 FROM job AS active WHERE active.limit_key = job.limit_key AND active.state IN ('ready', 'running')`
-    return sql`SELECT DISTINCT limit_key FROM job WHERE state = 'limited' AND NOT EXISTS (${active}) LIMIT ${this.#limit(MOST)}`
+    return sql`SELECT DISTINCT limit_key FROM job WHERE ${LIMITED} AND NOT EXISTS (${active}) LIMIT ${this.#limit(MOST)}`
   }
 
   /** The job is done, if the worker still has it. */

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { newLifespan, provide, select, withSession } from 'sequitur'
 import { JobRecord } from 'sequitur/jobs'
-import { testApp } from 'sequitur/testing'
+import { memoryDatabase, testApp } from 'sequitur/testing'
+import { options } from '../../example/jobs/operators.js'
 import { Bank } from '../../example/jobs/bank.js'
 import { up } from '../../example/jobs/create-job-tables.js'
 import { Order } from '../../example/jobs/order.js'
@@ -56,3 +57,15 @@ for (const kind of databases.filter((one) => one !== sqliteMemory))
     )
     assert.equal(bank.payments, 5)
   })
+
+test('operators.ts: the page is open, and the jobs are for who knows the token', async (t) => {
+  process.env['OPERATOR_TOKEN'] = 'a token'
+  t.after(() => delete process.env['OPERATOR_TOKEN'])
+  const api = await testApp({ ...options, lifespan: memoryDatabase() })
+  t.after(api.close)
+  const status = async (path: string, headers = {}) => (await api.fetch(path, { headers })).status
+  assert.equal(await status('/jobs/page'), 200)
+  assert.equal(await status('/jobs'), 401)
+  assert.equal(await status('/jobs', { authorization: 'Bearer another' }), 401)
+  assert.equal(await status('/jobs', { authorization: 'Bearer a token' }), 200)
+})
