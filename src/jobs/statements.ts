@@ -72,8 +72,8 @@ export interface Held {
 }
 
 const CLAIMED = rawSql('id, name, queue, priority, due, created, attempt, run, limit_key, tenant, trace, input')
-/** With the states of the index, which SQLite would not use otherwise. */
-const LIMITED = rawSql("state = 'limited' AND state IN ('running', 'limited')")
+/** Jobs that wait for their limit: with the conditions of the index, which SQLite would not use otherwise. */
+export const LIMITED = rawSql("state = 'limited' AND state IN ('running', 'limited') AND limit_key IS NOT NULL")
 /** Delayed jobs that one statement makes ready, and rows that one statement deletes: each holds its locks until it ends. */
 const MOST = 500
 /** Due jobs that are counted: a metric must not take longer when there are more. */
@@ -161,7 +161,7 @@ export class JobStatements {
     if (uniqueKey === undefined) return fixed(sql`${insert} ${this.#returning}`)
     return this.#isMysql
       ? sql`${insert} ON DUPLICATE KEY UPDATE id = LAST_INSERT_ID(id)`
-      : fixed(sql`${insert} ON CONFLICT (name, unique_key) DO NOTHING RETURNING id`)
+      : fixed(sql`${insert} ON CONFLICT (name, unique_key) WHERE unique_key IS NOT NULL DO NOTHING RETURNING id`)
   }
 
   /** The unfinished job with this key. */
@@ -302,7 +302,7 @@ export class JobStatements {
   /** How many jobs of each limit run. */
   running(keys: readonly string[]): Sql<{ readonly limit_key: string; readonly n: string | number }> {
     const values = list(keys.map((key) => this.#text(key)))
-    return sql`SELECT limit_key, count(*) AS n FROM job WHERE state = 'running' AND limit_key IN (${values}) GROUP BY limit_key`
+    return sql`SELECT limit_key, count(*) AS n FROM job WHERE state = 'running' AND state IN ('running', 'limited') AND limit_key IN (${values}) GROUP BY limit_key`
   }
 
   /** Makes the next jobs of a limit ready. */

@@ -1,4 +1,11 @@
-import { DataTypes, type IndexesOptions, type InitOptions, type ModelAttributes, type QueryInterface } from 'sequelize'
+import {
+  DataTypes,
+  type IndexesOptions,
+  type InitOptions,
+  type ModelAttributes,
+  Op,
+  type QueryInterface,
+} from 'sequelize'
 import { Column, type Model, type ModelStatic, Table } from 'sequelize-typescript'
 import { Base } from '../db/base.js'
 import { howToCreate } from '../db/startup/schema-check.js'
@@ -54,17 +61,19 @@ const STEP = () => ({
  */
 function jobIndexes(dialect: string): (IndexesOptions & { readonly fields: string[] })[] {
   const isPartial = dialect === 'postgres' || dialect === 'sqlite'
-  const index = (name: string, states: readonly JobState[], fields: readonly string[]) => ({
+  const index = (name: string, states: readonly JobState[], fields: readonly string[], where = {}) => ({
     name: `job_${name}`,
     fields: isPartial ? [...fields] : ['state', ...fields],
-    ...(isPartial ? { where: { state: states.length === 1 ? states[0] : [...states] } } : {}),
+    ...(isPartial ? { where: { state: states.length === 1 ? states[0] : [...states], ...where } } : {}),
   })
+  // Most jobs have no key and no limit: what an index leaves out costs nothing when their rows change.
+  const withKey = isPartial ? { where: { unique_key: { [Op.ne]: null } } } : {}
   return [
-    { name: 'job_unique_key', unique: true, fields: ['name', 'unique_key'] },
+    { name: 'job_unique_key', unique: true, fields: ['name', 'unique_key'], ...withKey },
     index('ready', ['ready'], ['queue', 'priority', 'due', 'id']),
     index('delayed', ['delayed'], ['due']),
     index('running', ['running'], ['worker']),
-    index('limited', ['running', 'limited'], ['limit_key', 'priority', 'due', 'id']),
+    index('limited', ['running', 'limited'], ['limit_key', 'priority', 'due', 'id'], { limit_key: { [Op.ne]: null } }),
     // Dead jobs are counted and listed often, and are few next to those that are done.
     ...(isPartial
       ? [index('done', ['done'], ['finished']), index('dead', ['dead'], ['finished'])]

@@ -1,5 +1,5 @@
 import { rawSql, type Sql, sql } from '../../db/statements/statement.js'
-import { joined, list, nowOf } from '../statements.js'
+import { joined, LIMITED, list, nowOf } from '../statements.js'
 import type { JobState } from '../tables.js'
 
 /** A job, as drivers return it. */
@@ -214,7 +214,7 @@ export class OperatorStatements {
 
 function inState(state: JobState): Sql {
   // SQLite uses a partial index for its own condition alone.
-  return rawSql(state === 'limited' ? "state = 'limited' AND state IN ('running', 'limited')" : `state = '${state}'`)
+  return state === 'limited' ? LIMITED : rawSql(`state = '${state}'`)
 }
 
 function withoutEntry(dialect: string): string {
