@@ -6,7 +6,7 @@ const root = new URL('../', import.meta.url)
 
 /** The pages of docs/, each in the group in which a reader looks for it. */
 export const GROUPS = {
-  Start: ['tutorial', 'first-steps', 'from-nestjs', 'from-express', 'from-fastapi', 'finding'],
+  Start: ['tutorial', 'first-steps', 'from-nestjs', 'from-express', 'from-fastapi', 'from-bullmq', 'finding'],
   Guides: [
     'routing',
     'parameters',
@@ -34,6 +34,7 @@ export const GROUPS = {
     'observability',
     'databases',
     'scaling',
+    'job-engines',
     'operation',
     'distributed-databases',
     'troubleshooting',

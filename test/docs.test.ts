@@ -134,7 +134,7 @@ interface Block {
 }
 
 /** Lines before the code of other frameworks, which the guides for moving from them compare with ours. */
-const OF_OTHERS = new Set(['NestJS:', 'Express:'])
+const OF_OTHERS = new Set(['NestJS:', 'Express:', 'BullMQ:'])
 
 const FENCED = /^([^\n]*)\n\n?```(?:ts|typescript|js)\n(.*?)^```$/gms
 
@@ -170,7 +170,7 @@ const blocks = pages.flatMap(blocksIn)
 test('every block of TypeScript is the whole file that the line before it links to', () => {
   assert.ok(blocks.length >= pages.length)
   const fences = pages.flatMap(
-    (page) => read(page).match(/(?<!^(?:NestJS|Express):\n\n)^```(?:ts|typescript|js)$/gm) ?? [],
+    (page) => read(page).match(/(?<!^(?:NestJS|Express|BullMQ):\n\n)^```(?:ts|typescript|js)$/gm) ?? [],
   )
   assert.equal(blocks.length, fences.length)
   for (const { page, file, code } of blocks) {

@@ -8,7 +8,7 @@ import { element, jobsText, number } from './elements.js'
 const byId = (id) => document.getElementById(id)
 const dialog = byId('confirm')
 const ROLLED_BACK =
-  'What its failed attempts have written to the database was rolled back, except for steps that are done, and for jobs without a transaction.'
+  'What failed attempts have written to the database was rolled back, except for steps that are done, and for jobs without a transaction.'
 const AGAIN = 'Calls of other services may happen a second time, with the same key as before.'
 
 /** What is done when it is confirmed. Returns a text to show, or undefined to close the dialog. */

@@ -5,7 +5,13 @@ import { testApp } from 'sequitur/testing'
 import { said } from '../support/faults.js'
 import { Hero, Team } from '../support/hero.js'
 import { Load } from '../support/load.js'
-import { type Cluster, type ClusterNode, postgresPrograms, startCluster } from '../support/postgres-cluster.js'
+import {
+  type Cluster,
+  type ClusterNode,
+  postgresPrograms,
+  promoteOne,
+  startCluster,
+} from '../support/postgres-cluster.js'
 import { skipWithout } from '../support/skip-without.js'
 import { gate, until } from '../support/waiting.js'
 
@@ -123,21 +129,6 @@ async function assertLedger(load: Load, primary: ClusterNode): Promise<void> {
   const lost = [...load.outcomes].filter(([name, outcome]) => outcome === 'kept' && !rows.has(name))
   const resurrected = [...load.outcomes].filter(([name, outcome]) => outcome === 'refused' && rows.has(name))
   assert.deepEqual({ lost, resurrected }, { lost: [], resurrected: [] })
-}
-
-/** The standby that has received the most, and the other one: the first must be promoted. */
-async function byProgress({ standbys }: Cluster): Promise<readonly [ClusterNode, ClusterNode]> {
-  const [first, second] = standbys
-  const received = `SELECT pg_last_wal_receive_lsn() - '0/0' AS bytes`
-  const [a, b] = await Promise.all(standbys.map(async (one) => Number((await one.query(received))[0]?.['bytes'])))
-  return Number(a) >= Number(b) ? [first, second] : [second, first]
-}
-
-async function promoteOne(cluster: Cluster): Promise<ClusterNode> {
-  const [next, other] = await byProgress(cluster)
-  await next.promote()
-  await other.follow(next)
-  return next
 }
 
 async function keepsMore(load: Load, count: number): Promise<void> {

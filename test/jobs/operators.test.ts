@@ -2,10 +2,22 @@ import assert from 'node:assert/strict'
 import { test, type TestContext } from 'node:test'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { Validator } from '@seriousme/openapi-schema-validator'
-import { Cookie, createApp, Field, Injectable, Security, select, Session, unauthorized, withSession } from 'sequitur'
+import {
+  Cookie,
+  createApp,
+  Field,
+  Injectable,
+  newLifespan,
+  Security,
+  select,
+  Session,
+  unauthorized,
+  withSession,
+} from 'sequitur'
 import { type AddOptions, Attempt, Job, JobRecord, jobsController, jobsOf } from 'sequitur/jobs'
 import { tenancy, withTenant } from 'sequitur/tenancy'
-import { memoryDatabase } from 'sequitur/testing'
+import { memoryDatabase, testApp } from 'sequitur/testing'
+import { OperatorStatements } from '../../src/jobs/operators/statements.js'
 import { JobStep, JobWorker } from '../../src/jobs/tables.js'
 import { databaseApp, databases, sqliteMemory, type TestDatabase } from '../support/databases.js'
 import { until } from '../support/waiting.js'
@@ -89,10 +101,13 @@ for (const kind of databases) {
     const app = await operatorsApp(t, kind)
     const ids: string[] = []
     for (let n = 0; n < 5; n++) ids.unshift(await app.add())
-    for (const limit of [1, 2, 5, 6]) {
+    for (const [limit, state] of [1, 2, 5, 6].flatMap((limit) => [
+      [limit, ''] as const,
+      [limit, '&state=ready'] as const,
+    ])) {
       const found: string[] = []
       for (let cursor: string | null = ''; cursor !== null;) {
-        const { data, meta } = await app.get(`/jobs?limit=${limit}${cursor && `&next_cursor=${cursor}`}`)
+        const { data, meta } = await app.get(`/jobs?limit=${limit}${state}${cursor && `&next_cursor=${cursor}`}`)
         found.push(...data.map(({ id }: { id: string }) => id))
         assert.ok(!JSON.stringify(data).includes('ann'))
         cursor = meta.next_cursor
@@ -349,6 +364,44 @@ for (const kind of tenantDatabases) {
   })
 }
 
+test('jobs of another database than that of the requests are listed and changed there', async (t) => {
+  const jobsDatabase = newLifespan('sqlite+sqlite3:///:memory:', { sync: true, models: [JobRecord] })
+  const controllers = [jobsController({ requires: [Admin] })]
+  const lifespan = [newLifespan('sqlite+sqlite3:///:memory:'), jobsDatabase]
+  const app = await testApp({ controllers, lifespan, logger: false })
+  t.after(app.close)
+  const headers = { cookie: 'sid=admin' }
+  const { id } = await withSession(jobsDatabase, (session) => jobsOf(session).add(MailJobs, 'welcome', { to: 'ann' }))
+  const send = (path: string, json?: unknown) =>
+    app.fetch(`/jobs/${id}${path}`, { headers, ...(json === undefined ? {} : { method: 'POST', json }) })
+  assert.equal((await send('')).status, 200)
+  assert.equal((await send('/discard', { state: 'ready' })).status, 200)
+  assert.equal((await send('/retry', { state: 'dead' })).status, 200)
+  assert.equal((await send('/retry', { state: 'dead' })).status, 409)
+})
+
+test('what the page reads again and again reads the indexes of its states, and not the jobs that are done', async (t) => {
+  const app = await operatorsApp(t, sqliteMemory)
+  const operators = new OperatorStatements('sqlite')
+  const read = [
+    operators.counts(),
+    operators.dead(),
+    ...(['ready', 'delayed', 'limited', 'running', 'dead'] as const).map((state) => operators.list({ state }, 26)),
+    operators.list({ state: 'dead', name: 'mail.welcome' }, 26),
+    operators.deadBatch({ name: 'mail.welcome', error: undefined, until: 0, after: '5', most: 100 }),
+  ]
+  for (const statement of read) {
+    const texts = [`EXPLAIN QUERY PLAN ${statement.texts[0]}`, ...statement.texts.slice(1)]
+    const plan = await app.inSession((session) =>
+      session.execute<{ readonly detail: string }>({ kind: 'sql', texts, values: statement.values }),
+    )
+    const reads = plan.map(({ detail }) => detail).filter((detail) => /^(SCAN|SEARCH) job\b/.test(detail))
+    assert.ok(reads.length > 0)
+    for (const detail of reads)
+      assert.match(detail, /INDEX job_(ready|delayed|limited|running|dead|done)\b/, statement.texts.join('?'))
+  }
+})
+
 const ROUTES = [
   ['GET', '/jobs'],
   ['GET', '/jobs/overview'],
@@ -373,6 +426,8 @@ test('what requires refuses is refused by each route with data, and the page has
     assert.deepEqual([status, headers.get('content-type')], [200, `${type}; charset=utf-8`])
   }
   assert.equal((await app.fetch('/jobs/page/parts/..%2f..%2fpackage.json')).status, 422)
+  const slash = await app.fetch('/jobs/page/', { redirect: 'manual' })
+  assert.deepEqual([slash.status, slash.headers.get('location')], [308, '../page'])
   const csp = (await app.fetch('/jobs/page')).headers.get('content-security-policy') ?? ''
   assert.match(csp, /^default-src 'none'; script-src 'self'; style-src 'self';/)
   assert.doesNotMatch(csp, /unsafe/)

@@ -151,7 +151,7 @@ export interface Cluster {
 }
 
 /** Starts a primary that waits for one of its two standbys at each COMMIT. They end with the test. */
-export async function startCluster(t: TestContext): Promise<Cluster> {
+export async function startCluster(t: Pick<TestContext, 'after'>): Promise<Cluster> {
   const account = serverAccount()
   const nodes: ClusterNode[] = []
   t.after(async () => {
@@ -186,4 +186,20 @@ export async function startCluster(t: TestContext): Promise<Cluster> {
   const streaming = `SELECT 1 FROM pg_stat_replication WHERE state = 'streaming'`
   await until('both standbys stream', async () => (await primary.query(streaming)).length === 2, 50)
   return { primary, standbys }
+}
+
+/** The standby that has received the most, and the other one: the first must be promoted. */
+async function byProgress({ standbys }: Cluster): Promise<readonly [ClusterNode, ClusterNode]> {
+  const [first, second] = standbys
+  const received = `SELECT pg_last_wal_receive_lsn() - '0/0' AS bytes`
+  const [a, b] = await Promise.all(standbys.map(async (one) => Number((await one.query(received))[0]?.['bytes'])))
+  return Number(a) >= Number(b) ? [first, second] : [second, first]
+}
+
+/** Makes the standby that has received the most the primary, which the other one follows. */
+export async function promoteOne(cluster: Cluster): Promise<ClusterNode> {
+  const [next, other] = await byProgress(cluster)
+  await next.promote()
+  await other.follow(next)
+  return next
 }

@@ -1,5 +1,5 @@
 import { UniqueConstraintError } from 'sequelize'
-import { Injectable } from '../../di/provider.js'
+import { provideItself } from '../../di/provider.js'
 import { currentSession, Session } from '../../db/session/session.js'
 import type { Sql } from '../../db/statements/statement.js'
 import { conflict, notFound } from '../../http/errors.js'
@@ -26,7 +26,6 @@ import {
 const BATCH = 100
 
 /** What operators see of the jobs, and change: in the transaction of their request. */
-@Injectable({ lifetime: 'request' })
 export class JobDesk {
   readonly #session: Session
   readonly #log: RequestLogger
@@ -145,6 +144,17 @@ export class JobDesk {
     })
   }
 }
+
+// Not @Injectable(): the bundler changes the names of decorated classes.
+provideItself(JobDesk, {
+  kind: 'factory',
+  create: (session: Session, log: RequestLogger) => new JobDesk(session, log),
+  dependencies: [
+    { kind: 'token', token: Session },
+    { kind: 'token', token: RequestLogger },
+  ],
+  lifetime: 'request',
+})
 
 type ChangeDead = (
   on: Desk,

@@ -1,6 +1,7 @@
 import { PACKAGE_ROOT } from '../../core/package-copies.js'
 import { Path, Query } from '../../http/input/parameters.js'
 import { file } from '../../http/output/file.js'
+import { redirect } from '../../http/output/redirect.js'
 import { reply } from '../../http/output/reply.js'
 import { Request } from '../../http/request.js'
 import { guard } from '../../http/routing/guard.js'
@@ -54,8 +55,13 @@ export class JobRoutes {
     return desk.overview()
   }
 
-  @Get('/page', { produces: 'text/html', summary: 'The page of operators' })
-  page() {
+  @Get('/page', {
+    produces: 'text/html',
+    summary: 'The page of operators',
+    responses: { 308: 'The address without a slash at its end, to which the links of the page are relative' },
+  })
+  page({ path }: Request) {
+    if (path.endsWith('/')) return redirect('../page', 308)
     const headers = { 'content-security-policy': CSP, 'referrer-policy': 'no-referrer' }
     return file(new URL('page.html', ASSETS), { type: 'text/html; charset=utf-8', headers })
   }

@@ -84,7 +84,11 @@ const DISCARDED = 'Discarded'
 const MOST_WORKERS = 200
 const MOST_ERRORS = 100
 const MINUTE = 60_000
+const INTEGER_TYPES: Readonly<Record<string, string>> = { postgres: 'BIGINT', sqlite: 'INTEGER' }
 const LISTED = rawSql('id, name, queue, state, priority, due, attempt, worker, tenant, error, created, finished')
+
+/** In the order of the key, a database that overrates the rows of a state reads all others in search of them. */
+const UNINDEXED_ID = rawSql('id + 0')
 
 /** The SQL of operators. As in `JobStatements`, states are literals: that is how partial indexes are found. */
 export class OperatorStatements {
@@ -105,12 +109,18 @@ export class OperatorStatements {
     return this.#dialect === 'mysql' || this.#dialect === 'mariadb'
   }
 
+  // A text is no number next to an expression.
   #big(value: string | number): Sql {
-    return this.#dialect === 'postgres' ? sql`CAST(${value} AS BIGINT)` : sql`${value}`
+    return sql`CAST(${value} AS ${rawSql(INTEGER_TYPES[this.#dialect] ?? 'SIGNED')})`
   }
 
   #ids(ids: readonly string[]): Sql {
     return list(ids.map((id) => this.#big(id)))
+  }
+
+  // SQLite has no statistics: it would prefer the index of the names to the partial one with the few rows of a state.
+  get #name(): Sql {
+    return rawSql(this.#dialect === 'sqlite' ? '+name' : 'name')
   }
 
   now(): Sql<{ readonly now: string | number }> {
@@ -119,15 +129,17 @@ export class OperatorStatements {
 
   /** The newest first, without the inputs. */
   list({ state, queue, name, error, before }: JobFilter, most: number): Sql<ListedRow> {
+    const isOfFew = state !== undefined && state !== 'done'
+    const [byId, ofName] = isOfFew ? [UNINDEXED_ID, this.#name] : [rawSql('id'), rawSql('name')]
     const conditions = [
       ...(state === undefined ? [] : [inState(state)]),
       ...(queue === undefined ? [] : [sql`queue = ${queue}`]),
-      ...(name === undefined ? [] : [sql`name = ${name}`]),
+      ...(name === undefined ? [] : [sql`${ofName} = ${name}`]),
       ...(error === undefined ? [] : [sql`${this.#error} = ${error}`]),
-      ...(before === undefined ? [] : [sql`id < ${this.#big(before)}`]),
+      ...(before === undefined ? [] : [sql`${byId} < ${this.#big(before)}`]),
     ]
     const where = conditions.length > 0 ? sql`WHERE ${joined(conditions, ' AND ')}` : sql``
-    return sql`SELECT ${LISTED} FROM job ${where} ORDER BY id DESC LIMIT ${rawSql(String(most))}`
+    return sql`SELECT ${LISTED} FROM job ${where} ORDER BY ${byId} DESC LIMIT ${rawSql(String(most))}`
   }
 
   one(id: string): Sql<OpenedRow> {
@@ -171,10 +183,10 @@ export class OperatorStatements {
   /** Locked, where the database can: those that another operator has are left out. */
   deadBatch({ name, error, until, after, most }: DeadBatch): Sql<DeadIdRow> {
     const ofError = error === undefined ? sql`` : sql` AND ${this.#error} = ${error}`
-    const rest = after === undefined ? sql`` : sql` AND id > ${this.#big(after)}`
-    const where = sql`state = 'dead' AND name = ${name} AND finished <= ${this.#big(until)}${ofError}${rest}`
+    const rest = after === undefined ? sql`` : sql` AND ${UNINDEXED_ID} > ${this.#big(after)}`
+    const where = sql`state = 'dead' AND ${this.#name} = ${name} AND finished <= ${this.#big(until)}${ofError}${rest}`
     const locked = rawSql(this.#dialect === 'sqlite' ? '' : ' FOR UPDATE SKIP LOCKED')
-    return sql`SELECT id, kept_key FROM job WHERE ${where} ORDER BY id LIMIT ${rawSql(String(most))}${locked}`
+    return sql`SELECT id, kept_key FROM job WHERE ${where} ORDER BY ${UNINDEXED_ID} LIMIT ${rawSql(String(most))}${locked}`
   }
 
   /** Makes dead jobs ready, with all of their attempts, and with their keys. */
@@ -201,7 +213,8 @@ export class OperatorStatements {
 }
 
 function inState(state: JobState): Sql {
-  return rawSql(`state = '${state}'`)
+  // SQLite uses a partial index for its own condition alone.
+  return rawSql(state === 'limited' ? "state = 'limited' AND state IN ('running', 'limited')" : `state = '${state}'`)
 }
 
 function withoutEntry(dialect: string): string {

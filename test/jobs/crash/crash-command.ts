@@ -2,9 +2,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { TestContext } from 'node:test'
 import { parseArgs } from 'node:util'
 import { setTimeout as wait } from 'node:timers/promises'
 import { mariadbUrl } from '../../support/mariadb.js'
+import { promoteOne, startCluster } from '../../support/postgres-cluster.js'
 import { startPostgres } from '../../support/postgres-server.js'
 import { type Crashes, crash } from './crash.js'
 import { cuttingAtCommit } from './cutting-at-commit.js'
@@ -18,6 +20,7 @@ const { values } = parseArgs({
     lease: { type: 'string' },
     'server-kills': { type: 'string', default: '0' },
     cut: { type: 'boolean', default: false },
+    standby: { type: 'boolean', default: false },
     limits: { type: 'boolean', default: false },
   },
 })
@@ -51,7 +54,7 @@ async function open(database: string): Promise<Tried> {
       return { url: `sqlite+sqlite3:///${join(folder, 'jobs.sqlite')}`, stop }
     }
     case 'postgres':
-      return openPostgres()
+      return values.standby ? openCluster() : openPostgres()
     case 'mariadb':
       return withCuts({ url: await mariadbUrl('mariadb+mariadb'), stop: () => Promise.resolve() })
     case 'mysql2':
@@ -71,6 +74,28 @@ async function openPostgres(): Promise<Tried> {
   }
   const trouble = times > 0 ? { each: Math.max(1_000, (kills * 1_000) / times), times, make } : undefined
   return withCuts({ url: server.url, stop: server.stop, trouble })
+}
+
+/** Its primary is killed when half of the time is over. */
+async function openCluster(): Promise<Tried> {
+  const ends: (() => unknown)[] = []
+  const cluster = await startCluster({ after: (end: () => unknown) => void ends.push(end) } as Pick<
+    TestContext,
+    'after'
+  >)
+  const hosts = [cluster.primary, ...cluster.standbys].map(({ host }) => host).join()
+  const make = async () => {
+    await cluster.primary.kill()
+    const { name } = await promoteOne(cluster)
+    console.log(`The primary was killed, and ${name} is promoted.`)
+  }
+  return {
+    url: `postgres://postgres@${hosts}/postgres`,
+    trouble: { each: (kills * 1_000) / 2, times: 1, make },
+    async stop() {
+      for (const end of ends) await end()
+    },
+  }
 }
 
 async function withCuts(tried: Tried): Promise<Tried> {

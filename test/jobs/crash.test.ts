@@ -1,0 +1,20 @@
+// The same on both query paths: a kill ends a transaction wherever its statements come from.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { databases, sqliteMemory } from '../support/databases.js'
+import { crash } from './crash/crash.js'
+
+/** `npm run crash -- jobs` takes more. */
+const FEW = { jobs: 120, kills: 3, killEach: 700, clients: 6 }
+
+for (const kind of databases.filter((kind) => kind !== sqliteMemory && !kind.name.includes('mysql2'))) {
+  test(`${kind.name}: jobs of committed handlers have their effects once, while their processes are killed`, async () => {
+    const outcome = await crash({ ...FEW, url: await kind.url(), lease: 500 })
+    assert.ok(outcome.acknowledged >= FEW.jobs)
+    assert.ok(outcome.runAgain > 0)
+  })
+
+  test(`${kind.name}: no limit is exceeded while processes are killed`, async () => {
+    await crash({ ...FEW, url: await kind.url(), lease: 2_500, isLimited: true })
+  })
+}
