@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { channel } from 'node:diagnostics_channel'
 import { test } from 'node:test'
-import { Budget, createApp } from 'sequitur'
-import { Job } from 'sequitur/jobs'
+import { Budget, createApp, Session, sql, withSession } from 'sequitur'
+import { Job, JobRecord, jobsOf } from 'sequitur/jobs'
 import type { JobRun } from 'sequitur/diagnostics'
 import { memoryDatabase, QueryBudgetError } from 'sequitur/testing'
-import { databases, sqliteFile, sqliteMemory } from '../support/databases.js'
+import { databaseApp, databases, sqliteFile, sqliteMemory } from '../support/databases.js'
 import { observed } from '../support/observed.js'
 import { until } from '../support/waiting.js'
+import { Effect } from './ledger.js'
 import { JOBS, later, observedApp } from './observed-jobs.js'
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c'
@@ -221,6 +222,15 @@ test('a slow job is a warning, with its slowest statements, as a line of text to
   )
 })
 
+/** Without a budget, so that nothing else listens. */
+class LongJobs {
+  @Job({ name: 'long.write', attempts: 1, timeout: 300_000 })
+  async write(session: Session) {
+    await session.execute(sql`INSERT INTO effect (number) VALUES (1)`)
+    await later.pass?.()
+  }
+}
+
 for (const kind of databases)
   test(`${kind.name}: a job whose transaction was open for longer than a minute is a warning, once`, async (t) => {
     const { now } = performance
@@ -228,21 +238,26 @@ for (const kind of databases)
     t.mock.method(performance, 'now', () => now.call(performance) + passed)
     let step = 59_000
     later.pass = () => void (passed += step)
-    const app = await observedApp(t, kind)
+    const app = await databaseApp(t, kind, [Effect, JobRecord], [], { jobs: [LongJobs], work: { default: 1 } })
     const warnings = () => app.log.filter((line) => line.includes('was open for'))
-    const run = async (number: number) => {
-      await app.add('long', { number })
-      await app.runs(number)
-      await until('it is done', async () => (await app.rows()).every(({ state }) => state === 'done'))
+    const run = async () => {
+      await withSession(app.database, (session) => jobsOf(session).add(LongJobs, 'write'))
+      await until('it is done', () =>
+        withSession(
+          app.database,
+          async () => (await JobRecord.count({ where: { state: 'done' } })) === (await JobRecord.count()),
+        ),
+      )
     }
-    await run(1)
+    await run()
     assert.deepEqual(warnings(), [])
     step = 74_000
-    await run(2)
-    await run(3)
+    await run()
+    await until('it is a warning', () => warnings().length > 0)
+    await run()
     assert.equal(warnings().length, 1)
     assert.match(
       warnings()[0] ?? '',
-      /^A transaction of the job observed\.long was open for 7[45] s: .* put @Transactional\(false\) on ObservedJobs\.long, .* attempt\.step\('part'/,
+      /^A transaction of the job long\.write was open for 7[45] s: .* put @Transactional\(false\) on LongJobs\.write, .* attempt\.step\('part'/,
     )
   })
