@@ -18,7 +18,11 @@ export class OrderJobs {
   })
   async charge({ order_id }: OrderPaid, bank: Bank, attempt: Attempt, signal: AbortSignal) {
     // Its result is kept: if the job fails later, the bank is not asked again.
-    const { receipt } = await attempt.step('charge', () => bank.charge(order_id, { key: attempt.key, signal }))
+    const { receipt } = await attempt.step('charge', async (step) => {
+      const order = (await step.get(Order, order_id)) ?? attempt.discard('The order is gone')
+      if (order.receipt) attempt.discard('Another job has charged it') // its key was free again
+      return bank.charge(order_id, { key: attempt.key, signal })
+    })
     await Order.update({ receipt }, { where: { id: order_id } })
   }
 

@@ -57,6 +57,12 @@ async function faultyApp(t: TestContext, kind: TestDatabase, { lease = 30_000, w
   const app = await databaseApp(t, kind, [Effect, JobRecord], [], { jobs: [FaultJobs], work })
   delete process.env['toolkit_job_lease']
   const inSession = <T>(what: (session: Session) => Promise<T>) => withSession(app.database, what)
+  // The claim of the start must not be under way when a test disturbs the next one.
+  await until('the worker is idle', async () => {
+    const { length } = app.log
+    await wait(300)
+    return app.log.length === length
+  })
   return {
     ...app,
     jobDatabase: jobDatabase(),

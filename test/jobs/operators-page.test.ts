@@ -88,7 +88,7 @@ async function seed(app: PageApp): Promise<void> {
     attempt: 3,
   })
   await app.add({}, { delay: 3_600_000, queue: 'reports' })
-  await app.add({ state: 'limited' }, { queue: 'bills' })
+  await app.add({ state: 'limited', limit_key: 'a' }, { queue: 'bills' })
   await app.add({ due: minutesAgo(2) }, { queue: 'bills' })
   for (let n = 0; n < 3; n++) await app.add(dead())
   await app.add(

@@ -155,7 +155,7 @@ for (const kind of databases) {
     await app.add()
     await app.add({ state: 'delayed', due: String(now - 90_000), error: 'Error' })
     await app.add({}, { delay: 60_000 })
-    await app.add({ state: 'limited', due: '0' })
+    await app.add({ state: 'limited', limit_key: 'a', due: '0' })
     await app.add({ state: 'running', due: '0', worker: 'w1' })
     await app.add(dead())
     await app.add({ state: 'done', finished: String(now) })
@@ -242,7 +242,7 @@ for (const kind of databases) {
   test(named('a waiting job that is discarded is dead, and a dead one is deleted with its steps'), async (t) => {
     const app = await operatorsApp(t, kind)
     for (const state of ['ready', 'delayed', 'limited'] as const) {
-      const id = await app.add({ state })
+      const id = await app.add({ state, limit_key: 'a' })
       const response = await app.post(`/jobs/${id}/discard`, { state })
       const { data } = (await response.json()) as any
       assert.deepEqual([response.status, data.state, data.error, data.log], [200, 'dead', 'Discarded', null])

@@ -1,3 +1,4 @@
+import { Transactional } from '../../db/session/transactional.js'
 import { PACKAGE_ROOT } from '../../core/package-copies.js'
 import { Path, Query } from '../../http/input/parameters.js'
 import { file } from '../../http/output/file.js'
@@ -41,6 +42,8 @@ function hostOf(origin: string): string | undefined {
 }
 
 const MISSING = { 404: 'There is no such job' }
+/** Two operators may change the same job at once: the second gets the answer that it would get a moment later. */
+const RIVALS = { retry: 5 }
 const CHANGE = { requires: [sameOrigin], status: 200 }
 
 /** The routes of `jobsController()`. Those of the page are open: they have no data, and a browser opens them without a token. */
@@ -72,6 +75,7 @@ export class JobRoutes {
     return file(new URL(name, ASSETS), { type: `${type}; charset=utf-8` })
   }
 
+  @Transactional(RIVALS)
   @Post('/dead/retry', ChangedJobs, {
     ...CHANGE,
     summary: 'Make dead jobs of a name ready, at most 100 at a time',
@@ -81,6 +85,7 @@ export class JobRoutes {
     return desk.retryDead(which)
   }
 
+  @Transactional(RIVALS)
   @Post('/dead/discard', ChangedJobs, { ...CHANGE, summary: 'Delete dead jobs of a name, at most 100 at a time' })
   discardDead(which: DeadJobs, desk: JobDesk) {
     return desk.deleteDead(which)
@@ -91,6 +96,7 @@ export class JobRoutes {
     return { data: await desk.open(id) }
   }
 
+  @Transactional(RIVALS)
   @Post(
     '/:id/retry',
     { data: JobEntry },
@@ -104,6 +110,7 @@ export class JobRoutes {
     return { data: await desk.retry(id) }
   }
 
+  @Transactional(RIVALS)
   @Post(
     '/:id/discard',
     { data: JobEntry },
