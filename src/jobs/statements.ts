@@ -73,7 +73,7 @@ export interface Held {
 
 const CLAIMED = rawSql('id, name, queue, priority, due, created, attempt, run, limit_key, tenant, trace, input')
 /** Jobs that wait for their limit: with the conditions of the index, which SQLite would not use otherwise. */
-export const LIMITED = rawSql("state = 'limited' AND state IN ('running', 'limited') AND limit_key IS NOT NULL")
+export const LIMITED = rawSql("state = 'limited' AND limit_key IS NOT NULL")
 /** Delayed jobs that one statement makes ready, and rows that one statement deletes: each holds its locks until it ends. */
 const MOST = 500
 /** Due jobs that are counted: a metric must not take longer when there are more. */
@@ -222,12 +222,12 @@ export class JobStatements {
     return sql`SELECT ${columns} FROM job WHERE name = ${this.#text(name)} AND state NOT IN ('done', 'dead') ORDER BY id`
   }
 
-  // MySQL cannot read the table that it changes: it locks what it finds, one statement before.
+  // MySQL cannot read the table that it changes, but a table of what was found; MariaDB would look each row up in it, of the whole table, after IN.
   #updateSome(set: Sql, where: Sql, limit: number): Sql {
     const ids = sql`SELECT id FROM job WHERE ${where} LIMIT ${this.#limit(limit)} ${this.#skipLocked}`
     if (this.#isPostgres) return sql`UPDATE job SET ${set} WHERE id = ANY(ARRAY(${ids})) RETURNING id`
     if (!this.#isMysql) return sql`UPDATE job SET ${set} WHERE id IN (${ids}) RETURNING id`
-    return sql`UPDATE job SET ${set} WHERE id IN (SELECT id FROM (${ids}) AS found)`
+    return sql`UPDATE job JOIN (${ids}) AS found ON found.id = job.id SET ${set}`
   }
 
   /** Whether {@link claim} can be used. */
@@ -302,7 +302,7 @@ export class JobStatements {
   /** How many jobs of each limit run. */
   running(keys: readonly string[]): Sql<{ readonly limit_key: string; readonly n: string | number }> {
     const values = list(keys.map((key) => this.#text(key)))
-    return sql`SELECT limit_key, count(*) AS n FROM job WHERE state = 'running' AND state IN ('running', 'limited') AND limit_key IN (${values}) GROUP BY limit_key`
+    return sql`SELECT limit_key, count(*) AS n FROM job WHERE state = 'running' AND limit_key IN (${values}) GROUP BY limit_key`
   }
 
   /** Makes the next jobs of a limit ready. */
@@ -311,10 +311,14 @@ export class JobStatements {
     return this.#updateSome(rawSql("state = 'ready'"), where, most)
   }
 
-  /** The limits that have waiting jobs, but none that would wake them at its end: its process was killed. */
+  /**
+   * The limits that have waiting jobs, but none that runs and would wake them at its end: its process was killed. There may be a ready one, and then one more
+   * that is does no harm. Each limit is looked up once, however many jobs wait.
+   */
   forgottenLimits(): Sql<{ readonly limit_key: string }> {
-    const active = sql`SELECT 1 FROM job AS active WHERE active.limit_key = job.limit_key AND active.state IN ('ready', 'running')`
-    return sql`SELECT DISTINCT limit_key FROM job WHERE ${LIMITED} AND NOT EXISTS (${active}) LIMIT ${this.#limit(MOST)}`
+    const waiting = sql`SELECT DISTINCT limit_key FROM job WHERE ${LIMITED}`
+    const running = sql`SELECT limit_key FROM job WHERE state = 'running' AND limit_key IS NOT NULL`
+    return sql`SELECT limit_key FROM (${waiting}) AS waiting WHERE limit_key NOT IN (${running}) LIMIT ${this.#limit(MOST)}`
   }
 
   /** The job is done, if the worker still has it. */

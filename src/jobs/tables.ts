@@ -73,7 +73,7 @@ function jobIndexes(dialect: string): (IndexesOptions & { readonly fields: strin
     index('ready', ['ready'], ['queue', 'priority', 'due', 'id']),
     index('delayed', ['delayed'], ['due']),
     index('running', ['running'], ['worker']),
-    index('limited', ['running', 'limited'], ['limit_key', 'priority', 'due', 'id'], { limit_key: { [Op.ne]: null } }),
+    index('limited', ['limited'], ['limit_key', 'priority', 'due', 'id'], { limit_key: { [Op.ne]: null } }),
     // Dead jobs are counted and listed often, and are few next to those that are done.
     ...(isPartial
       ? [index('done', ['done'], ['finished']), index('dead', ['dead'], ['finished'])]

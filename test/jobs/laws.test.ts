@@ -308,7 +308,7 @@ class Queue {
     const found = await database.transaction((session) => session.executeOwn(database.statements.forgottenLimits()))
     const forgotten = [0, 1].filter((account) => {
       const states = [...this.#jobs.values()].filter((job) => isLimitedBy(job, account)).map(({ state }) => state)
-      return states.includes('limited') && !states.includes('ready') && !states.includes('running')
+      return states.includes('limited') && !states.includes('running')
     })
     assert.equal(found.length, forgotten.length)
     for (const account of forgotten) await this.#wakeLimited(account, 1)
