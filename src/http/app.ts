@@ -92,10 +92,10 @@ export class App {
       await background?.start()
       this.#stopLoggingHttpErrors = logUnhandledHttpErrors(log)
     } catch (error) {
-      for (const lifespan of started.toReversed())
-        await stopLifespan(lifespan, limit.grace).catch((failure: unknown) =>
-          log.error('After the failed start:', failure),
-        )
+      const failed = (failure: unknown) => log.error('After the failed start:', failure)
+      await background?.stop(0).catch(failed)
+      await container.stop(limit.grace).catch(failed)
+      for (const lifespan of started.toReversed()) await stopLifespan(lifespan, limit.grace).catch(failed)
       this.#starting = undefined
       throw error
     }

@@ -1,11 +1,14 @@
 import { BootError } from '../core/boot-error.js'
 import { addQueues } from '../core/events/queues.js'
+import { writePoolOf } from '../db/sequelize/internals.js'
+import type { Log } from '../http/server/logger.js'
 import { integer } from '../core/option-checks.js'
 import { meant, shown } from '../core/options.js'
 import { isRecord } from '../core/records.js'
 import type { Constructor } from '../di/token.js'
 import type { Background, BackgroundParts, JobOperations, JobTests, Work } from '../http/background.js'
-import { jobDatabaseOfApp } from './job-database.js'
+import { checkQueue } from './declaration.js'
+import { type JobDatabase, jobDatabaseOfApp, outsideOfRequests } from './job-database.js'
 import { OperationsOfApp } from './operations.js'
 import { readQueues } from './queue-facts.js'
 import { JobRecorder } from './worker/job-recorder.js'
@@ -32,13 +35,30 @@ function checkWork(work: unknown, jobs: ReadonlyMap<string, PlannedJob>, place: 
   const queues = queuesOf(jobs)
   for (const [queue, most] of Object.entries(work)) {
     slots(most, `${place}.${queue}`)
-    if (!queues.includes(queue))
-      throw new BootError(`${place} has the queue ${queue}, and no job has it. ${meant(queue, queues)}`)
+    // `jobs.add()` may name another queue than the job has.
+    const hint = meant(queue, queues)
+    checkQueue(queue, `${place}: a queue`)
+    if (!queues.includes(queue) && hint.startsWith('Did you mean'))
+      throw new BootError(`${place} has the queue ${queue}, and no job has it. ${hint}`)
   }
 }
 
 function queuesOf(jobs: ReadonlyMap<string, PlannedJob>): readonly string[] {
   return [...new Set([...jobs.values()].map(({ queue }) => queue))]
+}
+
+/** Connections that a worker needs in addition to those of its jobs: to claim, and to renew its lease. */
+const OTHER_CONNECTIONS = 2
+
+// A job that waits for a connection has a lease that is not renewed.
+function warnOfSmallPool({ sequelize, statements }: JobDatabase, work: Work, log: Log): void {
+  if (statements.dialect === 'sqlite') return
+  const needed = Object.values(work).reduce((sum, slots) => sum + slots, OTHER_CONNECTIONS)
+  const { maxSize } = writePoolOf(sequelize)
+  if (maxSize < needed)
+    log.warn(
+      `The pool has ${maxSize} connections, and the worker may need ${needed}: one for each job that runs at once, and ${OTHER_CONNECTIONS} of its own. Set toolkit_pool_size=${needed}, or run fewer jobs at once.`,
+    )
 }
 
 /** The jobs of an app, and its worker if it has one. */
@@ -76,8 +96,9 @@ class JobsOfApp implements Background {
     const work = this.#work
     const database = jobDatabaseOfApp()
     if (work) {
+      warnOfSmallPool(database, work, log)
       const worker = new Worker({ database, container, log, jobs: this.#jobs, work, recorder: this.#recorder })
-      await worker.start()
+      await outsideOfRequests(() => worker.start())
       this.#worker = worker
     }
     this.#removeQueues = addQueues(() => readQueues(database, queuesOf(this.#jobs)))

@@ -1,3 +1,4 @@
+import { fitting } from '../core/option-checks.js'
 import { MetadataKey } from '../di/metadata.js'
 import { type Constructor, isConstructor } from '../di/token.js'
 
@@ -31,6 +32,14 @@ export interface JobDeclaration {
   /** The types of its parameters, when the compiler emits none. */
   readonly params: readonly unknown[] | undefined
 }
+
+const QUEUE = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,49}$/
+
+/** The name of a queue. */
+export const checkQueue = fitting(
+  (value) => typeof value === 'string' && QUEUE.test(value),
+  "letters, digits, and _ . : - between them, at most 50: 'mail'",
+)
 
 const declared = new MetadataKey<readonly JobDeclaration[]>()
 

@@ -69,7 +69,7 @@ function newInput(job: JobDeclaration): JobInput {
       return bounded(job.name, JSON.stringify(json))
     },
     read(text) {
-      const json: unknown = JSON.parse(text)
+      const json = parsed(job.name, text)
       const issues = validate()(json)
       if (issues.length > 0) throw new UnreadableJobInput(job.name, issues)
       return decode()(json)
@@ -91,6 +91,14 @@ function encoded(name: string, encode: () => unknown): unknown {
   } catch (error) {
     if (!(error instanceof ResponseMismatchError)) throw error
     throw new InvalidJobInput(name, [{ path: error.path, message: error.reason }])
+  }
+}
+
+function parsed(name: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new UnreadableJobInput(name, [{ path: '', message: 'is not JSON' }])
   }
 }
 

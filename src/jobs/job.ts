@@ -5,7 +5,6 @@ import {
   fitting,
   integer,
   milliseconds,
-  type OptionCheck,
   type OptionChecks,
   options as optionsCheck,
   requireArray,
@@ -15,7 +14,7 @@ import { refuseMissingCall } from '../core/options.js'
 import type { Constructor } from '../di/token.js'
 import { backgroundOf } from '../http/background.js'
 import { openJobs } from './background.js'
-import { declareJob, type JobLimitRule } from './declaration.js'
+import { checkQueue, declareJob, type JobLimitRule } from './declaration.js'
 
 /** The options of `@Job(options)`. */
 export interface JobOptions {
@@ -44,13 +43,11 @@ export interface CronOptions extends Omit<JobOptions, 'name' | 'limit'> {
 }
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,99}$/
-const QUEUE = /^[A-Za-z0-9][A-Za-z0-9_.:-]{0,49}$/
 
-const matching = (pattern: RegExp, example: string): OptionCheck =>
-  fitting(
-    (value) => typeof value === 'string' && pattern.test(value),
-    `letters, digits, and _ . : - between them: '${example}'`,
-  )
+const checkName = fitting(
+  (value) => typeof value === 'string' && NAME.test(value),
+  "letters, digits, and _ . : - between them: 'mail.welcome'",
+)
 
 const LIMIT: OptionChecks<JobLimitRule> = {
   by: callback('(input: Charge) => input.account'),
@@ -58,16 +55,16 @@ const LIMIT: OptionChecks<JobLimitRule> = {
 }
 
 const COMMON = {
-  queue: matching(QUEUE, 'mail'),
+  queue: checkQueue,
   attempts: integer('attempts, as in 10', 1, 1_000),
   timeout: milliseconds('30_000'),
   priority: integer('its place, as in 10', -1_000, 1_000),
   params: (value: unknown, place: string) => requireArray(value, place, 'Welcome'),
 }
-const JOB: OptionChecks<JobOptions> = { ...COMMON, name: matching(NAME, 'mail.welcome'), limit: optionsCheck(LIMIT) }
+const JOB: OptionChecks<JobOptions> = { ...COMMON, name: checkName, limit: optionsCheck(LIMIT) }
 const CRON: OptionChecks<CronOptions> = {
   ...COMMON,
-  name: matching(NAME, 'mail.tidy'),
+  name: checkName,
   timezone: text(`the name of a zone: 'Europe/Berlin'`),
 }
 

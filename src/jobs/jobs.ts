@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
-import { checkOptions, fitting, integer, milliseconds, type OptionChecks, text } from '../core/option-checks.js'
+import { checkOptions, fitting, integer, milliseconds, type OptionChecks } from '../core/option-checks.js'
 import { jobAdded } from '../core/events/channels.js'
 import { currentTraceparent } from '../core/events/tracing.js'
 import { provideItself } from '../di/provider.js'
 import { callingTrace } from '../http/observation/calling-trace.js'
 import { currentSession, Session } from '../db/session/session.js'
-import { type JobDeclaration, jobsOfClass } from './declaration.js'
+import { checkQueue, type JobDeclaration, jobsOfClass } from './declaration.js'
 import { inputOf } from './input.js'
 import { type JobDatabase, jobDatabase } from './job-database.js'
 import { notifyWorkers } from './notify.js'
@@ -64,7 +64,7 @@ const OPTIONS: OptionChecks<AddOptions> = {
     'a text of 1 to 1,000 characters',
   ),
   priority: integer('its place', -1_000, 1_000),
-  queue: text(`the name of a queue: 'mail'`),
+  queue: checkQueue,
 }
 
 /**

@@ -3,13 +3,13 @@ import type { JobDatabase } from './job-database.js'
 /** The channel of PostgreSQL that workers listen on. */
 export const CHANNEL = 'sequitur_job'
 
-/** Milliseconds between two notices of a process. The first is sent at once. */
+/** Milliseconds from the end of one notice of a process to the next. The first is sent at once: a job begins within 50 ms, whoever adds it. */
 const PAUSE = 40
 
 /** The notices that a process sends about one database. */
 class Notifier {
   readonly #database: JobDatabase
-  #timer: NodeJS.Timeout | undefined
+  #isBusy = false
   #isWanted = false
 
   constructor(database: JobDatabase) {
@@ -17,20 +17,18 @@ class Notifier {
   }
 
   want(): void {
-    if (this.#timer) this.#isWanted = true
-    else this.#send()
+    if (this.#isBusy) this.#isWanted = true
+    else void this.#send()
   }
 
-  #send(): void {
+  async #send(): Promise<void> {
     this.#isWanted = false
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined
-      if (this.#isWanted) this.#send()
-    }, PAUSE)
-    this.#timer.unref()
-    const { statements } = this.#database
-    // Without a notice, workers find the jobs when they look the next time.
-    this.#database.transaction((session) => session.executeOwn(statements.notify(CHANNEL))).catch(() => {})
+    this.#isBusy = true
+    await notifyNow(this.#database)
+    setTimeout(() => {
+      this.#isBusy = false
+      if (this.#isWanted) void this.#send()
+    }, PAUSE).unref()
   }
 }
 
@@ -47,7 +45,7 @@ export function notifyWorkers(database: JobDatabase): void {
   notifier.want()
 }
 
-/** Tells them at once: for a process that ends then. */
+/** Tells them at once, and never rejects: without a notice, workers find the jobs when they look the next time. */
 export async function notifyNow(database: JobDatabase): Promise<void> {
   const { statements } = database
   if (statements.dialect !== 'postgres') return

@@ -377,6 +377,12 @@ export class JobStatements {
     return sql`SELECT id, run FROM job WHERE state = 'running' AND worker = ${this.#text(worker)}`
   }
 
+  /** Whether the worker still has the job, whose row is locked then. */
+  lockIfHeld(held: Held): Sql<{ readonly held: number }> {
+    const lock = rawSql(this.dialect === 'sqlite' ? '' : 'FOR UPDATE')
+    return fixed(sql`${this.isHeld(held)} ${lock}`)
+  }
+
   /** Whether the worker still has the job. */
   isHeld({ id, run }: Held): Sql<{ readonly held: number }> {
     return fixed(

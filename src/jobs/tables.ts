@@ -7,6 +7,7 @@ import {
   type QueryInterface,
 } from 'sequelize'
 import { Column, type Model, type ModelStatic, Table } from 'sequelize-typescript'
+import type { Constructor } from '../di/token.js'
 import { Base } from '../db/base.js'
 import { howToCreate } from '../db/startup/schema-check.js'
 import { companionsOf } from '../db/startup/companions.js'
@@ -17,41 +18,51 @@ export type JobState = 'delayed' | 'ready' | 'limited' | 'running' | 'done' | 'd
 /** The largest input, in bytes of JSON: what the smallest text type of the databases holds. Larger values belong into a table of their own. */
 export const MAX_INPUT = 60_000
 
-const text = (length: number) => ({ type: DataTypes.STRING(length), allowNull: false })
-const optionalText = (length: number) => ({ type: DataTypes.STRING(length), allowNull: true })
+const isMysql = (dialect: string | undefined) => dialect === 'mysql' || dialect === 'mariadb'
+
+// Without BINARY, MySQL takes 'Mail' and 'mail' for one queue, and the steps 'charge-a' and 'charge-\u00e1' for one. Elsewhere it would mean bytes.
+const text = (length: number, dialect?: string) => ({
+  type: DataTypes.STRING(length, isMysql(dialect)),
+  allowNull: false,
+})
+const optionalText = (length: number, dialect?: string) => ({ ...text(length, dialect), allowNull: true })
 const number = () => ({ type: DataTypes.INTEGER, allowNull: false })
 /** In milliseconds since 1970, by the clock of the database: the same on each of them, in any time zone. */
 const instant = () => ({ type: DataTypes.BIGINT, allowNull: false })
 const optionalInstant = () => ({ type: DataTypes.BIGINT, allowNull: true })
 
 // New objects for each use: Sequelize adds to those that it is given.
-const JOB = () =>
+const JOB = (dialect?: string) =>
   ({
     id: { type: DataTypes.BIGINT, primaryKey: true, autoIncrement: true },
-    name: text(100),
-    queue: text(50),
-    state: text(8),
+    name: text(100, dialect),
+    queue: text(50, dialect),
+    state: text(8, dialect),
     priority: number(),
     due: instant(),
     attempt: number(),
     run: number(),
-    worker: optionalText(36),
-    unique_key: optionalText(64),
-    kept_key: optionalText(64),
-    limit_key: optionalText(64),
-    tenant: optionalText(100),
+    worker: optionalText(36, dialect),
+    unique_key: optionalText(64, dialect),
+    kept_key: optionalText(64, dialect),
+    limit_key: optionalText(64, dialect),
+    tenant: optionalText(100, dialect),
     input: { type: DataTypes.TEXT, allowNull: false },
-    trace: optionalText(55),
-    error: optionalText(200),
+    trace: optionalText(55, dialect),
+    error: optionalText(200, dialect),
     created: instant(),
     finished: optionalInstant(),
   }) satisfies ModelAttributes
-const WORKER = () => ({ id: { ...text(36), primaryKey: true }, host: text(100), valid_until: instant() })
+const WORKER = (dialect?: string) => ({
+  id: { ...text(36, dialect), primaryKey: true },
+  host: text(100, dialect),
+  valid_until: instant(),
+})
 const LIMIT = () => ({ bucket: { type: DataTypes.INTEGER, primaryKey: true } })
-const CRON = () => ({ name: { ...text(100), primaryKey: true }, last: instant() })
-const STEP = () => ({
+const CRON = (dialect?: string) => ({ name: { ...text(100, dialect), primaryKey: true }, last: instant() })
+const STEP = (dialect?: string) => ({
   job_id: { type: DataTypes.BIGINT, primaryKey: true },
-  name: { ...text(100), primaryKey: true },
+  name: { ...text(100, dialect), primaryKey: true },
   result: { type: DataTypes.TEXT, allowNull: true },
 })
 
@@ -122,8 +133,16 @@ export class JobRecord extends Base<JobRecord> {
     attributes: ModelAttributes,
     options: InitOptions,
   ): S {
-    return super.initialize<S, M>(attributes, { ...options, indexes: jobIndexes(options.sequelize.getDialect()) })
+    const dialect = options.sequelize.getDialect()
+    return super.initialize<S, M>(withTypes(attributes, JOB(dialect)), { ...options, indexes: jobIndexes(dialect) })
   }
+}
+
+/** The attributes with the types that they have in one dialect. */
+function withTypes(attributes: ModelAttributes, columns: Readonly<Record<string, { readonly type: unknown }>>) {
+  return Object.fromEntries(
+    Object.entries(attributes).map(([name, attribute]) => [name, { ...(attribute as object), ...columns[name] }]),
+  ) as ModelAttributes
 }
 
 /** The processes that run jobs: what one runs is claimed by another when its row is no longer valid. */
@@ -131,6 +150,14 @@ export class JobWorker extends Base<JobWorker> {
   @Column(WORKER().id) declare id: string
   @Column(WORKER().host) declare host: string
   @Column(WORKER().valid_until) declare valid_until: string
+
+  /** @internal Called by sequelize-typescript when the class is mapped to a database. */
+  static override initialize<S extends ModelStatic<Model>, M extends InstanceType<S>>(
+    attributes: ModelAttributes,
+    options: InitOptions,
+  ): S {
+    return super.initialize<S, M>(withTypes(attributes, WORKER(options.sequelize.getDialect())), options)
+  }
 }
 
 /** Rows to lock: who counts the running jobs of a limit holds the row of its bucket. They are never deleted. */
@@ -142,6 +169,14 @@ export class JobLimit extends Base<JobLimit> {
 export class JobCron extends Base<JobCron> {
   @Column(CRON().name) declare name: string
   @Column(CRON().last) declare last: string
+
+  /** @internal Called by sequelize-typescript when the class is mapped to a database. */
+  static override initialize<S extends ModelStatic<Model>, M extends InstanceType<S>>(
+    attributes: ModelAttributes,
+    options: InitOptions,
+  ): S {
+    return super.initialize<S, M>(withTypes(attributes, CRON(options.sequelize.getDialect())), options)
+  }
 }
 
 /** The results of the steps of a job, as JSON. */
@@ -149,15 +184,27 @@ export class JobStep extends Base<JobStep> {
   @Column(STEP().job_id) declare job_id: string
   @Column(STEP().name) declare name: string
   @Column(STEP().result) declare result: string | null
+
+  /** @internal Called by sequelize-typescript when the class is mapped to a database. */
+  static override initialize<S extends ModelStatic<Model>, M extends InstanceType<S>>(
+    attributes: ModelAttributes,
+    options: InitOptions,
+  ): S {
+    return super.initialize<S, M>(withTypes(attributes, STEP(options.sequelize.getDialect())), options)
+  }
 }
 
-const TABLES = [
+const TABLES: readonly {
+  readonly model: Constructor
+  readonly name: string
+  readonly columns: (dialect?: string) => ModelAttributes
+}[] = [
   { model: JobRecord, name: 'job', columns: JOB },
   { model: JobWorker, name: 'job_worker', columns: WORKER },
   { model: JobLimit, name: 'job_limit', columns: LIMIT },
   { model: JobCron, name: 'job_cron', columns: CRON },
   { model: JobStep, name: 'job_step', columns: STEP },
-] as const
+]
 
 const HOW_TO_CREATE =
   "Write a migration: import { createJobTables } from 'sequitur/jobs', and await createJobTables(queryInterface)."
@@ -175,8 +222,9 @@ companionsOf.write(JobRecord, [JobWorker, JobLimit, JobCron, JobStep])
  * export async function up({ context }: { readonly context: QueryInterface }) { await createJobTables(context) }
  */
 export async function createJobTables(queryInterface: QueryInterface): Promise<void> {
-  for (const { name, columns } of TABLES) await queryInterface.createTable(name, columns())
-  for (const index of jobIndexes(queryInterface.sequelize.getDialect())) await queryInterface.addIndex('job', index)
+  const dialect = queryInterface.sequelize.getDialect()
+  for (const { name, columns } of TABLES) await queryInterface.createTable(name, columns(dialect))
+  for (const index of jobIndexes(dialect)) await queryInterface.addIndex('job', index)
 }
 
 /** Drops the tables of jobs, with the jobs. */

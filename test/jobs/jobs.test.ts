@@ -58,6 +58,15 @@ class LedgerJobs {
         return attempt.discard('not wanted')
       case 'rolls back':
         return session.rollback()
+      case 'takes a while':
+        await wait(30)
+        break
+      case 'throws oddly':
+        throw Object.defineProperty(new Error('odd'), 'name', {
+          get: () => {
+            throw new Error('no name')
+          },
+        })
       case 'adds':
         await jobs.add(LedgerJobs, 'enter', { number: input.number + 1 })
         break
@@ -334,6 +343,29 @@ for (const kind of databases) {
       )
     },
   )
+
+  test(named('a delayed job is not kept waiting by a queue that is never empty'), { skip: isLost }, async (t) => {
+    const app = await ledgerApp(t, kind, NO_WORK)
+    await app.inSession(async (session) => {
+      for (let number = 0; number < 100; number++)
+        await jobsOf(session).add(LedgerJobs, 'enter', { number, how: 'takes a while' })
+      await jobsOf(session).add(LedgerJobs, 'enter', { number: 1_000 }, { delay: 100, priority: -10 })
+    })
+    await app.work({ default: 1 })
+    await until('it has run', () => seen.includes('ledger.enter 1000 1'))
+    assert.ok(seen.length < 70, `${seen.length} have run before it`)
+  })
+
+  test(named('a job may throw anything, and a queue may be named when it is added'), async (t) => {
+    const app = await ledgerApp(t, kind, { default: 4, other: 1 })
+    await app.inSession((session) =>
+      jobsOf(session).add(LedgerJobs, 'enter', { number: 1, how: 'throws oddly' }, { queue: 'other' }),
+    )
+    await app.settled()
+    const [job] = await app.jobs()
+    assert.deepEqual([job?.state, job?.queue], ['delayed', 'other'])
+    assert.match(job?.error ?? '', /^an error that cannot be read/)
+  })
 
   test(named('a stored input that its class does not accept any more is dead at once'), { skip: isLost }, async (t) => {
     const app = await ledgerApp(t, kind, NO_WORK)

@@ -54,6 +54,28 @@ test('a step after a statement of the job itself is an error that says what to w
   assert.equal(await withSession(app.database, (session) => session.count(select(Effect))), 0)
 })
 
+const ran: string[] = []
+const NAMES = ['charge-a', 'charge-A', 'charge-\u00e1', 'charge-a ']
+
+class NamedJobs {
+  @Job({ name: 'order.named', attempts: 1 })
+  async named(_: Order, attempt: Attempt) {
+    for (const name of NAMES) ran.push(await attempt.step(name, async () => `result of ${name}`))
+  }
+}
+
+for (const kind of databases)
+  test(`${kind.name}: names of steps that differ in case, accents or spaces are those of different steps`, async (t) => {
+    ran.length = 0
+    const app = await databaseApp(t, kind, [Effect, JobRecord], [], { jobs: [NamedJobs], work: { default: 2 } })
+    await withSession(app.database, (session) => jobsOf(session).add(NamedJobs, 'named', { number: 1 }))
+    await until('it has run', () => ran.length === NAMES.length)
+    assert.deepEqual(
+      ran,
+      NAMES.map((name) => `result of ${name}`),
+    )
+  })
+
 for (const kind of databases)
   test(`${kind.name}: a step runs once, however often its job does, and its result is kept in its commit`, async (t) => {
     seen.length = 0

@@ -1,8 +1,9 @@
 import { Abort } from '../../core/abort.js'
-import { bracket, type BracketWork, type Unit } from '../../core/bracket.js'
+import { bracket, type BracketWork, type Leftover, type Unit } from '../../core/bracket.js'
 import type { JobRun } from '../../core/events/job-run.js'
 import { traceOf } from '../../core/events/trace.js'
 import { recordWithoutSession } from '../../core/events/work-record.js'
+import { endsWithin } from '../../core/promises.js'
 import { type Container, Scope, type ScopeCaller } from '../../di/container.js'
 import type { Token } from '../../di/token.js'
 import { SecondConnectionError } from '../../db/errors.js'
@@ -13,9 +14,14 @@ import type { Log } from '../../http/server/logger.js'
 import { Attempt } from '../attempt.js'
 import { JobTimeout, LostLeaseError } from '../errors.js'
 import type { JobDatabase } from '../job-database.js'
-import type { ClaimedRow, Held, JobStatements } from '../statements.js'
+import type { ClaimedRow, Held } from '../statements.js'
+import { MAX_INPUT } from '../tables.js'
 import { JobNotes } from './job-notes.js'
 import type { PlannedJob } from './planned-jobs.js'
+
+const MAX_STEP_NAME = 100
+/** Milliseconds to wait for what continues after the end of a job. */
+const MOST_LATE = 5_000
 
 /** A job that this worker has claimed. */
 export interface ClaimedJob extends Held {
@@ -40,6 +46,8 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
   readonly #context: JobContext
   readonly #record: JobRun | undefined
   #scope: Scope | undefined
+  /** Continues after the abort. */
+  #leftover: Promise<void> | undefined
   #isCompleted = false
   #isRepeated = false
 
@@ -70,8 +78,21 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
       if (!this.#isCompleted) await database.transaction((session) => this.#complete(session))
     } finally {
       clearTimeout(timer)
-      await this.#scope?.dispose()
+      if (this.#leftover)
+        await this.#bounded(this.#leftover, 'its rollback, or a callback of session.afterCommit() or afterEnd()')
+      const disposing = this.#scope?.dispose()
+      if (disposing) await this.#bounded(disposing, `the disposer of ${this.#scope?.disposing ?? 'a service'}`)
     }
+  }
+
+  /** Waits for what must not keep the slot of a job for ever. */
+  async #bounded(work: Promise<void>, what: string): Promise<void> {
+    if (await endsWithin(work, MOST_LATE)) return
+    this.report(new Error(`${what} has not ended in time; it is not waited for. Set a timeout for what it waits for.`))
+  }
+
+  onLeftover(_: Leftover, done: Promise<void>): void {
+    this.#leftover = done
   }
 
   #run(): void | Promise<void> {
@@ -172,17 +193,41 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
     if (changed === 0) throw new LostLeaseError(this.title)
   }
 
-  // The key of its row is the fence: of two attempts that run the step at once, one fails.
   async #step<T>(name: string, work: (session: Session) => Promise<T>): Promise<T> {
+    // MySQL takes names for one that differ in spaces at their ends.
+    if (name === '' || name.length > MAX_STEP_NAME || name !== name.trim())
+      throw new TypeError(
+        `attempt.step(): the name of a step has 1 to ${MAX_STEP_NAME} characters, and no spaces at its ends.`,
+      )
     if (this.abort.isAborted) throw this.abort.reason
     const { database } = this.#context
     const { id } = this.#claimed
     const result = await database.owner
-      .session((session) => keptResult(session, database.statements, { id, name }, work), {}, this.#record)
+      .session((session) => this.#keptResult(session, { id, name }, work), {}, this.#record)
       .catch((error: unknown) => {
         throw error instanceof SecondConnectionError ? lateStep(this.#job.name, name, error) : error
       })
     return JSON.parse(result ?? 'null') as T // what the work of this step has returned, as JSON
+  }
+
+  /** The result of a step, as JSON: of an earlier attempt, or of its work. */
+  async #keptResult(
+    session: Session,
+    { id, name }: { readonly id: string; readonly name: string },
+    work: (session: Session) => Promise<unknown>,
+  ): Promise<string | null> {
+    const { statements } = this.#context.database
+    const [kept] = await session.executeOwn(statements.step(id, name))
+    if (kept) return kept.result
+    const json = JSON.stringify((await work(session)) ?? null)
+    if (Buffer.byteLength(json) > MAX_INPUT)
+      throw new TypeError(`attempt.step('${name}'): its result has more than ${MAX_INPUT} bytes. Store it in a table.`)
+    if (this.abort.isAborted) throw this.abort.reason
+    // Locked until the commit: no other attempt runs the step meanwhile.
+    const held = await session.executeOwn(statements.lockIfHeld(this.#claimed))
+    if (held.length === 0) throw new LostLeaseError(this.title)
+    await session.executeOwn(statements.keepStep(id, name, json))
+    return json
   }
 
   report(error: unknown): void {
@@ -193,20 +238,6 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
 function instantOf(input: string): Date | undefined {
   const { instant }: { readonly instant?: unknown } = JSON.parse(input)
   return typeof instant === 'number' ? new Date(instant) : undefined
-}
-
-/** The result of a step, as JSON: of an earlier attempt, or of its work. */
-async function keptResult(
-  session: Session,
-  statements: JobStatements,
-  { id, name }: { readonly id: string; readonly name: string },
-  work: (session: Session) => Promise<unknown>,
-): Promise<string | null> {
-  const [kept] = await session.executeOwn(statements.step(id, name))
-  if (kept) return kept.result
-  const json = JSON.stringify((await work(session)) ?? null)
-  await session.executeOwn(statements.keepStep(id, name, json))
-  return json
 }
 
 function lateStep(job: string, step: string, cause: unknown): Error {

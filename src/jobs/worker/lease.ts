@@ -32,7 +32,8 @@ export class Lease {
   readonly #isKnown: (job: Held) => boolean
   /** The jobs that the last look has found to be unknown. */
   #unknown = new Set<string>()
-  #ticking = Promise.resolve()
+  #renewing = Promise.resolve()
+  #tidying: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
   #cleanedAt = performance.now() - CLEANING * Math.random()
   readonly #milliseconds = fromEnvironment('toolkit_job_lease') ?? LEASE
@@ -57,19 +58,29 @@ export class Lease {
   #schedule(): void {
     if (this.#isEnded) return
     const pause = this.#milliseconds / RENEWALS
-    this.#timer = setTimeout(() => (this.#ticking = this.#tick()), pause * (0.9 + 0.1 * Math.random()))
+    this.#timer = setTimeout(() => (this.#renewing = this.#tick()), pause * (0.9 + 0.1 * Math.random()))
   }
 
+  // What takes long does not delay the next renewal.
   async #tick(): Promise<void> {
     try {
       await this.#renew()
+      this.#tidying ??= this.#tidy().finally(() => (this.#tidying = undefined))
+    } catch (error) {
+      this.#report(error)
+    } finally {
+      this.#schedule()
+    }
+  }
+
+  /** Never rejects. */
+  async #tidy(): Promise<void> {
+    try {
       await this.#takeBack()
       await this.#giveBackUnknown()
       if (performance.now() - this.#cleanedAt >= CLEANING) await this.#clean()
     } catch (error) {
       this.#report(error)
-    } finally {
-      this.#schedule()
     }
   }
 
@@ -113,7 +124,8 @@ export class Lease {
     this.#cleanedAt = performance.now()
     const { statements } = this.#database
     await this.#database.transaction((session) => session.executeOwn(statements.deleteLeases(KEPT_LEASE)))
-    for (const [state, age] of KEPT) for (let n = 0; n < MOST; n++) if (!(await this.#deleteSome(state, age))) break
+    for (const [state, age] of KEPT)
+      for (let n = 0; n < MOST && !this.#isEnded; n++) if (!(await this.#deleteSome(state, age))) break
   }
 
   async #deleteSome(state: JobState, age: number): Promise<boolean> {
@@ -129,7 +141,8 @@ export class Lease {
   async end(): Promise<void> {
     this.#isEnded = true
     clearTimeout(this.#timer)
-    await this.#ticking // a renewal would begin the lease again
+    await this.#renewing // it would begin the lease again
+    await this.#tidying
     const { statements } = this.#database
     await this.#database.transaction((session) => session.executeOwn(statements.endLease(this.worker)))
   }

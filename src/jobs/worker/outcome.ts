@@ -72,7 +72,16 @@ export function describeForRow(error: unknown, entry: string): string {
   return text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, MAX_ERROR)
 }
 
+// A program may throw anything: a getter or a Proxy that throws would end the process.
 function factsOf(error: unknown): { readonly name: string; readonly code: string | undefined } {
+  try {
+    return readFacts(error)
+  } catch {
+    return { name: 'an error that cannot be read', code: undefined }
+  }
+}
+
+function readFacts(error: unknown): { readonly name: string; readonly code: string | undefined } {
   if (!(error instanceof Error)) return { name: typeof error, code: undefined }
   const { original, code }: Error & { readonly original?: unknown; readonly code?: unknown } = error
   const ofDriver: unknown = original instanceof Error && 'code' in original ? original.code : undefined

@@ -21,7 +21,7 @@ const PAUSE = 1_000
 /** Milliseconds until the next look, when all that is due is locked. */
 const LOCKED_PAUSE = 200
 /** Milliseconds after which a job is looked for again whose name this version of the program does not know. */
-const UNKNOWN_DELAY = 60_000
+const UNKNOWN_DELAY = 5_000
 /** Milliseconds between two tries to write down what has become of a job. */
 const FIRST_PAUSE = 200
 const MOST_PAUSE = 5_000
@@ -60,6 +60,7 @@ export class Worker {
   /** Nothing is tried again any more. */
   #isEnded = false
   #hasFailed = false
+  #lookedAt = -Infinity
 
   constructor(options: WorkerOptions) {
     const { database, jobs } = options
@@ -101,7 +102,11 @@ export class Worker {
     }
     this.#isEnded = true
     await endsWithin(this.#working ?? Promise.resolve(), MOST_PAUSE)
-    await this.#lease.end().catch((error: unknown) => this.#failed(error))
+    // A database that does not answer takes the jobs back when the lease has ended.
+    await endsWithin(
+      this.#lease.end().catch((error: unknown) => this.#failed(error)),
+      MOST_PAUSE,
+    )
     wake(this.#options.database.sequelize)
   }
 
@@ -132,22 +137,28 @@ export class Worker {
     let hasLooked = false
     while (!this.#isStopping) {
       const free = this.#free()
-      if (free.length === 0) break // a slot that becomes free rings
-      if (mayHaveJobs) {
+      // Delayed jobs are looked for also in a queue that is never empty: they may precede those that are ready.
+      const isLookDue = performance.now() - this.#lookedAt >= PAUSE
+      if (free.length === 0 && !isLookDue) return this.#untilNextLook() // a slot that becomes free rings
+      if (mayHaveJobs && free.length > 0 && !isLookDue) {
         mayHaveJobs = await this.#claim(free)
         // What it has seen is locked: another worker claims it, or someone changes it.
         if (!mayHaveJobs && hasLooked) return LOCKED_PAUSE
         hasLooked = false
       } else {
-        const { now, ready, due } = await this.#look()
+        const { now, ready, due } = await this.#look(free)
         const delay = due === null ? Infinity : Number(due) - Number(now)
         const woken = delay <= 0 ? await this.#wakeDelayed() : 0
         mayHaveJobs = woken > 0 || (ready !== null && ready !== undefined)
         if (!mayHaveJobs) return delay <= 0 ? LOCKED_PAUSE : Math.min(this.#doorbell.pause, delay)
-        hasLooked = true
+        hasLooked = woken === 0
       }
     }
     return PAUSE
+  }
+
+  #untilNextLook(): number {
+    return Math.max(1, PAUSE - (performance.now() - this.#lookedAt))
   }
 
   /** Returns whether there may be more. */
@@ -157,9 +168,12 @@ export class Worker {
     return jobs.length + held > 0
   }
 
-  async #look(): Promise<QueueState> {
+  /** @param free the queues whose ready jobs could be claimed; the look for delayed ones is for all. */
+  async #look(free: readonly FreeSlots[]): Promise<QueueState> {
     const { database, work } = this.#options
-    const [state] = await database.read(database.statements.look(Object.keys(work)))
+    this.#lookedAt = performance.now()
+    const queues = free.length > 0 ? free.map(({ queue }) => queue) : Object.keys(work)
+    const [state] = await database.read(database.statements.look(queues))
     if (!state) throw new Error('The state of the queue is missing.') // a SELECT without FROM has one row
     return state
   }
@@ -181,7 +195,8 @@ export class Worker {
     this.#used.set(queue, (this.#used.get(queue) ?? 0) + 1)
     this.#running.enter()
     this.#held.add(keyOf(claimed))
-    void this.#finish(claimed).finally(() => {
+    const finishing = this.#finish(claimed).catch((error: unknown) => this.#failed(error))
+    void finishing.finally(() => {
       this.#held.delete(keyOf(claimed))
       this.#used.set(queue, (this.#used.get(queue) ?? 1) - 1)
       this.#running.leave()
@@ -189,7 +204,6 @@ export class Worker {
     })
   }
 
-  /** Never rejects. */
   async #finish(claimed: ClaimedJob): Promise<void> {
     if (this.#isStopping) return this.#giveBack(claimed, 0) // it was claimed meanwhile
     const job = this.#options.jobs.get(claimed.row.name)
@@ -202,9 +216,12 @@ export class Worker {
       if (claimed.row.attempt > job.attempts) throw new WorkerLost(call.title, job.attempts)
       await call.execute()
     }
-    await recorder.observe(record, execute, (error) => this.#settle(job, claimed, error, record))
-    this.#calls.delete(call)
-    await this.#wakeLimited(job, claimed)
+    try {
+      await recorder.observe(record, execute, (error) => this.#settle(job, claimed, error, record))
+    } finally {
+      this.#calls.delete(call)
+      await this.#wakeLimited(job, claimed)
+    }
   }
 
   // Another version of the program may know it.
