@@ -55,17 +55,22 @@ test('a step after a statement of the job itself is an error that says what to w
 })
 
 const ran: string[] = []
-const NAMES = ['charge-a', 'charge-A', 'charge-\u00e1', 'charge-a ']
+const NAMES = ['charge-a', 'charge-A', 'charge-\u00e1']
 
 class NamedJobs {
   @Job({ name: 'order.named', attempts: 1 })
   async named(_: Order, attempt: Attempt) {
+    for (const name of ['', ' a', 'a ', 'a'.repeat(101)])
+      await assert.rejects(
+        attempt.step(name, async () => {}),
+        TypeError,
+      )
     for (const name of NAMES) ran.push(await attempt.step(name, async () => `result of ${name}`))
   }
 }
 
 for (const kind of databases)
-  test(`${kind.name}: names of steps that differ in case, accents or spaces are those of different steps`, async (t) => {
+  test(`${kind.name}: names of steps that differ in case or accents are those of different steps`, async (t) => {
     ran.length = 0
     const app = await databaseApp(t, kind, [Effect, JobRecord], [], { jobs: [NamedJobs], work: { default: 2 } })
     await withSession(app.database, (session) => jobsOf(session).add(NamedJobs, 'named', { number: 1 }))
