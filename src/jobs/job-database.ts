@@ -1,7 +1,8 @@
 import { AsyncResource } from 'node:async_hooks'
-import type { Sequelize } from 'sequelize'
+import { ConnectionTimedOutError, type Sequelize } from 'sequelize'
 import { BootError } from '../core/boot-error.js'
 import { untraced } from '../core/events/tracing.js'
+import { endsWithin } from '../core/promises.js'
 import { type Database, runningDatabases } from '../db/database.js'
 import type { UnitNeeds } from '../db/session/session-unit.js'
 import type { Session } from '../db/session/session.js'
@@ -20,6 +21,11 @@ export function outsideOfRequests<T>(work: () => T): T {
 const READS = { readOnly: true, onPrimary: true }
 /** READ COMMITTED: each statement sees what others have committed until then. On MySQL it also locks no places between rows. */
 const ISOLATION = { isolation: 'READ COMMITTED' }
+
+/** Milliseconds that a statement of the queue, which takes some, is waited for. */
+const MOST_SILENCE = 20_000
+
+function ignored(): void {}
 
 /** The tables of jobs in an open database. */
 export class JobDatabase {
@@ -48,9 +54,16 @@ export class JobDatabase {
     return this.#session((session) => session.executeOwn(statement), READS)
   }
 
+  // A connection may be cut without a word: a worker that waits for its answer would run no job any more, and renew its lease.
   async #session<T>(work: (session: Session) => Promise<T>, needs: UnitNeeds): Promise<T> {
     const { owner } = this
-    return outsideOfRequests(() => untraced(() => owner.during(() => owner.session(work, needs))))
+    let current: Session | undefined
+    const keep = (session: Session) => work((current = session))
+    const running = outsideOfRequests(() => untraced(() => owner.during(() => owner.session(keep, needs))))
+    if (await endsWithin(running.then(ignored, ignored), MOST_SILENCE)) return running
+    current?.abandon()
+    running.catch(ignored)
+    throw new ConnectionTimedOutError(new Error(`The database has not answered the worker within ${MOST_SILENCE} ms.`))
   }
 
   /** Executes a statement that changes rows. Returns how many it has changed. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { checkOptions, fitting, integer, milliseconds, type OptionChecks } from '../core/option-checks.js'
+import { checkOptions, fitting, integer, type OptionChecks } from '../core/option-checks.js'
 import { jobAdded } from '../core/events/channels.js'
 import { currentTraceparent } from '../core/events/tracing.js'
+import { shown } from '../core/options.js'
 import { provideItself } from '../di/provider.js'
 import { callingTrace } from '../http/observation/calling-trace.js'
 import { currentSession, Session } from '../db/session/session.js'
@@ -56,8 +57,14 @@ export type AddArguments<M> = [FirstParameter<M>] extends [Service]
   ? [input?: undefined, options?: AddOptions]
   : [input: FirstParameter<M>, options?: AddOptions]
 
+/** In milliseconds. */
+const CENTURY = 100 * 366 * 24 * 60 * 60_000
+
 const OPTIONS: OptionChecks<AddOptions> = {
-  delay: milliseconds('60_000', 0),
+  delay: fitting(
+    (delay) => typeof delay === 'number' && delay >= 0 && delay <= CENTURY,
+    'milliseconds from now, 0 or more: 60_000',
+  ),
   at: fitting((at) => at instanceof Date && !Number.isNaN(at.getTime()), 'a valid Date'),
   key: fitting(
     (key) => typeof key === 'string' && key !== '' && key.length <= 1_000,
@@ -151,8 +158,13 @@ export function declarationOf(type: abstract new (...args: never[]) => unknown, 
   )
 }
 
-function limitValue({ limit }: JobDeclaration, input: unknown): string | undefined {
-  return limit && String(limit.by(input as never)) // of the type that the job declares
+function limitValue({ name, limit }: JobDeclaration, input: unknown): string | undefined {
+  if (!limit) return undefined
+  const value: unknown = limit.by(input as never) // of the type that the job declares
+  if (typeof value === 'string' || typeof value === 'number') return String(value)
+  throw new TypeError(
+    `The job ${name}: \`by\` of its limit returned ${shown(value)} for this input. Return a string or a number.`,
+  )
 }
 
 /**
@@ -173,7 +185,7 @@ export function newJob(
     name,
     queue,
     priority,
-    delay: at === undefined ? (delay ?? 0) : undefined,
+    delay: at === undefined ? Math.round(delay ?? 0) : undefined,
     at: at?.getTime(),
     uniqueKey: key === undefined ? undefined : digest(tenant, key),
     limitKey: limitOf === undefined ? undefined : digest(tenant, name, limitOf),

@@ -305,6 +305,13 @@ export class JobStatements {
     return sql`SELECT limit_key, count(*) AS n FROM job WHERE state = 'running' AND limit_key IN (${values}) GROUP BY limit_key`
   }
 
+  /** The first job that waits for this limit. */
+  firstLimited(limitKey: string): Sql<Pick<ClaimedRow, 'priority' | 'due' | 'id'>> {
+    return fixed(
+      sql`SELECT priority, due, id FROM job WHERE ${LIMITED} AND limit_key = ${this.#text(limitKey)} ORDER BY priority, due, id LIMIT 1`,
+    )
+  }
+
   /** Makes the next jobs of a limit ready. */
   wakeLimited(limitKey: string, most: number): Sql {
     const where = sql`${LIMITED} AND limit_key = ${this.#text(limitKey)} ORDER BY priority, due, id`

@@ -36,7 +36,29 @@ class ChargeJobs {
   }
 }
 
+const order: number[] = []
+
+class OrderedJobs {
+  @Job({ name: 'ordered', limit: { by: (input: Charge) => input.account, at: 1 } })
+  async ordered(input: Charge) {
+    order.push(input.number)
+    await wait(2)
+  }
+}
+
 for (const kind of databases) {
+  test(`${kind.name}: jobs of a limit of one run in the order in which they are due`, async (t) => {
+    order.length = 0
+    const app = await databaseApp(t, kind, [Effect, JobRecord], [], { jobs: [OrderedJobs], work: { default: 4 } })
+    for (let number = 0; number < 40; number++)
+      await withSession(app.database, (session) => jobsOf(session).add(OrderedJobs, 'ordered', { account: 1, number }))
+    await until('all have run', () => order.length === 40)
+    assert.deepEqual(
+      order,
+      Array.from({ length: 40 }, (_, number) => number),
+    )
+  })
+
   test(`${kind.name}: no more jobs of a limit run at once than may, and none waits for ever`, async (t) => {
     running.clear()
     most.clear()

@@ -61,6 +61,12 @@ export class Session {
     this.#scope.transaction.commitsLast = true
   }
 
+  /** @internal Ends it without waiting for the database, which does not answer: its connection is closed, and what waits for an answer fails. */
+  abandon(): void {
+    this.#scope.transaction.close('rolled back')
+    this.#scope.transaction.closeConnection()
+  }
+
   /**
    * @internal Called by paginators before the statements of a page: all following queries read one snapshot (REPEATABLE READ), if the transaction has not
    * started yet and no isolation level was requested, as rows and COUNT must match. Returns the scope that queries of models join in the current

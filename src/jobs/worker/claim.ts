@@ -20,6 +20,16 @@ export interface Claim {
   readonly held: number
 }
 
+/** What decides which job is first. */
+type Order = Pick<ClaimedRow, 'priority' | 'due' | 'id'>
+
+interface WithinLimits {
+  readonly taken: readonly ClaimedRow[]
+  readonly held: readonly ClaimedRow[]
+  /** How many jobs of a limit may run that have waited for it. */
+  readonly woken: ReadonlyMap<string, number>
+}
+
 /**
  * Claims jobs in a transaction of its own: it is committed before they run, so that a job that ends its process has used up an attempt.
  *
@@ -53,8 +63,9 @@ class CarefulClaim {
     const found: ClaimedRow[] = []
     for (const queue of free) found.push(...(await this.#session.executeOwn(statements.candidates(queue))))
     if (found.length === 0) return { jobs: [], held: 0 }
-    const { taken, held } = await this.#withinLimits(found)
+    const { taken, held, woken } = await this.#withinLimits(found)
     if (held.length > 0) await this.#session.executeOwn(statements.hold(held.map(({ id }) => String(id))))
+    for (const [key, most] of woken) await this.#session.executeOwn(statements.wakeLimited(key, most))
     if (taken.length === 0) return { jobs: [], held: held.length }
     const ids = taken.map(({ id }) => String(id))
     await this.#session.executeOwn(statements.take(ids, this.#rules.worker))
@@ -62,23 +73,39 @@ class CarefulClaim {
     return { jobs, held: held.length }
   }
 
-  async #withinLimits(found: readonly ClaimedRow[]): Promise<{ taken: ClaimedRow[]; held: ClaimedRow[] }> {
+  async #withinLimits(found: readonly ClaimedRow[]): Promise<WithinLimits> {
     const keys = [...new Set(found.flatMap(({ limit_key }) => limit_key ?? []))]
     const running = keys.length > 0 ? await this.#countRunning(keys) : new Map<string, number>()
+    const waiting = await this.#firstWaiting(keys)
     const taken: ClaimedRow[] = []
     const held: ClaimedRow[] = []
+    const woken = new Map<string, number>()
     for (const row of found) {
       const key = row.limit_key ?? undefined
       // A limit that this version of the program does not know is one: its job is given back anyway.
       const most = key === undefined ? Infinity : (this.#rules.limitOf(row.name) ?? Infinity)
       const n = key === undefined ? 0 : (running.get(key) ?? 0)
+      const first = waiting.get(key ?? '')
       if (n >= most) held.push(row)
-      else {
+      else if (key !== undefined && first && compare(first, row) < 0) {
+        held.push(row) // one that waits for the limit precedes it
+        woken.set(key, most - n)
+      } else {
         taken.push(row)
         if (key !== undefined) running.set(key, n + 1)
       }
     }
-    return { taken, held }
+    return { taken, held, woken }
+  }
+
+  /** The first job of each limit that waits for it. */
+  async #firstWaiting(keys: readonly string[]): Promise<ReadonlyMap<string, Order>> {
+    const found = new Map<string, Order>()
+    for (const key of keys) {
+      const [first] = await this.#session.executeOwn(this.#database.statements.firstLimited(key))
+      if (first) found.set(key, first)
+    }
+    return found
   }
 
   /** Counted by one worker at a time. Nothing is counted up or down, so that a crash leaves nothing wrong. */
@@ -99,5 +126,9 @@ function toClaimed(row: ClaimedRow): ClaimedJob {
 
 // A statement that changes rows returns them in any order.
 function byOrder({ row: a }: ClaimedJob, { row: b }: ClaimedJob): number {
+  return compare(a, b)
+}
+
+function compare(a: Order, b: Order): number {
   return a.priority - b.priority || Number(a.due) - Number(b.due) || Number(a.id) - Number(b.id)
 }

@@ -4,7 +4,7 @@ import type { JobRun } from '../../core/events/job-run.js'
 import type { Trace } from '../../core/events/trace.js'
 import { tagOf, traceFields } from '../../http/observation/log-entry.js'
 import { endsWithin, PendingCounter } from '../../core/promises.js'
-import { WorkerLost, WorkerStops } from '../errors.js'
+import { JobPostponed, WorkerLost, WorkerStops } from '../errors.js'
 import type { FreeSlots, QueueState } from '../statements.js'
 import { wake } from '../wake.js'
 import { claimJobs, type ClaimRules } from './claim.js'
@@ -273,6 +273,8 @@ export class Worker {
         if (outcome.isDiscarded) return log.warn(`${title} was discarded: ${(error as Error).message} ${tag}`)
         return log.error(`${title} failed, and is dead ${tag}`, error, fields)
       case 'again':
+        if (error instanceof JobPostponed)
+          return log.info(`${title} was postponed: it runs again in ${Math.ceil(outcome.delay / 1_000)} s`)
         return log.error(
           `${title} failed, and runs again in ${Math.ceil(outcome.delay / 1_000)} s ${tag}`,
           error,
