@@ -7,7 +7,7 @@ import { type Database, runningDatabases } from '../db/database.js'
 import type { UnitNeeds } from '../db/session/session-unit.js'
 import type { Session } from '../db/session/session.js'
 import type { Sql } from '../db/statements/statement.js'
-import { JobStatements } from './statements.js'
+import { type ChangeOfSome, JobStatements } from './statements.js'
 import { JobRecord } from './tables.js'
 
 /** Where no request and no other job is known: the statements of the queue belong to none. */
@@ -72,6 +72,13 @@ export class JobDatabase {
     if (this.statements.returnsRows) return rows.length
     const [changed] = await session.executeOwn(this.statements.changedRows)
     return Number(changed?.n ?? 0)
+  }
+
+  /** Returns how many rows were changed. */
+  async changeSome(session: Session, { find, change }: ChangeOfSome): Promise<number> {
+    if (!find) return this.change(session, change([]))
+    const ids = (await session.executeOwn(find)).map(({ id }) => String(id))
+    return ids.length === 0 ? 0 : this.change(session, change(ids))
   }
 }
 

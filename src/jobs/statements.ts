@@ -46,6 +46,14 @@ export interface FreeSlots {
   readonly slots: number
 }
 
+/** A change of the first rows that are found, and that no one has locked. */
+export interface ChangeOfSome {
+  /** Finds and locks them, where the change itself cannot. */
+  readonly find: Sql<{ readonly id: string | number }> | undefined
+  /** Changes those that were found. */
+  readonly change: (ids: readonly string[]) => Sql
+}
+
 /** What a worker has to know of the queue; times are in milliseconds since 1970. */
 export interface QueueState {
   /** The time of the database. */
@@ -194,7 +202,7 @@ export class JobStatements {
   }
 
   /** Makes those ready that are due. */
-  wakeDelayed(): Sql {
+  wakeDelayed(): ChangeOfSome {
     return this.#updateSome(
       rawSql("state = 'ready'"),
       sql`state = 'delayed' AND due <= ${this.#now} ORDER BY due`,
@@ -222,12 +230,15 @@ export class JobStatements {
     return sql`SELECT ${columns} FROM job WHERE name = ${this.#text(name)} AND state NOT IN ('done', 'dead') ORDER BY id`
   }
 
-  // MySQL cannot read the table that it changes, but a table of what was found; MariaDB would look each row up in it, of the whole table, after IN.
-  #updateSome(set: Sql, where: Sql, limit: number): Sql {
-    const ids = sql`SELECT id FROM job WHERE ${where} LIMIT ${this.#limit(limit)} ${this.#skipLocked}`
-    if (this.#isPostgres) return sql`UPDATE job SET ${set} WHERE id = ANY(ARRAY(${ids})) RETURNING id`
-    if (!this.#isMysql) return sql`UPDATE job SET ${set} WHERE id IN (${ids}) RETURNING id`
-    return sql`UPDATE job JOIN (${ids}) AS found ON found.id = job.id SET ${set}`
+  // Within an UPDATE, MySQL cannot read the table that it changes, and MariaDB waits for what is locked although it should skip that.
+  #updateSome(set: Sql, where: Sql, limit: number): ChangeOfSome {
+    const ids = sql<{
+      readonly id: string | number
+    }>`SELECT id FROM job WHERE ${where} LIMIT ${this.#limit(limit)} ${this.#skipLocked}`
+    if (this.#isMysql)
+      return { find: ids, change: (found) => sql`UPDATE job SET ${set} WHERE id IN (${this.#ids(found)})` }
+    const those = this.#isPostgres ? sql`id = ANY(ARRAY(${ids}))` : sql`id IN (${ids})`
+    return { find: undefined, change: () => sql`UPDATE job SET ${set} WHERE ${those} RETURNING id` }
   }
 
   /** Whether {@link claim} can be used. */
@@ -313,7 +324,7 @@ export class JobStatements {
   }
 
   /** Makes the next jobs of a limit ready. */
-  wakeLimited(limitKey: string, most: number): Sql {
+  wakeLimited(limitKey: string, most: number): ChangeOfSome {
     const where = sql`${LIMITED} AND limit_key = ${this.#text(limitKey)} ORDER BY priority, due, id`
     return this.#updateSome(rawSql("state = 'ready'"), where, most)
   }
@@ -373,7 +384,7 @@ export class JobStatements {
   }
 
   /** Takes the jobs back of workers whose lease has ended. */
-  takeBack(): Sql {
+  takeBack(): ChangeOfSome {
     const valid = sql`SELECT 1 FROM job_worker WHERE job_worker.id = job.worker AND valid_until > ${this.#now}`
     const where = sql`state = 'running' AND NOT EXISTS (${valid})`
     return this.#updateSome(sql`state = 'ready', due = ${this.#now}, worker = NULL`, where, MOST)

@@ -5,7 +5,7 @@ import { databases, sqliteMemory } from '../support/databases.js'
 import { crash } from './crash/crash.js'
 
 /** `npm run crash -- jobs` takes more. */
-const FEW = { jobs: 120, kills: 3, killEach: 700, clients: 6 }
+const FEW = { jobs: 60, kills: 2, killEach: 400, clients: 6 }
 
 for (const kind of databases.filter((kind) => kind !== sqliteMemory && !kind.name.includes('mysql2'))) {
   test(`${kind.name}: jobs of committed handlers have their effects once, while their processes are killed`, async () => {

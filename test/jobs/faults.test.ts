@@ -241,4 +241,31 @@ for (const kind of databases) {
     await until('it was fenced', () => app.log.some((line) => /was rolled back: another worker has it/.test(line)))
     assert.deepEqual([seen, await app.effects()], [['1, attempt 1'], []])
   })
+
+  test(
+    named('who takes jobs back does not wait for one that ends just now, and is no deadlock with it'),
+    { skip: !isServer },
+    async (t) => {
+      const app = await faultyApp(t, kind)
+      const { jobDatabase: database } = app
+      await app.inSession(async (session) => {
+        for (let number = 0; number < 20; number++)
+          await jobsOf(session).add(FaultJobs, 'plain', { number }, { queue: 'other' })
+      })
+      const claim = { worker: 'without a lease', limitOf: () => undefined, hasLimits: false }
+      const { jobs } = await claimJobs(database, [{ queue: 'other', slots: 20 }], claim)
+      const [first] = jobs
+      assert.ok(first)
+      const taken = await app.inSession(async (session) => {
+        // What the end of a job locks first.
+        await session.execute(sql`SELECT id FROM job WHERE id = ${Number(first.id)} FOR UPDATE`)
+        const takingBack = database.transaction((other) => database.changeSome(other, database.statements.takeBack()))
+        takingBack.catch(() => {})
+        await wait(300)
+        assert.equal(await database.change(session, database.statements.complete(first)), 1)
+        return takingBack
+      })
+      assert.equal(taken, 19)
+    },
+  )
 }

@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test'
 import { Field, select, type Session, sql, withSession } from 'sequitur'
 import { Job, JobRecord, jobsOf } from 'sequitur/jobs'
 import { type JobDatabase, jobDatabase } from '../../src/jobs/job-database.js'
-import type { Held, JobStatements } from '../../src/jobs/statements.js'
+import type { ChangeOfSome, Held, JobStatements } from '../../src/jobs/statements.js'
 import { claimJobs } from '../../src/jobs/worker/claim.js'
 import { databaseApp, databases, type TestDatabase } from '../support/databases.js'
 import { random, runs } from '../support/fuzz.js'
@@ -92,6 +92,11 @@ class Queue {
   #do(statement: (statements: JobStatements) => ReturnType<JobStatements['renew']>): Promise<unknown> {
     const database = this.#database
     return database.transaction((session) => session.executeOwn(statement(database.statements)))
+  }
+
+  #change(change: (statements: JobStatements) => ChangeOfSome): Promise<unknown> {
+    const database = this.#database
+    return database.transaction((session) => database.changeSome(session, change(database.statements)))
   }
 
   /** Any step. */
@@ -219,7 +224,7 @@ class Queue {
     const waiting = (await this.#order()).flatMap((id) => this.#jobs.get(id) ?? [])
     const next = waiting.filter((job) => job.state === 'limited' && job.account === account).slice(0, most)
     const key = await this.#limitKey(account)
-    if (key !== undefined) await this.#do((statements) => statements.wakeLimited(key, most))
+    if (key !== undefined) await this.#change((statements) => statements.wakeLimited(key, most))
     for (const job of next) job.state = 'ready'
   }
 
@@ -276,7 +281,7 @@ class Queue {
   }
 
   async #takeBack(): Promise<void> {
-    await this.#do((statements) => statements.takeBack())
+    await this.#change((statements) => statements.takeBack())
     const valid = new Set([...this.#workers, ...this.#gone].filter(({ hasLease }) => hasLease).map(({ name }) => name))
     for (const job of this.#all('running'))
       if (!valid.has(job.worker ?? '')) Object.assign(job, { state: 'ready', worker: undefined })
@@ -299,7 +304,7 @@ class Queue {
   /** As if their time had come. */
   async #wakeDelayed(): Promise<void> {
     await this.#inSession((session) => session.execute(sql`UPDATE job SET due = 0 WHERE state = 'delayed'`))
-    await this.#do((statements) => statements.wakeDelayed())
+    await this.#change((statements) => statements.wakeDelayed())
     for (const job of this.#all('delayed')) job.state = 'ready'
   }
 

@@ -95,9 +95,9 @@ export class Lease {
   async #takeBack(): Promise<void> {
     const { statements } = this.#database
     const found = await this.#database.transaction(async (session) => {
-      const taken = await this.#database.change(session, statements.takeBack())
+      const taken = await this.#database.changeSome(session, statements.takeBack())
       for (const { limit_key } of await session.executeOwn(statements.forgottenLimits()))
-        await session.executeOwn(statements.wakeLimited(limit_key, 1))
+        await this.#database.changeSome(session, statements.wakeLimited(limit_key, 1))
       return taken
     })
     if (found > 0) wake(this.#database.sequelize)

@@ -181,7 +181,7 @@ export class Worker {
   /** Returns how many. */
   async #wakeDelayed(): Promise<number> {
     const { database } = this.#options
-    return database.transaction((session) => database.change(session, database.statements.wakeDelayed()))
+    return database.transaction((session) => database.changeSome(session, database.statements.wakeDelayed()))
   }
 
   #free(): readonly FreeSlots[] {
@@ -293,7 +293,7 @@ export class Worker {
     await database
       .transaction(async (session) => {
         if (locking) await session.executeOwn(locking)
-        await session.executeOwn(statements.wakeLimited(key, limit.at))
+        await database.changeSome(session, statements.wakeLimited(key, limit.at))
       })
       .catch((error: unknown) => this.#failed(error)) // found later, as forgotten
   }
