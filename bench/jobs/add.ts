@@ -13,7 +13,9 @@ class Entry {
 
 class BenchJobs {
   @Job({ name: 'bench' })
-  async enter(_: Entry) {}
+  async enter(input: Entry) {
+    void input.number
+  }
 }
 
 const [url = '', rounds = '20'] = process.argv.slice(2)

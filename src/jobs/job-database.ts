@@ -23,7 +23,7 @@ const READS = { readOnly: true, onPrimary: true }
 const ISOLATION = { isolation: 'READ COMMITTED' }
 
 /** Milliseconds that a statement of the queue, which takes some, is waited for. */
-const MOST_SILENCE = 20_000
+const MOST_SILENCE = 10_000
 
 function ignored(): void {}
 

@@ -152,18 +152,33 @@ class Queue {
     this.#jobs.set(id, { id, name, account, key, priority, state, attempt: 0, run: 0, worker: undefined, effects: 0 })
   }
 
-  /** The first jobs, in their order, unless their limit is reached. */
+  /** The first jobs, in their order, unless their limit is reached, or one that waits for it precedes them. */
   async #claim(worker: ModelWorker, slots: number): Promise<void> {
     const order = await this.#order()
     const first = order.flatMap((id) => this.#jobs.get(id) ?? []).filter(({ state }) => state === 'ready')
     const running = (account: number) => this.#all('running').filter((job) => isLimitedBy(job, account)).length
+    const waiting = order.flatMap((id) => this.#jobs.get(id) ?? []).filter(({ state }) => state === 'limited')
+    const precedes = (job: ModelJob) => {
+      const other = waiting.find((one) => isLimitedBy(one, job.account))
+      return other !== undefined && order.indexOf(other.id) < order.indexOf(job.id)
+    }
     const expected: number[] = []
-    for (const job of first.slice(0, slots))
-      if (job.name === 'limited' && running(job.account) >= LIMIT) job.state = 'limited'
-      else {
+    const woken = new Map<number, number>()
+    for (const job of first.slice(0, slots)) {
+      const free = job.name === 'limited' ? LIMIT - running(job.account) : 1
+      if (free <= 0) job.state = 'limited'
+      else if (job.name === 'limited' && precedes(job)) {
+        job.state = 'limited'
+        woken.set(job.account, free)
+      } else {
         Object.assign(job, { state: 'running', attempt: job.attempt + 1, run: job.run + 1, worker: worker.name })
         expected.push(job.id)
       }
+    }
+    for (const [account, free] of woken) {
+      const next = order.flatMap((id) => this.#jobs.get(id) ?? []).filter(({ state }) => state === 'limited')
+      for (const job of next.filter((one) => isLimitedBy(one, account)).slice(0, free)) job.state = 'ready'
+    }
     const { jobs } = await claimJobs(this.#database, [{ queue: 'default', slots }], {
       worker: worker.name,
       limitOf: (name) => (name === 'law.limited' ? LIMIT : undefined),

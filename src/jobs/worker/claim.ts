@@ -65,7 +65,7 @@ class CarefulClaim {
     if (found.length === 0) return { jobs: [], held: 0 }
     const { taken, held, woken } = await this.#withinLimits(found)
     if (held.length > 0) await this.#session.executeOwn(statements.hold(held.map(({ id }) => String(id))))
-    for (const [key, most] of woken) await this.#session.executeOwn(statements.wakeLimited(key, most))
+    for (const [key, most] of woken) await this.#database.changeSome(this.#session, statements.wakeLimited(key, most))
     if (taken.length === 0) return { jobs: [], held: held.length }
     const ids = taken.map(({ id }) => String(id))
     await this.#session.executeOwn(statements.take(ids, this.#rules.worker))
