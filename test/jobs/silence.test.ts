@@ -52,3 +52,26 @@ test(
     assert.ok(log.some((line) => /The worker cannot reach its jobs[^]*has not answered the worker/.test(line)))
   },
 )
+
+test(
+  'PostgreSQL: an app with a worker closes while its database is silent',
+  { timeout: 100_000, skip: skipIfShared },
+  async (t) => {
+    const network = await silentNetwork(t, await postgres.url())
+    const lifespan = newLifespan(network.url, { sync: true, poolSize: 2, connectTimeout: 1_000 })
+    const app = await testApp({
+      controllers: [],
+      models: [JobRecord],
+      jobs: [PingJobs],
+      work: { default: 1 },
+      lifespan,
+      timeouts: { drain: 500 },
+      logger: false,
+    })
+    network.silence({ losesNew: true, losesClose: true })
+    const begunAt = performance.now()
+    await app.close().catch(() => {}) // it says what has not ended
+    const milliseconds = performance.now() - begunAt
+    assert.ok(milliseconds < 45_000, `${milliseconds}`)
+  },
+)
