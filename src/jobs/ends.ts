@@ -81,7 +81,7 @@ type ChangeSome = (database: JobDatabase, session: Session, jobs: readonly Found
 async function change(database: JobDatabase, which: ChosenJobs, changeSome: ChangeSome): Promise<ChangedJobs> {
   for (let tries = 1; ; tries++) {
     try {
-      return await database.transaction((session) => changeIn(database, session, which, changeSome))
+      return await database.longTransaction((session) => changeIn(database, session, which, changeSome))
     } catch (error) {
       // A rival has added a job with the key of one that was to have it again: the next time, it is found.
       if (!(error instanceof UniqueConstraintError) || tries === MOST_TRIES) throw error

@@ -44,22 +44,36 @@ export class JobDatabase {
     throw new Error('The database of the jobs is closed.')
   }
 
-  /** Runs the work in a transaction of its own, which belongs to no job and no request. */
+  /** Runs a few statements of the queue in a transaction of their own, which belongs to no job and no request. */
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#session(work, this.statements.dialect === 'sqlite' ? {} : ISOLATION)
+    return this.#bounded(work, this.#needs)
+  }
+
+  /** The same for the changes of people, which may be about any number of rows. */
+  longTransaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#session(work, this.#needs)
+  }
+
+  get #needs(): UnitNeeds {
+    return this.statements.dialect === 'sqlite' ? {} : ISOLATION
   }
 
   /** The rows of a statement that only reads. */
   read<Row>(statement: Sql<Row>): Promise<Row[]> {
-    return this.#session((session) => session.executeOwn(statement), READS)
+    return this.#bounded((session) => session.executeOwn(statement), READS)
   }
 
-  // A connection may be cut without a word: a worker that waits for its answer would run no job any more, and renew its lease.
   async #session<T>(work: (session: Session) => Promise<T>, needs: UnitNeeds): Promise<T> {
     const { owner } = this
+    return outsideOfRequests(() => untraced(() => owner.during(() => owner.session(work, needs))))
+  }
+
+  // A connection may be cut without a word: a worker that waits for its answer would run no job any more, and renew its lease. On SQLite there is none, and
+  // who writes may wait for long for another who does.
+  async #bounded<T>(work: (session: Session) => Promise<T>, needs: UnitNeeds): Promise<T> {
+    if (this.statements.dialect === 'sqlite') return this.#session(work, needs)
     let current: Session | undefined
-    const keep = (session: Session) => work((current = session))
-    const running = outsideOfRequests(() => untraced(() => owner.during(() => owner.session(keep, needs))))
+    const running = this.#session((session) => work((current = session)), needs)
     if (await endsWithin(running.then(ignored, ignored), MOST_SILENCE)) return running
     current?.abandon()
     running.catch(ignored)

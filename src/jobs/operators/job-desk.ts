@@ -40,7 +40,9 @@ export class JobDesk {
     const database = jobDatabase()
     const { sequelize } = database
     const session = this.#session.sequelize === sequelize ? this.#session : currentSession(sequelize)
-    return session ? work(new Desk(database, session)) : database.transaction((own) => work(new Desk(database, own)))
+    return session
+      ? work(new Desk(database, session))
+      : database.longTransaction((own) => work(new Desk(database, own)))
   }
 
   list({ limit, next_cursor: before, ...filter }: JobQuery): Promise<JobPage> {
