@@ -44,18 +44,16 @@ export interface NoteLog {
   note(level: Level, note: Note): void
 }
 
-/** The logger of one request. */
-export class NotesOfRequest implements RequestLogger {
+/** A logger whose entries name what they are about: a request, or a job. */
+export abstract class Notes implements RequestLogger {
   readonly #log: NoteLog
-  readonly #request: Request
-  readonly #route: string
 
-  /** @param route its path: `/heros/:hero_id`. */
-  constructor(log: NoteLog, request: Request, route: string) {
+  constructor(log: NoteLog) {
     this.#log = log
-    this.#request = request
-    this.#route = route
   }
+
+  /** As text and as fields. */
+  protected abstract subject(): Pick<Note, 'head' | 'context'>
 
   info(message: string, fields?: LogFields): void {
     this.#note('info', message, undefined, fields)
@@ -70,11 +68,29 @@ export class NotesOfRequest implements RequestLogger {
   }
 
   #note(level: Level, message: string, error: unknown, fields: LogFields = {}): void {
+    this.#log.note(level, { ...this.subject(), message: textOfMessage(message), fields, error })
+  }
+}
+
+/** The logger of one request. */
+export class NotesOfRequest extends Notes {
+  readonly #request: Request
+  readonly #route: string
+
+  /** @param route its path: `/heros/:hero_id`. */
+  constructor(log: NoteLog, request: Request, route: string) {
+    super(log)
+    this.#request = request
+    this.#route = route
+  }
+
+  protected override subject(): Pick<Note, 'head' | 'context'> {
     const { id, trace, method: sent } = this.#request
     const route = this.#route
     const method = escapeForLog(sent)
-    const context = { id, ...traceFields(trace), method, route }
-    const head = `${method} ${route} ${tagOf(id, trace)}`
-    this.#log.note(level, { head, context, message: textOfMessage(message), fields, error })
+    return {
+      head: `${method} ${route} ${tagOf(id, trace)}`,
+      context: { id, ...traceFields(trace), method, route },
+    }
   }
 }
