@@ -15,13 +15,15 @@ const UNKNOWN = '503: It is not known whether this was saved. Check before you t
 const UNAVAILABLE = '503, again in 1 s: The database is not available.'
 
 let app: DatabaseApp
+/** The server may execute a statement whose connection is lost after the next request: each name is written once. */
+let written = 0
 
 @Controller('/')
 class Plain {
   @Transactional(false)
   @Post('/create')
   async create() {
-    await Hero.create({ name: 'Robin' })
+    await Hero.create({ name: `Robin ${++written}` })
   }
   @Transactional(false)
   @Post('/update')
@@ -37,11 +39,11 @@ class Plain {
   @Post('/own')
   async own() {
     await app.database.sequelize.transaction(async (transaction) => {
-      await Hero.create({ name: 'Robin' }, { transaction })
+      await Hero.create({ name: `Robin ${++written}` }, { transaction })
     })
   }
   @Post('/beside') async beside() {
-    await Hero.create({ name: 'Robin' }, { transaction: null })
+    await Hero.create({ name: `Robin ${++written}` }, { transaction: null })
   }
 }
 
