@@ -26,7 +26,9 @@ type ListedRow = { readonly [K in keyof ListedJob]: number extends ListedJob[K] 
 /** The last jobs that were added. */
 export async function listJobs(database: JobDatabase, filter: JobFilter): Promise<readonly ListedJob[]> {
   const { now } = database.statements
-  const columns = rawSql('id, name, queue, state, priority, attempt, created, due, finished, tenant, worker, error')
+  const columns = rawSql(
+    'id, name, queue, state, priority, attempt, created, due, finished, job_tenant AS tenant, worker, error',
+  )
   const limit = rawSql(String(Math.floor(filter.limit)))
   const rows = await database.read(
     sql<ListedRow>`SELECT ${columns}, ${now} AS now FROM job WHERE ${matching(filter)} ORDER BY id DESC LIMIT ${limit}`,

@@ -79,7 +79,9 @@ export interface Held {
   readonly run: number
 }
 
-const CLAIMED = rawSql('id, name, queue, priority, due, created, attempt, run, limit_key, tenant, trace, input')
+const CLAIMED = rawSql(
+  'id, name, queue, priority, due, created, attempt, run, limit_key, job_tenant AS tenant, trace, input',
+)
 /** Jobs that wait for their limit: with the conditions of the index, which SQLite would not use otherwise. */
 export const LIMITED = rawSql("state = 'limited' AND limit_key IS NOT NULL")
 /** Delayed jobs that one statement makes ready, and rows that one statement deletes: each holds its locks until it ends. */
@@ -163,7 +165,7 @@ export class JobStatements {
     const keys = sql`${this.#text(uniqueKey)}, ${this.#text(limitKey)}, ${this.#text(tenant)}, ${this.#text(trace)}`
     const row = sql`${this.#text(name)}, ${this.#text(queue)}, ${state}, ${this.#number(priority)}, ${due}, 0, 0, ${keys}, ${this.#text(input)}, ${this.#now}`
     const columns = rawSql(
-      'name, queue, state, priority, due, attempt, run, unique_key, limit_key, tenant, trace, input, created',
+      'name, queue, state, priority, due, attempt, run, unique_key, limit_key, job_tenant, trace, input, created',
     )
     const insert = sql`INSERT INTO job (${columns}) VALUES (${row})`
     if (uniqueKey === undefined) return fixed(sql`${insert} ${this.#returning}`)

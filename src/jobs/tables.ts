@@ -46,7 +46,8 @@ const JOB = (dialect?: string) =>
     unique_key: optionalText(64, dialect),
     kept_key: optionalText(64, dialect),
     limit_key: optionalText(64, dialect),
-    tenant: optionalText(100, dialect),
+    // Not `tenant`, which is the column of tenancy() in many programs: it would limit this table to one of them.
+    job_tenant: optionalText(100, dialect),
     input: { type: DataTypes.TEXT, allowNull: false },
     trace: optionalText(55, dialect),
     error: optionalText(200, dialect),
@@ -118,7 +119,7 @@ export class JobRecord extends Base<JobRecord> {
   @Column(JOB().kept_key) declare kept_key: string | null
   @Column(JOB().limit_key) declare limit_key: string | null
   /** The tenant of the session that added it. */
-  @Column(JOB().tenant) declare tenant: string | null
+  @Column(JOB().job_tenant) declare job_tenant: string | null
   /** As JSON. */
   @Column(JOB().input) declare input: string
   /** The `traceparent` of the request that added it. */

@@ -131,8 +131,8 @@ async function openPostgres(
 }
 
 /** The migration that docs/tenancy.md shows. */
-export function policyOf(table: string, type = 'integer'): string {
-  const own = `tenant_id = nullif(current_setting('sequitur.tenant', true), '')::${type}`
+export function policyOf(table: string, type = 'integer', column = 'tenant_id'): string {
+  const own = `${column} = nullif(current_setting('sequitur.tenant', true), '')::${type}`
   return `
     ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY;
     ALTER TABLE ${table} FORCE ROW LEVEL SECURITY;

@@ -85,7 +85,9 @@ const MOST_WORKERS = 200
 const MOST_ERRORS = 100
 const MINUTE = 60_000
 const INTEGER_TYPES: Readonly<Record<string, string>> = { postgres: 'BIGINT', sqlite: 'INTEGER' }
-const LISTED = rawSql('id, name, queue, state, priority, due, attempt, worker, tenant, error, created, finished')
+const LISTED = rawSql(
+  'id, name, queue, state, priority, due, attempt, worker, job_tenant AS tenant, error, created, finished',
+)
 
 /** In the order of the key, a database that overrates the rows of a state reads all others in search of them. */
 const UNINDEXED_ID = rawSql('id + 0')
