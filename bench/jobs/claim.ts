@@ -26,7 +26,7 @@ await database.during(async () => {
       await withSession(database, async (session) => {
         await session.execute(sql`SELECT 1`)
         const begunAt = performance.now()
-        await session.executeOwn(statements.claim([{ queue: 'default', slots: 10 }], 'bench'))
+        await session.executeOwn(statements.claim([{ queue: 'default', slots: 10, after: undefined }], 'bench'))
         times.push(performance.now() - begunAt)
         session.rollback()
       })

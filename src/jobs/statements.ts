@@ -40,10 +40,18 @@ interface KeyOfJob {
   readonly unique_key: string | null
 }
 
+/** What decides which job of a queue is first. */
+export type JobOrder = Pick<ClaimedRow, 'priority' | 'due' | 'id'>
+
 /** How many more jobs of a queue may run. */
 export interface FreeSlots {
   readonly queue: string
   readonly slots: number
+}
+
+/** The jobs of a queue to claim: those after this one, or all. */
+export interface QueueToClaim extends FreeSlots {
+  readonly after: JobOrder | undefined
 }
 
 /** A change of the first rows that are found, and that no one has locked. */
@@ -88,6 +96,13 @@ export const LIMITED = rawSql("state = 'limited' AND limit_key IS NOT NULL")
 const MOST = 500
 /** Due jobs that are counted: a metric must not take longer when there are more. */
 const MOST_COUNTED = 10_000
+/** Precedes all jobs. */
+const BEFORE_ALL: JobOrder = { priority: -2_147_483_648, due: '-9223372036854775808', id: 0 }
+/**
+ * The commit does not wait until it is on disk. If the server crashes just then, the jobs are ready again, and the transactions that run them are gone: each
+ * is committed by a later commit, which waits, and takes this one with it.
+ */
+const WITHOUT_FLUSH = rawSql("(SELECT set_config('synchronous_commit', 'off', true)) IS NOT NULL")
 /** The rows that whoever counts the jobs of a limit locks: several limits share one. */
 const BUCKETS = 1_024
 
@@ -248,20 +263,28 @@ export class JobStatements {
     return !this.#isMysql
   }
 
+  /** Whether a claim reads entries of jobs that were claimed before, until the database has removed them. */
+  get readsClaimed(): boolean {
+    return this.#isPostgres
+  }
+
   get #claimed(): Sql {
     return sql`${CLAIMED}, ${this.#now} AS now`
   }
 
   /** Claims the first jobs of each queue. */
-  claim(free: readonly FreeSlots[], worker: string): Sql<ClaimedRow> {
+  claim(queues: readonly QueueToClaim[], worker: string): Sql<ClaimedRow> {
     const picked = joined(
-      free.map((queue, index) => sql`SELECT id FROM (${this.#first(queue, rawSql('id'))}) AS ${rawSql(`q${index}`)}`),
+      queues.map(
+        (queue, index) =>
+          sql`SELECT id FROM (${this.#first(queue, rawSql('id'), this.#isAfter(queue.after))}) AS ${rawSql(`q${index}`)}`,
+      ),
       ' UNION ALL ',
     )
     const taken = this.#taken(worker)
     if (this.#isPostgres)
       return fixed(
-        sql`WITH picked AS MATERIALIZED (${picked}) UPDATE job SET ${taken} WHERE id = ANY(ARRAY(SELECT id FROM picked)) RETURNING ${this.#claimed}`,
+        sql`WITH picked AS MATERIALIZED (${picked}) UPDATE job SET ${taken} WHERE id = ANY(ARRAY(SELECT id FROM picked)) AND ${WITHOUT_FLUSH} RETURNING ${this.#claimed}`,
       )
     return fixed(sql`UPDATE job SET ${taken} WHERE id IN (${picked}) RETURNING ${this.#claimed}`)
   }
@@ -271,8 +294,15 @@ export class JobStatements {
     return this.#first(free, this.#claimed)
   }
 
-  #first<Row>({ queue, slots }: FreeSlots, columns: Sql): Sql<Row> {
-    return sql`SELECT ${columns} FROM job WHERE state = 'ready' AND queue = ${this.#text(queue)} ORDER BY priority, due, id LIMIT ${this.#limit(slots)} ${this.#skipLocked}`
+  // A condition that is always there: the statement is prepared once.
+  #isAfter({ priority, due, id }: JobOrder = BEFORE_ALL): Sql {
+    return this.readsClaimed
+      ? sql` AND (priority, due, id) > (${this.#number(priority)}, ${this.#big(due)}, ${this.#big(id)})`
+      : sql``
+  }
+
+  #first<Row>({ queue, slots }: FreeSlots, columns: Sql, more = sql``): Sql<Row> {
+    return sql`SELECT ${columns} FROM job WHERE state = 'ready' AND queue = ${this.#text(queue)}${more} ORDER BY priority, due, id LIMIT ${this.#limit(slots)} ${this.#skipLocked}`
   }
 
   #taken(worker: string): Sql {
@@ -347,6 +377,12 @@ export class JobStatements {
       id,
       run,
     })
+  }
+
+  /** The same, which fails by a division by zero if the worker does not have the job any more. Undefined where COMMIT would not fail then. */
+  completeOrFail(held: Held): Sql | undefined {
+    if (!this.#isPostgres) return undefined
+    return fixed(sql`WITH completed AS (${this.complete(held)}) SELECT 1 / count(*) AS done FROM completed`)
   }
 
   /** Gives the job back, so that it runs again after a delay. `uses`: whether the attempt counts. */

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict'
 import { setTimeout as wait } from 'node:timers/promises'
 import { test, type TestContext } from 'node:test'
-import { Field, select, Session, sql, Transactional, withSession } from 'sequitur'
+import { Client } from 'pg'
+import { Field, type LifespanOptions, select, Session, sql, Transactional, withSession } from 'sequitur'
 import { Attempt, Job, JobRecord, type Jobs, jobsOf } from 'sequitur/jobs'
 import { CommitUnknownError } from '../../src/db/errors.js'
 import { type JobDatabase, jobDatabase } from '../../src/jobs/job-database.js'
 import { JobWorker } from '../../src/jobs/tables.js'
 import { isRecord } from '../../src/core/records.js'
-import { claimJobs } from '../../src/jobs/worker/claim.js'
+import { Claims } from '../../src/jobs/worker/claim.js'
 import { Lease } from '../../src/jobs/worker/lease.js'
-import { databaseApp, databases, statements, type TestDatabase } from '../support/databases.js'
+import { databaseApp, databases, postgres, statements, type TestDatabase } from '../support/databases.js'
 import { gate, type Gate, until } from '../support/waiting.js'
 import { Effect } from './ledger.js'
 
@@ -48,13 +49,24 @@ class FaultJobs {
     await enter(input, session, attempt)
     await held.opened
   }
+
+  @Transactional({ isolation: 'serializable' })
+  @Job({ name: 'fault.once' })
+  async serializableOnce(input: Entry, session: Session, attempt: Attempt) {
+    await enter(input, session, attempt)
+    await held.opened
+  }
 }
 
-async function faultyApp(t: TestContext, kind: TestDatabase, { lease = 30_000, work = { default: 2 } } = {}) {
+async function faultyApp(
+  t: TestContext,
+  kind: TestDatabase,
+  { lease = 30_000, work = { default: 2 }, lifespan = {} as LifespanOptions } = {},
+) {
   seen.length = 0
   held = gate()
   process.env['toolkit_job_lease'] = String(lease) // read by the start
-  const app = await databaseApp(t, kind, [Effect, JobRecord], [], { jobs: [FaultJobs], work })
+  const app = await databaseApp(t, kind, [Effect, JobRecord], [], { jobs: [FaultJobs], work, lifespan })
   delete process.env['toolkit_job_lease']
   const inSession = <T>(what: (session: Session) => Promise<T>) => withSession(app.database, what)
   // The claim of the start must not be under way when a test disturbs the next one.
@@ -67,8 +79,11 @@ async function faultyApp(t: TestContext, kind: TestDatabase, { lease = 30_000, w
     ...app,
     jobDatabase: jobDatabase(),
     inSession,
-    add: (member: 'plain' | 'one' | 'serializable', number: number, options: Parameters<Jobs['add']>[3] = {}) =>
-      inSession((session) => jobsOf(session).add(FaultJobs, member, { number }, options)),
+    add: (
+      member: 'plain' | 'one' | 'serializable' | 'serializableOnce',
+      number: number,
+      options: Parameters<Jobs['add']>[3] = {},
+    ) => inSession((session) => jobsOf(session).add(FaultJobs, member, { number }, options)),
     jobs: () => inSession((session) => session.all(select(JobRecord, { order: ['id'] }))),
     effects: async () => (await inSession((session) => session.all(select(Effect)))).map(({ number }) => number),
   }
@@ -160,11 +175,44 @@ for (const kind of databases) {
     },
   )
 
+  test(
+    named('a claim that has waited for the lock of a limit takes the job that was made ready meanwhile'),
+    { skip: !isServer },
+    async (t) => {
+      const app = await faultyApp(t, kind)
+      const { jobDatabase: database } = app
+      const { statements: of } = database
+      const first = await app.add('one', 1, { queue: 'other' })
+      await app.add('one', 2, { queue: 'other' })
+      const state = (value: string) => sql`UPDATE job SET state = ${value} WHERE id = ${Number(first.id)}`
+      await app.inSession((session) => session.execute(state('limited')))
+      const key = (await app.jobs())[0]?.limit_key ?? ''
+      const making = of.makeLimits([key])
+      if (making) await app.inSession((session) => session.executeOwn(making))
+      const claims = new Claims(database, { worker: 'one', limitOf: () => 1, hasLimits: true })
+      const claiming = await app.inSession(async (session) => {
+        const locking = of.lockLimits([key])
+        if (locking) await session.executeOwn(locking)
+        const claimed = claims.claim([{ queue: 'other', slots: 2 }])
+        claimed.catch(() => {})
+        await wait(300)
+        await session.execute(state('ready'))
+        return [claimed]
+      })
+      const [{ jobs } = { jobs: [] }] = await Promise.all(claiming)
+      assert.deepEqual(
+        jobs.map(({ id }) => id),
+        [first.id],
+      )
+    },
+  )
+
   test(named('a lease that has ended is not renewed'), async (t) => {
     const app = await faultyApp(t, kind, { work: { default: 1 } })
     process.env['toolkit_job_lease'] = '500'
     const lease = new Lease(
       app.jobDatabase,
+      () => undefined,
       () => {},
       () => true,
     )
@@ -195,11 +243,9 @@ for (const kind of databases) {
     })
     for (let round = 0; round < 10; round++) {
       const claim = (worker: number) =>
-        claimJobs(app.jobDatabase, [{ queue: 'other', slots: 2 }], {
-          worker: `worker ${worker}`,
-          limitOf: () => 1,
-          hasLimits: true,
-        })
+        new Claims(app.jobDatabase, { worker: `worker ${worker}`, limitOf: () => 1, hasLimits: true }).claim([
+          { queue: 'other', slots: 2 },
+        ])
       await Promise.all([1, 2, 3, 4, 5].map(claim))
     }
     const running = (await app.jobs()).filter(({ state }) => state === 'running')
@@ -232,15 +278,24 @@ for (const kind of databases) {
     },
   )
 
-  test(named('a serializable job that another worker has is not run again'), { skip: !isServer }, async (t) => {
-    const app = await faultyApp(t, kind)
-    await app.add('serializable', 1)
-    await until('it runs', () => seen.length === 1)
-    await app.inSession((session) => session.execute(sql`UPDATE job SET run = 2, worker = 'another'`))
-    held.open()
-    await until('it was fenced', () => app.log.some((line) => /was rolled back: another worker has it/.test(line)))
-    assert.deepEqual([seen, await app.effects()], [['1, attempt 1'], []])
-  })
+  for (const member of ['serializable', 'serializableOnce'] as const)
+    for (const fastPath of [true, false])
+      test(
+        named(`a serializable job that another worker has is not run again: ${member}, fastPath: ${fastPath}`),
+        { skip: !isServer },
+        async (t) => {
+          const app = await faultyApp(t, kind, { lifespan: { fastPath } })
+          await app.add(member, 1)
+          await until('it runs', () => seen.length === 1)
+          await app.inSession((session) => session.execute(sql`UPDATE job SET run = 2, worker = 'another'`))
+          held.open()
+          await until('it was fenced', () =>
+            app.log.some((line) => /was rolled back: another worker has it/.test(line)),
+          )
+          assert.deepEqual([seen, await app.effects()], [['1, attempt 1'], []])
+          assert.ok(!app.log.some((line) => /failed/.test(line)))
+        },
+      )
 
   test(
     named('who takes jobs back does not wait for one that ends just now, and is no deadlock with it'),
@@ -252,8 +307,8 @@ for (const kind of databases) {
         for (let number = 0; number < 20; number++)
           await jobsOf(session).add(FaultJobs, 'plain', { number }, { queue: 'other' })
       })
-      const claim = { worker: 'without a lease', limitOf: () => undefined, hasLimits: false }
-      const { jobs } = await claimJobs(database, [{ queue: 'other', slots: 20 }], claim)
+      const claims = new Claims(database, { worker: 'without a lease', limitOf: () => undefined, hasLimits: false })
+      const { jobs } = await claims.claim([{ queue: 'other', slots: 20 }])
       const [first] = jobs
       assert.ok(first)
       const taken = await app.inSession(async (session) => {
@@ -269,3 +324,24 @@ for (const kind of databases) {
     },
   )
 }
+
+test('PostgreSQL: a lease is renewed while jobs hold all connections of the pool', async (t) => {
+  const url = await postgres.url()
+  const kind = { ...postgres, url: () => Promise.resolve(url) }
+  const app = await faultyApp(t, kind, { lease: 1_200, lifespan: { poolSize: 2 } })
+  await app.add('serializable', 1)
+  await app.add('serializable', 2)
+  await until('both run', () => seen.length === 2)
+  const other = new Client(url)
+  await other.connect()
+  t.after(() => other.end())
+  for (let n = 0; n < 10; n++) {
+    await wait(300)
+    const { rows } = await other.query(
+      'SELECT valid_until > extract(epoch FROM now()) * 1000 AS is_valid FROM job_worker',
+    )
+    assert.deepEqual(rows, [{ is_valid: true }])
+  }
+  held.open()
+  await until('both are done', async () => (await app.jobs()).every(({ state }) => state === 'done'))
+})

@@ -4,7 +4,7 @@ import { Field, select, type Session, sql, withSession } from 'sequitur'
 import { Job, JobRecord, jobsOf } from 'sequitur/jobs'
 import { type JobDatabase, jobDatabase } from '../../src/jobs/job-database.js'
 import type { ChangeOfSome, Held, JobStatements } from '../../src/jobs/statements.js'
-import { claimJobs } from '../../src/jobs/worker/claim.js'
+import { Claims } from '../../src/jobs/worker/claim.js'
 import { databaseApp, databases, type TestDatabase } from '../support/databases.js'
 import { random, runs } from '../support/fuzz.js'
 import { Effect } from './ledger.js'
@@ -179,11 +179,12 @@ class Queue {
       const next = order.flatMap((id) => this.#jobs.get(id) ?? []).filter(({ state }) => state === 'limited')
       for (const job of next.filter((one) => isLimitedBy(one, account)).slice(0, free)) job.state = 'ready'
     }
-    const { jobs } = await claimJobs(this.#database, [{ queue: 'default', slots }], {
+    const claims = new Claims(this.#database, {
       worker: worker.name,
       limitOf: (name) => (name === 'law.limited' ? LIMIT : undefined),
       hasLimits: true,
     })
+    const { jobs } = await claims.claim([{ queue: 'default', slots }])
     assert.deepEqual(
       jobs.map(({ id }) => Number(id)),
       expected,

@@ -26,7 +26,7 @@ type Parts = Sql<unknown> | readonly Sql<unknown>[]
 const STATEMENTS: readonly (readonly [string, (statements: JobStatements) => Parts])[] = [
   ['look', (statements) => statements.look(['default', 'mail'])],
   ['wakeDelayed', (statements) => partsOf(statements.wakeDelayed())],
-  ['claim', (statements) => statements.claim([{ queue: 'default', slots: 8 }], 'worker')],
+  ['claim', (statements) => statements.claim([{ queue: 'default', slots: 8, after: undefined }], 'worker')],
   ['candidates', (statements) => statements.candidates({ queue: 'default', slots: 8 })],
   ['running', (statements) => statements.running(['a', 'b'])],
   ['wakeLimited', (statements) => partsOf(statements.wakeLimited('a', 2))],

@@ -198,6 +198,6 @@ test('the log of the test has the reason of a job that fails, but not of one tha
   assert.match(lines[1] ?? '', /^Job ledger\.enter 2, attempt 1 of 3, was discarded/)
   assert.match(
     lines[0] ?? '',
-    /^Job ledger\.enter 1, attempt 1 of 3, failed \[[0-9a-f]{8}\] RangeError: no such account/,
+    /^Job ledger\.enter 1, attempt 1 of 3, failed, and runs again in 5 s \[[0-9a-f]{8}\] RangeError: no such account/,
   )
 })

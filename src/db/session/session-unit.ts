@@ -282,6 +282,8 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
 
   #commit(transaction: SessionTransaction): Promise<void> | undefined {
     const commits = !transaction.rollbackRequested
+    const closing = commits ? transaction.closing?.() : undefined
+    closing?.catch(() => {}) // see endTransaction()
     transaction.close(commits ? 'committed' : 'rolled back')
     const setCommitted = (): undefined => {
       transaction.isKept = commits
@@ -290,7 +292,8 @@ export class SessionUnit implements Unit, ScopeHolder, TransactionOwner {
     // If ROLLBACK fails, the connection is closed, which also undoes the work.
     const { token } = this.#options
     const sends = token && this.#mayHaveWritten(transaction) ? token : undefined
-    const end = () => (commits ? transaction.end('commit', sends) : transaction.end('rollback')?.catch(() => {}))
+    const end = () =>
+      commits ? transaction.end('commit', sends, closing) : transaction.end('rollback')?.catch(() => {})
     // A read that was sent without the transaction after all had settled: its connection must not be given to another session before it ends.
     const isReading = !transaction.taken?.hasBegun && !transaction.statements.isEmpty
     const ending = isReading ? transaction.statements.empty().then(end) : end()

@@ -61,6 +61,20 @@ export class Session {
     this.#scope.transaction.commitsLast = true
   }
 
+  /**
+   * @internal Has a statement sent together with COMMIT, without waiting for its answer in between. It must fail if nothing may be committed.
+   *
+   * @param send sends it at once.
+   * @returns false if the answer must be waited for: without the fast path, on a database that takes one statement at a time, and before BEGIN is answered.
+   */
+  commitWith(send: () => Promise<unknown>): boolean {
+    const { transaction } = this.#scope
+    const { dialect, direct, taken } = transaction
+    if (dialect.oneAtATime || !direct || !taken?.isBegun) return false
+    transaction.closing = send
+    return true
+  }
+
   /** @internal Ends it without waiting for the database, which does not answer: its connection is closed, and what waits for an answer fails. */
   abandon(): void {
     this.#scope.transaction.close('rolled back')

@@ -1,6 +1,6 @@
 import type { Session } from '../../db/session/session.js'
 import type { JobDatabase } from '../job-database.js'
-import type { ClaimedRow, FreeSlots } from '../statements.js'
+import type { ClaimedRow, FreeSlots, JobOrder } from '../statements.js'
 import type { ClaimedJob } from './job-call.js'
 
 /** What claiming depends on. */
@@ -20,9 +20,6 @@ export interface Claim {
   readonly held: number
 }
 
-/** What decides which job is first. */
-type Order = Pick<ClaimedRow, 'priority' | 'due' | 'id'>
-
 interface WithinLimits {
   readonly taken: readonly ClaimedRow[]
   readonly held: readonly ClaimedRow[]
@@ -30,20 +27,53 @@ interface WithinLimits {
   readonly woken: ReadonlyMap<string, number>
 }
 
-/**
- * Claims jobs in a transaction of its own: it is committed before they run, so that a job that ends its process has used up an attempt.
- *
- * @param free the queues that have free slots.
- */
-export function claimJobs(database: JobDatabase, free: readonly FreeSlots[], rules: ClaimRules): Promise<Claim> {
-  const { statements } = database
-  return database.transaction(async (session) => {
-    if (statements.claimsAtOnce && !rules.hasLimits) {
-      const rows = await session.executeOwn(statements.claim(free, rules.worker))
-      return { jobs: rows.map(toClaimed).toSorted(byOrder), held: 0 }
-    }
-    return new CarefulClaim(database, session, rules).claim(free)
-  })
+/** Milliseconds for which a claim begins where the one before has ended. A job that precedes it, and was added since, is found after this time. */
+const POSITION_AGE = 50
+
+/** Claims jobs, each time in a transaction of its own: it is committed before they run, so that a job that ends its process has used up an attempt. */
+export class Claims {
+  readonly #database: JobDatabase
+  readonly #rules: ClaimRules
+  /** The last job of each queue that was claimed. PostgreSQL keeps the index entries of those before it for a while: a claim would read them all. */
+  readonly #positions = new Map<string, JobOrder>()
+  #positionsEnd = 0
+
+  constructor(database: JobDatabase, rules: ClaimRules) {
+    this.#database = database
+    this.#rules = rules
+  }
+
+  /** Milliseconds for which claims do not find what precedes their positions; 0 if they find everything. */
+  get partialFor(): number {
+    return this.#positions.size === 0 ? 0 : Math.max(0, this.#positionsEnd - performance.now())
+  }
+
+  /** @param free the queues that have free slots. */
+  claim(free: readonly FreeSlots[]): Promise<Claim> {
+    const { statements } = this.#database
+    return statements.claimsAtOnce && !this.#rules.hasLimits
+      ? this.#claimAtOnce(free)
+      : this.#database.transaction((session) => new CarefulClaim(this.#database, session, this.#rules).claim(free))
+  }
+
+  async #claimAtOnce(free: readonly FreeSlots[]): Promise<Claim> {
+    const { statements } = this.#database
+    this.#forgetOldPositions()
+    const queues = free.map(({ queue, slots }) => ({ queue, slots, after: this.#positions.get(queue) }))
+    const rows = await this.#database.transaction((session) =>
+      session.executeOwn(statements.claim(queues, this.#rules.worker)),
+    )
+    const jobs = rows.map(toClaimed).toSorted(byOrder)
+    if (statements.readsClaimed) for (const { row } of jobs) this.#positions.set(row.queue, row)
+    return { jobs, held: 0 }
+  }
+
+  #forgetOldPositions(): void {
+    const now = performance.now()
+    if (now < this.#positionsEnd) return
+    this.#positions.clear()
+    this.#positionsEnd = now + POSITION_AGE
+  }
 }
 
 /** Claims within limits, and on databases that cannot lock and change rows in one statement. */
@@ -60,8 +90,7 @@ class CarefulClaim {
 
   async claim(free: readonly FreeSlots[]): Promise<Claim> {
     const { statements } = this.#database
-    const found: ClaimedRow[] = []
-    for (const queue of free) found.push(...(await this.#session.executeOwn(statements.candidates(queue))))
+    const found = await this.#candidates(free)
     if (found.length === 0) return { jobs: [], held: 0 }
     const { taken, held, woken } = await this.#withinLimits(found)
     if (held.length > 0) await this.#session.executeOwn(statements.hold(held.map(({ id }) => String(id))))
@@ -73,8 +102,25 @@ class CarefulClaim {
     return { jobs, held: held.length }
   }
 
+  async #candidates(free: readonly FreeSlots[]): Promise<readonly ClaimedRow[]> {
+    const found = await this.#read(free)
+    const keys = keysOf(found)
+    if (keys.length === 0) return found
+    await this.#lockLimits(keys)
+    // Again: who had the lock may have made jobs ready that precede these. One of a limit that is not locked is for the next claim.
+    const again = await this.#read(free)
+    return again.filter(({ limit_key }) => limit_key === null || keys.includes(limit_key))
+  }
+
+  async #read(free: readonly FreeSlots[]): Promise<readonly ClaimedRow[]> {
+    const found: ClaimedRow[] = []
+    for (const queue of free)
+      found.push(...(await this.#session.executeOwn(this.#database.statements.candidates(queue))))
+    return found
+  }
+
   async #withinLimits(found: readonly ClaimedRow[]): Promise<WithinLimits> {
-    const keys = [...new Set(found.flatMap(({ limit_key }) => limit_key ?? []))]
+    const keys = keysOf(found)
     const running = keys.length > 0 ? await this.#countRunning(keys) : new Map<string, number>()
     const waiting = await this.#firstWaiting(keys)
     const taken: ClaimedRow[] = []
@@ -99,8 +145,8 @@ class CarefulClaim {
   }
 
   /** The first job of each limit that waits for it. */
-  async #firstWaiting(keys: readonly string[]): Promise<ReadonlyMap<string, Order>> {
-    const found = new Map<string, Order>()
+  async #firstWaiting(keys: readonly string[]): Promise<ReadonlyMap<string, JobOrder>> {
+    const found = new Map<string, JobOrder>()
     for (const key of keys) {
       const [first] = await this.#session.executeOwn(this.#database.statements.firstLimited(key))
       if (first) found.set(key, first)
@@ -108,16 +154,24 @@ class CarefulClaim {
     return found
   }
 
-  /** Counted by one worker at a time. Nothing is counted up or down, so that a crash leaves nothing wrong. */
-  async #countRunning(keys: readonly string[]): Promise<Map<string, number>> {
+  /** The jobs of a limit are counted by one worker at a time. */
+  async #lockLimits(keys: readonly string[]): Promise<void> {
     const { statements } = this.#database
     const making = statements.makeLimits(keys)
     if (making) await this.#session.executeOwn(making)
     const locking = statements.lockLimits(keys)
     if (locking) await this.#session.executeOwn(locking)
-    const rows = await this.#session.executeOwn(statements.running(keys))
+  }
+
+  /** Nothing is counted up or down, so that a crash leaves nothing wrong. */
+  async #countRunning(keys: readonly string[]): Promise<Map<string, number>> {
+    const rows = await this.#session.executeOwn(this.#database.statements.running(keys))
     return new Map(rows.map(({ limit_key, n }) => [limit_key, Number(n)]))
   }
+}
+
+function keysOf(rows: readonly ClaimedRow[]): readonly string[] {
+  return [...new Set(rows.flatMap(({ limit_key }) => limit_key ?? []))]
 }
 
 function toClaimed(row: ClaimedRow): ClaimedJob {
@@ -129,6 +183,6 @@ function byOrder({ row: a }: ClaimedJob, { row: b }: ClaimedJob): number {
   return compare(a, b)
 }
 
-function compare(a: Order, b: Order): number {
+function compare(a: JobOrder, b: JobOrder): number {
   return a.priority - b.priority || Number(a.due) - Number(b.due) || Number(a.id) - Number(b.id)
 }

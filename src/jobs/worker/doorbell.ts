@@ -9,25 +9,25 @@ const PAUSE_IF_TOLD = 5_000
 /** Wakes a worker: when jobs were added in this process, when one of its slots becomes free, and, on PostgreSQL, when another process tells. */
 export class Doorbell {
   readonly #database: JobDatabase
-  readonly #notices: Notices
+  readonly notices: Notices
   #removeWaker = () => {}
   #isRinging = false
   #wake: (() => void) | undefined
 
   constructor(database: JobDatabase) {
     this.#database = database
-    this.#notices = new Notices(database, () => this.ring())
+    this.notices = new Notices(database, () => this.ring())
   }
 
   start(): void {
     this.#removeWaker = onWake(this.#database.sequelize, () => this.ring())
-    this.#notices.start()
+    this.notices.start()
     this.ring()
   }
 
   /** Milliseconds until the next look, with jitter: processes that were started together do not ask together. */
   get pause(): number {
-    return (this.#notices.isOpen ? PAUSE_IF_TOLD : PAUSE) * (0.8 + 0.2 * Math.random())
+    return (this.notices.isOpen ? PAUSE_IF_TOLD : PAUSE) * (0.8 + 0.2 * Math.random())
   }
 
   ring(): void {
@@ -57,7 +57,7 @@ export class Doorbell {
 
   stop(): void {
     this.#removeWaker()
-    this.#notices.stop()
+    this.notices.stop()
     this.ring()
   }
 }

@@ -7,7 +7,9 @@ import { endsWithin } from '../../core/promises.js'
 import { type Container, Scope, type ScopeCaller } from '../../di/container.js'
 import type { Token } from '../../di/token.js'
 import { SecondConnectionError } from '../../db/errors.js'
+import { codeOf } from '../../db/dialect.js'
 import { currentSession, type Session } from '../../db/session/session.js'
+import type { Sql } from '../../db/statements/statement.js'
 import { callingTrace } from '../../http/observation/calling-trace.js'
 import { RequestLogger } from '../../http/observation/request-logger.js'
 import type { Log } from '../../http/server/logger.js'
@@ -19,6 +21,8 @@ import { MAX_INPUT } from '../tables.js'
 import { JobNotes } from './job-notes.js'
 import type { PlannedJob } from './planned-jobs.js'
 
+/** How PostgreSQL refuses to complete a job that the worker does not have any more. */
+const DIVISION_BY_ZERO = '22012'
 const MAX_STEP_NAME = 100
 /** Milliseconds to wait for what continues after the end of a job. */
 const MOST_LATE = 5_000
@@ -170,8 +174,11 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
   readonly beforeCommit = async (): Promise<void> => {
     const session = currentSession(this.#context.database.sequelize)
     if (!session || session.isRollingBack || !this.#job.completesItself) return
-    await this.#uncounted(() => this.#complete(session))
     session.commitLast() // of several databases: if another one fails, the job runs again
+    const completing = this.#context.database.statements.completeOrFail(this.#claimed)
+    const isSentWithCommit =
+      completing !== undefined && session.commitWith(() => this.#completeOrFail(session, completing))
+    if (!isSentWithCommit) await this.#uncounted(() => this.#complete(session))
     this.#isCompleted = true
   }
 
@@ -184,6 +191,14 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
       return await work()
     } finally {
       record.isCounting = true
+    }
+  }
+
+  async #completeOrFail(session: Session, statement: Sql): Promise<void> {
+    try {
+      await this.#uncounted(() => session.executeOwn(statement))
+    } catch (error) {
+      throw codeOf(error) === DIVISION_BY_ZERO ? new LostLeaseError(this.title) : error
     }
   }
 

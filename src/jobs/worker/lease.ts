@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { randomUUID } from 'node:crypto'
 import { fromEnvironment } from '../../db/config/environment.js'
+import type { Sql } from '../../db/statements/statement.js'
 import type { JobDatabase } from '../job-database.js'
 import type { Held } from '../statements.js'
 import type { JobState } from '../tables.js'
@@ -28,6 +29,7 @@ const MOST = 100
 export class Lease {
   readonly worker = randomUUID()
   readonly #database: JobDatabase
+  readonly #executeApart: (statement: Sql) => Promise<void> | undefined
   readonly #report: (error: unknown) => void
   readonly #isKnown: (job: Held) => boolean
   /** The jobs that the last look has found to be unknown. */
@@ -40,11 +42,18 @@ export class Lease {
   #isEnded = false
 
   /**
+   * @param executeApart executes a statement on a connection that jobs cannot hold; undefined if there is none.
    * @param report receives the errors of renewals.
    * @param isKnown whether the worker knows that it has this job.
    */
-  constructor(database: JobDatabase, report: (error: unknown) => void, isKnown: (job: Held) => boolean) {
+  constructor(
+    database: JobDatabase,
+    executeApart: (statement: Sql) => Promise<void> | undefined,
+    report: (error: unknown) => void,
+    isKnown: (job: Held) => boolean,
+  ) {
     this.#database = database
+    this.#executeApart = executeApart
     this.#report = report
     this.#isKnown = isKnown
   }
@@ -84,11 +93,16 @@ export class Lease {
     }
   }
 
+  /** On a connection of its own, where there is one: those of the pool may all be held for longer than the lease lasts. */
   async #renew(): Promise<void> {
-    const { statements } = this.#database
-    await this.#database.transaction((session) =>
-      session.executeOwn(statements.renew(this.worker, hostname().slice(0, 100), this.#milliseconds)),
-    )
+    const renewal = this.#database.statements.renew(this.worker, hostname().slice(0, 100), this.#milliseconds)
+    try {
+      const renewing = this.#executeApart(renewal)
+      if (renewing) return await renewing
+    } catch {
+      // That connection is lost; one of the pool may not be.
+    }
+    await this.#database.transaction((session) => session.executeOwn(renewal))
   }
 
   /** Makes the jobs ready whose workers are gone, and those that wait for a limit which no one holds. */

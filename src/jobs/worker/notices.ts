@@ -1,10 +1,12 @@
 import { listen, type Listening } from '../../db/dialects/postgres/listen.js'
+import { type Sql, sql } from '../../db/statements/statement.js'
 import type { JobDatabase } from '../job-database.js'
 import { CHANNEL } from '../notify.js'
 
+const PING = sql`SELECT 1`
 /** Milliseconds between two pings of a connection, and those that an answer may take. */
-const PING = 30_000
-const PING_TIMEOUT = 5_000
+const PING_PAUSE = 30_000
+const ANSWER_TIMEOUT = 5_000
 /** Milliseconds until the next try after a failure: of the first, and at most. */
 const FIRST_PAUSE = 1_000
 const MOST_PAUSE = 30_000
@@ -29,6 +31,15 @@ export class Notices {
     return this.#listening !== undefined
   }
 
+  /**
+   * Executes a statement on the connection that listens, which no job can hold. Undefined if there is none.
+   *
+   * @throws the error of the server, or ConnectionError.
+   */
+  execute(statement: Sql): Promise<void> | undefined {
+    return this.#listening?.execute(statement, ANSWER_TIMEOUT)
+  }
+
   start(): void {
     if (this.#database.statements.dialect === 'postgres') void this.#open()
   }
@@ -44,15 +55,15 @@ export class Notices {
       this.#listening = listening
       this.#pause = FIRST_PAUSE
       this.#ring()
-      this.#after(PING, () => this.#ping(listening))
+      this.#after(PING_PAUSE, () => this.#ping(listening))
     } catch {
       this.#lost() // a server without LISTEN, or one that is gone: the worker itself reports that
     }
   }
 
   async #ping(listening: Listening): Promise<void> {
-    await listening.ping(PING_TIMEOUT)
-    if (this.#listening === listening) this.#after(PING, () => this.#ping(listening))
+    await listening.execute(PING, ANSWER_TIMEOUT).catch(() => {}) // of a connection that was lost, which ends it
+    if (this.#listening === listening) this.#after(PING_PAUSE, () => this.#ping(listening))
   }
 
   #lost(): void {

@@ -1,14 +1,15 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { Constructor } from '../../di/token.js'
 import type { Session } from '../../db/session/session.js'
+import type { Sql } from '../../db/statements/statement.js'
 import type { BackgroundParts, FailedJob, JobsRun, JobTests, JobThatRan, WaitingJob } from '../../http/background.js'
 import { jobDatabase, outsideOfRequests } from '../job-database.js'
 import { declarationOf, insert, newJob } from '../jobs.js'
 import type { ClaimedRow } from '../statements.js'
-import { type ClaimedJob, JobCall } from './job-call.js'
 import type { JobRecorder } from './job-recorder.js'
-import { describeForRow, longestDelay, type Outcome, outcomeOf, settle } from './outcome.js'
+import { longestDelay } from './outcome.js'
 import type { PlannedJob } from './planned-jobs.js'
+import { JobRunner } from './run-job.js'
 import { inputOfInstant } from './schedule.js'
 
 /** Jobs of one run: a job that adds itself has no end. */
@@ -82,20 +83,25 @@ class Run {
   readonly result = { done: [] as JobThatRan[], failed: [] as FailedJob[], dead: [] as FailedJob[] } satisfies JobsRun
   readonly #worker = randomUUID()
   readonly #jobs: ReadonlyMap<string, PlannedJob>
-  readonly #parts: BackgroundParts
-  readonly #recorder: JobRecorder
+  readonly #runner: JobRunner
   readonly #database = jobDatabase()
   readonly #until: number
 
   constructor(
     jobs: ReadonlyMap<string, PlannedJob>,
-    parts: BackgroundParts,
+    { container, log }: BackgroundParts,
     recorder: JobRecorder,
     at: Date | undefined,
   ) {
     this.#jobs = jobs
-    this.#parts = parts
-    this.#recorder = recorder
+    this.#runner = new JobRunner({
+      database: this.#database,
+      container,
+      log,
+      recorder,
+      write: (statement) => this.#write(statement),
+      delayOf: longestDelay, // the same in each run of the test
+    })
     // Not the clock of the database: in the transaction of a test, that of PostgreSQL stands still.
     this.#until = at?.getTime() ?? Date.now()
   }
@@ -130,40 +136,21 @@ class Run {
   }
 
   async #execute(row: ClaimedRow): Promise<void> {
-    const { statements } = this.#database
     const job = this.#jobs.get(row.name)
     if (!job) throw unknownJob(row.name)
-    const claimed = { id: String(row.id), run: row.run, row }
-    const { container, log } = this.#parts
-    const record = this.#recorder.record(job, claimed)
-    const call = new JobCall(job, claimed, { database: this.#database, container, log }, record)
-    const execute = async () => {
-      await call.execute()
-      this.result.done.push({ id: claimed.id, name: job.name })
-    }
+    const id = String(row.id)
+    const ran = { id, name: job.name }
     try {
-      await this.#recorder.observe(record, execute, (error) => this.#failed(job, claimed, error))
+      const { outcome, error } = await this.#runner.run(job, { id, run: row.run, row })
+      if (!outcome) this.result.done.push(ran)
+      else this.result[outcome.kind === 'dead' ? 'dead' : 'failed'].push({ ...ran, error })
     } finally {
+      const { statements } = this.#database
       await this.#database.transaction((session) => session.executeOwn(statements.endLease(this.#worker)))
     }
   }
 
-  async #failed(job: PlannedJob, claimed: ClaimedJob, error: unknown): Promise<Outcome> {
-    const { attempt } = claimed.row
-    const outcome = outcomeOf(error, attempt, job.attempts, longestDelay) // the same in each run of the test
-    const entry = randomBytes(4).toString('hex')
-    this.#log(job, claimed, outcome, error, entry)
-    this.result[outcome.kind === 'dead' ? 'dead' : 'failed'].push({ id: claimed.id, name: job.name, error })
-    const database = this.#database
-    const statement = settle(database.statements, claimed, outcome, describeForRow(error, entry))
-    if (statement) await database.transaction((session) => database.change(session, statement))
-    return outcome
-  }
-
-  #log(job: PlannedJob, { id, row }: ClaimedJob, outcome: Outcome, error: unknown, entry: string): void {
-    const { log } = this.#parts
-    const title = `Job ${job.name} ${id}, attempt ${row.attempt} of ${job.attempts},`
-    if (outcome.kind === 'dead' && outcome.isDiscarded) log.warn(`${title} was discarded [${entry}]`)
-    else log.error(`${title} failed [${entry}]`, error)
+  #write(statement: Sql): Promise<number> {
+    return this.#database.transaction((session) => this.#database.change(session, statement))
   }
 }

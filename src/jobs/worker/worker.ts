@@ -1,19 +1,17 @@
-import { randomBytes } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import type { JobRun } from '../../core/events/job-run.js'
-import type { Trace } from '../../core/events/trace.js'
-import { tagOf, traceFields } from '../../http/observation/log-entry.js'
 import { endsWithin, PendingCounter } from '../../core/promises.js'
-import { JobPostponed, WorkerLost, WorkerStops } from '../errors.js'
+import type { Sql } from '../../db/statements/statement.js'
+import { WorkerStops } from '../errors.js'
 import type { FreeSlots, QueueState } from '../statements.js'
 import { wake } from '../wake.js'
-import { claimJobs, type ClaimRules } from './claim.js'
+import { Claims } from './claim.js'
 import { Doorbell } from './doorbell.js'
-import { type ClaimedJob, JobCall, type JobContext } from './job-call.js'
+import type { ClaimedJob, JobContext } from './job-call.js'
 import type { JobRecorder } from './job-recorder.js'
 import { keyOf, Lease } from './lease.js'
-import { describeForRow, type Outcome, outcomeOf, settle } from './outcome.js'
 import type { PlannedJob } from './planned-jobs.js'
+import { MOST_WAIT, QueueSlots } from './queue-slots.js'
+import { JobRunner } from './run-job.js'
 import { Schedule } from './schedule.js'
 
 /** Milliseconds between two looks at the queue of an idle worker. */
@@ -34,26 +32,18 @@ export interface WorkerOptions extends JobContext {
   readonly recorder: JobRecorder
 }
 
-/** Why a run has failed, with the id of its entry in the log. */
-interface Failure {
-  readonly error: unknown
-  readonly entry: string
-  readonly trace: Trace | undefined
-}
-
 /** Claims jobs, and runs them: as many of each queue at once as it has slots. */
 export class Worker {
   readonly #options: WorkerOptions
   readonly #lease: Lease
   readonly #doorbell: Doorbell
   readonly #schedule: Schedule
-  readonly #rules: ClaimRules
-  /** How many jobs of each queue run. */
-  readonly #used = new Map<string, number>()
-  readonly #calls = new Set<JobCall>()
+  readonly #claims: Claims
+  readonly #runner: JobRunner
+  readonly #queues: ReadonlyMap<string, QueueSlots>
   /** The jobs that it has. */
   readonly #held = new Set<string>()
-  readonly #running = new PendingCounter()
+  readonly #pending = new PendingCounter()
   readonly #unknownNames = new Set<string>()
   #working: Promise<void> | undefined
   #isStopping = false
@@ -63,20 +53,30 @@ export class Worker {
   #lookedAt = -Infinity
 
   constructor(options: WorkerOptions) {
-    const { database, jobs } = options
+    const { database, jobs, work } = options
+    const all = [...jobs.values()]
+    const hasLimits = all.some(({ limit }) => limit !== undefined)
+    // A job that was claimed ahead has used up an attempt, and counts for its limit, without running.
+    const mayClaimAhead = !hasLimits && all.every(({ attempts }) => attempts > 1)
+    const report = (error: unknown) => this.#failed(error)
     this.#options = options
+    const { notices } = (this.#doorbell = new Doorbell(database))
     this.#lease = new Lease(
       database,
-      (error) => this.#failed(error),
+      (statement) => notices.execute(statement),
+      report,
       (job) => this.#held.has(keyOf(job)),
     )
-    this.#doorbell = new Doorbell(database)
-    this.#schedule = new Schedule(database, jobs.values(), (error) => this.#failed(error))
-    this.#rules = {
+    this.#schedule = new Schedule(database, all, report)
+    this.#claims = new Claims(database, {
       worker: this.#lease.worker,
       limitOf: (name) => jobs.get(name)?.limit?.at,
-      hasLimits: [...jobs.values()].some(({ limit }) => limit !== undefined),
-    }
+      hasLimits,
+    })
+    const write = (statement: Sql, tries: 'once' | 'until done') => this.#write(statement, tries)
+    this.#runner = new JobRunner({ ...options, write })
+    const queues = Object.entries(work)
+    this.#queues = new Map(queues.map(([queue, slots]) => [queue, new QueueSlots(queue, slots, mayClaimAhead)]))
   }
 
   /** @throws the error of the database. */
@@ -96,9 +96,10 @@ export class Worker {
     this.#isStopping = true
     this.#schedule.stop()
     this.#doorbell.stop()
+    for (const slots of this.#queues.values()) this.#giveBackAll(slots.takeWaiting())
     if (!(await endsWithin(this.#idle(), milliseconds))) {
-      for (const { abort } of this.#calls) abort.abort(new WorkerStops())
-      await endsWithin(this.#running.empty(), MOST_PAUSE)
+      this.#runner.abort(new WorkerStops())
+      await endsWithin(this.#pending.empty(), MOST_PAUSE)
     }
     this.#isEnded = true
     await endsWithin(this.#working ?? Promise.resolve(), MOST_PAUSE)
@@ -113,13 +114,13 @@ export class Worker {
   /** Resolves when nothing is claimed and no job runs. */
   async #idle(): Promise<void> {
     await this.#working
-    await this.#running.empty()
+    await this.#pending.empty()
   }
 
   async #work(): Promise<void> {
     let pause = 0
     while (!this.#isStopping) {
-      if (pause > 0) await this.#doorbell.wait(pause)
+      if (pause > 0) await this.#doorbell.wait(this.#hasWaiting ? Math.min(pause, MOST_WAIT) : pause)
       if (this.#isStopping) return
       try {
         pause = await this.#turn()
@@ -131,22 +132,28 @@ export class Worker {
     }
   }
 
-  /** Claims what is ready, until nothing is or no slot is free. Returns the milliseconds until the next look, unless it rings. */
+  get #hasWaiting(): boolean {
+    return [...this.#queues.values()].some(({ hasWaiting }) => hasWaiting)
+  }
+
+  /** Claims what is ready, until nothing is or no more are wanted. Returns the milliseconds until the next look, unless it rings. */
   async #turn(): Promise<number> {
     let mayHaveJobs = this.#doorbell.answer()
     let hasLooked = false
     while (!this.#isStopping) {
-      const free = this.#free()
+      for (const slots of this.#queues.values()) this.#giveBackAll(slots.takeOverdue())
+      const wanted = this.#wanted()
       // Delayed jobs are looked for also in a queue that is never empty: they may precede those that are ready.
       const isLookDue = performance.now() - this.#lookedAt >= PAUSE
-      if (free.length === 0 && !isLookDue) return this.#untilNextLook() // a slot that becomes free rings
-      if (mayHaveJobs && free.length > 0 && !isLookDue) {
-        mayHaveJobs = await this.#claim(free)
+      if (wanted.length === 0 && !isLookDue) return this.#untilNextLook() // a slot that becomes free rings
+      if (mayHaveJobs && wanted.length > 0 && !isLookDue) {
+        mayHaveJobs = await this.#claim(wanted)
         // What it has seen is locked: another worker claims it, or someone changes it.
         if (!mayHaveJobs && hasLooked) return LOCKED_PAUSE
+        if (!mayHaveJobs && this.#claims.partialFor > 0) return this.#claims.partialFor
         hasLooked = false
       } else {
-        const { now, ready, due } = await this.#look(free)
+        const { now, ready, due } = await this.#look(wanted)
         const delay = due === null ? Infinity : Number(due) - Number(now)
         const woken = delay <= 0 ? await this.#wakeDelayed() : 0
         mayHaveJobs = woken > 0 || (ready !== null && ready !== undefined)
@@ -161,18 +168,30 @@ export class Worker {
     return Math.max(1, PAUSE - (performance.now() - this.#lookedAt))
   }
 
+  #wanted(): readonly FreeSlots[] {
+    return [...this.#queues.values()]
+      .map(({ queue, wanted }) => ({ queue, slots: wanted }))
+      .filter(({ slots }) => slots > 0)
+  }
+
   /** Returns whether there may be more. */
-  async #claim(free: readonly FreeSlots[]): Promise<boolean> {
-    const { jobs, held } = await claimJobs(this.#options.database, free, this.#rules)
-    for (const job of jobs) this.#run(job)
+  async #claim(wanted: readonly FreeSlots[]): Promise<boolean> {
+    const { jobs, held } = await this.#claims.claim(wanted)
+    for (const job of jobs) {
+      this.#held.add(keyOf(job))
+      this.#queues.get(job.row.queue)?.add(job)
+    }
+    for (const slots of this.#queues.values())
+      if (this.#isStopping) this.#giveBackAll(slots.takeWaiting())
+      else this.#fill(slots)
     return jobs.length + held > 0
   }
 
-  /** @param free the queues whose ready jobs could be claimed; the look for delayed ones is for all. */
-  async #look(free: readonly FreeSlots[]): Promise<QueueState> {
-    const { database, work } = this.#options
+  /** @param wanted the queues whose ready jobs could be claimed; the look for delayed ones is for all. */
+  async #look(wanted: readonly FreeSlots[]): Promise<QueueState> {
+    const { database } = this.#options
     this.#lookedAt = performance.now()
-    const queues = free.length > 0 ? free.map(({ queue }) => queue) : Object.keys(work)
+    const queues = wanted.length > 0 ? wanted.map(({ queue }) => queue) : [...this.#queues.keys()]
     const [state] = await database.read(database.statements.look(queues))
     if (!state) throw new Error('The state of the queue is missing.') // a SELECT without FROM has one row
     return state
@@ -184,42 +203,39 @@ export class Worker {
     return database.transaction((session) => database.changeSome(session, database.statements.wakeDelayed()))
   }
 
-  #free(): readonly FreeSlots[] {
-    return Object.entries(this.#options.work)
-      .map(([queue, most]) => ({ queue, slots: most - (this.#used.get(queue) ?? 0) }))
-      .filter(({ slots }) => slots > 0)
+  /** Runs the jobs that wait for a slot of the queue, if any is free. */
+  #fill(slots: QueueSlots): void {
+    for (let claimed = slots.next(); claimed; claimed = slots.next()) this.#start(claimed, slots)
   }
 
-  #run(claimed: ClaimedJob): void {
-    const { queue } = claimed.row
-    this.#used.set(queue, (this.#used.get(queue) ?? 0) + 1)
-    this.#running.enter()
-    this.#held.add(keyOf(claimed))
-    const finishing = this.#finish(claimed).catch((error: unknown) => this.#failed(error))
-    void finishing.finally(() => {
-      this.#held.delete(keyOf(claimed))
-      this.#used.set(queue, (this.#used.get(queue) ?? 1) - 1)
-      this.#running.leave()
-      this.#doorbell.ring()
+  #start(claimed: ClaimedJob, slots: QueueSlots): void {
+    const startedAt = performance.now()
+    void this.#release(claimed, () => this.#run(claimed)).finally(() => {
+      slots.leave(performance.now() - startedAt)
+      if (!this.#isStopping) this.#fill(slots)
+      if (slots.wanted > 0) this.#doorbell.ring()
     })
   }
 
-  async #finish(claimed: ClaimedJob): Promise<void> {
-    if (this.#isStopping) return this.#giveBack(claimed, 0) // it was claimed meanwhile
+  /** Does what ends its claim of a job. */
+  async #release(claimed: ClaimedJob, work: () => Promise<void>): Promise<void> {
+    this.#pending.enter()
+    try {
+      await work()
+    } catch (error) {
+      this.#failed(error)
+    } finally {
+      this.#held.delete(keyOf(claimed))
+      this.#pending.leave()
+    }
+  }
+
+  async #run(claimed: ClaimedJob): Promise<void> {
     const job = this.#options.jobs.get(claimed.row.name)
     if (!job) return this.#giveBackUnknown(claimed)
-    const { recorder } = this.#options
-    const record = recorder.record(job, claimed)
-    const call = new JobCall(job, claimed, this.#options, record)
-    this.#calls.add(call)
-    const execute = async () => {
-      if (claimed.row.attempt > job.attempts) throw new WorkerLost(call.title, job.attempts)
-      await call.execute()
-    }
     try {
-      await recorder.observe(record, execute, (error) => this.#settle(job, claimed, error, record))
+      await this.#runner.run(job, claimed)
     } finally {
-      this.#calls.delete(call)
       await this.#wakeLimited(job, claimed)
     }
   }
@@ -236,51 +252,14 @@ export class Worker {
     await this.#giveBack(claimed, UNKNOWN_DELAY)
   }
 
+  #giveBackAll(jobs: readonly ClaimedJob[]): void {
+    for (const job of jobs) void this.#release(job, () => this.#giveBack(job, 0))
+  }
+
   /** Gives a job back that has not run. */
   async #giveBack(claimed: ClaimedJob, delay: number): Promise<void> {
-    const { database } = this.#options
-    await this.#untilDone(() =>
-      database.transaction((session) =>
-        database.change(session, database.statements.giveBack(claimed, { delay, uses: false })),
-      ),
-    )
-  }
-
-  /** Writes down what has become of a job that was not committed. */
-  async #settle(job: PlannedJob, claimed: ClaimedJob, error: unknown, record: JobRun | undefined): Promise<Outcome> {
-    const outcome = outcomeOf(error, claimed.row.attempt, job.attempts)
-    const entry = randomBytes(4).toString('hex')
-    this.#log(job, claimed, outcome, { error, entry, trace: record?.trace })
-    const { database } = this.#options
-    const statement = settle(database.statements, claimed, outcome, describeForRow(error, entry))
-    if (statement) await this.#untilDone(() => database.transaction((session) => database.change(session, statement)))
-    return outcome
-  }
-
-  #log(job: PlannedJob, { id, row }: ClaimedJob, outcome: Outcome, { error, entry, trace }: Failure): void {
-    const { log } = this.#options
-    const fields = traceFields(trace)
-    const tag = tagOf(entry, trace)
-    const title = `Job ${job.name} ${id}, attempt ${row.attempt} of ${job.attempts},`
-    switch (outcome.kind) {
-      case 'lost':
-        return log.warn(`${title} was rolled back: another worker has it`)
-      case 'stopped':
-        return log.info(`${title} was rolled back, as the worker stops: it runs again`)
-      case 'unknown':
-        return log.error(`${title} may be committed: it runs again unless it is ${tag}`, error, fields)
-      case 'dead':
-        if (outcome.isDiscarded) return log.warn(`${title} was discarded: ${(error as Error).message} ${tag}`)
-        return log.error(`${title} failed, and is dead ${tag}`, error, fields)
-      case 'again':
-        if (error instanceof JobPostponed)
-          return log.info(`${title} was postponed: it runs again in ${Math.ceil(outcome.delay / 1_000)} s`)
-        return log.error(
-          `${title} failed, and runs again in ${Math.ceil(outcome.delay / 1_000)} s ${tag}`,
-          error,
-          fields,
-        )
-    }
+    const { statements } = this.#options.database
+    await this.#write(statements.giveBack(claimed, { delay, uses: false }), 'until done')
   }
 
   /** The next job with the same limit may run. A claim that has counted before, and has one wait for its limit, is waited for: no one else would wake it. */
@@ -298,17 +277,19 @@ export class Worker {
       .catch((error: unknown) => this.#failed(error)) // found later, as forgotten
   }
 
-  /** Tries until the database has done it. What it could not write down before its end is taken back when its lease has ended. */
-  async #untilDone(work: () => Promise<unknown>): Promise<void> {
+  /** Returns how many rows were changed; undefined if that is not known. What it could not write before its end is taken back when its lease has ended. */
+  async #write(statement: Sql, tries: 'once' | 'until done'): Promise<number | undefined> {
+    const { database } = this.#options
     for (let pause = FIRST_PAUSE; !this.#isEnded; pause = Math.min(2 * pause, MOST_PAUSE)) {
       try {
-        await work()
-        return
+        return await database.transaction((session) => database.change(session, statement))
       } catch (error) {
         this.#failed(error)
+        if (tries === 'once') return undefined
         await wait(pause * (0.5 + Math.random() / 2))
       }
     }
+    return undefined
   }
 
   // A database that is gone is one entry, and not one each second.

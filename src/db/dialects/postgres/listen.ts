@@ -1,6 +1,7 @@
 import type { Sequelize } from 'sequelize'
 import { endsWithin } from '../../../core/promises.js'
 import { sequelizeInternals } from '../../sequelize/internals.js'
+import { type Sql, toNumbered } from '../../statements/statement.js'
 import type { PipelinedClient } from './pipelined-client.js'
 import { query } from './server-connection.js'
 
@@ -14,9 +15,11 @@ export interface Listener {
 /** A connection that listens on a channel. */
 export interface Listening {
   /**
-   * Resolves when the server has answered. An idle connection may be cut without a word: one that does not answer in so many milliseconds is closed.
+   * Executes a statement, outside of transactions. An idle connection may be cut without a word: one that does not answer in so many milliseconds is closed.
+   *
+   * @throws the error of the server, or ConnectionError.
    */
-  ping(limit: number): Promise<void>
+  execute(statement: Sql, limit: number): Promise<void>
   /** The listener is not told of it. */
   close(): void
 }
@@ -53,10 +56,14 @@ export async function listen(
     if (!isClosed) listener.onEnd()
   })
   return {
-    async ping(limit) {
-      // Its error is that of a connection that was lost, which ends it.
-      const answer = query(client, 'SELECT 1').catch(() => {})
-      if (!(await endsWithin(answer, limit))) void client.terminate()
+    async execute(statement, limit) {
+      const answer = query(client, toNumbered(statement), statement.values)
+      const hasAnswered = await endsWithin(
+        answer.catch(() => {}),
+        limit,
+      )
+      if (!hasAnswered) void client.terminate() // the statement fails then
+      await answer
     },
     close() {
       isClosed = true

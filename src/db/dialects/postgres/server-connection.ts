@@ -71,9 +71,13 @@ function refuseStatementPooling(error: unknown): never {
   )
 }
 
-/** The rows of a statement without values. @throws the error of the server, or ConnectionError. */
-export function query(client: PipelinedClient, sql: string): Promise<readonly unknown[]> {
-  return asPromise((done) => client.query(sql, done))
+/** The rows of a statement. @throws the error of the server, or ConnectionError. */
+export function query(
+  client: PipelinedClient,
+  sql: string,
+  values: readonly unknown[] = [],
+): Promise<readonly unknown[]> {
+  return asPromise((done) => (values.length === 0 ? client.query(sql, done) : client.query(sql, values, done)))
 }
 
 // An error without a code is not of the server: the connection was lost.

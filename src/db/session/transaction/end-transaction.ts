@@ -5,25 +5,32 @@ import type { Settle } from '../../direct-statement.js'
 import { CommitFailedError, CommitUnknownError } from '../../errors.js'
 import { readPositionOfCommit, type SendPosition } from './commit-position.js'
 
+interface EndOptions {
+  /** Receives the position of the commit. */
+  readonly token?: ClientToken | undefined
+  /** The answer to the statement that was sent together with COMMIT: if it has failed, nothing is committed. */
+  readonly closing?: Promise<unknown> | undefined
+}
+
 /**
  * Ends the transaction of a connection, and releases the connection.
  *
- * @param token receives the position of the commit.
- * @throws CommitFailedError if the database answered COMMIT with a rollback, CommitUnknownError if it did not answer, else the error of the statement.
+ * @throws the error of the closing statement, or CommitFailedError, if the database answered COMMIT with a rollback; CommitUnknownError if it did not answer;
+ * else the error of COMMIT, or ROLLBACK.
  */
 export function endTransaction(
   connection: TransactionConnection,
   end: TransactionEnd,
   dialect: Dialect,
   { endTimeout, observer }: TransactionNeeds,
-  token?: ClientToken,
+  { token, closing }: EndOptions,
 ): Promise<void> {
   // Not an async function: its promises would cost every request time.
   return new Promise((resolve, reject) => {
     const sentAt = observer ? performance.now() : 0
     let sendPosition: SendPosition | undefined
-    const answered = (isDone: boolean) => {
-      const refusal = end === 'commit' && !isDone ? new CommitFailedError() : undefined
+    const answered = (isDone: boolean, cause?: unknown) => {
+      const refusal = end === 'commit' && !isDone ? (cause ?? new CommitFailedError()) : undefined
       observer?.ended(refusal ? 'rollback' : end, sentAt, refusal)
       const finish = () => (refusal ? reject(refusal) : resolve())
       // After a BEGIN that failed, the connection is not known to be usable.
@@ -41,7 +48,8 @@ export function endTransaction(
       void destroy(connection).then(() => reject(error))
     }
     const sql = end === 'commit' ? 'COMMIT' : 'ROLLBACK'
-    const settle = answerWithin(endTimeout, sql, { resolve: answered, reject: failed })
+    const onEnd = closing ? (isDone: boolean) => afterClosing(closing, isDone, answered) : answered
+    const settle = answerWithin(endTimeout, sql, { resolve: onEnd, reject: failed })
     try {
       connection.end(end, settle)
       if (token) sendPosition = readPositionOfCommit(connection, token, () => releaseConnection(connection, endTimeout))
@@ -49,6 +57,18 @@ export function endTransaction(
       settle.reject(error) // of the program's logging
     }
   })
+}
+
+// Its answer has come before that of COMMIT, and is not read yet.
+function afterClosing(
+  closing: Promise<unknown>,
+  isDone: boolean,
+  answered: (isDone: boolean, cause?: unknown) => void,
+): void {
+  closing.then(
+    () => answered(isDone),
+    (cause: unknown) => answered(isDone, cause),
+  )
 }
 
 /** Releases the connection of a transaction that has ended. A failure concerns only the connection: it is closed then. */

@@ -258,13 +258,14 @@ export class SessionTransaction extends TransactionState {
    * Ends it, and releases the connection. After an error of ROLLBACK, that is closed.
    *
    * @param token receives the position of the commit.
+   * @param closing the answer to the statement that was sent just before.
    * @throws what endTransaction() throws.
    */
-  end(end: TransactionEnd, token?: ClientToken): Promise<void> | undefined {
+  end(end: TransactionEnd, token?: ClientToken, closing?: Promise<unknown>): Promise<void> | undefined {
     if (this.isEndSent) throw new Error(`The transaction has already ended with ${this.finished}.`)
     this.isEndSent = true
     this.finished = end
-    if (this.taken?.hasBegun) return endTransaction(this.taken, end, this.dialect, this.#needs, token)
+    if (this.taken?.hasBegun) return endTransaction(this.taken, end, this.dialect, this.#needs, { token, closing })
     return this.taken
       ? releaseConnection(this.taken, this.#needs.endTimeout)
       : this.#acquiring?.then((connection) => this.#endOn(connection, end, token))
@@ -272,7 +273,7 @@ export class SessionTransaction extends TransactionState {
 
   #endOn(connection: TransactionConnection, end: TransactionEnd, token?: ClientToken): Promise<void> | undefined {
     return connection.hasBegun
-      ? endTransaction(connection, end, this.dialect, this.#needs, token)
+      ? endTransaction(connection, end, this.dialect, this.#needs, { token })
       : releaseConnection(connection, this.#needs.endTimeout)
   }
 
