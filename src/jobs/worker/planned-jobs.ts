@@ -54,22 +54,31 @@ function planJob(declaration: JobDeclaration, { planner, lifespans }: Background
   const { type, member, params, cron } = declaration
   const place = placeOf(declaration)
   const plan = planner.plan(type, member, new JobArguments(inputClassOf(declaration), place), { params })
-  for (const { token } of plan.steps)
-    if (token === Request || token === ReplyHeaders)
-      throw new BootError(
-        `${place} injects ${tokenName(token)}, and a job has no request. Give it what it needs of the request as its input.`,
-      )
   const input = inputOf(declaration)
-  if (cron && plan.inputs.includes('input'))
-    throw new BootError(
-      `${place} has @Cron() and an input, which no one gives it. Remove the parameter, or write @Job().`,
-    )
+  checkPlan(declaration, plan, place)
   if (cron) instantsOf(cron, place) // refuses a wrong expression
   const tokens = plan.steps.map(({ token }) => token)
   const facts = { name: `job ${declaration.name}`, controller: type, member, safe: false, tokens }
   const completesItself = !lifespans.some((lifespan) => lifespan.transactionOf?.(facts)?.readOnly)
   const budget = budgetOf(type, member)
   return { ...declaration, plan, input, openers: unitOpeners(lifespans, facts), completesItself, budget }
+}
+
+function checkPlan({ cron, limit }: JobDeclaration, plan: Plan<JobArgument>, place: string): void {
+  for (const { token } of plan.steps)
+    if (token === Request || token === ReplyHeaders)
+      throw new BootError(
+        `${place} injects ${tokenName(token)}, and a job has no request. Give it what it needs of the request as its input.`,
+      )
+  const hasInput = plan.inputs.includes('input')
+  if (cron && hasInput)
+    throw new BootError(
+      `${place} has @Cron() and an input, which no one gives it. Remove the parameter, or write @Job().`,
+    )
+  if (limit && limit.by.length > 0 && !hasInput)
+    throw new BootError(
+      `${place}: \`by\` of its limit takes an input, and the method has none. Give it one as its first parameter, or count all of its jobs: by: () => 'all'.`,
+    )
 }
 
 class JobArguments implements InputReader<JobArgument> {
