@@ -70,11 +70,16 @@ export class JobPostponed extends Error {
   }
 }
 
-/** The worker that ran the job has ended without a word: its process was killed, or has lost the database. */
+/**
+ * The job has no attempts left, and no worker has said how the last one ended: the worker has not renewed its lease. Its process was killed or stood still, or
+ * it did not reach the database. Also the error of a job whose `attempts` are fewer now than those that it has had. The job is dead.
+ */
 export class WorkerLost extends Error {
   override name = 'WorkerLost'
 
   constructor(job: string, attempts: number) {
-    super(`The job ${job} has used up its ${attempts} attempts: the last one ended with its process.`)
+    super(
+      `The job ${job} has used up its ${attempts} attempts: in the last one, its worker has not renewed its lease, as its process was killed or stood still, or the database was not reached.`,
+    )
   }
 }

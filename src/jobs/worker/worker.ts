@@ -10,7 +10,7 @@ import { wake } from '../wake.js'
 import { claimJobs, type ClaimRules } from './claim.js'
 import { Doorbell } from './doorbell.js'
 import { type ClaimedJob, JobCall, type JobContext } from './job-call.js'
-import type { JobRecorder } from './job-recorder.js'
+import { type JobRecorder, lastAttempt } from './job-recorder.js'
 import { keyOf, Lease } from './lease.js'
 import { describeForRow, type Outcome, outcomeOf, settle } from './outcome.js'
 import type { PlannedJob } from './planned-jobs.js'
@@ -261,7 +261,7 @@ export class Worker {
     const { log } = this.#options
     const fields = traceFields(trace)
     const tag = tagOf(entry, trace)
-    const title = `Job ${job.name} ${id}, attempt ${row.attempt} of ${job.attempts},`
+    const title = `Job ${job.name} ${id}, attempt ${lastAttempt(row, job)} of ${job.attempts},`
     switch (outcome.kind) {
       case 'lost':
         return log.warn(`${title} was rolled back: another worker has it`)
