@@ -1,4 +1,5 @@
 import { LONGEST } from '../core/options.js'
+import { howToProvide } from '../di/provider.js'
 import type { AsJson } from './as-json.js'
 import { JobDiscarded, JobPostponed } from './errors.js'
 import type { Session } from '../db/session/session.js'
@@ -79,6 +80,11 @@ export class Attempt {
     return this.#step(name, work) // private, so that the class has one call for programs
   }
 }
+
+howToProvide.write(
+  Attempt,
+  'Only a method with @Job() or @Cron() has an attempt: write it as a parameter of that method.',
+)
 
 /** @throws TypeError for a value that is no number of milliseconds. */
 function requireDelay(value: number, where: string): void {
