@@ -1,10 +1,11 @@
 import type { Abort } from '../../core/abort.js'
 import type { JobRun } from '../../core/events/job-run.js'
 import { SecondConnectionError } from '../../db/errors.js'
+import type { UnitNeeds } from '../../db/session/session-unit.js'
 import type { Session } from '../../db/session/session.js'
 import type { AsJson } from '../as-json.js'
 import { LostLeaseError } from '../errors.js'
-import type { JobDatabase } from '../job-database.js'
+import { type JobDatabase, READS } from '../job-database.js'
 import type { Held } from '../statements.js'
 import { MAX_INPUT } from '../tables.js'
 
@@ -20,21 +21,35 @@ interface StepContext {
   readonly record: JobRun | undefined
 }
 
-/** Runs a step in a transaction of its own, which also keeps the result, or returns that of an earlier attempt. */
+/**
+ * Runs a step in a transaction of its own, which also keeps the result, or returns that of an earlier attempt. Whether there is one is read in another: a
+ * transaction that begins by the first statement of the work holds nothing while the work waits for others.
+ */
 export async function runStep<T>(
   context: StepContext,
   name: string,
   work: (session: Session) => Promise<T>,
 ): Promise<AsJson<T>> {
   requireName(name)
-  const { abort, database, record } = context
+  const { abort, claimed, database } = context
   if (abort.isAborted) throw abort.reason
-  const json = await database.owner
-    .session((session) => keptResult(session, context, name, work), {}, record)
-    .catch((error: unknown) => {
-      throw error instanceof SecondConnectionError ? lateStep(context, name, error) : error
-    })
-  return JSON.parse(json) as AsJson<T> // of jsonOf()
+  const find = database.statements.step(claimed.id, name)
+  const [kept] = await inSession(context, name, (session) => session.executeOwn(find), READS)
+  const json = kept ? kept.result : await inSession(context, name, (session) => keep(session, context, name, work))
+  return JSON.parse(json ?? 'null') as AsJson<T> // of jsonOf()
+}
+
+async function inSession<R>(
+  context: StepContext,
+  name: string,
+  work: (session: Session) => Promise<R>,
+  needs?: UnitNeeds,
+): Promise<R> {
+  try {
+    return await context.database.owner.session(work, needs, context.record)
+  } catch (error) {
+    throw error instanceof SecondConnectionError ? lateStep(context, name, error) : error
+  }
 }
 
 function requireName(name: string): void {
@@ -43,14 +58,13 @@ function requireName(name: string): void {
   throw new TypeError(`attempt.step(): the name of a step has 1 to ${MAX_NAME} characters, and no spaces at its ends.`)
 }
 
-async function keptResult(
+/** Returns the result as JSON. */
+async function keep(
   session: Session,
   { database: { statements }, claimed, title, abort }: StepContext,
   name: string,
   work: (session: Session) => Promise<unknown>,
 ): Promise<string> {
-  const [kept] = await session.executeOwn(statements.step(claimed.id, name))
-  if (kept) return kept.result ?? 'null'
   const json = jsonOf(await work(session), name)
   if (abort.isAborted) throw abort.reason
   // Locked until the commit: no other attempt runs the step meanwhile.
