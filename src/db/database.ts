@@ -23,7 +23,7 @@ import { currentScope, innermostScope } from './session/current-scope.js'
 import { sequelizeInternals } from './sequelize/internals.js'
 import { SessionUnit, type UnitNeeds, UnitOptions } from './session/session-unit.js'
 import { currentSession, Session } from './session/session.js'
-import { isolationText, transactionalOf } from './session/transactional.js'
+import { isolationText, sessionWithoutTransaction, transactionalOf } from './session/transactional.js'
 import { reportUnhandledQueries, type UnhandledQuery } from './session/unhandled-queries.js'
 import { withCompanions } from './startup/companions.js'
 import { hasModels, modelsWithoutDatabase, refuseSharedModels } from './startup/map-models.js'
@@ -220,7 +220,7 @@ export class Database {
     const options = transactionalOf(controller, member)
     if (options === false) {
       if (tokens.some((token) => token === Session || token === this.Session))
-        throw new BootError(sessionWithoutTransaction(controller, member))
+        throw new BootError(sessionWithoutTransaction(`${controller.name}.${member}`, tokens))
       const { boundary } = this.#options
       return boundary && (() => void boundary.enterRequest())
     }
@@ -365,13 +365,6 @@ export class Database {
     const needs = boundary ? { ...given, boundary: boundary.ofJob(this.sequelize) } : given
     return this.#unit(needs, 0, record).run(work, (error) => this.#report('A session', error))
   }
-}
-
-function sessionWithoutTransaction({ name }: Constructor, member: string): string {
-  return (
-    `${name}.${member} has @Transactional(false), but injects a Session (a paginator injects one, too). ` +
-    `Remove the decorator, or open sessions yourself: withSession(async (session) => { ... }).`
-  )
 }
 
 function hasReplicas(sequelize: Sequelize): boolean {

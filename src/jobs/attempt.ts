@@ -1,9 +1,11 @@
 import { LONGEST } from '../core/options.js'
+import { howToProvide } from '../di/provider.js'
+import type { AsJson } from './as-json.js'
 import { JobDiscarded, JobPostponed } from './errors.js'
 import type { Session } from '../db/session/session.js'
 
 /** Runs a step, and keeps its result. */
-export type RunStep = <T>(name: string, work: (session: Session) => Promise<T>) => Promise<T>
+export type RunStep = <T>(name: string, work: (session: Session) => Promise<T>) => Promise<AsJson<T>>
 
 /** The facts of one attempt to run a job. */
 export interface AttemptFacts {
@@ -67,14 +69,22 @@ export class Attempt {
    * Runs the work in a transaction of its own, and stores its result in the same commit: later attempts of this job get the result, and do not run the work
    * again. Names, not positions, tell steps apart, so that code can change while jobs wait.
    *
-   * @param work its result must be JSON; it is returned as it was stored.
+   * @param name 1 to 100 characters.
+   * @param work what it returns is stored as JSON, and returned as that, also by the first attempt: a `Date` is a string.
+   * @throws what the work throws. TypeError for a wrong name, and for a result that JSON cannot write, or of more than 60,000 bytes. Error if the transaction
+   * of the job has begun before.
    * @example
    * const charge = await attempt.step('charge', (session) => payments.charge(session, input))
    */
-  step<T>(name: string, work: (session: Session) => Promise<T>): Promise<T> {
+  step<T>(name: string, work: (session: Session) => Promise<T>): Promise<AsJson<T>> {
     return this.#step(name, work) // private, so that the class has one call for programs
   }
 }
+
+howToProvide.write(
+  Attempt,
+  'Only a method with @Job() or @Cron() has an attempt: write it as a parameter of that method.',
+)
 
 /** @throws TypeError for a value that is no number of milliseconds. */
 function requireDelay(value: number, where: string): void {

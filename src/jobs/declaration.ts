@@ -11,8 +11,10 @@ export interface CronSchedule {
 }
 
 /** How many jobs of the same value may run at once. */
-export interface JobLimitRule {
-  readonly by: (input: never) => string | number
+export interface JobLimitRule<Input = never> {
+  /** Called when the job is added, with its input. */
+  readonly by: (input: Input) => string | number
+  /** 1 to 1,000,000. */
   readonly at: number
 }
 

@@ -1,3 +1,4 @@
+import { escapeForLog } from '../core/log-text.js'
 import type { Issue } from '../schema/shape/issue.js'
 
 /** The input that was given to `jobs.add()` is not what the job declares. */
@@ -5,8 +6,8 @@ export class InvalidJobInput extends TypeError {
   override name = 'InvalidJobInput'
   readonly issues: readonly Issue[]
 
-  constructor(job: string, issues: readonly Issue[]) {
-    super(`The input of the job ${job} does not fit its class: ${describeIssues(issues)}.`)
+  constructor(job: string, issues: readonly Issue[], options?: ErrorOptions) {
+    super(`The input of the job ${job} does not fit its class: ${describeIssues(issues)}.`, options)
     this.issues = issues
   }
 }
@@ -22,8 +23,16 @@ export class UnreadableJobInput extends Error {
   }
 }
 
+/** Characters of one issue, and of its path: a path may have the keys that a client sent. */
+const MAX_ISSUE = 400
+const MAX_PATH = 200
+
 function describeIssues(issues: readonly Issue[]): string {
-  return issues.map(({ path, message }) => `${path || '/'} ${message}`).join('; ')
+  return issues.map(describeIssue).join('; ')
+}
+
+function describeIssue({ path, message }: Issue): string {
+  return `${escapeForLog(path || '/', MAX_PATH)} ${escapeForLog(message.replace(/\.$/, ''), MAX_ISSUE)}`
 }
 
 /** Another worker has the job: this one was silent for longer than its lease. Everything that the handler wrote is rolled back. */
@@ -70,11 +79,16 @@ export class JobPostponed extends Error {
   }
 }
 
-/** The worker that ran the job has ended without a word: its process was killed, or has lost the database. */
+/**
+ * The job has no attempts left, and no worker has said how the last one ended: the worker has not renewed its lease. Its process was killed or stood still, or
+ * it did not reach the database. Also the error of a job whose `attempts` are fewer now than those that it has had. The job is dead.
+ */
 export class WorkerLost extends Error {
   override name = 'WorkerLost'
 
   constructor(job: string, attempts: number) {
-    super(`The job ${job} has used up its ${attempts} attempts: the last one ended with its process.`)
+    super(
+      `The job ${job} has used up its ${attempts} attempts: in the last one, its worker has not renewed its lease, as its process was killed or stood still, or the database was not reached.`,
+    )
   }
 }

@@ -14,6 +14,12 @@ import { InvalidJobInput, UnreadableJobInput } from './errors.js'
 import { MAX_INPUT } from './tables.js'
 
 const MAX_ISSUES = 20
+/** Lists and objects within each other, as in the body of a request: functions call themselves for each of them. */
+const MAX_LEVELS = 100
+const TOO_DEEP: Issue = {
+  path: '',
+  message: `has more than ${MAX_LEVELS} lists and objects within each other, or contains itself`,
+}
 
 /** Writes the input of a job as JSON, and reads it. */
 export interface JobInput {
@@ -64,13 +70,13 @@ function newInput(job: JobDeclaration): JobInput {
   return {
     write(value) {
       const json = encoded(job.name, () => encode()(value))
-      const issues = validate()(json)
+      const issues = isDeeper(json, MAX_LEVELS) ? [TOO_DEEP] : validate()(json)
       if (issues.length > 0) throw new InvalidJobInput(job.name, issues)
       return bounded(job.name, JSON.stringify(json))
     },
     read(text) {
       const json = parsed(job.name, text)
-      const issues = validate()(json)
+      const issues = isDeeper(json, MAX_LEVELS) ? [TOO_DEEP] : validate()(json)
       if (issues.length > 0) throw new UnreadableJobInput(job.name, issues)
       return decode()(json)
     },
@@ -89,9 +95,16 @@ function encoded(name: string, encode: () => unknown): unknown {
   try {
     return encode()
   } catch (error) {
-    if (!(error instanceof ResponseMismatchError)) throw error
-    throw new InvalidJobInput(name, [{ path: error.path, message: error.reason }])
+    if (error instanceof ResponseMismatchError)
+      throw new InvalidJobInput(name, [{ path: error.path, message: error.reason }])
+    if (error instanceof RangeError) throw new InvalidJobInput(name, [TOO_DEEP], { cause: error }) // of the stack
+    throw error
   }
+}
+
+function isDeeper(json: unknown, levels: number): boolean {
+  if (typeof json !== 'object' || json === null) return false
+  return levels === 0 || Object.values(json).some((value) => isDeeper(value, levels - 1))
 }
 
 function parsed(name: string, text: string): unknown {

@@ -19,7 +19,7 @@ export function outsideOfRequests<T>(work: () => T): T {
 }
 
 /** A look at the queue: on SQLite it does not wait for who writes. Replicas may be behind. */
-const READS = { readOnly: true, onPrimary: true }
+export const READS = { readOnly: true, onPrimary: true }
 /** READ COMMITTED: each statement sees what others have committed until then. On MySQL it also locks no places between rows. */
 const ISOLATION = { isolation: 'READ COMMITTED' }
 

@@ -17,7 +17,7 @@ import { openJobs } from './background.js'
 import { checkQueue, declareJob, type JobLimitRule } from './declaration.js'
 
 /** The options of `@Job(options)`. */
-export interface JobOptions {
+export interface JobOptions<Input = never> {
   /** Identifies the job in the table: it stays the same when classes and methods are renamed. `mail.welcome` */
   readonly name: string
   /** Default `default`. */
@@ -29,7 +29,7 @@ export interface JobOptions {
   /** Jobs of a queue with a lower number run first. Default 0. */
   readonly priority?: number
   /** How many jobs with the same value of `by` run at once, in all processes together. */
-  readonly limit?: JobLimitRule
+  readonly limit?: JobLimitRule<Input>
   /** The types of its parameters, for compilers that emit none. */
   readonly params?: readonly unknown[]
 }
@@ -68,6 +68,31 @@ const CRON: OptionChecks<CronOptions> = {
   timezone: text(`the name of a zone: 'Europe/Berlin'`),
 }
 
+// any: a method may have any parameters; the decorator checks the first one.
+// oxlint-disable typescript/no-explicit-any
+type Method = (...args: any[]) => unknown
+// oxlint-enable typescript/no-explicit-any
+
+/** A decorator must return nothing, so that the compiler displays the mistake. An input is unknown, or never, if `by` does not declare one. */
+type LimitMistake<Input, Parameters extends readonly unknown[]> = unknown extends Input
+  ? void
+  : [Input] extends [never]
+    ? void
+    : [Parameters[0]] extends [Input]
+      ? void
+      : {
+          readonly error: '`by` of the limit takes another input than the method.'
+          readonly by: Input
+          readonly method: Parameters[0]
+        }
+
+/** A method decorator that the compiler checks against the input of the limit. */
+export type JobDecorator<Input> = <M extends Method>(
+  target: object,
+  member: string | symbol,
+  descriptor: TypedPropertyDescriptor<M>,
+) => LimitMistake<Input, Parameters<M>>
+
 /**
  * A method that runs jobs, in a transaction of its own: the job is done in the commit of what it has written. Its first parameter, a class with `@Field`, is
  * the input; the others are injected. Name the class in `createApp({ jobs: [MailJobs] })`.
@@ -79,7 +104,8 @@ const CRON: OptionChecks<CronOptions> = {
  *   async welcome(input: Welcome, session: Session, mailer: Mailer) { ... }
  * }
  */
-export function Job(options: JobOptions): MethodDecorator {
+export function Job<Input = unknown>(options: JobOptions<Input>): JobDecorator<Input>
+export function Job(options: JobOptions): (target: object, member: string | symbol) => void {
   refuseMissingCall(`@Job({ name: 'mail.welcome' })`, arguments)
   checkOptions('@Job()', options, JOB, ['name'])
   return (target, member) => {

@@ -6,6 +6,7 @@ import { shown } from '../core/options.js'
 import { provideItself } from '../di/provider.js'
 import { callingTrace } from '../http/observation/calling-trace.js'
 import { currentSession, Session } from '../db/session/session.js'
+import { howToUseInSession } from '../db/session/transactional.js'
 import { checkQueue, type JobDeclaration, jobsOfClass } from './declaration.js'
 import { inputOf } from './input.js'
 import { type JobDatabase, jobDatabase } from './job-database.js'
@@ -137,6 +138,8 @@ provideItself(Jobs, {
   ],
   lifetime: 'request',
 })
+
+howToUseInSession.write(Jobs, `await jobsOf(session).add(MailJobs, 'welcome', input)`)
 
 /**
  * Adds jobs in a session outside of requests.

@@ -16,6 +16,7 @@ import {
 } from 'sequitur'
 import { Attempt, Job, JobRecord, Jobs, jobsOf } from 'sequitur/jobs'
 import { databaseApp, databases, sqliteMemory, statements, type TestDatabase } from '../support/databases.js'
+import { observed } from '../support/observed.js'
 import { until } from '../support/waiting.js'
 import { Effect } from './ledger.js'
 
@@ -301,6 +302,26 @@ for (const kind of databases) {
     // Its worker has no lease, so that it is taken back.
     await until('it was taken back', async () => (await app.jobs())[0]?.state === 'done', 50)
     assert.deepEqual([(await app.jobs())[0]?.run, await app.entered()], [3, [1]])
+  })
+
+  test(named('a job whose worker is gone in its last attempt is dead, and does not run'), async (t) => {
+    const ended = observed(t, 'sequitur.job.end')
+    const app = await ledgerApp(t, kind)
+    await app.inSession((session) => jobsOf(session).add(LedgerJobs, 'enter', { number: 1 }, { delay: 60_000 }))
+    await app.inSession(() => JobRecord.update({ state: 'running', worker: 'gone', attempt: 3, run: 3 }, { where: {} }))
+    await until('it has ended', () => ended.length > 0)
+    assert.match((await app.jobs())[0]?.error ?? '', /^WorkerLost \(log [0-9a-f]{8}\)$/)
+    assert.deepEqual([seen, await app.entered()], [[], []])
+    assert.deepEqual(
+      ended.map(({ attempt, attempts, outcome }) => [attempt, attempts, outcome]),
+      [[3, 3, 'dead']],
+    )
+    const entries = app.log.filter((line) => /attempt \d of 3/.test(line))
+    assert.equal(entries.length, 1)
+    assert.match(
+      entries[0] ?? '',
+      /Job ledger\.enter 1, attempt 3 of 3, failed, and is dead [^]*WorkerLost: The job ledger\.enter 1 has used up its 3 attempts/,
+    )
   })
 
   test(named('of 64 rivals with one key one adds a job, and each gets its id'), async (t) => {

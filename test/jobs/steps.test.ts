@@ -48,7 +48,7 @@ test('a step after a statement of the job itself is an error that says what to w
   await until('it is dead', () => app.log.some((line) => /is dead/.test(line)))
   assert.ok(
     app.log.some((line) =>
-      /The job order\.late calls attempt\.step\('charge'\) when its own transaction has begun/.test(line),
+      /The job order\.late 1 calls attempt\.step\('charge'\) when its own transaction has begun/.test(line),
     ),
   )
   assert.equal(await withSession(app.database, (session) => session.count(select(Effect))), 0)

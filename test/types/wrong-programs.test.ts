@@ -16,6 +16,7 @@ const prelude = `
 import { Base, Body, Collection, dto, Field, Get, Header, Inject, Injectable, Item, newPagination, oneOf, Page, Paginate, Path, Post, Query, reply, Reply, select, Session, sql, token, UncountedPage } from 'sequitur'
 import type { PaginateType } from 'sequitur'
 import { CursorPage, CursorPaginate, TwoWayPage } from 'sequitur/cursor'
+import { Attempt, Job } from 'sequitur/jobs'
 import { listOf } from 'sequitur/lists'
 import type { CreationOptional } from 'sequelize'
 import { Column, DataType, Table } from 'sequelize-typescript'
@@ -39,6 +40,9 @@ class Cat {
 }
 class Dog {
   @Field({ enum: ['dog'] }) kind!: 'dog'
+}
+class Charge {
+  @Field() account!: string
 }
 enum Colour { Red = 'red', Blue = 'blue' }
 enum Size { Small, Large }
@@ -182,6 +186,27 @@ const wrong: readonly (readonly [members: string, ...messages: RegExp[]])[] = [
   [
     `m(paginate: Paginate<Out>) { return paginate(sql<{ id: number; name: string }>\`SELECT 1\`) }`,
     /Property 'title' is missing in type/,
+  ],
+  // Jobs
+  [
+    `@Job({ name: 'a', limit: { by: (input: { acount: string }) => input.acount, at: 1 } }) m(input: Charge) { return input }`,
+    /error TS1270: [^\n]*"`by` of the limit takes another input than the method\."; readonly by: \{ acount: string; \}; readonly method: Charge; \}[^\n]*\n$/,
+  ],
+  [
+    `@Job({ name: 'a', limit: { by: (input: Charge) => input.account, at: 1 } }) m(session: Session) { return session }`,
+    /takes another input than the method.*method: Session/,
+  ],
+  [
+    `@Job({ name: 'a', limit: { by: (input: Charge) => input.account, at: 1 } }) m() {}`,
+    /takes another input than the method.*method: undefined/,
+  ],
+  [
+    `m(attempt: Attempt) { return attempt.step('a', async () => new Date()).then((at) => at.getTime()) }`,
+    /Property 'getTime' does not exist on type 'string'/,
+  ],
+  [
+    `async m(attempt: Attempt) { const { hero } = await attempt.step('a', async () => ({ hero: Hero.build({ name: 'a' }) })); return hero.save() }`,
+    /Property 'save' does not exist on type/,
   ],
 ]
 
@@ -389,6 +414,12 @@ const right: readonly string[] = [
   `@Field({ default: true }) n!: boolean`,
   `@Field({ default: 'a', optional: true }) n?: string`,
   `@Get('/') m(@Query({ enum: ['asc', 'desc'], default: String(greeting) }) order: string) { return order }`,
+  // Jobs
+  `@Job({ name: 'a', limit: { by: (input: Charge) => input.account, at: 1 } }) m(input: Charge, session: Session) { return [input, session] }`,
+  `@Job({ name: 'a', limit: { by: (input: { account: string }) => input.account, at: 1 } }) async m({ account }: Charge) { return account }`,
+  `@Job({ name: 'a', limit: { by: () => 'all', at: 1 } }) m() {}`,
+  `@Job({ name: 'a' }) private m(session: Session) { return session }`,
+  `async m<T extends { readonly id: string }>(attempt: Attempt, one: T) { return attempt.step('a', async () => one) }`,
   // Generic classes
   ...[
     `class G<T> { @Field({ type: 'any' }) n!: T }`,
@@ -465,7 +496,12 @@ async function writePrograms(): Promise<string> {
   const source = (name: string) => [join(repository, 'src', `${name}.ts`)]
   const compilerOptions = {
     noEmit: true,
-    paths: { sequitur: source('index'), 'sequitur/cursor': source('cursor'), 'sequitur/lists': source('lists') },
+    paths: {
+      sequitur: source('index'),
+      'sequitur/cursor': source('cursor'),
+      'sequitur/jobs': source('jobs'),
+      'sequitur/lists': source('lists'),
+    },
     typeRoots: [join(repository, 'node_modules/@types')],
     types: ['node'],
   }

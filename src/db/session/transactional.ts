@@ -3,7 +3,7 @@ import { MetadataKey } from '../../di/metadata.js'
 import { checkOptions, count, fitting, milliseconds, type OptionChecks, unchecked } from '../../core/option-checks.js'
 import { refuseMissingCall } from '../../core/options.js'
 import { addHandlerDecorator } from '../../di/route-facts.js'
-import type { Constructor } from '../../di/token.js'
+import { type Constructor, type Token, tokenName } from '../../di/token.js'
 
 const ISOLATION = {
   'read uncommitted': 'READ UNCOMMITTED',
@@ -84,4 +84,18 @@ export function transactionalOf(controller: Constructor, member: string): Transa
 
 export function isolationText(isolation: TransactionalOptions['isolation']): string | undefined {
   return isolation && ISOLATION[isolation]
+}
+
+/** What to write in a session that a handler opens itself, instead of injecting the class. */
+export const howToUseInSession = new MetadataKey<string>()
+
+/** The message for a handler with `@Transactional(false)` that injects a session. @param tokens all that it injects. */
+export function sessionWithoutTransaction(handler: string, tokens: readonly Token[]): string {
+  const user = tokens.find((token) => howToUseInSession.own(token) !== undefined)
+  const injected = user ? `${tokenName(user)}, which needs a Session` : 'a Session (a paginator injects one, too)'
+  const use = (user && howToUseInSession.own(user)) ?? '...'
+  return (
+    `${handler} has @Transactional(false), but injects ${injected}. ` +
+    `Remove the decorator, or open sessions yourself: withSession(async (session) => { ${use} }).`
+  )
 }

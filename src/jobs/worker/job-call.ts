@@ -6,7 +6,6 @@ import { recordWithoutSession } from '../../core/events/work-record.js'
 import { endsWithin } from '../../core/promises.js'
 import { type Container, Scope, type ScopeCaller } from '../../di/container.js'
 import type { Token } from '../../di/token.js'
-import { SecondConnectionError } from '../../db/errors.js'
 import { codeOf } from '../../db/dialect.js'
 import { currentSession, type Session } from '../../db/session/session.js'
 import type { Sql } from '../../db/statements/statement.js'
@@ -18,13 +17,12 @@ import { JobTimeout, LostLeaseError } from '../errors.js'
 import type { JobDatabase } from '../job-database.js'
 import type { ClaimedRow } from '../statements/claim.js'
 import type { Held } from '../statements/ends.js'
-import { MAX_INPUT } from '../tables.js'
 import { JobNotes } from './job-notes.js'
 import type { PlannedJob } from './planned-jobs.js'
+import { runStep } from './run-step.js'
 
 /** How PostgreSQL refuses to complete a job that the worker does not have any more. */
 const DIVISION_BY_ZERO = '22012'
-const MAX_STEP_NAME = 100
 /** Milliseconds to wait for what continues after the end of a job. */
 const MOST_LATE = 5_000
 
@@ -140,7 +138,9 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
     const { name, attempts: most, cron } = this.#job
     const instant = cron && instantOf(row.input)
     const facts = { id, name, created: Number(row.created), number: row.attempt, most, instant }
-    return new Attempt(facts, (step, work) => this.#step(step, work))
+    const { database } = this.#context
+    const context = { database, claimed: this.#claimed, title: this.title, abort: this.abort, record: this.#record }
+    return new Attempt(facts, (step, work) => runStep(context, step, work))
   }
 
   /** The values of the tokens that the app declares. */
@@ -209,43 +209,6 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
     if (changed === 0) throw new LostLeaseError(this.title)
   }
 
-  async #step<T>(name: string, work: (session: Session) => Promise<T>): Promise<T> {
-    // MySQL takes names for one that differ in spaces at their ends.
-    if (name === '' || name.length > MAX_STEP_NAME || name !== name.trim())
-      throw new TypeError(
-        `attempt.step(): the name of a step has 1 to ${MAX_STEP_NAME} characters, and no spaces at its ends.`,
-      )
-    if (this.abort.isAborted) throw this.abort.reason
-    const { database } = this.#context
-    const { id } = this.#claimed
-    const result = await database.owner
-      .session((session) => this.#keptResult(session, { id, name }, work), {}, this.#record)
-      .catch((error: unknown) => {
-        throw error instanceof SecondConnectionError ? lateStep(this.#job.name, name, error) : error
-      })
-    return JSON.parse(result ?? 'null') as T // what the work of this step has returned, as JSON
-  }
-
-  /** The result of a step, as JSON: of an earlier attempt, or of its work. */
-  async #keptResult(
-    session: Session,
-    { id, name }: { readonly id: string; readonly name: string },
-    work: (session: Session) => Promise<unknown>,
-  ): Promise<string | null> {
-    const { statements } = this.#context.database
-    const [kept] = await session.executeOwn(statements.step(id, name))
-    if (kept) return kept.result
-    const json = JSON.stringify((await work(session)) ?? null)
-    if (Buffer.byteLength(json) > MAX_INPUT)
-      throw new TypeError(`attempt.step('${name}'): its result has more than ${MAX_INPUT} bytes. Store it in a table.`)
-    if (this.abort.isAborted) throw this.abort.reason
-    // Locked until the commit: no other attempt runs the step meanwhile.
-    const held = await session.executeOwn(statements.lockIfHeld(this.#claimed))
-    if (held.length === 0) throw new LostLeaseError(this.title)
-    await session.executeOwn(statements.keepStep(id, name, json))
-    return json
-  }
-
   report(error: unknown): void {
     this.#context.log.error(`Job ${this.title}:`, error)
   }
@@ -254,11 +217,4 @@ export class JobCall implements BracketWork<unknown, void>, ScopeCaller {
 function instantOf(input: string): Date | undefined {
   const { instant }: { readonly instant?: unknown } = JSON.parse(input)
   return typeof instant === 'number' ? new Date(instant) : undefined
-}
-
-function lateStep(job: string, step: string, cause: unknown): Error {
-  return new Error(
-    `The job ${job} calls attempt.step('${step}') when its own transaction has begun, which would hold two connections. Call steps before its own statements, or put those into a step, too.`,
-    { cause },
-  )
 }

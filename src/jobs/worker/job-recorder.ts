@@ -41,7 +41,7 @@ export class JobRecorder {
       name,
       queue: row.queue,
       handler: `${type.name}.${member}`,
-      attempt: row.attempt,
+      attempt: lastAttempt(row, job),
       attempts,
       waited: Math.max(0, Number(row.now) - Number(row.due)),
       traceparent: row.trace ?? undefined,
@@ -109,6 +109,11 @@ export class JobRecorder {
     }
     if (jobEnd.hasSubscribers) jobEnd.publish(record)
   }
+}
+
+/** The number of the attempt. A job without attempts left is claimed once more, to end as dead: it does not run, and has the number of its last one. */
+export function lastAttempt({ attempt }: ClaimedJob['row'], { attempts }: Pick<PlannedJob, 'attempts'>): number {
+  return Math.min(attempt, attempts)
 }
 
 function publishedOutcome(outcome: Outcome | undefined): JobOutcome {

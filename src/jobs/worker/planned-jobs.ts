@@ -1,6 +1,5 @@
 import { BootError } from '../../core/boot-error.js'
-import type { InputReader, Plan } from '../../di/plan.js'
-import { describeParameter, type Parameter } from '../../di/parameter.js'
+import type { Plan } from '../../di/plan.js'
 import { type Constructor, tokenName } from '../../di/token.js'
 import type { BackgroundParts } from '../../http/background.js'
 import { type UnitOpener, unitOpeners } from '../../http/lifespan.js'
@@ -8,13 +7,10 @@ import type { QueryBudgetOption } from '../../http/observation/query-budget.js'
 import { ReplyHeaders } from '../../http/output/reply.js'
 import { Request } from '../../http/request.js'
 import { budgetOf } from '../../http/routing/budget.js'
-import { Attempt } from '../attempt.js'
 import { type JobDeclaration, jobsOfClass } from '../declaration.js'
 import { instantsOf } from '../cron.js'
-import { inputClassOf, inputOf, type JobInput } from '../input.js'
-
-/** What a parameter of a job is, unless it is injected. */
-export type JobArgument = 'input' | 'attempt'
+import { inputOf, type JobInput } from '../input.js'
+import { type JobArgument, JobArguments } from './job-arguments.js'
 
 /** A job with all that is needed to run it. */
 export interface PlannedJob extends JobDeclaration {
@@ -53,17 +49,9 @@ function placeOf({ type, member }: JobDeclaration): string {
 function planJob(declaration: JobDeclaration, { planner, lifespans }: BackgroundParts): PlannedJob {
   const { type, member, params, cron } = declaration
   const place = placeOf(declaration)
-  const plan = planner.plan(type, member, new JobArguments(inputClassOf(declaration), place), { params })
-  for (const { token } of plan.steps)
-    if (token === Request || token === ReplyHeaders)
-      throw new BootError(
-        `${place} injects ${tokenName(token)}, and a job has no request. Give it what it needs of the request as its input.`,
-      )
+  const plan = planner.plan(type, member, new JobArguments(declaration), { params })
   const input = inputOf(declaration)
-  if (cron && plan.inputs.includes('input'))
-    throw new BootError(
-      `${place} has @Cron() and an input, which no one gives it. Remove the parameter, or write @Job().`,
-    )
+  checkPlan(declaration, plan, place)
   if (cron) instantsOf(cron, place) // refuses a wrong expression
   const tokens = plan.steps.map(({ token }) => token)
   const facts = { name: `job ${declaration.name}`, controller: type, member, safe: false, tokens }
@@ -72,23 +60,19 @@ function planJob(declaration: JobDeclaration, { planner, lifespans }: Background
   return { ...declaration, plan, input, openers: unitOpeners(lifespans, facts), completesItself, budget }
 }
 
-class JobArguments implements InputReader<JobArgument> {
-  readonly #inputClass: unknown
-  readonly #place: string
-
-  constructor(inputClass: unknown, place: string) {
-    this.#inputClass = inputClass
-    this.#place = place
-  }
-
-  infer({ type, index }: Parameter): JobArgument | undefined {
-    if (type === Attempt) return 'attempt'
-    return index === 0 && type !== undefined && type === this.#inputClass ? 'input' : undefined
-  }
-
-  declared(_: unknown, parameter: Parameter | undefined): never {
+function checkPlan({ cron, limit }: JobDeclaration, plan: Plan<JobArgument>, place: string): void {
+  for (const { token } of plan.steps)
+    if (token === Request || token === ReplyHeaders)
+      throw new BootError(
+        `${place} injects ${tokenName(token)}, and a job has no request. Give it what it needs of the request as its input.`,
+      )
+  const hasInput = plan.inputs.includes('input')
+  if (cron && hasInput)
     throw new BootError(
-      `${parameter ? describeParameter(parameter) : this.#place} reads from a request, and a job has none. Give it the value as a field of its input, its first parameter.`,
+      `${place} has @Cron() and an input, which no one gives it. Remove the parameter, or write @Job().`,
     )
-  }
+  if (limit && limit.by.length > 0 && !hasInput)
+    throw new BootError(
+      `${place}: \`by\` of its limit takes an input, and the method has none. Give it one as its first parameter, or count all of its jobs: by: () => 'all'.`,
+    )
 }

@@ -6,7 +6,7 @@ import { tagOf, traceFields } from '../../http/observation/log-entry.js'
 import type { Log } from '../../http/server/logger.js'
 import { JobPostponed, WorkerLost } from '../errors.js'
 import { type ClaimedJob, JobCall, type JobContext } from './job-call.js'
-import type { JobRecorder } from './job-recorder.js'
+import { type JobRecorder, lastAttempt } from './job-recorder.js'
 import { describeForRow, type Outcome, outcomeOf, settle } from './outcome.js'
 import type { PlannedJob } from './planned-jobs.js'
 
@@ -95,7 +95,7 @@ function logOutcome(
 ): void {
   const fields = traceFields(trace)
   const tag = tagOf(entry, trace)
-  const title = `Job ${job.name} ${id}, attempt ${row.attempt} of ${job.attempts},`
+  const title = `Job ${job.name} ${id}, attempt ${lastAttempt(row, job)} of ${job.attempts},`
   switch (outcome.kind) {
     case 'lost':
       return log.warn(`${title} was rolled back: another worker has it`)
