@@ -4,7 +4,7 @@ import { rawSql, type Sql, sql } from '../db/statements/statement.js'
 import type { ChangedJobs, ChosenJobs, JobFilter, ListedJob } from '../http/background.js'
 import type { JobDatabase } from './job-database.js'
 import { notifyNow } from './notify.js'
-import { list } from './statements.js'
+import { list } from './statements/dialect.js'
 import type { JobState } from './tables.js'
 import { wake } from './wake.js'
 

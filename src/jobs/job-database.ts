@@ -7,7 +7,8 @@ import { type Database, runningDatabases } from '../db/database.js'
 import type { UnitNeeds } from '../db/session/session-unit.js'
 import type { Session } from '../db/session/session.js'
 import type { Sql } from '../db/statements/statement.js'
-import { type ChangeOfSome, JobStatements } from './statements.js'
+import type { ChangeOfSome } from './statements/dialect.js'
+import { type JobStatements, jobStatements } from './statements/job-statements.js'
 import { JobRecord } from './tables.js'
 
 /** Where no request and no other job is known: the statements of the queue belong to none. */
@@ -35,7 +36,7 @@ export class JobDatabase {
 
   constructor(sequelize: Sequelize, mostSilence = MOST_SILENCE) {
     this.sequelize = sequelize
-    this.statements = new JobStatements(sequelize)
+    this.statements = jobStatements(sequelize.getDialect())
     this.#mostSilence = mostSilence
   }
 

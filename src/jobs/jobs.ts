@@ -11,7 +11,7 @@ import { checkQueue, type JobDeclaration, jobsOfClass } from './declaration.js'
 import { inputOf } from './input.js'
 import { type JobDatabase, jobDatabase } from './job-database.js'
 import { notifyWorkers } from './notify.js'
-import type { NewJob } from './statements.js'
+import type { NewJob } from './statements/add.js'
 import type { Attempt } from './attempt.js'
 import { wake } from './wake.js'
 

@@ -2,11 +2,13 @@ import {
   DataTypes,
   type IndexesOptions,
   type InitOptions,
+  type ModelAttributeColumnOptions,
   type ModelAttributes,
   Op,
   type QueryInterface,
 } from 'sequelize'
 import { Column, type Model, type ModelStatic, Table } from 'sequelize-typescript'
+import { BootError } from '../core/boot-error.js'
 import type { Constructor } from '../di/token.js'
 import { Base } from '../db/base.js'
 import { howToCreate } from '../db/startup/schema-check.js'
@@ -30,6 +32,9 @@ const number = () => ({ type: DataTypes.INTEGER, allowNull: false })
 /** In milliseconds since 1970, by the clock of the database: the same on each of them, in any time zone. */
 const instant = () => ({ type: DataTypes.BIGINT, allowNull: false })
 const optionalInstant = () => ({ type: DataTypes.BIGINT, allowNull: true })
+
+type Columns = Readonly<Record<string, ModelAttributeColumnOptions>>
+type Index = IndexesOptions & { readonly fields: string[] }
 
 // New objects for each use: Sequelize adds to those that it is given.
 const JOB = (dialect?: string) =>
@@ -71,7 +76,7 @@ const STEP = (dialect?: string) => ({
  * The indexes of the table of jobs. A claim reads the first few entries of one, however many rows are finished: on MySQL and MariaDB, which have no partial
  * indexes, the state is its first column instead.
  */
-function jobIndexes(dialect: string): (IndexesOptions & { readonly fields: string[] })[] {
+function jobIndexes(dialect: string): Index[] {
   const isPartial = dialect === 'postgres' || dialect === 'sqlite'
   const index = (name: string, states: readonly JobState[], fields: readonly string[], where = {}) => ({
     name: `job_${name}`,
@@ -93,11 +98,24 @@ function jobIndexes(dialect: string): (IndexesOptions & { readonly fields: strin
   ]
 }
 
+/** A table whose columns, and indexes, differ from database to database. */
+class JobTable<Row extends Model> extends Base<Row> {
+  /** @internal Called by sequelize-typescript when the class is mapped to a database. */
+  static override initialize<S extends ModelStatic<Model>, M extends InstanceType<S>>(
+    attributes: ModelAttributes,
+    options: InitOptions,
+  ): S {
+    const { columns, indexes } = tableOf(this)
+    const dialect = options.sequelize.getDialect()
+    return super.initialize<S, M>(withTypes(attributes, columns(dialect)), { ...options, indexes: indexes(dialect) })
+  }
+}
+
 /**
  * The table of jobs: a row for each. Add it to the models of the database in which the handlers write: `createApp({ models: [Hero, JobRecord] })`. Its tables
  * are created by a migration with {@link createJobTables}. Programs read it, and leave the writing to this package.
  */
-export class JobRecord extends Base<JobRecord> {
+export class JobRecord extends JobTable<JobRecord> {
   @Column(JOB().id) declare id: string
   /** `mail.welcome` */
   @Column(JOB().name) declare name: string
@@ -128,84 +146,65 @@ export class JobRecord extends Base<JobRecord> {
   @Column(JOB().error) declare error: string | null
   @Column(JOB().created) declare created: string
   @Column(JOB().finished) declare finished: string | null
-
-  /** @internal Called by sequelize-typescript when the class is mapped to a database. */
-  static override initialize<S extends ModelStatic<Model>, M extends InstanceType<S>>(
-    attributes: ModelAttributes,
-    options: InitOptions,
-  ): S {
-    const dialect = options.sequelize.getDialect()
-    return super.initialize<S, M>(withTypes(attributes, JOB(dialect)), { ...options, indexes: jobIndexes(dialect) })
-  }
 }
 
 /** The attributes with the types that they have in one dialect. */
-function withTypes(attributes: ModelAttributes, columns: Readonly<Record<string, { readonly type: unknown }>>) {
+function withTypes(attributes: ModelAttributes, columns: Columns): ModelAttributes {
   return Object.fromEntries(
     Object.entries(attributes).map(([name, attribute]) => [name, { ...(attribute as object), ...columns[name] }]),
   ) as ModelAttributes
 }
 
 /** The processes that run jobs: what one runs is claimed by another when its row is no longer valid. */
-export class JobWorker extends Base<JobWorker> {
+export class JobWorker extends JobTable<JobWorker> {
   @Column(WORKER().id) declare id: string
   @Column(WORKER().host) declare host: string
   @Column(WORKER().valid_until) declare valid_until: string
-
-  /** @internal Called by sequelize-typescript when the class is mapped to a database. */
-  static override initialize<S extends ModelStatic<Model>, M extends InstanceType<S>>(
-    attributes: ModelAttributes,
-    options: InitOptions,
-  ): S {
-    return super.initialize<S, M>(withTypes(attributes, WORKER(options.sequelize.getDialect())), options)
-  }
 }
 
 /** Rows to lock: who counts the running jobs of a limit holds the row of its bucket. They are never deleted. */
-export class JobLimit extends Base<JobLimit> {
+export class JobLimit extends JobTable<JobLimit> {
   @Column(LIMIT().bucket) declare bucket: number
 }
 
 /** The last instant of each `@Cron()` for which a job was added. */
-export class JobCron extends Base<JobCron> {
+export class JobCron extends JobTable<JobCron> {
   @Column(CRON().name) declare name: string
   @Column(CRON().last) declare last: string
-
-  /** @internal Called by sequelize-typescript when the class is mapped to a database. */
-  static override initialize<S extends ModelStatic<Model>, M extends InstanceType<S>>(
-    attributes: ModelAttributes,
-    options: InitOptions,
-  ): S {
-    return super.initialize<S, M>(withTypes(attributes, CRON(options.sequelize.getDialect())), options)
-  }
 }
 
 /** The results of the steps of a job, as JSON. */
-export class JobStep extends Base<JobStep> {
+export class JobStep extends JobTable<JobStep> {
   @Column(STEP().job_id) declare job_id: string
   @Column(STEP().name) declare name: string
   @Column(STEP().result) declare result: string | null
-
-  /** @internal Called by sequelize-typescript when the class is mapped to a database. */
-  static override initialize<S extends ModelStatic<Model>, M extends InstanceType<S>>(
-    attributes: ModelAttributes,
-    options: InitOptions,
-  ): S {
-    return super.initialize<S, M>(withTypes(attributes, STEP(options.sequelize.getDialect())), options)
-  }
 }
 
-const TABLES: readonly {
+interface JobTableFacts {
   readonly model: Constructor
   readonly name: string
-  readonly columns: (dialect?: string) => ModelAttributes
-}[] = [
-  { model: JobRecord, name: 'job', columns: JOB },
-  { model: JobWorker, name: 'job_worker', columns: WORKER },
-  { model: JobLimit, name: 'job_limit', columns: LIMIT },
-  { model: JobCron, name: 'job_cron', columns: CRON },
-  { model: JobStep, name: 'job_step', columns: STEP },
+  readonly columns: (dialect?: string) => Columns
+  readonly indexes: (dialect: string) => readonly Index[]
+}
+
+const noIndexes = () => []
+
+const TABLES: readonly JobTableFacts[] = [
+  { model: JobRecord, name: 'job', columns: JOB, indexes: jobIndexes },
+  { model: JobWorker, name: 'job_worker', columns: WORKER, indexes: noIndexes },
+  { model: JobLimit, name: 'job_limit', columns: LIMIT, indexes: noIndexes },
+  { model: JobCron, name: 'job_cron', columns: CRON, indexes: noIndexes },
+  { model: JobStep, name: 'job_step', columns: STEP, indexes: noIndexes },
 ]
+
+/** @throws BootError for a class that a program has derived from one. */
+function tableOf(model: Function): JobTableFacts {
+  const table = TABLES.find((one) => one.model === model)
+  if (table) return table
+  throw new BootError(
+    `${model.name} extends a table of jobs, which has one class. Name ${JobRecord.name} itself among the models.`,
+  )
+}
 
 const HOW_TO_CREATE =
   "Write a migration: import { createJobTables } from 'sequitur/jobs', and await createJobTables(queryInterface)."
@@ -224,8 +223,10 @@ companionsOf.write(JobRecord, [JobWorker, JobLimit, JobCron, JobStep])
  */
 export async function createJobTables(queryInterface: QueryInterface): Promise<void> {
   const dialect = queryInterface.sequelize.getDialect()
-  for (const { name, columns } of TABLES) await queryInterface.createTable(name, columns(dialect))
-  for (const index of jobIndexes(dialect)) await queryInterface.addIndex('job', index)
+  for (const { name, columns, indexes } of TABLES) {
+    await queryInterface.createTable(name, columns(dialect))
+    for (const index of indexes(dialect)) await queryInterface.addIndex(name, index)
+  }
 }
 
 /** Drops the tables of jobs, with the jobs. */

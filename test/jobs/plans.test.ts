@@ -4,7 +4,8 @@ import { Field, type Session, sql, withSession } from 'sequitur'
 import { Job, JobRecord } from 'sequitur/jobs'
 import type { Sql } from '../../src/db/statements/statement.js'
 import { jobDatabase } from '../../src/jobs/job-database.js'
-import type { ChangeOfSome, JobStatements } from '../../src/jobs/statements.js'
+import type { ChangeOfSome } from '../../src/jobs/statements/dialect.js'
+import type { JobStatements } from '../../src/jobs/statements/job-statements.js'
 import { databaseApp, databases, sqliteMemory, type TestDatabase } from '../support/databases.js'
 
 class Entry {

@@ -55,7 +55,10 @@ for (const kind of tenantDatabases) {
       })
     assert.equal((await rename(1)).status, 201)
     const jobs = async () =>
-      (await app.query('SELECT state, job_tenant AS tenant FROM job ORDER BY id')) as { state: string; tenant: string }[]
+      (await app.query('SELECT state, job_tenant AS tenant FROM job ORDER BY id')) as {
+        state: string
+        tenant: string
+      }[]
     await until('two jobs have ended', async () => (await jobs()).filter(({ state }) => state === 'done').length === 2)
     assert.deepEqual(
       (await jobs()).map(({ tenant }) => tenant),

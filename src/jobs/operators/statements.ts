@@ -1,5 +1,5 @@
 import { rawSql, type Sql, sql } from '../../db/statements/statement.js'
-import { joined, LIMITED, list, nowOf } from '../statements.js'
+import { joined, LIMITED, list, nowOf } from '../statements/dialect.js'
 import type { JobState } from '../tables.js'
 
 /** A job, as drivers return it. */

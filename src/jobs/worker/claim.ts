@@ -1,6 +1,6 @@
 import type { Session } from '../../db/session/session.js'
 import type { JobDatabase } from '../job-database.js'
-import type { ClaimedRow, FreeSlots, JobOrder } from '../statements.js'
+import type { ClaimedRow, FreeSlots, JobOrder } from '../statements/claim.js'
 import type { ClaimedJob } from './job-call.js'
 
 /** What claiming depends on. */

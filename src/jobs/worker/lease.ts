@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { fromEnvironment } from '../../db/config/environment.js'
 import type { Sql } from '../../db/statements/statement.js'
 import type { JobDatabase } from '../job-database.js'
-import type { Held } from '../statements.js'
+import type { Held } from '../statements/ends.js'
 import type { JobState } from '../tables.js'
 import { wake } from '../wake.js'
 

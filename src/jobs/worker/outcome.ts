@@ -2,7 +2,8 @@ import { PartialCommitError } from '../../core/partial-commit-error.js'
 import { CommitUnknownError } from '../../db/errors.js'
 import type { Sql } from '../../db/statements/statement.js'
 import { JobDiscarded, JobPostponed, LostLeaseError, UnreadableJobInput, WorkerStops } from '../errors.js'
-import type { Held, JobStatements } from '../statements.js'
+import type { Held } from '../statements/ends.js'
+import type { JobStatements } from '../statements/job-statements.js'
 
 /** What becomes of a job whose attempt was not committed. */
 export type Outcome =

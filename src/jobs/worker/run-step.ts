@@ -6,7 +6,7 @@ import type { Session } from '../../db/session/session.js'
 import type { AsJson } from '../as-json.js'
 import { LostLeaseError } from '../errors.js'
 import { type JobDatabase, READS } from '../job-database.js'
-import type { Held } from '../statements.js'
+import type { Held } from '../statements/ends.js'
 import { MAX_INPUT } from '../tables.js'
 
 const MAX_NAME = 100

@@ -1,0 +1,52 @@
+import { rawSql, type Sql, sql } from '../../db/statements/statement.js'
+import type { JobState } from '../tables.js'
+import { type ChangeOfSome, type JobDialect, MOST_CHANGED } from './dialect.js'
+
+/** Finished jobs that one transaction deletes. */
+const MOST_DELETED = 200
+
+/** What a worker does for its lease, and for what others have left. */
+export function leaseStatements(on: JobDialect) {
+  return {
+    /** Begins or renews the lease of a worker. */
+    renew(worker: string, host: string, lease: number): Sql {
+      const row = sql`${on.text(worker)}, ${on.text(host)}, ${on.now} + ${on.big(lease)}`
+      const insert = sql`INSERT INTO job_worker (id, host, valid_until) VALUES (${row})`
+      return on.isMysql
+        ? sql`${insert} ON DUPLICATE KEY UPDATE valid_until = VALUES(valid_until)`
+        : sql`${insert} ON CONFLICT (id) DO UPDATE SET valid_until = excluded.valid_until`
+    },
+
+    endLease(worker: string): Sql {
+      return sql`DELETE FROM job_worker WHERE id = ${on.text(worker)}`
+    },
+
+    /** Takes the jobs back of workers whose lease has ended. */
+    takeBack(): ChangeOfSome {
+      const valid = sql`SELECT 1 FROM job_worker WHERE job_worker.id = job.worker AND valid_until > ${on.now}`
+      const where = sql`state = 'running' AND NOT EXISTS (${valid})`
+      return on.changeSome(sql`state = 'ready', due = ${on.now}, worker = NULL`, where, MOST_CHANGED)
+    },
+
+    /** The jobs that have this worker in their rows. */
+    runningOf(worker: string): Sql<{ readonly id: string | number; readonly run: number }> {
+      return sql`SELECT id, run FROM job WHERE state = 'running' AND worker = ${on.text(worker)}`
+    },
+
+    /** Deletes the leases that have ended so many milliseconds ago. */
+    deleteLeases(age: number): Sql {
+      return sql`DELETE FROM job_worker WHERE valid_until < ${on.now} - ${on.big(age)}`
+    },
+
+    /** Finished jobs of this state that are older, in milliseconds. */
+    finished(state: JobState, age: number): Sql<{ readonly id: string | number }> {
+      const old = sql`finished < ${on.now} - ${on.big(age)}`
+      return sql`SELECT id FROM job WHERE state = ${rawSql(`'${state}'`)} AND ${old} LIMIT ${on.limit(MOST_DELETED)} ${on.skipLocked}`
+    },
+
+    deleteJobs(ids: readonly string[]): readonly Sql[] {
+      const found = on.ids(ids)
+      return [sql`DELETE FROM job_step WHERE job_id IN (${found})`, sql`DELETE FROM job WHERE id IN (${found})`]
+    },
+  }
+}
