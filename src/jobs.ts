@@ -12,4 +12,5 @@ export {
 export { Cron, type CronOptions, Job, type JobOptions } from './jobs/job.js'
 export type { JobLimitRule } from './jobs/declaration.js'
 export { jobsController, type JobsControllerOptions } from './jobs/operators/jobs-controller.js'
-export { createJobTables, dropJobTables, JobRecord, type JobState } from './jobs/tables.js'
+export { createJobTables, dropJobTables } from './jobs/create-tables.js'
+export { JobRecord, type JobState } from './jobs/tables.js'

@@ -5,7 +5,6 @@ import {
   type ModelAttributeColumnOptions,
   type ModelAttributes,
   Op,
-  type QueryInterface,
 } from 'sequelize'
 import { Column, type Model, type ModelStatic, Table } from 'sequelize-typescript'
 import { BootError } from '../core/boot-error.js'
@@ -113,7 +112,7 @@ class JobTable<Row extends Model> extends Base<Row> {
 
 /**
  * The table of jobs: a row for each. Add it to the models of the database in which the handlers write: `createApp({ models: [Hero, JobRecord] })`. Its tables
- * are created by a migration with {@link createJobTables}. Programs read it, and leave the writing to this package.
+ * are created by a migration with `createJobTables()`. Programs read it, and leave the writing to this package.
  */
 export class JobRecord extends JobTable<JobRecord> {
   @Column(JOB().id) declare id: string
@@ -180,7 +179,8 @@ export class JobStep extends JobTable<JobStep> {
   @Column(STEP().result) declare result: string | null
 }
 
-interface JobTableFacts {
+/** One of the tables of jobs. */
+export interface JobTableFacts {
   readonly model: Constructor
   readonly name: string
   readonly columns: (dialect?: string) => Columns
@@ -189,7 +189,7 @@ interface JobTableFacts {
 
 const noIndexes = () => []
 
-const TABLES: readonly JobTableFacts[] = [
+export const TABLES: readonly JobTableFacts[] = [
   { model: JobRecord, name: 'job', columns: JOB, indexes: jobIndexes },
   { model: JobWorker, name: 'job_worker', columns: WORKER, indexes: noIndexes },
   { model: JobLimit, name: 'job_limit', columns: LIMIT, indexes: noIndexes },
@@ -214,22 +214,3 @@ for (const { model, name } of TABLES) {
   howToCreate.write(model, HOW_TO_CREATE)
 }
 companionsOf.write(JobRecord, [JobWorker, JobLimit, JobCron, JobStep])
-
-/**
- * Creates the tables of jobs: for a migration, which drops them by {@link dropJobTables}.
- *
- * @example
- * export async function up({ context }: { readonly context: QueryInterface }) { await createJobTables(context) }
- */
-export async function createJobTables(queryInterface: QueryInterface): Promise<void> {
-  const dialect = queryInterface.sequelize.getDialect()
-  for (const { name, columns, indexes } of TABLES) {
-    await queryInterface.createTable(name, columns(dialect))
-    for (const index of indexes(dialect)) await queryInterface.addIndex(name, index)
-  }
-}
-
-/** Drops the tables of jobs, with the jobs. */
-export async function dropJobTables(queryInterface: QueryInterface): Promise<void> {
-  for (const { name } of TABLES) await queryInterface.dropTable(name)
-}
