@@ -23,7 +23,7 @@ export const READS = { readOnly: true, onPrimary: true }
 /** READ COMMITTED: each statement sees what others have committed until then. On MySQL it also locks no places between rows. */
 const ISOLATION = { isolation: 'READ COMMITTED' }
 
-/** Milliseconds that a statement of the queue, which takes some, is waited for. */
+/** Milliseconds that a transaction of the queue, which takes some, is waited for. */
 const MOST_SILENCE = 10_000
 
 function ignored(): void {}
@@ -32,10 +32,12 @@ function ignored(): void {}
 export class JobDatabase {
   readonly sequelize: Sequelize
   readonly statements: JobStatements
+  readonly #mostSilence: number
 
-  constructor(sequelize: Sequelize) {
+  constructor(sequelize: Sequelize, mostSilence = MOST_SILENCE) {
     this.sequelize = sequelize
     this.statements = jobStatements(sequelize.getDialect())
+    this.#mostSilence = mostSilence
   }
 
   /** The database that has them. @throws Error if it was closed. */
@@ -75,10 +77,12 @@ export class JobDatabase {
     if (this.statements.dialect === 'sqlite') return this.#session(work, needs)
     let current: Session | undefined
     const running = this.#session((session) => work((current = session)), needs)
-    if (await endsWithin(running.then(ignored, ignored), MOST_SILENCE)) return running
+    if (await endsWithin(running.then(ignored, ignored), this.#mostSilence)) return running
     current?.abandon()
     running.catch(ignored)
-    throw new ConnectionTimedOutError(new Error(`The database has not answered the worker within ${MOST_SILENCE} ms.`))
+    throw new ConnectionTimedOutError(
+      new Error(`The database has not answered the worker within ${this.#mostSilence} ms.`),
+    )
   }
 
   /** Executes a statement that changes rows. Returns how many it has changed. */

@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { Field, sql, withSession } from 'sequitur'
-import { Job, JobRecord } from 'sequitur/jobs'
+import { Controller, Field, Post, sql, withSession } from 'sequitur'
+import { Job, JobRecord, Jobs } from 'sequitur/jobs'
+import { listen } from '../../src/db/dialects/postgres/listen.js'
+import { jobDatabase } from '../../src/jobs/job-database.js'
+import { CHANNEL } from '../../src/jobs/notify.js'
 import { databaseApp, postgres, skipIfShared, statements } from '../support/databases.js'
-import { until } from '../support/waiting.js'
+import { gate, until } from '../support/waiting.js'
 
 const begun: number[] = []
 
@@ -67,5 +70,44 @@ test(
     await wait(4_000)
     const looks = statements(app.log).filter((text) => /AS ready/.test(text))
     assert.ok(looks.length <= 2, `${looks.length}`)
+  },
+)
+
+@Controller('/pings')
+class PingController {
+  @Post('/')
+  async add(input: Ping, jobs: Jobs) {
+    await jobs.add(PingJobs, 'ping', input)
+  }
+}
+
+test(
+  'PostgreSQL: a process sends one notice at a time, and another one for what was added meanwhile',
+  { skip: skipIfShared },
+  async (t) => {
+    const app = await databaseApp(t, postgres, [JobRecord], [PingController], { jobs: [PingJobs] })
+    const database = jobDatabase()
+    const transact = database.transaction.bind(database) // without a worker, only notices have one
+    const mayEnd = gate()
+    const sent: string[] = []
+    let running = 0
+    database.transaction = async (work) => {
+      sent.push(`${++running} at once`)
+      const result = await transact(work)
+      await mayEnd.opened
+      running--
+      return result
+    }
+    const add = () => app.fetch('/pings', { method: 'POST', json: { number: 1 } })
+    await add()
+    await until('the first is sent', () => sent.length === 1)
+    for (let n = 0; n < 5; n++) await add()
+    assert.equal(sent.length, 1)
+    let received = 0
+    const listening = await listen(database.sequelize, CHANNEL, { onNotice: () => received++, onEnd: () => {} })
+    t.after(() => listening?.close())
+    mayEnd.open()
+    await until('a notice arrives after the last job was added', () => received > 0)
+    assert.deepEqual(sent, ['1 at once', '1 at once'])
   },
 )
