@@ -265,6 +265,12 @@ for (const kind of databases) {
     assert.ok(Number(row?.started) <= Number(row?.finished))
   })
 
+  test(named('what a worker works on is not known if that is too long for its row'), async (t) => {
+    const queues = Array.from({ length: 25 }, (_, n) => [`${n}`.padStart(50, 'z'), 1])
+    const app = await operatorsApp(t, kind, { work: Object.fromEntries(queues) })
+    assert.equal((await app.get('/jobs/overview')).workers[0].queues, null)
+  })
+
   test(named('a dead job that is retried runs at once, as one that has no attempts behind it'), async (t) => {
     sent.length = 0
     const app = await operatorsApp(t, kind, { work: { mail: 1 } })
