@@ -113,13 +113,20 @@ function deadRow({ name, error, count, oldest, newest }, { time }) {
   )
 }
 
-function workerRow({ id, host, valid, valid_until, running }, { age, ago }) {
+/** What a worker works on, with how many jobs of it at once. */
+function queuesText(queues) {
+  if (queues === null) return 'not known'
+  return queues.map(({ queue, slots }) => `${queue} (${number(slots)})`).join(', ')
+}
+
+function workerRow({ id, host, queues, valid, valid_until, running }, { age, ago }) {
   const lease = valid ? `valid for ${duration(-age(valid_until))}` : `ended ${ago(valid_until)}`
   return element(
     'tr',
     {},
     cell('Host', host),
     cell('Lease', element('span', { className: valid ? '' : 'bad-text', title: moment(valid_until) }, lease)),
+    cell('Works on', queuesText(queues)),
     cell('Running', number(running), 'number'),
     cell('Id', element('code', {}, id.slice(0, 8))),
   )
@@ -132,22 +139,34 @@ export function buttonsOf({ id, state }) {
   return WAITING.includes(state) ? [button('Discard', 'danger', { action: 'discard', id })] : []
 }
 
-export function jobRow(job, { time }) {
-  const { id, name, queue, state, attempt, due, finished, error, log } = job
-  const when = finished === null ? ['due ', time(due)] : [state === 'dead' ? 'died ' : 'done ', time(finished)]
+/** Enough of the digest of a limit to see which jobs share one. */
+const shortLimit = (key) => key.slice(0, 8)
+
+/** Since when a job is in its state. */
+function whenOf({ state, due, started, finished }, { time }) {
+  if (finished !== null) return [state === 'dead' ? 'died ' : 'done ', time(finished)]
+  return state === 'running' && started !== null ? ['started ', time(started)] : ['due ', time(due)]
+}
+
+export function jobRow(job, times) {
+  const { id, name, queue, state, attempt, finished, limit_key, error, log } = job
+  const limit = limit_key !== null && finished === null ? [element('small', {}, `limit ${shortLimit(limit_key)}`)] : []
   const code = (text) => (text === null ? '' : element('code', {}, text))
   return element(
     'tr',
     {},
     cell('Job', [button(`${name} ${id}`, 'link', { action: 'open', id }), element('small', {}, queue)]),
-    cell('State', state),
+    cell('State', [state, ...limit]),
     cell('Attempts', String(attempt), 'number'),
-    cell('When', when),
+    cell('When', whenOf(job, times)),
     cell('Last error', code(error)),
     cell('Log entry', code(log)),
     cell('', buttonsOf(job), 'actions'),
   )
 }
+
+const holderButtons = (ids) =>
+  element('span', {}, ...ids.map((id) => button(`job ${id}`, 'link', { action: 'open', id })))
 
 /** The facts of an opened job: names and values. */
 export function factsOf(job, { ago }) {
@@ -160,8 +179,11 @@ export function factsOf(job, { ago }) {
     ['Log entry', job.log],
     ['Added', at(job.created)],
     ['Due', at(job.due)],
+    ['Started', at(job.started)],
     ['Finished', at(job.finished)],
     ['Worker', job.worker],
+    ['Limit', job.limit_key && shortLimit(job.limit_key)],
+    ['Running in its limit', job.limit_holders.length > 0 && holderButtons(job.limit_holders)],
     ['Tenant', job.tenant],
     ['Steps done', job.steps.join(', ')],
     ['Trace', job.trace],

@@ -110,7 +110,7 @@ async function openJob(id) {
   )
   byId('job-input').textContent = typeof data.input === 'string' ? data.input : JSON.stringify(data.input, null, 2)
   byId('job-buttons').replaceChildren(...buttonsOf(data), button('Close', '', { action: 'close' }))
-  jobDialog.showModal()
+  if (!jobDialog.open) jobDialog.showModal()
 }
 
 const jobOf = (id) => (jobDialog.open ? opened : list.jobs.find((job) => job.id === id))

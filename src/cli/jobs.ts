@@ -79,6 +79,8 @@ function listOf(options: readonly string[]): string {
 }
 
 const MOST_LISTED = 10_000
+/** Characters of the digest of a limit: enough to see which jobs share one. */
+const LIMIT_LENGTH = 8
 
 async function list(
   app: Jobs,
@@ -103,25 +105,29 @@ function statesOf({ states }: Jobs, { state }: Options): readonly string[] {
   return wanted
 }
 
-function toJson({ created, due, finished, ...job }: ListedJob): object {
-  const text = (instant: number) => new Date(instant).toISOString()
-  const times = { created: text(created), due: text(due), finished: finished === null ? null : text(finished) }
+function toJson({ created, due, started, finished, ...job }: ListedJob): object {
+  const text = (instant: number | null) => (instant === null ? null : new Date(instant).toISOString())
+  const times = { created: text(created), due: text(due), started: text(started), finished: text(finished) }
   return { ...job, ...times, now: undefined }
 }
 
 function textOf(found: readonly ListedJob[]): string {
   if (found.length === 0) return 'No jobs.\n'
-  const rows = found.map(({ id, name, queue, state, attempt, created, due, finished, error, now }) => [
-    id,
-    name,
-    queue,
-    state,
-    String(attempt),
-    spanOf(now - created),
-    finished !== null ? '' : due > now ? `in ${spanOf(due - now)}` : `${spanOf(now - due)} ago`,
-    error ?? '',
-  ])
-  const head = ['ID', 'NAME', 'QUEUE', 'STATE', 'ATTEMPT', 'AGE', 'DUE', 'ERROR']
+  const rows = found.map(
+    ({ id, name, queue, state, attempt, created, due, started, finished, limit_key, error, now }) => [
+      id,
+      name,
+      queue,
+      state,
+      String(attempt),
+      spanOf(now - created),
+      finished !== null ? '' : due > now ? `in ${spanOf(due - now)}` : `${spanOf(now - due)} ago`,
+      state === 'running' && started !== null ? spanOf(now - started) : '',
+      finished === null ? (limit_key?.slice(0, LIMIT_LENGTH) ?? '') : '',
+      error ?? '',
+    ],
+  )
+  const head = ['ID', 'NAME', 'QUEUE', 'STATE', 'ATTEMPT', 'AGE', 'DUE', 'RUNS', 'LIMIT', 'ERROR']
   return tableOf([head, ...rows.map((row) => row.map((cell) => escapeForLog(cell)))])
 }
 

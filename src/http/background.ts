@@ -85,7 +85,11 @@ export interface ListedJob {
   readonly attempt: number
   readonly created: number
   readonly due: number
+  /** When a worker took it the last time. */
+  readonly started: number | null
   readonly finished: number | null
+  /** A digest of its limit: the same for all jobs that share it. */
+  readonly limit_key: string | null
   readonly tenant: string | null
   readonly worker: string | null
   readonly error: string | null

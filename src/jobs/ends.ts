@@ -27,7 +27,7 @@ type ListedRow = { readonly [K in keyof ListedJob]: number extends ListedJob[K] 
 export async function listJobs(database: JobDatabase, filter: JobFilter): Promise<readonly ListedJob[]> {
   const { now } = database.statements
   const columns = rawSql(
-    'id, name, queue, state, priority, attempt, created, due, finished, job_tenant AS tenant, worker, error',
+    'id, name, queue, state, priority, attempt, created, due, started, finished, limit_key, job_tenant AS tenant, worker, error',
   )
   const limit = rawSql(String(Math.floor(filter.limit)))
   const rows = await database.read(
@@ -40,6 +40,7 @@ export async function listJobs(database: JobDatabase, filter: JobFilter): Promis
     attempt: Number(row.attempt),
     created: Number(row.created),
     due: Number(row.due),
+    started: row.started === null ? null : Number(row.started),
     finished: row.finished === null ? null : Number(row.finished),
     now: Number(row.now),
   }))

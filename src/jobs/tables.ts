@@ -19,6 +19,9 @@ export type JobState = 'delayed' | 'ready' | 'limited' | 'running' | 'done' | 'd
 /** The largest input, in bytes of JSON: what the smallest text type of the databases holds. Larger values belong into a table of their own. */
 export const MAX_INPUT = 60_000
 
+/** The longest list of the queues of a worker, in characters. */
+export const MAX_QUEUES = 1_000
+
 const isMysql = (dialect: string | undefined) => dialect === 'mysql' || dialect === 'mariadb'
 
 // Without BINARY, MySQL takes 'Mail' and 'mail' for one queue, and the steps 'charge-a' and 'charge-\u00e1' for one. Elsewhere it would mean bytes.
@@ -56,11 +59,13 @@ const JOB = (dialect?: string) =>
     trace: optionalText(55, dialect),
     error: optionalText(200, dialect),
     created: instant(),
+    started: optionalInstant(),
     finished: optionalInstant(),
   }) satisfies ModelAttributes
 const WORKER = (dialect?: string) => ({
   id: { ...text(36, dialect), primaryKey: true },
   host: text(100, dialect),
+  queues: optionalText(MAX_QUEUES, dialect),
   valid_until: instant(),
 })
 const LIMIT = () => ({ bucket: { type: DataTypes.INTEGER, primaryKey: true } })
@@ -144,6 +149,8 @@ export class JobRecord extends JobTable<JobRecord> {
   /** The name and the code of the last error, and the id of its entry in the log; without its message, which may have values of rows. */
   @Column(JOB().error) declare error: string | null
   @Column(JOB().created) declare created: string
+  /** When a worker took it the last time. */
+  @Column(JOB().started) declare started: string | null
   @Column(JOB().finished) declare finished: string | null
 }
 
@@ -158,6 +165,8 @@ function withTypes(attributes: ModelAttributes, columns: Columns): ModelAttribut
 export class JobWorker extends JobTable<JobWorker> {
   @Column(WORKER().id) declare id: string
   @Column(WORKER().host) declare host: string
+  /** How many jobs of each queue it runs at once: `mail=5,default=10`. Null if that is too long. */
+  @Column(WORKER().queues) declare queues: string | null
   @Column(WORKER().valid_until) declare valid_until: string
 }
 

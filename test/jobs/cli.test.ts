@@ -50,16 +50,18 @@ for (const kind of databases.filter((one) => one !== sqliteMemory)) {
     await app.add(2, { delay: 3 * 60_000 + 30_000, priority: 5 })
     await app.inSession((session) => jobsOf(session).add(MailJobs, 'refuse'))
     await app.set('3', { state: 'dead', attempt: 1, finished: '1', error: 'Error\u001b[2J' })
+    await app.add(4)
+    await app.set('4', { state: 'running', started: String(Date.now() - 90 * 60_000), limit_key: '0123456789abcdef' })
     const { status, stdout, stderr } = app.command('list')
     assert.deepEqual([status, stderr], [0, ''])
     assert.match(
       stdout.replaceAll(/\b\ds(?: ago)?\b/g, (text) => text.replace(/\d/, '0')),
-      /^ID  NAME         QUEUE    STATE    ATTEMPT  AGE  DUE     ERROR\n3   mail\.refuse  default  dead     1        0s           Error\\x1b\[2J\n2   mail\.send    mail     delayed  0        0s   in 3m\n1   mail\.send    mail     ready    0        0s   0s ago\n$/,
+      /^ID  NAME         QUEUE    STATE    ATTEMPT  AGE  DUE     RUNS  LIMIT     ERROR\n4   mail\.send    mail     running  0        0s   0s ago  1h    01234567\n3   mail\.refuse  default  dead     1        0s                           Error\\x1b\[2J\n2   mail\.send    mail     delayed  0        0s   in 3m\n1   mail\.send    mail     ready    0        0s   0s ago\n$/,
     )
     const idsOf = (...words: string[]) =>
       (JSON.parse(app.command('list', '--json', ...words).stdout) as { id: string }[]).map(({ id }) => id)
     assert.deepEqual(idsOf('--state', 'dead', '--state', 'ready'), ['3', '1'])
-    assert.deepEqual(idsOf('--queue', 'mail', '--limit', '1'), ['2'])
+    assert.deepEqual(idsOf('--queue', 'mail', '--limit', '1'), ['4'])
     assert.deepEqual(idsOf('--name', 'mail.refuse'), ['3'])
     const [job] = JSON.parse(app.command('list', '--json', '--name', 'mail.refuse').stdout) as Record<string, unknown>[]
     assert.deepEqual(
@@ -71,11 +73,13 @@ for (const kind of databases.filter((one) => one !== sqliteMemory)) {
         state: 'dead',
         priority: 0,
         attempt: 1,
+        limit_key: null,
         tenant: null,
         worker: null,
         error: 'Error\u001b[2J',
         created: '',
         due: '',
+        started: null,
         finished: '1970-01-01T00:00:00.001Z',
       },
     )

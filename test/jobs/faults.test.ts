@@ -217,7 +217,7 @@ for (const kind of databases) {
       () => true,
     )
     delete process.env['toolkit_job_lease']
-    await lease.begin()
+    await lease.begin({})
     const renewing = gate()
     disturb(app.jobDatabase, (transact) => async (work) => {
       renewing.open()

@@ -87,7 +87,9 @@ class Queue {
   }
 
   async #renew(worker: ModelWorker): Promise<void> {
-    await this.#do((statements) => statements.renew(worker.name, 'here', 600_000))
+    await this.#do((statements) =>
+      statements.renew({ worker: worker.name, host: 'here', queues: undefined, milliseconds: 600_000 }),
+    )
     worker.hasLease = true
   }
 

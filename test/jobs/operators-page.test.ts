@@ -80,7 +80,7 @@ type PageApp = Awaited<ReturnType<typeof pageApp>>
 /** Each state, with what is wrong at three in the morning. */
 async function seed(app: PageApp): Promise<void> {
   for (let n = 0; n < 4; n++) await app.add({ due: minutesAgo(14) })
-  await app.add({ state: 'running', worker: 'w1'.padEnd(36, '0') })
+  await app.add({ state: 'running', worker: 'w1'.padEnd(36, '0'), started: minutesAgo(6), limit_key: 'a' })
   await app.add({
     state: 'delayed',
     due: String(Date.now() + 600_000),
@@ -97,7 +97,12 @@ async function seed(app: PageApp): Promise<void> {
   await app.add({ state: 'done', finished: minutesAgo(0.2) })
   await app.inSession(async () => {
     const valid_until = String(Date.now() + 25_000)
-    await JobWorker.create({ id: 'w1'.padEnd(36, '0'), host: 'worker-1.example.org', valid_until })
+    await JobWorker.create({
+      id: 'w1'.padEnd(36, '0'),
+      host: 'worker-1.example.org',
+      valid_until,
+      queues: 'mail=5,reports=1',
+    })
     await JobWorker.create({ id: 'w2'.padEnd(36, '0'), host: 'worker-2.example.org', valid_until: minutesAgo(1) })
   })
 }
@@ -129,6 +134,8 @@ test('the page shows what is stuck, since when and why, all from its own origin'
   assert.equal(await rows(app.page, 'dead').count(), 2)
   assert.equal(await rows(app.page, 'jobs').count(), 4)
   assert.match((await rows(app.page, 'workers').nth(1).textContent()) ?? '', /worker-2\.example\.org.*ended 1 min ago/)
+  assert.match((await rows(app.page, 'workers').nth(0).textContent()) ?? '', /mail \(5\), reports \(1\)/)
+  assert.match((await rows(app.page, 'workers').nth(1).textContent()) ?? '', /not known/)
   assert.ok(!(await app.page.content()).includes('ann@example.org'))
   await screenshot(app.page, 'light')
   await app.page.emulateMedia({ colorScheme: 'dark' })
@@ -170,6 +177,28 @@ test('the page retries and discards after a confirmation, and says what it does'
   assert.equal(await app.stateOf(waiting), 'dead')
   assert.deepEqual(app.complaints, [])
 })
+
+test(
+  'the page says since when a job runs, and which one holds the limit that another waits for',
+  { skip },
+  async (t) => {
+    const app = await pageApp(t)
+    const limit_key = '0123456789abcdef'
+    const running = await app.add({ state: 'running', worker: 'w1', started: minutesAgo(6), limit_key })
+    const waiting = await app.add({ state: 'limited', limit_key })
+    await app.login()
+    await app.open()
+    await app.page.locator('select[name=state]').selectOption('')
+    await row(app.page, running).getByText('started 6 min ago').waitFor()
+    assert.match((await row(app.page, waiting).textContent()) ?? '', /limited.*limit 01234567(?!8)/)
+    await row(app.page, waiting).locator('button.link').click()
+    await app.page.locator('#job-facts').getByText(`job ${running}`).click()
+    await app.page.locator('#job-title').getByText(`mail.welcome ${running}`).waitFor()
+    assert.match((await app.page.locator('#job-facts').textContent()) ?? '', /Started.*6 min ago/)
+    await screenshot(app.page, 'limit')
+    assert.deepEqual(app.complaints, [])
+  },
+)
 
 test('the page tells an operator who comes too late that nothing was changed', { skip }, async (t) => {
   const app = await pageApp(t)

@@ -188,7 +188,12 @@ for (const kind of databases) {
     await app.add(dead({ finished: String(last), error: 'Discarded' }))
     await app.add({ state: 'running', worker: 'w1' })
     await app.inSession(async () => {
-      await JobWorker.create({ id: 'w1', host: 'a', valid_until: String(Date.now() + 600_000) })
+      await JobWorker.create({
+        id: 'w1',
+        host: 'a',
+        queues: 'mail=5,bills=1',
+        valid_until: String(Date.now() + 600_000),
+      })
       await JobWorker.create({ id: 'w2', host: 'b', valid_until: '1000' })
     })
     const overview = await app.get('/jobs/overview')
@@ -198,13 +203,72 @@ for (const kind of databases) {
       { name: 'mail.welcome', error: 'Discarded', count: 1, oldest: newest, newest },
     ])
     assert.deepEqual(
-      overview.workers.map(({ id, host, valid, running }: Record<string, unknown>) => [id, host, valid, running]),
+      overview.workers.map(({ id, host, queues, valid, running }: Record<string, unknown>) => [
+        id,
+        host,
+        queues,
+        valid,
+        running,
+      ]),
       [
-        ['w1', 'a', true, 1],
-        ['w2', 'b', false, 0],
+        [
+          'w1',
+          'a',
+          [
+            { queue: 'mail', slots: 5 },
+            { queue: 'bills', slots: 1 },
+          ],
+          true,
+          1,
+        ],
+        ['w2', 'b', null, false, 0],
       ],
     )
     assert.equal(overview.workers[1].valid_until, '1970-01-01T00:00:01.000Z')
+  })
+
+  test(named('a list says since when a job runs, and an opened job which ones hold its limit'), async (t) => {
+    const app = await operatorsApp(t, kind)
+    const started = String(Date.now() - 60_000)
+    const first = await app.add({ state: 'running', worker: 'w1', started, limit_key: 'a' })
+    const second = await app.add({ state: 'running', worker: 'w1', started, limit_key: 'a' })
+    const waiting = await app.add({ state: 'limited', limit_key: 'a' })
+    await app.add({ state: 'running', worker: 'w1', limit_key: 'b' })
+    const free = await app.add()
+    const jobs: any[] = (await app.get('/jobs')).data
+    const factsOf = (id: string) => jobs.filter((job) => job.id === id).map((job) => [job.started, job.limit_key])
+    assert.deepEqual(factsOf(first), [[new Date(Number(started)).toISOString(), 'a']])
+    assert.deepEqual(factsOf(waiting), [[null, 'a']])
+    assert.deepEqual(factsOf(free), [[null, null]])
+    const holdersOf = async (id: string) => (await app.get(`/jobs/${id}`)).data.limit_holders
+    assert.deepEqual(await holdersOf(waiting), [first, second])
+    assert.deepEqual(await holdersOf(first), [second])
+    assert.deepEqual(await holdersOf(free), [])
+  })
+
+  test(named('a worker writes what it works on, and when it took a job'), async (t) => {
+    const app = await operatorsApp(t, kind, { work: { mail: 3, reports: 1 } })
+    const { workers } = await app.get('/jobs/overview')
+    assert.deepEqual(
+      workers.map(({ queues }: { queues: unknown }) => queues),
+      [
+        [
+          { queue: 'mail', slots: 3 },
+          { queue: 'reports', slots: 1 },
+        ],
+      ],
+    )
+    const id = await app.add()
+    await until('it is done', async () => (await app.row(id))?.state === 'done')
+    const row = await app.row(id)
+    assert.ok(Number(row?.started) >= Number(row?.created))
+    assert.ok(Number(row?.started) <= Number(row?.finished))
+  })
+
+  test(named('what a worker works on is not known if that is too long for its row'), async (t) => {
+    const queues = Array.from({ length: 25 }, (_, n) => [`${n}`.padStart(50, 'z'), 1])
+    const app = await operatorsApp(t, kind, { work: Object.fromEntries(queues) })
+    assert.equal((await app.get('/jobs/overview')).workers[0].queues, null)
   })
 
   test(named('a dead job that is retried runs at once, as one that has no attempts behind it'), async (t) => {
@@ -388,6 +452,7 @@ test('what the page reads again and again reads the indexes of its states, and n
     operators.dead(),
     ...(['ready', 'delayed', 'limited', 'running', 'dead'] as const).map((state) => operators.list({ state }, 26)),
     operators.list({ state: 'dead', name: 'mail.welcome' }, 26),
+    operators.holders('a'),
     operators.deadBatch({ name: 'mail.welcome', error: undefined, until: 0, after: '5', most: 100 }),
   ]
   for (const statement of read) {

@@ -69,9 +69,11 @@ export class JobDesk {
     return this.#use(async (on) => {
       const row = await on.one(id)
       const steps = await on.rows(on.statements.steps(id))
+      const holders = row.limit_key === null ? [] : await on.rows(on.statements.holders(row.limit_key))
       return toOpened(
         row,
         steps.map(({ name }) => name),
+        holders.map((holder) => String(holder.id)),
       )
     })
   }

@@ -12,9 +12,11 @@ export interface ListedRow {
   readonly due: string | number
   readonly attempt: number
   readonly worker: string | null
+  readonly limit_key: string | null
   readonly tenant: string | null
   readonly error: string | null
   readonly created: string | number
+  readonly started: string | number | null
   readonly finished: string | number | null
 }
 
@@ -47,6 +49,7 @@ export interface DeadRow {
 export interface WorkerRow {
   readonly id: string
   readonly host: string
+  readonly queues: string | null
   readonly valid_until: string | number
   readonly is_valid: string | number
   readonly running: string | number
@@ -82,11 +85,12 @@ export interface DeadIdRow {
 /** The error of a job that an operator has discarded. */
 const DISCARDED = 'Discarded'
 const MOST_WORKERS = 200
+const MOST_HOLDERS = 100
 const MOST_ERRORS = 100
 const MINUTE = 60_000
 const INTEGER_TYPES: Readonly<Record<string, string>> = { postgres: 'BIGINT', sqlite: 'INTEGER' }
 const LISTED = rawSql(
-  'id, name, queue, state, priority, due, attempt, worker, job_tenant AS tenant, error, created, finished',
+  'id, name, queue, state, priority, due, attempt, worker, limit_key, job_tenant AS tenant, error, created, started, finished',
 )
 
 /** In the order of the key, a database that overrates the rows of a state reads all others in search of them. */
@@ -153,6 +157,11 @@ export class OperatorStatements {
     return sql`SELECT name FROM job_step WHERE job_id = ${this.#big(id)} ORDER BY name`
   }
 
+  /** The running jobs of a limit. */
+  holders(limitKey: string): Sql<{ readonly id: string | number }> {
+    return sql`SELECT id FROM job WHERE state = 'running' AND limit_key = ${limitKey} ORDER BY ${UNINDEXED_ID} LIMIT ${rawSql(String(MOST_HOLDERS))}`
+  }
+
   /** A part for each state: each reads one index. Only those of the last minute are counted that are done: their number grows without bounds. */
   counts(): Sql<CountRow> {
     const part = (state: JobState, failed: Sql, due: Sql, more = sql``) =>
@@ -179,7 +188,7 @@ export class OperatorStatements {
   workers(): Sql<WorkerRow> {
     const valid = sql`CASE WHEN valid_until > ${this.#now} THEN 1 ELSE 0 END`
     const running = rawSql(`SELECT count(*) FROM job WHERE state = 'running' AND worker = job_worker.id`)
-    return sql`SELECT id, host, valid_until, ${valid} AS is_valid, (${running}) AS running FROM job_worker ORDER BY host, id LIMIT ${rawSql(String(MOST_WORKERS))}`
+    return sql`SELECT id, host, queues, valid_until, ${valid} AS is_valid, (${running}) AS running FROM job_worker ORDER BY host, id LIMIT ${rawSql(String(MOST_WORKERS))}`
   }
 
   /** Locked, where the database can: those that another operator has are left out. */

@@ -1,5 +1,6 @@
 import { Field } from '../../schema/declare/field.js'
 import type { JobState } from '../tables.js'
+import { parseWork } from '../work-text.js'
 import type { CountRow, DeadRow, ListedRow, OpenedRow, WorkerRow } from './statements.js'
 
 /*
@@ -18,12 +19,16 @@ export class JobEntry {
   @Field({ type: 'integer', description: 'How many attempts are used up' }) attempt!: number
   @Field({ description: 'When it may run' }) due!: Date
   @Field() created!: Date
+  @Field({ type: 'date-time', nullable: true, description: 'When a worker took it the last time' })
+  started!: Date | null
   @Field({ type: 'date-time', nullable: true, description: 'When it was done, or died' }) finished!: Date | null
   @Field({ type: 'string', nullable: true, description: 'The name and the code of its last error' })
   error!: string | null
   @Field({ type: 'string', nullable: true, description: 'The id of the last error in the log', example: '1a2b3c4d' })
   log!: string | null
   @Field({ type: 'string', nullable: true, description: 'The worker that runs it' }) worker!: string | null
+  @Field({ type: 'string', nullable: true, description: 'A digest of its limit: the same for all jobs that share it' })
+  limit_key!: string | null
   @Field({ type: 'string', nullable: true, description: 'The tenant of the session that added it' })
   tenant!: string | null
 }
@@ -32,6 +37,8 @@ export class JobEntry {
 export class OpenedJob extends JobEntry {
   @Field({ type: 'any', description: 'What was given to `jobs.add()`' }) input!: unknown
   @Field({ type: ['string'], description: 'The steps that are done: they do not run again' }) steps!: string[]
+  @Field({ type: ['string'], description: 'The other jobs of its limit that run, by their ids; at most 100' })
+  limit_holders!: string[]
   @Field({ type: 'string', nullable: true, description: 'The `traceparent` of the request that added it' })
   trace!: string | null
 }
@@ -69,10 +76,18 @@ export class DeadEntry {
   @Field({ description: 'When the last one died' }) newest!: Date
 }
 
+/** What a worker does for a queue. */
+class QueueOfWorker {
+  @Field() queue!: string
+  @Field({ type: 'integer', description: 'How many of its jobs the worker runs at once' }) slots!: number
+}
+
 /** A process that runs jobs. */
 export class WorkerEntry {
   @Field() id!: string
   @Field() host!: string
+  @Field({ type: [QueueOfWorker], nullable: true, description: 'On which it works; null if that is not known' })
+  queues!: QueueOfWorker[] | null
   @Field({ description: 'Whether it has renewed its lease in time; else others take its jobs back' }) valid!: boolean
   @Field() valid_until!: Date
   @Field({ type: 'integer', description: 'How many jobs it runs' }) running!: number
@@ -90,21 +105,29 @@ const optionalInstant = (milliseconds: string | number | null) => (milliseconds 
 
 const ENTRY = /^(.*) \(log ([0-9a-f]{8})\)$/
 
-export function toEntry({ id, due, created, finished, error, ...row }: ListedRow): JobEntry {
+export function toEntry({ id, due, created, started, finished, error, ...row }: ListedRow): JobEntry {
   const [, kind = error, log = null] = ENTRY.exec(error ?? '') ?? []
   return {
     ...row,
     id: String(id),
     due: instant(due),
     created: instant(created),
+    started: optionalInstant(started),
     finished: optionalInstant(finished),
     error: kind,
     log,
   }
 }
 
-export function toOpened({ input, trace, ...row }: OpenedRow, steps: readonly string[]): OpenedJob {
-  return { ...toEntry(row), input: parsed(input), steps: [...steps], trace }
+/** @param holders the jobs of its limit that run. */
+export function toOpened(
+  { input, trace, ...row }: OpenedRow,
+  steps: readonly string[],
+  holders: readonly string[],
+): OpenedJob {
+  const entry = toEntry(row)
+  const limit_holders = holders.filter((id) => id !== entry.id)
+  return { ...entry, input: parsed(input), steps: [...steps], limit_holders, trace }
 }
 
 // What someone has written into the row by hand is shown, too.
@@ -143,6 +166,13 @@ export function toDead({ name, error, n, oldest, newest }: DeadRow): DeadEntry {
   return { name, error, count: Number(n), oldest: instant(oldest), newest: instant(newest) }
 }
 
-export function toWorker({ id, host, valid_until, is_valid, running }: WorkerRow): WorkerEntry {
-  return { id, host, valid: Number(is_valid) === 1, valid_until: instant(valid_until), running: Number(running) }
+export function toWorker({ id, host, queues, valid_until, is_valid, running }: WorkerRow): WorkerEntry {
+  return {
+    id,
+    host,
+    queues: queues === null ? null : [...parseWork(queues)],
+    valid: Number(is_valid) === 1,
+    valid_until: instant(valid_until),
+    running: Number(running),
+  }
 }

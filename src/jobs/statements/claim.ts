@@ -90,7 +90,7 @@ export function claimStatements(on: JobDialect) {
 }
 
 function takenBy(on: JobDialect, worker: string): Sql {
-  return sql`state = 'running', attempt = attempt + 1, run = run + 1, worker = ${on.text(worker)}`
+  return sql`state = 'running', attempt = attempt + 1, run = run + 1, worker = ${on.text(worker)}, started = ${on.now}`
 }
 
 /** The ids of the first jobs of each queue, locked. */

@@ -2,6 +2,17 @@ import { rawSql, type Sql, sql } from '../../db/statements/statement.js'
 import type { JobState } from '../tables.js'
 import { type ChangeOfSome, type JobDialect, MOST_CHANGED } from './dialect.js'
 
+/** The lease of a worker. */
+export interface NewLease {
+  /** Its id. */
+  readonly worker: string
+  readonly host: string
+  /** What it works on, as its row has it. */
+  readonly queues: string | undefined
+  /** How long it lasts. */
+  readonly milliseconds: number
+}
+
 /** Finished jobs that one transaction deletes. */
 const MOST_DELETED = 200
 
@@ -9,9 +20,9 @@ const MOST_DELETED = 200
 export function leaseStatements(on: JobDialect) {
   return {
     /** Begins or renews the lease of a worker. */
-    renew(worker: string, host: string, lease: number): Sql {
-      const row = sql`${on.text(worker)}, ${on.text(host)}, ${on.now} + ${on.big(lease)}`
-      const insert = sql`INSERT INTO job_worker (id, host, valid_until) VALUES (${row})`
+    renew({ worker, host, queues, milliseconds }: NewLease): Sql {
+      const row = sql`${on.text(worker)}, ${on.text(host)}, ${on.text(queues)}, ${on.now} + ${on.big(milliseconds)}`
+      const insert = sql`INSERT INTO job_worker (id, host, queues, valid_until) VALUES (${row})`
       return on.isMysql
         ? sql`${insert} ON DUPLICATE KEY UPDATE valid_until = VALUES(valid_until)`
         : sql`${insert} ON CONFLICT (id) DO UPDATE SET valid_until = excluded.valid_until`

@@ -2,10 +2,12 @@ import { hostname } from 'node:os'
 import { randomUUID } from 'node:crypto'
 import { fromEnvironment } from '../../db/config/environment.js'
 import type { Sql } from '../../db/statements/statement.js'
+import type { Work } from '../../http/background.js'
 import type { JobDatabase } from '../job-database.js'
 import type { Held } from '../statements/ends.js'
 import type { JobState } from '../tables.js'
 import { wake } from '../wake.js'
+import { formatWork } from '../work-text.js'
 
 /** Milliseconds that the lease of a worker lasts, unless `toolkit_job_lease` is set, and how often it is renewed in them. */
 const LEASE = 30_000
@@ -40,6 +42,7 @@ export class Lease {
   #cleanedAt = performance.now() - CLEANING * Math.random()
   readonly #milliseconds = fromEnvironment('toolkit_job_lease') ?? LEASE
   #isEnded = false
+  #queues: string | undefined
 
   /**
    * @param executeApart executes a statement on a connection that jobs cannot hold; undefined if there is none.
@@ -58,8 +61,9 @@ export class Lease {
     this.#isKnown = isKnown
   }
 
-  /** @throws the error of the database. */
-  async begin(): Promise<void> {
+  /** @param work on which the worker works, for operators. @throws the error of the database. */
+  async begin(work: Work): Promise<void> {
+    this.#queues = formatWork(work)
     await this.#renew()
     this.#schedule()
   }
@@ -95,7 +99,12 @@ export class Lease {
 
   /** On a connection of its own, where there is one: those of the pool may all be held for longer than the lease lasts. */
   async #renew(): Promise<void> {
-    const renewal = this.#database.statements.renew(this.worker, hostname().slice(0, 100), this.#milliseconds)
+    const renewal = this.#database.statements.renew({
+      worker: this.worker,
+      host: hostname().slice(0, 100),
+      queues: this.#queues,
+      milliseconds: this.#milliseconds,
+    })
     try {
       const renewing = this.#executeApart(renewal)
       if (renewing) return await renewing

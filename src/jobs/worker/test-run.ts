@@ -128,7 +128,9 @@ class Run {
       const rows = await find(session)
       for (const { id, name } of rows) {
         if (!this.#jobs.has(name)) throw unknownJob(name)
-        await session.executeOwn(statements.renew(this.#worker, 'test', LEASE))
+        await session.executeOwn(
+          statements.renew({ worker: this.#worker, host: 'test', queues: undefined, milliseconds: LEASE }),
+        )
         await session.executeOwn(statements.take([String(id)], this.#worker))
       }
       return rows.map((row) => ({ ...row, attempt: row.attempt + 1, run: row.run + 1 }))

@@ -82,7 +82,7 @@ export class Worker {
 
   /** @throws the error of the database. */
   async start(): Promise<void> {
-    await this.#lease.begin()
+    await this.#lease.begin(this.#options.work)
     this.#doorbell.start()
     this.#schedule.start()
     this.#working = this.#work()
