@@ -2,9 +2,9 @@ import { QueryTypes, type Sequelize } from 'sequelize'
 import { Database } from '../db/database.js'
 import type { ChangedJobs, ChosenJobs, JobFilter, JobOperations, ListedJob } from '../http/background.js'
 import type { Lifespan } from '../http/lifespan.js'
-import { discardJobs, listJobs, retryJobs, STATES } from './ends.js'
 import { type JobDatabase, jobDatabaseOfApp } from './job-database.js'
-import { JobRecord } from './tables.js'
+import { discardJobs, listJobs, retryJobs } from './operators/command.js'
+import { JobRecord, STATES } from './tables.js'
 
 /** How many names a hint has. */
 const MOST_NAMES = 20

@@ -16,6 +16,12 @@ import { companionsOf } from '../db/startup/companions.js'
 /** The life of a job: `delayed` until it is due, `limited` while as many of its limit run as may; `done` and `dead` are the ends. */
 export type JobState = 'delayed' | 'ready' | 'limited' | 'running' | 'done' | 'dead'
 
+/** In the order of a job's life. */
+export const STATES: readonly JobState[] = ['delayed', 'ready', 'limited', 'running', 'done', 'dead']
+/** Those of jobs that do not run yet. */
+export const WAITING = ['delayed', 'ready', 'limited'] as const satisfies readonly JobState[]
+export type WaitingState = (typeof WAITING)[number]
+
 /** The largest input, in bytes of JSON: what the smallest text type of the databases holds. Larger values belong into a table of their own. */
 export const MAX_INPUT = 60_000
 

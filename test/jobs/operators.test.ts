@@ -450,10 +450,12 @@ test('what the page reads again and again reads the indexes of its states, and n
   const read = [
     operators.counts(),
     operators.dead(),
-    ...(['ready', 'delayed', 'limited', 'running', 'dead'] as const).map((state) => operators.list({ state }, 26)),
-    operators.list({ state: 'dead', name: 'mail.welcome' }, 26),
+    ...(['ready', 'delayed', 'limited', 'running', 'dead'] as const).map((state) =>
+      operators.list({ states: [state] }, 26),
+    ),
+    operators.list({ states: ['dead'], name: 'mail.welcome' }, 26),
     operators.holders('a'),
-    operators.deadBatch({ name: 'mail.welcome', error: undefined, until: 0, after: '5', most: 100 }),
+    operators.batch({ name: 'mail.welcome', states: ['dead'], until: 0, after: '5', most: 100 }),
   ]
   for (const statement of read) {
     const texts = [`EXPLAIN QUERY PLAN ${statement.texts[0]}`, ...statement.texts.slice(1)]

@@ -1,6 +1,5 @@
 import { Field } from '../../schema/declare/field.js'
-import type { JobState } from '../tables.js'
-import { STATES } from './views.js'
+import { type JobState, STATES, WAITING, type WaitingState } from '../tables.js'
 
 /*
  * What operators send.
@@ -26,10 +25,10 @@ export class Retry {
 
 export class Discard {
   @Field({
-    enum: ['ready', 'delayed', 'limited', 'dead'],
+    enum: [...WAITING, 'dead'],
     description: 'The state in which you have seen it: in another one, it is not changed',
   })
-  state!: 'ready' | 'delayed' | 'limited' | 'dead'
+  state!: WaitingState | 'dead'
 }
 
 /** Dead jobs to change, some at a time. */

@@ -1,4 +1,3 @@
-import { UniqueConstraintError } from 'sequelize'
 import { provideItself } from '../../di/provider.js'
 import { currentSession, Session } from '../../db/session/session.js'
 import type { Sql } from '../../db/statements/statement.js'
@@ -6,9 +5,10 @@ import { conflict, notFound } from '../../http/errors.js'
 import { RequestLogger } from '../../http/observation/request-logger.js'
 import { type JobDatabase, jobDatabase } from '../job-database.js'
 import { notifyWorkers } from '../notify.js'
-import type { JobState } from '../tables.js'
+import type { WaitingState } from '../tables.js'
 import { wake } from '../wake.js'
 import type { ChangedJobs, DeadJobs, JobQuery } from './inputs.js'
+import { JobChanges, type JobsChanged, type LockedJob } from './job-changes.js'
 import { type OpenedRow, OperatorStatements } from './statements.js'
 import {
   type JobEntry,
@@ -45,10 +45,12 @@ export class JobDesk {
       : database.longTransaction((own) => work(new Desk(database, own)))
   }
 
-  list({ limit, next_cursor: before, ...filter }: JobQuery): Promise<JobPage> {
+  list({ limit, next_cursor: before, state, queue, ...filter }: JobQuery): Promise<JobPage> {
+    const states = state === undefined ? [] : [state]
+    const queues = queue === undefined ? [] : [queue]
     return this.#use(async (on) => {
       // The extra row only says that there is a next page.
-      const rows = await on.rows(on.statements.list({ ...filter, before }, limit + 1))
+      const rows = await on.rows(on.statements.list({ ...filter, states, queues, before }, limit + 1))
       const data = rows.slice(0, limit).map(toEntry)
       return { data, meta: { next_cursor: rows.length > limit ? (data.at(-1)?.id ?? null) : null } }
     })
@@ -81,14 +83,13 @@ export class JobDesk {
   /** Makes a dead job ready. @throws NotFound; Conflict if it is not dead, or if another job has its key. */
   retry(id: string): Promise<JobEntry> {
     return this.#use(async (on) => {
-      const { name, kept_key: key } = await on.one(id)
-      const outcome = await on.retryOne(id)
-      if (outcome === 'key taken') conflict(await on.keyTaken(name, key))
-      const row = await on.one(id)
-      if (outcome === 'not dead') conflict(`The job is ${row.state}, and not dead: nothing was changed.`)
+      const job = await on.lock(id)
+      const [skipped] = (await on.changes.retry([job])).skipped
+      if (skipped?.reason === 'key') conflict(await on.keyTaken(job))
+      if (skipped) conflict(`The job is ${job.state}, and not dead: nothing was changed.`)
       on.wakeAfterCommit()
-      this.#log.info('A dead job was retried by an operator', { job: row.name, job_id: id })
-      return toEntry(row)
+      this.#log.info('A dead job was retried by an operator', { job: job.name, job_id: id })
+      return toEntry(await on.one(id))
     })
   }
 
@@ -99,52 +100,39 @@ export class JobDesk {
    * @returns undefined if it is deleted.
    * @throws NotFound; Conflict if it is in another state.
    */
-  discard(id: string, state: JobState): Promise<JobEntry | undefined> {
+  discard(id: string, state: WaitingState | 'dead'): Promise<JobEntry | undefined> {
     return this.#use(async (on) => {
-      const { name } = await on.one(id)
-      const changed = await (state === 'dead' ? on.deleteDead([id]) : on.change(on.statements.discard(id, state)))
-      if (changed === 0) {
-        const now = await on.one(id)
-        conflict(`The job is ${now.state}, and not ${state} any more: nothing was changed.`)
-      }
+      const job = await on.lock(id)
+      const { skipped } = await (state === 'dead' ? on.changes.deleteDead([job]) : on.changes.discard([job], [state]))
+      if (skipped.length > 0) conflict(`The job is ${job.state}, and not ${state} any more: nothing was changed.`)
       const what = state === 'dead' ? 'A dead job was deleted' : 'A job was discarded'
-      this.#log.info(`${what} by an operator`, { job: name, job_id: id })
+      this.#log.info(`${what} by an operator`, { job: job.name, job_id: id })
       return state === 'dead' ? undefined : toEntry(await on.one(id))
     })
   }
 
   retryDead(which: DeadJobs): Promise<ChangedJobs> {
-    return this.#changeDead(which, 'retried', async (on, rows) => {
-      const free = rows.filter(({ kept_key }) => kept_key === null).map(({ id }) => String(id))
-      let changed = free.length > 0 ? await on.change(on.statements.retry(free)) : 0
-      let skipped = 0
-      for (const { id } of rows.filter(({ kept_key }) => kept_key !== null)) {
-        const outcome = await on.retryOne(String(id))
-        if (outcome === 'retried') changed += 1
-        if (outcome === 'key taken') skipped += 1
-      }
+    return this.#changeDead(which, 'retried', (on, jobs) => {
       on.wakeAfterCommit()
-      return { changed, skipped }
+      return on.changes.retry(jobs)
     })
   }
 
   deleteDead(which: DeadJobs): Promise<ChangedJobs> {
-    return this.#changeDead(which, 'deleted', async (on, rows) => ({
-      changed: await on.deleteDead(rows.map(({ id }) => String(id))),
-      skipped: 0,
-    }))
+    return this.#changeDead(which, 'deleted', (on, jobs) => on.changes.deleteDead(jobs))
   }
 
-  #changeDead(which: DeadJobs, what: string, change: ChangeDead): Promise<ChangedJobs> {
-    const { name, error, next_cursor: after } = which
+  #changeDead({ name, error, ...rest }: DeadJobs, what: string, change: ChangeDead): Promise<ChangedJobs> {
     return this.#use(async (on) => {
-      const until = which.until?.getTime() ?? (await on.now())
-      const rows = await on.rows(on.statements.deadBatch({ name, error, until, after, most: BATCH }))
-      const result = rows.length > 0 ? await change(on, rows) : { changed: 0, skipped: 0 }
-      if (result.changed > 0)
-        this.#log.info(`Dead jobs were ${what} by an operator`, { job: name, jobs: result.changed })
-      const last = rows.at(-1)
-      return { ...result, until: new Date(until), next_cursor: rows.length < BATCH || !last ? null : String(last.id) }
+      const until = rest.until?.getTime() ?? (await on.now())
+      const batch = { name, states: ['dead' as const], error, until, after: rest.next_cursor, most: BATCH }
+      const jobs = await on.changes.lockBatch(batch)
+      const { changed, skipped } = await change(on, jobs)
+      if (changed.length > 0)
+        this.#log.info(`Dead jobs were ${what} by an operator`, { job: name, jobs: changed.length })
+      const last = jobs.length < BATCH ? undefined : jobs.at(-1)
+      const next_cursor = last?.id ?? null
+      return { changed: changed.length, skipped: skipped.length, until: new Date(until), next_cursor }
     })
   }
 }
@@ -160,14 +148,12 @@ provideItself(JobDesk, {
   lifetime: 'request',
 })
 
-type ChangeDead = (
-  on: Desk,
-  rows: readonly { readonly id: string | number; readonly kept_key: string | null }[],
-) => Promise<{ readonly changed: number; readonly skipped: number }>
+type ChangeDead = (on: Desk, jobs: readonly LockedJob[]) => Promise<JobsChanged>
 
 /** The jobs in one transaction. */
 class Desk {
   readonly statements: OperatorStatements
+  readonly changes: JobChanges
   readonly #database: JobDatabase
   readonly #session: Session
 
@@ -175,14 +161,11 @@ class Desk {
     this.#database = database
     this.#session = session
     this.statements = new OperatorStatements(database.statements.dialect)
+    this.changes = new JobChanges(database, session)
   }
 
   rows<Row>(statement: Sql<Row>): Promise<Row[]> {
     return this.#session.executeOwn(statement)
-  }
-
-  change(statement: Sql): Promise<number> {
-    return this.#database.change(this.#session, statement)
   }
 
   async now(): Promise<number> {
@@ -193,29 +176,18 @@ class Desk {
   /** @throws NotFound */
   async one(id: string): Promise<OpenedRow> {
     const [row] = await this.rows(this.statements.one(id))
-    return row ?? notFound('There is no such job. Finished jobs are deleted after some time.')
+    return row ?? noJob()
   }
 
-  /** In a savepoint: that the key is taken fails the statement. */
-  async retryOne(id: string): Promise<'retried' | 'not dead' | 'key taken'> {
-    try {
-      const changed = await this.#session.nested(() => this.change(this.statements.retry([id])))
-      return changed === 1 ? 'retried' : 'not dead'
-    } catch (error) {
-      if (error instanceof UniqueConstraintError) return 'key taken'
-      throw error
-    }
+  /** @throws NotFound */
+  async lock(id: string): Promise<LockedJob> {
+    const [job] = await this.changes.lock([id])
+    return job ?? noJob()
   }
 
-  async keyTaken(name: string, key: string | null): Promise<string> {
-    const [other] = await this.rows(this.#database.statements.byKey(name, key ?? ''))
-    return `${other ? `The job ${other.id}` : 'Another job'} has the key of this one, and is not finished: nothing was changed.`
-  }
-
-  async deleteDead(ids: readonly string[]): Promise<number> {
-    const changed = await this.change(this.statements.deleteDead(ids))
-    await this.rows(this.statements.deleteSteps(ids))
-    return changed
+  async keyTaken(job: LockedJob): Promise<string> {
+    const other = await this.changes.holderOfKey(job)
+    return `${other === undefined ? 'Another job' : `The job ${other}`} has the key of this one, and is not finished: nothing was changed.`
   }
 
   wakeAfterCommit(): void {
@@ -225,4 +197,8 @@ class Desk {
       notifyWorkers(this.#database)
     })
   }
+}
+
+function noJob(): never {
+  return notFound('There is no such job. Finished jobs are deleted after some time.')
 }

@@ -3,7 +3,7 @@ import { joined, LIMITED, list, nowOf } from '../statements/dialect.js'
 import type { JobState } from '../tables.js'
 
 /** A job, as drivers return it. */
-export interface ListedRow {
+export interface JobRow {
   readonly id: string | number
   readonly name: string
   readonly queue: string
@@ -20,11 +20,16 @@ export interface ListedRow {
   readonly finished: string | number | null
 }
 
+/** A job of a list. */
+export interface ListedRow extends JobRow {
+  /** The time of the database. */
+  readonly now: string | number
+}
+
 /** A job with the values that only one who opens it sees. */
-export interface OpenedRow extends ListedRow {
+export interface OpenedRow extends JobRow {
   readonly input: string
   readonly trace: string | null
-  readonly kept_key: string | null
 }
 
 /** How many jobs of a queue are in a state; of `done`, those of the last minute. */
@@ -55,10 +60,10 @@ export interface WorkerRow {
   readonly running: string | number
 }
 
-/** Which jobs are listed. */
-export interface JobFilter {
-  readonly state?: JobState | undefined
-  readonly queue?: string | undefined
+/** Which jobs are listed. Of empty lists all. */
+export interface ListFilter {
+  readonly states?: readonly JobState[]
+  readonly queues?: readonly string[]
   readonly name?: string | undefined
   /** The name and the code of an error. */
   readonly error?: string | undefined
@@ -66,19 +71,24 @@ export interface JobFilter {
   readonly before?: string | undefined
 }
 
-/** Dead jobs that are changed together. */
-export interface DeadBatch {
+/** Jobs that are changed together. */
+export interface JobBatch {
   readonly name: string
-  readonly error: string | undefined
-  /** In milliseconds since 1970: those that died later are not changed. */
-  readonly until: number
+  readonly states: readonly JobState[]
+  /** The name and the code of an error. */
+  readonly error?: string | undefined
+  /** In milliseconds since 1970: only those that were finished then. */
+  readonly until?: number
   /** Only jobs with a larger id. */
-  readonly after: string | undefined
+  readonly after?: string | undefined
   readonly most: number
 }
 
-export interface DeadIdRow {
+/** A job that is locked until the end of the transaction. */
+export interface LockedRow {
   readonly id: string | number
+  readonly name: string
+  readonly state: JobState
   readonly kept_key: string | null
 }
 
@@ -93,6 +103,8 @@ const LISTED = rawSql(
   'id, name, queue, state, priority, due, attempt, worker, limit_key, job_tenant AS tenant, error, created, started, finished',
 )
 
+const LOCKED = rawSql('id, name, state, kept_key')
+
 /** In the order of the key, a database that overrates the rows of a state reads all others in search of them. */
 const UNINDEXED_ID = rawSql('id + 0')
 
@@ -100,19 +112,13 @@ const UNINDEXED_ID = rawSql('id + 0')
 export class OperatorStatements {
   readonly #dialect: string
   readonly #now: Sql
-  readonly #returning: Sql
   /** The name and the code of the error of a row: the id of the log entry differs from job to job. */
   readonly #error: Sql
 
   constructor(dialect: string) {
     this.#dialect = dialect
     this.#now = nowOf(dialect)
-    this.#returning = rawSql(this.#isMysql ? '' : 'RETURNING id')
     this.#error = rawSql(`coalesce(${withoutEntry(dialect)}, '')`)
-  }
-
-  get #isMysql(): boolean {
-    return this.#dialect === 'mysql' || this.#dialect === 'mariadb'
   }
 
   // A text is no number next to an expression.
@@ -134,22 +140,22 @@ export class OperatorStatements {
   }
 
   /** The newest first, without the inputs. */
-  list({ state, queue, name, error, before }: JobFilter, most: number): Sql<ListedRow> {
-    const isOfFew = state !== undefined && state !== 'done'
+  list({ states = [], queues = [], name, error, before }: ListFilter, most: number): Sql<ListedRow> {
+    const isOfFew = states.length === 1 && !states.includes('done')
     const [byId, ofName] = isOfFew ? [UNINDEXED_ID, this.#name] : [rawSql('id'), rawSql('name')]
     const conditions = [
-      ...(state === undefined ? [] : [inState(state)]),
-      ...(queue === undefined ? [] : [sql`queue = ${queue}`]),
+      ...(states.length === 0 ? [] : [inStates(states)]),
+      ...(queues.length === 0 ? [] : [sql`queue IN (${list(queues.map((queue) => sql`${queue}`))})`]),
       ...(name === undefined ? [] : [sql`${ofName} = ${name}`]),
       ...(error === undefined ? [] : [sql`${this.#error} = ${error}`]),
       ...(before === undefined ? [] : [sql`${byId} < ${this.#big(before)}`]),
     ]
     const where = conditions.length > 0 ? sql`WHERE ${joined(conditions, ' AND ')}` : sql``
-    return sql`SELECT ${LISTED} FROM job ${where} ORDER BY ${byId} DESC LIMIT ${rawSql(String(most))}`
+    return sql`SELECT ${LISTED}, ${this.#now} AS now FROM job ${where} ORDER BY ${byId} DESC LIMIT ${rawSql(String(most))}`
   }
 
   one(id: string): Sql<OpenedRow> {
-    return sql`SELECT ${LISTED}, input, trace, kept_key FROM job WHERE id = ${this.#big(id)}`
+    return sql`SELECT ${LISTED}, input, trace FROM job WHERE id = ${this.#big(id)}`
   }
 
   /** The names of the steps whose results are stored. */
@@ -191,36 +197,50 @@ export class OperatorStatements {
     return sql`SELECT id, host, queues, valid_until, ${valid} AS is_valid, (${running}) AS running FROM job_worker ORDER BY host, id LIMIT ${rawSql(String(MOST_WORKERS))}`
   }
 
-  /** Locked, where the database can: those that another operator has are left out. */
-  deadBatch({ name, error, until, after, most }: DeadBatch): Sql<DeadIdRow> {
-    const ofError = error === undefined ? sql`` : sql` AND ${this.#error} = ${error}`
-    const rest = after === undefined ? sql`` : sql` AND ${UNINDEXED_ID} > ${this.#big(after)}`
-    const where = sql`state = 'dead' AND ${this.#name} = ${name} AND finished <= ${this.#big(until)}${ofError}${rest}`
-    const locked = rawSql(this.#dialect === 'sqlite' ? '' : ' FOR UPDATE SKIP LOCKED')
-    return sql`SELECT id, kept_key FROM job WHERE ${where} ORDER BY ${UNINDEXED_ID} LIMIT ${rawSql(String(most))}${locked}`
+  /** These jobs, locked. */
+  lock(ids: readonly string[]): Sql<LockedRow> {
+    const locked = rawSql(this.#dialect === 'sqlite' ? '' : 'FOR UPDATE')
+    return sql`SELECT ${LOCKED} FROM job WHERE id IN (${this.#ids(ids)}) ORDER BY id ${locked}`
+  }
+
+  /** Locked, where the database can: those that someone else has are left out. */
+  batch({ name, states, error, until, after, most }: JobBatch): Sql<LockedRow> {
+    const conditions = [
+      inStates(states),
+      sql`${this.#name} = ${name}`,
+      ...(until === undefined ? [] : [sql`finished <= ${this.#big(until)}`]),
+      ...(error === undefined ? [] : [sql`${this.#error} = ${error}`]),
+      ...(after === undefined ? [] : [sql`${UNINDEXED_ID} > ${this.#big(after)}`]),
+    ]
+    const locked = rawSql(this.#dialect === 'sqlite' ? '' : 'FOR UPDATE SKIP LOCKED')
+    return sql`SELECT ${LOCKED} FROM job WHERE ${joined(conditions, ' AND ')} ORDER BY ${UNINDEXED_ID} LIMIT ${rawSql(String(most))} ${locked}`
   }
 
   /** Makes dead jobs ready, with all of their attempts, and with their keys. */
   retry(ids: readonly string[]): Sql {
     const keys = rawSql('unique_key = kept_key, kept_key = NULL')
-    return sql`UPDATE job SET state = 'ready', attempt = 0, due = ${this.#now}, finished = NULL, ${keys} WHERE id IN (${this.#ids(ids)}) AND state = 'dead' ${this.#returning}`
+    return sql`UPDATE job SET state = 'ready', attempt = 0, due = ${this.#now}, finished = NULL, ${keys} WHERE id IN (${this.#ids(ids)})`
   }
 
-  /** Makes a waiting job dead, if it is still in this state. */
-  discard(id: string, state: JobState): Sql {
+  /** Makes waiting jobs dead. */
+  discard(ids: readonly string[]): Sql {
     const keys = rawSql('kept_key = unique_key, unique_key = NULL')
-    return sql`UPDATE job SET state = 'dead', finished = ${this.#now}, error = ${DISCARDED}, ${keys} WHERE id = ${this.#big(id)} AND ${inState(state)} ${this.#returning}`
+    return sql`UPDATE job SET state = 'dead', finished = ${this.#now}, error = ${DISCARDED}, ${keys} WHERE id IN (${this.#ids(ids)})`
   }
 
-  deleteDead(ids: readonly string[]): Sql {
-    return sql`DELETE FROM job WHERE id IN (${this.#ids(ids)}) AND state = 'dead' ${this.#returning}`
+  deleteJobs(ids: readonly string[]): Sql {
+    return sql`DELETE FROM job WHERE id IN (${this.#ids(ids)})`
   }
 
-  /** Deletes the steps of those of these jobs that are deleted. */
   deleteSteps(ids: readonly string[]): Sql {
-    const kept = rawSql('SELECT 1 FROM job WHERE job.id = job_step.job_id')
-    return sql`DELETE FROM job_step WHERE job_id IN (${this.#ids(ids)}) AND NOT EXISTS (${kept})`
+    return sql`DELETE FROM job_step WHERE job_id IN (${this.#ids(ids)})`
   }
+}
+
+function inStates(states: readonly JobState[]): Sql {
+  const [first, ...others] = states
+  if (first !== undefined && others.length === 0) return inState(first)
+  return rawSql(`state IN (${states.map((state) => `'${state}'`).join(', ')})`)
 }
 
 function inState(state: JobState): Sql {

@@ -1,13 +1,11 @@
 import { Field } from '../../schema/declare/field.js'
-import type { JobState } from '../tables.js'
+import { type JobState, STATES } from '../tables.js'
 import { parseWork } from '../work-text.js'
-import type { CountRow, DeadRow, ListedRow, OpenedRow, WorkerRow } from './statements.js'
+import type { CountRow, DeadRow, JobRow, OpenedRow, WorkerRow } from './statements.js'
 
 /*
  * What operators see. An input has the data of users: only who opens a job sees it.
  */
-
-export const STATES: readonly JobState[] = ['ready', 'delayed', 'limited', 'running', 'dead', 'done']
 
 /** A job of a list. */
 export class JobEntry {
@@ -105,7 +103,7 @@ const optionalInstant = (milliseconds: string | number | null) => (milliseconds 
 
 const ENTRY = /^(.*) \(log ([0-9a-f]{8})\)$/
 
-export function toEntry({ id, due, created, started, finished, error, ...row }: ListedRow): JobEntry {
+export function toEntry({ id, due, created, started, finished, error, ...row }: JobRow): JobEntry {
   const [, kind = error, log = null] = ENTRY.exec(error ?? '') ?? []
   return {
     ...row,
