@@ -1,16 +1,17 @@
 import { escapeForLog } from '../core/log-text.js'
 import { meant } from '../core/options.js'
-import type { ChangedJobs, ChosenJobs, ListedJob } from '../http/background.js'
+import type { ChangedJobs, ChosenJobs, JobSummary, ListedJob } from '../http/background.js'
 import { type Command, CommandError, refuseMoreWords } from './command.js'
 import { DEFAULT_MODULE, type LoadedApp } from './load-app.js'
 import { tableOf } from './table.js'
 import { jobsOf, workOn } from './work.js'
 
 export const jobs: Command = {
-  usage: 'jobs [module] list | retry <id...> | discard <id...> | work',
+  usage: 'jobs [module] [list | retry <id...> | discard <id...> | work]',
   summary: 'lists jobs, and runs dead ones again',
   details: `Opens the database of the app that the module creates, without listening and without running jobs. Without a module: ${DEFAULT_MODULE}.
-  list     the last jobs that were added: --state dead, --queue mail, --name mail.welcome, --limit 20, and as JSON with --json
+  list     what is done if no action is named: the queues, and the last jobs that were added; or only the jobs of --state dead, --queue mail,
+           --name mail.welcome; --limit 20, and the jobs as JSON with --json
   retry    dead jobs run again, with all of their attempts: by ids, or all with --name mail.welcome
   discard  jobs that wait are dead then, and dead ones are deleted: by ids, or with --name, and with --state for some of them
   work     the same as sequitur work
@@ -53,7 +54,7 @@ const ACTIONS: Readonly<Record<string, Action>> = {
 
 async function run(words: readonly string[], options: Options, flags: ReadonlySet<string>): Promise<number> {
   const [first = '', ...others] = words
-  const [module, name, ...ids] = isAction(first) ? [DEFAULT_MODULE, ...words] : [first, ...others]
+  const [module, name = 'list', ...ids] = isAction(first) ? [DEFAULT_MODULE, ...words] : [first, ...others]
   const action = actionOf(name)
   for (const option of [...Object.keys(options), ...flags])
     if (!action.options.includes(option))
@@ -65,13 +66,10 @@ function isAction(name: string): boolean {
   return Object.hasOwn(ACTIONS, name)
 }
 
-function actionOf(name: string | undefined): Action {
-  const action = name !== undefined && isAction(name) ? ACTIONS[name] : undefined
+function actionOf(name: string): Action {
+  const action = isAction(name) ? ACTIONS[name] : undefined
   if (action) return action
-  const names = Object.keys(ACTIONS)
-  if (name === undefined)
-    throw new CommandError(`Name what to do: sequitur jobs ${DEFAULT_MODULE} ${names.join(' | ')}`)
-  throw new CommandError(`sequitur jobs has no '${name}'. ${meant(name, names)}`)
+  throw new CommandError(`sequitur jobs has no '${name}'. ${meant(name, Object.keys(ACTIONS))}`)
 }
 
 function listOf(options: readonly string[]): string {
@@ -93,7 +91,10 @@ async function list(
   if (!/^\d+$/.test(limit) || Number(limit) < 1 || Number(limit) > MOST_LISTED)
     throw new CommandError(`--limit is '${limit}'. Write a number from 1 to ${MOST_LISTED}.`)
   const queues = queue?.split(',') ?? []
-  const found = await app.list({ states: statesOf(app, options), queues, name, limit: Number(limit) })
+  const filter = { states: statesOf(app, options), queues, name, limit: Number(limit) }
+  const isOfAll = [...filter.states, ...queues, ...(name === undefined ? [] : [name])].length === 0
+  if (isOfAll && !flags.has('json')) process.stdout.write(summaryOf(await app.summary()))
+  const found = await app.list(filter)
   process.stdout.write(flags.has('json') ? `${JSON.stringify(found.map(toJson), null, 2)}\n` : textOf(found))
   return 0
 }
@@ -109,6 +110,18 @@ function toJson({ created, due, started, finished, ...job }: ListedJob): object 
   const text = (instant: number | null) => (instant === null ? null : new Date(instant).toISOString())
   const times = { created: text(created), due: text(due), started: text(started), finished: text(finished) }
   return { ...job, ...times, now: undefined }
+}
+
+/** A table of the queues, with an empty line after it; nothing if there are none. */
+function summaryOf({ queues, now }: JobSummary): string {
+  if (queues.length === 0) return ''
+  const rows = queues.map(({ queue, oldest_due, ready, running, delayed, limited, dead, done }) => [
+    escapeForLog(queue),
+    oldest_due === null ? '' : `${spanOf(now.getTime() - oldest_due.getTime())} ago`,
+    ...[ready, running, delayed, limited, dead, done].map(String),
+  ])
+  const head = ['QUEUE', 'OLDEST DUE', 'READY', 'RUNNING', 'DELAYED', 'LIMITED', 'DEAD', 'DONE IN A MINUTE']
+  return `${tableOf([head, ...rows])}\n`
 }
 
 function textOf(found: readonly ListedJob[]): string {

@@ -59,6 +59,8 @@ export interface RunObservation {
 export interface JobOperations {
   readonly states: readonly string[]
   list(filter: JobFilter): Promise<readonly ListedJob[]>
+  /** The queues that have jobs, and what is done at the moment. */
+  summary(): Promise<JobSummary>
   /** Dead jobs run again, as if they were new. */
   retry(which: ChosenJobs): Promise<ChangedJobs>
   /** Jobs that wait are dead then; dead ones are deleted. */
@@ -95,6 +97,26 @@ export interface ListedJob {
   readonly error: string | null
   /** The time of the database when it was read. */
   readonly now: number
+}
+
+/** The jobs of all queues. */
+export interface JobSummary {
+  readonly queues: readonly QueueSummary[]
+  /** The time of the database. */
+  readonly now: Date
+}
+
+/** How many jobs of a queue are in each state; of those that are done, those of the last minute. */
+export interface QueueSummary {
+  readonly queue: string
+  readonly ready: number
+  readonly delayed: number
+  readonly limited: number
+  readonly running: number
+  readonly dead: number
+  readonly done: number
+  /** Since when the oldest job is due that does not run yet. */
+  readonly oldest_due: Date | null
 }
 
 /** Jobs by their ids, or by their name and states. */

@@ -1,9 +1,9 @@
 import { QueryTypes, type Sequelize } from 'sequelize'
 import { Database } from '../db/database.js'
-import type { ChangedJobs, ChosenJobs, JobFilter, JobOperations, ListedJob } from '../http/background.js'
+import type { ChangedJobs, ChosenJobs, JobFilter, JobOperations, JobSummary, ListedJob } from '../http/background.js'
 import type { Lifespan } from '../http/lifespan.js'
 import { type JobDatabase, jobDatabaseOfApp } from './job-database.js'
-import { discardJobs, listJobs, retryJobs } from './operators/command.js'
+import { discardJobs, listJobs, retryJobs, summarizeJobs } from './operators/command.js'
 import { JobRecord, STATES } from './tables.js'
 
 /** How many names a hint has. */
@@ -24,6 +24,8 @@ export class OperationsOfApp implements JobOperations {
 
   readonly list = (filter: JobFilter): Promise<readonly ListedJob[]> =>
     this.#open((database) => listJobs(database, filter))
+
+  readonly summary = (): Promise<JobSummary> => this.#open(summarizeJobs)
 
   readonly retry = (which: ChosenJobs): Promise<ChangedJobs> => this.#open((database) => retryJobs(database, which))
 

@@ -12,6 +12,7 @@ import { Effect } from './ledger.js'
 import { MailJobs } from './programs/mail-jobs.js'
 
 const MODULE = 'test/jobs/programs/mail.ts'
+const states = ['dead', 'delayed', 'ready', 'running']
 const main = join(root, 'dist/cli/main.js')
 
 /** A database with the tables of the program, in which this process adds jobs. */
@@ -52,7 +53,7 @@ for (const kind of databases.filter((one) => one !== sqliteMemory)) {
     await app.set('3', { state: 'dead', attempt: 1, finished: '1', error: 'Error\u001b[2J' })
     await app.add(4)
     await app.set('4', { state: 'running', started: String(Date.now() - 90 * 60_000), limit_key: '0123456789abcdef' })
-    const { status, stdout, stderr } = app.command('list')
+    const { status, stdout, stderr } = app.command('list', '--state', states.join(','))
     assert.deepEqual([status, stderr], [0, ''])
     assert.match(
       stdout.replaceAll(/\b\ds(?: ago)?\b/g, (text) => text.replace(/\d/, '0')),
@@ -84,6 +85,26 @@ for (const kind of databases.filter((one) => one !== sqliteMemory)) {
       },
     )
     assert.ok(Math.abs(Date.parse(String(job?.['created'])) - Date.now()) < 60_000)
+  })
+
+  test(named('sequitur jobs begins with the queues, and since when their oldest job is due'), async (t) => {
+    const app = await queue(t, kind)
+    for (const number of [1, 2, 3]) await app.add(number)
+    await app.set('2', { due: String(Date.now() - 150 * 60_000) })
+    await app.set('3', { state: 'running' })
+    await app.add(4, { queue: 'slow', delay: 60_000 })
+    await app.set((await app.add(5)).id, { state: 'dead', finished: '1' })
+    await app.set((await app.add(6)).id, { state: 'done', finished: '1' })
+    for (const words of [[], ['list']]) {
+      const { status, stdout } = app.command(...words)
+      assert.equal(status, 0)
+      assert.match(
+        stdout,
+        /^QUEUE  OLDEST DUE  READY  RUNNING  DELAYED  LIMITED  DEAD  DONE IN A MINUTE\nmail   2h ago      2      1        0        0        1     0\nslow               0      0        1        0        0     0\n\nID  NAME /,
+      )
+    }
+    for (const words of [['--queue', 'mail'], ['--name', 'mail.send'], ['--json']])
+      assert.doesNotMatch(app.command('list', ...words).stdout, /OLDEST/)
   })
 
   test(named('sequitur jobs retry makes dead jobs ready, with their keys'), async (t) => {
@@ -225,7 +246,6 @@ for (const [words, message] of [
   [['work', MODULE, '--queue', 'mail=0'], /^--queue\.mail is 0\. Write a whole number of jobs that run at once/],
   [['work', 'example/quickstart.ts'], /^The app of example\/quickstart\.ts has no jobs\./],
   [['jobs', 'example/quickstart.ts', 'list'], /^The app of example\/quickstart\.ts has no jobs\./],
-  [['jobs', MODULE], 'Name what to do: sequitur jobs src/app.ts list | retry | discard | work'],
   [['jobs', MODULE, 'lst'], "sequitur jobs has no 'lst'. Did you mean 'list'?"],
   [['jobs', 'list'], 'There is no file src/app.ts. Name the module that calls createApp().'],
   [['jobs', MODULE, 'list', '--state', 'daed'], "There is no state 'daed'. Did you mean 'dead'?"],

@@ -1,10 +1,11 @@
-import type { ChangedJobs, ChosenJobs, JobFilter, ListedJob } from '../../http/background.js'
+import type { ChangedJobs, ChosenJobs, JobFilter, JobSummary, ListedJob } from '../../http/background.js'
 import type { JobDatabase } from '../job-database.js'
 import { notifyNow } from '../notify.js'
 import { type JobState, STATES, WAITING } from '../tables.js'
 import { wake } from '../wake.js'
 import { JobChanges, type JobsChanged, type LockedJob } from './job-changes.js'
 import { type ListedRow, OperatorStatements } from './statements.js'
+import { toQueues } from './views.js'
 
 /*
  * What the command line does with jobs. It changes any number of them: some in a transaction, which holds their locks until it ends.
@@ -21,6 +22,14 @@ export async function listJobs(
   const statements = new OperatorStatements(database.statements.dialect)
   const rows = await database.read(statements.list({ states: statesOf(states), queues, name }, limit))
   return rows.map(toListed)
+}
+
+/** How many jobs there are. */
+export async function summarizeJobs(database: JobDatabase): Promise<JobSummary> {
+  const statements = new OperatorStatements(database.statements.dialect)
+  const [clock] = await database.read(statements.now())
+  const now = Number(clock?.now)
+  return { now: new Date(now), queues: toQueues(await database.read(statements.counts()), now) }
 }
 
 function statesOf(names: readonly string[]): readonly JobState[] {
