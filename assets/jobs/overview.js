@@ -23,11 +23,14 @@ export function ages(now) {
 export function notices({ now, queues, workers, dead }) {
   const { age, ago } = ages(now)
   const due = queues.filter(({ oldest_due }) => oldest_due !== null)
-  const late = due.filter(({ oldest_due }) => age(oldest_due) >= LATE)
+  const isAnyWorker = workers.some(({ valid }) => valid)
+  const unworked = isAnyWorker ? due.filter((queue) => queue.workers === 0) : []
+  const late = due.filter((queue) => !unworked.includes(queue) && age(queue.oldest_due) >= LATE)
   const silent = workers.filter(({ valid, running }) => !valid && running > 0)
   const died = dead.filter(({ newest, error }) => age(newest) < HOUR && error !== 'Discarded')
   const found = [
-    ...(workers.some(({ valid }) => valid) ? [] : [noWorker(due)]),
+    ...(isAnyWorker ? [] : [noWorker(due)]),
+    ...unworked.map((queue) => unworkedQueue(queue, duration(age(queue.oldest_due)))),
     ...late.map((queue) => lateQueue(queue, duration(age(queue.oldest_due)))),
     ...silent.map(({ host, valid_until, running }) => [
       'warn',
@@ -47,11 +50,15 @@ function noWorker(due) {
   return [due.length > 0 ? 'bad' : 'warn', `No process works on jobs. ${advice}`]
 }
 
-function lateQueue({ queue, ready, running }, time) {
+function unworkedQueue({ queue }, time) {
+  const advice = `Name it in createApp({ work }), or start npx sequitur work --queue ${queue}=5.`
+  return ['bad', `${queue}: the oldest job is due for ${time}, and no process works on this queue. ${advice}`]
+}
+
+function lateQueue({ queue, workers, ready, running }, time) {
   const text = `${queue}: the oldest job is due for ${time}. Ready: ${number(ready)}, running: ${number(running)}.`
-  return running > 0
-    ? ['warn', `${text} There is more work than slots.`]
-    : ['bad', `${text} Does a process work on this queue?`]
+  if (running > 0) return ['warn', `${text} There is more work than slots.`]
+  return ['bad', workers > 0 ? `${text} Its workers take none.` : `${text} Does a process work on this queue?`]
 }
 
 export function showOverview(overview, byId) {
@@ -75,7 +82,7 @@ export function showOverview(overview, byId) {
   )
 }
 
-function queueRow({ queue, oldest_due, failed, done, ...counts }, { age }) {
+function queueRow({ queue, workers, oldest_due, failed, done, ...counts }, { age }) {
   const show = (state) => button(number(counts[state]), 'link', { action: 'filter', state, queue, name: '', error: '' })
   const count = (title, state, ...more) =>
     counts[state] === 0 ? cell(title, '0', 'number zero') : cell(title, [show(state), ...more], 'number')
@@ -88,6 +95,7 @@ function queueRow({ queue, oldest_due, failed, done, ...counts }, { age }) {
     'tr',
     {},
     cell('Queue', queue),
+    cell('Workers', workers === null ? 'not known' : number(workers), workers === 0 ? 'number zero' : 'number'),
     cell('Oldest due', oldest_due === null ? 'none' : dueSince()),
     count('Ready', 'ready'),
     count('Running', 'running'),

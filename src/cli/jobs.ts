@@ -115,12 +115,13 @@ function toJson({ created, due, started, finished, ...job }: ListedJob): object 
 /** A table of the queues, with an empty line after it; nothing if there are none. */
 function summaryOf({ queues, now }: JobSummary): string {
   if (queues.length === 0) return ''
-  const rows = queues.map(({ queue, oldest_due, ready, running, delayed, limited, dead, done }) => [
+  const rows = queues.map(({ queue, workers, oldest_due, ready, running, delayed, limited, dead, done }) => [
     escapeForLog(queue),
+    workers === null ? '?' : String(workers),
     oldest_due === null ? '' : `${spanOf(now.getTime() - oldest_due.getTime())} ago`,
     ...[ready, running, delayed, limited, dead, done].map(String),
   ])
-  const head = ['QUEUE', 'OLDEST DUE', 'READY', 'RUNNING', 'DELAYED', 'LIMITED', 'DEAD', 'DONE IN A MINUTE']
+  const head = ['QUEUE', 'WORKERS', 'OLDEST DUE', 'READY', 'RUNNING', 'DELAYED', 'LIMITED', 'DEAD', 'DONE IN A MINUTE']
   return `${tableOf([head, ...rows])}\n`
 }
 

@@ -109,6 +109,8 @@ export interface JobSummary {
 /** How many jobs of a queue are in each state; of those that are done, those of the last minute. */
 export interface QueueSummary {
   readonly queue: string
+  /** How many processes work on it; null if that is not known. */
+  readonly workers: number | null
   readonly ready: number
   readonly delayed: number
   readonly limited: number

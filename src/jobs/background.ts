@@ -80,7 +80,10 @@ class JobsOfApp implements Background {
     for (const { type, member } of jobs.values()) handlers.set(type, [...(handlers.get(type) ?? []), member])
     this.handlers = handlers
     this.#work = parts.work
-    this.operations = new OperationsOfApp(parts.lifespans, jobs.keys())
+    this.operations = new OperationsOfApp(parts.lifespans, {
+      names: new Set(jobs.keys()),
+      queues: new Set(queuesOf(jobs)),
+    })
     this.#recorder = new JobRecorder(jobs.values(), parts)
     this.tests = new TestRun(jobs, parts, this.#recorder)
   }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { newLifespan, select, type Session, withSession } from 'sequitur'
+import { newLifespan, select, type Session, sql, withSession } from 'sequitur'
 import { type AddOptions, JobRecord, jobsOf } from 'sequitur/jobs'
 import { sequiturIn } from '../support/command.js'
 import { databases, sqliteFile, sqliteMemory, type TestDatabase } from '../support/databases.js'
@@ -100,7 +100,7 @@ for (const kind of databases.filter((one) => one !== sqliteMemory)) {
       assert.equal(status, 0)
       assert.match(
         stdout,
-        /^QUEUE  OLDEST DUE  READY  RUNNING  DELAYED  LIMITED  DEAD  DONE IN A MINUTE\nmail   2h ago      2      1        0        0        1     0\nslow               0      0        1        0        0     0\n\nID  NAME /,
+        /^QUEUE  WORKERS  OLDEST DUE  READY  RUNNING  DELAYED  LIMITED  DEAD  DONE IN A MINUTE\nmail   0        2h ago      2      1        0        0        1     0\nslow   0                    0      0        1        0        0     0\n\nID  NAME /,
       )
     }
     for (const words of [['--queue', 'mail'], ['--name', 'mail.send'], ['--json']])
@@ -214,6 +214,24 @@ for (const kind of databases.filter((one) => one !== sqliteMemory)) {
       'hint     jobs: jobs wait whose names no class of createApp({ jobs }) has: mail.old (2). Give a method the name back that it had, discard them, or ignore this if another program runs them',
       'hint     jobs: 1 job is dead: npx sequitur jobs list --state dead',
     ])
+  })
+
+  test(named('sequitur doctor has a hint about queues on which no process works'), async (t) => {
+    const app = await queue(t, kind)
+    const hints = () => sequiturIn(root, app.variables, 'doctor', MODULE).stdout.match(/^hint.*$/gm)
+    const due = String(Date.now() - 150 * 60_000)
+    for (const name of ['mail', 'slow', 'slow', 'new']) await app.add(1, { queue: name })
+    for (const id of ['1', '2', '3']) await app.set(id, { due })
+    const advice = 'Name them in createApp({ work }), or start npx sequitur work --queue'
+    const slow = 'slow (2, the oldest for 150 min; no method of the app has it)'
+    const none = 'hint     jobs: jobs are due in queues on which no process works'
+    assert.deepEqual(hints(), [`${none}: mail (1, the oldest for 150 min), ${slow}. ${advice} mail=5`])
+    await app.inSession((session) =>
+      session.execute(
+        sql`INSERT INTO job_worker (id, host, queues, valid_until) VALUES ('w1', 'a', 'mail=5', ${Date.now() + 600_000})`,
+      ),
+    )
+    assert.deepEqual(hints(), [`${none}: ${slow}. ${advice} slow=5`])
   })
 }
 

@@ -125,7 +125,7 @@ test('the page shows what is stuck, since when and why, all from its own origin'
   const notices = await app.page.locator('.notice').allTextContents()
   assert.match(
     notices.join('\n'),
-    /bills: the oldest job is due for 2 min\. Ready: 1, running: 0\. Does a process work on this queue/,
+    /bills: the oldest job is due for 2 min, and no process works on this queue\. .*sequitur work --queue bills=5/,
   )
   assert.match(notices.join('\n'), /mail: the oldest job is due for 14 min/)
   assert.match(notices.join('\n'), /mail\.welcome: 3 jobs dead by SmtpError ECONNREFUSED, the last one 3 min ago/)

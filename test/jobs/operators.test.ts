@@ -167,6 +167,7 @@ for (const kind of databases) {
     assert.deepEqual(queues, [
       {
         queue: 'mail',
+        workers: 0,
         oldest_due: new Date(now - 90_000).toISOString(),
         ready: 2,
         delayed: 2,
@@ -176,7 +177,7 @@ for (const kind of databases) {
         dead: 1,
         done: 1,
       },
-      { queue: 'slow', oldest_due: null, ...none, delayed: 1 },
+      { queue: 'slow', workers: 0, oldest_due: null, ...none, delayed: 1 },
     ])
   })
 
@@ -225,6 +226,23 @@ for (const kind of databases) {
       ],
     )
     assert.equal(overview.workers[1].valid_until, '1970-01-01T00:00:01.000Z')
+  })
+
+  test(named('the overview says how many processes work on a queue, if that is known'), async (t) => {
+    const app = await operatorsApp(t, kind)
+    await app.add()
+    await app.add({}, { queue: 'slow' })
+    const valid_until = String(Date.now() + 600_000)
+    const create = (id: string, queues: string | null, until = valid_until) =>
+      app.inSession(() => JobWorker.create({ id, host: 'a', queues, valid_until: until }))
+    const workers = async () =>
+      (await app.get('/jobs/overview')).queues.map((entry: { workers: number | null }) => entry.workers)
+    await create('w1', 'mail=5')
+    await create('w2', 'mail=1,bills=1')
+    await create('w3', 'slow=1', '1000')
+    assert.deepEqual(await workers(), [2, 0])
+    await create('w4', null)
+    assert.deepEqual(await workers(), [2, null])
   })
 
   test(named('a list says since when a job runs, and an opened job which ones hold its limit'), async (t) => {

@@ -4,6 +4,7 @@ import { Field, type Session, sql, withSession } from 'sequitur'
 import { Job, JobRecord } from 'sequitur/jobs'
 import type { Sql } from '../../src/db/statements/statement.js'
 import { jobDatabase } from '../../src/jobs/job-database.js'
+import { OperatorStatements } from '../../src/jobs/operators/statements.js'
 import type { ChangeOfSome } from '../../src/jobs/statements/dialect.js'
 import type { JobStatements } from '../../src/jobs/statements/job-statements.js'
 import { databaseApp, databases, sqliteMemory, type TestDatabase } from '../support/databases.js'
@@ -23,7 +24,7 @@ const partsOf = ({ find, change }: ChangeOfSome) => (find ? [find, change(['1', 
 
 type Parts = Sql<unknown> | readonly Sql<unknown>[]
 
-/** The statements that workers execute again and again. */
+/** The statements that workers, metrics and hints execute again and again. */
 const STATEMENTS: readonly (readonly [string, (statements: JobStatements) => Parts])[] = [
   ['look', (statements) => statements.look(['default', 'mail'])],
   ['wakeDelayed', (statements) => partsOf(statements.wakeDelayed())],
@@ -35,6 +36,10 @@ const STATEMENTS: readonly (readonly [string, (statements: JobStatements) => Par
   ['takeBack', (statements) => partsOf(statements.takeBack())],
   ['runningOf', (statements) => statements.runningOf('worker')],
   ['finished', (statements) => statements.finished('done', 1_000)],
+  ['readyQueues', (statements) => statements.readyQueues()],
+  ['dueByQueue', (statements) => statements.dueByQueue(['default', 'mail'])],
+  ['unfinishedNames', ({ dialect }) => new OperatorStatements(dialect).unfinishedNames()],
+  ['countDead', ({ dialect }) => new OperatorStatements(dialect).countDead()],
 ]
 
 /** What shows that a plan reads the whole table. */

@@ -3,6 +3,8 @@ import { test, type TestContext } from 'node:test'
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-node'
 import { Registry } from 'prom-client'
+import { withSession } from 'sequitur'
+import { JobRecord } from 'sequitur/jobs'
 import { metrics, type Metrics } from 'sequitur/metrics'
 import { databases, sqliteFile, sqliteMemory } from '../support/databases.js'
 import { picked, type Spans, telemetry, tracer } from '../support/telemetry.js'
@@ -171,7 +173,7 @@ test('an excess of a job is counted by its name', async (t) => {
 })
 
 for (const kind of databases)
-  test(`${kind.name}: the due jobs of each queue are read by one statement when the metrics are`, async (t) => {
+  test(`${kind.name}: the due jobs of each queue are counted by one statement when the metrics are read`, async (t) => {
     const made = prometheus(t)
     const app = await observedApp(t, kind, {}, {})
     assert.deepEqual(await seriesOf(made, 'jobs_ready'), { '{queue="default"}': 0, '{queue="nightly"}': 0 })
@@ -187,6 +189,28 @@ for (const kind of databases)
     await app.overdue()
     assert.deepEqual(await seriesOf(made, 'jobs_ready'), { '{queue="default"}': 5, '{queue="nightly"}': 0 })
     assert.ok(((await seriesOf(made, 'jobs_oldest_due_seconds'))['{queue="default"}'] ?? 0) > 3_000)
+  })
+
+for (const kind of databases)
+  test(`${kind.name}: the metrics have queues with ready jobs that no method has, up to a limit`, async (t) => {
+    const made = prometheus(t)
+    const app = await observedApp(t, kind, {}, {})
+    for (const number of [1, 2, 3]) await app.addOutside({ number })
+    const moveTo = (queue: string, where: object) =>
+      withSession(app.database, () => JobRecord.update({ queue }, { where: { ...where } }))
+    await moveTo('zoo', { id: '1' })
+    await moveTo('Archive', { id: '2' })
+    assert.deepEqual(await seriesOf(made, 'jobs_ready'), {
+      '{queue="default"}': 1,
+      '{queue="nightly"}': 0,
+      '{queue="Archive"}': 1,
+      '{queue="zoo"}': 1,
+    })
+    const [row] = await app.rows()
+    const others = Array.from({ length: 110 }, (_, n) => ({ ...row?.get(), id: undefined, queue: `q${n}` }))
+    await withSession(app.database, () => JobRecord.bulkCreate(others as never[]))
+    // The first hundred, and the one that a method has.
+    assert.equal(Object.keys(await seriesOf(made, 'jobs_ready')).length, 101)
   })
 
 test('metrics are sent while the database does not answer, and after its end', async (t) => {

@@ -6,6 +6,7 @@ import { wake } from '../wake.js'
 import { JobChanges, type JobsChanged, type LockedJob } from './job-changes.js'
 import { type ListedRow, OperatorStatements } from './statements.js'
 import { toQueues } from './views.js'
+import { workersOf } from './workers-of.js'
 
 /*
  * What the command line does with jobs. It changes any number of them: some in a transaction, which holds their locks until it ends.
@@ -29,7 +30,8 @@ export async function summarizeJobs(database: JobDatabase): Promise<JobSummary> 
   const statements = new OperatorStatements(database.statements.dialect)
   const [clock] = await database.read(statements.now())
   const now = Number(clock?.now)
-  return { now: new Date(now), queues: toQueues(await database.read(statements.counts()), now) }
+  const workers = workersOf(await database.read(statements.workers()))
+  return { now: new Date(now), queues: toQueues(await database.read(statements.counts()), now, workers) }
 }
 
 function statesOf(names: readonly string[]): readonly JobState[] {

@@ -21,6 +21,7 @@ import {
   toQueues,
   toWorker,
 } from './views.js'
+import { workersOf } from './workers-of.js'
 
 /** Dead jobs that one request changes: it holds their locks until it ends. */
 const BATCH = 100
@@ -59,10 +60,10 @@ export class JobDesk {
   overview(): Promise<Overview> {
     return this.#use(async (on) => {
       const now = await on.now()
-      const queues = toQueues(await on.rows(on.statements.counts()), now)
+      const workers = await on.rows(on.statements.workers())
+      const queues = toQueues(await on.rows(on.statements.counts()), now, workersOf(workers))
       const dead = (await on.rows(on.statements.dead())).map(toDead)
-      const workers = (await on.rows(on.statements.workers())).map(toWorker)
-      return { now: new Date(now), queues, dead, workers }
+      return { now: new Date(now), queues, dead, workers: workers.map(toWorker) }
     })
   }
 

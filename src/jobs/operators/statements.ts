@@ -1,6 +1,6 @@
 import { rawSql, type Sql, sql } from '../../db/statements/statement.js'
 import { joined, LIMITED, list, nowOf } from '../statements/dialect.js'
-import type { JobState } from '../tables.js'
+import { type JobState, WAITING } from '../tables.js'
 
 /** A job, as drivers return it. */
 export interface JobRow {
@@ -51,6 +51,12 @@ export interface DeadRow {
   readonly newest: string | number
 }
 
+/** How many jobs of a name there are, up to a limit. */
+export interface NameRow {
+  readonly name: string
+  readonly n: string | number
+}
+
 export interface WorkerRow {
   readonly id: string
   readonly host: string
@@ -94,8 +100,11 @@ export interface LockedRow {
 
 /** The error of a job that an operator has discarded. */
 const DISCARDED = 'Discarded'
-const MOST_WORKERS = 200
+/** Workers that are read. */
+export const MOST_WORKERS = 200
 const MOST_HOLDERS = 100
+/** Jobs of a state whose names are read: a hint must not take longer when there are more. */
+const MOST_COUNTED = 10_000
 const MOST_ERRORS = 100
 const MINUTE = 60_000
 const INTEGER_TYPES: Readonly<Record<string, string>> = { postgres: 'BIGINT', sqlite: 'INTEGER' }
@@ -103,6 +112,7 @@ const LISTED = rawSql(
   'id, name, queue, state, priority, due, attempt, worker, limit_key, job_tenant AS tenant, error, created, started, finished',
 )
 
+const UNFINISHED = [...WAITING, 'running'] as const
 const LOCKED = rawSql('id, name, state, kept_key')
 
 /** In the order of the key, a database that overrates the rows of a state reads all others in search of them. */
@@ -201,6 +211,19 @@ export class OperatorStatements {
   lock(ids: readonly string[]): Sql<LockedRow> {
     const locked = rawSql(this.#dialect === 'sqlite' ? '' : 'FOR UPDATE')
     return sql`SELECT ${LOCKED} FROM job WHERE id IN (${this.#ids(ids)}) ORDER BY id ${locked}`
+  }
+
+  /** The names of jobs that have not ended, each once for a state. */
+  unfinishedNames(): Sql<NameRow> {
+    const parts = UNFINISHED.map((state) => {
+      const some = sql`SELECT name FROM job WHERE ${inState(state)} LIMIT ${rawSql(String(MOST_COUNTED))}`
+      return sql`SELECT name, count(*) AS n FROM (${some}) AS ${rawSql(`${state}_jobs`)} GROUP BY name`
+    })
+    return sql`${joined(parts, ' UNION ALL ')}`
+  }
+
+  countDead(): Sql<{ readonly n: string | number }> {
+    return sql`SELECT count(*) AS n FROM job WHERE state = 'dead'`
   }
 
   /** Locked, where the database can: those that someone else has are left out. */

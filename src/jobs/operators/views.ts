@@ -1,6 +1,7 @@
 import { Field } from '../../schema/declare/field.js'
 import { type JobState, STATES } from '../tables.js'
 import { parseWork } from '../work-text.js'
+import type { WorkersOfQueue } from './workers-of.js'
 import type { CountRow, DeadRow, JobRow, OpenedRow, WorkerRow } from './statements.js'
 
 /*
@@ -56,6 +57,8 @@ export class QueueEntry {
   @Field() queue!: string
   @Field({ type: 'date-time', nullable: true, description: 'Since when the oldest job is due that does not run yet' })
   oldest_due!: Date | null
+  @Field({ type: 'integer', nullable: true, description: 'How many processes work on it; null if not known' })
+  workers!: number | null
   @Field({ type: 'integer' }) ready!: number
   @Field({ type: 'integer' }) delayed!: number
   @Field({ type: 'integer', description: 'Those of the delayed ones that have failed before' }) failed!: number
@@ -138,7 +141,7 @@ function parsed(json: string): unknown {
 }
 
 /** @param now the time of the database: what is delayed, and was not woken since it is due, waits as what is ready does. */
-export function toQueues(rows: readonly CountRow[], now: number): QueueEntry[] {
+export function toQueues(rows: readonly CountRow[], now: number, workers: WorkersOfQueue): QueueEntry[] {
   const names = [...new Set(rows.map(({ queue }) => queue))].toSorted()
   return names.map((queue) => {
     const own = rows.filter((row) => row.queue === queue)
@@ -149,6 +152,7 @@ export function toQueues(rows: readonly CountRow[], now: number): QueueEntry[] {
     return {
       queue,
       oldest_due: due.length > 0 ? new Date(Math.min(...due)) : null,
+      workers: workers(queue) ?? null,
       ready: of('ready'),
       delayed: of('delayed'),
       failed: own.reduce((sum, { failed }) => sum + Number(failed), 0),

@@ -22,6 +22,7 @@ export interface DueQueue {
 
 /** Due jobs that are counted: a metric must not take longer when there are more. */
 const MOST_COUNTED = 10_000
+const MOST_QUEUES = 100
 
 /** What finds jobs that are due. */
 export function queueStatements(on: JobDialect) {
@@ -31,6 +32,14 @@ export function queueStatements(on: JobDialect) {
       const ready = sql`SELECT 1 FROM job WHERE state = 'ready' AND queue IN (${on.texts(queues)}) LIMIT 1`
       const due = sql`SELECT min(due) FROM job WHERE state = 'delayed'`
       return fixed(sql`SELECT ${on.now} AS now, (${ready}) AS ready, (${due}) AS due`)
+    },
+
+    /** The first queues that have ready jobs. Reads one entry of an index for each, however many jobs there are. */
+    readyQueues(): Sql<{ readonly queue: string }> {
+      const first = rawSql("SELECT min(queue), 1 FROM job WHERE state = 'ready'")
+      const next = rawSql("SELECT min(job.queue) FROM job WHERE state = 'ready' AND job.queue > found.queue")
+      const rest = sql`SELECT (${next}), n + 1 FROM found WHERE queue IS NOT NULL AND n < ${rawSql(String(MOST_QUEUES))}`
+      return sql`WITH RECURSIVE found (queue, n) AS (${first} UNION ALL ${rest}) SELECT queue FROM found WHERE queue IS NOT NULL`
     },
 
     /**
