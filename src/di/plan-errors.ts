@@ -16,7 +16,7 @@ ${howToEmitTypes() ?? COMMANDS}
   or name the types: ${
     parameter.member === undefined
       ? `constructor(@Inject(Session) ${parameter.name ?? 'session'}: Session) {}`
-      : `@Get('/', Response, { params: [Paginate, Session] }) ${parameter.member}(...) {}`
+      : `{ params: [Paginate, Session] } in the options of the decorator of ${parameter.member}()`
   }`
 }
 

@@ -1,13 +1,13 @@
 import type { Data } from '../schema/shape/shape.js'
 
 /*
- * Members of objects and items of lists are computed when they are used, so that recursive types have no end. Those of tuples are computed at once: a
- * tuple in more than eight others is unknown.
+ * The compiler computes members of objects and items of lists when they are used: types may be recursive. It computes the items of a tuple at once: a tuple
+ * in more than eight others is unknown.
  */
 type Depth = readonly unknown[]
 type MostTuples = 8
 
-type Text = string | number | boolean | null
+type Scalar = string | number | boolean | null
 
 /** What JSON leaves out of an object, and writes as null in a list. */
 type Absent = void | undefined | symbol | ((...args: never[]) => unknown) | (abstract new (...args: never[]) => unknown)
@@ -24,7 +24,7 @@ export type AsJson<T> = ValueAsJson<T, []>
 
 type ValueAsJson<T, D extends Depth> = unknown extends T
   ? T
-  : T extends Text
+  : T extends Scalar
     ? T
     : T extends Absent
       ? null

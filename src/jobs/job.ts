@@ -74,16 +74,16 @@ type Method = (...args: any[]) => unknown
 // oxlint-enable typescript/no-explicit-any
 
 /** A decorator must return nothing, so that the compiler displays the mistake. An input is unknown, or never, if `by` does not declare one. */
-type LimitMistake<Input, Parameters extends readonly unknown[]> = unknown extends Input
+type LimitMistake<Input, P extends readonly unknown[]> = unknown extends Input
   ? void
   : [Input] extends [never]
     ? void
-    : [Parameters[0]] extends [Input]
+    : [P[0]] extends [Input]
       ? void
       : {
           readonly error: '`by` of the limit takes another input than the method.'
           readonly by: Input
-          readonly method: Parameters[0]
+          readonly method: P[0]
         }
 
 /** A method decorator that the compiler checks against the input of the limit. */
