@@ -31,7 +31,7 @@ export class OrderJobs {
     await session.execute(sql`DELETE FROM orders WHERE receipt IS NULL AND age > 30`)
   }
 
-  /** It waits for others for a long time: no transaction is open meanwhile, and each order is committed on its own. */
+  /** It waits for the bank for a long time: no transaction is open meanwhile. Each order is then charged by a job of its own. */
   @Cron('30 * * * *', { timeout: 600_000 })
   async reconcile(bank: Bank, attempt: Attempt, jobs: Jobs) {
     const paid = await attempt.step('ask', () => bank.paidOrders())

@@ -38,7 +38,7 @@ export class Attempt {
   readonly number: number
   /** Whether the job is dead if this attempt fails. */
   readonly isLast: boolean
-  /** The instant of the schedule for which a job of `@Cron()` runs; undefined for other jobs. */
+  /** The instant of the schedule for which a job of `@Cron()` runs, also if it runs later; undefined for other jobs. */
   readonly instant: Date | undefined
   readonly #step: RunStep
 
@@ -54,12 +54,20 @@ export class Attempt {
     this.#step = step
   }
 
-  /** Ends the job as dead: what it has written is rolled back, and it does not run again. */
+  /**
+   * Ends the job as dead: what it has written is rolled back, and it does not run again. For what another attempt cannot mend.
+   *
+   * @throws always, to end the method: do not catch it.
+   */
   discard(reason: string): never {
     throw new JobDiscarded(reason)
   }
 
-  /** Ends the attempt: what it has written is rolled back. The job runs again in so many milliseconds, unless this was the last attempt. */
+  /**
+   * Ends the attempt: what it has written is rolled back. The job runs again in so many milliseconds; it is dead if this was the last attempt.
+   *
+   * @throws always, to end the method: do not catch it. TypeError for what is no number of milliseconds.
+   */
   retryIn(milliseconds: number): never {
     requireDelay(milliseconds, 'attempt.retryIn()')
     throw new JobPostponed(milliseconds)

@@ -1,7 +1,7 @@
 import { escapeForLog } from '../core/log-text.js'
 import type { Issue } from '../schema/shape/issue.js'
 
-/** The input that was given to `jobs.add()` is not what the job declares. */
+/** The input that was given to `jobs.add()` is not what the class declares, or too large. Nothing was added. `issues` are at most 20. */
 export class InvalidJobInput extends TypeError {
   override name = 'InvalidJobInput'
   readonly issues: readonly Issue[]

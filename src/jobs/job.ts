@@ -18,15 +18,15 @@ import { checkQueue, declareJob, type JobLimitRule } from './declaration.js'
 
 /** The options of `@Job(options)`. */
 export interface JobOptions<Input = never> {
-  /** Identifies the job in the table: it stays the same when classes and methods are renamed. `mail.welcome` */
+  /** Identifies the job in the table: it stays the same when classes and methods are renamed. Letters, digits, and `_ . : -`, at most 100: `mail.welcome` */
   readonly name: string
-  /** Default `default`. */
+  /** The queue that it waits in: `work` has the number of its jobs that run at once. Letters, digits, and `_ . : -`, at most 50. Default `default`. */
   readonly queue?: string
   /** How often it is run at most, if it fails. Default 10: about twenty minutes, and at most 43. */
   readonly attempts?: number
-  /** Milliseconds after which its signal is aborted, and its transaction rolled back. Default 30,000. */
+  /** Milliseconds after which its `AbortSignal` is aborted, and its transaction rolled back: the attempt has failed with a `JobTimeout`. Default 30,000. */
   readonly timeout?: number
-  /** Jobs of a queue with a lower number run first. Default 0. */
+  /** Jobs of a queue with a lower number run first: -1,000 to 1,000. Default 0. */
   readonly priority?: number
   /** How many jobs with the same value of `by` run at once, in all processes together. */
   readonly limit?: JobLimitRule<Input>
@@ -115,7 +115,8 @@ export function Job(options: JobOptions): (target: object, member: string | symb
 }
 
 /**
- * A method that runs at each instant of a schedule, once in all processes together. An instant that was missed while nothing ran is made up for once.
+ * A method that runs at each instant of a schedule, once in all processes together. Of the instants that were missed while nothing ran, the last is made up
+ * for. A run that takes longer than the interval does not delay the next one. Needs the package `croner`.
  *
  * @param expression minute, hour, day of the month, month and weekday: `0 3 * * *`; with seconds before them if there are six.
  * @throws BootError for an expression or options that are wrong.

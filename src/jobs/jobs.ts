@@ -17,15 +17,15 @@ import { wake } from './wake.js'
 
 /** The options of `jobs.add()`. */
 export interface AddOptions {
-  /** Milliseconds until it may run. Default 0. */
+  /** Milliseconds until it may run; not with `at`. Default 0. */
   readonly delay?: number
-  /** When it may run. */
+  /** When it may run: at once, if that has passed. */
   readonly at?: Date
   /**
-   * At most one unfinished job of this name has this key, in each tenant: if there is one, nothing is added. At most 1,000 characters.
+   * At most one unfinished job of this name has this key, in each tenant: if there is one, also one that runs, nothing is added. 1 to 1,000 characters.
    */
   readonly key?: string
-  /** Jobs of a queue with a lower number run first. Default: that of the job, which is 0. */
+  /** Jobs of a queue with a lower number run first: -1,000 to 1,000. Default: that of the job. */
   readonly priority?: number
   /** Default: that of the job. */
   readonly queue?: string
@@ -99,7 +99,10 @@ export class Jobs {
   /**
    * Adds a job by one INSERT in the current transaction, or savepoint. It runs after the commit, when a process works on its queue.
    *
-   * @throws InvalidJobInput for an input that the job could not read. Error if the transaction is one of another database than the table of jobs.
+   * @throws InvalidJobInput for an input that the job could not read. BootError for options that are wrong. TypeError for a method without `@Job()`, and for
+   * `delay` and `at` at once. Error if no open database has the table of jobs, or the transaction is one of another database.
+   * @example
+   * const { id } = await jobs.add(MailJobs, 'welcome', { hero_id: 7 }, { delay: 60_000, key: 'welcome 7' })
    */
   async add<T, K extends MethodOf<T>>(type: JobClass<T>, job: K, ...rest: AddArguments<T[K]>): Promise<AddedJob> {
     const [input, options = {}] = rest
@@ -142,7 +145,7 @@ provideItself(Jobs, {
 howToUseInSession.write(Jobs, `await jobsOf(session).add(MailJobs, 'welcome', input)`)
 
 /**
- * Adds jobs in a session outside of requests.
+ * Adds jobs in a session outside of requests: they exist if it is committed.
  *
  * @example
  * await withSession((session) => jobsOf(session).add(MailJobs, 'welcome', { hero_id: 7 }))

@@ -4,7 +4,7 @@ import type { JobDatabase } from './job-database.js'
 export const CHANNEL = 'sequitur_job'
 
 /** Milliseconds from the end of one notice of a process to the next. The first is sent at once: a job begins within 50 ms, whoever adds it. */
-const PAUSE = 40
+const PAUSE = 30
 
 /** The notices that a process sends about one database. */
 class Notifier {

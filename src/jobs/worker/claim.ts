@@ -45,7 +45,7 @@ export class Claims {
 
   /** Milliseconds for which claims do not find what precedes their positions; 0 if they find everything. */
   get partialFor(): number {
-    return this.#positions.size === 0 ? 0 : Math.max(0, this.#positionsEnd - performance.now())
+    return this.#positions.size === 0 ? 0 : Math.max(0, Math.ceil(this.#positionsEnd - performance.now()))
   }
 
   /** @param free the queues that have free slots. */

@@ -149,9 +149,9 @@ export class Worker {
       if (wanted.length === 0 && !isLookDue) return this.#untilNextLook() // a slot that becomes free rings
       if (mayHaveJobs && wanted.length > 0 && !isLookDue) {
         mayHaveJobs = await this.#claim(wanted)
+        if (!mayHaveJobs && this.#claims.partialFor > 0) return this.#claims.partialFor
         // What it has seen is locked: another worker claims it, or someone changes it.
         if (!mayHaveJobs && hasLooked) return LOCKED_PAUSE
-        if (!mayHaveJobs && this.#claims.partialFor > 0) return this.#claims.partialFor
         hasLooked = false
       } else {
         const { now, ready, due } = await this.#look(wanted)
@@ -180,7 +180,7 @@ export class Worker {
     const { jobs, held } = await this.#claims.claim(wanted)
     for (const job of jobs) {
       this.#held.add(keyOf(job))
-      this.#queues.get(job.row.queue)?.add(job)
+      this.#queues.get(job.row.queue.trimEnd())?.add(job) // MySQL takes names for one that differ in spaces at their ends
     }
     for (const slots of this.#queues.values())
       if (this.#isStopping) this.#giveBackAll(slots.takeWaiting())

@@ -4,6 +4,8 @@ import { Base, conflict, Controller, Field, Post, Session, sql, Transactional } 
 import { Attempt, Job, JobRecord, Jobs } from 'sequitur/jobs'
 import { Column, DataType, Table } from 'sequelize-typescript'
 import { Effect } from '../ledger.js'
+import type { TooMany } from './processes.js'
+import { Tick } from './schedules.js'
 
 /*
  * Handlers that add jobs, and jobs that write a row, for programs that are killed. Each job has a number of its own.
@@ -89,14 +91,14 @@ export class CrashJobs {
       await own.execute(sql`DELETE FROM inside WHERE number = ${number}`)
       await own.execute(sql`INSERT INTO inside (number, account, process) VALUES (${number}, ${account}, ${self})`)
     })
-    const count = await attempt.step(`count ${attempt.number}`, async (own) => {
+    const processes = await attempt.step(`count ${attempt.number}`, async (own) => {
       const alive = sql`process NOT IN (SELECT process FROM gone)`
-      const [row] = await own.execute<{ n: number | string }>(
-        sql`SELECT count(*) AS n FROM inside WHERE account = ${account} AND ${alive}`,
+      const rows = await own.execute<Pick<Inside, 'process'>>(
+        sql`SELECT process FROM inside WHERE account = ${account} AND ${alive}`,
       )
-      return Number(row?.n)
+      return rows.map(({ process }) => process)
     })
-    if (count > LIMIT) process.send?.({ tooMany: count, number, account })
+    if (processes.length > LIMIT) process.send?.({ tooMany: { number, account, processes } satisfies TooMany })
     await wait(randomInt(30))
     if (attempt.number === 1 && number % 100 < 3) {
       await attempt.step('out', (own) => own.execute(sql`DELETE FROM inside WHERE number = ${number}`))
@@ -129,4 +131,4 @@ export class EntryController {
   }
 }
 
-export const models = [Entry, Effect, Inside, Gone, JobRecord] as const
+export const models = [Entry, Effect, Inside, Gone, Tick, JobRecord] as const

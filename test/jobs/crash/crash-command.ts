@@ -22,8 +22,12 @@ const { values } = parseArgs({
     cut: { type: 'boolean', default: false },
     standby: { type: 'boolean', default: false },
     limits: { type: 'boolean', default: false },
+    clocks: { type: 'boolean', default: false },
   },
 })
+
+/** Milliseconds: of one process each. */
+const WRONG_CLOCKS = [0, 900, -4_000, 3 * 60_000, -10 * 60_000]
 
 /** A database that is tried. */
 type Tried = Pick<Crashes, 'url' | 'directUrl' | 'trouble' | 'beforeEnd'> & { readonly stop: () => Promise<void> }
@@ -39,6 +43,7 @@ try {
     clients: Number(values.clients),
     lease: Number(values.lease ?? (values.limits ? 3_000 : 500)),
     isLimited: values.limits,
+    ...(values.clocks ? { clocks: WRONG_CLOCKS } : {}),
     log: (line) => console.log(line),
   })
   console.log(`${values.database}: the effects are those of the committed jobs, once each.`, outcome)
