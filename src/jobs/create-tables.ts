@@ -11,17 +11,16 @@ import { type JobTableFacts, TABLES } from './tables.js'
  * export async function up({ context }: { readonly context: QueryInterface }) { await createJobTables(context) }
  */
 export async function createJobTables(queryInterface: QueryInterface): Promise<void> {
-  const existing = new Set<JobTableFacts>()
-  for (const table of TABLES) if (await queryInterface.tableExists(table.name)) existing.add(table)
-  for (const table of existing) await refuseOther(queryInterface, table)
+  for (const table of TABLES) await refuseOther(queryInterface, table)
   const dialect = queryInterface.sequelize.getDialect()
   for (const table of TABLES) {
-    if (!existing.has(table)) await queryInterface.createTable(table.name, table.columns(dialect))
+    await queryInterface.createTable(table.name, table.columns(dialect)) // IF NOT EXISTS
     await addIndexes(queryInterface, table)
   }
 }
 
 async function refuseOther(queryInterface: QueryInterface, { name, columns }: JobTableFacts): Promise<void> {
+  if (!(await queryInterface.tableExists(name))) return
   const found = await queryInterface.describeTable(name)
   const missing = Object.keys(columns()).filter((column) => !Object.hasOwn(found, column))
   if (missing.length === 0) return

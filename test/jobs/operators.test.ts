@@ -17,6 +17,7 @@ import {
 import { type AddOptions, Attempt, Job, JobRecord, jobsController, jobsOf } from 'sequitur/jobs'
 import { tenancy, withTenant } from 'sequitur/tenancy'
 import { memoryDatabase, testApp } from 'sequitur/testing'
+import { ChangeStatements } from '../../src/jobs/operators/change-statements.js'
 import { OperatorStatements } from '../../src/jobs/operators/statements.js'
 import { JobStep, JobWorker } from '../../src/jobs/tables.js'
 import { databaseApp, databases, sqliteMemory, type TestDatabase } from '../support/databases.js'
@@ -473,7 +474,7 @@ test('what the page reads again and again reads the indexes of its states, and n
     ),
     operators.list({ states: ['dead'], name: 'mail.welcome' }, 26),
     operators.holders('a'),
-    operators.batch({ name: 'mail.welcome', states: ['dead'], until: 0, after: '5', most: 100 }),
+    new ChangeStatements('sqlite').batch({ name: 'mail.welcome', states: ['dead'], until: 0, after: '5', most: 100 }),
   ]
   for (const statement of read) {
     const texts = [`EXPLAIN QUERY PLAN ${statement.texts[0]}`, ...statement.texts.slice(1)]

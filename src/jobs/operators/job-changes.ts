@@ -3,7 +3,7 @@ import type { Session } from '../../db/session/session.js'
 import type { Sql } from '../../db/statements/statement.js'
 import type { JobDatabase } from '../job-database.js'
 import type { JobState, WaitingState } from '../tables.js'
-import { type JobBatch, type LockedRow, OperatorStatements } from './statements.js'
+import { ChangeStatements, type JobBatch, type LockedRow } from './change-statements.js'
 
 /** A job that no one else changes until the end of the transaction. */
 export interface LockedJob {
@@ -29,12 +29,12 @@ export interface JobsChanged {
 export class JobChanges {
   readonly #database: JobDatabase
   readonly #session: Session
-  readonly #statements: OperatorStatements
+  readonly #statements: ChangeStatements
 
   constructor(database: JobDatabase, session: Session) {
     this.#database = database
     this.#session = session
-    this.#statements = new OperatorStatements(database.statements.dialect)
+    this.#statements = new ChangeStatements(database.statements.dialect)
   }
 
   /** Locks these jobs. Waits for those that someone else changes. */
