@@ -2,9 +2,9 @@
 // payments, which is the default: clients send payments again until they have an answer, while two processes of their app are killed at random moments, and
 // connections are closed by the database. At the end each payment is there exactly once.
 // jobs: handlers and schedules add jobs, and three processes run them, while these are killed, and stopped for longer than their lease. At the end each job that
-// was committed has its effect exactly once, and each instant of a schedule has one job. Also [--jobs 10000]. For PostgreSQL, [--server-kills 20] kills the
-// database, [--cut] cuts connections at COMMIT, and [--standby] is promoted. [--limits] runs jobs with a limit instead. [--clocks] has five processes, four of
-// them with clocks that are wrong by 0.9 s to 10 minutes, forward and backward.
+// was committed has its effect exactly once, and each instant of a schedule has one job. Also [--jobs 10000], and [--cut], which cuts connections to a server
+// at COMMIT. For PostgreSQL, [--server-kills 20] kills the database, and [--standby] is promoted. [--limits] runs jobs with a limit instead. [--clocks] has five
+// processes, four of them with clocks that are wrong by 0.9 s to 10 minutes, forward and backward.
 // Exit code 1 if that is not so.
 import { spawnSync } from 'node:child_process'
 import { ensureBuilt } from './built.js'
