@@ -42,7 +42,8 @@ for (const database of files) {
       log.length = 0
       const list = await (await api.fetch(`/api${path}`, { headers })).json()
       assert.equal((list as { articlesCount: number }).articlesCount, 3)
-      const read = statements(log).filter((statement) => statement.startsWith('SELECT'))
+      // The worker looks at its queue at any moment.
+      const read = statements(log).filter((statement) => /^SELECT (?!.* FROM job )/.test(statement))
       assert.equal(read.length, count, read.join('\n'))
     }
   })
